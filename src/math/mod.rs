@@ -18,6 +18,7 @@ mod font;
 mod leaf;
 mod node;
 mod source;
+mod source_commands;
 mod space;
 mod synonyms;
 mod table;

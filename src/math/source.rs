@@ -2,8 +2,6 @@
 //! terms, and what it cannot bear is rejected.
 
 use super::MAX_FORMULA_BYTES;
-use super::colour;
-use super::synonyms;
 
 /// The maximum nesting of braces and environments. The parser scans each level again.
 const MAX_NESTING: usize = 40;
@@ -69,7 +67,7 @@ fn defined_commands(latex: &str) -> Vec<&str> {
 }
 
 /// Splits off the letters at the beginning.
-fn split_name(text: &str) -> (&str, &str) {
+pub(super) fn split_name(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_ascii_alphabetic());
     text.split_at(end.unwrap_or(text.len()))
 }
@@ -110,25 +108,25 @@ fn prepare_nested<'a>(latex: &'a str, nesting: usize, defined: &'a [&'a str]) ->
 }
 
 #[derive(Default)]
-struct Group {
+pub(super) struct Group {
     /// The position of its content in the output.
-    start: usize,
+    pub(super) start: usize,
     /// True after `\over` or `\choose`: its end must close the second argument.
-    is_fraction: bool,
+    pub(super) is_fraction: bool,
     /// The chain and the units before it: the group may be an argument, and counts as one unit.
     chain: usize,
     units: usize,
 }
 
-struct SourceWriter<'a> {
-    rest: &'a str,
+pub(super) struct SourceWriter<'a> {
+    pub(super) rest: &'a str,
     /// The number of groups around the text.
     nesting: usize,
     /// The commands that the formula defines itself.
     defined: &'a [&'a str],
-    out: String,
+    pub(super) out: String,
     /// The open groups, the formula itself first.
-    groups: Vec<Group>,
+    pub(super) groups: Vec<Group>,
     /// True if the formula has line breaks outside of all environments.
     has_rows: bool,
     /// The same for alignment marks.
@@ -178,7 +176,7 @@ impl<'a> SourceWriter<'a> {
         Some(())
     }
 
-    fn begin_group(&mut self) -> Option<()> {
+    pub(super) fn begin_group(&mut self) -> Option<()> {
         self.groups.push(Group {
             start: self.out.len(),
             is_fraction: false,
@@ -189,7 +187,7 @@ impl<'a> SourceWriter<'a> {
         (self.nesting + self.groups.len() <= MAX_NESTING).then_some(())
     }
 
-    fn end_group(&mut self) {
+    pub(super) fn end_group(&mut self) {
         let Some(group) = self.groups.pop() else { return };
         if group.is_fraction {
             self.out.push('}');
@@ -222,155 +220,18 @@ impl<'a> SourceWriter<'a> {
             self.push_name(name);
             return Some(());
         }
-        match name {
-            "label" | "require" | "vphantom" => {
-                self.argument()?;
-            }
-            "nonumber" | "notag" | "displaylimits" | "tiny" | "scriptsize" | "footnotesize" | "small"
-            | "normalsize" | "large" | "Large" | "LARGE" | "huge" | "Huge" | "allowbreak" => {}
-            "tag" => {
-                let is_bare = self.rest.starts_with('*');
-                self.rest = self.rest.strip_prefix('*').unwrap_or(self.rest);
-                let tag = self.argument()?;
-                let (open, close) = if is_bare { ("", "") } else { ("(", ")") };
-                self.out
-                    .push_str(&["\\qquad\\text{", open, tag, close, "}"].concat());
-            }
-            "operatorname" if self.rest.starts_with('*') => {
-                self.rest = &self.rest[1..];
-                self.push_name("mathop");
-            }
-            "DeclareMathOperator" => {
-                let (rest, kind) = match self.rest.strip_prefix('*') {
-                    Some(rest) => (rest, "mathop"),
-                    None => (self.rest, "operatorname"),
-                };
-                self.rest = rest;
-                let (command, operator) = (self.defined_name()?, self.argument()?);
-                let operator = self.prepare_argument(operator)?;
-                self.out
-                    .push_str(&["\\newcommand{", command, "}[0]{\\", kind, "{", &operator, "}}"].concat());
-            }
-            "fbox" | "framebox" => {
-                let text = self.argument()?;
-                self.push_coloured(colour::BOXED);
-                self.out.push_str(&["{\\text{", text, "}}"].concat());
-            }
-            "intertext" | "shortintertext" => {
-                let text = self.argument()?;
-                self.out.push_str(&["\\text{", text, "}\\\\"].concat());
-            }
-            "boxed" => self.push_coloured(colour::BOXED),
-            "phantom" | "hphantom" => self.push_coloured(colour::HIDDEN),
-            "ket" | "Ket" => self.write_between("\\left|", "\\right\\rangle ")?,
-            "bra" | "Bra" => self.write_between("\\left\\langle ", "\\right|")?,
-            "abs" => self.write_between("\\left|", "\\right|")?,
-            "norm" => self.write_between("\\left\\|", "\\right\\|")?,
-            "braket" | "Braket" => self.write_between("\\left\\langle ", "\\right\\rangle ")?,
-            "over" => self.split_group("\\frac{"),
-            "choose" => self.split_group("\\binom{"),
-            "newcommand" | "renewcommand" | "providecommand" => {
-                let macro_name = self.defined_name()?;
-                self.push_name(name);
-                self.out.push_str(&["{", macro_name, "}"].concat());
-                if !self.rest.trim_start().starts_with('[') {
-                    self.out.push_str("[0]");
-                }
-            }
-            "text" | "textrm" | "textbf" | "textit" | "textsf" | "texttt" | "textnormal" | "mbox" => {
-                let text = self.argument()?;
-                let name = if matches!(name, "mbox" | "textnormal") {
-                    "text"
-                } else {
-                    name
-                };
-                self.push_name(name);
-                self.out.push_str(&["{", text, "}"].concat());
-            }
-            "begin" | "left" => {
-                self.push_name(name);
-                self.begin_group()?;
-                if name == "begin" {
-                    self.write_environment();
-                }
-            }
-            "end" | "right" => {
-                self.end_group();
-                self.push_name(name);
-                if let Some(rest) = synonyms::strip_eqnarray(self.rest) {
-                    self.rest = rest;
-                    self.out.push_str("{array}");
-                }
-            }
-            name => match synonyms::known(name) {
-                Some(known) => self.out.push_str(known),
-                None => self.push_name(name),
-            },
-        }
-        Some(())
-    }
-
-    /// Writes the name of an environment that the parser lacks, and columns without what it cannot read.
-    fn write_environment(&mut self) {
-        if let Some(rest) = synonyms::strip_eqnarray(self.rest) {
-            self.rest = rest;
-            self.out.push_str("{array}{rcl}");
-        } else if let Some(rest) = self.rest.strip_prefix("{array}") {
-            self.rest = rest;
-            self.out.push_str("{array}");
-            if let Some(columns) = self.argument() {
-                let columns = synonyms::plain_columns(columns);
-                self.out.push_str(&["{", &columns, "}"].concat());
-            }
-        }
-    }
-
-    fn push_name(&mut self, name: &str) {
-        self.out.push('\\');
-        self.out.push_str(name);
-    }
-
-    fn push_coloured(&mut self, colour: &str) {
-        self.out.push_str(&["\\textcolor{", colour, "}"].concat());
-    }
-
-    /// Writes the argument between two delimiters.
-    fn write_between(&mut self, open: &str, close: &str) -> Option<()> {
-        let argument = self.argument()?;
-        let inner = self.prepare_argument(argument)?;
-        self.out.push_str(&[open, &inner, close].concat());
-        Some(())
+        self.write_named(name)
     }
 
     /// Prepares an argument that was taken as a whole.
-    fn prepare_argument(&self, argument: &'a str) -> Option<String> {
+    pub(super) fn prepare_argument(&self, argument: &'a str) -> Option<String> {
         let nesting = self.nesting + self.groups.len();
         let has_room = nesting < MAX_NESTING;
         has_room.then(|| prepare_nested(argument, nesting, self.defined))?
     }
 
-    /// Makes a command with two arguments of the open group: the part before this point, and the part after it.
-    fn split_group(&mut self, command: &str) {
-        if let Some(group) = self.groups.last_mut().filter(|group| !group.is_fraction) {
-            group.is_fraction = true;
-            self.out.insert_str(group.start, command);
-            self.out.push_str("}{");
-        }
-    }
-
-    /// Takes the name of a new command, in braces or bare.
-    fn defined_name(&mut self) -> Option<&'a str> {
-        if let Some(name) = self.argument() {
-            return Some(name);
-        }
-        let text = self.rest.trim_start();
-        let (name, rest) = split_name(text.strip_prefix('\\')?);
-        self.rest = rest;
-        Some(&text[..name.len() + 1])
-    }
-
     /// Takes an argument in braces and returns it without them.
-    fn argument(&mut self) -> Option<&'a str> {
+    pub(super) fn argument(&mut self) -> Option<&'a str> {
         let text = self.rest.trim_start().strip_prefix('{')?;
         let (mut depth, mut is_escaped) = (0_usize, false);
         for (at, c) in text.char_indices() {

@@ -1,0 +1,149 @@
+//! The commands that the preparation of LaTeX replaces: those that the parser lacks or reads in another form.
+
+use super::colour;
+use super::source::{SourceWriter, split_name};
+use super::synonyms;
+
+impl<'a> SourceWriter<'a> {
+    /// Writes the named command before `rest`, with the arguments that it changes.
+    pub(super) fn write_named(&mut self, name: &str) -> Option<()> {
+        match name {
+            "label" | "require" | "vphantom" => {
+                self.argument()?;
+            }
+            "nonumber" | "notag" | "displaylimits" | "tiny" | "scriptsize" | "footnotesize" | "small"
+            | "normalsize" | "large" | "Large" | "LARGE" | "huge" | "Huge" | "allowbreak" => {}
+            "tag" => {
+                let is_bare = self.rest.starts_with('*');
+                self.rest = self.rest.strip_prefix('*').unwrap_or(self.rest);
+                let tag = self.argument()?;
+                let (open, close) = if is_bare { ("", "") } else { ("(", ")") };
+                self.out
+                    .push_str(&["\\qquad\\text{", open, tag, close, "}"].concat());
+            }
+            "operatorname" if self.rest.starts_with('*') => {
+                self.rest = &self.rest[1..];
+                self.push_name("mathop");
+            }
+            "DeclareMathOperator" => {
+                let (rest, kind) = match self.rest.strip_prefix('*') {
+                    Some(rest) => (rest, "mathop"),
+                    None => (self.rest, "operatorname"),
+                };
+                self.rest = rest;
+                let (command, operator) = (self.defined_name()?, self.argument()?);
+                let operator = self.prepare_argument(operator)?;
+                self.out
+                    .push_str(&["\\newcommand{", command, "}[0]{\\", kind, "{", &operator, "}}"].concat());
+            }
+            "fbox" | "framebox" => {
+                let text = self.argument()?;
+                self.push_coloured(colour::BOXED);
+                self.out.push_str(&["{\\text{", text, "}}"].concat());
+            }
+            "intertext" | "shortintertext" => {
+                let text = self.argument()?;
+                self.out.push_str(&["\\text{", text, "}\\\\"].concat());
+            }
+            "boxed" => self.push_coloured(colour::BOXED),
+            "phantom" | "hphantom" => self.push_coloured(colour::HIDDEN),
+            "ket" | "Ket" => self.write_between("\\left|", "\\right\\rangle ")?,
+            "bra" | "Bra" => self.write_between("\\left\\langle ", "\\right|")?,
+            "abs" => self.write_between("\\left|", "\\right|")?,
+            "norm" => self.write_between("\\left\\|", "\\right\\|")?,
+            "braket" | "Braket" => self.write_between("\\left\\langle ", "\\right\\rangle ")?,
+            "over" => self.split_group("\\frac{"),
+            "choose" => self.split_group("\\binom{"),
+            "newcommand" | "renewcommand" | "providecommand" => {
+                let macro_name = self.defined_name()?;
+                self.push_name(name);
+                self.out.push_str(&["{", macro_name, "}"].concat());
+                if !self.rest.trim_start().starts_with('[') {
+                    self.out.push_str("[0]");
+                }
+            }
+            "text" | "textrm" | "textbf" | "textit" | "textsf" | "texttt" | "textnormal" | "mbox" => {
+                let text = self.argument()?;
+                let name = if matches!(name, "mbox" | "textnormal") {
+                    "text"
+                } else {
+                    name
+                };
+                self.push_name(name);
+                self.out.push_str(&["{", text, "}"].concat());
+            }
+            "begin" | "left" => {
+                self.push_name(name);
+                self.begin_group()?;
+                if name == "begin" {
+                    self.write_environment();
+                }
+            }
+            "end" | "right" => {
+                self.end_group();
+                self.push_name(name);
+                if let Some(rest) = synonyms::strip_eqnarray(self.rest) {
+                    self.rest = rest;
+                    self.out.push_str("{array}");
+                }
+            }
+            name => match synonyms::known(name) {
+                Some(known) => self.out.push_str(known),
+                None => self.push_name(name),
+            },
+        }
+        Some(())
+    }
+
+    /// Writes the name of an environment that the parser lacks, and columns without what it cannot read.
+    fn write_environment(&mut self) {
+        if let Some(rest) = synonyms::strip_eqnarray(self.rest) {
+            self.rest = rest;
+            self.out.push_str("{array}{rcl}");
+        } else if let Some(rest) = self.rest.strip_prefix("{array}") {
+            self.rest = rest;
+            self.out.push_str("{array}");
+            if let Some(columns) = self.argument() {
+                let columns = synonyms::plain_columns(columns);
+                self.out.push_str(&["{", &columns, "}"].concat());
+            }
+        }
+    }
+
+    pub(super) fn push_name(&mut self, name: &str) {
+        self.out.push('\\');
+        self.out.push_str(name);
+    }
+
+    fn push_coloured(&mut self, colour: &str) {
+        self.out.push_str(&["\\textcolor{", colour, "}"].concat());
+    }
+
+    /// Writes the argument between two delimiters.
+    fn write_between(&mut self, open: &str, close: &str) -> Option<()> {
+        let argument = self.argument()?;
+        let inner = self.prepare_argument(argument)?;
+        self.out.push_str(&[open, &inner, close].concat());
+        Some(())
+    }
+
+    /// Makes a command with two arguments of the open group: the part before this point, and the part after it.
+    fn split_group(&mut self, command: &str) {
+        if let Some(group) = self.groups.last_mut().filter(|group| !group.is_fraction) {
+            group.is_fraction = true;
+            self.out.insert_str(group.start, command);
+            self.out.push_str("}{");
+        }
+    }
+
+    /// Takes the name of a new command, in braces or bare.
+    fn defined_name(&mut self) -> Option<&'a str> {
+        if let Some(name) = self.argument() {
+            return Some(name);
+        }
+        let text = self.rest.trim_start();
+        let (name, rest) = split_name(text.strip_prefix('\\')?);
+        self.rest = rest;
+        Some(&text[..name.len() + 1])
+    }
+}
