@@ -23,12 +23,14 @@ first() { # the first value of a field that is a string
 
 send /api/chat/stream "{\"message\":\"$question\"}" | tee "$events" || true
 # Without one of these events the stream was cut off: the run continues on the server.
-until grep -qE '"type":"(complete|cancelled|error|reset|log_damaged)"' "$events"; do
+# After one of these statuses nothing follows.
+until grep -qE '"type":"(complete|cancelled|error|reset|log_damaged)"|^: status (204|[45])' "$events"; do
     run=$(first expected_assistant_message_id)
     [[ $run ]] || exit 1
     sleep 1
     last=$(sed -n 's/^id: *//p' "$events" | tail -n 1)
-    "${api[@]}" --header "Last-Event-ID: $last" "$url/api/runs/$run/events" | tee -a "$events" || true
+    "${api[@]}" --header "Last-Event-ID: $last" --write-out '\n: status %{http_code}\n' \
+        "$url/api/runs/$run/events" | tee -a "$events" || true
 done
 
 # The batch address waits for the whole answer.

@@ -1,6 +1,6 @@
 // Measurements from the user's side, in a real Chromium.
 //
-//   node measure.mjs <Parlor's address> <the scripted model server's address> <all|largest> [--quick]
+//   node measure.mjs <Parlor's address> <the scripted model server's address> <usual|largest> [--quick]
 //
 // Prints one JSON object. Playwright comes from end2end/, as for the end-to-end tests.
 import { growing } from './growing.mjs';
@@ -11,7 +11,7 @@ import { PER_SECOND, launch } from './support.mjs';
 import { tabs } from './tabs.mjs';
 import { switching } from './switching.mjs';
 
-const PARTS = { all: [streaming, growing, switching, stopping, tabs], largest: [largest] };
+const PARTS = { usual: [streaming, growing, switching, stopping, tabs], largest: [largest] };
 const round = (value) => (value === null ? null : Math.round(value * 100) / 100);
 
 let browser;

@@ -36,14 +36,18 @@ export const reached = (gate) => control('GET', `gates/${gate}`);
 /** Lets it go on. */
 export const pass = (gate) => control('POST', `gates/${gate}`);
 
-/** A page that the browser has taken over. `init` runs in it before anything else. */
+/** A page that the browser has taken over. `init` runs in it before anything else. Throws if that takes too long. */
 export async function open(browser, path = '/', init) {
   const page = await browser.newPage();
   if (init) await page.addInitScript(init);
   // Only the hydrated page opens the event stream.
   const taken = page.waitForResponse((response) => response.headers()['content-type']?.startsWith('text/event-stream'), { timeout: 20_000 });
-  await page.goto(parlor + path);
-  await taken;
+  try {
+    await Promise.all([taken, page.goto(parlor + path)]);
+  } catch (error) {
+    await page.close();
+    throw error;
+  }
   return page;
 }
 

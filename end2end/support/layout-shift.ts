@@ -1,12 +1,11 @@
 import type { Page } from '@playwright/test';
 
-/** Starts to record layout shifts of the page, without those that follow input. */
+/** Starts to record layout shifts of the page, also those right after input. */
 export async function recordLayoutShifts(page: Page): Promise<void> {
   await page.evaluate(() => {
     const shifts: string[] = [];
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries() as any[]) {
-        if (entry.hadRecentInput) continue;
         // The line below an answer moves down as the answer grows.
         const sources = entry.sources.filter(({ node }: any) => !(node instanceof Element && node.closest('.message-foot')));
         if (sources.length === 0) continue;

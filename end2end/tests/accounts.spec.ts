@@ -10,13 +10,24 @@ test.use({ environment: { PARLOR_AUTH: 'password' } });
 
 const PASSWORD = 'a long password';
 
-/** Makes the first account at the printed address. */
+/** Makes the first account and waits for the page. */
 async function setUp(page: Page, parlor: Parlor, name: string): Promise<void> {
+  await makeFirstAccount(page, parlor, name);
+  await new Chat(page).ready();
+}
+
+/** Makes the first account at the printed address. */
+async function makeFirstAccount(page: Page, parlor: Parlor, name: string): Promise<void> {
   await expect.poll(() => parlor.output).toContain('/setup?token=');
   const [, path] = /first account at http:\/\/[^/]+(\/setup\S+)/.exec(parlor.output) ?? [];
   await page.goto(path!);
   await choose(page, name);
-  await new Chat(page).ready();
+}
+
+/** Makes an invitation on the page of the users. Returns its path. */
+async function invite(page: Page): Promise<string> {
+  await page.getByRole('button', { name: 'Make an invitation link' }).click();
+  return (await page.getByRole('link', { name: '/invitation/' }).getAttribute('href'))!;
 }
 
 /** Fills in the form of a new account, and sends it. */
@@ -50,12 +61,11 @@ test('two users side by side see only their own', async ({ browser, page, parlor
   await page.getByRole('link', { name: 'Users and invitations' }).click();
   await expectAccessible(page);
   await screenshots(page, 'users');
-  await page.getByRole('button', { name: 'Make an invitation link' }).click();
-  const invitation = await page.getByRole('link', { name: '/invitation/' }).getAttribute('href');
+  const invitation = await invite(page);
 
   const context = await browser.newContext();
   const other = new Chat(await context.newPage());
-  await other.page.goto(parlor.url + invitation!);
+  await other.page.goto(parlor.url + invitation);
   await expectAccessible(other.page);
   await choose(other.page, 'ben');
   await other.ready();
@@ -98,12 +108,11 @@ test('another user of the browser sees no drafts', async ({ browserLog, chat, ne
   browserLog.allow(/status of 401/);
   await setUp(page, parlor, 'ann');
   await page.goto('/account/users');
-  await page.getByRole('button', { name: 'Make an invitation link' }).click();
-  const invitation = await page.getByRole('link', { name: '/invitation/' }).getAttribute('href');
+  const invitation = await invite(page);
   await chat.open('/');
   await chat.message.fill('A draft of Ann');
   const other = await newTab();
-  await other.page.goto(invitation!);
+  await other.page.goto(invitation);
   await choose(other.page, 'ben');
   await other.ready();
   await expect(other.message).toHaveValue('');
@@ -118,10 +127,7 @@ test.describe('without scripts', () => {
 
   test('people sign in and out', async ({ browserLog, page, parlor }) => {
     browserLog.allow(/status of 401/);
-    await expect.poll(() => parlor.output).toContain('/setup?token=');
-    const [, path] = /first account at http:\/\/[^/]+(\/setup\S+)/.exec(parlor.output) ?? [];
-    await page.goto(path!);
-    await choose(page, 'ann');
+    await makeFirstAccount(page, parlor, 'ann');
     await expect(page).toHaveURL(parlor.url + '/');
     await page.goto('/account');
     await page.getByRole('button', { name: 'Sign out', exact: true }).first().click();

@@ -31,6 +31,17 @@ async function fire(target: Locator, type: 'paste' | 'dragenter' | 'dragover' | 
   }, [type, name, PNG] as const);
 }
 
+/** Holds requests to an address back. Returns a function that releases them. */
+async function hold(page: Page, pattern: string): Promise<() => void> {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route(pattern, async (route) => {
+    await released;
+    await route.continue();
+  });
+  return release;
+}
+
 test('files are attached by button, paste and drop, and sent', async ({ chat, page, upstream }) => {
   await chat.open();
   await choose(chat, [image('chosen.png'), { name: 'notes.md', mimeType: 'text/plain', buffer: Buffer.from('# Notes') }]);
@@ -75,18 +86,26 @@ test('an unconfirmed image is marked as pending', async ({ chat, page }) => {
   await chat.open();
   await choose(chat, image('map.png'));
   await expect(page.getByRole('button', { name: 'Remove map.png' })).toBeVisible();
-  let send = () => {};
-  const held = new Promise<void>((resolve) => (send = resolve));
-  await page.route('**/rpc/send_message', async (route) => {
-    await held;
-    await route.continue();
-  });
+  const send = await hold(page, '**/rpc/send_message');
   await chat.say('Look');
   const shown = chat.questions.getByRole('img', { name: 'map.png' });
   await expect(shown).toHaveAttribute('data-pending', 'true');
   await expect(shown).toHaveCSS('cursor', 'wait');
   send();
   await expect(shown).not.toHaveAttribute('data-pending');
+});
+
+test('the message waits for its uploads', async ({ chat, page, upstream }) => {
+  await chat.open();
+  const upload = await hold(page, '**/rpc/files?*');
+  await choose(chat, image('map.png'));
+  await chat.message.fill('Look');
+  await chat.message.press('Enter');
+  await expect(page.getByText('The message is sent when its files are uploaded.')).toBeAttached();
+  expect(await upstream.asked()).toHaveLength(0);
+  upload();
+  await expect(chat.questions.getByRole('img', { name: 'map.png' })).toBeVisible();
+  await chat.done();
 });
 
 test.describe('limits', () => {
@@ -100,24 +119,6 @@ test.describe('limits', () => {
     await page.getByRole('button', { name: 'Remove long.txt' }).click();
     await expect(attached(page)).toHaveCount(0);
     await chat.say('Hello');
-    await chat.done();
-  });
-
-  test('the message waits for its uploads', async ({ chat, page, upstream }) => {
-    await chat.open();
-    let upload = () => {};
-    const held = new Promise<void>((resolve) => (upload = resolve));
-    await page.route('**/rpc/files?*', async (route) => {
-      await held;
-      await route.continue();
-    });
-    await choose(chat, image('map.png'));
-    await chat.message.fill('Look');
-    await chat.message.press('Enter');
-    await expect(page.getByText('The message is sent when its files are uploaded.')).toBeAttached();
-    expect(await upstream.asked()).toHaveLength(0);
-    upload();
-    await expect(chat.questions.getByRole('img', { name: 'map.png' })).toBeVisible();
     await chat.done();
   });
 });

@@ -96,7 +96,7 @@ test('offers the thinking that the model takes', async ({ chat, page, parlor, up
   expect((await upstream.asked()).at(-1)).not.toHaveProperty('reasoning_effort');
 });
 
-test('three hundred models are found without lag', async ({ chat, page, parlor, upstream }) => {
+test('finds one of three hundred models', async ({ chat, page, parlor, upstream }) => {
   const many = Array.from({ length: 300 }, (_, index) => ({ ...described[index % 2]!, id: `vendor/model-${index}`, name: `Model ${index}`, created: 1000 - index }));
   await upstream.describeModels(...many);
   await parlor.restart();

@@ -21,9 +21,9 @@ test.beforeEach(async ({ chat, upstream }) => {
   await expect(chat.answers).toContainText('One');
 });
 
-test('queued messages are changed and sent in order, in every tab', async ({ chat, upstream, context }) => {
+test('queued messages are changed and sent in order, in every tab', async ({ chat, newTab, upstream }) => {
   for (const text of ['red', 'green', 'blue', 'gray']) await enqueue(chat, text);
-  const other = new Chat(await context.newPage());
+  const other = await newTab();
   await other.open(chat.path);
   await expect(waiting(other)).toHaveCount(4);
 

@@ -41,6 +41,7 @@ impl Files {
                     return;
                 }
             };
+            crash_point!("files::deleting");
             for location in &deleted {
                 if let Err(error) = self.0.contents.delete(*location).await {
                     tracing::error!(%error, "a deleted file is still in the data folder; the next start deletes it");

@@ -1,19 +1,12 @@
 //! Crashes between any two steps that end a run, and between any two steps of the recovery: each turn has
 //! exactly one answer and one end, and every event that a client has seen is stored.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    os::unix::process::ExitStatusExt,
-    panic::AssertUnwindSafe,
-    path::Path,
-    process::{ExitStatus, Stdio},
-};
+use std::{collections::BTreeSet, fs, panic::AssertUnwindSafe, path::Path};
 
 use futures::{FutureExt, StreamExt, stream};
 use parlor::protocol::{AssistantMessage, MessageBody, MessageId, RunStatus, transcript::apply_to_run};
 use serde_json::json;
-use tokio::{process::Child, sync::oneshot, time::timeout};
+use tokio::{sync::oneshot, time::timeout};
 use upstream::{Script, Upstream, When};
 
 use crate::{
@@ -64,7 +57,12 @@ const RECOVERY_POINTS: [&str; 3] = ["recovery::found", "recovery::ending", "reco
 const QUEUE_POINT: &str = "queue::found";
 
 /// The failpoints of files: see `files`.
-const FILE_POINTS: [&str; 3] = ["files::written", "files::deleted", "files::moved"];
+const FILE_POINTS: [&str; 4] = [
+    "files::written",
+    "files::deleting",
+    "files::deleted",
+    "files::moved",
+];
 
 /// A failpoint at which the first server leaves its run without an end.
 const UNFINISHED_RUN_POINT: &str = "commit::begun";
@@ -177,10 +175,7 @@ async fn check_case(case: CrashCase) {
 
     let seen = run_until_crash(folder.path(), &upstream, case).await;
     if let Some(again_at) = case.second_crash {
-        let mut command = Server::command(folder.path(), &upstream, "127.0.0.1:0");
-        command.env("FAILPOINTS", format!("{again_at}=return"));
-        let mut second = command.stdout(Stdio::null()).spawn().expect("the server starts");
-        assert_crashed_at_point(wait_for_exit(&mut second).await, case);
+        Server::crash_at_start(folder.path(), &upstream, again_at).await;
     }
 
     let server = Server::start(folder.path(), &upstream).await;
@@ -190,9 +185,7 @@ async fn check_case(case: CrashCase) {
 /// Starts a server that will crash, and a run; ends the run. Returns the events that its client has seen
 /// until the crash.
 async fn run_until_crash(data: &Path, upstream: &Upstream, case: CrashCase) -> ObservedRun {
-    let mut command = Server::command(data, upstream, "127.0.0.1:0");
-    command.env("FAILPOINTS", format!("{}=return", case.first_crash));
-    let mut server = Server::run(&mut command).await;
+    let server = Server::start_with_failpoint(data, upstream, case.first_crash).await;
     let (begun, run) = oneshot::channel();
     let ask = json!({ "message": "count", "model": "openai/echo" });
     let client = tokio::spawn(ObservedRun::read_turn(server.url.clone(), ask, Some(begun)));
@@ -205,7 +198,7 @@ async fn run_until_crash(data: &Path, upstream: &Upstream, case: CrashCase) -> O
     } else {
         upstream.open_gate("end");
     }
-    assert_crashed_at_point(wait_for_exit(&mut server.child).await, case);
+    server.expect_crash().await;
     timeout(TEST_TIMEOUT, client)
         .await
         .expect("the connection breaks")
@@ -219,19 +212,6 @@ async fn stop_run(url: &str, run: MessageId) {
         .await;
     // The server may crash before it responds.
     drop(asked);
-}
-
-async fn wait_for_exit(server: &mut Child) -> ExitStatus {
-    timeout(TEST_TIMEOUT, server.wait())
-        .await
-        .expect("the kill succeeds")
-        .expect("its status")
-}
-
-/// Asserts that the server crashed at its failpoint.
-fn assert_crashed_at_point(status: ExitStatus, case: CrashCase) {
-    const SIGABRT: i32 = 6;
-    assert_eq!(status.signal(), Some(SIGABRT), "{status} {case:?}");
 }
 
 async fn check_recovered(url: &str, data: &Path, seen: &ObservedRun, case: CrashCase) {

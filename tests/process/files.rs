@@ -4,14 +4,13 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use sqlx::{ConnectOptions, Executor, sqlite::SqliteConnectOptions};
 use tokio::time::timeout;
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
 use crate::{
     Server, TEST_TIMEOUT,
-    client::{post_turn, query_sql},
+    client::{execute_sql, post_turn, query_sql},
 };
 
 /// The size of the large file.
@@ -42,43 +41,40 @@ async fn upload(url: &str, data: &'static [u8]) -> Result<Value, reqwest::Error>
     Ok(serde_json::from_slice(&response.bytes().await?).unwrap())
 }
 
-async fn start(data: &Path, upstream: &Upstream, failpoint: Option<&str>) -> Server {
-    let mut command = Server::command(data, upstream, "127.0.0.1:0");
-    if let Some(point) = failpoint {
-        command.env("FAILPOINTS", format!("{point}=return"));
-    }
-    Server::run(&mut command).await
-}
-
 #[tokio::test]
 async fn crash_during_an_upload_leaves_no_orphan() {
     parlor::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    let mut server = start(folder.path(), &upstream, Some("files::written")).await;
+    let server = Server::start_with_failpoint(folder.path(), &upstream, "files::written").await;
     assert!(upload(&server.url, b"Hello").await.is_err());
-    timeout(TEST_TIMEOUT, server.child.wait())
-        .await
-        .expect("it crashes")
-        .unwrap();
+    server.expect_crash().await;
     let rows: i64 = query_sql(folder.path(), "SELECT count(*) FROM files").await;
     assert_eq!((rows, stored_count(folder.path())), (0, 1));
-    let server = start(folder.path(), &upstream, None).await;
+    let server = Server::start(folder.path(), &upstream).await;
     assert_eq!(stored_count(folder.path()), 0);
     upload(&server.url, b"Hello").await.unwrap();
     server.kill().await;
-    let server = start(folder.path(), &upstream, None).await;
+    let server = Server::start(folder.path(), &upstream).await;
     assert_eq!(stored_count(folder.path()), 1);
     server.kill().await;
 }
 
 #[tokio::test]
 async fn crash_during_a_deletion_ends_it_later() {
+    // Before and after the deletion of the content, whose row is gone.
+    for (point, contents) in [("files::deleting", 1), ("files::deleted", 0)] {
+        check_crash_during_a_deletion(point, contents).await;
+    }
+}
+
+/// Crashes at a point where this number of contents is left.
+async fn check_crash_during_a_deletion(point: &str, contents: usize) {
     parlor::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.add_script(When::any(), Script::new().text("Seen."));
-    let mut server = start(folder.path(), &upstream, Some("files::deleted")).await;
+    let server = Server::start_with_failpoint(folder.path(), &upstream, point).await;
     let file = upload(&server.url, b"Hello").await.unwrap();
     let id = file["conversation_id"].as_str().unwrap();
     let ask =
@@ -88,15 +84,21 @@ async fn crash_during_a_deletion_ends_it_later() {
     let url = format!("{}/api/conversations/{id}", server.url);
     // The server may die before its answer.
     let _ = reqwest::Client::new().delete(url).send().await;
-    timeout(TEST_TIMEOUT, server.child.wait())
-        .await
-        .expect("it crashes")
-        .unwrap();
-    let server = start(folder.path(), &upstream, None).await;
-    let left = async || query_sql::<i64>(folder.path(), "SELECT count(*) FROM deleted_files").await;
-    while left().await > 0 {
-        tokio::task::yield_now().await;
-    }
+    server.expect_crash().await;
+    let rows: i64 = query_sql(folder.path(), "SELECT count(*) FROM files").await;
+    let deleted_count = async || query_sql::<i64>(folder.path(), "SELECT count(*) FROM deleted_files").await;
+    assert_eq!(
+        (rows, deleted_count().await, stored_count(folder.path())),
+        (0, 1, contents),
+        "{point}"
+    );
+    let server = Server::start(folder.path(), &upstream).await;
+    let wait = async {
+        while deleted_count().await > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(TEST_TIMEOUT, wait).await.expect("the deletion goes on");
     assert_eq!(stored_count(folder.path()), 0);
     server.kill().await;
 }
@@ -107,30 +109,19 @@ async fn crash_while_moving_files_repeats_the_move() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.add_script(When::any(), Script::new().text("Seen."));
-    let server = start(folder.path(), &upstream, None).await;
+    let server = Server::start(folder.path(), &upstream).await;
     let (id, file) = (Uuid::now_v7(), Uuid::now_v7());
     let ask = json!({ "message": "Look", "model": "openai/echo", "conversation_id": id });
     post_turn(&server.url, &ask).await.unwrap().bytes().await.unwrap();
     server.kill().await;
-    let options = SqliteConnectOptions::new().filename(folder.path().join("parlor.db"));
-    let mut database = options.connect().await.unwrap();
     let insert = format!(
         "INSERT INTO attachments SELECT '{file}', user_id, conversation_id, id, 'a.txt', 'text/plain', CAST('content' AS BLOB), 1 \
          FROM runs"
     );
-    database.execute(sqlx::AssertSqlSafe(insert)).await.unwrap();
-    drop(database);
-    let mut command = Server::command(folder.path(), &upstream, "127.0.0.1:0");
-    let crashed = command.env("FAILPOINTS", "files::moved=return").status();
-    assert!(
-        !timeout(TEST_TIMEOUT, crashed)
-            .await
-            .expect("it crashes")
-            .unwrap()
-            .success()
-    );
+    execute_sql(folder.path(), insert).await;
+    Server::crash_at_start(folder.path(), &upstream, "files::moved").await;
     assert_eq!(stored_count(folder.path()), 1);
-    let server = start(folder.path(), &upstream, None).await;
+    let server = Server::start(folder.path(), &upstream).await;
     let moved = reqwest::get(format!("{}/api/files/{file}", server.url))
         .await
         .unwrap();
@@ -156,7 +147,7 @@ async fn large_file_takes_little_memory() {
     parlor::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    let server = start(folder.path(), &upstream, None).await;
+    let server = Server::start(folder.path(), &upstream).await;
     upload(&server.url, b"Hello").await.unwrap();
     let pid = server.child.id().unwrap();
     let before = peak_memory(pid);

@@ -25,7 +25,7 @@ mod ssrf;
 #[cfg(target_os = "linux")]
 mod write_faults;
 
-use std::{path::Path, process::Stdio, time::Duration};
+use std::{os::unix::process::ExitStatusExt, path::Path, process::Stdio, time::Duration};
 
 use tokio::{
     io::{AsyncBufReadExt, BufReader, Lines},
@@ -75,6 +75,29 @@ impl Server {
         command
     }
 
+    /// Starts it with a failpoint, at which it will crash.
+    async fn start_with_failpoint(data: &Path, upstream: &Upstream, point: &str) -> Self {
+        Self::run(&mut Self::failpoint_command(data, upstream, point)).await
+    }
+
+    /// Starts it with a failpoint, at which it crashes before it is ready.
+    async fn crash_at_start(data: &Path, upstream: &Upstream, point: &str) {
+        let mut command = Self::failpoint_command(data, upstream, point);
+        let child = command.stdout(Stdio::null()).spawn();
+        expect_abort(&mut child.expect("the server starts")).await;
+    }
+
+    fn failpoint_command(data: &Path, upstream: &Upstream, point: &str) -> Command {
+        let mut command = Self::command(data, upstream, "127.0.0.1:0");
+        command.env("FAILPOINTS", format!("{point}=return"));
+        command
+    }
+
+    /// Waits until it has crashed at its failpoint.
+    async fn expect_crash(mut self) {
+        expect_abort(&mut self.child).await;
+    }
+
     /// Starts it with a command, and waits until it is ready.
     async fn run(command: &mut Command) -> Self {
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -119,6 +142,16 @@ impl Server {
         let sent = Command::new("kill").args(["-TERM", &pid]).status().await;
         assert!(sent.expect("kill").success());
     }
+}
+
+/// Waits until a process has aborted, as a server does at its failpoint.
+async fn expect_abort(child: &mut Child) {
+    const SIGABRT: i32 = 6;
+    let status = timeout(TEST_TIMEOUT, child.wait())
+        .await
+        .expect("it ends")
+        .expect("its status");
+    assert_eq!(status.signal(), Some(SIGABRT), "{status}");
 }
 
 /// Returns a command that finally runs another one.

@@ -1,6 +1,6 @@
 //! Crashes between the end of a run and the next message of its queue: the message is sent once.
 
-use std::{path::Path, process::Stdio};
+use std::path::Path;
 
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -28,11 +28,10 @@ async fn run_case(point: Option<&str>) {
         Script::new().text("one").gate("end"),
     );
     upstream.add_script(When::user_contains("second"), Script::new().text("two"));
-    let mut command = Server::command(folder.path(), &upstream, "127.0.0.1:0");
-    if let Some(point) = point {
-        command.env("FAILPOINTS", format!("{point}=return"));
-    }
-    let mut server = Server::run(&mut command).await;
+    let mut server = match point {
+        Some(point) => Server::start_with_failpoint(folder.path(), &upstream, point).await,
+        None => Server::start(folder.path(), &upstream).await,
+    };
     let url = server.url.clone();
     let id = uuid::Uuid::now_v7();
     let ask = json!({ "message": "first", "model": "openai/echo", "conversation_id": id });
@@ -44,10 +43,8 @@ async fn run_case(point: Option<&str>) {
     let queued: Value = serde_json::from_slice(&queued.bytes().await.unwrap()).unwrap();
     upstream.open_gate("end");
     if point.is_some() {
-        let ended = timeout(TEST_TIMEOUT, server.child.wait()).await;
-        assert!(!ended.expect("it crashes").unwrap().success());
-        server = Server::run(Server::command(folder.path(), &upstream, "127.0.0.1:0").stdout(Stdio::piped()))
-            .await;
+        server.expect_crash().await;
+        server = Server::start(folder.path(), &upstream).await;
     }
     wait_for_answer(&server.url, queued["message_id"].as_str().unwrap()).await;
     server.kill().await;

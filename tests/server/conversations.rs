@@ -1,10 +1,11 @@
 //! Conversations over HTTP: listing, reading, messages, renaming, deleting.
 
 use serde_json::{Value, json};
+use tokio::time::timeout;
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
-use crate::support::{Parlor, parlor_answering, read_json, string_field};
+use crate::support::{Parlor, TEST_TIMEOUT, parlor_answering, read_json, string_field};
 
 async fn patch(parlor: &Parlor, path: &str, body: &Value) -> (u16, Value) {
     let request = parlor.client.patch(format!("{}{path}", parlor.url));
@@ -229,11 +230,11 @@ async fn deleted_message_is_erased_after_a_restart() {
     let answer = format!("/api/messages/{}", string_field(&first, "message_id"));
     assert_eq!(delete(&parlor, &answer).await, 404, "an answer has its question");
     assert_eq!(delete(&parlor, &path).await, 204);
-    let texts = async |parlor: &Parlor| {
+    let message_count = async |parlor: &Parlor| {
         let shown = parlor.transcript(&conversation).await;
         shown["messages"].as_array().unwrap().len()
     };
-    assert_eq!(texts(&parlor).await, 2);
+    assert_eq!(message_count(&parlor).await, 2);
     // The server ends before it erases the message.
     assert_eq!(parlor.get_json(&path).await.0, 200);
     parlor.stop().await;
@@ -241,10 +242,13 @@ async fn deleted_message_is_erased_after_a_restart() {
         settings.timeouts.undo = std::time::Duration::ZERO;
     })
     .await;
-    while parlor.get_json(&path).await.0 != 404 {
-        tokio::task::yield_now().await;
-    }
-    assert_eq!(texts(&parlor).await, 2);
+    let erased = async {
+        while parlor.get_json(&path).await.0 != 404 {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(TEST_TIMEOUT, erased).await.expect("it is erased");
+    assert_eq!(message_count(&parlor).await, 2);
     let mut log = parlor.follow("/api/events?after=0").await;
     assert_eq!(
         log.next_of_type("empty").await["conversation_id"],

@@ -3,7 +3,6 @@
 use parlor::{settings::Settings, tools::ToolRegistry};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
-use uuid::Uuid;
 
 use crate::{
     support::{Parlor, last_model_call, raw_model_calls, string_field},
@@ -147,19 +146,7 @@ async fn continued_run_keeps_provider_data() {
     assert_eq!(events.last().unwrap()["status"], "interrupted");
     parlor.stop().await;
     let parlor = start(&folder, &upstream).await;
-    let intent = json!({ "intent": {
-        "intent_id": Uuid::now_v7(),
-        "conversation_id": events[0]["conversation_id"],
-        "message_id": events[0]["message_id"],
-    } });
-    let continued = parlor.post("/rpc/continue_run", &intent).send().await.unwrap();
-    assert_eq!(continued.status(), 200);
-    let run = string_field(&events[0], "message_id");
-    let rest = parlor
-        .follow(&format!("/api/runs/{run}/events"))
-        .await
-        .read_to_end()
-        .await;
+    let rest = parlor.continue_run(&events).await;
     assert_eq!(
         rest.last().unwrap()["payload"]["message"],
         "[[tool:0]]\n\nI found it."

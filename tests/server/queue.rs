@@ -45,8 +45,8 @@ impl BusyConversation {
         }
     }
 
-    async fn post(&self, path: &str, text: &str, queue: Option<bool>, key: Uuid) -> (u16, Value) {
-        let body = json!({ "message": text, "conversation_id": self.id, "queue": queue.unwrap_or_default() });
+    async fn post(&self, path: &str, text: &str, queue: bool, key: Uuid) -> (u16, Value) {
+        let body = json!({ "message": text, "conversation_id": self.id, "queue": queue });
         let request = self
             .parlor
             .post(path, &body)
@@ -57,9 +57,7 @@ impl BusyConversation {
 
     /// Queues a message and returns its id.
     async fn queue(&self, text: &str) -> String {
-        let (status, queued) = self
-            .post("/api/chat/stream", text, Some(true), Uuid::now_v7())
-            .await;
+        let (status, queued) = self.post("/api/chat/stream", text, true, Uuid::now_v7()).await;
         assert_eq!((status, &queued["status"]), (202, &json!("queued")), "{queued}");
         string_field(&queued, "user_message_id")
     }
@@ -95,17 +93,14 @@ impl BusyConversation {
 async fn queued_messages_are_sent_in_order() {
     let mut busy = BusyConversation::start(20).await;
     let (status, refused) = busy
-        .post("/api/chat/stream", "second", None, Uuid::now_v7())
+        .post("/api/chat/stream", "second", false, Uuid::now_v7())
         .await;
     assert_eq!((status, &refused["code"]), (409, &json!("run_active")));
     let key = Uuid::now_v7();
-    let queued = busy.post("/api/chat/batch", "second", Some(true), key).await;
+    let queued = busy.post("/api/chat/batch", "second", true, key).await;
     assert_eq!((queued.0, &queued.1["status"]), (202, &json!("queued")));
     // Repeated, it is still one message.
-    assert_eq!(
-        busy.post("/api/chat/batch", "second", Some(true), key).await,
-        queued
-    );
+    assert_eq!(busy.post("/api/chat/batch", "second", true, key).await, queued);
     busy.queue("third").await;
     assert_eq!(busy.queued_texts().await, ["second", "third"]);
     let answer = string_field(&queued.1, "message_id");
@@ -144,11 +139,11 @@ async fn stopped_run_holds_the_queue_until_released() {
 async fn repeated_request_of_a_removed_message_fails() {
     let busy = BusyConversation::start(20).await;
     let key = Uuid::now_v7();
-    let queued = busy.post("/api/chat/batch", "second", Some(true), key).await.1;
+    let queued = busy.post("/api/chat/batch", "second", true, key).await.1;
     let remove = json!({ "change": "remove", "message_id": queued["user_message_id"] });
     assert_eq!(busy.change(remove).await, 200);
     for path in ["/api/chat/batch", "/api/chat/stream"] {
-        let (status, problem) = busy.post(path, "second", Some(true), key).await;
+        let (status, problem) = busy.post(path, "second", true, key).await;
         assert_eq!((status, &problem["code"]), (404, &json!("not_found")));
         let detail = problem["detail"].as_str().unwrap();
         assert!(detail.contains("removed from the queue"), "{problem}");
@@ -191,9 +186,7 @@ async fn queue_is_edited_moved_and_shortened() {
 async fn full_queue_rejects_a_message() {
     let busy = BusyConversation::start(1).await;
     busy.queue("second").await;
-    let (status, full) = busy
-        .post("/api/chat/batch", "third", Some(true), Uuid::now_v7())
-        .await;
+    let (status, full) = busy.post("/api/chat/batch", "third", true, Uuid::now_v7()).await;
     assert_eq!((status, &full["code"]), (413, &json!("too_large")));
     assert!(
         full["detail"]

@@ -69,15 +69,14 @@ async fn model_titles_the_first_exchange() {
     // It is made once.
     parlor.turn(Some(&conversation), "Thanks").await;
     parlor.turn(Some(&conversation), "Thanks again").await;
+    assert_eq!(title(&parlor, &conversation).await, "Where Oslo is");
+    parlor.stop().await;
     let requests = upstream.requests();
     let asked = requests
         .iter()
         .filter(|request| request.path.ends_with("/chat/completions"))
         .count();
-    assert_eq!(
-        (asked, title(&parlor, &conversation).await),
-        (4, json!("Where Oslo is"))
-    );
+    assert_eq!(asked, 4);
 }
 
 #[tokio::test]
@@ -121,7 +120,6 @@ async fn failed_title_is_made_after_a_later_answer() {
     let conversation = string_field(&last, "conversation_id");
     upstream.wait_for_gate("title").await;
     upstream.open_gate("title");
-    assert_eq!(title(&parlor, &conversation).await, "Where is it?");
     parlor.turn(Some(&conversation), "And now?").await;
     let mut log = parlor.follow("/api/events?after=0").await;
     assert_eq!(log.next_of_type("conversation_renamed").await["title"], "Oslo");

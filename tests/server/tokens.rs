@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::support::{Parlor, TEST_TIMEOUT, parlor_answering, raw_model_calls, read_json};
 
 /// Creates a token.
-async fn create_token(parlor: &Parlor, name: &str) -> String {
+pub(crate) async fn create_token(parlor: &Parlor, name: &str) -> String {
     let made = parlor
         .post("/rpc/create_token", &json!({ "name": name, "days": 30 }))
         .send()
@@ -20,13 +20,14 @@ async fn create_token(parlor: &Parlor, name: &str) -> String {
 }
 
 /// Returns the list of tokens.
-async fn list_tokens(parlor: &Parlor) -> Vec<ApiToken> {
+pub(crate) async fn list_tokens(parlor: &Parlor) -> Vec<ApiToken> {
     let personal = parlor.get("/rpc/personal").send().await.unwrap();
     let personal: PersonalData = serde_json::from_str(&personal.text().await.unwrap()).unwrap();
     personal.tokens
 }
 
-async fn revoke(parlor: &Parlor, token: &ApiToken) {
+/// Revokes a token.
+pub(crate) async fn revoke(parlor: &Parlor, token: &ApiToken) {
     let request = parlor.post("/rpc/revoke_token", &json!({ "token_id": token.id }));
     assert_eq!(request.send().await.unwrap().status(), 200);
 }

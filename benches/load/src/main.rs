@@ -208,7 +208,7 @@ async fn measure(options: &Options) -> Result<Report, Error> {
         report.load.extend(loads);
     }
     let in_browser = [
-        (Measurement::Browser, "all", &mut report.browser),
+        (Measurement::Browser, "usual", &mut report.browser),
         (Measurement::Largest, "largest", &mut report.largest),
     ];
     for (measurement, part, result) in in_browser {

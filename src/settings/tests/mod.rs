@@ -2,6 +2,8 @@ use std::fs;
 
 use super::*;
 
+mod old_names;
+mod rejections;
 mod shipped_file;
 
 fn read_settings(file: &str, env: &[(&str, &str)]) -> Result<Settings, SettingsError> {
@@ -213,101 +215,6 @@ fn tool_keys_are_read_and_never_printed() {
 }
 
 #[test]
-fn names_unusable_settings() {
-    let cases = [
-        (
-            "[server]\naddr = '0.0.0.0:8080'",
-            "can be reached from other machines",
-        ),
-        ("[accounts]\nauth = 'proxy'", "server.proxies names no proxy"),
-        ("[accounts]\nauth = 'oidc'", "unknown variant `oidc`"),
-        ("[accounts]\nuser_header = 'a b'", "is not the name of a header"),
-        ("[accounts]\nsign_in_attempts = 0", "accounts.sign_in_attempts"),
-        (
-            "[server]\nproxies = ['proxy.example']",
-            "neither an address nor a network",
-        ),
-        ("[server]\nadr = '127.0.0.1:8080'", "unknown field `adr`"),
-        ("[timeouts]\nsilence = '0s'", "silence = '0s'"),
-        ("[timeouts]\nsilence = 5", "such as \"90s\""),
-        ("[timeouts]\nsilence_seconds = 0", "silence = \"0s\""),
-        ("[timeouts]\nsilence_seconds = -1", "timeouts.silence_seconds"),
-        ("[timeouts]\nsilence_seconds = nan", "timeouts.silence_seconds"),
-        ("[timeouts]\nsilence_seconds = '5s'", "timeouts.silence_seconds"),
-        (
-            "[timeouts]\nsilence_seconds = 5\nsilence = '5s'",
-            "timeouts.silence_seconds and timeouts.silence",
-        ),
-        ("[timeouts]\nheartbeat_seconds = 1e-10", "heartbeat = \"0s\""),
-        ("[timeouts]\nrun_seconds = 1e19", "run = \""),
-        ("[timeouts]\nrun_seconds = 1e300", "timeouts.run_seconds"),
-        (
-            "[[endpoints]]\nname = 'a'\nbase_url = 'x'\n[[endpoints]]\nname = 'a'\nbase_url = 'y'",
-            "two endpoints have the name “a”",
-        ),
-        ("[tools.web_search]\nprovider = 'searxng'", "no url"),
-        (
-            "[server]\nallowed_hosts = ['parlor.lan', 'http://parlor.lan']",
-            "server.allowed_hosts names “http://parlor.lan”",
-        ),
-        (
-            "[tools.fetch_webpage]\nallowed_hosts = ['wiki', 'http://wiki']",
-            "tools.fetch_webpage.allowed_hosts: \"http://wiki\" is neither",
-        ),
-        ("[tools.web_search]\nprovider = 'brave'", "no api_key_env"),
-        (
-            "[tools.web_search]\nprovider = 'searxng'\nurl = 'localhost:8888'",
-            "tools.web_search.url",
-        ),
-        ("[tools.web_search]\nprovider = 'altavista'", "unknown variant"),
-        ("[tools.pubmed]\nbase_url = 'eutils'", "tools.pubmed.base_url"),
-        ("[tools]\nfetch = 1", "unknown field `fetch`"),
-        (
-            "[[mcp]]\nname = 'a'\nurl = 'x'\n[[mcp]]\nname = 'a'\nurl = 'y'",
-            "two MCP servers have the name “a”",
-        ),
-        ("[[mcp]]\nname = 'A b'\nurl = 'x'", "can't have the name “A b”"),
-        ("[[mcp]]\nname = 'a'", "needs either command"),
-        (
-            "[[mcp]]\nname = 'a'\nurl = 'x'\ncommand = 'y'",
-            "needs either command",
-        ),
-        (
-            "[[mcp]]\nname = 'a'\nurl = 'x'\nenv = { K = 'v' }",
-            "needs either command",
-        ),
-        ("[[mcp]]\nname = 'a'\nurl = 'x'\ntimeout = '0s'", "timeout = '0s'"),
-        (
-            "[[mcp]]\nname = 'a'\nurl = 'x'\ntimeout_seconds = -1",
-            "mcp.timeout_seconds",
-        ),
-        (
-            "[[mcp]]\nname = 'a'\nurl = 'x'\nadress = 'y'",
-            "unknown field `adress`",
-        ),
-    ];
-    for (file, part) in cases {
-        let error = read_settings(file, &[]).unwrap_err().to_string();
-        assert!(error.contains(part), "{error}");
-    }
-    let error = read_settings("", &[("PARLOR_ADDR", "nowhere")])
-        .unwrap_err()
-        .to_string();
-    assert!(error.contains("PARLOR_ADDR can't be used: “nowhere”"), "{error}");
-}
-
-/// Checks the settings file of an earlier version.
-#[test]
-fn old_and_new_keys_mean_the_same() {
-    let old = include_str!("old_keys.toml");
-    let new = include_str!("new_keys.toml");
-    assert_eq!(old.lines().count(), new.lines().count());
-    let (old, new) = (read_settings(old, &[]).unwrap(), read_settings(new, &[]).unwrap());
-    assert_ne!(new, Settings::default());
-    assert_eq!(old, new);
-}
-
-#[test]
 fn resolves_names_in_every_address_source() {
     let file = "[server]\naddr = 'localhost:1'";
     for (env, port) in [(&[][..], 1), (&[("PARLOR_ADDR", "localhost:2")][..], 2)] {
@@ -340,35 +247,6 @@ fn never_prints_mcp_server_variables() {
 }
 
 #[test]
-fn reads_old_and_new_metadata_modes() {
-    for (written, expected) in [
-        ("'auto'", MetadataMode::Auto),
-        ("'always'", MetadataMode::Always),
-        ("'never'", MetadataMode::Never),
-        ("true", MetadataMode::Always),
-        ("false", MetadataMode::Never),
-    ] {
-        let settings = read_settings(&format!("[history]\nmetadata = {written}\n"), &[]).unwrap();
-        assert_eq!(settings.history.metadata, expected, "{written}");
-    }
-    for written in ["'sometimes'", "1"] {
-        let error = read_settings(&format!("[history]\nmetadata = {written}\n"), &[]).unwrap_err();
-        assert!(
-            error.to_string().contains("\"auto\", \"always\" or \"never\""),
-            "{error}"
-        );
-    }
-}
-
-#[test]
-fn reads_both_spellings_of_summarize() {
-    for key in ["summarize", "summarise"] {
-        let settings = read_settings(&format!("[history]\n{key} = false"), &[]).unwrap();
-        assert!(!settings.history.summarize, "{key}");
-    }
-}
-
-#[test]
 fn reads_endpoint_prompt_and_tools() {
     let file = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\nprompt = 'short'\ntools = false\n";
     let endpoint = read_settings(file, &[]).unwrap().endpoints.remove(0);
@@ -376,50 +254,6 @@ fn reads_endpoint_prompt_and_tools() {
         (endpoint.prompt, endpoint.tools),
         (PromptLength::Short, Some(false))
     );
-}
-
-#[test]
-fn rejects_unknown_time_zone() {
-    let error = read_settings("[history]\ntimezone = 'Mars/Olympus'\n", &[]).unwrap_err();
-    assert!(error.to_string().contains("Mars/Olympus"), "{error}");
-    let zone = read_settings("[history]\ntimezone = 'Europe/Copenhagen'\n", &[])
-        .unwrap()
-        .history
-        .time_zone();
-    assert_eq!(zone.iana_name(), Some("Europe/Copenhagen"));
-}
-
-#[test]
-fn rejects_numbers_out_of_range() {
-    let endpoint = "[[endpoints]]\nname = 'x'\nbase_url = 'http://x/v1'\n";
-    for (file, message) in [
-        (
-            format!("{endpoint}context_window = 0\n"),
-            "the setting endpoints.context_window is 0; it must be from 256 to 1000000000",
-        ),
-        (
-            format!("{endpoint}context_windows = {{ big = 5000, small = 5 }}\n"),
-            "the setting endpoints.context_window is 5; it must be from 256 to 1000000000",
-        ),
-        (
-            "[agent]\nmax_iterations = 1001\n".into(),
-            "the setting agent.max_iterations is 1001; it must be from 0 to 1000",
-        ),
-        (
-            "[limits]\nrequest_bytes_per_second = 0\n".into(),
-            "the setting limits.request_bytes_per_second is 0; it must be from 1 to 1000000000",
-        ),
-        (
-            "[limits]\nmessage_bytes = 0\n".into(),
-            "the setting limits.message_bytes is 0; it must be from 1 to 1000000000",
-        ),
-        (
-            "[agent]\nrepetitions = 2\n".into(),
-            "the setting agent.repetitions is 2; it must be from 3 to 100",
-        ),
-    ] {
-        assert_eq!(read_settings(&file, &[]).unwrap_err().to_string(), message);
-    }
 }
 
 #[test]
@@ -450,11 +284,4 @@ fn accounts_allow_any_address() {
     }
     let file = format!("{elsewhere}\n[accounts]\nauth = 'password'");
     assert!(read_settings(&file, &[]).is_ok());
-    let error = read_settings(&file, &[("PARLOR_AUTH", "none")]).unwrap_err();
-    assert!(
-        error.to_string().contains("can be reached from other machines"),
-        "{error}"
-    );
-    let error = read_settings(&file, &[("PARLOR_AUTH", "ldap")]).unwrap_err();
-    assert!(error.to_string().contains("none, password or proxy"), "{error}");
 }

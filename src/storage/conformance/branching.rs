@@ -1,7 +1,7 @@
 //! Branches as new conversations: copies with all that belongs to them.
 
 use super::*;
-use crate::protocol::{RawJson, RequestedCall, ToolStatus, Verdict};
+use crate::protocol::Verdict;
 
 fn branch(message_id: MessageId) -> (Change, ConversationId) {
     let conversation_id = ConversationId::new();
@@ -30,32 +30,10 @@ async fn drawn_turn(storage: &dyn Storage, conversation_id: ConversationId) -> (
         data: RawJson::parse_or_quote("[]"),
     };
     let file = files::image_file(TEST_USER, conversation_id);
-    let call = RequestedCall {
-        node: 0,
-        part: 0,
-        index: 0,
-        tool_use_id: "1".into(),
-        tool: "draw".into(),
-        input: RawJson::parse_or_quote("{}"),
-        label: "Drawing".into(),
-        detail: None,
-    };
+    let [start, complete] = draw_events(&payload, &file);
     let events = vec![
-        EventBody::ToolStart {
-            call,
-            started_at: NOON,
-        },
-        EventBody::ToolComplete {
-            index: 0,
-            tool_use_id: "1".into(),
-            tool: "draw".into(),
-            label: "Drew".into(),
-            status: ToolStatus::Complete,
-            output: String::new(),
-            payload: Some(payload.to_ref()),
-            attachments: vec![file.attachment.clone()],
-            ended_at: NOON,
-        },
+        start,
+        complete,
         EventBody::run_ended(RunStatus::Complete, None, NOON, 0),
     ];
     let mut message = AssistantMessage::new("x/m");
@@ -166,11 +144,15 @@ pub async fn a_question_is_where_its_branch_ends(backend: &dyn Backend) {
     ] {
         commit_one(&*storage, change).await.unwrap();
     }
-    for (message, texts) in [(first.user_message_id, 0), (second.user_message_id, 2)] {
+    let original = full_transcript(&*storage, source).await.unwrap();
+    for (message, count) in [(first.user_message_id, 0), (second.user_message_id, 2)] {
         let (change, copy) = branch(message);
         commit_one(&*storage, &change).await.unwrap();
         let copied = full_transcript(&*storage, copy).await.unwrap();
-        assert_eq!(copied.messages.len(), texts);
+        let bodies = |messages: &[Message]| -> Vec<_> {
+            messages.iter().map(|message| message.body.clone()).collect()
+        };
+        assert_eq!(bodies(&copied.messages), bodies(&original.messages[..count]));
     }
 }
 
@@ -196,12 +178,7 @@ pub async fn only_ended_shown_messages_are_copied(backend: &dyn Backend) {
         },
         change => change,
     };
-    let hide = Change::HideMessage {
-        user_id: TEST_USER,
-        conversation_id: source,
-        message_id: turn.user_message_id,
-        hidden_at: NOON,
-    };
+    let hide = deletion::hide(source, turn.user_message_id);
     for (before, change) in [(None, foreign), (Some(hide), change)] {
         if let Some(before) = before {
             commit_one(&*storage, &before).await.unwrap();

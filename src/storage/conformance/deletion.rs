@@ -110,7 +110,7 @@ pub async fn deleted_data_does_not_come_back(backend: &dyn Backend) {
     );
 }
 
-fn hide(conversation_id: ConversationId, message_id: MessageId) -> Change {
+pub fn hide(conversation_id: ConversationId, message_id: MessageId) -> Change {
     Change::HideMessage {
         user_id: TEST_USER,
         conversation_id,
@@ -127,7 +127,7 @@ fn restore(conversation_id: ConversationId, message_id: MessageId) -> Change {
     }
 }
 
-fn erase(conversation_id: ConversationId, message_id: MessageId) -> Change {
+pub fn erase(conversation_id: ConversationId, message_id: MessageId) -> Change {
     Change::EraseMessage {
         user_id: TEST_USER,
         conversation_id,
@@ -161,6 +161,17 @@ pub async fn hidden_message_is_restored_or_erased(backend: &dyn Backend) {
         Err(ChangeRejection::NotFound)
     );
 
+    // Another user can't hide it.
+    let foreign = Change::HideMessage {
+        user_id: other_user(),
+        conversation_id: id,
+        message_id: second.user_message_id,
+        hidden_at: NOON,
+    };
+    let unchanged = commit_and_fold(&*storage, id, &foreign).await;
+    assert_eq!(unchanged, all);
+    assert_eq!(storage.hidden_messages().await.unwrap(), []);
+
     let hidden = commit_and_fold(&*storage, id, &hide(id, second.user_message_id)).await;
     assert_eq!(hidden.messages, all.messages[..2]);
     assert_eq!(hidden.active_leaf, Some(first.run.message_id));
@@ -169,6 +180,17 @@ pub async fn hidden_message_is_restored_or_erased(backend: &dyn Backend) {
     // Repeated, it changes nothing.
     let again = commit_and_fold(&*storage, id, &hide(id, second.user_message_id)).await;
     assert_eq!(again.as_of, hidden.as_of);
+    // Another user can't restore it.
+    let foreign = Change::RestoreMessage {
+        user_id: other_user(),
+        conversation_id: id,
+        message_id: second.user_message_id,
+    };
+    assert_eq!(
+        commit_one(&*storage, &foreign).await,
+        Err(ChangeRejection::NotFound)
+    );
+    assert_eq!(full_transcript(&*storage, id).await.as_ref(), Some(&again));
 
     commit_one(&*storage, &restore(id, second.user_message_id))
         .await
@@ -240,10 +262,7 @@ async fn reject_changes_of_hidden(
     hidden: &TestTurn,
     below: &TestTurn,
 ) {
-    let mut version = new_turn(TEST_USER, id, "another version");
-    if let Change::SendMessage { intent, .. } = &mut version.change {
-        intent.replaces = Some(below.user_message_id);
-    }
+    let version = new_version(id, below.user_message_id, "another version");
     let regenerate = regenerate(below.run, version.run);
     let select = Change::SelectBranch {
         user_id: TEST_USER,
@@ -272,10 +291,7 @@ pub async fn deleting_a_version_shows_the_other(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let id = ConversationId::new();
     let first = new_turn(TEST_USER, id, "first");
-    let mut version = new_turn(TEST_USER, id, "another version");
-    if let Change::SendMessage { intent, .. } = &mut version.change {
-        intent.replaces = Some(first.user_message_id);
-    }
+    let version = new_version(id, first.user_message_id, "another version");
     for turn in [&first, &version] {
         commit_one(&*storage, &turn.change).await.unwrap();
         commit_one(&*storage, &end_run(turn.run, "answer")).await.unwrap();

@@ -22,7 +22,11 @@ pub fn image_file(user_id: UserId, conversation_id: ConversationId) -> StoredFil
 }
 
 async fn upload(storage: &dyn Storage, conversation_id: ConversationId) -> StoredFile {
-    let file = image_file(TEST_USER, conversation_id);
+    upload_by(storage, TEST_USER, conversation_id).await
+}
+
+async fn upload_by(storage: &dyn Storage, user_id: UserId, conversation_id: ConversationId) -> StoredFile {
+    let file = image_file(user_id, conversation_id);
     let store = Change::StoreUpload { file: file.clone() };
     assert_eq!(commit_one(storage, &store).await, Ok(Outcome::Done));
     file
@@ -46,8 +50,10 @@ pub async fn files_belong_to_one_message(backend: &dyn Backend) {
     let id = ConversationId::new();
     let (first, second) = (upload(&*storage, id).await, upload(&*storage, id).await);
     let elsewhere = upload(&*storage, ConversationId::new()).await;
+    let foreign = upload_by(&*storage, other_user(), id).await;
     for wrong in [
         vec![&elsewhere],
+        vec![&foreign],
         vec![&first, &first],
         vec![&image_file(TEST_USER, id)],
     ] {
@@ -55,6 +61,18 @@ pub async fn files_belong_to_one_message(backend: &dyn Backend) {
         let refused = commit_one(&*storage, &turn.change).await;
         assert_eq!(refused, Err(ChangeRejection::FileNotFound));
     }
+    // Users delete only their own uploads.
+    for id in [first.attachment.id, foreign.attachment.id] {
+        let user_id = other_user();
+        commit_one(&*storage, &Change::DeleteUpload { user_id, id })
+            .await
+            .unwrap();
+    }
+    let locations = deleted(&*storage).await;
+    assert_eq!(locations, [foreign.location]);
+    commit_one(&*storage, &Change::ForgetDeletedFiles { locations })
+        .await
+        .unwrap();
     let turn = turn_with_files(id, &[&second, &first]);
     commit_one(&*storage, &turn.change).await.unwrap();
     let (_, message) = storage
@@ -94,10 +112,7 @@ pub async fn versions_share_contents_until_the_last_is_deleted(backend: &dyn Bac
     let first = turn_with_files(id, &[&file]);
     commit_one(&*storage, &first.change).await.unwrap();
     commit_one(&*storage, &end_run(first.run, "Seen")).await.unwrap();
-    let mut version = new_turn(TEST_USER, id, "Look again");
-    if let Change::SendMessage { intent, .. } = &mut version.change {
-        intent.replaces = Some(first.user_message_id);
-    }
+    let version = new_version(id, first.user_message_id, "Look again");
     commit_one(&*storage, &version.change).await.unwrap();
     commit_one(&*storage, &end_run(version.run, "Seen again"))
         .await
@@ -116,21 +131,7 @@ pub async fn versions_share_contents_until_the_last_is_deleted(backend: &dyn Bac
         (first.user_message_id, vec![]),
         (version.user_message_id, vec![file.location]),
     ] {
-        let key = (TEST_USER, id);
-        for change in [
-            Change::HideMessage {
-                user_id: key.0,
-                conversation_id: key.1,
-                message_id,
-                hidden_at: NOON,
-            },
-            Change::EraseMessage {
-                user_id: key.0,
-                conversation_id: key.1,
-                message_id,
-                hidden_at: NOON,
-            },
-        ] {
+        for change in [deletion::hide(id, message_id), deletion::erase(id, message_id)] {
             commit_one(&*storage, &change).await.unwrap();
         }
         assert_eq!(deleted(&*storage).await, expected);
@@ -143,26 +144,8 @@ pub async fn queued_files_stay_until_removed(backend: &dyn Backend) {
     let running = new_turn(TEST_USER, id, "Begin");
     commit_one(&*storage, &running.change).await.unwrap();
     let file = upload(&*storage, id).await;
-    let turn = turn_with_files(id, &[&file]);
-    let Change::SendMessage {
-        user_id,
-        intent,
-        start,
-    } = turn.change
-    else {
-        panic!("a message")
-    };
-    let limits = QueueLimits {
-        messages: 5,
-        bytes: 1000,
-    };
-    let queue = Change::QueueMessage {
-        user_id,
-        intent,
-        start,
-        limits,
-    };
-    commit_one(&*storage, &queue).await.unwrap();
+    let turn = queue::queued(turn_with_files(id, &[&file]));
+    commit_one(&*storage, &turn.change).await.unwrap();
     let transcript = storage
         .transcript(TEST_USER, id, PageSize::UNLIMITED, None)
         .await
@@ -174,14 +157,8 @@ pub async fn queued_files_stay_until_removed(backend: &dyn Backend) {
         .await
         .unwrap();
     assert_eq!(deleted(&*storage).await, []);
-    let remove = Change::ChangeQueue {
-        user_id: TEST_USER,
-        conversation_id: id,
-        change: intent::QueueChange::Remove {
-            message_id: turn.user_message_id,
-        },
-        limits,
-    };
+    let message_id = turn.user_message_id;
+    let remove = queue::change_queue(id, intent::QueueChange::Remove { message_id });
     commit_one(&*storage, &remove).await.unwrap();
     assert_eq!(deleted(&*storage).await, [file.location]);
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::protocol::{
-    PageContext, RawJson, StreamId,
+    PageContext, StreamId,
     literature::{self, Article, Library, ResearchStream, SavedArticle},
 };
 

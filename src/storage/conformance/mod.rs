@@ -27,7 +27,8 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::protocol::{
-    AssistantMessage, Attachment, EventBody, IntentId, MemoryId, MessageBody, Part, TokenId,
+    AssistantMessage, Attachment, EventBody, IntentId, MemoryId, MessageBody, Part, RawJson, RequestedCall,
+    TokenId, ToolStatus,
     intent::{self, StartedRun},
     transcript,
 };
@@ -118,6 +119,46 @@ fn new_turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> Tes
         },
         run,
     }
+}
+
+/// Returns a turn whose message is another version of a message.
+fn new_version(conversation_id: ConversationId, replaced: MessageId, text: &str) -> TestTurn {
+    let mut turn = new_turn(TEST_USER, conversation_id, text);
+    if let Change::SendMessage { intent, .. } = &mut turn.change {
+        intent.replaces = Some(replaced);
+    }
+    turn
+}
+
+/// Returns the events of a tool call that has a payload and a file.
+fn draw_events(payload: &Payload, file: &StoredFile) -> [EventBody; 2] {
+    let call = RequestedCall {
+        node: 0,
+        part: 0,
+        index: 0,
+        tool_use_id: "1".into(),
+        tool: "draw".into(),
+        input: RawJson::parse_or_quote("{}"),
+        label: "Drawing".into(),
+        detail: None,
+    };
+    [
+        EventBody::ToolStart {
+            call,
+            started_at: NOON,
+        },
+        EventBody::ToolComplete {
+            index: 0,
+            tool_use_id: "1".into(),
+            tool: "draw".into(),
+            label: "Drew".into(),
+            status: ToolStatus::Complete,
+            output: String::new(),
+            payload: Some(payload.to_ref()),
+            attachments: vec![file.attachment.clone()],
+            ended_at: NOON,
+        },
+    ]
 }
 
 fn text(offset: usize, text: &str) -> EventBody {

@@ -1,7 +1,7 @@
 //! Provider-specific data.
 
 use super::*;
-use crate::protocol::{Opaque, PlacedOpaque, RawJson};
+use crate::protocol::{Opaque, PlacedOpaque};
 
 fn placed_opaque(node: usize, part: Option<usize>, value: &str) -> PlacedOpaque {
     PlacedOpaque {

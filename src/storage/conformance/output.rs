@@ -44,7 +44,7 @@ pub async fn ending_a_run_deletes_unshown_artifacts(backend: &dyn Backend) {
         payload_id: id.into(),
         kind: "table".into(),
         summary: id.into(),
-        data: crate::protocol::RawJson::parse_or_quote("[]"),
+        data: RawJson::parse_or_quote("[]"),
     };
     let (shown, unseen) = (
         image_file(TEST_USER, run.conversation_id),
@@ -74,32 +74,10 @@ pub async fn ending_a_run_deletes_unshown_artifacts(backend: &dyn Backend) {
     ] {
         assert_eq!(commit_one(&*storage, &change).await, Ok(Outcome::Done));
     }
-    let call = crate::protocol::RequestedCall {
-        node: 0,
-        part: 0,
-        index: 0,
-        tool_use_id: "1".into(),
-        tool: "draw".into(),
-        input: crate::protocol::RawJson::parse_or_quote("{}"),
-        label: "Drawing".into(),
-        detail: None,
-    };
+    let [start, complete] = draw_events(&payload("shown"), &shown);
     let events = vec![
-        EventBody::ToolStart {
-            call,
-            started_at: NOON,
-        },
-        EventBody::ToolComplete {
-            index: 0,
-            tool_use_id: "1".into(),
-            tool: "draw".into(),
-            label: "Drew".into(),
-            status: crate::protocol::ToolStatus::Complete,
-            output: String::new(),
-            payload: Some(payload("shown").to_ref()),
-            attachments: vec![shown.attachment.clone()],
-            ended_at: NOON,
-        },
+        start,
+        complete,
         EventBody::PayloadMade {
             node: 0,
             part: 1,

@@ -8,9 +8,13 @@ const LIMITS: QueueLimits = QueueLimits {
     bytes: 100,
 };
 
-/// Returns the change that queues a message while a run is active.
+/// Returns a turn whose message is queued while a run is active.
 fn queue_turn(conversation_id: ConversationId, text: &str) -> TestTurn {
-    let turn = new_turn(TEST_USER, conversation_id, text);
+    queued(new_turn(TEST_USER, conversation_id, text))
+}
+
+/// Makes a turn one whose message is queued while a run is active.
+pub fn queued(turn: TestTurn) -> TestTurn {
     let Change::SendMessage {
         user_id,
         intent,
@@ -28,7 +32,7 @@ fn queue_turn(conversation_id: ConversationId, text: &str) -> TestTurn {
     TestTurn { change, ..turn }
 }
 
-fn change_queue(conversation_id: ConversationId, change: QueueChange) -> Change {
+pub fn change_queue(conversation_id: ConversationId, change: QueueChange) -> Change {
     Change::ChangeQueue {
         user_id: TEST_USER,
         conversation_id,
@@ -41,7 +45,7 @@ fn stop_run(run: RunKey) -> Change {
     answer_run(run, "stopped", RunStatus::Stopped)
 }
 
-fn end_run(run: RunKey, answer: &str) -> Change {
+fn complete_run(run: RunKey, answer: &str) -> Change {
     answer_run(run, answer, RunStatus::Complete)
 }
 
@@ -97,7 +101,7 @@ pub async fn queued_message_becomes_one_user_message(backend: &dyn Backend) {
     );
     assert_eq!(ready(&*storage, id).await, []);
 
-    commit_and_fold(&*storage, id, &end_run(first.run, "1")).await;
+    commit_and_fold(&*storage, id, &complete_run(first.run, "1")).await;
     assert_eq!(ready(&*storage, id).await, [second.user_message_id]);
     // Before it is sent, a further message takes its place behind the others.
     let fourth = queue_turn(id, "fourth");
@@ -180,7 +184,7 @@ pub async fn only_a_complete_run_releases_the_queue(backend: &dyn Backend) {
         (Some(second.run.message_id), vec!["waiting"])
     );
     assert!(
-        commit_and_fold(&*storage, id, &end_run(second.run, "2"))
+        commit_and_fold(&*storage, id, &complete_run(second.run, "2"))
             .await
             .queue
             .held

@@ -1,7 +1,6 @@
 //! The data that a run starts with.
 
 use super::*;
-use crate::protocol::RawJson;
 
 pub async fn run_context_has_all_of_its_user(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;

@@ -1,9 +1,7 @@
 //! An answer's suggestions and the user's response to them.
 
 use super::*;
-use crate::protocol::{
-    ActionHandler, ActionStyle, Interaction, PayloadVerdict, RawJson, SuggestedAction, Verdict,
-};
+use crate::protocol::{ActionHandler, ActionStyle, Interaction, PayloadVerdict, SuggestedAction, Verdict};
 
 /// Commits an ended turn whose answer suggests two actions and shows two payloads.
 async fn answered_turn_with_suggestions(storage: &dyn Storage) -> RunKey {

@@ -305,13 +305,6 @@ pub async fn another_version_of_a_message_is_a_sibling(backend: &dyn Backend) {
             .await
             .unwrap();
     }
-    let version_of = |replaced, text| {
-        let mut turn = new_turn(TEST_USER, conversation_id, text);
-        if let Change::SendMessage { intent, .. } = &mut turn.change {
-            intent.replaces = Some(replaced);
-        }
-        turn
-    };
     // Of the last message and of the first one, which has no parent.
     for (replaced, parent, branch) in [
         (
@@ -321,7 +314,7 @@ pub async fn another_version_of_a_message_is_a_sibling(backend: &dyn Backend) {
         ),
         (&first, None, &["better"]),
     ] {
-        let version = version_of(replaced.user_message_id, "better");
+        let version = new_version(conversation_id, replaced.user_message_id, "better");
         let stored = commit_and_fold(&*storage, conversation_id, &version.change).await;
         let message = stored.message(version.user_message_id).unwrap();
         assert_eq!(message.parent_id, parent);
@@ -357,7 +350,7 @@ pub async fn another_version_of_a_message_is_a_sibling(backend: &dyn Backend) {
     let elsewhere = new_turn(TEST_USER, ConversationId::new(), "elsewhere");
     commit_one(&*storage, &elsewhere.change).await.unwrap();
     for replaced in [first.run.message_id, elsewhere.user_message_id, MessageId::new()] {
-        let rejected = commit_one(&*storage, &version_of(replaced, "no").change).await;
+        let rejected = commit_one(&*storage, &new_version(conversation_id, replaced, "no").change).await;
         assert_eq!(rejected, Err(ChangeRejection::NotFound));
     }
 }

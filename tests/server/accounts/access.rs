@@ -6,7 +6,7 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use reqwest::{Method, RequestBuilder};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::{AT_ONCE, Browser, PASSWORD, with_passwords};
@@ -16,6 +16,7 @@ use crate::{
         targets::{Ids, Target, all_targets, form_encode},
     },
     support::{Parlor, TEST_TIMEOUT},
+    tokens::{create_token, list_tokens, revoke},
 };
 
 /// Routes that everybody may use.
@@ -64,18 +65,23 @@ const CATCH_ALL: [&str; 9] = [
 
 /// Routes that make the named conversation if it does not exist, as clients choose its id. Nobody can guess the id of another
 /// one, which is taken.
-const MAKE_CONVERSATIONS: [&str; 1] = ["/rpc/send_message"];
+const MAKE_CONVERSATIONS: [&str; 4] = [
+    "/rpc/send_message",
+    "/send",
+    "/api/chat/stream",
+    "/api/chat/batch",
+];
 
-/// Targets whose valid arguments name nothing that exists: an unknown address, a message that is not deleted, a message in a
-/// queue.
-const NAME_NOTHING_OF_THE_OWNER: [&str; 3] = ["/v1/models", "/rpc/set_message_deleted", "/rpc/change_queue"];
+/// Targets whose valid arguments name nothing that exists: an unknown address, a message in a queue.
+const NAME_NOTHING_OF_THE_OWNER: [&str; 2] = ["/v1/models", "/rpc/change_queue"];
 
 /// Server functions and routes that change nothing of others and say the same about what does not exist, but with success:
 /// deleting or stopping something that is gone is no error, and what does not exist has used no tokens.
-const SUCCEED_WITHOUT_OBJECT: [&str; 6] = [
+const SUCCEED_WITHOUT_OBJECT: [&str; 7] = [
     "/api/files/{file_id}",
     "/rpc/token_totals",
     "/rpc/delete_conversation",
+    "/rpc/delete_upload",
     "/rpc/mark_read",
     "/rpc/set_message_deleted",
     "/api/conversations/{conversation_id}",
@@ -126,45 +132,47 @@ fn names_an_object(target: &Target) -> bool {
         .as_ref()
         .map(Value::to_string)
         .unwrap_or_default();
-    let names = ["$conversation", "$question", "$answer", "$payload"];
+    let names = ["$conversation", "$question", "$answer", "$payload", "$file"];
     target.path.contains('{') || names.iter().any(|name| arguments.contains(name))
+}
+
+/// Returns the targets of all routes, with those that add a message to a conversation of the ids.
+fn access_targets() -> Vec<Target> {
+    let mut targets = all_targets();
+    for path in ["/api/chat/stream", "/api/chat/batch", "/send"] {
+        targets.push(Target {
+            method: "POST".into(),
+            path: path.into(),
+            arguments: Some(
+                json!({ "message": "Hello", "conversation_id": "$conversation", "model": "test/any" }),
+            ),
+            is_form: path == "/send",
+        });
+    }
+    targets
+}
+
+/// Returns the ids for a target: only questions can be deleted.
+fn ids_for(target: &Target, ids: &Ids) -> Ids {
+    let is_deletion = target.method == "DELETE" && target.path.starts_with("/api/messages");
+    match is_deletion {
+        true => ids.clone().with_question_only(),
+        false => ids.clone(),
+    }
 }
 
 /// Waits until a session has expired.
 async fn expired_session(parlor: &Parlor) -> Browser {
     let mut browser = Browser::new(parlor);
     browser.sign_in("ann", PASSWORD).await;
-    let expired = async { while browser.status().await != 401 {} };
-    timeout(TEST_TIMEOUT, expired).await.expect("it expires");
+    browser.wait_until_expired().await;
     browser
 }
 
 /// Creates a token and revokes it.
-async fn revoked_token(parlor: &Parlor, browser: &Browser) -> String {
-    let post = |path: &str, body: String| {
-        let request = browser.client.post(format!("{}{path}", parlor.url));
-        let request = browser
-            .request(request)
-            .header("content-type", "application/json");
-        request.body(body)
-    };
-    let created = post("/rpc/create_token", r#"{"name":"a","days":1}"#.into())
-        .send()
-        .await
-        .unwrap();
-    let token: String = serde_json::from_str(&created.text().await.unwrap()).unwrap();
-    let personal = browser
-        .get("/rpc/personal")
-        .send()
-        .await
-        .unwrap()
-        .text()
-        .await
-        .unwrap();
-    let personal: Value = serde_json::from_str(&personal).unwrap();
-    let id = &personal["tokens"][0]["id"];
-    let revoked = post("/rpc/revoke_token", format!("{{\"token_id\":{id}}}"));
-    assert_eq!(revoked.send().await.unwrap().status(), 200);
+async fn revoked_token(parlor: &Parlor) -> String {
+    let token = create_token(parlor, "a").await;
+    revoke(parlor, &list_tokens(parlor).await[0]).await;
     token
 }
 
@@ -184,13 +192,14 @@ async fn only_the_owner_reaches_anything() {
     ben.sign_in_remembered("ben").await;
     let nobody = Browser::new(&parlor).client;
     let expired = expired_session(&parlor).await.signed_in_client();
-    let token = revoked_token(&parlor, &ann).await;
     let (owner, other) = (ann.signed_in_client(), ben.signed_in_client());
     parlor.client = owner.clone();
+    let token = revoked_token(&parlor).await;
     let ids = Ids::create(&parlor).await;
     let kept = parlor.transcript(&ids.conversation).await;
+    let file = format!("/api/files/{}", ids.get("file_id"));
 
-    let targets = all_targets();
+    let targets = access_targets();
     let mut failures = Vec::new();
     let mut expect = |holds: bool, who: &str, target: &Target, (status, body): &(u16, String)| {
         if !holds {
@@ -213,7 +222,7 @@ async fn only_the_owner_reaches_anything() {
         if !names_an_object(target) {
             continue;
         }
-        let found = send(request(&parlor, &other, target, &ids)).await;
+        let found = send(request(&parlor, &other, target, &ids_for(target, &ids))).await;
         let path = target.path.as_str();
         if MAKE_CONVERSATIONS.contains(&path) {
             expect(found.0 == 404, "another user", target, &found);
@@ -239,15 +248,10 @@ async fn only_the_owner_reaches_anything() {
         kept,
         "nothing was changed"
     );
+    assert_eq!(parlor.get(&file).send().await.unwrap().status(), 200);
 
     for target in &targets {
-        let ids = Ids::create(&parlor).await;
-        let is_deletion = target.method == "DELETE" && target.path.starts_with("/api/messages");
-        let ids = if is_deletion {
-            ids.with_question_only()
-        } else {
-            ids
-        };
+        let ids = ids_for(target, &Ids::create(&parlor).await);
         let found = send(request(&parlor, &owner, target, &ids)).await;
         let is_known = !NAME_NOTHING_OF_THE_OWNER.contains(&target.path.as_str());
         expect(!matches!(found.0, 401 | 403), "the owner", target, &found);

@@ -52,7 +52,7 @@ async fn first_account_can_keep_local_data() {
         team.parlor.stop().await;
         let mut parlor = Parlor::start_with(team.folder.path(), &team.upstream, super::with_passwords).await;
         let mut ann = Browser::new(&parlor);
-        let page = ann.get("/setup").send().await.unwrap().text().await.unwrap();
+        let page = ann.page("/setup").await;
         assert!(page.contains("name=\"keep\""));
         let token = parlor.setup_token.clone().unwrap();
         let mut fields = vec![
@@ -176,14 +176,7 @@ async fn an_invitation_works_once() {
     let other = ann
         .new_link("/account/users/invite", &[("role", "administrator")])
         .await;
-    let page = ann
-        .get("/account/users")
-        .send()
-        .await
-        .unwrap()
-        .text()
-        .await
-        .unwrap();
+    let page = ann.page("/account/users").await;
     let (_, link) = page.split_once("name=\"link\" value=\"").unwrap();
     let link = link.split('"').next().unwrap();
     assert_eq!(
@@ -216,7 +209,7 @@ async fn sign_up_is_as_open_as_the_setting() {
             status,
             "{sign_up:?}"
         );
-        let page = ben.get("/sign-in").send().await.unwrap().text().await.unwrap();
+        let page = ben.page("/sign-in").await;
         assert_eq!(page.contains("/sign-up"), sign_up == SignUp::Open);
         if sign_up == SignUp::Open {
             assert_eq!(
@@ -273,7 +266,7 @@ async fn a_server_without_accounts_has_no_account_pages() {
     ] {
         assert_eq!(browser.get(path).send().await.unwrap().status(), 404, "{path}");
     }
-    let page = browser.get("/").send().await.unwrap().text().await.unwrap();
+    let page = browser.page("/").await;
     assert!(!page.contains("data-user") && !page.contains("signed-out"));
 }
 

@@ -16,9 +16,10 @@ use reqwest::{
     redirect::Policy,
 };
 use tempfile::TempDir;
+use tokio::time::timeout;
 use upstream::{Script, Upstream, When};
 
-use crate::support::Parlor;
+use crate::support::{Parlor, TEST_TIMEOUT};
 
 const PASSWORD: &str = "a long password";
 
@@ -162,6 +163,17 @@ impl Browser {
             .unwrap()
     }
 
+    /// Returns a page, or another response, as text.
+    async fn page(&self, path: &str) -> String {
+        self.get(path).send().await.unwrap().text().await.unwrap()
+    }
+
+    /// Waits until its session has expired.
+    async fn wait_until_expired(&self) {
+        let expired = async { while self.status().await != 401 {} };
+        timeout(TEST_TIMEOUT, expired).await.expect("it expires");
+    }
+
     /// Returns the status of a request that needs a session.
     async fn status(&self) -> u16 {
         let request = self.get("/rpc/models").send().await.unwrap();
@@ -170,14 +182,7 @@ impl Browser {
 
     /// Returns the id of a user by the administrator's page.
     async fn user_id(&self, name: &str) -> String {
-        let page = self
-            .get("/account/users")
-            .send()
-            .await
-            .unwrap()
-            .text()
-            .await
-            .unwrap();
+        let page = self.page("/account/users").await;
         let (_, row) = page
             .split_once(&format!("<strong>{name}</strong>"))
             .expect("the user");

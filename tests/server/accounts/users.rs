@@ -1,6 +1,7 @@
 //! The administrator's page.
 
 use super::Team;
+use crate::tokens::create_token;
 
 #[tokio::test]
 async fn deleting_a_user_deletes_their_data() {
@@ -35,21 +36,14 @@ async fn deleting_a_user_deletes_their_data() {
 
 #[tokio::test]
 async fn a_disabled_account_cannot_be_used_until_enabled() {
-    let team = Team::start(|_| {}).await;
+    let mut team = Team::start(|_| {}).await;
     let mut ann = team.browser();
     ann.set_up(&team.parlor, "ann").await;
     let mut ben = ann.invite(&team.parlor, "ben").await;
-    let token = ben
-        .request(ben.client.post(format!("{}/rpc/create_token", ben.url)))
-        .header("content-type", "application/json")
-        .body(r#"{"name":"a","days":1}"#);
-    let token: String = serde_json::from_str(&token.send().await.unwrap().text().await.unwrap()).unwrap();
-    let by_token = || {
-        team.parlor
-            .client
-            .get(format!("{}/api/models", ben.url))
-            .bearer_auth(&token)
-    };
+    team.parlor.client = ben.signed_in_client();
+    let token = create_token(&team.parlor, "a").await;
+    let (client, url) = (team.browser().client, format!("{}/api/models", team.parlor.url));
+    let by_token = || client.get(&url).bearer_auth(&token);
     assert_eq!(by_token().send().await.unwrap().status(), 200);
     let user = ann.user_id("ben").await;
     ann.submit("/account/users/disable", &[("user", &user)]).await;

@@ -5,7 +5,10 @@ use leptos::server_fn::axum::server_fn_paths;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::{openapi::DOCUMENT, support::Parlor};
+use crate::{
+    openapi::DOCUMENT,
+    support::{Parlor, string_field},
+};
 
 /// A target of the fuzzer.
 #[derive(Clone, Debug)]
@@ -25,6 +28,8 @@ pub struct Ids {
     answer: String,
     payload: String,
     attachment: String,
+    /// An upload that no message has.
+    file: String,
 }
 
 impl Ids {
@@ -41,6 +46,7 @@ impl Ids {
             answer: find("user_message_saved", "/expected_assistant_message_id"),
             payload: find("payload_made", "/payload/payload_id"),
             attachment: find("tool_complete", "/attachments/0/id"),
+            file: "none".into(),
         }
     }
 
@@ -53,6 +59,7 @@ impl Ids {
             answer: id(3),
             payload: "p99".into(),
             attachment: id(4),
+            file: id(5),
         }
     }
 
@@ -62,10 +69,12 @@ impl Ids {
         self
     }
 
-    /// Runs turns that have every kind of content, and returns their ids.
+    /// Runs a turn that has every kind of content, uploads a file, and returns the ids.
     pub async fn create(parlor: &Parlor) -> Self {
-        let ids = Self::from_turn(&parlor.turn(None, "Give").await);
+        let mut ids = Self::from_turn(&parlor.turn(None, "Give").await);
         assert!(ids.payload != "none" && ids.attachment != "none", "{ids:?}");
+        let (_, file) = parlor.upload("a.txt", None, "Hello").await;
+        ids.file = string_field(&file, "id");
         ids
     }
 
@@ -76,7 +85,8 @@ impl Ids {
             "question" | "before" => self.question.clone(),
             "answer" | "message_id" => self.answer.clone(),
             "payload" | "payload_id" => self.payload.clone(),
-            "attachment_id" | "file_id" => self.attachment.clone(),
+            "attachment_id" => self.attachment.clone(),
+            "file_id" => self.file.clone(),
             _ => Uuid::now_v7().to_string(),
         }
     }
@@ -89,6 +99,7 @@ impl Ids {
             "answer",
             "payload",
             "attachment_id",
+            "file_id",
             "new",
         ];
         self.get(names[random.usize(..names.len())])
@@ -236,7 +247,7 @@ fn function_arguments() -> Map<String, Value> {
         "conversations": { "before": { "activity": 5 } },
         "delete_conversation": { "conversation_id": "$conversation" },
         "delete_stream": { "stream_id": "$new" },
-        "delete_upload": { "id": "$attachment_id" },
+        "delete_upload": { "id": "$file_id" },
         "diagnostics": { "message_id": "$answer" },
         "forget_all_memories": {},
         "forget_memory": { "memory_id": "$new" },
@@ -262,7 +273,7 @@ fn function_arguments() -> Map<String, Value> {
         "select_branch": { "conversation_id": "$conversation", "through": "$question" },
         "token_totals": { "conversation_id": "$conversation" },
         "send_message": { "intent": message },
-        "set_message_deleted": { "conversation_id": "$conversation", "message_id": "$new", "is_deleted": true },
+        "set_message_deleted": { "conversation_id": "$conversation", "message_id": "$question", "is_deleted": true },
         "set_parameters": { "intent": set },
         "stop_run": { "message_id": "$answer" },
         "take_action": with("index", json!(1)),

@@ -1,5 +1,7 @@
 //! Behaviour that all kinds of model servers share, and data that is kept apart.
 
+use uuid::Uuid;
+
 use super::*;
 
 #[tokio::test]
@@ -75,11 +77,11 @@ async fn lists_models_with_the_key_of_every_kind() {
 #[tokio::test]
 async fn diagnostics_are_the_same_for_every_kind() {
     for kind in EndpointKind::ALL {
-        let folder = tempfile::tempdir().unwrap();
-        let upstream = Upstream::start().await;
-        let tools = ToolRegistry::default().with_tool(TogetherTool(Arc::new(Barrier::new(2))));
-        let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
-            set_kind(&mut settings.endpoints[0], kind, &upstream);
+        let Fixture {
+            folder: _folder,
+            upstream,
+            parlor,
+        } = start_with(kind, |settings| {
             settings.endpoints[0].api_key = Some(Secret("key-0123456789".into()));
         })
         .await;
@@ -106,7 +108,7 @@ async fn diagnostics_are_the_same_for_every_kind() {
         let run = string_field(&events[0], "message_id");
         let (status, report) = parlor.get_json(&format!("/api/messages/{run}/diagnostics")).await;
         assert_eq!(status, 200, "{kind:?}");
-        assert_eq!(report["tools"], json!(["together"]), "{kind:?}");
+        assert_eq!(report["tools"], json!(["together", "careful"]), "{kind:?}");
         assert_eq!(
             (&report["temperature"], &report["max_tokens"]),
             (&json!(0.5), &json!(500)),

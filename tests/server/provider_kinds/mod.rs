@@ -7,7 +7,7 @@ mod runs;
 use std::sync::Arc;
 
 use parlor::{
-    settings::{EndpointKind, Secret},
+    settings::{EndpointKind, Secret, Settings},
     tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult},
 };
 use schemars::JsonSchema;
@@ -15,7 +15,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 use upstream::{Script, Upstream, When};
-use uuid::Uuid;
 
 use crate::support::{
     Parlor, joined_deltas, last_model_call, raw_model_calls, read_json, set_kind, string_field,
@@ -70,9 +69,14 @@ impl Tool for CarefulTool {
 }
 
 async fn start(kind: EndpointKind) -> Fixture {
+    start_with(kind, |_| {}).await
+}
+
+/// Like [`start`], with other settings.
+async fn start_with(kind: EndpointKind, change: impl FnOnce(&mut Settings)) -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    let parlor = start_again(kind, &folder, &upstream).await;
+    let parlor = start_again_with(kind, &folder, &upstream, change).await;
     Fixture {
         folder,
         upstream,
@@ -81,30 +85,23 @@ async fn start(kind: EndpointKind) -> Fixture {
 }
 
 async fn start_again(kind: EndpointKind, folder: &tempfile::TempDir, upstream: &Upstream) -> Parlor {
+    start_again_with(kind, folder, upstream, |_| {}).await
+}
+
+async fn start_again_with(
+    kind: EndpointKind,
+    folder: &tempfile::TempDir,
+    upstream: &Upstream,
+    change: impl FnOnce(&mut Settings),
+) -> Parlor {
     let tools = ToolRegistry::default()
         .with_tool(TogetherTool(Arc::new(Barrier::new(2))))
         .with_tool(CarefulTool);
     Parlor::start_with_tools(folder.path(), upstream, tools, |settings| {
         set_kind(&mut settings.endpoints[0], kind, upstream);
+        change(settings);
     })
     .await
-}
-
-/// Continues the answer of these events, and returns all events of its run.
-async fn continue_run(parlor: &Parlor, events: &[Value]) -> Vec<Value> {
-    let intent = json!({ "intent": {
-        "intent_id": Uuid::now_v7(),
-        "conversation_id": events[0]["conversation_id"],
-        "message_id": events[0]["message_id"],
-    } });
-    let response = parlor.post("/rpc/continue_run", &intent).send().await.unwrap();
-    assert_eq!(response.status(), 200);
-    let run = string_field(&events[0], "message_id");
-    parlor
-        .follow(&format!("/api/runs/{run}/events"))
-        .await
-        .read_to_end()
-        .await
 }
 
 /// Returns the script of two parallel calls after some thinking.

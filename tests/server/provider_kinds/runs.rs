@@ -69,7 +69,7 @@ async fn continues_after_a_cut_and_a_restart_with_every_kind() {
         } = fixture;
         parlor.stop().await;
         let parlor = start_again(kind, &folder, &upstream).await;
-        let rest = continue_run(&parlor, &events).await;
+        let rest = parlor.continue_run(&events).await;
         assert_eq!(
             rest.last().unwrap()["payload"]["message"],
             "Because the sky scatters.",
@@ -142,14 +142,11 @@ async fn forces_a_tool_with_every_kind() {
 #[tokio::test]
 async fn answers_without_tools_at_the_limit_with_every_kind() {
     for kind in EndpointKind::ALL {
-        let folder = tempfile::tempdir().unwrap();
-        let upstream = Upstream::start().await;
-        let tools = ToolRegistry::default().with_tool(TogetherTool(Arc::new(Barrier::new(2))));
-        let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
-            set_kind(&mut settings.endpoints[0], kind, &upstream);
-            settings.agent.max_iterations = 1;
-        })
-        .await;
+        let Fixture {
+            folder: _folder,
+            upstream,
+            parlor,
+        } = start_with(kind, |settings| settings.agent.max_iterations = 1).await;
         upstream.add_script(When::user_contains("Look"), parallel_calls());
         upstream.add_script(When::tool_gave("is done"), Script::new().text("Enough."));
         let events = parlor.turn(None, "Look").await;

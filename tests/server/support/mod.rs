@@ -129,6 +129,20 @@ impl Parlor {
         self.chat(&turn).await.read_to_end().await
     }
 
+    /// Continues the answer of these events, and returns all events of its run.
+    pub async fn continue_run(&self, events: &[Value]) -> Vec<Value> {
+        let intent = json!({ "intent": {
+            "intent_id": uuid::Uuid::now_v7(),
+            "conversation_id": events[0]["conversation_id"],
+            "message_id": events[0]["message_id"],
+        } });
+        let started = self.post("/rpc/continue_run", &intent).send().await;
+        assert_eq!(started.expect("an answer").status(), 200);
+        let run = string_field(&events[0], "message_id");
+        let events = self.follow(&format!("/api/runs/{run}/events")).await;
+        events.read_to_end().await
+    }
+
     /// Regenerates the answer of a turn, given by its events, and returns the new run.
     pub async fn regenerate(&self, turn: &[Value]) -> String {
         let again = json!({ "intent": {
