@@ -34,11 +34,11 @@ CREATE TABLE deleted_files (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER delete_files_of_message AFTER DELETE ON messages BEGIN
-    DELETE FROM files WHERE message_id = OLD.id;
+    DELETE FROM files WHERE user_id = OLD.user_id AND message_id = OLD.id;
 END;
 
 CREATE TRIGGER delete_files_of_conversation AFTER DELETE ON conversations BEGIN
-    DELETE FROM files WHERE conversation_id = OLD.id;
+    DELETE FROM files WHERE user_id = OLD.user_id AND conversation_id = OLD.id;
 END;
 
 CREATE TRIGGER note_deleted_file AFTER DELETE ON files
