@@ -93,7 +93,8 @@ pub fn Composer() -> impl IntoView {
             if route == chat_route.get_untracked() {
                 send();
             } else {
-                toasts.show("A message was not sent because you left it while its files were uploaded. It is kept as a draft.");
+                toasts
+                    .show("A message waited for its files, and you left it. It was not sent; it is a draft.");
             }
         }
     });

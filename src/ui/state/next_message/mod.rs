@@ -1,4 +1,5 @@
-//! The next message: its [`drafts`] in this browser, and its options besides the text. Also the begun edits of messages.
+//! The next message: its [`drafts`] in this browser, and its options besides the text.
+//! Also the begun edits of messages.
 
 mod draft_files;
 pub mod drafts;
