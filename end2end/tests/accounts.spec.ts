@@ -104,7 +104,14 @@ test('signing out in one tab ends the other, which keeps its draft', async ({ br
   await expect(chat.page).toHaveTitle('Sign in · Parlor');
 });
 
-test('another user of the browser sees no drafts', async ({ browserLog, chat, newTab, page, parlor }) => {
+test('the hidden list stays hidden with accounts', async ({ chat, page, parlor }) => {
+  await setUp(page, parlor, 'ann');
+  await page.getByRole('button', { name: 'Hide the list' }).click();
+  await chat.reload();
+  await expect(chat.list).toBeHidden();
+});
+
+test('another user of the browser sees no drafts and gets no files', async ({ browserLog, chat, newTab, page, parlor }) => {
   browserLog.allow(/status of 401/);
   await setUp(page, parlor, 'ann');
   await page.goto('/account/users');
@@ -120,6 +127,10 @@ test('another user of the browser sees no drafts', async ({ browserLog, chat, ne
   await chat.send.click();
   await other.begin('A question of Ben');
   await expect(other.titles, 'nothing of Ann is sent as Ben').toHaveText(['A question of Ben']);
+  const choosing = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Attach files' }).click();
+  await (await choosing).setFiles({ name: 'ann.md', mimeType: 'text/plain', buffer: Buffer.from('Of Ann') });
+  await expect(page.getByRole('list', { name: 'Attached files' })).toContainText('Another user has signed in');
 });
 
 test.describe('without scripts', () => {

@@ -63,7 +63,8 @@ test('an accepted version is accepted in every tab', async ({ chat, page, newTab
   const path = await writeLetter(chat, upstream);
   await newVersion(chat, upstream);
   const region = page.getByRole('complementary', { name: 'Text document: Letter (2)' });
-  await expect(region.getByText('Dear Bob,')).toBeVisible();
+  await expect(region.getByRole('deletion')).toHaveText('− Dear Ann,');
+  await expect(region.getByRole('insertion')).toHaveText('+ Dear Bob,');
   const ask = region.getByRole('group', { name: 'Accept this?' });
   await expect(ask.getByRole('button')).toHaveText(['Accept', 'Reject']);
   await expectAccessible(page);

@@ -301,9 +301,12 @@ const written: Record<string, { says: ((payload: string) => string)[]; check: (p
       (id) => `DOCUMENT: ${JSON.stringify({ id, title: 'A letter', text: '# Hello\n\nthe **world**' })}`,
     ],
     check: async (page) => {
-      await expect(panel(page).locator('strong')).toHaveText('world');
-      await panel(page).getByRole('button', { name: 'Show changes' }).click();
+      // A proposed version shows its changes at first.
+      const toggle = panel(page).getByRole('button', { name: 'Show changes' });
       await expect(panel(page).getByRole('insertion')).toHaveText('+ the **world**');
+      await toggle.click();
+      await expect(panel(page).locator('strong')).toHaveText('world');
+      await toggle.click();
       await expect(panel(page).getByRole('deletion')).toHaveText('− world');
     },
   },

@@ -10,7 +10,7 @@ use crate::{
     control::{self, ControlFilter},
     model::{ModelError, ModelErrorKind, ModelEvent, ToolOutcome, Toolbox},
     protocol::{
-        AssistantMessage, EventBody, FinishReason, Part, RunError, RunStatus, Timestamp,
+        AssistantMessage, EventBody, FinishReason, Part, RunError, RunStatus, Timestamp, WAITING_FOR_MODEL,
         transcript::apply_to_run,
     },
 };
@@ -271,7 +271,7 @@ impl Agent {
         self.phase = Phase::AwaitingModel;
         self.retries = 0;
         let status = EventBody::Status {
-            message: "Thinking...".into(),
+            message: WAITING_FOR_MODEL.into(),
         };
         vec![self.log(status), self.call_effect()]
     }

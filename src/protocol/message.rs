@@ -45,6 +45,9 @@ pub enum MessageBody {
     Damaged,
 }
 
+/// A run's activity while it waits for the model, whether that thinks or not.
+pub const WAITING_FOR_MODEL: &str = "Thinking...";
+
 /// The output of a run, and its state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AssistantMessage {

@@ -61,6 +61,7 @@ pub use json::RawJson;
 pub use memory::Memory;
 pub use message::{
     AssistantMessage, Message, MessageBody, MessagePiece, MessagePieceKind, Node, Part, RunError, RunStatus,
+    WAITING_FOR_MODEL,
 };
 pub use model_capabilities::{ModelCapabilities, Prices};
 pub use opaque::{Opaque, PlacedOpaque};

@@ -10,7 +10,7 @@ use wasm_bindgen::{JsCast, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
     ClipboardEvent, Element, Event, HtmlDialogElement, HtmlElement, HtmlTextAreaElement,
-    IntersectionObserver, IntersectionObserverEntry, PointerEvent, ResizeObserver, Text,
+    IntersectionObserver, IntersectionObserverEntry, KeyboardEvent, PointerEvent, ResizeObserver, Text,
 };
 
 /// Sets the title of the page. `text` is tracked.
@@ -79,6 +79,12 @@ pub fn focus_selector(selector: &str) {
 /// Returns true if an element matches.
 pub fn exists(selector: &str) -> bool {
     matches!(document().query_selector(selector), Ok(Some(_)))
+}
+
+/// Returns true while an input method composes: Enter and Escape belong to it.
+pub fn is_composing(event: &KeyboardEvent) -> bool {
+    // Safari ends the composition before the key that ends it, which has this code.
+    event.is_composing() || event.key_code() == 229
 }
 
 /// Returns the text that the user pastes.

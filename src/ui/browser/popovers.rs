@@ -17,10 +17,12 @@ pub fn is_toggled_open(event: &Event) -> bool {
 /// The distance of a popover from its button and from the edges of the window, in pixels.
 pub(super) const POPOVER_GAP_PX: f64 = 6.0;
 
-/// Opens a popover beside a button.
+/// Opens a popover beside a button. If its content shrinks, it keeps its height.
 pub fn show_popover(popover: &HtmlElement, button: &HtmlElement) {
     let _ = popover.show_popover();
     place_popover(popover, button);
+    let height = format!("{}px", popover.offset_height());
+    let _ = HtmlElement::style(popover).set_property("min-height", &height);
 }
 
 /// Places an open popover below a button, or above where there is more room.

@@ -32,8 +32,7 @@ fn selection() -> Option<Selection> {
     (!selection.is_collapsed()).then_some(selection)
 }
 
-/// Returns the selected text, if the selection begins inside of a matching element.
-pub fn selected_text(selector: &str) -> Option<String> {
+fn selection_in(selector: &str) -> Option<Selection> {
     let selection = selection()?;
     let anchor = selection.anchor_node()?;
     let element = anchor
@@ -41,7 +40,17 @@ pub fn selected_text(selector: &str) -> Option<String> {
         .cloned()
         .or_else(|| anchor.parent_element())?;
     element.closest(selector).ok().flatten()?;
-    let text: String = selection.to_string().into();
+    Some(selection)
+}
+
+/// Returns true if something is selected and the selection begins inside of a matching element.
+pub fn has_selection(selector: &str) -> bool {
+    selection_in(selector).is_some()
+}
+
+/// Returns the selected text, if the selection begins inside of a matching element.
+pub fn selected_text(selector: &str) -> Option<String> {
+    let text: String = selection_in(selector)?.to_string().into();
     (!text.trim().is_empty()).then_some(text)
 }
 

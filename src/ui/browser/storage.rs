@@ -15,12 +15,12 @@ fn local_storage() -> Option<Storage> {
     window().local_storage().ok().flatten()
 }
 
-/// The key that all users of a browser share, since a script reads it before the first paint.
-const SHARED_KEY: &str = "parlor-theme";
+/// The keys that all users of a browser share: a script reads them before the first paint.
+const SHARED_KEYS: [&str; 2] = ["parlor-theme", "parlor-sidebar"];
 
 /// Returns a key of the page's user: people who share a browser must not see each other's drafts.
 fn own_key(key: &str) -> String {
-    match page_user().filter(|_| key != SHARED_KEY) {
+    match page_user().filter(|_| !SHARED_KEYS.contains(&key)) {
         Some(user) => [&user, "/", key].concat(),
         None => key.to_owned(),
     }

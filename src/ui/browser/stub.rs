@@ -6,7 +6,7 @@ use leptos::{
     prelude::{AnyView, IntoAny, RenderHtml},
     web_sys::{
         ClipboardEvent, DragEvent, Element, Event, HtmlDialogElement, HtmlElement, HtmlIFrameElement,
-        HtmlTextAreaElement, PointerEvent, Text,
+        HtmlTextAreaElement, KeyboardEvent, PointerEvent, Text,
     },
 };
 
@@ -116,6 +116,10 @@ pub fn exists(_selector: &str) -> bool {
     false
 }
 
+pub fn is_composing(_event: &KeyboardEvent) -> bool {
+    false
+}
+
 pub fn fit_height(_area: &HtmlTextAreaElement) {}
 
 pub fn show_modal(_dialog: &HtmlDialogElement) {}
@@ -142,6 +146,10 @@ pub struct SelectionWatch;
 
 pub fn on_selection_change(_call: impl Fn() + 'static) -> SelectionWatch {
     SelectionWatch
+}
+
+pub fn has_selection(_selector: &str) -> bool {
+    false
 }
 
 pub fn selected_text(_selector: &str) -> Option<String> {

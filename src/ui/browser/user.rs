@@ -1,5 +1,6 @@
 //! The signed-in user of the page. Without accounts there is none.
 
+use super::set_root_attribute;
 use js_sys::Reflect;
 use leptos::prelude::document;
 use wasm_bindgen::JsValue;
@@ -33,11 +34,5 @@ pub fn has_other_user() -> bool {
 
 /// Shows or hides the notice that the session has ended.
 pub fn set_signed_out(is_signed_out: bool) {
-    let Some(root) = document().document_element() else {
-        return;
-    };
-    let _ = match is_signed_out {
-        true => root.set_attribute(SIGNED_OUT_ATTRIBUTE, ""),
-        false => root.remove_attribute(SIGNED_OUT_ATTRIBUTE),
-    };
+    set_root_attribute(SIGNED_OUT_ATTRIBUTE, is_signed_out.then_some(""));
 }

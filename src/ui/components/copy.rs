@@ -7,6 +7,14 @@ use crate::ui::{browser, components::icons, components::toast::Toasts};
 /// The time for which the button shows that the text was copied.
 const COPIED_NOTICE_MS: f64 = 2000.0;
 
+/// Says whether a text was copied.
+pub fn announce_copy(toasts: Toasts, is_copied: bool) {
+    toasts.show(match is_copied {
+        true => "Copied.",
+        false => "Your browser blocked copying. Select the text instead.",
+    });
+}
+
 /// Copies a text to the clipboard and announces it, visibly and to screen readers.
 #[component]
 pub fn CopyButton(
@@ -23,7 +31,7 @@ pub fn CopyButton(
         browser::copy_text(text(), move |done| {
             if !done {
                 if let Some(toasts) = toasts {
-                    toasts.show("Your browser blocked copying. Select the text instead.");
+                    announce_copy(toasts, false);
                 }
                 return;
             }

@@ -62,7 +62,7 @@ fn message_file(file: &Attachment, is_pending: ArcRwSignal<bool>) -> AnyView {
     let full = address.clone();
     view! {
         <li>
-            <a class="message-image" href=full target="_blank" rel="noopener" title="Open in full">
+            <a href=full target="_blank" rel="noopener" title="Open in full">
                 <img
                     src=address
                     alt=name

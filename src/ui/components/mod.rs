@@ -3,6 +3,7 @@
 pub mod confirm;
 pub mod copy;
 pub mod details;
+pub mod edit_field;
 pub mod files;
 pub mod highlight;
 pub mod icons;

@@ -10,7 +10,8 @@ use crate::{
     protocol::{ConversationId, TokenTotals, Usage},
     ui::{
         browser, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
-        runtime::lazy::lazy_optional, runtime::when::When, state::use_conversations,
+        runtime::lazy::lazy_optional, runtime::signal::after_hydration, runtime::when::When,
+        state::use_connection, state::use_conversations,
     },
 };
 
@@ -23,11 +24,10 @@ pub fn Gauge() -> impl IntoView {
     let conversations = use_conversations();
     let usage = Memo::new(move |_| conversations.current_view().and_then(|view| view.usage.get()));
     // Not rendered on the server, so that hydration works without its code.
-    let is_taken_over = RwSignal::new(false);
-    Effect::new(move |_| is_taken_over.set(true));
+    let is_hydrated = after_hydration();
     view! {
         <When when=move || {
-            is_taken_over.get() && usage.get().is_some()
+            is_hydrated.get() && usage.get().is_some()
         }>{lazy_optional(move || code(usage))}</When>
     }
 }
@@ -48,7 +48,7 @@ fn Ring(usage: Memo<Option<Usage>>) -> impl IntoView {
     // The sum of all answers of a conversation, while the figures are open.
     let sum = RwSignal::new(None::<(ConversationId, TokenTotals)>);
     let is_open = RwSignal::new(false);
-    let conversations = use_conversations();
+    let (connection, conversations) = (use_connection(), use_conversations());
     Effect::new(move |_| {
         totals.track();
         let Some(view) = conversations.current_view().filter(|_| is_open.get()) else {
@@ -56,7 +56,7 @@ fn Ring(usage: Memo<Option<Usage>>) -> impl IntoView {
         };
         spawn_local(async move {
             // Without the sum, the figures of the answer are shown alone.
-            if let Ok(read) = rpc::token_totals(view.id).await {
+            if let Ok(read) = connection.call(rpc::token_totals(view.id)).await {
                 sum.try_set(Some((view.id, read)));
             }
         });

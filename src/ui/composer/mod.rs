@@ -28,7 +28,7 @@ use self::{
 };
 use crate::ui::{
     browser,
-    components::icons,
+    components::{icons, toast::use_toasts},
     runtime::{erase::Erase, when::When},
     state::{
         ConversationPhase, drafts, route::Route, snapshot::FormIds, tray::use_tray, use_conversations,
@@ -41,14 +41,14 @@ use crate::ui::{
 pub fn Composer() -> impl IntoView {
     let (models, run_intents, outbox) = (use_models(), use_run_intents(), use_outbox());
     let conversations = use_conversations();
-    let chat_route = use_navigation().chat_route();
+    let (chat_route, toasts) = (use_navigation().chat_route(), use_toasts());
     let area = NodeRef::<html::Textarea>::new();
     let busy = Memo::new(move |_| conversations.current_view().is_some_and(|view| view.is_busy()));
     let pastes = Pastes::new();
     let files = use_next_message().files;
     bind_draft(area, pastes);
-    // The route whose message is sent when its files are uploaded.
-    let waiting = RwSignal::new(None::<Route>);
+    // The routes whose messages are sent when their files are uploaded.
+    let waiting = RwSignal::new(Vec::<Route>::new());
     Effect::new(move |_| register_stop_key(busy));
     // True while the parameters dialog is open.
     let is_asking = RwSignal::new(false);
@@ -62,7 +62,11 @@ pub fn Composer() -> impl IntoView {
             return;
         }
         if untrack(|| files.is_uploading(route)) {
-            return waiting.set(Some(route));
+            return waiting.update(|waiting| {
+                if !waiting.contains(&route) {
+                    waiting.push(route);
+                }
+            });
         }
         // The list says why, and offers to retry or to remove it.
         if untrack(|| files.has_failed(route)) {
@@ -77,19 +81,27 @@ pub fn Composer() -> impl IntoView {
         browser::focus(&area);
     };
     Effect::new(move |_| {
-        let route = waiting.get();
-        if let Some(route) = route.filter(|route| !files.is_uploading(*route)) {
-            waiting.set(None);
+        let (uploading, uploaded): (Vec<_>, Vec<_>) = waiting
+            .get()
+            .into_iter()
+            .partition(|route| files.is_uploading(*route));
+        if uploaded.is_empty() {
+            return;
+        }
+        waiting.set(uploading);
+        for route in uploaded {
             if route == chat_route.get_untracked() {
                 send();
+            } else {
+                toasts
+                    .show("A message waited for its files, and you left it. It was not sent; it is a draft.");
             }
         }
     });
     let on_key = move |event: ev::KeyboardEvent| {
-        // While an input method composes, Enter belongs to it (229 is the key code in Safari).
-        let composing = event.is_composing() || event.key_code() == 229;
         // On-screen keyboards have no other way to insert a line break.
-        if event.key() == "Enter" && !event.shift_key() && !composing && browser::has_hardware_keyboard() {
+        let sends = event.key() == "Enter" && !event.shift_key() && browser::has_hardware_keyboard();
+        if sends && !browser::is_composing(&event) {
             event.prevent_default();
             send();
         }
@@ -176,7 +188,9 @@ pub fn Composer() -> impl IntoView {
                     on:input=on_input
                 ></textarea>
                 <div class="visually-hidden" role="status">
-                    {move || waiting.get().map(|_| "The message is sent when its files are uploaded.")}
+                    {move || waiting
+                        .with(|waiting| waiting.contains(&chat_route.get()))
+                        .then_some("The message is sent when its files are uploaded.")}
                 </div>
                 <div class="composer-bar">
                     <AttachButton/>
@@ -198,7 +212,7 @@ fn register_stop_key(busy: Memo<bool>) {
     let (navigation, run_intents) = (use_navigation(), use_run_intents());
     let handle = window_event_listener(ev::keydown, move |event| {
         let is_taken = event.default_prevented()
-            || event.is_composing()
+            || browser::is_composing(&event)
             || browser::is_within(&event, "input, select, textarea:not(#message)")
             || browser::exists("#panel, .tray, dialog[open], :popover-open");
         if event.key() == "Escape"

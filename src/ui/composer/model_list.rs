@@ -77,29 +77,53 @@ fn model_groups(list: &ModelList, chosen: Option<&str>) -> Vec<ModelGroup> {
 /// The state that all rows share.
 #[derive(Clone, Copy)]
 pub(super) struct ListState {
-    /// The places of the models that match the query, in order.
-    pub shown: Memo<Vec<usize>>,
-    /// The place of the model that Enter selects.
-    pub active: RwSignal<Option<usize>>,
+    /// The places and the ids of the models that match the query, in order.
+    shown: Memo<Vec<(usize, String)>>,
+    /// The id of the model that Enter selects, if it is shown.
+    pub active: RwSignal<Option<String>>,
 }
 
 impl ListState {
     /// Moves to another shown model, from the last one to the first one and back.
     fn move_by(self, step: isize) {
+        let now = untrack(|| self.active_index());
         let shown = self.shown.get_untracked();
         let Ok(count) = isize::try_from(shown.len()) else {
             return;
         };
-        let now = self.active.get_untracked();
-        let now = now.and_then(|now| shown.iter().position(|place| *place == now));
         let next = match now.and_then(|now| isize::try_from(now).ok()) {
             Some(now) => (now + step).checked_rem_euclid(count),
             None if step < 0 => count.checked_sub(1),
             None => Some(0),
         };
-        let next = next.and_then(|next| shown.get(usize::try_from(next).ok()?).copied());
-        self.active.set(next);
-        if let Some(row) = next.and_then(|place| browser::element_by_id(&row_id(place))) {
+        let next = next.and_then(|next| shown.get(usize::try_from(next).ok()?));
+        self.active.set(next.map(|(_, id)| id.clone()));
+        self.scroll_to_active();
+    }
+
+    /// The index of the active model among the shown ones. Tracked.
+    fn active_index(self) -> Option<usize> {
+        let active = self.active.get()?;
+        self.shown
+            .with(|shown| shown.iter().position(|(_, id)| *id == active))
+    }
+
+    /// The id of the active row. Tracked.
+    fn active_row(self) -> Option<String> {
+        let index = self.active_index()?;
+        self.shown
+            .with(|shown| shown.get(index).map(|(place, _)| row_id(*place)))
+    }
+
+    /// Returns true if the model at a place matches the query. Tracked.
+    pub fn is_shown(self, place: usize) -> bool {
+        let by_place = |(at, _): &(usize, String)| *at;
+        self.shown
+            .with(|shown| shown.binary_search_by_key(&place, by_place).is_ok())
+    }
+
+    fn scroll_to_active(self) {
+        if let Some(row) = untrack(|| self.active_row()).and_then(|id| browser::element_by_id(&id)) {
             browser::scroll_into_view(&row);
         }
     }
@@ -139,50 +163,21 @@ fn Dialog(
         groups.with(|groups| {
             let all = groups.iter().flat_map(|group| &group.models);
             let matching = all.filter(|(_, model)| matches_query(model, &query));
-            matching.map(|(place, _)| *place).collect::<Vec<usize>>()
+            let ids = matching.map(|(place, model)| (*place, model.id.clone()));
+            ids.collect::<Vec<_>>()
         })
     });
-    let chosen_place = move || {
-        groups.with(|groups| {
-            let mut all = groups.iter().flat_map(|group| &group.models);
-            let (place, _) = all.find(|(_, model)| Some(&model.id) == chosen.as_ref())?;
-            Some(*place)
-        })
-    };
     let list = ListState {
         shown,
-        active: RwSignal::new(untrack(&chosen_place)),
+        active: RwSignal::new(chosen),
     };
-    // The list may be refreshed meanwhile, in another order: the same model stays active.
-    Effect::new(move |before: Option<Vec<(usize, String)>>| {
-        let ids: Vec<(usize, String)> = groups.with(|groups| {
-            let all = groups.iter().flat_map(|group| &group.models);
-            all.map(|(place, model)| (*place, model.id.clone())).collect()
-        });
-        let active = list.active.get_untracked();
-        if let (Some(before), Some(active)) = (before, active) {
-            let active_id = before
-                .into_iter()
-                .find(|(place, _)| *place == active)
-                .map(|(_, id)| id);
-            let place = ids.iter().find(|(_, id)| Some(id) == active_id.as_ref());
-            list.active.set(place.map(|(place, _)| *place));
-        }
-        ids
-    });
     let choose = move |id: String| {
         close();
         on_choose.run(id);
     };
     let choose_active = move || {
-        let place = list.active.get_untracked();
-        let id = groups.with_untracked(|groups| {
-            let mut all = groups.iter().flat_map(|group| &group.models);
-            let (_, model) = all.find(|(at, _)| Some(*at) == place)?;
-            Some(model.id.clone())
-        });
-        if let Some(id) =
-            id.filter(|_| place.is_some_and(|place| shown.with_untracked(|shown| shown.contains(&place))))
+        if untrack(|| list.active_index()).is_some()
+            && let Some(id) = list.active.get_untracked()
         {
             choose(id);
         }
@@ -191,7 +186,7 @@ fn Dialog(
         match event.key().as_str() {
             "ArrowDown" => list.move_by(1),
             "ArrowUp" => list.move_by(-1),
-            "Enter" if !event.is_composing() => choose_active(),
+            "Enter" if !browser::is_composing(&event) => choose_active(),
             _ => return,
         }
         event.prevent_default();
@@ -199,12 +194,8 @@ fn Dialog(
     let field = NodeRef::<html::Input>::new();
     // The chosen model may be far below.
     Effect::new(move |_| {
-        if let (Some(_), Some(place)) = (field.get(), list.active.get_untracked()) {
-            browser::on_next_frame(move || {
-                if let Some(row) = browser::element_by_id(&row_id(place)) {
-                    browser::scroll_into_view(&row);
-                }
-            });
+        if field.get().is_some() {
+            browser::on_next_frame(move || list.scroll_to_active());
         }
     });
     let found = move || match shown.with(Vec::len) {
@@ -217,7 +208,7 @@ fn Dialog(
         // A problem is said until the user looks for something else.
         let has_problem = group.problem.is_some();
         let is_hidden = move || {
-            let has_shown = shown.with(|shown| places.iter().any(|place| shown.binary_search(place).is_ok()));
+            let has_shown = places.iter().any(|place| list.is_shown(*place));
             !(has_shown || has_problem && query.with(String::is_empty))
         };
         let endpoint = group.endpoint.clone();
@@ -227,7 +218,7 @@ fn Dialog(
             .map(|(place, model)| view! { <ModelRow place model list on_choose=choose/> }.erase())
             .collect();
         view! {
-            <div role="group" class="model-group" class:hidden=is_hidden aria-label=endpoint>
+            <div role="group" class:hidden=is_hidden aria-label=endpoint>
                 <div class="model-group-name" aria-hidden="true">
                     {group.endpoint}
                 </div>
@@ -260,12 +251,12 @@ fn Dialog(
                     aria-expanded="true"
                     aria-autocomplete="list"
                     aria-controls="model-list"
-                    aria-activedescendant=move || list.active.get().map(row_id)
+                    aria-activedescendant=move || list.active_row()
                     on:keydown=on_key
                     on:input:target=move |event| {
                         query.set(event.target().value());
                         // Enter takes the first match.
-                        list.active.set(shown.with_untracked(|shown| shown.first().copied()));
+                        list.active.set(shown.with_untracked(|shown| shown.first().map(|(_, id)| id.clone())));
                     }
                 />
                 <button

@@ -24,8 +24,9 @@ pub(super) fn ModelRow(
     } = model;
     let abilities = abilities(&capabilities);
     let facts = facts(&capabilities);
-    let is_hidden = move || list.shown.with(|shown| shown.binary_search(&place).is_err());
-    let is_active = move || list.active.get() == Some(place);
+    let is_hidden = move || !list.is_shown(place);
+    let own_id = id.clone();
+    let is_active = Memo::new(move |_| list.active.with(|active| active.as_ref() == Some(&own_id)));
     let abilities_text = abilities.iter().map(|ability| ability.words).collect::<Vec<_>>();
     let label = [&[name.as_str()][..], &abilities_text, &[facts.as_str()]].concat();
     let label: Vec<&str> = label.into_iter().filter(|part| !part.is_empty()).collect();
@@ -43,7 +44,7 @@ pub(super) fn ModelRow(
             class:model-active=is_active
             role="option"
             aria-label=label
-            aria-selected=move || is_active().to_string()
+            aria-selected=move || is_active.get().to_string()
             title=title
             on:click=move |_| on_choose(id.clone())
         >

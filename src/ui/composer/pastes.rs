@@ -6,8 +6,9 @@ use std::sync::Arc;
 use leptos::{prelude::*, wasm_split::wasm_split};
 
 use crate::ui::{
-    browser, components::icons, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
-    runtime::lazy::lazy_part, runtime::when::When, state::drafts, state::route::Route, state::use_navigation,
+    browser, components::icons, runtime::each::Each, runtime::erase::Erase, runtime::lazy::LazyView,
+    runtime::lazy::LoadError, runtime::lazy::lazy_part, runtime::when::When, state::drafts,
+    state::route::Route, state::use_navigation,
 };
 
 /// The length from which a pasted text becomes a chip.
@@ -21,34 +22,56 @@ const SEPARATOR: &str = "\n\n";
 
 /// The long pasted texts of the draft on the screen.
 #[derive(Clone, Copy)]
-pub struct Pastes(RwSignal<Vec<String>>);
+pub struct Pastes {
+    shown: RwSignal<Vec<Paste>>,
+    next_key: StoredValue<u64>,
+}
+
+/// A long pasted text.
+#[derive(Clone)]
+struct Paste {
+    /// Identifies it on this page: an opened one stays open when others come and go.
+    key: u64,
+    text: String,
+}
 
 impl Pastes {
     pub fn new() -> Self {
-        Self(RwSignal::default())
+        Self {
+            shown: RwSignal::default(),
+            next_key: StoredValue::new(0),
+        }
     }
 
     /// Shows the pasted texts of a route's draft.
     pub fn load(self, route: Route) {
         let stored = drafts::load_pastes(route);
-        if self.0.with_untracked(|shown| *shown != stored) {
-            self.0.set(stored);
+        let is_shown = |shown: &Vec<Paste>| shown.iter().map(|paste| &paste.text).eq(&stored);
+        if !self.shown.with_untracked(is_shown) {
+            self.shown
+                .set(stored.into_iter().map(|text| self.paste(text)).collect());
         }
+    }
+
+    fn paste(self, text: String) -> Paste {
+        let key = self.next_key.get_value();
+        self.next_key.set_value(key + 1);
+        Paste { key, text }
     }
 
     /// Takes a pasted text that is long. Returns false for others.
     pub fn add(self, route: Route, text: String) -> bool {
         let is_long = is_long(&text);
         if is_long {
-            self.update(route, |pastes| pastes.push(text));
+            self.update(route, |pastes| pastes.push(self.paste(text)));
         }
         is_long
     }
 
     /// Returns the message's text with the pasted texts at its end.
     pub fn append_to(self, text: &str) -> String {
-        let pastes = self.0.get_untracked();
-        let pasted = pastes.iter().map(|text| text.trim());
+        let pastes = self.shown.get_untracked();
+        let pasted = pastes.iter().map(|paste| paste.text.trim());
         let texts: Vec<&str> = std::iter::once(text).chain(pasted).collect();
         texts.join(SEPARATOR).trim().to_owned()
     }
@@ -59,12 +82,14 @@ impl Pastes {
 
     /// Returns true if there is none. Tracked.
     pub fn is_empty(self) -> bool {
-        self.0.with(Vec::is_empty)
+        self.shown.with(Vec::is_empty)
     }
 
-    fn update(self, route: Route, change: impl FnOnce(&mut Vec<String>)) {
-        self.0.update(change);
-        self.0.with_untracked(|pastes| drafts::save_pastes(route, pastes));
+    fn update(self, route: Route, change: impl FnOnce(&mut Vec<Paste>)) {
+        self.shown.update(change);
+        let pastes = self.shown.get_untracked().into_iter();
+        let texts: Vec<String> = pastes.map(|paste| paste.text).collect();
+        drafts::save_pastes(route, &texts);
     }
 }
 
@@ -82,10 +107,10 @@ pub fn PasteChips(pastes: Pastes) -> impl IntoView {
 
 #[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn chips(pastes: Pastes) -> Result<LazyView, LoadError> {
-    let chip = move |chat_route: Signal<Route>, (index, text): (usize, String)| {
+    let chip = move |chat_route: Memo<Route>, Paste { key, text }: Paste| {
         let remove = move |_| {
             pastes.update(chat_route.get_untracked(), |pastes| {
-                pastes.remove(index);
+                pastes.retain(|paste| paste.key != key);
             });
             browser::focus_selector("#message");
         };
@@ -110,13 +135,17 @@ pub fn chips(pastes: Pastes) -> Result<LazyView, LoadError> {
         .erase()
     };
     Ok(Arc::new(move || {
-        let route = use_navigation().chat_route();
-        let chat_route = Signal::derive(move || route.get());
-        let shown = move || -> Vec<AnyView> {
-            let pasted = pastes.0.get().into_iter().enumerate();
-            pasted.map(|paste| chip(chat_route, paste)).collect()
-        };
-        view! { <ul class="pastes" aria-label="Pasted texts">{shown}</ul> }.erase()
+        let chat_route = use_navigation().chat_route();
+        view! {
+            <ul class="pastes" aria-label="Pasted texts">
+                <Each
+                    of=move || pastes.shown.get()
+                    key=|paste: &Paste| paste.key
+                    children=move |paste| chip(chat_route, paste)
+                />
+            </ul>
+        }
+        .erase()
     }))
 }
 
@@ -139,7 +168,9 @@ mod tests {
         owner.set();
         let pastes = Pastes::new();
         assert_eq!(pastes.append_to("Hello"), "Hello");
-        pastes.0.set(vec!["first\n".into(), "second".into()]);
+        for text in ["first\n", "second"] {
+            pastes.update(Route::New, |shown| shown.push(pastes.paste(text.into())));
+        }
         assert_eq!(pastes.append_to("Compare:"), "Compare:\n\nfirst\n\nsecond");
         assert_eq!(pastes.append_to(""), "first\n\nsecond");
     }

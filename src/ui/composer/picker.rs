@@ -6,8 +6,8 @@ use super::model_list::ModelDialog;
 use crate::{
     protocol::model_list::{ModelInfo, ModelListProblem},
     ui::{
-        browser, components::icons, runtime::when::When, state::models::by_endpoint,
-        state::models::is_tool_problem, state::use_models,
+        browser, components::icons, runtime::signal::after_hydration, runtime::when::When,
+        state::models::by_endpoint, state::models::is_tool_problem, state::use_models,
     },
 };
 
@@ -50,8 +50,7 @@ pub fn ModelPicker() -> impl IntoView {
 fn PlainPicker() -> impl IntoView {
     let models = use_models();
     // With scripts, it is removed after hydration.
-    let is_taken_over = RwSignal::new(false);
-    Effect::new(move |_| is_taken_over.set(true));
+    let is_hydrated = after_hydration();
     let options = move || {
         let chosen = models.current();
         let groups = models.with_list(|list| by_endpoint(list, chosen.as_deref()));
@@ -66,7 +65,7 @@ fn PlainPicker() -> impl IntoView {
         groups.into_iter().map(group).collect::<Vec<_>>()
     };
     view! {
-        <When when=move || !is_taken_over.get()>
+        <When when=move || !is_hydrated.get()>
             <select class="picker without-script" name="model" aria-label="Model">
                 {options()}
             </select>

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use leptos::{ev, html, prelude::*, wasm_split::wasm_split};
+use leptos::{prelude::*, wasm_split::wasm_split};
 
 use crate::{
     protocol::{ConversationId, MessageId, intent::QueueChange},
     ui::{
-        browser, components::icons, components::toast::use_toasts, runtime::each::Each,
-        runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part,
-        state::ConversationView, state::PendingSend, state::QueueRow, state::QueueView, state::route::Route,
-        state::use_conversations, state::use_outbox, state::use_run_intents,
+        browser, components::edit_field::EditField, components::icons, components::toast::use_toasts,
+        runtime::each::Each, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
+        runtime::lazy::lazy_part, state::ConversationView, state::PendingSend, state::QueueRow,
+        state::QueueView, state::route::Route, state::use_conversations, state::use_outbox,
+        state::use_run_intents,
     },
 };
 
@@ -119,7 +120,8 @@ fn QueuedMessage(
     let pending = Memo::new(move |_| row.with(|row| row.as_ref().map(|row| row.pending_send)));
     let shown = move || match (editing.get() == Some(message), pending.get()) {
         (true, Some(PendingSend::Nothing)) => {
-            view! { <EditField id message text=untrack(text) editing/> }.erase()
+            let has_files = row.with_untracked(|row| row.as_ref().is_some_and(|row| !row.files.is_empty()));
+            view! { <QueuedEdit id message text=untrack(text) has_files editing/> }.erase()
         }
         (_, pending) => view! {
             <div class="queue-text" dir="auto">
@@ -258,24 +260,19 @@ fn actions(
     .into_any()
 }
 
-/// The text as a field: Enter saves it, Escape does not. If the message is sent meanwhile, the text becomes a draft.
+/// The text as a field. If the message is sent meanwhile, the text becomes a draft.
 #[component]
-fn EditField(
+fn QueuedEdit(
     id: ConversationId,
     message: MessageId,
     text: String,
+    /// A message with files needs no text.
+    has_files: bool,
     editing: RwSignal<Option<MessageId>>,
 ) -> impl IntoView {
     let (conversations, outbox, toasts) = (use_conversations(), use_outbox(), use_toasts());
-    let area = NodeRef::<html::Textarea>::new();
     // The text as long as it differs from the stored one.
     let unsaved = ArcStoredValue::new(None::<String>);
-    Effect::new(move |_| {
-        if let Some(area) = area.get() {
-            browser::fit_height(&area);
-            browser::focus(&area);
-        }
-    });
     let lost = unsaved.clone();
     on_cleanup(move || {
         if let Some(text) = lost.get_value() {
@@ -291,55 +288,18 @@ fn EditField(
     };
     let (typed, saved, dropped) = (unsaved.clone(), unsaved.clone(), unsaved);
     let before = text.clone();
-    let on_input = move |_| {
-        if let Some(area) = area.get_untracked() {
-            let value = area.value();
-            typed.set_value((value != before).then_some(value));
-            browser::fit_height(&area);
-        }
-    };
-    let save = move || {
-        let text = saved.get_value();
-        saved.set_value(None);
-        if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
+    let on_input = move |text: String| typed.set_value((text != before).then_some(text));
+    let on_save = move |text: String| {
+        let has_changed = saved.try_update_value(Option::take).flatten().is_some();
+        if has_changed && (has_files || !text.trim().is_empty()) {
             let message_id = message;
             conversations.change_queue(id, QueueChange::Edit { message_id, text });
         }
         close();
     };
-    let cancel = move || {
+    let on_cancel = move || {
         dropped.set_value(None);
         close();
     };
-    let (save_on_key, cancel_on_key) = (save.clone(), cancel.clone());
-    let on_key = move |event: ev::KeyboardEvent| {
-        let is_composing = event.is_composing() || event.key_code() == 229;
-        match event.key().as_str() {
-            "Enter" if !event.shift_key() && !is_composing && browser::has_hardware_keyboard() => {
-                event.prevent_default();
-                save_on_key();
-            }
-            "Escape" if !is_composing => {
-                // Escape must not stop the answer.
-                event.prevent_default();
-                cancel_on_key();
-            }
-            _ => {}
-        }
-    };
-    view! {
-        <div class="queue-edit">
-            <textarea
-                node_ref=area
-                rows="1"
-                dir="auto"
-                aria-label="Queued message"
-                prop:value=text
-                on:input=on_input
-                on:keydown=on_key
-            ></textarea>
-            <button type="button" class="button button-quiet" on:click=move |_| cancel()>"Cancel"</button>
-            <button type="button" class="button" on:click=move |_| save()>"Save"</button>
-        </div>
-    }
+    view! { <EditField name="Queued message" save_label="Save" text on_input on_save on_cancel/> }
 }

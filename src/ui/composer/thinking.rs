@@ -12,6 +12,7 @@ use crate::{
     ui::{
         runtime::erase::Erase,
         runtime::lazy::{LazyView, LoadError, lazy_optional},
+        runtime::signal::after_hydration,
         runtime::when::When,
         state::{use_conversations, use_models, use_next_message},
     },
@@ -31,14 +32,13 @@ const USUAL_LEVELS: [ThinkingLevel; 5] = [
 #[component]
 pub fn ThinkingNote() -> impl IntoView {
     let (conversations, next_message) = (use_conversations(), use_next_message());
-    let is_taken_over = RwSignal::new(false);
-    Effect::new(move |_| is_taken_over.set(true));
+    let is_hydrated = after_hydration();
     let is_set = move || match conversations.current_view() {
         Some(view) => view.parameters.with(|set| set.thinking().is_some()),
         None => next_message.has_parameters(),
     };
     view! {
-        <When when=move || is_taken_over.get() && is_set()>{lazy_optional(code)}</When>
+        <When when=move || is_hydrated.get() && is_set()>{lazy_optional(code)}</When>
     }
 }
 

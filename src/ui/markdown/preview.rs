@@ -77,10 +77,8 @@ pub struct PreviewState {
     view: RwSignal<Option<LazyView>>,
     /// True if the user chose the source.
     is_source_chosen: RwSignal<bool>,
-    /// True if the preview could not be drawn.
-    has_failed: RwSignal<bool>,
     is_enlarged: RwSignal<bool>,
-    /// The reason of a failure.
+    /// The notice that the preview could not be drawn.
     failure: RwSignal<Option<String>>,
 }
 
@@ -96,7 +94,6 @@ impl PreviewState {
             kind,
             view: RwSignal::new(None),
             is_source_chosen: RwSignal::new(false),
-            has_failed: RwSignal::new(false),
             is_enlarged: RwSignal::new(false),
             failure: RwSignal::new(None),
         };
@@ -106,7 +103,6 @@ impl PreviewState {
                 // The block continues: what was drawn of its first part is out of date.
                 watch.set_value(None);
                 state.view.set(None);
-                state.has_failed.set(false);
                 state.failure.set(None);
                 return;
             };
@@ -127,7 +123,6 @@ impl PreviewState {
         let source = PreviewSource {
             kind,
             text,
-            has_failed: self.has_failed,
             failure: self.failure,
             is_enlarged: self.is_enlarged,
         };
@@ -141,12 +136,12 @@ impl PreviewState {
 
     /// True if there is or will be a preview. Tracked.
     pub fn is_expected(self) -> bool {
-        self.kind.get().is_some() && !self.has_failed.get()
+        self.kind.get().is_some() && self.failure.with(Option::is_none)
     }
 
     /// True if there is a preview that can be shown. Tracked.
     pub fn is_ready(self) -> bool {
-        self.view.with(Option::is_some) && !self.has_failed.get()
+        self.view.with(Option::is_some) && self.failure.with(Option::is_none)
     }
 
     /// True if the preview hides the source. Tracked.

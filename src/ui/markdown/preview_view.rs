@@ -22,9 +22,7 @@ use crate::ui::{
 pub struct PreviewSource {
     pub kind: PreviewKind,
     pub text: String,
-    /// Set if it cannot be drawn.
-    pub has_failed: RwSignal<bool>,
-    /// Set to the reason.
+    /// Set to a notice if it cannot be drawn.
     pub failure: RwSignal<Option<String>>,
     /// True while it is shown in a dialog.
     pub is_enlarged: RwSignal<bool>,
@@ -36,7 +34,6 @@ pub fn preview(source: PreviewSource) -> Result<LazyView, LoadError> {
     let PreviewSource {
         kind,
         text,
-        has_failed,
         failure,
         is_enlarged,
     } = source;
@@ -44,7 +41,7 @@ pub fn preview(source: PreviewSource) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || {
         let (text, in_dialog) = (text.clone(), text.clone());
         let content = match kind {
-            PreviewKind::Image => image(&text, has_failed, failure, is_enlarged),
+            PreviewKind::Image => image(&text, failure, is_enlarged),
             PreviewKind::Page => page(&text),
         };
         let enlarged = move || match kind {
@@ -68,24 +65,16 @@ fn image_address(text: &str) -> String {
     format!("data:image/svg+xml;charset=utf-8,{encoded}")
 }
 
-fn image(
-    text: &Arc<str>,
-    has_failed: RwSignal<bool>,
-    failure: RwSignal<Option<String>>,
-    is_enlarged: RwSignal<bool>,
-) -> AnyView {
+fn image(text: &Arc<str>, failure: RwSignal<Option<String>>, is_enlarged: RwSignal<bool>) -> AnyView {
     let address = image_address(text);
     let text = text.clone();
     let failed = move |_: leptos::ev::ErrorEvent| {
-        failure.set(xml_error(&text));
-        has_failed.set(true);
+        let reason = xml_error(&text).map_or(String::new(), |reason| [": ", &reason].concat());
+        failure.set(Some(["This image cannot be drawn", &reason].concat()));
     };
     let content = move || {
-        if has_failed.get() {
-            let reason = failure.get();
-            let reason = reason.map_or(String::new(), |reason| [": ", &reason].concat());
-            view! { <p class="md-preview-failure" role="note">"This image cannot be drawn" {reason}</p> }
-                .erase()
+        if let Some(notice) = failure.get() {
+            view! { <p class="md-preview-failure" role="note">{notice}</p> }.erase()
         } else {
             view! {
                 <button

@@ -37,7 +37,7 @@ fn content(panel: Panel) -> AnyView {
 /// Returns true if no other element handles Escape: a dialog, a list, a title or an input that is being edited.
 fn is_panel_escape(event: &ev::KeyboardEvent) -> bool {
     !event.default_prevented()
-        && !event.is_composing()
+        && !browser::is_composing(event)
         && !browser::is_within(event, "input, select")
         && !browser::exists("dialog[open], :popover-open")
 }

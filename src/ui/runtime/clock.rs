@@ -149,12 +149,18 @@ pub fn format_duration(ms: u64) -> Option<String> {
 }
 
 fn format_tenths(ms: u64) -> String {
-    let (seconds, tenths) = (ms / 1000, ms / 100 % 10);
-    let number = |number: u64| number.to_string();
-    match (seconds / 60, seconds % 60) {
-        (0, seconds @ 0..10) => [&number(seconds), ".", &number(tenths), " s"].concat(),
-        (0, seconds) => [&number(seconds), " s"].concat(),
-        (minutes, seconds) => [&number(minutes), " min ", &number(seconds), " s"].concat(),
+    match (ms / 1000, ms / 100 % 10) {
+        (seconds @ 0..10, tenths) => [&seconds.to_string(), ".", &tenths.to_string(), " s"].concat(),
+        (seconds, _) => format_seconds(seconds),
+    }
+}
+
+/// Whole seconds: "12 s", "3 min 5 s".
+pub fn format_seconds(seconds: u64) -> String {
+    let (minutes, seconds) = (seconds / 60, (seconds % 60).to_string());
+    match minutes {
+        0 => [&seconds, " s"].concat(),
+        _ => [&minutes.to_string(), " min ", &seconds, " s"].concat(),
     }
 }
 

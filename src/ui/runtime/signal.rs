@@ -1,6 +1,13 @@
-//! Updates of signals.
+//! Signals.
 
 use leptos::prelude::*;
+
+/// Returns a signal that becomes true after hydration, for what the server does not render.
+pub fn after_hydration() -> ReadSignal<bool> {
+    let (is_hydrated, set_hydrated) = signal(false);
+    Effect::new(move |_| set_hydrated.set(true));
+    is_hydrated
+}
 
 /// Sets a signal if its value differs, to avoid needless effects.
 pub fn set_if_changed<S, V>(signal: &S, value: &V)

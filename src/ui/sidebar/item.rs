@@ -18,7 +18,6 @@ pub fn ConversationItem(row: ListRow) -> impl IntoView {
     let route = Route::Conversation(row.id);
     let here = Memo::new(move |_| chat_route.get() == route);
     let renaming = RwSignal::new(false);
-    let running = row.is_running.clone();
     let show = {
         let row = row.clone();
         move || match renaming.get() {
@@ -27,7 +26,7 @@ pub fn ConversationItem(row: ListRow) -> impl IntoView {
         }
     };
     view! {
-        <li class="item" class:item-here=here class:item-running=move || running.get()>
+        <li class="item" class:item-here=here>
             {show}
         </li>
     }
@@ -139,7 +138,7 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
     let on_key = move |event: ev::KeyboardEvent| {
         select_once();
         match event.key().as_str() {
-            "Enter" if !event.is_composing() => {
+            "Enter" if !browser::is_composing(&event) => {
                 event.prevent_default();
                 save();
                 focus_link(row.id);

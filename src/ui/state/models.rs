@@ -2,7 +2,7 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{conversations::OpenConversations, snapshot::PageSnapshot};
+use super::{connection::Connection, conversations::OpenConversations, snapshot::PageSnapshot};
 use crate::ui::browser;
 use crate::{
     api::rpc,
@@ -26,17 +26,19 @@ pub struct Models {
     last_choice: RwSignal<Option<String>>,
     requested_at: StoredValue<f64>,
     conversations: OpenConversations,
+    connection: Connection,
 }
 
 impl Models {
     /// Starts from the page's snapshot.
-    pub(super) fn new(page: &PageSnapshot, conversations: OpenConversations) -> Self {
+    pub(super) fn new(page: &PageSnapshot, conversations: OpenConversations, connection: Connection) -> Self {
         let list = page.models.clone().unwrap_or_default();
         Self {
             list: RwSignal::new(list),
             last_choice: RwSignal::default(),
             requested_at: StoredValue::new(0.0),
             conversations,
+            connection,
         }
     }
 
@@ -73,7 +75,7 @@ impl Models {
         }
         self.requested_at.set_value(now);
         spawn_local(async move {
-            if let Ok(list) = rpc::models().await
+            if let Ok(list) = self.connection.call_upstream(rpc::models()).await
                 && self.list.with_untracked(|old| *old != list)
             {
                 self.list.set(list);

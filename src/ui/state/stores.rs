@@ -45,7 +45,8 @@ impl Stores {
     /// Creates the stores from a page's snapshots.
     pub fn new(page: PageSnapshot, navigation: Navigation) -> Self {
         let (toasts, lifecycle, feeds) = (Toasts::new(), PageLifecycle::new(), ChangeFeeds::new());
-        let (connection, next_message) = (Connection::new(), NextMessage::new());
+        let connection = Connection::new();
+        let next_message = NextMessage::new(connection);
         let outbox = Outbox::new(next_message, connection, toasts);
         let list = ConversationListStore::new(connection, lifecycle, navigation, toasts);
         let conversations = OpenConversations::new(outbox, connection, lifecycle, navigation, toasts);
@@ -85,7 +86,7 @@ impl Stores {
             outbox,
             list,
             conversations,
-            models: Models::new(&page, conversations),
+            models: Models::new(&page, conversations, connection),
             run_intents,
             follower,
             toasts,

@@ -8,8 +8,8 @@ use leptos::prelude::*;
 
 use crate::protocol::{AssistantMessage, Message, PayloadRef, Transcript, json};
 use crate::ui::{
-    browser, components::toast::Toasts, panel::Panel, state::Navigation, state::OpenConversations,
-    state::page_registry::ActionCallback, state::page_registry::PageRegistry,
+    browser, components::copy::announce_copy, components::toast::Toasts, panel::Panel, state::Navigation,
+    state::OpenConversations, state::page_registry::ActionCallback, state::page_registry::PageRegistry,
     state::page_registry::PressedAction, state::route::Route,
 };
 
@@ -60,22 +60,11 @@ fn common_action(name: &str) -> Option<fn(ActionStores, &PressedAction) -> bool>
             true
         }),
         "copy_answer" => Some(|stores, pressed| {
-            let id = pressed.message_id;
-            let text = |transcript: &Transcript| {
-                let answer = transcript.message(id).and_then(Message::assistant);
-                answer.map(AssistantMessage::text)
-            };
-            let transcripts = stores.conversations;
-            let text = transcripts
-                .with_transcript(pressed.conversation_id, text)
-                .flatten();
+            let conversations = stores.conversations;
+            let text = conversations.answer_text(pressed.conversation_id, pressed.message_id);
             let can = text.is_some();
             browser::copy_text(text.unwrap_or_default(), move |done| {
-                stores.toasts.show(if done {
-                    "Copied."
-                } else {
-                    "Your browser blocked copying. Select the text instead."
-                });
+                announce_copy(stores.toasts, done);
             });
             can
         }),

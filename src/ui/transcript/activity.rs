@@ -2,14 +2,11 @@
 
 use leptos::prelude::*;
 
-use crate::ui::{browser, runtime::erase::Erase};
+use crate::ui::{browser, runtime::clock::format_seconds, runtime::erase::Erase};
 
-/// The activity of a run that waits for the user, who needs no clock.
-pub const WAITING_FOR_USER: &str = "Waiting for you…";
-
-/// An activity indicator, with text and the seconds for long waits.
-pub fn activity(text: String) -> AnyView {
-    let clock = (text != WAITING_FOR_USER).then(elapsed);
+/// An activity indicator, with text. With a clock, it shows the seconds of long waits.
+pub fn activity(text: String, has_clock: bool) -> AnyView {
+    let clock = has_clock.then(elapsed);
     view! {
         <div class="activity">
             <Dots/>
@@ -21,30 +18,22 @@ pub fn activity(text: String) -> AnyView {
 
 /// The seconds since the view was made, from the second on.
 pub fn elapsed() -> AnyView {
-    let seconds = RwSignal::new(0_u32);
+    let seconds = RwSignal::new(0_u64);
     Effect::new(move |_| count(seconds, browser::monotonic_ms()));
     let text = move || match seconds.get() {
         0 | 1 => String::new(),
-        seconds @ 2..60 => [" ", &seconds.to_string(), " s"].concat(),
-        seconds => [
-            " ",
-            &(seconds / 60).to_string(),
-            " min ",
-            &(seconds % 60).to_string(),
-            " s",
-        ]
-        .concat(),
+        seconds => [" ", &format_seconds(seconds)].concat(),
     };
     // Screen readers are told of the end.
     view! { <span class="elapsed" aria-hidden="true">{text}</span> }.erase()
 }
 
 /// Counts until the view is removed.
-fn count(seconds: RwSignal<u32>, start_ms: f64) {
+fn count(seconds: RwSignal<u64>, start_ms: f64) {
     const INTERVAL_MS: f64 = 1000.0;
     browser::set_timeout(INTERVAL_MS, move || {
         let passed = (browser::monotonic_ms() - start_ms) / INTERVAL_MS;
-        if seconds.try_set(passed as u32).is_none() {
+        if seconds.try_set(passed as u64).is_none() {
             count(seconds, start_ms);
         }
     })

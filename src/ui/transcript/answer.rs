@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use super::{
-    activity::{WAITING_FOR_USER, activity},
+    activity::activity,
     footer::AnswerFooter,
     parts::Shown,
     parts::part_id,
@@ -17,6 +17,7 @@ use super::{
 use crate::{
     protocol::ConversationId,
     protocol::RunStatus,
+    protocol::WAITING_FOR_MODEL,
     ui::{
         components::more::more, markdown::CitationLookup, markdown::MarkdownView, panel::payload_card,
         runtime::each::Each, runtime::erase::Erase, state::AnswerRow, state::PartKind, state::PartRow,
@@ -24,17 +25,15 @@ use crate::{
     },
 };
 
-/// The server's activity while it waits for a model, whether that thinks or not.
-const THINKING: &str = "Thinking...";
-
 /// One answer.
 #[component]
 pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView {
     let pieces = RwSignal::new(1);
+    let run = row.run.clone();
+    let is_waiting = Memo::new(move |_| run.with(|run| run.status == RunStatus::Waiting));
     let shown = {
-        let (run, parts) = (row.run.clone(), row.parts.clone());
-        let waits = Memo::new(move |_| run.with(|run| run.status == RunStatus::Waiting));
-        Memo::new(move |_| parts.with(|parts| Shown::select(parts, pieces.get(), waits.get())))
+        let parts = row.parts.clone();
+        Memo::new(move |_| parts.with(|parts| Shown::select(parts, pieces.get(), is_waiting.get())))
     };
     let has_more = Memo::new(move |_| shown.with(|shown| shown.has_more));
     let part = {
@@ -57,10 +56,12 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
                 }
             };
             run.with(|run| match run.status {
-                RunStatus::Running if run.activity.as_deref() == Some(THINKING) => Some(waits().into()),
+                RunStatus::Running if run.activity.as_deref() == Some(WAITING_FOR_MODEL) => {
+                    Some(waits().into())
+                }
                 RunStatus::Running if run.activity.is_some() => run.activity.clone(),
                 RunStatus::Running if parts.with(|parts| needs_activity(parts)) => Some(waits().into()),
-                RunStatus::Waiting => Some(WAITING_FOR_USER.into()),
+                RunStatus::Waiting => Some("Waiting for you…".into()),
                 _ => None,
             })
         })
@@ -95,7 +96,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             <Each of=move || shown.with(|shown| shown.first.clone()) key=PartRow::view_key children=part.clone()/>
             {move || has_more.get().then(|| more(move || pieces.update(|pieces| *pieces += 1)))}
             <Each of=move || shown.with(|shown| shown.last.clone()) key=PartRow::view_key children=part/>
-            {move || doing.get().map(activity)}
+            {move || doing.get().map(|text| activity(text, !is_waiting.get()))}
             {move || problem.get().map(|(what, error)| view! {
                 <Problem conversation_id message_id what error can_continue busy is_announced/>
             })}

@@ -8,8 +8,8 @@ use leptos::{ev, html, prelude::*, wasm_split::wasm_split};
 use crate::{
     protocol::{ConversationId, MessageId},
     ui::{
-        browser, components::icons, components::toast::use_toasts, composer::ModelDialog,
-        markdown::copy_without_markup, runtime::erase::Erase, runtime::lazy::LazyView,
+        browser, components::copy::announce_copy, components::icons, components::toast::use_toasts,
+        composer::ModelDialog, markdown::copy_without_markup, runtime::erase::Erase, runtime::lazy::LazyView,
         runtime::lazy::LoadError, runtime::lazy::lazy_part, state::use_conversations, state::use_run_intents,
     },
 };
@@ -117,12 +117,7 @@ fn Items(
         }
         event.prevent_default();
     };
-    let done = move |is_done: bool| {
-        toasts.show(match is_done {
-            true => "Copied.",
-            false => "Your browser blocked copying. Select the text instead.",
-        });
-    };
+    let done = move |is_done: bool| announce_copy(toasts, is_done);
     let source = text.clone();
     let item = move |name: &'static str, icon: AnyView, press: Box<dyn Fn()>| {
         let press = move |_| {

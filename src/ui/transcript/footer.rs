@@ -6,12 +6,9 @@ use leptos::{html, prelude::*};
 
 use super::answer_menu::{AnswerText, menu_button, regenerate_with};
 use crate::{
-    protocol::AssistantMessage,
     protocol::ConversationId,
-    protocol::Message,
     protocol::MessageId,
     protocol::RunStatus,
-    protocol::Transcript,
     protocol::number_format::group_digits,
     ui::{
         browser, components::copy::CopyButton, components::icons, components::time::Time, diagnostics,
@@ -59,14 +56,8 @@ fn footer_content(
         ..
     } = row;
     let text: AnswerText = Arc::new(move || {
-        let text = |transcript: &Transcript| {
-            let answer = transcript.message(id).and_then(Message::assistant);
-            answer.map(AssistantMessage::text)
-        };
-        conversations
-            .with_transcript(conversation_id, text)
-            .flatten()
-            .unwrap_or_default()
+        let text = conversations.answer_text(conversation_id, id);
+        text.unwrap_or_default()
     });
     let copied = text.clone();
     let action =

@@ -156,11 +156,11 @@ fn Transcript(view: ConversationView) -> impl IntoView {
                     }}
                 </Each>
                 {move || match pending_send.get() {
-                    PendingSend::Requested if started.with(Option::is_none) => Some(activity::activity("Sending…".into())),
+                    PendingSend::Requested if started.with(Option::is_none) => Some(activity::activity("Sending…".into(), true)),
                     PendingSend::WaitingForConnection => Some(waiting_message(id)),
                     PendingSend::Requested | PendingSend::Nothing => None,
                 }}
-                {move || (failed_syncs.get() > 0).then(|| activity::activity("There may be more. Loading it…".into()))}
+                {move || (failed_syncs.get() > 0).then(|| activity::activity("There may be more. Loading it…".into(), true))}
             </div>
         </div>
         <p class="visually-hidden" role="status">{announcement}</p>

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use leptos::{ev, html, prelude::*, wasm_split::wasm_split};
+use leptos::{prelude::*, wasm_split::wasm_split};
 
 use super::{footer::SiblingSwitch, question_text::question_text};
 use crate::{
     protocol::{ConversationId, Interaction, MessageId},
     ui::{
-        browser, components::copy::CopyButton, components::files::message_files, components::icons,
-        components::time::Time, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
-        runtime::lazy::lazy_part, state::UserRow, state::use_conversations, state::use_run_intents,
+        browser, components::copy::CopyButton, components::edit_field::EditField,
+        components::files::message_files, components::icons, components::time::Time, runtime::erase::Erase,
+        runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part, state::UserRow,
+        state::use_conversations, state::use_next_message, state::use_run_intents,
     },
 };
 
@@ -177,7 +178,8 @@ pub fn editor(
     }))
 }
 
-/// The text as a field: Enter sends another version, Escape keeps this one.
+/// The text as a field: Enter sends another version, Escape keeps this one. If the user leaves the conversation, the
+/// text is kept for the next edit.
 #[component]
 fn Editor(
     conversation_id: ConversationId,
@@ -185,61 +187,36 @@ fn Editor(
     text: String,
     is_editing: RwSignal<bool>,
 ) -> impl IntoView {
-    let run_intents = use_run_intents();
-    let area = NodeRef::<html::Textarea>::new();
-    Effect::new(move |_| {
-        if let Some(area) = area.get() {
-            browser::fit_height(&area);
-            browser::focus(&area);
-        }
-    });
-    let close = move || {
+    let (run_intents, next_message) = (use_run_intents(), use_next_message());
+    let begun = next_message.edit(message).unwrap_or_else(|| text.clone());
+    let end = move || {
+        next_message.set_edit(message, None);
         is_editing.set(false);
+    };
+    let close = move || {
+        end();
         browser::on_next_frame(move || {
             browser::focus_selector(&["[id='", &message.to_string(), "'] [aria-label=Edit]"].concat());
         });
     };
-    let before = StoredValue::new(text.clone());
-    let send = move || {
-        let Some(area) = area.get_untracked() else { return };
-        let text = area.value().trim().to_owned();
-        if text.is_empty() || before.with_value(|before| before.trim() == text) {
+    let send = move |typed: String| {
+        let typed = typed.trim();
+        if typed.is_empty() || typed == text.trim() {
             close();
-        } else if run_intents.send_version(conversation_id, message, text) {
-            is_editing.set(false);
+        } else if run_intents.send_version(conversation_id, message, typed.to_owned()) {
+            end();
             browser::focus_selector("#message");
         }
     };
-    let on_key = move |event: ev::KeyboardEvent| {
-        let is_composing = event.is_composing() || event.key_code() == 229;
-        match event.key().as_str() {
-            "Enter" if !event.shift_key() && !is_composing && browser::has_hardware_keyboard() => {
-                event.prevent_default();
-                send();
-            }
-            "Escape" if !is_composing => {
-                event.prevent_default();
-                close();
-            }
-            _ => {}
-        }
-    };
     view! {
-        <div class="question-edit">
-            <textarea
-                node_ref=area
-                rows="1"
-                dir="auto"
-                aria-label="Edit message"
-                prop:value=text
-                on:input=move |_| if let Some(area) = area.get_untracked() {
-                    browser::fit_height(&area);
-                }
-                on:keydown=on_key
-            ></textarea>
-            <button type="button" class="button button-quiet" on:click=move |_| close()>"Cancel"</button>
-            <button type="button" class="button button-primary" on:click=move |_| send()>"Send"</button>
-        </div>
+        <EditField
+            name="Edit message"
+            save_label="Send"
+            text=begun
+            on_input=move |text| next_message.set_edit(message, Some(text))
+            on_save=send
+            on_cancel=close
+        />
     }
 }
 

@@ -9,15 +9,15 @@ const QUOTABLE: &str = ".prose, .question-text";
 
 /// The button, while something is selected. `Ctrl+Shift+U` does the same.
 pub fn quote_button() -> AnyView {
-    let selected = RwSignal::new(None::<String>);
+    let selected = RwSignal::new(false);
     let button = NodeRef::<html::Button>::new();
     let watch = StoredValue::new(None);
     Effect::new(move |_| {
-        let changed = move || selected.set(browser::selected_text(QUOTABLE));
+        let changed = move || selected.set(browser::has_selection(QUOTABLE));
         watch.set_value(Some(browser::on_selection_change(changed)));
         let keys = window_event_listener(ev::keydown, move |event| {
             let is_chord = (event.ctrl_key() || event.meta_key()) && event.shift_key();
-            if is_chord && event.code() == "KeyU" && selected.with_untracked(Option::is_some) {
+            if is_chord && event.code() == "KeyU" && selected.get_untracked() {
                 event.prevent_default();
                 quote(selected);
             }
@@ -25,11 +25,11 @@ pub fn quote_button() -> AnyView {
         on_cleanup(move || keys.remove());
     });
     Effect::new(move |_| {
-        if let (Some(button), Some(_)) = (button.get(), selected.get()) {
+        if let (Some(button), true) = (button.get(), selected.get()) {
             browser::place_at_selection(&button);
         }
     });
-    let is_selected = Memo::new(move |_| selected.with(Option::is_some));
+    let is_selected = Memo::new(move |_| selected.get());
     let view = move || {
         is_selected.get().then(|| {
             view! {
@@ -52,9 +52,9 @@ pub fn quote_button() -> AnyView {
     view.erase()
 }
 
-fn quote(selected: RwSignal<Option<String>>) {
-    if let Some(text) = selected.get_untracked() {
-        selected.set(None);
+fn quote(selected: RwSignal<bool>) {
+    if let Some(text) = browser::selected_text(QUOTABLE) {
+        selected.set(false);
         browser::append_to_field("#message", &quotation(&text));
     }
 }

@@ -13,12 +13,12 @@ use crate::{
     ui::{components::copy::CopyButton, markdown::MarkdownView, markdown::Prose, runtime::erase::Erase},
 };
 
-/// A document, with its newest version at first.
-pub fn document(document: &DocumentView) -> AnyView {
+/// A document, with its newest version at first. A proposed one shows its changes, on which the user decides.
+pub fn document(document: &DocumentView, is_proposal: bool) -> AnyView {
     let versions: Arc<[DocumentVersion]> = document.versions.clone().into();
     let last = versions.len().saturating_sub(1);
     let chosen = RwSignal::new(last);
-    let compares = RwSignal::new(false);
+    let compares = RwSignal::new(is_proposal);
     let version = {
         let versions = versions.clone();
         move || versions.get(chosen.get()).cloned()
@@ -110,5 +110,35 @@ fn diff_line(line: &DiffLine) -> AnyView {
         LineChange::Added => view! { <ins class="diff-line">"+ " {text}</ins> }.erase(),
         LineChange::Removed => view! { <del class="diff-line">"− " {text}</del> }.erase(),
         LineChange::Skipped => view! { <div class="diff-skipped">{text}</div> }.erase(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::markdown::MarkdownLoader;
+
+    #[test]
+    fn only_a_proposal_shows_its_changes_first() {
+        let owner = Owner::new();
+        owner.set();
+        provide_context(MarkdownLoader::start());
+        let version = |text: &str, changes| DocumentVersion {
+            label: String::new(),
+            text: text.into(),
+            changes,
+        };
+        let added = DiffLine {
+            change: LineChange::Added,
+            text: "Dear Bob,".into(),
+        };
+        let view = DocumentView {
+            title: None,
+            versions: vec![version("Dear Ann,", vec![]), version("Dear Bob,", vec![added])],
+        };
+        for is_proposal in [true, false] {
+            let html = document(&view, is_proposal).to_html();
+            assert_eq!(html.contains("<ins"), is_proposal, "{html}");
+        }
     }
 }

@@ -25,7 +25,7 @@ pub fn body(view: &PanelView) -> AnyView {
         PanelBody::Results(results) => results::results(results),
         PanelBody::Table(table) => table::table(table),
         PanelBody::Chart(chart) => chart::chart(chart, &view.summary),
-        PanelBody::Document(document) => document::document(document),
+        PanelBody::Document(document) => document::document(document, view.is_proposal),
         PanelBody::Query(query) => query::query(query),
         PanelBody::Tree(tree) => tree::tree(tree),
     }

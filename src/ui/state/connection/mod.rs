@@ -9,7 +9,7 @@ use leptos::prelude::*;
 
 pub use self::reconnect::ConnectionStatus;
 use self::reconnect::{ConnectionEffect, ConnectionEvent, Ms, ReconnectPolicy};
-pub(super) use self::request::load_error_text;
+pub(super) use self::request::{check_user, load_error_text, report_signed_out};
 use crate::{
     protocol::{
         Position,

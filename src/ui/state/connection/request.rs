@@ -36,23 +36,33 @@ impl Connection {
         patience_ms: f64,
         request: impl Future<Output = Result<T, ApiError>>,
     ) -> Result<T, ApiError> {
-        // Another user's session would take the request.
-        if browser::has_other_user() {
-            browser::set_signed_out(true);
-            let message = "Another user has signed in. What you wrote is kept; sign in again to go on.";
-            return Err(ApiError::new(ErrorCode::SignedOut, message));
-        }
+        check_user()?;
         let outcome = match select(pin!(request), pin!(browser::sleep(patience_ms))).await {
             Either::Left((outcome, _)) => outcome,
             Either::Right(_) => Err(ApiError::unreachable()),
         };
-        if matches!(&outcome, Err(error) if error.code == ErrorCode::SignedOut) {
-            browser::set_signed_out(true);
-        }
+        report_signed_out(&outcome);
         if !matches!(&outcome, Err(error) if error.code == ErrorCode::Unreachable) {
             self.step(ConnectionEvent::Online);
         }
         outcome
+    }
+}
+
+/// Fails if another user has signed in, whose session would take a request, and shows that.
+pub fn check_user() -> Result<(), ApiError> {
+    if browser::has_other_user() {
+        browser::set_signed_out(true);
+        let message = "Another user has signed in. What you wrote is kept; sign in again to go on.";
+        return Err(ApiError::new(ErrorCode::SignedOut, message));
+    }
+    Ok(())
+}
+
+/// Shows that the session has ended, if a response says so.
+pub fn report_signed_out<T>(outcome: &Result<T, ApiError>) {
+    if matches!(outcome, Err(error) if error.code == ErrorCode::SignedOut) {
+        browser::set_signed_out(true);
     }
 }
 

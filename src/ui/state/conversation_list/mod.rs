@@ -169,7 +169,7 @@ impl ConversationListStore {
         if let Some(id) = unread {
             spawn_local(async move {
                 // If that fails, it stays unread and is retried with the next change.
-                let _ = rpc::mark_read(id).await;
+                let _ = self.connection.call(rpc::mark_read(id)).await;
             });
         }
     }

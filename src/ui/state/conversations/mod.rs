@@ -28,7 +28,7 @@ pub use self::{
 };
 use super::{connection::Connection, lifecycle::PageLifecycle, navigation::Navigation, outbox::Outbox};
 use crate::{
-    protocol::{ConversationId, Event, EventBody, Transcript},
+    protocol::{AssistantMessage, ConversationId, Event, EventBody, Message, MessageId, Transcript},
     ui::{browser, components::toast::Toasts, runtime::page_state::PageState},
 };
 
@@ -87,6 +87,15 @@ impl OpenConversations {
     /// Runs `f` with a conversation's transcript, if it is loaded.
     pub fn with_transcript<T>(self, id: ConversationId, f: impl FnOnce(&Transcript) -> T) -> Option<T> {
         self.state.with(|state| state.cache.get(id).map(f))
+    }
+
+    /// Returns the text of an answer.
+    pub fn answer_text(self, id: ConversationId, message: MessageId) -> Option<String> {
+        let text = |transcript: &Transcript| {
+            let answer = transcript.message(message).and_then(Message::assistant);
+            answer.map(AssistantMessage::text)
+        };
+        self.with_transcript(id, text).flatten()
     }
 
     /// Applies an event of the stream. [`follow_up`](Self::follow_up) performs the rest of the outcome.

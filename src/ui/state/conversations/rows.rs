@@ -8,7 +8,7 @@ use super::{part::PartRow, unrecorded::UnrecordedMessages};
 use crate::{
     protocol::{
         AssistantMessage, Attachment, CitedSource, FinishReason, Interaction, Message, MessageBody,
-        MessageId, Node, Part, RunError, RunStatus, SuggestedAction, SuggestedValue, Timestamp, TokenTotals,
+        MessageId, Part, RunError, RunStatus, SuggestedAction, SuggestedValue, Timestamp, TokenTotals,
         Transcript, damaged_message::damaged_message_text,
     },
     ui::runtime::signal::set_if_changed,
@@ -217,21 +217,46 @@ impl RunView {
     }
 }
 
-/// Returns the time in which tools were active. Those of one model call run at the same time.
+/// Returns the time in which tools were active. Those of one model call may run at the same time, and one of them may
+/// wait for the user while no other is active.
 fn tools_ms(assistant: &AssistantMessage) -> u64 {
-    let of_node = |node: &Node| {
-        let calls = || {
-            node.parts.iter().filter_map(|part| match part {
-                Part::ToolCall(call) => Some((call.started_at?.0, call.ended_at?.0)),
-                _ => None,
-            })
-        };
-        let (first, last) = (
-            calls().map(|(start, _)| start).min(),
-            calls().map(|(_, end)| end).max(),
-        );
-        let took = first.zip(last).map_or(0, |(first, last)| last - first);
-        u64::try_from(took).unwrap_or_default()
-    };
-    assistant.nodes.iter().map(of_node).sum()
+    let parts = assistant.nodes.iter().flat_map(|node| &node.parts);
+    let calls = parts.filter_map(|part| match part {
+        Part::ToolCall(call) => Some((call.started_at?.0, call.ended_at?.0)),
+        _ => None,
+    });
+    union_ms(calls.collect())
+}
+
+/// Returns the length of the union of intervals.
+fn union_ms(mut intervals: Vec<(i64, i64)>) -> u64 {
+    intervals.sort_unstable();
+    let (mut sum, mut covered_until) = (0, i64::MIN);
+    for (start, end) in intervals {
+        let new = end.saturating_sub(start.max(covered_until));
+        sum += u64::try_from(new).unwrap_or_default();
+        covered_until = covered_until.max(end);
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::union_ms;
+
+    #[test]
+    fn tool_time_leaves_out_waits_between_calls() {
+        for (calls, ms) in [
+            (vec![], 0),
+            (vec![(1000, 3000)], 2000),
+            // At the same time.
+            (vec![(1000, 3000), (1500, 2000), (2000, 4000)], 3000),
+            // The second one was approved ten minutes later.
+            (vec![(600_000, 601_000), (0, 2000)], 3000),
+            // The server's clock was set back.
+            (vec![(3000, 1000)], 0),
+        ] {
+            assert_eq!(union_ms(calls.clone()), ms, "{calls:?}");
+        }
+    }
 }

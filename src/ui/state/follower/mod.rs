@@ -88,8 +88,9 @@ impl EventFollower {
                         self.connection.report_damaged_log();
                     }
                     // New snapshots may be past the damage.
-                    Ok(StreamNotice::LogDamaged) => effects.push(EventEffect::Resync),
-                    Ok(StreamNotice::Reset) | Err(_) => effects.push(EventEffect::Resync),
+                    Ok(StreamNotice::LogDamaged | StreamNotice::Reset) | Err(_) => {
+                        effects.push(EventEffect::Resync);
+                    }
                 },
             }
             if effects.contains(&EventEffect::Resync) {

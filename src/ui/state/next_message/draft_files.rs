@@ -1,12 +1,19 @@
 //! The files of drafts: those being uploaded, and the uploaded ones, which stay across a reload.
 
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 use serde::{Deserialize, Serialize};
 
 use super::drafts;
 use crate::{
-    protocol::{ApiError, Attachment, AttachmentId, ConversationId, json},
-    ui::{browser, state::route::Route},
+    api::rpc,
+    protocol::{ApiError, Attachment, AttachmentId, ConversationId, ErrorCode, json},
+    ui::{
+        browser,
+        state::{
+            connection::{Connection, check_user, report_signed_out},
+            route::Route,
+        },
+    },
 };
 
 /// The uploaded files of a draft, as they are stored in this browser.
@@ -48,14 +55,16 @@ pub struct DraftFiles {
     /// The conversation that the new chat will become.
     new_conversation: StoredValue<ConversationId>,
     next_key: StoredValue<usize>,
+    connection: Connection,
 }
 
 impl DraftFiles {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(connection: Connection) -> Self {
         Self {
             files: RwSignal::default(),
             new_conversation: StoredValue::new(ConversationId::NONE),
             next_key: StoredValue::new(0),
+            connection,
         }
     }
 
@@ -88,7 +97,7 @@ impl DraftFiles {
     /// Shows the stored files of a route's draft, unless it has files already.
     pub fn load(self, route: Route) {
         let known = untrack(|| self.has_files(route));
-        let Some(stored) = load_stored(route).filter(|_| !known) else {
+        let Some(stored) = drafts::load_files(route).filter(|_| !known) else {
             return;
         };
         if route == Route::New {
@@ -136,18 +145,27 @@ impl DraftFiles {
 
     fn upload(self, file: &DraftFile) {
         let Some(source) = &file.source else { return };
+        if let Err(error) = check_user() {
+            return file.state.set(UploadState::Failed(error.message));
+        }
         let conversation = self.conversation_of(file.route).to_string();
         let url = ["/rpc/files?conversation_id=", &conversation].concat();
-        let (progress, ended) = (file.clone(), file.clone());
+        // The request keeps its progress listener. With the whole file, which has the request, neither would be freed.
+        let (progress, ended) = (file.state.clone(), file.clone());
         let upload = browser::upload(
             &url,
             source,
             move |part| {
                 let percent = (part * 100.0) as u32;
-                progress.state.set(UploadState::Uploading { percent });
+                progress.set(UploadState::Uploading { percent });
             },
             move |status, body| {
-                ended.state.set(read_response(status, &body));
+                let response = read_response(status, &body);
+                report_signed_out(&response);
+                ended.state.set(match response {
+                    Ok(uploaded) => UploadState::Uploaded(uploaded),
+                    Err(error) => UploadState::Failed(error.message),
+                });
                 self.store(ended.route);
             },
         );
@@ -164,7 +182,7 @@ impl DraftFiles {
             .update(|files| files.retain(|other| other.key != file.key));
         file.upload.set_value(None);
         if let UploadState::Uploaded(uploaded) = file.state.get_untracked() {
-            delete_upload(uploaded.id);
+            self.delete_upload(uploaded.id);
         }
         self.store(file.route);
     }
@@ -189,17 +207,50 @@ impl DraftFiles {
         conversation_id: ConversationId,
         files: &[Attachment],
     ) {
-        if files.is_empty() || untrack(|| self.has_files(route)) {
+        if files.is_empty() {
             return;
         }
-        drafts::save_files(
-            route,
-            &StoredFiles {
-                conversation_id,
-                files: files.to_vec(),
-            },
-        );
+        // Files may have been attached since, and the draft may not be on the screen.
         self.load(route);
+        if route == Route::New && self.new_conversation.get_value().is_none() {
+            self.new_conversation.set_value(conversation_id);
+        }
+        let present = untrack(|| uploaded(&self.of(route)));
+        for file in files.iter().filter(|file| !present.contains(file)) {
+            self.push(
+                route,
+                file.name.clone(),
+                UploadState::Uploaded(file.clone()),
+                None,
+            );
+        }
+        self.store(route);
+    }
+
+    /// Removes the files of a message that was sent after all from a draft. Those attached since stay.
+    pub(in crate::ui::state) fn remove_sent(self, route: Route, sent: &[AttachmentId]) {
+        if sent.is_empty() {
+            return;
+        }
+        self.load(route);
+        let is_sent = |file: &DraftFile| {
+            let uploaded = uploaded(std::slice::from_ref(file));
+            uploaded.iter().any(|file| sent.contains(&file.id))
+        };
+        self.files.update(|files| {
+            files.retain(|file| file.route != route || !untrack(|| is_sent(file)));
+        });
+        if route == Route::New && !untrack(|| self.has_files(route)) {
+            self.new_conversation.set_value(ConversationId::NONE);
+        }
+        self.store(route);
+    }
+
+    /// Deletes an uploaded file on the server. If that fails, it is deleted there some days later.
+    fn delete_upload(self, id: AttachmentId) {
+        spawn_local(async move {
+            let _ = self.connection.call(rpc::delete_upload(id)).await;
+        });
     }
 
     fn conversation_of(self, route: Route) -> ConversationId {
@@ -228,10 +279,6 @@ impl DraftFiles {
     }
 }
 
-fn load_stored(route: Route) -> Option<StoredFiles> {
-    drafts::load_files(route).and_then(|stored| json::parse(stored.as_bytes()).ok())
-}
-
 fn uploaded(files: &[DraftFile]) -> Vec<Attachment> {
     let states = files.iter().map(|file| file.state.get());
     let uploaded = states.filter_map(|state| match state {
@@ -241,24 +288,54 @@ fn uploaded(files: &[DraftFile]) -> Vec<Attachment> {
     uploaded.collect()
 }
 
-fn read_response(status: u16, body: &str) -> UploadState {
+fn read_response(status: u16, body: &str) -> Result<Attachment, ApiError> {
     let body = body.as_bytes();
     match status {
-        201 => match json::parse(body) {
-            Ok(file) => UploadState::Uploaded(file),
-            Err(error) => UploadState::Failed(ApiError::unreadable(error).message),
-        },
-        0 => UploadState::Failed("The upload was cut off.".into()),
+        201 => json::parse(body).map_err(ApiError::unreadable),
+        0 => Err(ApiError::new(ErrorCode::Unreachable, "The upload was cut off.")),
         _ => {
-            let error: Result<ApiError, _> = json::parse(body);
-            UploadState::Failed(error.map_or_else(|_| "The upload failed.".into(), |error| error.message))
+            let error = json::parse(body);
+            Err(error.unwrap_or_else(|_| ApiError::new(ErrorCode::Internal, "The upload failed.")))
         }
     }
 }
 
-/// Deletes an uploaded file on the server. If that fails, it is deleted there some days later.
-fn delete_upload(id: AttachmentId) {
-    leptos::task::spawn_local(async move {
-        let _ = crate::api::rpc::delete_upload(id).await;
-    });
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attachment(name: &str) -> Attachment {
+        Attachment {
+            id: AttachmentId::new(),
+            name: name.into(),
+            media_type: "text/plain".into(),
+            bytes: 1,
+            width: None,
+            height: None,
+        }
+    }
+
+    #[test]
+    fn returned_files_join_and_leave_those_attached_since() {
+        let owner = Owner::new();
+        owner.set();
+        let files = DraftFiles::new(Connection::new());
+        let (sent, since) = (attachment("sent.txt"), attachment("since.txt"));
+        let conversation = ConversationId::new();
+        let draft = || untrack(|| uploaded(&files.of(Route::New)));
+
+        files.push(
+            Route::New,
+            since.name.clone(),
+            UploadState::Uploaded(since.clone()),
+            None,
+        );
+        for _ in 0..2 {
+            files.restore(Route::New, conversation, std::slice::from_ref(&sent));
+            assert_eq!(draft(), [since.clone(), sent.clone()]);
+        }
+        files.remove_sent(Route::New, &[sent.id]);
+        assert_eq!(draft(), [since]);
+        assert_eq!(files.take(Route::New).1, Some(conversation));
+    }
 }

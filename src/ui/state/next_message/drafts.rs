@@ -45,7 +45,7 @@ pub fn load_pastes(route: Route) -> Vec<String> {
 }
 
 /// Stores the long pasted texts of a route's draft.
-pub fn save_pastes(route: Route, pastes: &Vec<String>) {
+pub fn save_pastes(route: Route, pastes: &[String]) {
     let stored = serde_json::to_string(pastes).ok();
     browser::storage_set(
         &pastes_key(route),
@@ -57,9 +57,10 @@ fn files_key(route: Route) -> String {
     [&storage_key(route), ":files"].concat()
 }
 
-/// The uploaded files of a route's draft, as JSON.
-pub fn load_files(route: Route) -> Option<String> {
-    browser::storage_get(&files_key(route))
+/// The uploaded files of a route's draft.
+pub fn load_files(route: Route) -> Option<StoredFiles> {
+    let stored = browser::storage_get(&files_key(route))?;
+    json::parse(stored.as_bytes()).ok()
 }
 
 /// Stores the uploaded files of a route's draft.
@@ -73,14 +74,15 @@ pub fn remove_files(route: Route) {
     browser::storage_set(&files_key(route), None);
 }
 
-/// Moves the draft of a route that no longer exists to the new chat.
+/// Moves the draft of a route that no longer exists to the new chat. Its files were deleted with the conversation.
 pub fn move_to_new_chat(route: Route) {
-    let mut texts = load_pastes(route);
-    texts.insert(0, load(route));
+    let texts = std::iter::once(load(route)).chain(load_pastes(route));
+    let texts: Vec<String> = texts.filter(|text| !text.trim().is_empty()).collect();
     let draft = texts.join(SEPARATOR);
     remove(route);
-    save_pastes(route, &Vec::new());
-    if !draft.trim().is_empty() {
+    save_pastes(route, &[]);
+    remove_files(route);
+    if !draft.is_empty() {
         restore(Route::New, &draft);
     }
 }

@@ -1,13 +1,16 @@
 //! The next message: its [`drafts`] in this browser, and its options besides the text.
+//! Also the begun edits of messages.
 
 mod draft_files;
 pub mod drafts;
 
+use std::collections::HashMap;
+
 use leptos::prelude::*;
 
 pub use self::draft_files::{DraftFile, DraftFiles, UploadState};
-use super::route::Route;
-use crate::protocol::{ParameterInput, intent::SendMessage, model_list::WEB_SEARCH};
+use super::{connection::Connection, route::Route};
+use crate::protocol::{MessageId, ParameterInput, intent::SendMessage, model_list::WEB_SEARCH};
 
 /// The next message. One per page.
 #[derive(Clone, Copy)]
@@ -16,17 +19,20 @@ pub struct NextMessage {
     search_route: RwSignal<Option<Route>>,
     /// The model parameters of the next new conversation. An existing conversation has its own.
     parameters: RwSignal<ParameterInput>,
+    /// The texts to which the user is changing messages.
+    edits: StoredValue<HashMap<MessageId, String>>,
     /// The files of drafts.
     pub files: DraftFiles,
 }
 
 impl NextMessage {
     /// No options set.
-    pub(super) fn new() -> Self {
+    pub(super) fn new(connection: Connection) -> Self {
         Self {
             search_route: RwSignal::new(None),
             parameters: RwSignal::default(),
-            files: DraftFiles::new(),
+            edits: StoredValue::default(),
+            files: DraftFiles::new(connection),
         }
     }
 
@@ -55,6 +61,21 @@ impl NextMessage {
     /// Sets the model parameters of the next new conversation.
     pub fn set_parameters(self, parameters: ParameterInput) {
         self.parameters.set(parameters);
+    }
+
+    /// The text to which the user has begun to change a message.
+    pub fn edit(self, message: MessageId) -> Option<String> {
+        self.edits.with_value(|edits| edits.get(&message).cloned())
+    }
+
+    /// Keeps the text to which the user is changing a message; `None` ends the edit.
+    pub fn set_edit(self, message: MessageId, text: Option<String>) {
+        self.edits.update_value(|edits| {
+            match text {
+                Some(text) => edits.insert(message, text),
+                None => edits.remove(&message),
+            };
+        });
     }
 
     /// Takes the options for the message that is being sent: the tools it must use, and the parameters of a new

@@ -203,9 +203,7 @@ impl Outbox {
         update.delivered.into_iter().for_each(storage::remove);
         if let Some(OutgoingMessage { from, intent, .. }) = update.recovered {
             drafts::remove_sent(from, &intent.text);
-            if !intent.files.is_empty() {
-                self.next_message.files.take(from);
-            }
+            self.next_message.files.remove_sent(from, &intent.files);
             self.next_message.clear_sent(from, &intent);
             self.clear_send_error(from);
         }
@@ -260,12 +258,9 @@ impl Outbox {
         })
     }
 
-    /// Holds a message because the server was unreachable. Returns its conversation and its number of failed attempts.
-    pub(super) fn hold(self, message: MessageId) -> Option<(ConversationId, u32)> {
-        self.state.with(|state| {
-            let tries = state.messages.hold(message)?;
-            Some((state.messages.conversation_id(message)?, tries))
-        })
+    /// Holds a message because the server was unreachable. Returns its number of failed attempts.
+    pub(super) fn hold(self, message: MessageId) -> Option<u32> {
+        self.state.with(|state| state.messages.hold(message))
     }
 
     /// Records that the server has a message, and stops its run if the user asked for that already.

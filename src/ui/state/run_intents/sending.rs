@@ -132,7 +132,7 @@ impl RunIntents {
                     self.deliver_next(id);
                 }
                 Err(error) if error.code.is_temporary() => {
-                    self.retry_later(message);
+                    self.retry_later(id, message);
                 }
                 Err(error) => {
                     self.on_rejected(message, &error);
@@ -142,10 +142,11 @@ impl RunIntents {
         });
     }
 
-    /// Schedules a retry for when the server is unreachable.
-    fn retry_later(self, message: MessageId) {
-        let Some((id, tries)) = self.outbox.hold(message) else {
-            return;
+    /// Schedules a retry for when the server is unreachable. A message that left the outbox meanwhile was delivered, and
+    /// only its response was lost: the next one can go.
+    fn retry_later(self, id: ConversationId, message: MessageId) {
+        let Some(tries) = self.outbox.hold(message) else {
+            return self.deliver_next(id);
         };
         self.conversations.refresh(id);
         browser::set_timeout(backoff_ms(tries), move || self.deliver(message)).detach();
