@@ -6,7 +6,7 @@ use super::{ChangeRejection, HistorySummary, RunKey, accounts::AccountChange};
 use crate::protocol::{
     ApiToken, AssistantMessage, Attachment, AttachmentId, CallId, ConversationId, ConversationSummary,
     EventBody, Memory, MemoryId, MessageId, PageContext, Parameters, Payload, PlacedOpaque, RunStatus,
-    StreamId, Timestamp, TokenId, Usage, UserId,
+    StreamId, Timestamp, TokenId, TokenTotals, UserId,
     intent::{
         ApprovalAnswer, BranchConversation, ContinueRun, JudgePayload, QueueChange, Regenerate, SendMessage,
         SetParameters, StartedRun, TakeAction,
@@ -160,8 +160,8 @@ pub enum Change {
         replaces: String,
         /// `None` if the call has made none.
         title: Option<String>,
-        /// The usage of the run's answer with that call.
-        usage: Option<Usage>,
+        /// The tokens of that call, which are added to those of the run's answer.
+        totals: TokenTotals,
     },
     RenameConversation {
         user_id: UserId,

@@ -1,7 +1,7 @@
 //! Branches as new conversations: copies with all that belongs to them.
 
 use super::*;
-use crate::protocol::{RawJson, RequestedCall, ToolStatus, Verdict};
+use crate::protocol::{PayloadRef, RawJson, RequestedCall, ToolStatus, Verdict};
 
 fn branch(message_id: MessageId) -> (Change, ConversationId) {
     let conversation_id = ConversationId::new();
@@ -18,18 +18,23 @@ fn branch(message_id: MessageId) -> (Change, ConversationId) {
     (change, conversation_id)
 }
 
-/// Commits a turn whose answer has a payload and a file.
-async fn drawn_turn(storage: &dyn Storage, conversation_id: ConversationId) -> (TestTurn, StoredFile) {
-    let turn = new_turn(TEST_USER, conversation_id, "Draw it");
-    commit_one(storage, &turn.change).await.unwrap();
-    let run = turn.run;
-    let payload = Payload {
-        payload_id: "chart".into(),
-        kind: "table".into(),
-        summary: "A chart".into(),
-        data: RawJson::parse_or_quote("[]"),
-    };
-    let file = files::image_file(TEST_USER, conversation_id);
+/// Returns the end of a tool that shows a file.
+fn tool_end(payload: Option<PayloadRef>, file: &StoredFile) -> EventBody {
+    EventBody::ToolComplete {
+        index: 0,
+        tool_use_id: "1".into(),
+        tool: "draw".into(),
+        label: "Drew".into(),
+        status: ToolStatus::Complete,
+        output: String::new(),
+        payload,
+        attachments: vec![file.attachment.clone()],
+        ended_at: NOON,
+    }
+}
+
+/// Returns the change that ends a run after it called a tool.
+fn end_with_tool(run: RunKey, tool_end: EventBody) -> Change {
     let call = RequestedCall {
         node: 0,
         part: 0,
@@ -45,23 +50,34 @@ async fn drawn_turn(storage: &dyn Storage, conversation_id: ConversationId) -> (
             call,
             started_at: NOON,
         },
-        EventBody::ToolComplete {
-            index: 0,
-            tool_use_id: "1".into(),
-            tool: "draw".into(),
-            label: "Drew".into(),
-            status: ToolStatus::Complete,
-            output: String::new(),
-            payload: Some(payload.to_ref()),
-            attachments: vec![file.attachment.clone()],
-            ended_at: NOON,
-        },
+        tool_end,
         EventBody::run_ended(RunStatus::Complete, None, NOON, 0),
     ];
     let mut message = AssistantMessage::new("x/m");
     for event in &events {
         transcript::apply_to_run(&mut message, event);
     }
+    Change::EndRun { run, events, message }
+}
+
+/// Returns the files that an answer shows.
+fn shown_files(message: &Message) -> Vec<AttachmentId> {
+    message.files().iter().map(|file| file.id).collect()
+}
+
+/// Commits a turn whose answer has a payload and a file.
+async fn drawn_turn(storage: &dyn Storage, conversation_id: ConversationId) -> (TestTurn, StoredFile) {
+    let turn = new_turn(TEST_USER, conversation_id, "Draw it");
+    commit_one(storage, &turn.change).await.unwrap();
+    let run = turn.run;
+    let payload = Payload {
+        payload_id: "chart".into(),
+        kind: "table".into(),
+        summary: "A chart".into(),
+        data: RawJson::parse_or_quote("[]"),
+    };
+    let file = files::image_file(TEST_USER, conversation_id);
+    let end = end_with_tool(run, tool_end(Some(payload.to_ref()), &file));
     let (attachment, verdict) = (file.clone(), Verdict::Accepted);
     let judge = intent::JudgePayload {
         intent_id: IntentId::new(),
@@ -72,7 +88,7 @@ async fn drawn_turn(storage: &dyn Storage, conversation_id: ConversationId) -> (
     for change in [
         Change::StorePayload { run, payload },
         Change::StoreAttachment { run, attachment },
-        Change::EndRun { run, events, message },
+        end,
         Change::JudgePayload {
             user_id: TEST_USER,
             intent: judge,
@@ -111,11 +127,7 @@ pub async fn a_branch_is_a_copy_of_its_own(backend: &dyn Backend) {
         (None, Some(question.id), Some(answer.id))
     );
     assert_eq!(question.body, original.messages[0].body);
-    let files = |message: &Message| -> Vec<Attachment> {
-        let calls = message.assistant().unwrap().tool_calls();
-        calls.flat_map(|call| call.attachments.clone()).collect()
-    };
-    let copied_file = files(answer)[0].id;
+    let copied_file = shown_files(answer)[0];
     assert_ne!(copied_file, file.attachment.id);
     let list = storage.conversations(TEST_USER, None, 10).await.unwrap();
     assert_eq!(list.conversations[0].id, copy);
@@ -149,6 +161,31 @@ pub async fn a_branch_is_a_copy_of_its_own(backend: &dyn Backend) {
     let run = storage.run(TEST_USER, answer.id).await.unwrap().unwrap();
     assert_eq!(run.status, RunStatus::Complete);
     assert!(run.last_position < Some(run.first_position), "it has no events");
+}
+
+pub async fn a_file_shown_again_is_the_copied_one(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let source = ConversationId::new();
+    let (_, file) = drawn_turn(&*storage, source).await;
+    let again = new_turn(TEST_USER, source, "Look again");
+    let end = end_with_tool(again.run, tool_end(None, &file));
+    for change in [&again.change, &end] {
+        commit_one(&*storage, change).await.unwrap();
+    }
+    let (change, copy) = branch(again.run.message_id);
+    commit_one(&*storage, &change).await.unwrap();
+    let shown = |transcript: &Transcript| -> Vec<_> {
+        let messages = transcript.messages.iter();
+        messages.flat_map(shown_files).collect()
+    };
+    let copied = shown(&full_transcript(&*storage, copy).await.unwrap());
+    let [first, second] = copied[..] else {
+        panic!("{copied:?}")
+    };
+    assert_eq!(first, second);
+    assert!(storage.file(TEST_USER, first).await.unwrap().is_some());
+    let original = full_transcript(&*storage, source).await.unwrap();
+    assert_eq!(shown(&original), [file.attachment.id; 2]);
 }
 
 pub async fn a_question_is_where_its_branch_ends(backend: &dyn Backend) {

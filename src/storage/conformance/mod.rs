@@ -213,6 +213,7 @@ macro_rules! conformance_tests {
         conformance_tests! { $suite, $backend,
             branching {
                 a_branch_is_a_copy_of_its_own,
+                a_file_shown_again_is_the_copied_one,
                 a_question_is_where_its_branch_ends,
                 only_ended_shown_messages_are_copied,
             }
@@ -264,6 +265,7 @@ macro_rules! conformance_tests {
             }
             files {
                 files_belong_to_one_message,
+                an_erased_file_leaves_the_title,
                 versions_share_contents_until_the_last_is_deleted,
                 queued_files_stay_until_removed,
                 unsent_uploads_expire,
@@ -308,6 +310,7 @@ macro_rules! conformance_tests {
             }
             token_totals {
                 every_answer_of_a_conversation_counts,
+                a_title_adds_to_the_present_usage,
             }
             turns {
                 a_repeated_intent_is_applied_once,
