@@ -6,7 +6,7 @@ use crate::{
     pages::ContextError,
     protocol::{ApiError, ErrorCode},
     runs::{FileNotTaken, StartError, StopError},
-    storage::StorageError,
+    storage::{ChangeRejection, StorageError},
 };
 
 /// Returns the error for invalid parameters. It names each one and the reason.
@@ -44,10 +44,7 @@ impl From<ContextError> for ApiError {
 impl From<StartError> for ApiError {
     fn from(error: StartError) -> Self {
         match error {
-            StartError::Empty => Self::new(
-                ErrorCode::BadRequest,
-                "The message is empty: there is nothing to answer.",
-            ),
+            StartError::Empty => ChangeRejection::EmptyMessage.into(),
             StartError::TooLong { length, limit } => Self::new(
                 ErrorCode::TooLarge,
                 format!(

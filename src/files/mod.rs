@@ -100,6 +100,26 @@ impl Files {
         Ok(data)
     }
 
+    /// Reads the beginning of a text file for a model, with the file's name and the number of bytes that are left out.
+    ///
+    /// # Errors
+    ///
+    /// If the content can't be read.
+    pub async fn read_text(&self, file: &StoredFile, limit: usize) -> io::Result<String> {
+        let StoredFile {
+            attachment, location, ..
+        } = file;
+        let data = self.read_beginning(*location, limit).await?;
+        let text = String::from_utf8_lossy(&data);
+        let cut = match attachment.bytes.saturating_sub(data.len()) {
+            0 => String::new(),
+            rest => format!("\n[{rest} more bytes are not shown.]"),
+        };
+        // The last character may be cut.
+        let text = text.trim_end_matches('\u{fffd}');
+        Ok(format!("[File: {}]\n{text}{cut}", attachment.name))
+    }
+
     /// Writes the content of a tool's file. Its row is committed later, with the run's output.
     ///
     /// # Errors
@@ -137,9 +157,9 @@ pub fn is_image(file: &Attachment) -> bool {
     AttachmentDisplay::for_media_type(&file.media_type) == AttachmentDisplay::Image
 }
 
-/// Returns true if a file is text.
-pub fn is_text(file: &Attachment) -> bool {
-    file.media_type.starts_with("text/")
+/// Returns true for the media type of a text.
+pub fn is_text(media_type: &str) -> bool {
+    media_type.starts_with("text/")
 }
 
 /// The media type of PDF files.

@@ -44,7 +44,7 @@ const C_LIKE: CodeSyntax = CodeSyntax {
     has_triple_quotes: false,
     has_lifetimes: false,
     has_primes: false,
-    has_digit_quotes: true,
+    has_digit_quotes: false,
     keywords: "alignas auto bool break case catch char class const constexpr continue default delete do double else enum explicit \
                extern false final float for friend goto if inline int long namespace new noexcept nullptr operator override private \
                protected public return short signed sizeof static struct switch template this throw true try typedef typename union \
@@ -54,16 +54,20 @@ const C_LIKE: CodeSyntax = CodeSyntax {
     sigil: None,
 };
 
+/// C and C++, and languages for graphics and devices.
+const CPP: CodeSyntax = CodeSyntax {
+    has_digit_quotes: true,
+    ..C_LIKE
+};
+
 const RUST: CodeSyntax = CodeSyntax {
     has_lifetimes: true,
-    has_digit_quotes: false,
     keywords: "Err None Ok Self Some as async await break const continue crate dyn else enum extern false fn for if impl in let loop \
                match mod move mut pub ref return self static struct super trait true type unsafe use where while",
     ..C_LIKE
 };
 
 const GO: CodeSyntax = CodeSyntax {
-    has_digit_quotes: false,
     quotes: "\"'`",
     keywords: "break case chan const continue default defer else fallthrough false for func go goto if import interface iota map \
                nil package range return select struct switch true type var",
@@ -105,7 +109,6 @@ const CSS: CodeSyntax = CodeSyntax {
 };
 
 const PYTHON: CodeSyntax = CodeSyntax {
-    has_digit_quotes: false,
     line_comments: &["#"],
     block_comments: &[],
     has_triple_quotes: true,
@@ -213,7 +216,7 @@ pub fn for_language(language: &str) -> Syntax {
     let name = language[..end].to_ascii_lowercase();
     match &*name {
         "c" | "h" | "cpp" | "c++" | "cc" | "hpp" | "objc" | "glsl" | "wgsl" | "cuda" | "arduino" | "zig" => {
-            Syntax::Code(&C_LIKE)
+            Syntax::Code(&CPP)
         }
         "rust" | "rs" => Syntax::Code(&RUST),
         "go" | "golang" => Syntax::Code(&GO),

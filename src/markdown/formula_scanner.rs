@@ -29,7 +29,7 @@ pub(super) struct FormulaScanner<'a> {
     text: &'a str,
     /// Code, HTML and addresses, in which no formula begins.
     excluded: Vec<Range<usize>>,
-    /// Those of them that no formula contains: code, and blocks of HTML.
+    /// Those of them that no formula contains: fenced code, code spans, blocks of HTML and reference definitions.
     barriers: Vec<Range<usize>>,
     /// The line ends within a paragraph.
     soft_breaks: Vec<usize>,

@@ -108,8 +108,8 @@ pub trait Endpoint: fmt::Debug + Send + Sync {
         ServerCapabilities::ALL
     }
 
-    /// Returns the request that [`call`](Self::call) would send, without secrets and, in the messages, without
-    /// opaque data. `model` is the endpoint's name of the model.
+    /// Returns the request that [`call`](Self::call) would send, without secrets. `model` is the endpoint's name of the
+    /// model; the request is [without opaque data](ModelRequest::without_opaque) if somebody is to read it.
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview;
 
     /// Calls a model by the endpoint's name of it. The stream ends after [`ModelEvent::Finished`] or an

@@ -37,8 +37,7 @@ impl ModelRequest {
 impl ModelRequest {
     /// Returns the messages as JSON for the diagnostics.
     pub fn shown_messages(&self) -> Vec<Value> {
-        let shown = self.without_opaque();
-        shown.messages.iter().map(ModelMessage::to_json).collect()
+        self.messages.iter().map(ModelMessage::to_json).collect()
     }
 
     /// Returns the tools as JSON for the diagnostics.
@@ -46,31 +45,25 @@ impl ModelRequest {
         self.tools.iter().map(|tool| tool.to_json()).collect()
     }
 
-    /// Returns a copy with the sizes of files in place of their contents.
-    pub fn without_files(&self) -> Self {
-        let mut request = self.clone();
-        for message in &mut request.messages {
-            if let ModelMessage::File(file) = message {
-                file.base64 = format!("(a file: {} bytes)", file.bytes).into();
-            }
-        }
-        request
-    }
-
     /// Returns a copy that may be shown: opaque provider data and files are replaced by their sizes.
     pub fn without_opaque(&self) -> Self {
-        let mut request = self.without_files();
+        let mut request = self.clone();
         for message in &mut request.messages {
-            let ModelMessage::Assistant {
-                tool_calls, opaque, ..
-            } = message
-            else {
-                continue;
-            };
-            let call_data = tool_calls.iter_mut().flat_map(|call| &mut call.opaque);
-            for data in opaque.iter_mut().chain(call_data) {
-                let placeholder = format!("(for the provider alone: {} bytes)", data.value.as_str().len());
-                data.value = RawJson::parse_or_quote(&placeholder);
+            match message {
+                ModelMessage::File(file) => {
+                    file.base64 = format!("(a file: {} bytes)", file.bytes).into();
+                }
+                ModelMessage::Assistant {
+                    tool_calls, opaque, ..
+                } => {
+                    let call_data = tool_calls.iter_mut().flat_map(|call| &mut call.opaque);
+                    for data in opaque.iter_mut().chain(call_data) {
+                        let placeholder =
+                            format!("(for the provider alone: {} bytes)", data.value.as_str().len());
+                        data.value = RawJson::parse_or_quote(&placeholder);
+                    }
+                }
+                ModelMessage::System(_) | ModelMessage::User(_) | ModelMessage::Tool { .. } => {}
             }
         }
         request
@@ -108,6 +101,8 @@ pub struct ModelFile {
     pub media_type: String,
     /// The size of the stored file.
     pub bytes: usize,
+    /// The estimated tokens; 0 until the call is prepared, and if the file is only named.
+    pub tokens: usize,
     /// The content; empty until the file is read, which happens before a call.
     pub base64: Arc<str>,
 }
@@ -131,6 +126,7 @@ impl From<&Attachment> for ModelFile {
             name: file.name.clone(),
             media_type: file.media_type.clone(),
             bytes: file.bytes,
+            tokens: 0,
             base64: "".into(),
         }
     }

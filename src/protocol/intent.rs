@@ -146,6 +146,14 @@ pub struct StartedRun {
     pub assistant_message_id: MessageId,
 }
 
+/// Derives a title from a conversation's first message: from its text, else from the name of its first file.
+pub fn title_of(text: &str, first_file: Option<&str>) -> String {
+    match text.trim().is_empty() {
+        true => title_from(first_file.unwrap_or_default()),
+        false => title_from(text),
+    }
+}
+
 /// Derives a title from a conversation's first message: its first 80 characters, cut at a word. Where there is less
 /// room, less of it is shown.
 pub fn title_from(text: &str) -> String {
@@ -168,7 +176,7 @@ pub fn title_from(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::title_from;
+    use super::{title_from, title_of};
 
     #[test]
     fn cuts_a_title_at_a_word() {
@@ -191,5 +199,12 @@ mod tests {
         for (text, title) in cases {
             assert_eq!(title_from(text), title);
         }
+    }
+
+    #[test]
+    fn first_file_names_a_message_without_text() {
+        assert_eq!(title_of(" \n", Some("map  of\nOslo.png")), "map of Oslo.png");
+        assert_eq!(title_of("Hello", Some("map.png")), "Hello");
+        assert_eq!(title_of("", None), "");
     }
 }

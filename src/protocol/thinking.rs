@@ -88,7 +88,7 @@ impl ThinkingLevel {
 }
 
 /// A choice of the amount of thinking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ThinkingChoice {
     Level(ThinkingLevel),
     /// A maximum in tokens.

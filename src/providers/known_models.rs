@@ -117,6 +117,8 @@ const MODELS: &[KnownModel] = &[
     model("gpt-4o", Thinking::None).multimodal().limits(128_000, 16_384),
     model("chatgpt-4o", Thinking::None).sees().limits(128_000, 16_384),
     model("gpt-4-turbo", Thinking::None).sees().uses_tools().limits(128_000, 4096),
+    model("gpt-4.5", Thinking::None).sees().uses_tools().limits(128_000, 16_384),
+    model("gpt-4", Thinking::None).named("vision").sees(),
     model("gpt-4", Thinking::None).is_blind().uses_tools(),
     model("gpt-3.5", Thinking::None).is_blind().uses_tools(),
     model("o1-mini", Always).is_blind().limits(128_000, 65_536),
@@ -161,6 +163,9 @@ const MODELS: &[KnownModel] = &[
     // Open models.
     model("qwen3-vl", Always).named("thinking").sees().uses_tools(),
     model("qwen3-vl", Thinking::None).sees().uses_tools(),
+    model("qwen3-omni", Always).named("thinking").sees(),
+    model("qwen3-omni", Thinking::None).named("instruct").sees(),
+    model("qwen3-omni", Thinking::Unknown).sees(),
     model("qwen3", Always).named("thinking").is_blind().uses_tools(),
     model("qwen3", Thinking::None).named("instruct").is_blind().uses_tools(),
     model("qwen3", Thinking::None).named("coder").is_blind().uses_tools(),
@@ -174,6 +179,7 @@ const MODELS: &[KnownModel] = &[
     model("deepseek-v3.", SWITCH).is_blind().uses_tools(),
     model("kimi-k2-thinking", Always).is_blind().uses_tools(),
     model("kimi-k2", Thinking::None).uses_tools(),
+    model("glm-4.1v", Always).sees(),
     model("glm-4.5v", SWITCH).sees().uses_tools(),
     model("glm-4.6v", SWITCH).sees().uses_tools(),
     model("glm-4.", SWITCH).is_blind().uses_tools(),
@@ -279,5 +285,20 @@ mod tests {
         }
         assert_eq!(known_capabilities("gpt-4o").image_input, Some(true));
         assert_eq!(known_capabilities("gpt-oss-20b").context_window, None);
+    }
+
+    #[test]
+    fn seeing_models_of_blind_families_are_known() {
+        for name in [
+            "gpt-4.5-preview",
+            "gpt-4-vision-preview",
+            "gpt-4-1106-vision-preview",
+            "qwen3-omni-30b-a3b-thinking",
+            "qwen3-omni-30b-a3b-instruct",
+            "qwen3-omni-flash",
+            "thudm/glm-4.1v-9b-thinking",
+        ] {
+            assert_eq!(known_capabilities(name).image_input, Some(true), "{name}");
+        }
     }
 }

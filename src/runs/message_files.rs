@@ -30,20 +30,25 @@ impl Runs {
         if count > limit {
             return Err(StartError::TooManyFiles { count, limit });
         }
-        let capabilities = self.0.models.capabilities(model);
+        let mut capabilities = self.0.models.capabilities(model);
         for id in ids {
             let stored = self.0.storage.file(user_id, *id).await;
             let Some(StoredFile { attachment, .. }) = stored.map_err(journal_error)? else {
                 continue;
             };
             let is_image = files::is_image(&attachment);
-            // What is not known is tried.
+            // An image is tried if nothing is known; a PDF file is not.
             let is_taken = |capabilities: &ModelCapabilities| match is_image {
                 true => capabilities.image_input != Some(false),
-                false => files::is_text(&attachment) || capabilities.pdf_input == Some(true),
+                false => files::is_text(&attachment.media_type) || capabilities.pdf_input == Some(true),
             };
             if !is_taken(&capabilities) {
                 let list = self.0.models.list().await;
+                // The list may be the first one, and know more of the model.
+                capabilities = self.0.models.capabilities(model);
+                if is_taken(&capabilities) {
+                    continue;
+                }
                 let taking = list.models.into_iter().filter(|listed| match is_image {
                     true => listed.capabilities.image_input == Some(true),
                     false => listed.capabilities.pdf_input == Some(true),

@@ -29,7 +29,8 @@ impl Runs {
         change: QueueChange,
     ) -> Result<(), StartError> {
         if let QueueChange::Edit { text, .. } = &change {
-            self.check_text(text, false)?;
+            // A message with files needs no text.
+            self.check_text(text, true)?;
         }
         let change = Change::ChangeQueue {
             user_id,

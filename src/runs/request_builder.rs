@@ -135,6 +135,14 @@ impl ModelRequestBuilder {
         if !listener.supports_tools {
             call.tools.clear();
         }
+        let capabilities = self.models.capabilities(&call.model);
+        let loader = FileLoader {
+            files: &self.files,
+            storage: &*self.storage,
+            user_id: self.run.user_id,
+            capabilities: &capabilities,
+        };
+        loader.estimate(&mut call.conversation);
         let for_tools = tokens::estimate_tools(&call.tools);
         let (conversation, tokens) = match window {
             Some(window) => {
@@ -150,17 +158,9 @@ impl ModelRequestBuilder {
                 (call.conversation, tokens)
             }
         };
-        let capabilities = self.models.capabilities(&call.model);
-        let prices = capabilities.prices;
-        let loader = FileLoader {
-            files: &self.files,
-            storage: &*self.storage,
-            user_id: self.run.user_id,
-            capabilities: &capabilities,
-        };
         let messages = loader.load(conversation.messages()).await;
         let meter = TokenMeter::new(tokens + for_tools, call.scale, window);
-        let meter = meter.with_totals(call.totals, prices);
+        let meter = meter.with_totals(call.totals, capabilities.prices);
         let request = ModelRequest {
             tools: call.tools,
             force_tools: match call.is_first {

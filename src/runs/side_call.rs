@@ -70,7 +70,7 @@ impl SideCall {
             self.purpose,
         );
         let request = Arc::new(request);
-        recorder.record_call(request.clone()).await;
+        recorder.record_call(request.clone(), prices).await;
         // The call starts before it is recorded, and neither waits for the other.
         let called = timeout_at(deadline, self.models.call(&request));
         let (called, ()) = tokio::join!(called, recorder.write_due());

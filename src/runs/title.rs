@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use parking_lot::Mutex;
 use tokio::time;
 
 use super::{Runs, history::tokens, side_call::SideCall};
@@ -10,8 +11,8 @@ use crate::{
     markdown::without_markup,
     model::{ModelMessage, ModelRequest},
     protocol::{
-        AssistantMessage, Message, MessageBody, Parameters, RunStatus, ThinkingChoice, ThinkingLevel, Usage,
-        intent::title_from,
+        AssistantMessage, ConversationId, Message, MessageBody, Parameters, RunStatus, ThinkingChoice,
+        ThinkingLevel, intent::title_of,
     },
     providers::endpoint_name,
     settings::{Settings, TitleMode, TitleSettings},
@@ -43,6 +44,8 @@ pub(super) struct Titles {
     settings: TitleSettings,
     /// The endpoints that are neither on this machine nor in its network.
     remote_endpoints: HashSet<String>,
+    /// The conversations for which a model is being called.
+    being_titled: Mutex<HashSet<ConversationId>>,
 }
 
 impl Titles {
@@ -51,6 +54,7 @@ impl Titles {
         Self {
             settings: settings.titles.clone(),
             remote_endpoints: remote.map(|endpoint| endpoint.name.clone()).collect(),
+            being_titled: Mutex::default(),
         }
     }
 
@@ -74,14 +78,19 @@ struct Untitled {
 }
 
 impl Runs {
-    /// Makes a title in the background after a run, if its conversation needs one. Failures are only logged.
+    /// Makes a title in the background after a run, if its conversation needs one and none is being made. Failures are
+    /// only logged.
     pub(super) fn make_title_later(&self, run: RunKey) {
         let runs = self.clone();
+        if !self.0.titles.being_titled.lock().insert(run.conversation_id) {
+            return;
+        }
         tokio::spawn(async move {
             tokio::select! {
                 () = runs.make_title(run) => {}
                 () = runs.0.shutdown.cancelled() => {}
             }
+            runs.0.titles.being_titled.lock().remove(&run.conversation_id);
         });
     }
 
@@ -118,16 +127,11 @@ impl Runs {
         if title.is_none() {
             tracing::warn!(%model, "a conversation got no title");
         }
-        let is_counted = !answer.totals.is_empty();
-        let usage = untitled.answer.usage.filter(|_| is_counted).map(|usage| Usage {
-            totals: usage.totals.plus(answer.totals),
-            ..usage
-        });
         let change = Change::TitleConversation {
             run,
             replaces: untitled.title,
             title,
-            usage,
+            totals: answer.totals,
         };
         if let Err(error) = self.0.journal.submit(change).await {
             tracing::warn!(%error, "the title of a conversation could not be stored");
@@ -151,14 +155,17 @@ impl Runs {
         let transcript = found
             .inspect_err(|error| tracing::warn!(%error, "a conversation got no title: it can't be read"))
             .ok()??;
-        let question = transcript.messages.first().and_then(|first| match &first.body {
-            MessageBody::User { text, .. } if transcript.earliest.is_none() => Some(text.clone()),
+        let (question, beginning) = transcript.messages.first().and_then(|first| match &first.body {
+            MessageBody::User { text, files, .. } if transcript.earliest.is_none() => {
+                let first_file = files.first().map(|file| &*file.name);
+                Some((text.clone(), title_of(text, first_file)))
+            }
             _ => None,
         })?;
         let answer = transcript.message(run.message_id).and_then(Message::assistant)?;
         let is_due = answer.status == RunStatus::Complete
             && !answer.text().trim().is_empty()
-            && transcript.title == title_from(&question);
+            && transcript.title == beginning;
         is_due.then(|| Untitled {
             answer: answer.clone(),
             title: transcript.title.clone(),
@@ -176,10 +183,25 @@ fn clean_title(text: &str) -> Option<String> {
         Some((label, rest)) if label.eq_ignore_ascii_case("title:") => rest,
         _ => line,
     };
-    let is_frame = |c: char| c.is_whitespace() || "\"'`“”„«»*_#".contains(c);
-    let line = line.trim_matches(is_frame).trim_end_matches(['.', ':']);
-    let title = plain_line(line.trim_end_matches(is_frame), MAX_TITLE_CHARACTERS);
+    let line = without_frame(line).trim_end_matches(['.', ':']);
+    let title = plain_line(without_frame(line), MAX_TITLE_CHARACTERS);
     (!title.is_empty()).then_some(title)
+}
+
+/// Returns a line without the marks of emphasis around it, and without quotation marks that enclose it.
+fn without_frame(line: &str) -> &str {
+    const QUOTES: &str = "\"'`“”„«»";
+    let line = line.trim_matches(|c: char| c.is_whitespace() || "*_".contains(c));
+    let is_quote = |c: char| QUOTES.contains(c);
+    let inner = line
+        .strip_prefix(is_quote)
+        .and_then(|rest| rest.strip_suffix(is_quote));
+    match inner {
+        // They belong to the words: `"Foo" and "bar"`.
+        Some(inner) if inner.contains(['"', '“', '”', '„', '«', '»']) => line,
+        Some(inner) => inner.trim(),
+        None => line,
+    }
 }
 
 #[cfg(test)]
@@ -219,6 +241,10 @@ mod tests {
             ("**Title:** \"Trip to *Oslo*.\"\n\nMore", Some("Trip to Oslo")),
             ("# Heat  in\u{7} cities", Some("Heat in cities")),
             ("“Größe der Erde”", Some("Größe der Erde")),
+            ("\"Heat in cities\".", Some("Heat in cities")),
+            ("Async in C#", Some("Async in C#")),
+            ("Meaning of \"foo\"", Some("Meaning of \"foo\"")),
+            ("\"Foo\" and \"bar\"", Some("\"Foo\" and \"bar\"")),
             ("", None),
             (" \n**\n", None),
         ] {

@@ -46,6 +46,11 @@ impl TokenMeter {
         }
     }
 
+    /// Returns the prices of the model.
+    pub fn prices(&self) -> Option<Prices> {
+        self.prices
+    }
+
     /// Returns the run's inputs for an event of the model.
     pub fn inputs_for(&mut self, received: Result<ModelEvent, ModelError>) -> Vec<Input> {
         let event = match received {

@@ -14,7 +14,7 @@ pub struct FileSettings {
     pub max_bytes: usize,
     /// One uploaded image, in pixels: its width times its height.
     pub max_pixels: usize,
-    /// All images and PDF files in one model call, in bytes. The newest are sent; the model can ask for the others.
+    /// All images and PDF files in one model call, in bytes. The newest are sent; the model can ask for other images.
     pub model_bytes: usize,
     /// The part of a text file that a model is given, in bytes.
     pub text_bytes: usize,

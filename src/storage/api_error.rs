@@ -87,6 +87,10 @@ impl From<ChangeRejection> for ApiError {
                 "A file of this message does not exist any more, was uploaded for another conversation, or is in another \
                  message. Nothing was sent: attach it again.",
             ),
+            ChangeRejection::EmptyMessage => Self::new(
+                ErrorCode::BadRequest,
+                "The message is empty: there is nothing to answer.",
+            ),
             ChangeRejection::QueueFull => Self::new(
                 ErrorCode::TooLarge,
                 "The queue of this conversation is full (settings limits.queued_messages and limits.queued_bytes). \

@@ -3,7 +3,8 @@
 use super::{FileLocation, HistorySummary, RunKey, StoredFile, TokenHash, accounts::AccountChange};
 use crate::protocol::{
     ApiToken, AssistantMessage, AttachmentId, CallId, ConversationId, EventBody, Memory, MemoryId, MessageId,
-    PageContext, Parameters, Payload, PlacedOpaque, RunStatus, StreamId, Timestamp, TokenId, Usage, UserId,
+    PageContext, Parameters, Payload, PlacedOpaque, RunStatus, StreamId, Timestamp, TokenId, TokenTotals,
+    UserId,
     intent::{
         ApprovalAnswer, BranchConversation, ContinueRun, JudgePayload, QueueChange, Regenerate, SendMessage,
         SetParameters, TakeAction,
@@ -157,8 +158,8 @@ pub enum Change {
         replaces: String,
         /// `None` if the call has made none.
         title: Option<String>,
-        /// The usage of the run's answer with that call.
-        usage: Option<Usage>,
+        /// The tokens of that call, which are added to those of the run's answer.
+        totals: TokenTotals,
     },
     RenameConversation {
         user_id: UserId,

@@ -42,6 +42,8 @@ pub enum ChangeRejection {
     ActionAlreadyTaken,
     #[error("a file of the message does not exist, or it is in another message")]
     FileNotFound,
+    #[error("the message has neither text nor files")]
+    EmptyMessage,
     #[error("the queue is full")]
     QueueFull,
     #[error("the memory limit is reached")]

@@ -69,7 +69,7 @@ impl Tool for RetrieveFile {
             .file(call.user_id, file.id)
             .await
             .map_err(unavailable)?;
-        let location = stored.ok_or_else(no_file)?.location;
+        let stored = stored.ok_or_else(no_file)?;
         if is_image(&file) {
             return Ok(ToolResult {
                 text: format!("{} follows.", file.name),
@@ -77,28 +77,18 @@ impl Tool for RetrieveFile {
                 ..ToolResult::default()
             });
         }
-        if !is_text(&file) {
+        if !is_text(&file.media_type) {
             return Err(ToolError(format!(
                 "{} is neither an image nor text ({}).",
                 file.name, file.media_type
             )));
         }
-        let read = self.files.read_beginning(location, MAX_TEXT_BYTES).await;
-        let data = read.map_err(|error| {
-            tracing::error!(%error, "a file can't be retrieved");
-            ToolError::unavailable()
-        })?;
-        let rest = file.bytes.saturating_sub(data.len());
-        let text = String::from_utf8_lossy(&data);
-        let cut = match rest {
-            0 => String::new(),
-            rest => format!("\n[{rest} more bytes are not shown.]"),
-        };
-        Ok(format!(
-            "[File: {}]\n{}{cut}",
-            file.name,
-            text.trim_end_matches('\u{fffd}')
-        )
-        .into())
+        let read = self.files.read_text(&stored, MAX_TEXT_BYTES).await;
+        Ok(read
+            .map_err(|error| {
+                tracing::error!(%error, "a file can't be retrieved");
+                ToolError::unavailable()
+            })?
+            .into())
     }
 }

@@ -1,5 +1,7 @@
 //! The requests that a model server receives.
 
+use parlor::protocol::ThinkingLevel;
+
 use super::*;
 
 #[tokio::test]
@@ -124,7 +126,7 @@ async fn omits_a_rejected_choice_of_thinking() {
     let refusal = json!({"error": {"message": "`reasoning_effort` must be one of `none` or `default`"}});
     upstream.add_script_times(1, When::any(), Script::new().status(400, refusal, &[]));
     let mut request = request("echo", "Hi");
-    request.parameters.thinking_level = Some(parlor::protocol::ThinkingLevel::Low);
+    request.parameters.thinking_level = Some(ThinkingLevel::Low);
     let (events, error) = collect_response(&config(&upstream), request).await;
     assert_eq!(
         (events, error),
@@ -133,6 +135,41 @@ async fn omits_a_rejected_choice_of_thinking() {
     let sent = upstream.requests();
     assert_eq!(sent[0].body["reasoning_effort"], "low");
     assert_eq!(sent[1].body.get("reasoning_effort"), None);
+}
+
+#[tokio::test]
+async fn rejected_choice_of_thinking_leaves_the_others() {
+    for (words, efforts) in [
+        (
+            "Unsupported value: 'reasoning_effort' does not support 'xhigh' with this model.",
+            [Some("xhigh"), None, None, Some("low")],
+        ),
+        (
+            "Unsupported parameter: 'reasoning_effort' is not supported with this model.",
+            [Some("xhigh"), None, None, None],
+        ),
+    ] {
+        let upstream = Upstream::start().await;
+        let refusal = json!({ "error": { "message": words } });
+        upstream.add_script_times(1, When::any(), Script::new().status(400, refusal, &[]));
+        let endpoint = OpenAi::new(&config(&upstream)).unwrap();
+        for level in [ThinkingLevel::XHigh, ThinkingLevel::XHigh, ThinkingLevel::Low] {
+            let mut request = request("echo", "Hi");
+            request.parameters.thinking_level = Some(level);
+            drop(endpoint.call("echo", &request).await.unwrap());
+            let sent = upstream.requests().pop().unwrap().body;
+            assert_eq!(
+                endpoint.preview_request("echo", &request).body,
+                *sent.as_object().unwrap()
+            );
+        }
+        let sent = upstream.requests();
+        let sent: Vec<_> = sent
+            .iter()
+            .map(|sent| sent.body["reasoning_effort"].as_str())
+            .collect();
+        assert_eq!(sent, efforts, "{words}");
+    }
 }
 
 #[tokio::test]

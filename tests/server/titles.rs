@@ -2,7 +2,7 @@
 
 use parlor::settings::TitleMode;
 use serde_json::{Value, json};
-use upstream::{Script, Upstream, When};
+use upstream::{CapturedRequest, Script, Upstream, When};
 
 use crate::support::{Parlor, string_field};
 
@@ -19,6 +19,10 @@ async fn start(upstream: &Upstream) -> (tempfile::TempDir, Parlor) {
 /// The request for a title has both messages.
 fn title_request() -> When {
     When::user_contains("Assistant: In **Oslo**.")
+}
+
+fn is_title(request: &CapturedRequest) -> bool {
+    request.body.to_string().contains("Assistant: In **Oslo**.")
 }
 
 async fn title(parlor: &Parlor, conversation: &str) -> Value {
@@ -104,6 +108,44 @@ async fn own_title_is_never_replaced() {
     // The call is counted with the change that would rename.
     assert_eq!(log.next_of_type("usage").await["totals"]["calls"], 2);
     assert_eq!(title(&parlor, &conversation).await, "Mine");
+}
+
+#[tokio::test]
+async fn one_title_is_made_at_a_time() {
+    let upstream = Upstream::start().await;
+    let (_folder, parlor) = start(&upstream).await;
+    upstream.add_script(title_request(), Script::new().gate("title").text("Oslo"));
+    let last = parlor.turn(None, "Where is it?").await.pop().unwrap();
+    let conversation = string_field(&last, "conversation_id");
+    upstream.wait_for_gate("title").await;
+    parlor.turn(Some(&conversation), "And now?").await;
+    upstream.open_gate("title");
+    let mut log = parlor.follow("/api/events?after=0").await;
+    assert_eq!(log.next_of_type("conversation_renamed").await["title"], "Oslo");
+    let asked = upstream
+        .requests()
+        .iter()
+        .filter(|request| is_title(request))
+        .count();
+    assert_eq!(asked, 1);
+}
+
+#[tokio::test]
+async fn files_only_message_is_titled() {
+    let upstream = Upstream::start().await;
+    let (_folder, parlor) = start(&upstream).await;
+    upstream.add_script(title_request(), Script::new().text("A map"));
+    let upload = parlor
+        .client
+        .post(format!("{}/api/files?name=notes.txt", parlor.url));
+    let file: Value = upload.body("Oslo").send().await.unwrap().json().await.unwrap();
+    let turn = json!({
+        "message": "", "files": [file["id"]], "conversation_id": file["conversation_id"], "model": "test/any",
+    });
+    let events = parlor.chat(&turn).await.read_to_end().await;
+    assert_eq!(events.last().unwrap()["type"], "complete");
+    let mut log = parlor.follow("/api/events?after=0").await;
+    assert_eq!(log.next_of_type("conversation_renamed").await["title"], "A map");
 }
 
 #[tokio::test]

@@ -133,6 +133,14 @@ fn highlights_search_queries() {
             (Comment, "# yes"),
         ]
     );
+    assert_eq!(
+        non_plain_tokens("cut -c 1'a'", "sh"),
+        [(Number, "1"), (Text, "'a'")]
+    );
+    assert_eq!(
+        non_plain_tokens("1'000 + 1", "cpp"),
+        [(Number, "1'000"), (Number, "1")]
+    );
 }
 
 #[test]

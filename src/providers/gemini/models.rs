@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
-use super::thinking::{MAX_BUDGET_TOKENS, generation};
+use super::thinking::{FIRST_WITH_LEVELS, MAX_BUDGET_TOKENS, generation};
 use crate::{
     protocol::{ModelCapabilities, ThinkingSupport},
     providers::{
@@ -63,7 +63,9 @@ fn read_thinking(name: &str, entry: &Value) -> Option<ThinkingSupport> {
     };
     match entry["thinking"].as_bool()? {
         // Of a generation with levels, whatever they are.
-        true if generation(name).is_some() => known().or(Some(ThinkingSupport::levels(&[]))),
+        true if generation(name).is_some_and(|generation| generation >= FIRST_WITH_LEVELS) => {
+            known().or(Some(ThinkingSupport::levels(&[])))
+        }
         true => known().or(Some(ThinkingSupport::budget(
             MIN_BUDGET_TOKENS,
             MAX_BUDGET_TOKENS,
@@ -114,6 +116,18 @@ mod tests {
             ]
         );
         assert_eq!(listed[0].capabilities.context_window, Some(1_048_576));
+    }
+
+    #[test]
+    fn thinking_before_levels_has_a_budget() {
+        let entry = json!({ "thinking": true });
+        let budget = ThinkingSupport::budget(MIN_BUDGET_TOKENS, MAX_BUDGET_TOKENS, false);
+        for (name, thinking) in [
+            ("models/gemini-2.7-flash", budget),
+            ("models/gemini-4-flash", ThinkingSupport::levels(&[])),
+        ] {
+            assert_eq!(read_thinking(name, &entry), Some(thinking), "{name}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::protocol::{ModelCapabilities, ThinkingChoice, ThinkingLevel};
 pub const MAX_BUDGET_TOKENS: usize = 24_576;
 
 /// The first generation whose thinking has levels, and the first one that thinks at all, in tenths.
-const FIRST_WITH_LEVELS: u32 = 30;
+pub const FIRST_WITH_LEVELS: u32 = 30;
 const FIRST_WITH_THINKING: u32 = 25;
 
 /// The form of the request for thinking.

@@ -39,6 +39,7 @@ use super::{
     local_probe::LocalProbe,
     model_list,
     rejection_text::RejectionText,
+    rejections::Rejections,
     transport::{
         EndpointInfo, Transport,
         address::{base_path_url, checked_key, configured_headers, endpoint_url},
@@ -52,7 +53,7 @@ use crate::{
         Endpoint, ListedModels, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream,
         RequestPreview, ServerCapabilities,
     },
-    protocol::ModelCapabilities,
+    protocol::{ModelCapabilities, ThinkingChoice},
     settings::{Dialect, PromptLength, ThinkingField},
 };
 
@@ -77,6 +78,8 @@ pub struct OpenAi {
     rejects_thinking: AtomicBool,
     /// Models for which the server has rejected the amount of thinking.
     models_without_thinking_choice: UnsupportedModels,
+    /// Choices of thinking that a model does not take.
+    rejected_choices: Rejections<ThinkingChoice>,
     /// Models for which the server has rejected tools.
     models_without_tools: UnsupportedModels,
     prompt_length: PromptLength,
@@ -129,6 +132,7 @@ impl OpenAi {
             rejects_tool_choice: AtomicBool::new(false),
             rejects_thinking: AtomicBool::new(config.dialect.forget_thinking),
             models_without_thinking_choice: UnsupportedModels::default(),
+            rejected_choices: Rejections::default(),
             models_without_tools: UnsupportedModels::default(),
             prompt_length: config.prompt_length,
             models_without_system: UnsupportedModels::default(),
@@ -198,14 +202,13 @@ impl Endpoint for OpenAi {
             tool_choice: !self.rejects_tool_choice.load(Ordering::Relaxed),
             thinking: !self.rejects_thinking.load(Ordering::Relaxed),
             thinking_choice: !self.models_without_thinking_choice.contains(model),
-            rejected_features: 0,
+            rejected_features: self.rejected_choices.count(model),
         }
     }
 
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
-        let request = request.without_opaque();
-        let completion =
-            request::build_completion(model, &request, self.dialect_for(model), self.capabilities(model));
+        let capabilities = self.request_capabilities(model, request);
+        let completion = request::build_completion(model, request, self.dialect_for(model), capabilities);
         let body = match serde_json::to_value(completion) {
             Ok(Value::Object(body)) => body,
             // The call fails for the same reason and reports it.
@@ -231,7 +234,7 @@ impl Endpoint for OpenAi {
 
     async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let response = loop {
-            let capabilities = self.capabilities(model);
+            let capabilities = self.request_capabilities(model, request);
             // This is not a retry: the next request differs.
             match self.send_completion(model, request, capabilities).await {
                 Err(error) if capabilities.usage && error.error.message.contains("stream_options") => {
@@ -244,11 +247,19 @@ impl Endpoint for OpenAi {
                 }
                 Err(error)
                     if capabilities.thinking_choice
-                        && request.parameters.thinking().is_some()
-                        && is_thinking_choice_rejection(&error) =>
+                        && let Some(choice) = request.parameters.thinking()
+                        && let Some(rejected) = thinking_choice_rejection(&error) =>
                 {
-                    tracing::warn!(%model, error = %error, "asking without a choice of thinking from now on");
-                    self.models_without_thinking_choice.add(model);
+                    match rejected {
+                        RejectedThinking::Field => {
+                            tracing::warn!(%model, error = %error, "asking without a choice of thinking from now on");
+                            self.models_without_thinking_choice.add(model);
+                        }
+                        RejectedThinking::Choice => {
+                            tracing::warn!(%model, error = %error, "asking without this choice of thinking from now on");
+                            self.rejected_choices.add(model, choice);
+                        }
+                    }
                 }
                 Err(error)
                     if capabilities.tool_choice
@@ -282,6 +293,15 @@ impl Endpoint for OpenAi {
 }
 
 impl OpenAi {
+    /// Returns the features that a request may have: without a choice of thinking that was rejected.
+    fn request_capabilities(&self, model: &str, request: &ModelRequest) -> ServerCapabilities {
+        let mut capabilities = self.capabilities(model);
+        let choice = request.parameters.thinking();
+        capabilities.thinking_choice &=
+            choice.is_none_or(|choice| !self.rejected_choices.contains(model, choice));
+        capabilities
+    }
+
     /// Returns the dialect of requests for a model. Local servers turn thinking on and off in the template.
     fn dialect_for(&self, model: &str) -> Dialect {
         let mut dialect = self.dialect;
@@ -343,17 +363,39 @@ fn has_thinking(request: &ModelRequest) -> bool {
     request.messages.iter().any(shows)
 }
 
-/// Returns true if the server has rejected the field with the model's thinking.
-fn is_thinking_choice_rejection(error: &ModelError) -> bool {
+/// The rejected part of a choice of thinking.
+enum RejectedThinking {
+    /// No choice can be sent.
+    Field,
+    /// This choice alone, as far as is known.
+    Choice,
+}
+
+/// Returns the part of a choice of thinking that the server has rejected.
+fn thinking_choice_rejection(error: &ModelError) -> Option<RejectedThinking> {
+    const NO_FIELD: [&str; 7] = [
+        "unsupported parameter",
+        "not support parameter",
+        "unknown parameter",
+        "unrecognized",
+        "unexpected",
+        "extra_forbidden",
+        "not permitted",
+    ];
     let names = [
         "reasoning_effort",
         "reasoning",
         "enable_thinking",
         "chat_template_kwargs",
     ];
-    RejectionText::from_error(error).is_some_and(|text| text.rejects(&names))
+    let text = RejectionText::from_error(error).filter(|text| text.rejects(&names))?;
+    Some(match text.contains(&NO_FIELD) {
+        true => RejectedThinking::Field,
+        false => RejectedThinking::Choice,
+    })
 }
 
+/// Returns true if the server has rejected the field with the model's thinking.
 fn is_thinking_rejection(error: &ModelError) -> bool {
     error.kind == ModelErrorKind::Refused && error.error.message.contains("reasoning_content")
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{
     protocol::RawJson,
-    providers::lenient::{ignore_invalid, null_as_default},
+    providers::lenient::{default_if_invalid, ignore_invalid, null_as_default},
 };
 
 /// One `data:` of the stream, or the whole answer from a server that does not stream.
@@ -184,37 +184,37 @@ pub struct Function {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Usage {
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub prompt_tokens: u64,
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub completion_tokens: u64,
     /// OpenRouter: the cost in US dollars.
     #[serde(deserialize_with = "ignore_invalid")]
     pub cost: Option<f64>,
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub prompt_tokens_details: InputTokens,
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub completion_tokens_details: OutputTokens,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct InputTokens {
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub cached_tokens: u64,
     /// OpenRouter.
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub cache_write_tokens: u64,
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub image_tokens: u64,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct OutputTokens {
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub reasoning_tokens: u64,
-    #[serde(deserialize_with = "null_as_default")]
+    #[serde(deserialize_with = "default_if_invalid")]
     pub image_tokens: u64,
 }
 

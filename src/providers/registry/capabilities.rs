@@ -43,8 +43,12 @@ impl Inner {
     /// Returns the prices of the settings by the ids of the models that their names mean.
     fn prices_by_id(&self) -> HashMap<String, Prices> {
         let mut by_id = HashMap::new();
+        if self.prices.is_empty() {
+            return by_id;
+        }
+        let cached = self.cached();
         for (name, prices) in &self.prices {
-            if let ModelMatch::Listed(id) = self.resolve_name(name) {
+            if let ModelMatch::Listed(id) = self.resolve_name_with(name, cached.as_ref()) {
                 by_id.entry(id).or_insert(*prices);
             }
         }

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, path::Path};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::decoder::{DecodeError, Decoder, EventDecoder};
 use crate::{
@@ -52,6 +52,17 @@ pub fn recorded_events(folder: &str, name: &str) -> Vec<String> {
     let events = std::fs::read_to_string(path).unwrap();
     let lines = events.lines().filter(|line| !line.is_empty());
     lines.map(str::to_owned).collect()
+}
+
+/// Returns values that servers may send in place of those that are documented.
+pub fn odd_values() -> [Value; 5] {
+    [
+        json!("odd"),
+        json!(1.5),
+        json!(["a"]),
+        json!({ "a": 1 }),
+        json!(true),
+    ]
 }
 
 /// Returns the bytes of a stream of these events. Those with a type are named after it.

@@ -158,7 +158,7 @@ impl Driver<'_> {
     /// Sends a request to the model.
     async fn send_request(&mut self, request: Arc<ModelRequest>, meter: TokenMeter) {
         self.opaque_bytes = 0;
-        self.recorder.record_call(request.clone()).await;
+        self.recorder.record_call(request.clone(), meter.prices()).await;
         self.pending_call = PendingModelCall::call(self.runs.models.clone(), request, meter);
     }
 

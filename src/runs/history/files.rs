@@ -5,13 +5,26 @@ use std::io;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
+use super::ModelConversation;
 use crate::{
     control::escape_metadata,
-    files::{Files, PDF},
-    model::{ModelFile, ModelMessage},
+    files::{self, Files, PDF},
+    model::{ModelFile, ModelMessage, tokens::BYTES_PER_TOKEN},
     protocol::{ModelCapabilities, UserId},
     storage::Storage,
 };
+
+/// The cost of an image in tokens, and of a PDF file besides its size.
+const TOKENS_PER_IMAGE: usize = 1500;
+
+/// The bytes of a PDF file per token: most of them are fonts and pictures.
+const BYTES_PER_PDF_TOKEN: usize = 50;
+
+/// The reason for which a file is not sent that can't be sent later either.
+const NO_ROOM: &str = "there is no room for it";
+
+/// The reason for which an image is not sent after newer files.
+const NO_ROOM_YET: &str = "there is no room for it; retrieve_file shows it again";
 
 /// Reads the files of a call.
 pub struct FileLoader<'a> {
@@ -24,8 +37,17 @@ pub struct FileLoader<'a> {
 /// A message of a call, with the content of its file.
 enum Entry {
     Message(ModelMessage),
-    /// The text of a file, or the reason why it is not sent: a part of the user's message before it.
+    /// The text of a file, or the reason why it is not sent: a part of the message before it.
     Text(String),
+}
+
+/// The form in which a file is sent.
+enum FileForm {
+    Text,
+    Image,
+    Pdf,
+    /// It is only named, for this reason.
+    Note(&'static str),
 }
 
 impl FileLoader<'_> {
@@ -44,7 +66,7 @@ impl FileLoader<'_> {
         for entry in entries.into_iter().rev() {
             match entry {
                 Entry::Message(message) => loaded.push(message),
-                Entry::Text(text) => append_to_question(&mut loaded, &text),
+                Entry::Text(text) => append_to_message(&mut loaded, &text),
             }
         }
         loaded
@@ -53,8 +75,8 @@ impl FileLoader<'_> {
     async fn load_file(&self, file: ModelFile, left: &mut usize) -> Entry {
         let name = escape_metadata(&file.name).into_owned();
         let note = |why: &str| Entry::Text(format!("(The file {name} is not shown to you: {why}.)"));
-        let location = match self.storage.file(self.user_id, file.id).await {
-            Ok(Some(stored)) => stored.location,
+        let stored = match self.storage.file(self.user_id, file.id).await {
+            Ok(Some(stored)) => stored,
             Ok(None) => return note("it was deleted"),
             Err(error) => {
                 tracing::error!(%error, "a file can't be read");
@@ -62,39 +84,30 @@ impl FileLoader<'_> {
             }
         };
         let read: io::Result<Entry> = async {
-            if file.media_type.starts_with("text/") {
-                let limit = self.files.settings().text_bytes;
-                let data = self.files.read_beginning(location, limit).await?;
-                let text = String::from_utf8_lossy(&data);
-                let cut = match file.bytes.saturating_sub(limit) {
-                    0 => String::new(),
-                    rest => format!("\n[{rest} more bytes are not shown.]"),
-                };
-                return Ok(Entry::Text(format!(
-                    "[File: {name}]\n{}{cut}\n[End of {name}]",
-                    escape_metadata(text.trim_end_matches('\u{fffd}'))
-                )));
-            }
-            let data = match file.is_image() {
-                true if self.capabilities.image_input == Some(false) => {
-                    return Ok(note("you do not see images"));
+            let data = match self.form(&file, *left) {
+                FileForm::Text => {
+                    let text = self
+                        .files
+                        .read_text(&stored, self.files.settings().text_bytes)
+                        .await?;
+                    return Ok(Entry::Text(format!(
+                        "{}\n[End of {name}]",
+                        escape_metadata(&text)
+                    )));
                 }
-                true => match self.files.read_prepared_image(location).await? {
+                FileForm::Image => match self.files.read_prepared_image(stored.location).await? {
+                    Some(data) if data.len() > self.files.settings().model_bytes => return Ok(note(NO_ROOM)),
+                    Some(data) if data.len() > *left => return Ok(note(NO_ROOM_YET)),
                     Some(data) => data,
                     None => return Ok(note("the image can't be read")),
                 },
-                false if file.media_type == PDF && self.capabilities.pdf_input == Some(true) => {
-                    if file.bytes > *left {
-                        return Ok(note("there is no room for it; retrieve_file shows it again"));
-                    }
-                    self.files.read_beginning(location, file.bytes).await?.into()
+                FileForm::Pdf => {
+                    let data = self.files.read_beginning(stored.location, file.bytes).await?;
+                    data.into()
                 }
-                false => return Ok(note("you do not read files of this type")),
+                FileForm::Note(why) => return Ok(note(why)),
             };
-            if data.len() > *left {
-                return Ok(note("there is no room for it; retrieve_file shows it again"));
-            }
-            *left -= data.len();
+            *left = left.saturating_sub(data.len());
             let media_type = match file.is_image() {
                 true if data.starts_with(b"\x89PNG") => "image/png",
                 true => "image/jpeg",
@@ -112,17 +125,59 @@ impl FileLoader<'_> {
             note("it can't be read just now")
         })
     }
+
+    /// Estimates the tokens of the files in a conversation, none of which has been read.
+    pub fn estimate(&self, conversation: &mut ModelConversation) {
+        let mut left = self.files.settings().model_bytes;
+        let turns = conversation.turns.iter_mut().map(|turn| &mut turn.messages);
+        let messages = turns.chain([&mut conversation.current_turn]).rev();
+        for message in messages.flat_map(|messages| messages.iter_mut().rev()) {
+            if let ModelMessage::File(file) = message {
+                file.tokens = self.estimate_file(file, &mut left);
+            }
+        }
+    }
+
+    /// Images have about the same number of tokens in all of the large models.
+    fn estimate_file(&self, file: &ModelFile, left: &mut usize) -> usize {
+        match self.form(file, *left) {
+            FileForm::Text => file.bytes.min(self.files.settings().text_bytes) / BYTES_PER_TOKEN,
+            FileForm::Image => TOKENS_PER_IMAGE,
+            FileForm::Pdf => {
+                *left -= file.bytes;
+                TOKENS_PER_IMAGE + file.bytes / BYTES_PER_PDF_TOKEN
+            }
+            FileForm::Note(_) => 0,
+        }
+    }
+
+    /// Returns the form in which a file is sent if there is room for so many bytes. The size of an image is known once
+    /// it is read.
+    fn form(&self, file: &ModelFile, left: usize) -> FileForm {
+        if files::is_text(&file.media_type) {
+            return FileForm::Text;
+        }
+        match file.is_image() {
+            true if self.capabilities.image_input == Some(false) => FileForm::Note("you do not see images"),
+            true => FileForm::Image,
+            false if file.media_type != PDF || self.capabilities.pdf_input != Some(true) => {
+                FileForm::Note("you do not read files of this type")
+            }
+            false if file.bytes > left => FileForm::Note(NO_ROOM),
+            false => FileForm::Pdf,
+        }
+    }
 }
 
-/// Appends the text of a file to its message. Files stand behind the whole text of their message. A file of a tool has none:
-/// the tool's output says enough.
-fn append_to_question(messages: &mut [ModelMessage], text: &str) {
+/// Appends the text of a file to its message: files stand behind the whole text of their message, and those of tools
+/// behind all outputs.
+fn append_to_message(messages: &mut [ModelMessage], text: &str) {
     let before = messages.iter_mut().rev();
     let mut before = before.skip_while(|message| matches!(message, ModelMessage::File(_)));
-    if let Some(ModelMessage::User(question)) = before.next() {
-        if !question.is_empty() {
-            question.push_str("\n\n");
+    if let Some(ModelMessage::User(before) | ModelMessage::Tool { output: before, .. }) = before.next() {
+        if !before.is_empty() {
+            before.push_str("\n\n");
         }
-        question.push_str(text);
+        before.push_str(text);
     }
 }

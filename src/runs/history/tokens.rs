@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 pub use crate::model::tokens::{BYTES_PER_TOKEN, estimate_text, truncate_to_tokens};
 use crate::{
-    model::{ModelFile, ModelMessage, ToolSpec},
+    model::{ModelMessage, ToolSpec},
     protocol::{Opaque, Usage},
 };
 
@@ -18,13 +18,6 @@ use crate::{
 const TOKENS_PER_MESSAGE: usize = 4;
 /// The cost of a tool call besides its text.
 const TOKENS_PER_CALL: usize = 8;
-
-/// The cost of an image.
-const TOKENS_PER_IMAGE: usize = 1500;
-/// The part of a text file that is estimated. The default of the setting `files.text_bytes`.
-const MAX_TEXT_FILE_BYTES: usize = 128 << 10;
-/// The bytes of a PDF file per token: most of them are fonts and pictures.
-const BYTES_PER_PDF_TOKEN: usize = 50;
 
 /// Estimates the tokens of a message that is only text: instructions, or a user's message.
 pub fn estimate_text_message(text: &str) -> usize {
@@ -51,19 +44,10 @@ pub fn estimate_message(message: &ModelMessage) -> usize {
             let output = estimate_text(text) + thinking.as_deref().map_or(0, estimate_text);
             output + estimate_opaque(opaque) + calls.sum::<usize>()
         }
-        ModelMessage::File(file) => estimate_file(file),
+        ModelMessage::File(file) => file.tokens,
         ModelMessage::Tool { output, .. } => TOKENS_PER_CALL + estimate_text(output),
     };
     TOKENS_PER_MESSAGE + tokens
-}
-
-/// Estimates the tokens of a file before it is read. Images have about the same number in all of the large models.
-fn estimate_file(file: &ModelFile) -> usize {
-    match file.media_type.split('/').next() {
-        Some("image") => TOKENS_PER_IMAGE,
-        Some("text") => file.bytes.min(MAX_TEXT_FILE_BYTES) / BYTES_PER_TOKEN,
-        _ => TOKENS_PER_IMAGE + file.bytes / BYTES_PER_PDF_TOKEN,
-    }
 }
 
 fn estimate_opaque(opaque: &[Opaque]) -> usize {

@@ -12,7 +12,7 @@ use crate::{
         timeline::TimelineEntry,
     },
     model::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, ServerCapabilities, Usage},
-    protocol::{CallId, Dollars, EventBody, RunStatus, Timestamp},
+    protocol::{CallId, Dollars, EventBody, Prices, RunStatus, Timestamp},
 };
 
 /// Maximum number of recorded tool calls of one model call.
@@ -27,7 +27,7 @@ const MAX_FAILURES: usize = 20;
 /// The record of the last call.
 pub(super) struct CallRecord {
     pub id: CallId,
-    pub model: String,
+    prices: Option<Prices>,
     /// The request, until the server has accepted it and it is recorded. A server may reject a part
     /// of it; the request is then sent without that part.
     pub pending_request: Option<PendingRequest>,
@@ -66,13 +66,14 @@ impl CallRecord {
     /// Creates the record of a call that begins. `events` precede it.
     pub fn new(
         request: Arc<ModelRequest>,
+        prices: Option<Prices>,
         sent_before: SentBefore,
         events: Vec<TimelineEntry>,
         at: Instant,
     ) -> Self {
         Self {
             id: CallId::new(),
-            model: request.model.clone(),
+            prices,
             pending_request: Some(PendingRequest::new(request)),
             started_at: clock::now(),
             sent_before,
@@ -88,17 +89,11 @@ impl CallRecord {
         }
     }
 
-    /// Records an input of the run. At most `max_bytes` of the whole answer are kept. `cost` returns the cost
-    /// of a call to a model.
-    pub fn record_input(
-        &mut self,
-        input: &Input,
-        max_bytes: usize,
-        cost: impl FnOnce(&Usage, &str) -> Option<Dollars>,
-    ) {
+    /// Records an input of the run. At most `max_bytes` of the whole answer are kept.
+    pub fn record_input(&mut self, input: &Input, max_bytes: usize) {
         self.has_answer |= matches!(input, Input::Model(_));
         match input {
-            Input::Model(ModelEvent::Usage(usage)) => self.record_usage(usage, cost),
+            Input::Model(ModelEvent::Usage(usage)) => self.record_usage(usage),
             Input::Model(ModelEvent::Finished(reason)) => {
                 self.response.finish_reason = Some(reason.as_str().into());
                 self.finish(RunStatus::Complete);
@@ -174,9 +169,9 @@ impl CallRecord {
         }
     }
 
-    fn record_usage(&mut self, usage: &Usage, cost: impl FnOnce(&Usage, &str) -> Option<Dollars>) {
+    fn record_usage(&mut self, usage: &Usage) {
         self.response.usage = Some(TokenUsage::from(usage));
-        self.response.cost = cost(usage, &self.model).map(Dollars::to_f64);
+        self.response.cost = usage.cost_at(self.prices.as_ref()).map(Dollars::to_f64);
     }
 
     fn record_failure(&mut self, error: &ModelError) {
@@ -193,7 +188,8 @@ impl CallRecord {
     }
 
     /// Starts the record again for a retry. Its request may differ; the last request counts.
-    pub fn restart(&mut self, request: Arc<ModelRequest>, at: Instant) {
+    pub fn restart(&mut self, request: Arc<ModelRequest>, prices: Option<Prices>, at: Instant) {
+        self.prices = prices;
         self.pending_request = Some(PendingRequest::new(request));
         self.has_answer = false;
         self.last_started = at;

@@ -16,8 +16,8 @@ use crate::{
         timeline::{TimelineEntry, push_timeline_event},
     },
     journal::Journal,
-    model::{ModelRequest, RequestPreview, ServerCapabilities, Usage},
-    protocol::EventBody,
+    model::{ModelRequest, RequestPreview, ServerCapabilities},
+    protocol::{EventBody, Prices},
     providers::Models,
     secrets::Secrets,
     settings::Settings,
@@ -98,14 +98,14 @@ impl Recorder {
         }
     }
 
-    /// Records that the model is called. The request body is built only when it is written, so as
+    /// Records that the model is called, at these prices. The request body is built only when it is written, so as
     /// not to delay the first token.
-    pub async fn record_call(&mut self, request: Arc<ModelRequest>) {
+    pub async fn record_call(&mut self, request: Arc<ModelRequest>, prices: Option<Prices>) {
         let now = Instant::now();
         if mem::take(&mut self.is_retry)
             && let Some(call) = &mut self.call
         {
-            call.restart(request, now);
+            call.restart(request, prices, now);
             return;
         }
         // Records the events of its tools since the last write.
@@ -120,6 +120,7 @@ impl Recorder {
         self.calls_since_full += 1;
         self.call = Some(CallRecord::new(
             request,
+            prices,
             mem::take(&mut self.sent_before),
             mem::take(&mut self.early_events),
             now,
@@ -144,7 +145,7 @@ impl Recorder {
         };
         let request = (!is_written).then(|| {
             self.sent_before = call.sent_before.clone();
-            let sent = sent(&pending.request.without_files());
+            let sent = sent(&pending.request.without_opaque());
             RequestRecord {
                 started_at: call.started_at,
                 model: pending.request.model.clone(),
@@ -166,9 +167,7 @@ impl Recorder {
     pub fn record_input(&mut self, input: &Input) {
         if let Some(call) = &mut self.call {
             let max_bytes = self.settings.max_call_bytes + self.settings.secrets.lookahead_bytes();
-            let cost =
-                |usage: &Usage, model: &str| usage.cost_at(self.models.capabilities(model).prices.as_ref());
-            call.record_input(input, max_bytes, cost);
+            call.record_input(input, max_bytes);
         }
     }
 

@@ -38,7 +38,7 @@ fn messages(request: Option<RequestRecord>) -> Option<String> {
 #[tokio::test]
 async fn writes_a_request_once_unless_refused() {
     let (_folder, mut recorder) = recorder().await;
-    recorder.record_call(request_with("one")).await;
+    recorder.record_call(request_with("one"), None).await;
     let said = r#"[{"content":"one","role":"user"}]"#;
     assert_eq!(messages(recorder.take_request()).as_deref(), Some(said));
     assert_eq!(recorder.take_request(), None);
@@ -49,10 +49,10 @@ async fn writes_a_request_once_unless_refused() {
 #[tokio::test]
 async fn retry_records_the_last_request() {
     let (_folder, mut recorder) = recorder().await;
-    recorder.record_call(request_with("one")).await;
+    recorder.record_call(request_with("one"), None).await;
     recorder.take_request();
     recorder.record_effect(&Effect::ScheduleRetry(Duration::ZERO));
-    recorder.record_call(request_with("two")).await;
+    recorder.record_call(request_with("two"), None).await;
     let again = recorder.take_request().unwrap();
     assert_eq!(again.messages[0]["content"], "two");
     assert!(!again.goes_on, "the first request no longer counts");

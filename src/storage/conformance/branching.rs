@@ -18,6 +18,26 @@ fn branch(message_id: MessageId) -> (Change, ConversationId) {
     (change, conversation_id)
 }
 
+/// Returns the change that ends a run after a tool has made a file.
+fn end_with_tool(run: RunKey, payload: Option<PayloadRef>, file: &StoredFile) -> Change {
+    let [start, complete] = draw_events(payload, file);
+    let events = vec![
+        start,
+        complete,
+        EventBody::run_ended(RunStatus::Complete, None, NOON, 0),
+    ];
+    let mut message = AssistantMessage::new("x/m");
+    for event in &events {
+        transcript::apply_to_run(&mut message, event);
+    }
+    Change::EndRun { run, events, message }
+}
+
+/// Returns the files that an answer shows.
+fn shown_files(message: &Message) -> Vec<AttachmentId> {
+    message.files().iter().map(|file| file.id).collect()
+}
+
 /// Commits a turn whose answer has a payload and a file.
 async fn drawn_turn(storage: &dyn Storage, conversation_id: ConversationId) -> (TestTurn, StoredFile) {
     let turn = new_turn(TEST_USER, conversation_id, "Draw it");
@@ -30,16 +50,7 @@ async fn drawn_turn(storage: &dyn Storage, conversation_id: ConversationId) -> (
         data: RawJson::parse_or_quote("[]"),
     };
     let file = files::image_file(TEST_USER, conversation_id);
-    let [start, complete] = draw_events(&payload, &file);
-    let events = vec![
-        start,
-        complete,
-        EventBody::run_ended(RunStatus::Complete, None, NOON, 0),
-    ];
-    let mut message = AssistantMessage::new("x/m");
-    for event in &events {
-        transcript::apply_to_run(&mut message, event);
-    }
+    let end = end_with_tool(run, Some(payload.to_ref()), &file);
     let (attachment, verdict) = (file.clone(), Verdict::Accepted);
     let judge = intent::JudgePayload {
         intent_id: IntentId::new(),
@@ -50,7 +61,7 @@ async fn drawn_turn(storage: &dyn Storage, conversation_id: ConversationId) -> (
     for change in [
         Change::StorePayload { run, payload },
         Change::StoreAttachment { run, attachment },
-        Change::EndRun { run, events, message },
+        end,
         Change::JudgePayload {
             user_id: TEST_USER,
             intent: judge,
@@ -89,11 +100,7 @@ pub async fn a_branch_is_a_copy_of_its_own(backend: &dyn Backend) {
         (None, Some(question.id), Some(answer.id))
     );
     assert_eq!(question.body, original.messages[0].body);
-    let files = |message: &Message| -> Vec<Attachment> {
-        let calls = message.assistant().unwrap().tool_calls();
-        calls.flat_map(|call| call.attachments.clone()).collect()
-    };
-    let copied_file = files(answer)[0].id;
+    let copied_file = shown_files(answer)[0];
     assert_ne!(copied_file, file.attachment.id);
     let list = storage.conversations(TEST_USER, None, 10).await.unwrap();
     assert_eq!(list.conversations[0].id, copy);
@@ -127,6 +134,31 @@ pub async fn a_branch_is_a_copy_of_its_own(backend: &dyn Backend) {
     let run = storage.run(TEST_USER, answer.id).await.unwrap().unwrap();
     assert_eq!(run.status, RunStatus::Complete);
     assert!(run.last_position < Some(run.first_position), "it has no events");
+}
+
+pub async fn a_file_shown_again_is_the_copied_one(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let source = ConversationId::new();
+    let (_, file) = drawn_turn(&*storage, source).await;
+    let again = new_turn(TEST_USER, source, "Look again");
+    let end = end_with_tool(again.run, None, &file);
+    for change in [&again.change, &end] {
+        commit_one(&*storage, change).await.unwrap();
+    }
+    let (change, copy) = branch(again.run.message_id);
+    commit_one(&*storage, &change).await.unwrap();
+    let shown = |transcript: &Transcript| -> Vec<_> {
+        let messages = transcript.messages.iter();
+        messages.flat_map(shown_files).collect()
+    };
+    let copied = shown(&full_transcript(&*storage, copy).await.unwrap());
+    let [first, second] = copied[..] else {
+        panic!("{copied:?}")
+    };
+    assert_eq!(first, second);
+    assert!(storage.file(TEST_USER, first).await.unwrap().is_some());
+    let original = full_transcript(&*storage, source).await.unwrap();
+    assert_eq!(shown(&original), [file.attachment.id; 2]);
 }
 
 pub async fn a_question_is_where_its_branch_ends(backend: &dyn Backend) {

@@ -108,6 +108,47 @@ pub async fn files_belong_to_one_message(backend: &dyn Backend) {
     assert_eq!(deleted(&*storage).await, []);
 }
 
+pub async fn an_erased_file_leaves_the_title(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let id = ConversationId::new();
+    let mut secret = image_file(TEST_USER, id);
+    secret.attachment.name = "secret.png".into();
+    let store = Change::StoreUpload { file: secret.clone() };
+    commit_one(&*storage, &store).await.unwrap();
+    let next = upload(&*storage, id).await;
+    let [first, second] = [&secret, &next].map(|file| {
+        let mut turn = turn_with_files(id, &[file]);
+        if let Change::SendMessage { intent, .. } = &mut turn.change {
+            intent.text.clear();
+        }
+        turn
+    });
+    let title = async || full_transcript(&*storage, id).await.unwrap().title;
+    let message_id = first.user_message_id;
+    let (user_id, conversation_id, hidden_at) = (TEST_USER, id, NOON);
+    commit_one(&*storage, &first.change).await.unwrap();
+    assert_eq!(title().await, "secret.png");
+    let hide = Change::HideMessage {
+        user_id,
+        conversation_id,
+        message_id,
+        hidden_at,
+    };
+    for change in [&end_run(first.run, "Seen"), &hide, &second.change] {
+        commit_one(&*storage, change).await.unwrap();
+    }
+    let erase = Change::EraseMessage {
+        user_id,
+        conversation_id,
+        message_id,
+        hidden_at,
+    };
+    assert_eq!(commit_one(&*storage, &erase).await, Ok(Outcome::DataDeleted));
+    assert_eq!(title().await, "map.png");
+    let log = serde_json::to_string(&read_log(&*storage, TEST_USER).await).unwrap();
+    assert!(!log.contains("secret"), "{log}");
+}
+
 pub async fn versions_share_contents_until_the_last_is_deleted(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let id = ConversationId::new();
@@ -161,6 +202,15 @@ pub async fn queued_files_stay_until_removed(backend: &dyn Backend) {
         .unwrap();
     assert_eq!(deleted(&*storage).await, []);
     let message_id = turn.user_message_id;
+    // The files are enough.
+    let edit = queue::change_queue(
+        id,
+        intent::QueueChange::Edit {
+            message_id,
+            text: String::new(),
+        },
+    );
+    assert_eq!(commit_one(&*storage, &edit).await, Ok(Outcome::Done));
     let remove = queue::change_queue(id, intent::QueueChange::Remove { message_id });
     commit_one(&*storage, &remove).await.unwrap();
     assert_eq!(deleted(&*storage).await, [file.location]);

@@ -27,8 +27,8 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::protocol::{
-    AssistantMessage, Attachment, EventBody, IntentId, MemoryId, MessageBody, Part, RawJson, RequestedCall,
-    TokenId, ToolStatus,
+    AssistantMessage, Attachment, EventBody, IntentId, MemoryId, MessageBody, Part, PayloadRef, RawJson,
+    RequestedCall, TokenId, ToolStatus,
     intent::{self, StartedRun},
     transcript,
 };
@@ -131,7 +131,7 @@ fn new_version(conversation_id: ConversationId, replaced: MessageId, text: &str)
 }
 
 /// Returns the events of a tool call that has a payload and a file.
-fn draw_events(payload: &Payload, file: &StoredFile) -> [EventBody; 2] {
+fn draw_events(payload: Option<PayloadRef>, file: &StoredFile) -> [EventBody; 2] {
     let call = RequestedCall {
         node: 0,
         part: 0,
@@ -154,7 +154,7 @@ fn draw_events(payload: &Payload, file: &StoredFile) -> [EventBody; 2] {
             label: "Drew".into(),
             status: ToolStatus::Complete,
             output: String::new(),
-            payload: Some(payload.to_ref()),
+            payload,
             attachments: vec![file.attachment.clone()],
             ended_at: NOON,
         },
@@ -254,6 +254,7 @@ macro_rules! conformance_tests {
         conformance_tests! { $suite, $backend,
             branching {
                 a_branch_is_a_copy_of_its_own,
+                a_file_shown_again_is_the_copied_one,
                 a_question_is_where_its_branch_ends,
                 only_ended_shown_messages_are_copied,
             }
@@ -305,6 +306,7 @@ macro_rules! conformance_tests {
             }
             files {
                 files_belong_to_one_message,
+                an_erased_file_leaves_the_title,
                 versions_share_contents_until_the_last_is_deleted,
                 queued_files_stay_until_removed,
                 unsent_uploads_expire,
@@ -349,6 +351,7 @@ macro_rules! conformance_tests {
             }
             token_totals {
                 every_answer_of_a_conversation_counts,
+                a_title_adds_to_the_present_usage,
             }
             turns {
                 a_repeated_intent_is_applied_once,

@@ -74,7 +74,7 @@ pub async fn ending_a_run_deletes_unshown_artifacts(backend: &dyn Backend) {
     ] {
         assert_eq!(commit_one(&*storage, &change).await, Ok(Outcome::Done));
     }
-    let [start, complete] = draw_events(&payload("shown"), &shown);
+    let [start, complete] = draw_events(Some(payload("shown").to_ref()), &shown);
     let events = vec![
         start,
         complete,

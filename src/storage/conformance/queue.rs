@@ -149,6 +149,11 @@ pub async fn folded_queue_equals_the_stored_one(backend: &dyn Backend) {
         let again = commit_and_fold(&*storage, id, &change).await;
         assert_eq!((again.queue, again.as_of), (after.queue, position), "{change:?}");
     }
+    let empty = change_queue(id, edit(c, " "));
+    assert_eq!(
+        commit_one(&*storage, &empty).await,
+        Err(ChangeRejection::EmptyMessage)
+    );
     let gone = change_queue(id, edit(b, "again"));
     assert_eq!(commit_one(&*storage, &gone).await, Err(ChangeRejection::NotFound));
     let log = serde_json::to_string(&read_log(&*storage, TEST_USER).await).unwrap();

@@ -29,6 +29,23 @@ async fn end_with(storage: &dyn Storage, run: RunKey, totals: TokenTotals) {
     assert_eq!(commit_one(storage, &end).await, Ok(Outcome::Done));
 }
 
+pub async fn a_title_adds_to_the_present_usage(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let turn = new_turn(TEST_USER, ConversationId::new(), "Hello");
+    commit_one(&*storage, &turn.change).await.unwrap();
+    end_with(&*storage, turn.run, totals(2, 50)).await;
+    let title = Change::TitleConversation {
+        run: turn.run,
+        replaces: "Hello".into(),
+        title: None,
+        totals: totals(1, 7),
+    };
+    assert_eq!(commit_one(&*storage, &title).await, Ok(Outcome::Done));
+    let found = storage.message(TEST_USER, turn.run.message_id).await.unwrap();
+    let usage = found.unwrap().1.assistant().unwrap().usage.unwrap();
+    assert_eq!((usage.input_tokens, usage.totals), (100, totals(3, 57)));
+}
+
 pub async fn every_answer_of_a_conversation_counts(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let conversation_id = ConversationId::new();

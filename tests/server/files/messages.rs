@@ -216,3 +216,58 @@ async fn model_looks_at_a_file_again() {
             .contains("retrieve_file")
     );
 }
+
+#[tokio::test]
+async fn blind_model_learns_that_no_image_follows() {
+    let (_folder, upstream, parlor) = start(|settings, _| {
+        let blind = CapabilitySettings {
+            images: Some(false),
+            ..CapabilitySettings::default()
+        };
+        settings.endpoints[0].capabilities = [("blind".into(), blind)].into();
+    })
+    .await;
+    let (file, events) = parlor.send_file("map.png", png(4, 3), "Look").await;
+    let saved = events
+        .iter()
+        .find(|event| event["type"] == "user_message_saved")
+        .unwrap();
+    let arguments = json!({ "message_id": saved["user_message_id"], "file_index": 0 }).to_string();
+    upstream.add_script(
+        When::user_contains("once more"),
+        Script::new().tool_call("call1", "retrieve_file", &arguments),
+    );
+    let note = "map.png follows.\n\n(The file map.png is not shown to you: you do not see images.)";
+    upstream.add_script(When::tool_gave(note), Script::new().text("I can't."));
+    let turn = json!({
+        "message": "Look once more", "conversation_id": file["conversation_id"], "model": "test/blind",
+    });
+    let events = parlor.chat(&turn).await.read_to_end().await;
+    assert_eq!(
+        events.last().unwrap()["payload"]["message"],
+        "[[tool:0]]\n\nI can't."
+    );
+}
+
+#[tokio::test]
+async fn unsent_file_takes_no_room_of_the_history() {
+    let (_folder, upstream, parlor) = start(|settings, _| {
+        settings.files.model_bytes = 1000;
+        settings.endpoints[0].context_window = Some(8192);
+        let reader = CapabilitySettings {
+            pdf: Some(true),
+            ..CapabilitySettings::default()
+        };
+        settings.endpoints[0].capabilities = [("any".into(), reader)].into();
+    })
+    .await;
+    let large = [b"%PDF-1.7\n".to_vec(), vec![b' '; 2 << 20]].concat();
+    let (file, _) = parlor.send_file("large.pdf", large, "Read it").await;
+    let conversation = file["conversation_id"].as_str().unwrap();
+    parlor.turn(Some(conversation), "And now?").await;
+    let call = last_model_call(&upstream)["messages"].to_string();
+    assert!(
+        call.contains("(The file large.pdf is not shown to you: there is no room for it.)"),
+        "{call}"
+    );
+}

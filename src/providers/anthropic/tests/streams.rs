@@ -521,13 +521,7 @@ fn adds_no_arguments_to_a_cut_call() {
 
 #[test]
 fn ignores_odd_values_beside_the_text() {
-    for odd in [
-        json!("odd"),
-        json!(1.5),
-        json!(["a"]),
-        json!({ "a": 1 }),
-        json!(true),
-    ] {
+    for odd in testing::odd_values() {
         let text = json!({ "type": "text_delta", "text": "Hi", "citation": odd, "stop_details": odd });
         let end = json!({
             "type": "message_delta",

@@ -488,13 +488,7 @@ fn drops_arguments_of_a_cut_call() {
 
 #[test]
 fn ignores_odd_values_beside_the_text() {
-    for odd in [
-        json!("odd"),
-        json!(1.5),
-        json!(["a"]),
-        json!({ "a": 1 }),
-        json!(true),
-    ] {
+    for odd in testing::odd_values() {
         let mut first = chunk(json!("Hi"));
         for field in [
             "safetyRatings",

@@ -9,9 +9,12 @@ use crate::{
     model::{
         FinishReason,
         ModelEvent::{self, Finished, Text, Thinking, ToolArguments},
-        UnreadableContent,
+        UnreadableContent, Usage,
     },
-    providers::transport::decoder::{DecodeError, Decoder},
+    providers::transport::{
+        decoder::{DecodeError, Decoder},
+        testing,
+    },
 };
 
 /// Decodes a synthetic stream.
@@ -89,6 +92,28 @@ fn reads_every_thinking_field() {
         // The data that OpenRouter expects back.
         events.retain(|event| !matches!(event, ModelEvent::Opaque { .. }));
         assert_eq!((events, fault), (expected, None), "{chunks:?}");
+    }
+}
+
+#[test]
+fn ignores_odd_values_beside_the_text() {
+    for odd in testing::odd_values() {
+        let mut end = finish("stop");
+        end["usage"] = json!({
+            "prompt_tokens": odd, "completion_tokens": 3,
+            "prompt_tokens_details": { "cached_tokens": odd, "image_tokens": 2 },
+            "completion_tokens_details": odd,
+        });
+        let expected = ModelEvent::Usage(Usage {
+            output_tokens: 3,
+            image_input_tokens: 2,
+            ..Usage::default()
+        });
+        let (events, error) = events_of(&[delta(json!({ "content": "Hi" })), end]);
+        assert_eq!(error, None, "{odd}");
+        for expected in [Text("Hi".into()), expected, Finished(FinishReason::Stop)] {
+            assert!(events.contains(&expected), "{odd}: {events:?}");
+        }
     }
 }
 

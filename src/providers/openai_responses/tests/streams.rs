@@ -542,13 +542,7 @@ fn adds_no_arguments_to_a_cut_call() {
 
 #[test]
 fn ignores_odd_values_beside_the_text() {
-    for odd in [
-        json!("odd"),
-        json!(1.5),
-        json!(["a"]),
-        json!({ "a": 1 }),
-        json!(true),
-    ] {
+    for odd in testing::odd_values() {
         let mut text = delta("output_text", 0, "Hi");
         for field in ["annotation", "part", "item_id", "summary_index", "message"] {
             text[field] = odd.clone();

@@ -10,7 +10,7 @@ use super::{
     run_output::update_message,
 };
 use crate::{
-    protocol::{ConversationId, EventBody, MessageId, Usage, UserId, transcript::apply_to_run},
+    protocol::{ConversationId, EventBody, MessageId, TokenTotals, Usage, UserId, transcript::apply_to_run},
     storage::{ChangeRejection, Outcome, RunKey, damage::skip_damaged},
 };
 
@@ -81,17 +81,26 @@ impl Batch {
         &mut self,
         connection: &mut SqliteConnection,
         run: &RunKey,
-        usage: Option<Usage>,
+        totals: TokenTotals,
     ) -> Result<(), ChangeError> {
+        if totals.is_empty() {
+            return Ok(());
+        }
         let found = messages::message(&mut *connection, run.user_id, run.message_id).await?;
-        let Some((usage, (_, mut message))) = usage.zip(found) else {
+        let Some((_, mut message)) = found else {
             return Ok(());
         };
         let answer = message.assistant_mut();
         let Some(answer) = answer.filter(|answer| answer.status.is_terminal() && !answer.is_damaged()) else {
             return Ok(());
         };
-        let event = EventBody::Usage(usage);
+        let Some(usage) = answer.usage else {
+            return Ok(());
+        };
+        let event = EventBody::Usage(Usage {
+            totals: usage.totals.plus(totals),
+            ..usage
+        });
         apply_to_run(answer, &event);
         update_message(&mut *connection, run.user_id, run.message_id, answer).await?;
         let message_id = Some(run.message_id);

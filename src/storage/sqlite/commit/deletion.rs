@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     protocol::{
-        ConversationId, EventBody, Message, MessageBody, MessageId, Timestamp, UserId, intent::title_from,
+        ConversationId, EventBody, Message, MessageBody, MessageId, Timestamp, UserId, intent::title_of,
     },
     storage::{ChangeRejection, Outcome, damage::skip_damaged},
 };
@@ -188,12 +188,13 @@ impl Batch {
         if let Some((
             _,
             Message {
-                body: MessageBody::User { text, .. },
+                body: MessageBody::User { text, files, .. },
                 ..
             },
         )) = erased
         {
-            self.erase_title(connection, key, &title_from(&text)).await?;
+            let title = title_of(&text, files.first().map(|file| &*file.name));
+            self.erase_title(connection, key, &title).await?;
         }
         Ok(Outcome::DataDeleted)
     }
@@ -220,10 +221,10 @@ impl Batch {
             Some((
                 _,
                 Message {
-                    body: MessageBody::User { text, .. },
+                    body: MessageBody::User { text, files, .. },
                     ..
                 },
-            )) => title_from(&text),
+            )) => title_of(&text, files.first().map(|file| &*file.name)),
             _ => UNTITLED.to_owned(),
         };
         let renamed =

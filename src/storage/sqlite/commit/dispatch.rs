@@ -115,9 +115,9 @@ impl Batch {
                 run,
                 replaces,
                 title,
-                usage,
+                totals,
             } => {
-                self.count_title(&mut *connection, run, *usage).await?;
+                self.count_title(&mut *connection, run, *totals).await?;
                 self.set_title(connection, run, replaces, title.as_deref()).await
             }
             Change::RenameConversation {

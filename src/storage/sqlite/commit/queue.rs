@@ -151,6 +151,9 @@ impl Batch {
                 let index = index_of(*message_id).ok_or(ChangeRejection::NotFound)?;
                 check_limits(&stored, Some(index), text, limits)?;
                 let queued = &mut stored[index];
+                if text.trim().is_empty() && queued.files.is_empty() {
+                    Err(ChangeRejection::EmptyMessage)?;
+                }
                 if queued.intent.text != *text {
                     queued.intent.text.clone_from(text);
                     sqlx::query("UPDATE queued_messages SET intent = ? WHERE user_id = ? AND id = ?")

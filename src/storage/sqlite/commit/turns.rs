@@ -14,7 +14,7 @@ use crate::{
     protocol::{
         AssistantMessage, ConversationId, EventBody, Interaction, MessageBody, MessageId, Position,
         RunStatus, Timestamp, UserId,
-        intent::{ContinueRun, Regenerate, SendMessage, StartedRun, title_from},
+        intent::{ContinueRun, Regenerate, SendMessage, StartedRun, title_of},
         transcript::apply_to_run,
     },
     storage::{ChangeRejection, RunKey, RunStart},
@@ -173,12 +173,12 @@ impl Batch {
         user_id: UserId,
         intent: &SendMessage,
     ) -> Result<String, ChangeError> {
-        let title = title_from(&intent.text);
-        let Some(first) = intent.files.first().filter(|_| title.is_empty()) else {
-            return Ok(title);
+        let first_file = match intent.files.first() {
+            Some(first) => files::file(connection, user_id, *first).await?,
+            None => None,
         };
-        let file = files::file(connection, user_id, *first).await?;
-        Ok(file.map_or(title, |file| title_from(&file.attachment.name)))
+        let name = first_file.as_ref().map(|file| file.attachment.name.as_str());
+        Ok(title_of(&intent.text, name))
     }
 
     pub(super) async fn regenerate(
