@@ -36,6 +36,16 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    #[command(flatten)]
+    WithLog(CommandWithLog),
+    /// Read an image from the standard input. Parlor itself runs this.
+    #[command(hide = true)]
+    ReadImage { max_pixels: u64 },
+}
+
+// No doc comment: it would be the text of `--help`.
+#[derive(Debug, Subcommand)]
+enum CommandWithLog {
     /// Start Parlor and print the address to open.
     Serve {
         /// The address to listen on, such as localhost:7387; loopback only without accounts [default: 127.0.0.1:7387]. Port 0 takes any free one.
@@ -59,21 +69,18 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
     },
-    /// Read an image from the standard input. Parlor itself runs this.
-    #[command(hide = true)]
-    ReadImage { max_pixels: u64 },
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
         // Before anything else is done: the process has only its limits and the image.
         Command::ReadImage { max_pixels } => parlor::files::read_image(max_pixels),
-        command => run_with_log(command),
+        Command::WithLog(command) => run_with_log(command),
     }
 }
 
 #[tokio::main]
-async fn run_with_log(command: Command) -> ExitCode {
+async fn run_with_log(command: CommandWithLog) -> ExitCode {
     let filter = std::env::var("PARLOR_LOG").unwrap_or_default();
     let filter = if filter.trim().is_empty() {
         DEFAULT_LOG_FILTER.into()
@@ -99,9 +106,9 @@ async fn run_with_log(command: Command) -> ExitCode {
 type CommandError = Box<dyn std::error::Error>;
 
 /// Runs a command. An error comes with what could not be done.
-async fn run(command: Command) -> Result<(), (&'static str, CommandError)> {
+async fn run(command: CommandWithLog) -> Result<(), (&'static str, CommandError)> {
     match command {
-        Command::Serve { addr, data, config } => {
+        CommandWithLog::Serve { addr, data, config } => {
             let overrides = Overrides {
                 file: config,
                 addr,
@@ -110,7 +117,7 @@ async fn run(command: Command) -> Result<(), (&'static str, CommandError)> {
             let served = start_and_serve(overrides).await;
             served.map_err(|error| ("Parlor can't start", error))
         }
-        Command::NewPassword { name, data, config } => {
+        CommandWithLog::NewPassword { name, data, config } => {
             let overrides = Overrides {
                 file: config,
                 addr: None,
@@ -119,7 +126,6 @@ async fn run(command: Command) -> Result<(), (&'static str, CommandError)> {
             let printed = print_password_link(&overrides, &name).await;
             printed.map_err(|error| ("Parlor can't make a link", error))
         }
-        Command::ReadImage { .. } => Ok(()),
     }
 }
 

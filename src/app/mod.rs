@@ -20,6 +20,7 @@ pub mod deletion;
 pub mod diagnostics;
 mod error;
 pub mod files;
+mod last_uses;
 pub mod models;
 pub mod parameters;
 pub mod payloads;

@@ -2,19 +2,19 @@
 //!
 //! A token is a [`secret`] that Parlor shows once.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderValue, header};
-use parking_lot::Mutex;
 
 use super::{
     access::{Access, AccessMonitor, Credential},
     accounts::secret,
+    last_uses::{LastUses, MAX_INTERVAL_MS},
 };
 use crate::{
     clock,
     journal::Journal,
-    protocol::{ApiError, ApiToken, ErrorCode, Timestamp, TokenId, UserId},
+    protocol::{ApiError, ApiToken, ErrorCode, TokenId, UserId},
     storage::{Change, Storage, TokenHash},
 };
 
@@ -24,15 +24,11 @@ const TOKEN_PREFIX: &str = "parlor_";
 /// The number of characters of a token that are stored to identify it. The remaining ones are far more than can be guessed.
 const STORED_PREFIX_CHARS: usize = TOKEN_PREFIX.len() + 6;
 
-/// The precision of the last use of a token, in milliseconds.
-const LAST_USE_INTERVAL_MS: i64 = 60_000;
-
 /// Authenticates tokens and records their use.
 pub struct TokenAuthenticator {
     storage: Arc<dyn Storage>,
     journal: Journal,
-    /// The time when this process last recorded the use of each token.
-    last_recorded_use: Mutex<HashMap<TokenId, Timestamp>>,
+    last_uses: LastUses<TokenId>,
     monitor: Arc<AccessMonitor>,
 }
 
@@ -41,7 +37,7 @@ impl TokenAuthenticator {
         Self {
             storage,
             journal,
-            last_recorded_use: Mutex::default(),
+            last_uses: LastUses::default(),
             monitor,
         }
     }
@@ -86,14 +82,9 @@ impl TokenAuthenticator {
     /// Records that a token is used, at most once per interval. Nobody waits for the write: a storage failure does not fail the
     /// request.
     fn record_use(&self, user_id: UserId, token: &ApiToken) {
-        let now = clock::now();
-        {
-            let mut last_uses = self.last_recorded_use.lock();
-            let last = last_uses.get(&token.id).copied().max(token.last_used_at);
-            if last.is_some_and(|last| now.0 - last.0 < LAST_USE_INTERVAL_MS) {
-                return;
-            }
-            last_uses.insert(token.id, now);
+        let (last, now) = (token.last_used_at, clock::now());
+        if !self.last_uses.begin_record(token.id, last, MAX_INTERVAL_MS, now) {
+            return;
         }
         let (journal, token_id) = (self.journal.clone(), token.id);
         tokio::spawn(async move {
@@ -105,8 +96,7 @@ impl TokenAuthenticator {
 
     /// Ends the requests and streams of a revoked token.
     pub fn end_revoked_access(&self, token_id: TokenId) {
-        let mut last_uses = self.last_recorded_use.lock();
-        last_uses.remove(&token_id);
+        self.last_uses.forget(token_id);
         self.monitor.recheck();
     }
 }

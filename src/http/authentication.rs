@@ -5,9 +5,9 @@ use axum::http::{HeaderMap, Method, Uri};
 use super::{
     accounts::{self, SETUP_PATH, SIGN_IN_PATH, cookie},
     client::Client,
-    error_response::accepts_html,
+    error_response::{accepts_html, is_program_path},
     origin::RequestHead,
-    security::{Admission, Rejection, is_api, is_path_below, is_rpc},
+    security::{Admission, Rejection, is_api, is_rpc},
 };
 use crate::{
     app::{
@@ -50,7 +50,11 @@ impl Identity {
 /// If a token is invalid, the account is disabled, or the request did not come from the proxy that authenticates.
 pub async fn identify(app: &AppState, head: RequestHead<'_>, client: &Client) -> Result<Identity, ApiError> {
     let path = head.uri.path();
-    if app.accounts.mode() == AuthMode::Proxy && !client.is_proxied && path != HEALTH_PATH {
+    // It is open to everybody, so nothing in the request may count: no token, no session, no header of a proxy.
+    if path == HEALTH_PATH {
+        return Ok(Identity::default());
+    }
+    if app.accounts.mode() == AuthMode::Proxy && !client.is_proxied {
         tracing::warn!(address = %client.address, "refused a request that did not come from a named proxy");
         return Err(ApiError::new(
             ErrorCode::Forbidden,
@@ -113,7 +117,8 @@ async fn by_proxy(app: &AppState, headers: &HeaderMap) -> Result<Identity, ApiEr
     })
 }
 
-/// Rejects a request without an identity: people are led to the page for signing in.
+/// Rejects a request without an identity. People who open a page are led to the one for signing in; a form is refused, so
+/// that going back finds its text.
 pub async fn reject(app: &AppState, head: RequestHead<'_>) -> Result<Admission, Rejection> {
     let path = head.uri.path();
     if is_rpc(path) {
@@ -123,28 +128,32 @@ pub async fn reject(app: &AppState, head: RequestHead<'_>) -> Result<Admission, 
         )
         .into());
     }
-    let is_program = is_api(path) || is_path_below("/v1", path);
     if app.accounts.mode() == AuthMode::Proxy {
         let why = "The proxy named no user (setting accounts.user_header). Nothing was done; sign in there.";
         return Err(unauthorized(why).into());
     }
-    if is_program || !accepts_html(head.headers) {
+    if is_program_path(path) || !accepts_html(head.headers) {
         let why =
             "This needs an API token from Parlor’s settings, as “Authorization: Bearer …”. Nothing was done.";
+        return Err(unauthorized(why).into());
+    }
+    if !matches!(*head.method, Method::GET | Method::HEAD) {
+        let why = "You are signed out. Nothing was done. Go back: your text is still in the form. Sign in in another tab, then send \
+                   it again.";
         return Err(unauthorized(why).into());
     }
     let page = if app.accounts.needs_setup().await? {
         SETUP_PATH.to_owned()
     } else {
-        sign_in_path(head.method, head.uri)
+        sign_in_path(head.uri)
     };
     Ok(Admission::SignIn(page))
 }
 
 /// Returns the address of the page for signing in, which leads back to the requested page.
-fn sign_in_path(method: &Method, uri: &Uri) -> String {
+fn sign_in_path(uri: &Uri) -> String {
     let next = uri.path_and_query().map_or("/", |address| address.as_str());
-    if *method != Method::GET || next == "/" {
+    if next == "/" {
         return SIGN_IN_PATH.to_owned();
     }
     let next = percent_encoding::utf8_percent_encode(next, percent_encoding::NON_ALPHANUMERIC);

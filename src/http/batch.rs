@@ -15,6 +15,7 @@ use tokio::time::{sleep, timeout};
 
 use super::{
     chat_stream::{self, ChatRequest, Turn},
+    error_response::status,
     problem::{self, Problem},
     request::JsonBody,
     run_result::RunResult,
@@ -45,7 +46,7 @@ pub async fn start(
     };
     tokio::select! {
         biased;
-        ended = caller.app.access.access_end(caller.access.clone()) => Ok(token_ended_response(&started, ended)),
+        ended = caller.app.access.access_end(caller.access.clone()) => Ok(access_ended_response(&started, ended)),
         response = wait_for_answer(&caller, &started, with_diagnostics) => match response {
             Err(error) if error.code == ErrorCode::Unavailable => Ok(unavailable_response(&started)),
             response => Ok(response?),
@@ -221,24 +222,23 @@ fn set_location(response: &mut Response, message_id: MessageId) {
 /// Returns a problem with the location of the answer: the run was started, and continues or ended without its
 /// client.
 fn problem_with_location(started: &StartedRun, error: &ApiError) -> Response {
-    let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let location = AnswerLocation::from(started);
-    let mut response = problem::respond(status, error.code.as_str(), &error.message, &location);
+    let mut response = problem::respond(status(error), error.code.as_str(), &error.message, &location);
     set_location(&mut response, location.message_id);
     response
 }
 
-/// Returns the response for a token that was revoked, has expired or could not be read.
-fn token_ended_response(started: &StartedRun, ended: Result<(), StorageError>) -> Response {
+/// Returns the response for an access (API token, session or account) that has ended or could not be read.
+fn access_ended_response(started: &StartedRun, ended: Result<(), StorageError>) -> Response {
     if let Err(error) = ended {
-        tracing::error!(%error, "cannot read a token");
+        tracing::error!(%error, "cannot read whether an access has ended");
         return unavailable_response(started);
     }
     let run = started.assistant_message_id;
     problem_with_location(
         started,
         &tokens::unauthorized(&format!(
-            "This API token was revoked or has expired before the answer was complete. The answer continues and is saved as message {run}."
+            "Your access (API token, session or account) ended before the answer was complete. The answer continues and is saved as message {run}."
         )),
     )
 }
@@ -331,10 +331,10 @@ mod tests {
     #[tokio::test]
     async fn unreadable_token_is_not_reported_as_revoked() {
         let started = started();
-        let told = code(token_ended_response(&started, Ok(())), &started).await;
+        let told = code(access_ended_response(&started, Ok(())), &started).await;
         assert_eq!(told, (401, json!("unauthorized")));
         let broken = StorageError::Database(sqlx::Error::PoolClosed);
-        let told = code(token_ended_response(&started, Err(broken)), &started).await;
+        let told = code(access_ended_response(&started, Err(broken)), &started).await;
         assert_eq!(told, (503, json!("unavailable")));
     }
 }

@@ -108,7 +108,6 @@ pub enum Turn {
 
 /// A message that waits for the end of the conversation's run.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "QueuedTurn")]
 pub struct QueuedTurn {
     conversation_id: ConversationId,
     user_message_id: MessageId,

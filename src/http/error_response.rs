@@ -77,11 +77,13 @@ pub fn confirm_search_page(uri: &Uri) -> Response {
     message_page(StatusCode::FORBIDDEN, "Open this search?", message, Some(address))
 }
 
-fn status(error: &ApiError) -> StatusCode {
+/// Returns the HTTP status of an error.
+pub fn status(error: &ApiError) -> StatusCode {
     StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-fn is_program_path(path: &str) -> bool {
+/// Returns true if programs use an address, not browsers.
+pub fn is_program_path(path: &str) -> bool {
     is_api(path) || is_path_below("/v1", path)
 }
 

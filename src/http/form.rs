@@ -8,6 +8,7 @@ use axum::{
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::error_response::status;
 use crate::{
     app::{Caller, fingerprint, turns},
     assets::Manifest,
@@ -175,8 +176,7 @@ fn rejection_page(error: &ApiError, mut composed: ComposerForm, models: Vec<Mode
             </body>
         </html>
     };
-    let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = (status, Html(page.to_html())).into_response();
+    let mut response = (status(&error), Html(page.to_html())).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(

@@ -5,6 +5,8 @@ use serde_json::Value;
 use super::problem::{Problem, bad_request};
 use crate::protocol::Interaction;
 
+/// Reads the type of an interaction with its fields.
+///
 /// # Errors
 ///
 /// If the type is unknown, or an action has no name.

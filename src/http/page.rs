@@ -1,5 +1,7 @@
 //! The pages: the HTML around the interface, which the server renders and the browser then hydrates.
 
+use std::collections::BTreeSet;
+
 use axum::{
     Router,
     body::{Body, Bytes},
@@ -45,7 +47,6 @@ pub fn routes(app: &AppState) -> Router<AppState> {
         // The page's own routes to data that the API also has. A proxy's password makes browsers send an
         // `Authorization` header, which the API rejects and these routes ignore.
         .route("/rpc/events", get(event_stream::stream_user_log))
-        .route("/rpc/attachments/{attachment_id}", get(files::get))
         .route("/rpc/files/{file_id}", get(files::get))
         .route(
             "/rpc/conversations/{conversation_id}/payloads/{payload_id}/file",
@@ -78,30 +79,34 @@ const PLAIN_PARAMETER: &str = "plain";
 
 fn shell() -> impl IntoView {
     let nonce = use_nonce();
+    let (app, parts) = (use_context::<AppState>(), use_context::<Parts>());
     if let (Some(response), Some(nonce)) = (use_context::<ResponseOptions>(), &nonce) {
-        let parts = use_context::<Parts>();
         let host = parts
             .as_ref()
             .and_then(|parts| parts.headers.get(header::HOST)?.to_str().ok());
-        let policy = content_security_policy(nonce, host.unwrap_or_default());
+        // A proxy may send a host of its own instead of the browser's.
+        let allowed = app.iter().flat_map(|app| &app.settings.server.allowed_hosts);
+        let policy = content_security_policy(nonce, host.into_iter().chain(allowed.map(String::as_str)));
         response.insert_header(header::CONTENT_SECURITY_POLICY, policy);
         // A page contains one user's current data.
         response.insert_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
-    let long_answer = use_context::<AppState>().map(|app| {
+    let long_answer = app.as_ref().map(|app| {
         let milliseconds = app.settings.timeouts.long_answer.as_nanos().div_ceil(1_000_000);
         milliseconds.to_string()
     });
-    let uri = use_context::<Parts>().map(|parts| parts.uri).unwrap_or_default();
+    let user = parts
+        .as_ref()
+        .and_then(|parts| parts.extensions.get::<Access>().cloned());
+    let uri = parts.map(|parts| parts.uri).unwrap_or_default();
     let is_plain = is_plain_requested(&uri);
     // Placed after the interface, since hydration starts at the first element of the body. The style sheet
     // shows them first.
-    let found = use_context::<AppState>().map_or(Vec::new(), |app| app.notices.all());
+    let found = app.map_or(Vec::new(), |app| app.notices.all());
     let found = (!found.is_empty()).then(|| {
         let notice = |Notice { title, text }| view! { <details open><summary>{title}</summary><p>{text}</p></details> };
         view! { <aside class="notices" aria-label="Notices">{found.into_iter().map(notice).collect_view()}</aside> }
     });
-    let user = use_context::<Parts>().and_then(|parts| parts.extensions.get::<Access>().cloned());
     let user = user.map(|access| access.user_id.to_string());
     let signed_out = user.is_some().then(signed_out_notice);
     let Manifest { js, wasm, css } = Manifest::current();
@@ -223,14 +228,18 @@ fn replace_nul_bytes(chunk: Bytes) -> Bytes {
 }
 
 /// Returns the policy: scripts are our own or carry this page's nonce, nothing is loaded from other origins, and frames
-/// have one address only.
-fn content_security_policy(nonce: &Nonce, host: &str) -> HeaderValue {
+/// have one address only, on the hosts under which browsers reach Parlor.
+fn content_security_policy<'a>(nonce: &Nonce, hosts: impl Iterator<Item = &'a str>) -> HeaderValue {
     // Policies have no IPv6 addresses.
     let is_host = |c: char| c.is_ascii_alphanumeric() || ".-:".contains(c);
-    let frames = if host.is_empty() || !host.chars().all(is_host) {
+    let hosts: BTreeSet<_> = hosts
+        .filter(|host| !host.is_empty() && host.chars().all(is_host))
+        .collect();
+    let frames = if hosts.is_empty() {
         "'self'".to_owned()
     } else {
-        [host, frame::PATH].concat()
+        let frames: Vec<_> = hosts.iter().map(|host| [host, frame::PATH].concat()).collect();
+        frames.join(" ")
     };
     let policy = format!(
         "default-src 'none'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'self'; \
@@ -258,6 +267,23 @@ mod tests {
             assert_eq!(is_plain_requested(&uri), plain, "{address}");
             assert_eq!(interactive_address(&uri), again, "{address}");
         }
+    }
+
+    #[test]
+    fn frames_have_one_address_on_each_host() {
+        let frames = |hosts: &[&str]| {
+            let policy = content_security_policy(&Nonce::new(), hosts.iter().copied());
+            let policy = policy.to_str().unwrap().to_owned();
+            let (_, rest) = policy.split_once("frame-src ").unwrap();
+            rest.split(';').next().unwrap().to_owned()
+        };
+        assert_eq!(frames(&["127.0.0.1:7387"]), "127.0.0.1:7387/frame");
+        // Behind a proxy with a `Host` of its own, browsers use an allowed host.
+        assert_eq!(
+            frames(&["parlor-backend:7387", "parlor.example", "[::1]:7387", "a b"]),
+            "parlor-backend:7387/frame parlor.example/frame"
+        );
+        assert_eq!(frames(&["[::1]:7387"]), "'self'");
     }
 
     #[test]

@@ -16,6 +16,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::error_response::status;
 use crate::{
     app::not_found,
     protocol::{ApiError, ConversationId, ErrorCode, MessageId, error::excerpt},
@@ -43,8 +44,12 @@ impl<E: Into<ApiError>> From<E> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let ApiError { code, message } = &self.0;
-        let status = StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = respond(status, code.as_str(), message, &CommonExtensions::default());
+        let mut response = respond(
+            status(&self.0),
+            code.as_str(),
+            message,
+            &CommonExtensions::default(),
+        );
         // The layer of `/rpc` formats errors differently.
         response.extensions_mut().insert(self.0);
         response

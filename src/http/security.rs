@@ -4,7 +4,7 @@
 //! 2. The identity ([`authentication`]): a token, a session, a user named by a proxy, or the local user.
 //! 3. Cross-site requests (`Origin`, `Sec-Fetch-Site`), of every method: a request that only reads can also trigger requests to
 //!    other servers.
-//! 4. With accounts, everything but the pages for signing in and the files of the page needs an identity.
+//! 4. With accounts, everything but the pages for signing in, the health check and the files of the page needs an identity.
 //!
 //! Other pages have no token, so a request with one may come from any origin ([`cors`] allows it). No browser
 //! sends a token by itself, so it cannot be used in the user's name. A request with an invalid token is
@@ -176,8 +176,10 @@ async fn admit(app: &AppState, head: RequestHead<'_>, client: &Client) -> Result
     } else if tokens::has_authorization(headers) {
         return Err(tokens::unauthorized("API tokens are accepted under /api/ only.").into());
     }
-    let identity = authentication::identify(app, head, client).await?;
-    count_request(app, path, &identity, client)?;
+    let identified = authentication::identify(app, head, client).await;
+    // Rejected requests count too: they may be guesses of tokens.
+    count_request(app, path, identified.as_ref().ok(), client)?;
+    let identity = identified?;
     let has_token = matches!(
         identity.access,
         Some(Access {
@@ -201,11 +203,16 @@ async fn admit(app: &AppState, head: RequestHead<'_>, client: &Client) -> Result
 }
 
 /// Counts a request of a server with accounts.
-fn count_request(app: &AppState, path: &str, identity: &Identity, client: &Client) -> Result<(), Rejection> {
+fn count_request(
+    app: &AppState,
+    path: &str,
+    identity: Option<&Identity>,
+    client: &Client,
+) -> Result<(), Rejection> {
     if app.accounts.mode() == AuthMode::None || assets::is_asset(path) {
         return Ok(());
     }
-    let key = match &identity.access {
+    let key = match identity.and_then(|identity| identity.access.as_ref()) {
         Some(access) => RequestKey::User(access.user_id),
         None => RequestKey::Address(client.address),
     };

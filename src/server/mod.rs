@@ -23,7 +23,10 @@ use crate::{
     secrets::Secrets,
     services::pubmed,
     settings::{self, EnvironmentProvider, Settings},
-    storage::{Storage, StorageError, sqlite::SqliteStorage},
+    storage::{
+        Storage, StorageError,
+        sqlite::{SqliteStorage, keep_files_marker},
+    },
     tools::{ToolRegistry, mcp},
 };
 
@@ -70,8 +73,7 @@ impl Server {
     ) -> Result<Self, StorageError> {
         let database = SqliteStorage::open(&settings.server.data).await?;
         let notices = Notices::default();
-        let lacks_earlier_data = database.lacks_earlier_data();
-        if lacks_earlier_data {
+        if database.lacks_earlier_data() {
             notices.add(damage_check::missing_data_notice());
         }
         let storage: Arc<dyn Storage> = Arc::new(database);
@@ -79,8 +81,13 @@ impl Server {
         let (journal, writer) = Journal::start(storage.clone(), hub.clone());
         let files = Files::open(&settings.server.data, storage.clone(), journal.clone(), &settings)?;
         // Without its database, every file looks like one that belongs to no message.
-        if !lacks_earlier_data {
-            files.delete_orphans().await;
+        match keep_files_marker(&settings.server.data) {
+            Some(marker) => tracing::warn!(
+                "files that belong to no message are kept, since parlor.db was empty or missing; delete {} to have the next start delete \
+                 them",
+                marker.display()
+            ),
+            None => files.delete_orphans().await,
         }
         files.move_attachment_rows().await?;
         let secrets = Arc::new(Secrets::from_settings(&settings));

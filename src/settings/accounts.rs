@@ -4,7 +4,13 @@ use std::{net::IpAddr, time::Duration};
 
 use http::HeaderName;
 use ipnet::IpNet;
-use serde::{Deserialize, Deserializer, de::Error as _};
+use serde::{
+    Deserialize, Deserializer,
+    de::{
+        Error as _, IntoDeserializer,
+        value::{self, StrDeserializer},
+    },
+};
 
 /// The mode of authentication.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -101,12 +107,8 @@ impl AccountSettings {
 
 /// Reads an authentication mode of the environment.
 pub(super) fn parse_mode(text: &str) -> Option<AuthMode> {
-    match text.trim() {
-        "none" => Some(AuthMode::None),
-        "password" => Some(AuthMode::Password),
-        "proxy" => Some(AuthMode::Proxy),
-        _ => None,
-    }
+    let deserializer: StrDeserializer<'_, value::Error> = text.trim().into_deserializer();
+    AuthMode::deserialize(deserializer).ok()
 }
 
 fn header_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {

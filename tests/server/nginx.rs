@@ -139,7 +139,7 @@ async fn page_works_behind_basic_auth() {
     assert_eq!(&beat[..], b": heartbeat\n\n");
     let nothing = uuid::Uuid::now_v7();
     for path in [
-        format!("/rpc/attachments/{nothing}"),
+        format!("/rpc/files/{nothing}"),
         format!("/rpc/conversations/{nothing}/payloads/1/file"),
     ] {
         let response = get(&path, "ann").await;

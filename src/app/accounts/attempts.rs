@@ -1,7 +1,8 @@
 //! The limit of attempts to sign in: after some failed ones, each further one has to wait longer.
 //!
-//! Attempts count per account, also for names without one, and per address. Nothing counts while an attempt has to wait, so
-//! nobody can lock out a user for longer than the longest wait.
+//! Attempts count per account, also for names without one, and per address; new accounts count apart. Nothing counts while an
+//! attempt has to wait, so no single wait exceeds the longest. Still, somebody who fails again whenever a wait ends can keep
+//! a user from signing in (not from a session).
 
 use std::{
     collections::HashMap,
@@ -17,6 +18,8 @@ const MAX_ENTRIES: usize = 10_000;
 pub enum AttemptKey {
     Account(String),
     Address(IpAddr),
+    /// The address of open sign-ups, which count whether they succeed or not.
+    SignUps(IpAddr),
 }
 
 /// The attempts of all accounts and addresses.
@@ -44,8 +47,8 @@ impl Attempts {
         }
     }
 
-    /// Counts an attempt, which has failed unless [`forget`](Self::forget) is called. Counted before its password is checked,
-    /// so that attempts at the same time count too.
+    /// Counts an attempt, which has failed unless [`forget`](Self::forget) or [`take_back`](Self::take_back) is called. Counted
+    /// before its password is checked, so that attempts at the same time count too.
     ///
     /// # Errors
     ///
@@ -58,7 +61,7 @@ impl Attempts {
         if let Some(wait) = wait.filter(|wait| !wait.is_zero()) {
             return Err(wait);
         }
-        self.make_room(now);
+        self.make_room(keys.len(), now);
         for key in keys {
             let known = self
                 .entries
@@ -71,11 +74,26 @@ impl Attempts {
         Ok(())
     }
 
-    /// Forgets the attempts of an account or address, because the last one succeeded.
-    pub fn forget(&mut self, keys: &[AttemptKey]) {
-        for key in keys {
+    /// Forgets the attempts of an account, because the last one succeeded.
+    pub fn forget(&mut self, key: &AttemptKey) {
+        self.entries.remove(key);
+    }
+
+    /// Takes back a successful attempt that began at `begun`. Earlier failures remain: an address with an account could
+    /// otherwise guess passwords of others without waits.
+    pub fn take_back(&mut self, key: &AttemptKey, begun: Instant) {
+        let Some(entry) = self.entries.get(key).copied() else {
+            return;
+        };
+        let failures = entry.failures.saturating_sub(1);
+        if failures == 0 {
             self.entries.remove(key);
+            return;
         }
+        // Another attempt may have failed meanwhile. Its wait remains.
+        let is_last = entry.next_at == begun + self.wait_after(entry.failures);
+        let next_at = if is_last { begun } else { entry.next_at };
+        self.entries.insert(key.clone(), Entry { failures, next_at });
     }
 
     fn wait_after(&self, failures: u32) -> Duration {
@@ -88,13 +106,13 @@ impl Attempts {
         }
     }
 
-    fn make_room(&mut self, now: Instant) {
-        if self.entries.len() < MAX_ENTRIES {
+    fn make_room(&mut self, count: usize, now: Instant) {
+        if self.entries.len() + count <= MAX_ENTRIES {
             return;
         }
         let longest_wait = self.longest_wait;
         self.entries.retain(|_, entry| now < entry.next_at + longest_wait);
-        while self.entries.len() >= MAX_ENTRIES {
+        while self.entries.len() + count > MAX_ENTRIES {
             let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.next_at);
             let Some(key) = oldest.map(|(key, _)| key.clone()) else {
                 break;
@@ -157,7 +175,7 @@ mod tests {
         let now = Instant::now();
         let key = [account("ann")];
         attempts.begin(&key, now).unwrap();
-        attempts.forget(&key);
+        attempts.forget(&key[0]);
         assert!(attempts.begin(&key, now).is_ok());
         let later = now + Duration::from_secs(120);
         attempts.begin(&key, later).unwrap();
@@ -169,11 +187,43 @@ mod tests {
     }
 
     #[test]
+    fn a_success_takes_back_only_itself() {
+        let mut attempts = Attempts::new(3, Duration::from_secs(60));
+        let now = Instant::now();
+        let address = AttemptKey::Address([192, 0, 2, 1].into());
+        let keys = [address.clone()];
+        for _ in 0..5 {
+            attempts.begin(&keys, now).unwrap();
+            attempts.take_back(&address, now);
+        }
+        attempts.begin(&keys, now).unwrap();
+        attempts.begin(&keys, now).unwrap();
+        attempts.begin(&keys, now).unwrap();
+        assert_eq!(attempts.begin(&keys, now), Err(Duration::from_secs(1)));
+        let later = now + Duration::from_secs(1);
+        attempts.begin(&keys, later).unwrap();
+        attempts.take_back(&address, later);
+        attempts.begin(&keys, later).unwrap();
+        assert_eq!(
+            attempts.begin(&keys, later),
+            Err(Duration::from_secs(2)),
+            "failures remain"
+        );
+        attempts.take_back(&address, now);
+        assert_eq!(
+            attempts.begin(&keys, later),
+            Err(Duration::from_secs(2)),
+            "the wait of a later failure remains"
+        );
+    }
+
+    #[test]
     fn memory_is_bounded() {
         let mut attempts = Attempts::new(1, Duration::from_secs(60));
         let now = Instant::now();
-        for number in 0..MAX_ENTRIES + 50 {
-            attempts.begin(&[account(&number.to_string())], now).unwrap();
+        for number in 0..MAX_ENTRIES / 2 + 25 {
+            let names = [number.to_string(), format!("{number} again")];
+            attempts.begin(&names.map(|name| account(&name)), now).unwrap();
         }
         assert!(attempts.entries.len() <= MAX_ENTRIES);
     }

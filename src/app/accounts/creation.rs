@@ -44,8 +44,8 @@ impl Accounts {
         keeps_local_data: bool,
         from: ClientAddress,
     ) -> Result<UserId, AttemptError> {
-        let keys = [AttemptKey::Address(counted_address(from.0))];
-        self.begin_attempt(&keys)?;
+        let key = AttemptKey::Address(counted_address(from.0));
+        let begun = self.begin_attempt(std::slice::from_ref(&key))?;
         // The hash of a guess says nothing about the token, so the comparison need not take constant time.
         let is_valid = secret::parse(token.trim(), "").is_some_and(|hash| *self.setup.lock() == Some(hash));
         if !is_valid {
@@ -54,7 +54,7 @@ impl Accounts {
                 "This is not the setup token. No account was made. Parlor prints the token at its start.",
             )));
         }
-        self.attempts.lock().forget(&keys);
+        self.attempts.lock().take_back(&key, begun);
         let user_id = if keeps_local_data {
             UserId::LOCAL
         } else {
@@ -77,7 +77,7 @@ impl Accounts {
             return Err(AttemptError::Refused(crate::app::not_found()));
         }
         // Limits how many accounts an address makes, and how many names it tries.
-        self.begin_attempt(&[AttemptKey::Address(counted_address(from.0))])?;
+        self.begin_attempt(&[AttemptKey::SignUps(counted_address(from.0))])?;
         let user_id = UserId::new();
         Ok(self
             .create(user_id, (name, password), AccountWarrant::SignUp)
@@ -129,17 +129,23 @@ impl Accounts {
         if let Some((account, _)) = self.storage.account_by_name(&name).await? {
             return Ok(account);
         }
-        let created = self.submit(AccountChange::Create {
-            user_id: UserId::new(),
-            name: name.clone(),
-            password: None,
-            warrant: AccountWarrant::Proxy,
-        });
-        let created = created.await;
-        // Another request of the user may have made it meanwhile.
-        match self.storage.account_by_name(&name).await? {
-            Some((account, _)) => Ok(account),
-            None => Err(created.err().unwrap_or_else(crate::app::not_found)),
+        // The first account takes over what was written without accounts, as in `set_up`.
+        let is_local = !self.storage.has_accounts().await? && self.has_local_data().await?;
+        let local = is_local.then_some(UserId::LOCAL);
+        let mut rejection = None;
+        for user_id in local.into_iter().chain([UserId::new()]) {
+            let created = self.submit(AccountChange::Create {
+                user_id,
+                name: name.clone(),
+                password: None,
+                warrant: AccountWarrant::Proxy,
+            });
+            rejection = created.await.err();
+            // Another request may have made this account meanwhile, or the local user's for somebody else.
+            if let Some((account, _)) = self.storage.account_by_name(&name).await? {
+                return Ok(account);
+            }
         }
+        Err(rejection.unwrap_or_else(crate::app::not_found))
     }
 }

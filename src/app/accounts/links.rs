@@ -1,6 +1,6 @@
 //! One-time links: invitations, and links with which a user sets a new password.
 
-use super::{Accounts, secret};
+use super::{Accounts, secret, sessions::milliseconds};
 use crate::{
     clock,
     protocol::{ApiError, ErrorCode, LinkId, Timestamp, UserId},
@@ -26,12 +26,11 @@ pub fn generate(
     let secret = secret::generate("")?;
     let hash = secret::sha256(&secret);
     let created_at = clock::now();
-    let lifetime = i64::try_from(lifetime.as_millis()).unwrap_or(i64::MAX);
     let link = AccountLink {
         id: LinkId::new(),
         purpose,
         created_at,
-        expires_at: Timestamp(created_at.0.saturating_add(lifetime)),
+        expires_at: Timestamp(created_at.0.saturating_add(milliseconds(lifetime))),
     };
     Ok((secret, hash, link))
 }
@@ -113,7 +112,9 @@ impl Accounts {
         let LinkPurpose::NewPassword(user_id) = self.link_purpose(secret).await? else {
             return Err(invalid_link());
         };
-        let account = self.storage.account(user_id).await?.ok_or_else(invalid_link)?;
+        let account = self.storage.account(user_id).await?;
+        let account = account.filter(|account| !account.is_disabled);
+        let account = account.ok_or_else(invalid_link)?;
         self.passwords.check(password, &account.name)?;
         let password = self.passwords.hash(password).await?;
         self.submit(AccountChange::SetPassword {

@@ -4,6 +4,7 @@
 //! so a store for it could not keep hashes only, list a user's sessions, or end their streams. `axum-login` needs it.
 //!
 //! - [`attempts`], [`requests`]: limits
+//! - [`device`]: descriptions of browsers
 //! - [`creation`]: the ways to a new account; [`name`]: their names
 //! - [`passwords`]: hashes and rules of passwords
 //! - [`secret`]: random secrets
@@ -20,6 +21,9 @@ mod requests;
 pub mod secret;
 mod sessions;
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     net::IpAddr,
     sync::Arc,
@@ -32,13 +36,12 @@ use self::{
     attempts::{AttemptKey, Attempts, counted_address},
     passwords::Passwords,
     requests::RequestLimiter,
-    sessions::SessionUses,
 };
 pub use self::{
     requests::RequestKey,
     sessions::{NewSession, SessionAccess},
 };
-use super::access::AccessMonitor;
+use super::{access::AccessMonitor, last_uses::LastUses};
 use crate::{
     journal::Journal,
     protocol::{ApiError, ErrorCode, SessionId, UserId},
@@ -58,7 +61,7 @@ pub struct Accounts {
     passwords: Passwords,
     attempts: Mutex<Attempts>,
     requests: RequestLimiter,
-    session_uses: SessionUses,
+    session_uses: LastUses<SessionId>,
     /// The hash of the token with which the first account is made. Set while there is no account.
     setup: Mutex<Option<TokenHash>>,
 }
@@ -70,7 +73,7 @@ pub struct ClientAddress(pub IpAddr);
 /// A rejected attempt.
 #[derive(Debug)]
 pub enum AttemptError {
-    /// Too many attempts have failed. The next one is possible after this time.
+    /// There were too many attempts. The next one is possible after this time.
     Wait(Duration),
     Refused(ApiError),
 }
@@ -92,7 +95,7 @@ impl Accounts {
             passwords: Passwords::new(settings.password_characters),
             attempts: Mutex::new(Attempts::new(settings.sign_in_attempts, settings.sign_in_wait)),
             requests: RequestLimiter::new(settings.requests_per_minute),
-            session_uses: SessionUses::default(),
+            session_uses: LastUses::default(),
             setup: Mutex::default(),
             settings,
             storage,
@@ -131,12 +134,15 @@ impl Accounts {
             AttemptKey::Account(name.clone()),
             AttemptKey::Address(counted_address(from.0)),
         ];
-        self.begin_attempt(&keys)?;
+        let begun = self.begin_attempt(&keys)?;
         let (account, hash) = self.storage.account_by_name(&name).await?.unzip();
         let is_right = self.passwords.verify(password, hash.flatten().as_deref()).await?;
         match account.filter(|account| is_right && !account.is_disabled) {
             Some(account) => {
-                self.attempts.lock().forget(&keys);
+                let [of_account, of_address] = &keys;
+                let mut attempts = self.attempts.lock();
+                attempts.forget(of_account);
+                attempts.take_back(of_address, begun);
                 Ok(account)
             }
             None => Err(AttemptError::Refused(ApiError::new(
@@ -188,16 +194,37 @@ impl Accounts {
             .await
     }
 
-    fn begin_attempt(&self, keys: &[AttemptKey]) -> Result<(), AttemptError> {
-        let begun = self.attempts.lock().begin(keys, Instant::now());
-        begun.map_err(AttemptError::Wait)
+    /// Counts an attempt. Returns its time.
+    fn begin_attempt(&self, keys: &[AttemptKey]) -> Result<Instant, AttemptError> {
+        let now = Instant::now();
+        let begun = self.attempts.lock().begin(keys, now);
+        begun.map(|()| now).map_err(AttemptError::Wait)
     }
 
-    /// Commits a change, and checks all accesses again.
+    /// Commits a change. If it can end an access, all are checked again.
     async fn submit(&self, change: AccountChange) -> Result<(), ApiError> {
+        let may_end_access = may_end_access(&change);
         self.journal.submit(Change::Account(change)).await?;
-        self.monitor.recheck();
+        if may_end_access {
+            self.monitor.recheck();
+        }
         Ok(())
+    }
+}
+
+/// Returns true if a change can end a session or disable an account.
+fn may_end_access(change: &AccountChange) -> bool {
+    match change {
+        AccountChange::EndSession { .. }
+        | AccountChange::EndSessions { .. }
+        | AccountChange::SetPassword { .. }
+        | AccountChange::SetDisabled { .. }
+        | AccountChange::Delete { .. } => true,
+        AccountChange::StartSession { replaces, .. } => replaces.is_some(),
+        AccountChange::Create { .. }
+        | AccountChange::UseSession { .. }
+        | AccountChange::AddLink { .. }
+        | AccountChange::DeleteLink { .. } => false,
     }
 }
 

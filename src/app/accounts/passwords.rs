@@ -40,11 +40,11 @@ impl Passwords {
         }
     }
 
-    /// Checks the length of a new password.
+    /// Checks a new password.
     ///
     /// # Errors
     ///
-    /// If it is too short or too long.
+    /// If it is too short or too long, or the name.
     pub fn check(&self, password: &str, name: &str) -> Result<(), ApiError> {
         let least = self.min_characters;
         if password.chars().count() < least {

@@ -1,12 +1,13 @@
 //! Sessions: signed-in browsers.
 
-use std::{collections::HashMap, net::IpAddr, time::Duration};
-
-use parking_lot::Mutex;
+use std::{net::IpAddr, time::Duration};
 
 use super::{Accounts, device, secret};
 use crate::{
-    app::access::{Access, Credential},
+    app::{
+        access::{Access, Credential},
+        last_uses::MAX_INTERVAL_MS,
+    },
     clock,
     protocol::{ApiError, SessionId, Timestamp, UserId},
     storage::{
@@ -14,16 +15,6 @@ use crate::{
         accounts::{Account, AccountChange, Session},
     },
 };
-
-/// The precision of the last use of a session, in milliseconds. A shorter idle time counts from the start of the interval.
-const USE_INTERVAL_MS: i64 = 60_000;
-
-/// The maximum length of a stored device or address, in characters.
-const MAX_DEVICE_CHARS: usize = 60;
-
-/// The times when this process last recorded the use of each session.
-#[derive(Default)]
-pub(super) struct SessionUses(Mutex<HashMap<SessionId, Timestamp>>);
 
 /// A new session, with its secret for the cookie.
 pub struct NewSession {
@@ -56,10 +47,9 @@ impl Accounts {
             false => (settings.session_idle, settings.session_lifetime),
         };
         let now = clock::now();
-        let device = device::describe(user_agent);
         let session = Session {
             id: SessionId::new(),
-            device: device.chars().take(MAX_DEVICE_CHARS).collect(),
+            device: device::describe(user_agent),
             address: address.to_string(),
             created_at: now,
             last_used_at: now,
@@ -106,14 +96,14 @@ impl Accounts {
 
     /// Records that a session is used, at most once per interval. Nobody waits for the write.
     fn record_use(&self, session: &Session, address: IpAddr) {
-        let now = clock::now();
+        // A short idle time must not pass between two records.
+        let interval_ms = MAX_INTERVAL_MS.min(session.idle_ms / 2);
+        let last = Some(session.last_used_at);
+        if !self
+            .session_uses
+            .begin_record(session.id, last, interval_ms, clock::now())
         {
-            let mut uses = self.session_uses.0.lock();
-            let last = uses.get(&session.id).copied().unwrap_or(session.last_used_at);
-            if now.0 - last.0.max(session.last_used_at.0) < USE_INTERVAL_MS.min(session.idle_ms / 2) {
-                return;
-            }
-            uses.insert(session.id, now);
+            return;
         }
         let change = AccountChange::UseSession {
             session_id: session.id,
@@ -137,7 +127,7 @@ impl Accounts {
 
     /// Ends a session of a user. Its requests and streams end too.
     pub async fn end_session(&self, user_id: UserId, session_id: SessionId) -> Result<(), ApiError> {
-        self.session_uses.0.lock().remove(&session_id);
+        self.session_uses.forget(session_id);
         self.submit(AccountChange::EndSession { user_id, session_id })
             .await
     }
@@ -152,6 +142,7 @@ impl Accounts {
     }
 }
 
-fn milliseconds(duration: Duration) -> i64 {
+/// Returns a duration in milliseconds.
+pub(super) fn milliseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }

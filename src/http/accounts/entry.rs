@@ -10,7 +10,10 @@ use serde::Deserialize;
 
 use super::{
     SETUP_PATH, WithPasswords, cookie,
-    page::{self, FormError, failure, name_field, password_field, redirect, referring_page, safe_next},
+    page::{
+        self, FormError, failure, invalid_form, name_field, password_field, redirect, referring_page,
+        safe_next,
+    },
 };
 use crate::{
     app::accounts::ClientAddress,
@@ -48,13 +51,7 @@ pub type FormInput = Result<Form<EntryForm>, FormRejection>;
 
 /// Reads a form.
 pub fn read(form: FormInput) -> Result<EntryForm, FormError> {
-    match form {
-        Ok(Form(form)) => Ok(form),
-        Err(_) => {
-            let message = "The form could not be read. Nothing was changed; go back and try again.";
-            Err(ApiError::new(ErrorCode::BadRequest, message).into())
-        }
-    }
+    form.map(|Form(form)| form).map_err(|_| invalid_form())
 }
 
 impl EntryForm {

@@ -9,7 +9,10 @@ use super::{
     page::{self, FormError, failure, name_field, password_field},
 };
 use crate::{
-    app::accounts::{ClientAddress, links::invalid_link},
+    app::accounts::{
+        ClientAddress,
+        links::{self, invalid_link},
+    },
     protocol::{ApiError, ErrorCode},
     settings::SignUp,
     storage::accounts::LinkPurpose,
@@ -66,16 +69,12 @@ fn new_account_form(path: String, form: EntryForm, error: Option<FormError>) -> 
 /// `GET /invitation/{secret}`
 pub async fn invitation_page(to: WithPasswords, Path(secret): Path<String>) -> Response {
     match to.app.accounts.link_purpose(&secret).await {
-        Ok(LinkPurpose::Invitation(_)) if to.app.accounts.sign_up_mode() != SignUp::Closed => {
-            new_account_form(invitation_path(&secret), EntryForm::default(), None)
+        Ok(purpose @ LinkPurpose::Invitation(_)) if to.app.accounts.sign_up_mode() != SignUp::Closed => {
+            new_account_form(links::path(purpose, &secret), EntryForm::default(), None)
         }
         Ok(_) => failure("Not valid", &invalid_link()),
         Err(error) => failure("Not valid", &error),
     }
-}
-
-fn invitation_path(secret: &str) -> String {
-    format!("/invitation/{secret}")
 }
 
 /// `POST /invitation/{secret}`
@@ -85,12 +84,14 @@ pub async fn accept_invitation(
     headers: HeaderMap,
     form: FormInput,
 ) -> Response {
-    if let Err(error) = to.app.accounts.link_purpose(&secret).await {
-        return failure("Not valid", &error);
-    }
+    let path = match to.app.accounts.link_purpose(&secret).await {
+        Ok(purpose @ LinkPurpose::Invitation(_)) => links::path(purpose, &secret),
+        Ok(_) => return failure("Not valid", &invalid_link()),
+        Err(error) => return failure("Not valid", &error),
+    };
     let form = match read(form) {
         Ok(form) => form,
-        Err(error) => return new_account_form(invitation_path(&secret), EntryForm::default(), Some(error)),
+        Err(error) => return new_account_form(path, EntryForm::default(), Some(error)),
     };
     let done = async {
         form.check_repeated_password()?;
@@ -102,14 +103,14 @@ pub async fn accept_invitation(
     };
     match done.await {
         Ok(response) => response,
-        Err(error) => new_account_form(invitation_path(&secret), form, Some(error)),
+        Err(error) => new_account_form(path, form, Some(error)),
     }
 }
 
 /// `GET /new-password/{secret}`
 pub async fn new_password_page(to: WithPasswords, Path(secret): Path<String>) -> Response {
     match to.app.accounts.link_purpose(&secret).await {
-        Ok(LinkPurpose::NewPassword(_)) => new_password_form(&secret, None),
+        Ok(purpose @ LinkPurpose::NewPassword(_)) => new_password_form(links::path(purpose, &secret), None),
         Ok(_) => failure("Not valid", &invalid_link()),
         Err(error) => failure("Not valid", &error),
     }
@@ -122,9 +123,11 @@ pub async fn set_new_password(
     headers: HeaderMap,
     form: FormInput,
 ) -> Response {
-    if let Err(error) = to.app.accounts.link_purpose(&secret).await {
-        return failure("Not valid", &error);
-    }
+    let path = match to.app.accounts.link_purpose(&secret).await {
+        Ok(purpose @ LinkPurpose::NewPassword(_)) => links::path(purpose, &secret),
+        Ok(_) => return failure("Not valid", &invalid_link()),
+        Err(error) => return failure("Not valid", &error),
+    };
     let done = async {
         let form = read(form)?;
         form.check_repeated_password()?;
@@ -133,14 +136,14 @@ pub async fn set_new_password(
     };
     match done.await {
         Ok(response) => response,
-        Err(error) => new_password_form(&secret, Some(error)),
+        Err(error) => new_password_form(path, Some(error)),
     }
 }
 
-fn new_password_form(secret: &str, error: Option<FormError>) -> Response {
+fn new_password_form(path: String, error: Option<FormError>) -> Response {
     let content = view! {
         <p>"All devices on which you are signed in will be signed out."</p>
-        <form method="post" action=format!("/new-password/{secret}")>
+        <form method="post" action=path>
             {password_field("New password", "password", "new-password", true)}
             {password_field("New password again", "again", "new-password", false)}
             <button type="submit" class="button button-primary">"Set the password"</button>

@@ -11,13 +11,13 @@ use serde::Deserialize;
 
 use super::{
     SIGN_IN_PATH, SignedIn, cookie,
-    page::{self, FormError, failure, password_field, redirect},
+    page::{self, FormError, failure, invalid_form, password_field, redirect},
 };
 use crate::{
     app::accounts::ClientAddress,
-    clock,
+    clock::format_minute,
     http::client::Client,
-    protocol::{ApiError, ErrorCode, SessionId, Timestamp},
+    protocol::{ApiError, ErrorCode, SessionId},
     storage::accounts::{Role, Session},
 };
 
@@ -99,9 +99,9 @@ fn session_row(session: Session, current: Option<SessionId>, zone: &TimeZone) ->
     let state = if is_current {
         "This device".to_owned()
     } else {
-        format!("Last used {}", minute(session.last_used_at, zone))
+        format!("Last used {}", format_minute(session.last_used_at, zone))
     };
-    let since = minute(session.created_at, zone);
+    let since = format_minute(session.created_at, zone);
     view! {
         <li class="account-row">
             <div>
@@ -116,11 +116,6 @@ fn session_row(session: Session, current: Option<SessionId>, zone: &TimeZone) ->
     }
 }
 
-/// Returns a time for people.
-pub fn minute(at: Timestamp, zone: &TimeZone) -> String {
-    clock::format_minute(at, zone)
-}
-
 /// The fields of the password form.
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -133,9 +128,11 @@ pub struct PasswordForm {
 /// `POST /account/password`
 pub async fn change_password(user: SignedIn, form: Result<Form<PasswordForm>, FormRejection>) -> Response {
     let changed = async {
-        let (Ok(Form(form)), Some(session)) = (form, user.session) else {
-            return Err(invalid_form());
+        let Some(session) = user.session else {
+            let message = "You are signed in by the proxy, and have no password here. Nothing was changed.";
+            return Err(ApiError::new(ErrorCode::BadRequest, message).into());
         };
+        let Form(form) = form.map_err(|_| invalid_form())?;
         if form.password != form.again {
             let message = "The two new passwords differ. Nothing was changed; write both again.";
             return Err(ApiError::new(ErrorCode::BadRequest, message).into());
@@ -152,11 +149,6 @@ pub async fn change_password(user: SignedIn, form: Result<Form<PasswordForm>, Fo
         Ok(()) => redirect("/account?done=password"),
         Err(error) => account_page(&user, None, Some(error)).await,
     }
-}
-
-fn invalid_form() -> FormError {
-    let message = "The form could not be read. Nothing was changed; go back and try again.";
-    ApiError::new(ErrorCode::BadRequest, message).into()
 }
 
 /// The field of the button at a session.

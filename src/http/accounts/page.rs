@@ -13,7 +13,7 @@ use ring::digest::{SHA256, digest};
 use crate::{
     app::accounts::AttemptError,
     assets::Manifest,
-    http::page::LOOK_SCRIPT,
+    http::{error_response::status, page::LOOK_SCRIPT},
     protocol::{ApiError, ErrorCode},
 };
 
@@ -80,11 +80,6 @@ pub fn failure(title: &'static str, error: &ApiError) -> Response {
     respond(status(error), title, content)
 }
 
-/// Returns the HTTP status of an error.
-pub fn status(error: &ApiError) -> StatusCode {
-    StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
-}
-
 /// The error of a form, to be shown above it.
 pub struct FormError {
     pub status: StatusCode,
@@ -109,13 +104,19 @@ impl From<AttemptError> for FormError {
             AttemptError::Wait(wait) => Self {
                 status: StatusCode::TOO_MANY_REQUESTS,
                 message: format!(
-                    "Too many attempts have failed. Nothing was changed; try again in {}.",
+                    "Too many attempts. Nothing was changed; try again in {}.",
                     in_words(wait)
                 ),
                 retry_after: Some(wait),
             },
         }
     }
+}
+
+/// Returns the error for a form with other fields than the page's.
+pub fn invalid_form() -> FormError {
+    let message = "The form could not be read. Nothing was changed; go back and try again.";
+    ApiError::new(ErrorCode::BadRequest, message).into()
 }
 
 /// Returns a page with a form, and the error of its last use.

@@ -10,11 +10,11 @@ use serde::Deserialize;
 
 use super::{
     SignedIn,
-    own::minute,
     page::{self, failure, redirect},
 };
 use crate::{
     app,
+    clock::format_minute,
     protocol::{ApiError, LinkId, UserId},
     settings::AuthMode,
     storage::accounts::{Account, AccountLink, LinkPurpose, Role},
@@ -72,14 +72,14 @@ async fn users_page(admin: &SignedIn, done: Option<&'static str>) -> Result<Resp
                 LinkPurpose::Invitation(Role::Member) => "Invitation".to_owned(),
                 LinkPurpose::NewPassword(user_id) => format!("New password for {}", name_of(user_id)),
             };
-            link_row(link, what, minute(link.expires_at, zone))
+            link_row(link, what, format_minute(link.expires_at, zone))
         })
         .collect();
     let has_passwords = admin.app.accounts.mode() == AuthMode::Password;
     let rows: Vec<_> = accounts
         .iter()
         .map(|account| {
-            let since = minute(account.created_at, zone);
+            let since = format_minute(account.created_at, zone);
             user_row(
                 account,
                 account.user_id == admin.account.user_id,
@@ -143,7 +143,8 @@ fn user_row(account: &Account, is_self: bool, since: String, has_passwords: bool
             true => button("enable", "Enable", quiet),
             false => button("disable", "Disable", quiet),
         };
-        let password = has_passwords.then(|| button("password", "New password link", quiet));
+        let password =
+            (has_passwords && !account.is_disabled).then(|| button("password", "New password link", quiet));
         view! { {password} {switch} {button("delete", "Delete…", "button button-quiet")} }
     });
     view! {

@@ -5,7 +5,7 @@ use std::{
     ffi::OsStr,
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use super::DATABASE_FILE_NAME;
@@ -16,6 +16,14 @@ const LOCK_FILE_NAME: &str = "parlor.lock";
 
 /// The folder of the users' files.
 const FILES_FOLDER_NAME: &str = "files";
+
+/// The file that is written when the database was lost. While it exists, no content in [`FILES_FOLDER_NAME`] is deleted because
+/// no message has it.
+const KEEP_FILES_MARKER: &str = "keep-files";
+
+/// The content of [`KEEP_FILES_MARKER`].
+const KEEP_FILES_NOTE: &[u8] = b"parlor.db was empty or missing when Parlor started. While this file exists, Parlor keeps the contents in \
+    files/ that belong to no message.\nDelete this file to have the next start delete them.\n";
 
 /// The content of the lock file beside a database.
 const DATABASE_NOTE: &[u8] = b"parlor.db\n";
@@ -131,7 +139,8 @@ fn owner_only_options() -> OpenOptions {
 /// If SQLite would delete committed data, as it does with the write-ahead log of an empty file.
 pub(super) fn prepare_database_file(folder: &Path, lock: &DataFolderLock) -> Result<bool, StorageError> {
     let file = folder.join(DATABASE_FILE_NAME);
-    let is_lost = lock.had_database && !file.exists();
+    let had_database = lock.had_database || folder.join(FILES_FOLDER_NAME).exists();
+    let is_lost = had_database && !file.exists();
     let is_empty = is_lost || fs::metadata(&file).is_ok_and(|file| file.len() == 0);
     // SQLite treats a missing file as an empty one.
     if is_empty || !file.exists() {
@@ -157,7 +166,23 @@ pub(super) fn prepare_database_file(folder: &Path, lock: &DataFolderLock) -> Res
         was_used = lock.was_used,
         "parlor.db was empty or missing: Parlor starts with no data. If there were conversations, stop Parlor and restore a backup"
     );
-    Ok(lock.was_used || others > 0)
+    let lacks_earlier_data = lock.was_used || others > 0;
+    if lacks_earlier_data {
+        // Written before there is a database: later starts cannot tell that it was lost.
+        let marker = folder.join(KEEP_FILES_MARKER);
+        owner_only_options()
+            .truncate(true)
+            .open(marker)?
+            .write_all(KEEP_FILES_NOTE)?;
+    }
+    Ok(lacks_earlier_data)
+}
+
+/// Returns the file because of which contents without a message are kept, if it exists.
+pub fn keep_files_marker(folder: &Path) -> Option<PathBuf> {
+    let marker = folder.join(KEEP_FILES_MARKER);
+    let is_missing = matches!(marker.try_exists(), Ok(false));
+    (!is_missing).then_some(marker)
 }
 
 /// Removes other system users' permissions from the folder and from Parlor's files in it, because
@@ -205,10 +230,15 @@ pub(super) fn make_private(_: &Path) {}
 #[cfg(unix)]
 fn owned_file_names() -> impl Iterator<Item = String> {
     let of_database = SQLITE_FILE_SUFFIXES.map(|suffix| [DATABASE_FILE_NAME, suffix].concat());
-    [LOCK_FILE_NAME, DATABASE_FILE_NAME, FILES_FOLDER_NAME]
-        .map(str::to_owned)
-        .into_iter()
-        .chain(of_database)
+    [
+        LOCK_FILE_NAME,
+        DATABASE_FILE_NAME,
+        FILES_FOLDER_NAME,
+        KEEP_FILES_MARKER,
+    ]
+    .map(str::to_owned)
+    .into_iter()
+    .chain(of_database)
 }
 
 /// Returns true if the folder has only Parlor's files. Returns false if it can't be read.

@@ -54,7 +54,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use self::open::DATABASE_FILE_NAME;
+pub use self::{data_folder::keep_files_marker, open::DATABASE_FILE_NAME};
 
 /// A SQLite database in WAL mode.
 #[derive(Clone, Debug)]

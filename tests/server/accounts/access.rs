@@ -1,7 +1,7 @@
 //! Every route × everybody who may not use it, and then its owner.
 //!
 //! The routes of the API are those of its document, the server functions those that are registered, and all others are read from
-//! the source: a new one without an entry fails.
+//! the source: a path without an entry fails.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -295,6 +295,24 @@ async fn account_pages_belong_to_their_users() {
         let is_done = matches!(status, 200 | 303) || (path.ends_with("/uninvite") && status == 404);
         assert!(is_done, "{method} {path}: {status} {body}");
     }
+}
+
+#[tokio::test]
+async fn a_signed_out_form_is_refused_so_that_its_text_stays() {
+    let (_folder, _upstream, parlor) = start_parlor_with(with_passwords).await;
+    let mut ann = Browser::new(&parlor);
+    ann.set_up(&parlor, "ann").await;
+    let mut nobody = Browser::new(&parlor);
+    let sent = nobody.submit("/send", &[("message", "A long text")]).await;
+    assert_eq!(sent.status(), 401);
+    assert!(
+        sent.text()
+            .await
+            .unwrap()
+            .contains("your text is still in the form")
+    );
+    let page = nobody.get("/c/1").send().await.unwrap();
+    assert_eq!(page.headers()["location"], "/sign-in?next=%2Fc%2F1");
 }
 
 /// Returns the patterns of all routes in the source.

@@ -1,8 +1,13 @@
 //! Users named by a proxy, and what proxies may report.
 
-use parlor::settings::AuthMode;
+use parlor::{
+    settings::AuthMode,
+    storage::{accounts::AccountStorage, sqlite::SqliteStorage},
+};
+use upstream::{Script, Upstream, When};
 
 use super::Team;
+use crate::support::Parlor;
 
 #[tokio::test]
 async fn a_named_proxy_names_the_user() {
@@ -59,7 +64,34 @@ async fn the_user_header_counts_from_the_proxy_only() {
         let forged = browser.get(path).header("remote-user", "ann");
         assert_eq!(forged.send().await.unwrap().status(), 403, "{path}");
     }
-    assert_eq!(browser.get("/healthz").send().await.unwrap().status(), 200);
+    let health = browser.get("/healthz").header("remote-user", "ann");
+    assert_eq!(health.send().await.unwrap().status(), 200);
+    team.parlor.stop().await;
+    let database = SqliteStorage::open(team.folder.path()).await.unwrap();
+    assert!(!database.has_accounts().await.unwrap(), "nobody was let in");
+}
+
+#[tokio::test]
+async fn the_first_proxied_user_gets_what_was_there_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.add_script(When::any(), Script::new().text("Yes."));
+    let parlor = Parlor::start(folder.path(), &upstream).await;
+    let turn = parlor.turn(None, "Before").await;
+    parlor.stop().await;
+    let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
+        settings.accounts.auth = AuthMode::Proxy;
+        settings.server.proxies = vec!["127.0.0.1/32".parse().unwrap()];
+    })
+    .await;
+    let path = format!(
+        "/rpc/conversation?conversation_id={}",
+        turn[0]["conversation_id"].as_str().unwrap()
+    );
+    for (user, status) in [("ann", 200), ("ben", 404), ("ann", 200)] {
+        let found = parlor.get(&path).header("remote-user", user);
+        assert_eq!(found.send().await.unwrap().status(), status, "{user}");
+    }
 }
 
 #[tokio::test]

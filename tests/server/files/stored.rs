@@ -217,3 +217,25 @@ async fn tool_files_move_out_of_the_database() {
         .unwrap();
     assert_eq!((left, stored_names(folder.path()).len()), (0, 1));
 }
+
+#[tokio::test]
+async fn contents_outlive_a_lost_database() {
+    let (folder, upstream, parlor) = start(|_, _| {}).await;
+    parlor.send_file("a.txt", b"Hello".to_vec(), "Look").await;
+    parlor.stop().await;
+    let stored = stored_names(folder.path());
+    assert_eq!(stored.len(), 1);
+    std::fs::remove_file(folder.path().join("parlor.db")).unwrap();
+    for start in 1..=3 {
+        let parlor = Parlor::start(folder.path(), &upstream).await;
+        assert_eq!(stored_names(folder.path()), stored, "start {start}");
+        parlor.stop().await;
+    }
+    std::fs::remove_file(folder.path().join("keep-files")).unwrap();
+    Parlor::start(folder.path(), &upstream).await.stop().await;
+    assert_eq!(
+        stored_names(folder.path()),
+        [""; 0],
+        "the user deleted the marker"
+    );
+}

@@ -190,7 +190,6 @@ pub fn all_targets() -> Vec<Target> {
     let more = [
         ("POST", "/send", Some(form)),
         ("GET", "/rpc/events", Some(json!({ "after": 0 }))),
-        ("GET", "/rpc/attachments/{attachment_id}", None),
         ("GET", "/rpc/files/{file_id}", None),
         ("POST", "/rpc/files", None),
         (

@@ -142,6 +142,16 @@ async fn notices_a_missing_database() {
     let storage = open_when_unlocked(folder.path()).await.unwrap();
     assert!(storage.lacks_earlier_data());
     drop(storage);
+    let storage = open_when_unlocked(folder.path()).await.unwrap();
+    assert!(!storage.lacks_earlier_data());
+    assert!(keep_files_marker(folder.path()).is_some(), "later starts know it");
+    drop(storage);
+    // The files of users show it too.
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("files")).unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    assert!(storage.lacks_earlier_data());
+    drop(storage);
     // The first start could lock the folder and not create the database.
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("parlor.lock"), "").unwrap();

@@ -1,0 +1,60 @@
+//! Accounts over a database, without HTTP.
+
+use super::*;
+use crate::{hub::Hub, storage::sqlite::SqliteStorage};
+
+const PASSWORD: &str = "a long password";
+const FROM: ClientAddress = ClientAddress(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST));
+
+/// Returns accounts with open sign-up and an administrator.
+async fn accounts(attempts: usize) -> (tempfile::TempDir, Accounts) {
+    let folder = tempfile::tempdir().unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
+    let (journal, _) = Journal::start(storage.clone(), Arc::new(Hub::default()));
+    let settings = AccountSettings {
+        auth: AuthMode::Password,
+        sign_up: SignUp::Open,
+        sign_in_attempts: attempts,
+        ..AccountSettings::default()
+    };
+    let monitor = Arc::new(AccessMonitor::new(storage.clone(), settings.auth));
+    let accounts = Accounts::new(settings, storage, journal, monitor);
+    let token = accounts.new_setup_token().await.unwrap().unwrap();
+    let made = accounts.set_up(&token, ("root", PASSWORD), false, FROM).await;
+    made.unwrap();
+    (folder, accounts)
+}
+
+#[tokio::test]
+async fn a_disabled_account_does_not_use_up_its_password_link() {
+    let (_folder, accounts) = accounts(100).await;
+    let user_id = accounts.sign_up("ann", PASSWORD, FROM).await.unwrap();
+    let link = accounts.new_password_link(user_id).await.unwrap();
+    let (_, secret) = link.rsplit_once('/').unwrap();
+    accounts.set_disabled(user_id, true).await.unwrap();
+    let rejected = accounts.reset_password(secret, "another password").await;
+    assert_eq!(rejected.unwrap_err().code, ErrorCode::NotFound);
+    accounts.set_disabled(user_id, false).await.unwrap();
+    assert!(accounts.check_password("ann", PASSWORD, FROM).await.is_ok());
+    let set = accounts.reset_password(secret, "another password").await;
+    assert_eq!(set.unwrap(), user_id);
+}
+
+#[tokio::test]
+async fn sign_ups_do_not_delay_sign_ins() {
+    let (_folder, accounts) = accounts(2).await;
+    let mut is_limited = false;
+    // The first waits may end before the next attempt.
+    for number in 0..20 {
+        match accounts.sign_up(&format!("user{number}"), PASSWORD, FROM).await {
+            Ok(_) => {}
+            Err(AttemptError::Wait(_)) => {
+                is_limited = true;
+                break;
+            }
+            Err(AttemptError::Refused(error)) => panic!("{error:?}"),
+        }
+    }
+    assert!(is_limited);
+    assert!(accounts.check_password("user0", PASSWORD, FROM).await.is_ok());
+}
