@@ -237,7 +237,7 @@ async fn blind_model_learns_that_no_image_follows() {
         When::user_contains("once more"),
         Script::new().tool_call("call1", "retrieve_file", &arguments),
     );
-    let note = "map.png follows.\n\n(The file map.png is not shown to you: you do not see images.)";
+    let note = "(The file map.png is not shown to you: you do not see images.)";
     upstream.add_script(When::tool_gave(note), Script::new().text("I can't."));
     let turn = json!({
         "message": "Look once more", "conversation_id": file["conversation_id"], "model": "test/blind",
