@@ -1,6 +1,6 @@
 //! Stored files: upload, limits, contents, and their deletion.
 
-use std::path::Path;
+use std::{io::ErrorKind, path::Path};
 
 use parlor::tools::ToolRegistry;
 use reqwest::StatusCode;
@@ -17,11 +17,13 @@ fn stored_names(data: &Path) -> Vec<String> {
     let mut names = Vec::new();
     let mut folders = vec![data.join("files")];
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
+        // The server may delete or rename a file meanwhile.
+        for entry in std::fs::read_dir(folder).into_iter().flatten() {
             let entry = entry.unwrap();
-            match entry.file_type().unwrap().is_dir() {
-                true => folders.push(entry.path()),
-                false => names.push(entry.file_name().into_string().unwrap()),
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(_) => names.push(entry.file_name().into_string().unwrap()),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::NotFound),
             }
         }
     }
