@@ -27,7 +27,9 @@ async function makeFirstAccount(page: Page, parlor: Parlor, name: string): Promi
 /** Makes an invitation on the page of the users. Returns its path. */
 async function invite(page: Page): Promise<string> {
   await page.getByRole('button', { name: 'Make an invitation link' }).click();
-  return (await page.getByRole('link', { name: '/invitation/' }).getAttribute('href'))!;
+  const link = page.getByRole('link', { name: '/invitation/' });
+  await expect(link).toContainText(new URL(page.url()).origin);
+  return (await link.getAttribute('href'))!;
 }
 
 /** Fills in the form of a new account, and sends it. */

@@ -2,7 +2,7 @@
 
 use axum::{
     extract::{Form, Query, rejection::FormRejection},
-    http::StatusCode,
+    http::{HeaderMap, StatusCode, header},
     response::Response,
 };
 use leptos::prelude::*;
@@ -191,37 +191,46 @@ fn done(outcome: Result<&'static str, ApiError>) -> Response {
 }
 
 /// `POST /account/users/invite`
-pub async fn invite(admin: SignedIn, form: FormInput) -> Response {
+pub async fn invite(admin: SignedIn, headers: HeaderMap, form: FormInput) -> Response {
     let made = async {
         let form = read(&admin, form)?;
         admin.app.accounts.invite(Role::from_name(&form.role)).await
     };
     new_link_page(
         made.await,
+        &site_address(&admin, &headers),
         "Send this link to the person. It works once, for a new account.",
     )
 }
 
 /// `POST /account/users/password`
-pub async fn new_password_link(admin: SignedIn, form: FormInput) -> Response {
+pub async fn new_password_link(admin: SignedIn, headers: HeaderMap, form: FormInput) -> Response {
     let made = async {
         let form = read(&admin, form)?;
         admin.app.accounts.new_password_link(parse_user(&form)?).await
     };
     new_link_page(
         made.await,
+        &site_address(&admin, &headers),
         "Send this link to the user. It works once, to set a new password.",
     )
 }
 
-fn new_link_page(made: Result<String, ApiError>, about: &'static str) -> Response {
+/// Returns the scheme and the host of this site as the administrator's browser has them; empty if they are unknown.
+fn site_address(admin: &SignedIn, headers: &HeaderMap) -> String {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let scheme = if admin.client.is_tls { "https" } else { "http" };
+    host.map_or_else(String::new, |host| [scheme, "://", host].concat())
+}
+
+fn new_link_page(made: Result<String, ApiError>, site: &str, about: &'static str) -> Response {
     let path = match made {
         Ok(path) => path,
         Err(error) => return failure("No link was made", &error),
     };
     let content = view! {
-        <p>{about} " It is shown only now: copy its address."</p>
-        <p class="account-link"><a href=path.clone()>{path.clone()}</a></p>
+        <p>{about} " It is shown only now: copy it."</p>
+        <p class="account-link"><a href=path.clone()>{[site, &path].concat()}</a></p>
         <div class="account-actions">
             <a class="button" href="/account/users">"Back to the users"</a>
         </div>
