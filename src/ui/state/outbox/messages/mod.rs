@@ -105,7 +105,8 @@ impl OutgoingMessage {
     pub fn provisional_transcript(&self) -> Option<Transcript> {
         (self.from == Route::New).then(|| {
             let mut begun = Transcript::new(self.intent.conversation_id);
-            begun.title = intent::title_from(&self.intent.text);
+            let first_file = self.files.first().map(|file| file.name.as_str());
+            begun.title = intent::title_of(&self.intent.text, first_file);
             begun.model.clone_from(&self.intent.model);
             begun
         })
