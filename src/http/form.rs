@@ -176,7 +176,7 @@ fn rejection_page(error: &ApiError, mut composed: ComposerForm, models: Vec<Mode
             </body>
         </html>
     };
-    let mut response = (status(&error), Html(page.to_html())).into_response();
+    let mut response = (status(error), Html(page.to_html())).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(
