@@ -1,4 +1,83 @@
 //! Streams and requests of the Messages API.
 
+mod recorded;
 mod requests;
+mod shapes;
 mod streams;
+
+use serde_json::{Value, json};
+
+use super::{PROVIDER_KIND, decoder::MessageDecoder};
+use crate::{
+    model::{
+        FinishReason,
+        ModelEvent::{self, Finished, Text, Thinking, ToolArguments},
+        OpaqueTarget, UnreadableContent, Usage,
+    },
+    protocol::{Opaque, RawJson},
+    providers::transport::{
+        decoder::DecodeError,
+        testing::{self, check_chunkings, decode_cut, recorded_events, stream_of},
+    },
+};
+
+fn decode(bytes: &[u8]) -> (Vec<ModelEvent>, Option<DecodeError>) {
+    testing::decode(MessageDecoder::default(), [bytes])
+}
+
+/// Decodes these events.
+fn decode_events(events: &[Value]) -> (Vec<ModelEvent>, Option<DecodeError>) {
+    let events: Vec<String> = events.iter().map(Value::to_string).collect();
+    decode(&stream_of(&events, "\n"))
+}
+
+fn usage(input_tokens: u64, output_tokens: u64) -> ModelEvent {
+    ModelEvent::Usage(Usage {
+        input_tokens,
+        output_tokens,
+        ..Usage::default()
+    })
+}
+
+/// Returns the event of these provider blocks, with the texts and calls before them.
+fn blocks(value: &Value) -> ModelEvent {
+    let data = Opaque {
+        kind: PROVIDER_KIND.into(),
+        field: "blocks".into(),
+        value: RawJson::parse_or_quote(&value.to_string()),
+    };
+    let beside = OpaqueTarget::Answer;
+    ModelEvent::Opaque { beside, data }
+}
+
+fn call(index: usize, id: &str, name: &str) -> ModelEvent {
+    let (id, name) = (id.into(), name.into());
+    ModelEvent::ToolCall { index, id, name }
+}
+
+fn arguments(index: usize, delta: &str) -> ModelEvent {
+    let delta = delta.into();
+    ToolArguments { index, delta }
+}
+
+fn start(index: u64, block: Value) -> Value {
+    json!({ "type": "content_block_start", "index": index, "content_block": block })
+}
+
+fn delta(index: u64, delta: Value) -> Value {
+    json!({ "type": "content_block_delta", "index": index, "delta": delta })
+}
+
+fn stop(index: u64) -> Value {
+    json!({ "type": "content_block_stop", "index": index })
+}
+
+fn message_start() -> Value {
+    let usage = json!({ "input_tokens": 10, "cache_creation_input_tokens": 30, "cache_read_input_tokens": 200, "output_tokens": 1 });
+    json!({ "type": "message_start", "message": { "usage": usage } })
+}
+
+fn message_end(reason: &str) -> [Value; 2] {
+    let end = json!({ "type": "message_delta", "delta": { "stop_reason": reason }, "usage": { "output_tokens": 7 } });
+    [end, json!({ "type": "message_stop" })]
+}
