@@ -27,6 +27,7 @@ mod accounts;
 mod approvals;
 mod artifacts;
 mod branching;
+mod continue_run;
 pub(super) mod conversations;
 mod deletion;
 mod dispatch;
@@ -40,6 +41,7 @@ mod opaque;
 mod parameters;
 mod personal;
 mod queue;
+mod queue_state;
 mod run_output;
 mod suggestions;
 mod turns;
@@ -235,7 +237,9 @@ fn is_caused_by_change(error: &StorageError) -> bool {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{artifacts::DELETE_UNSHOWN, model_calls::RECORD_CALL, turns};
+    use super::{
+        artifacts::DELETE_UNSHOWN, continue_run::CONTINUE_RUN, model_calls::RECORD_CALL, turns::START_RUN,
+    };
 
     /// Returns the parameter numbers of a statement.
     fn parameter_numbers(statement: &str) -> BTreeSet<usize> {
@@ -246,7 +250,7 @@ mod tests {
 
     #[test]
     fn sql_batches_skip_few_parameter_numbers() {
-        for text in [turns::START_RUN, turns::CONTINUE_RUN, RECORD_CALL, DELETE_UNSHOWN] {
+        for text in [START_RUN, CONTINUE_RUN, RECORD_CALL, DELETE_UNSHOWN] {
             let statements: Vec<_> = text.split("; ").map(parameter_numbers).collect();
             let highest = |numbers: &BTreeSet<usize>| numbers.last().copied().unwrap_or_default();
             let parameters = statements.iter().map(highest).max().unwrap_or_default();

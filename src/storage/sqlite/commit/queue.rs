@@ -1,7 +1,7 @@
 //! The queue of a conversation: messages that wait for the end of its run. Each leaves the queue in the transaction
 //! that saves it as a message of the user, or when the user removes it.
 
-use sqlx::{Row, SqliteConnection};
+use sqlx::SqliteConnection;
 
 use super::{
     super::{
@@ -9,18 +9,16 @@ use super::{
         queue::{StoredQueuedMessage, stored_queue},
     },
     Batch, ChangeError, EMPTY_EVENTS, erase_event,
+    queue_state::{ConversationKey, active_leaf, is_held, is_queue_empty, must_wait, set_held},
     turns::conflict_as_rejection,
 };
 use crate::{
     protocol::{
-        ConversationId, EventBody, MessageId, Parameters, UserId,
+        EventBody, MessageId, Parameters, UserId,
         intent::{QueueChange, SendMessage, StartedRun},
     },
     storage::{ChangeRejection, Outcome, PageContextSnapshot, QueueLimits, RunKey, RunStart},
 };
-
-/// A conversation of a user.
-type ConversationKey = (UserId, ConversationId);
 
 impl Batch {
     /// Sends a message, or queues it while a run is active or earlier messages wait.
@@ -331,77 +329,4 @@ fn check_limits(
         return Err(ChangeRejection::QueueFull);
     }
     Ok(())
-}
-
-/// Returns true if a new message has to wait: a run is active, or earlier messages will be sent by themselves. The
-/// messages of a held queue wait for the user, and a new one does not wait for them.
-async fn must_wait(
-    connection: &mut SqliteConnection,
-    (user_id, conversation_id): ConversationKey,
-) -> Result<bool, ChangeError> {
-    let waits = sqlx::query(
-        "SELECT EXISTS (SELECT 1 FROM runs WHERE conversation_id = c.id AND status IN ('running', 'waiting')) \
-             OR (c.queue_held = 0 AND EXISTS (SELECT 1 FROM queued_messages WHERE conversation_id = c.id)) AS waits \
-         FROM conversations c WHERE c.user_id = ? AND c.id = ?",
-    )
-    .bind(user_id.to_string())
-    .bind(conversation_id.to_string())
-    .fetch_optional(connection)
-    .await?;
-    Ok(match waits {
-        Some(row) => row.try_get("waits")?,
-        None => false,
-    })
-}
-
-async fn active_leaf(
-    connection: &mut SqliteConnection,
-    key: ConversationKey,
-) -> Result<Option<MessageId>, ChangeError> {
-    let row = sqlx::query("SELECT active_leaf FROM conversations WHERE user_id = ? AND id = ?")
-        .bind(key.0.to_string())
-        .bind(key.1.to_string())
-        .fetch_optional(&mut *connection)
-        .await?;
-    Ok(match row {
-        Some(row) => messages::active_leaf(connection, key, &row).await?,
-        None => None,
-    })
-}
-
-async fn is_held(connection: &mut SqliteConnection, key: ConversationKey) -> Result<bool, ChangeError> {
-    let held = sqlx::query_scalar("SELECT queue_held FROM conversations WHERE user_id = ? AND id = ?")
-        .bind(key.0.to_string())
-        .bind(key.1.to_string())
-        .fetch_optional(connection)
-        .await?;
-    Ok(held.unwrap_or(false))
-}
-
-async fn set_held(
-    connection: &mut SqliteConnection,
-    key: ConversationKey,
-    held: bool,
-) -> Result<(), ChangeError> {
-    sqlx::query("UPDATE conversations SET queue_held = ? WHERE user_id = ? AND id = ?")
-        .bind(held)
-        .bind(key.0.to_string())
-        .bind(key.1.to_string())
-        .execute(connection)
-        .await?;
-    Ok(())
-}
-
-async fn is_queue_empty(
-    connection: &mut SqliteConnection,
-    key: ConversationKey,
-) -> Result<bool, ChangeError> {
-    let found: bool = sqlx::query_scalar(
-        "SELECT EXISTS (SELECT 1 FROM queued_messages WHERE user_id = ? AND conversation_id = ?)",
-    )
-    .bind(key.0.to_string())
-    .bind(key.1.to_string())
-    .fetch_one(connection)
-    .await?;
-    Ok(!found)
 }

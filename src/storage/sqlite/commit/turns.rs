@@ -1,4 +1,4 @@
-//! Turns: saving a message, starting the run that answers it, continuing a run.
+//! Turns: saving a message, and starting the run that answers it.
 
 use sqlx::{Row, SqliteConnection};
 
@@ -8,14 +8,12 @@ use super::{
     deletion::require_shown,
     literature::{copy_page_context, insert_page_context},
     personal::ensure_user,
-    run_output::update_message,
 };
 use crate::{
     protocol::{
         AssistantMessage, ConversationId, EventBody, Interaction, MessageBody, MessageId, Position,
-        RunStatus, Timestamp, UserId,
-        intent::{ContinueRun, Regenerate, SendMessage, StartedRun, title_of},
-        transcript::apply_to_run,
+        Timestamp, UserId,
+        intent::{Regenerate, SendMessage, StartedRun, title_of},
     },
     storage::{ChangeRejection, RunKey, RunStart},
 };
@@ -219,70 +217,6 @@ impl Batch {
         })
     }
 
-    /// Continues a run that was cut off: it starts again at the current position of the log, with the content
-    /// of its message.
-    pub(super) async fn continue_run(
-        &mut self,
-        connection: &mut SqliteConnection,
-        user_id: UserId,
-        intent: &ContinueRun,
-    ) -> Result<StartedRun, ChangeError> {
-        let ContinueRun {
-            conversation_id,
-            message_id,
-            ..
-        } = *intent;
-        let Some((found_in, mut message)) = messages::message(connection, user_id, message_id).await? else {
-            Err(ChangeRejection::NotFound)?
-        };
-        let parent_id = message.parent_id;
-        let (Some(assistant), Some(user_message_id)) = (message.assistant_mut(), parent_id) else {
-            Err(ChangeRejection::NotFound)?
-        };
-        if found_in != conversation_id {
-            Err(ChangeRejection::NotFound)?;
-        }
-        require_shown(&mut *connection, (user_id, conversation_id), message_id).await?;
-        match assistant.status {
-            RunStatus::Running | RunStatus::Waiting => Err(ChangeRejection::RunActive)?,
-            RunStatus::Complete if !assistant.is_cut_short() => Err(ChangeRejection::NotContinuable)?,
-            // The unreadable content is kept: continuing would overwrite it.
-            _ if assistant.is_damaged() && assistant.is_empty() => Err(ChangeRejection::NotContinuable)?,
-            RunStatus::Complete | RunStatus::Stopped | RunStatus::Failed | RunStatus::Interrupted => {}
-        }
-        let followers: i64 = sqlx::query_scalar(
-            "SELECT count(*) FROM messages WHERE user_id = ?1 AND parent_id = ?2 \
-                 AND id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = ?1)",
-        )
-        .bind(user_id.to_string())
-        .bind(message_id.to_string())
-        .fetch_one(&mut *connection)
-        .await?;
-        if followers > 0 {
-            Err(ChangeRejection::NotContinuable)?;
-        }
-        let event = EventBody::RunContinued { created_at: self.at };
-        apply_to_run(assistant, &event);
-        update_message(connection, user_id, message_id, assistant).await?;
-        let position = self
-            .log_event(connection, user_id, conversation_id, Some(message_id), event)
-            .await?;
-        sqlx::query(CONTINUE_RUN)
-            .bind(user_id.to_string())
-            .bind(conversation_id.to_string())
-            .bind(message_id.to_string())
-            .bind(self.at.0)
-            .bind(position.0.cast_signed())
-            .execute(connection)
-            .await
-            .map_err(|error| conflict_as_rejection(error, ChangeRejection::RunActive))?;
-        Ok(StartedRun {
-            conversation_id,
-            user_message_id,
-            assistant_message_id: message_id,
-        })
-    }
-
     /// Starts a run that answers `parent_id`. Its first event is at `first`; without that, the event of the
     /// start is the first.
     async fn start_run(
@@ -338,10 +272,6 @@ pub(super) const START_RUN: &str = "INSERT INTO messages (id, user_id, conversat
      INSERT INTO runs (id, user_id, conversation_id, status, first_position) VALUES (?3, ?1, ?2, 'running', ?8); \
      UPDATE conversations SET active_leaf = ?3, updated_at = ?6, activity = ?5, unseen = 0, model = ?9 \
          WHERE user_id = ?1 AND id = ?2";
-
-/// Continues a run that was cut off.
-pub(super) const CONTINUE_RUN: &str = "UPDATE runs SET status = 'running', first_position = ?5, last_position = NULL WHERE user_id = ?1 AND id = ?3; \
-     UPDATE conversations SET active_leaf = ?3, updated_at = ?4, activity = ?5, unseen = 0 WHERE user_id = ?1 AND id = ?2";
 
 /// Stores the tools that the first model call must use, in this run and in every other one that answers the
 /// same message.
