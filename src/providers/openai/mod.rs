@@ -13,6 +13,7 @@ mod request;
 mod service;
 #[cfg(test)]
 mod tests;
+mod thinking_rejection;
 mod unknown_content;
 mod wire;
 
@@ -30,7 +31,11 @@ use parking_lot::Mutex;
 use reqwest::header::{self, HeaderValue};
 use serde_json::{Map, Value};
 
-use self::{client_config::ClientConfig, decoder::ChunkDecoder};
+use self::{
+    client_config::ClientConfig,
+    decoder::ChunkDecoder,
+    thinking_rejection::{RejectedThinking, is_thinking_rejection, thinking_choice_rejection},
+};
 use super::{
     EndpointConfig,
     catalog::{Catalog, ListedModel},
@@ -38,7 +43,6 @@ use super::{
     fallback_messages::has_tools,
     local_probe::LocalProbe,
     model_list,
-    rejection_text::RejectionText,
     rejections::Rejections,
     transport::{
         EndpointInfo, Transport,
@@ -50,8 +54,8 @@ use super::{
 };
 use crate::{
     model::{
-        Endpoint, ListedModels, ModelError, ModelErrorKind, ModelMessage, ModelRequest, ModelStream,
-        RequestPreview, ServerCapabilities,
+        Endpoint, ListedModels, ModelError, ModelMessage, ModelRequest, ModelStream, RequestPreview,
+        ServerCapabilities,
     },
     protocol::{ModelCapabilities, ThinkingChoice},
     settings::{Dialect, PromptLength, ThinkingField},
@@ -361,41 +365,4 @@ fn has_thinking(request: &ModelRequest) -> bool {
         )
     };
     request.messages.iter().any(shows)
-}
-
-/// The rejected part of a choice of thinking.
-enum RejectedThinking {
-    /// No choice can be sent.
-    Field,
-    /// This choice alone, as far as is known.
-    Choice,
-}
-
-/// Returns the part of a choice of thinking that the server has rejected.
-fn thinking_choice_rejection(error: &ModelError) -> Option<RejectedThinking> {
-    const NO_FIELD: [&str; 7] = [
-        "unsupported parameter",
-        "not support parameter",
-        "unknown parameter",
-        "unrecognized",
-        "unexpected",
-        "extra_forbidden",
-        "not permitted",
-    ];
-    let names = [
-        "reasoning_effort",
-        "reasoning",
-        "enable_thinking",
-        "chat_template_kwargs",
-    ];
-    let text = RejectionText::from_error(error).filter(|text| text.rejects(&names))?;
-    Some(match text.contains(&NO_FIELD) {
-        true => RejectedThinking::Field,
-        false => RejectedThinking::Choice,
-    })
-}
-
-/// Returns true if the server has rejected the field with the model's thinking.
-fn is_thinking_rejection(error: &ModelError) -> bool {
-    error.kind == ModelErrorKind::Refused && error.error.message.contains("reasoning_content")
 }
