@@ -73,6 +73,7 @@ pub async fn files_belong_to_one_message(backend: &dyn Backend) {
     commit_one(&*storage, &Change::ForgetDeletedFiles { locations })
         .await
         .unwrap();
+    let others = upload_by(&*storage, other_user(), id).await;
     let turn = turn_with_files(id, &[&second, &first]);
     commit_one(&*storage, &turn.change).await.unwrap();
     let (_, message) = storage
@@ -91,7 +92,6 @@ pub async fn files_belong_to_one_message(backend: &dyn Backend) {
     };
     commit_one(&*storage, &delete).await.unwrap();
     assert_eq!(stored(TEST_USER).await.unwrap().as_ref(), Some(&first));
-    let others = upload_by(&*storage, other_user(), id).await;
     let delete = Change::DeleteConversation {
         user_id: TEST_USER,
         conversation_id: id,
