@@ -182,6 +182,24 @@ test('losing and regaining the network shows at once', async ({ chat, page, cont
   await expect(sign).toHaveCount(0);
 });
 
+test('a message queued without a connection is shown at once', async ({ browserLog, chat, page, context, upstream }) => {
+  browserLog.allowLostConnections();
+  await upstream.script({ steps: [{ text: 'Well' }, { gate: 'rest' }, { text: ', yes.' }] });
+  await chat.open();
+  await chat.begin('Is it?');
+  await expect(chat.answers).toContainText('Well');
+  await context.setOffline(true);
+  await expect(page.getByText('Reconnecting…')).toBeVisible();
+  await chat.message.fill('Are you there?');
+  await chat.message.press('Enter');
+  await expect(page.getByRole('region', { name: 'Queued messages' })).toContainText('Are you there?');
+  await expect(page.getByText('could not be loaded')).toHaveCount(0);
+  await context.setOffline(false);
+  await upstream.open('rest');
+  await expect(chat.answers).toHaveCount(2);
+  await chat.done();
+});
+
 test('shown content stays until it can be reloaded', async ({ chat, page, parlor, upstream }) => {
   await upstream.script({ steps: [{ text: 'Well' }, { gate: 'rest' }, { text: ', yes.' }] });
   await chat.open();

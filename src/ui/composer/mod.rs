@@ -14,7 +14,7 @@ mod thinking;
 
 pub use self::{model_list::ModelDialog, queue::load_queue};
 
-use leptos::{ev, html, leptos_dom::helpers::window_event_listener, prelude::*};
+use leptos::{ev, html, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local};
 
 use self::{
     files::{AttachButton, DropTarget, FileChips},
@@ -123,7 +123,13 @@ pub fn Composer() -> impl IntoView {
             event.prevent_default();
         }
     };
+    let is_queue_loading = StoredValue::new(false);
     let on_input = move |_| {
+        // The message may have to wait for the connection, and its row could not be loaded then.
+        if !is_queue_loading.get_value() {
+            is_queue_loading.set_value(true);
+            spawn_local(async { drop(load_queue().await) });
+        }
         if let Some(area) = area.get_untracked() {
             let route = chat_route.get_untracked();
             drafts::save(route, &area.value());

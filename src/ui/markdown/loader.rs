@@ -49,6 +49,7 @@ impl MarkdownLoader {
         retry_until_loaded(
             || Box::pin(reader()),
             || true,
+            || {},
             move |reader| here.set(Some(reader)),
         );
         Self(here)

@@ -51,7 +51,8 @@ impl From<SplitLoaderError> for LoadError {
 /// The future of a load.
 pub type LoadFuture<T> = Pin<Box<dyn Future<Output = Result<T, LoadError>>>>;
 
-/// Shows a view once its code is loaded; until then a notice that it is loading or has failed.
+/// Shows a view once its code is loaded; until then a notice that it is loading or has failed. A failed load is retried
+/// by itself.
 pub fn lazy_view<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     load: impl Fn() -> F + Send + Sync + 'static,
 ) -> AnyView {
@@ -74,6 +75,7 @@ pub fn lazy_optional<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     retry_until_loaded(
         move || Box::pin(load()),
         is_wanted,
+        || {},
         move |here| {
             code.try_set(Some(here));
         },
@@ -82,25 +84,30 @@ pub fn lazy_optional<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     view.erase()
 }
 
-/// Loads something lazy, retries as long as it is wanted, and calls `on_loaded` with it.
+/// Loads something lazy, retries as long as it is wanted, and calls `on_loaded` with it. The first failure is reported
+/// to `on_failed`.
 pub fn retry_until_loaded<T: 'static>(
     load: impl Fn() -> LoadFuture<T> + 'static,
     is_wanted: impl Fn() -> bool + 'static,
+    on_failed: impl FnOnce() + 'static,
     on_loaded: impl FnOnce(T) + 'static,
 ) {
     when_loaded(load(), move |first| match first {
         Ok(here) => on_loaded(here),
-        Err(LoadError) => spawn_local(async move {
-            let mut tries = 1;
-            browser::sleep(backoff_ms(tries)).await;
-            while is_wanted() {
-                if let Ok(here) = load().await {
-                    return on_loaded(here);
-                }
-                tries += 1;
+        Err(LoadError) => {
+            on_failed();
+            spawn_local(async move {
+                let mut tries = 1;
                 browser::sleep(backoff_ms(tries)).await;
-            }
-        }),
+                while is_wanted() {
+                    if let Ok(here) = load().await {
+                        return on_loaded(here);
+                    }
+                    tries += 1;
+                    browser::sleep(backoff_ms(tries)).await;
+                }
+            });
+        }
     });
 }
 
@@ -136,7 +143,7 @@ impl Lazy {
     }
 
     fn show(self, shows_notice: bool) -> AnyView {
-        self.load();
+        self.load_and_retry();
         let view = move || match (self.has_failed.get(), self.code.get()) {
             (_, Some(code)) => code(),
             (false, None) if !shows_notice => ().into_any(),
@@ -148,7 +155,19 @@ impl Lazy {
         view.erase()
     }
 
-    fn load(&self) {
+    fn load_and_retry(&self) {
+        let (load, has_failed) = (self.load.clone(), self.has_failed);
+        let (wanted, loaded) = (self.clone(), self.clone());
+        let is_wanted = move || wanted.code.get().is_none() && !wanted.has_failed.is_disposed();
+        let on_failed = move || {
+            has_failed.try_set(true);
+        };
+        let on_loaded = move |code| loaded.on_loaded(Ok(code));
+        retry_until_loaded(move || load(), is_wanted, on_failed, on_loaded);
+    }
+
+    /// Tries once, beside the retries.
+    fn load_now(&self) {
         let lazy = self.clone();
         when_loaded((self.load)(), move |result| lazy.on_loaded(result));
     }
@@ -162,11 +181,11 @@ impl Lazy {
     fn failure(self) -> AnyView {
         let again = move |_| {
             self.has_failed.set(false);
-            self.load();
+            self.load_now();
         };
         view! {
             <div class="notice" role="alert">
-                <p>"This part of the page could not be loaded. If this persists, reload the page."</p>
+                <p>"This part of the page could not be loaded. Parlor tries again by itself."</p>
                 <button type="button" class="button" on:click=again>
                     "Try again"
                 </button>
