@@ -137,7 +137,7 @@ test.describe('a forced search', () => {
   });
 
   test('returns with a withdrawn message', async ({ browserLog, chat, page, parlor, upstream }) => {
-    browserLog.allow(/net::ERR_/);
+    browserLog.allowLostConnections();
     await upstream.script({ steps: [{ text: 'Fine.' }] });
     await chat.open();
     const search = page.getByRole('button', { name: 'Search the web for the next message' });
