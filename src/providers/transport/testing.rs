@@ -2,11 +2,16 @@
 
 use std::{collections::VecDeque, path::Path};
 
+use proptest::sample::Index;
 use serde_json::{Value, json};
 
 use super::decoder::{DecodeError, Decoder, EventDecoder};
 use crate::{
-    model::ModelEvent::{self, Text, Thinking, ToolArguments},
+    model::{
+        ModelEvent::{self, Text, Thinking, ToolArguments},
+        OpaqueTarget, UnreadableContent, Usage,
+    },
+    protocol::{Opaque, RawJson},
     providers::DEFAULT_MAX_FRAME_BYTES,
 };
 
@@ -23,6 +28,25 @@ pub fn decode<'a>(
     }
     result = result.and_then(|()| decoder.end(&mut events));
     (merge_deltas(events), result.err())
+}
+
+/// Decodes a stream of these events.
+pub fn decode_events(
+    protocol: impl EventDecoder + 'static,
+    events: &[Value],
+) -> (Vec<ModelEvent>, Option<DecodeError>) {
+    let events: Vec<String> = events.iter().map(Value::to_string).collect();
+    decode(protocol, [stream_of(&events, "\n").as_slice()])
+}
+
+/// Decodes a recorded stream.
+pub fn decode_recorded(
+    folder: &str,
+    name: &str,
+    protocol: impl EventDecoder + 'static,
+) -> (Vec<ModelEvent>, Option<DecodeError>) {
+    let events = recorded_events(folder, name);
+    decode(protocol, [stream_of(&events, "\n").as_slice()])
 }
 
 pub fn merge_deltas(events: impl IntoIterator<Item = ModelEvent>) -> Vec<ModelEvent> {
@@ -97,15 +121,61 @@ pub fn check_chunkings<D: EventDecoder + 'static>(folder: &str, names: &[&str], 
 }
 
 /// Decodes a recording that is cut at these places.
-pub fn decode_cut<D: EventDecoder + 'static>(
+pub fn decode_cut(
     folder: &str,
     name: &str,
-    decoder: D,
-    cuts: &[proptest::sample::Index],
+    decoder: impl EventDecoder + 'static,
+    cuts: &[Index],
 ) -> (Vec<ModelEvent>, Option<DecodeError>) {
     let bytes = stream_of(&recorded_events(folder, name), "\n");
+    decode(decoder, cut_at(&bytes, cuts))
+}
+
+/// Returns the pieces of a stream that is cut at these places.
+pub fn cut_at<'a>(bytes: &'a [u8], cuts: &[Index]) -> Vec<&'a [u8]> {
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
     cuts.extend([0, bytes.len()]);
     cuts.sort_unstable();
-    decode(decoder, cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]))
+    cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect()
+}
+
+/// Returns the event of these token counts.
+pub fn usage(input_tokens: u64, output_tokens: u64, thinking_tokens: u64) -> ModelEvent {
+    ModelEvent::Usage(Usage {
+        input_tokens,
+        output_tokens,
+        thinking_tokens,
+        ..Usage::default()
+    })
+}
+
+/// Returns the event of a tool call.
+pub fn call(index: usize, id: &str, name: &str) -> ModelEvent {
+    let (id, name) = (id.into(), name.into());
+    ModelEvent::ToolCall { index, id, name }
+}
+
+/// Returns the event of a part of a tool call's arguments.
+pub fn arguments(index: usize, delta: &str) -> ModelEvent {
+    let delta = delta.into();
+    ToolArguments { index, delta }
+}
+
+/// Returns the event of data for a provider of this kind.
+pub fn opaque(kind: &str, beside: OpaqueTarget, field: &str, value: &str) -> ModelEvent {
+    let data = Opaque {
+        kind: kind.into(),
+        field: field.into(),
+        value: RawJson::parse_or_quote(value),
+    };
+    ModelEvent::Opaque { beside, data }
+}
+
+/// Returns the content that could not be read.
+pub fn unreadable(events: &[ModelEvent]) -> Vec<&UnreadableContent> {
+    let unreadable = events.iter().filter_map(|event| match event {
+        ModelEvent::Unreadable { what, .. } => Some(what),
+        _ => None,
+    });
+    unreadable.collect()
 }

@@ -14,10 +14,9 @@ use crate::{
         ModelEvent::{self, Finished, Text, Thinking, ToolArguments},
         OpaqueTarget, UnreadableContent, Usage,
     },
-    protocol::{Opaque, RawJson},
     providers::transport::{
         decoder::DecodeError,
-        testing::{self, check_chunkings, decode_cut, recorded_events, stream_of},
+        testing::{self, arguments, call, check_chunkings, decode_cut, unreadable},
     },
 };
 
@@ -27,37 +26,16 @@ fn decode(bytes: &[u8]) -> (Vec<ModelEvent>, Option<DecodeError>) {
 
 /// Decodes these events.
 fn decode_events(events: &[Value]) -> (Vec<ModelEvent>, Option<DecodeError>) {
-    let events: Vec<String> = events.iter().map(Value::to_string).collect();
-    decode(&stream_of(&events, "\n"))
+    testing::decode_events(MessageDecoder::default(), events)
 }
 
 fn usage(input_tokens: u64, output_tokens: u64) -> ModelEvent {
-    ModelEvent::Usage(Usage {
-        input_tokens,
-        output_tokens,
-        ..Usage::default()
-    })
+    testing::usage(input_tokens, output_tokens, 0)
 }
 
 /// Returns the event of these provider blocks, with the texts and calls before them.
 fn blocks(value: &Value) -> ModelEvent {
-    let data = Opaque {
-        kind: PROVIDER_KIND.into(),
-        field: "blocks".into(),
-        value: RawJson::parse_or_quote(&value.to_string()),
-    };
-    let beside = OpaqueTarget::Answer;
-    ModelEvent::Opaque { beside, data }
-}
-
-fn call(index: usize, id: &str, name: &str) -> ModelEvent {
-    let (id, name) = (id.into(), name.into());
-    ModelEvent::ToolCall { index, id, name }
-}
-
-fn arguments(index: usize, delta: &str) -> ModelEvent {
-    let delta = delta.into();
-    ToolArguments { index, delta }
+    testing::opaque(PROVIDER_KIND, OpaqueTarget::Answer, "blocks", &value.to_string())
 }
 
 fn start(index: u64, block: Value) -> Value {

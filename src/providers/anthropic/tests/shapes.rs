@@ -43,18 +43,11 @@ fn reports_unknown_content_once() {
     events.extend(message_end("end_turn"));
     let (events, error) = decode_events(&events);
     assert_eq!(error, None);
-    let names: Vec<UnreadableContent> = events
-        .into_iter()
-        .filter_map(|event| match event {
-            ModelEvent::Unreadable { what, .. } => Some(what),
-            _ => None,
-        })
-        .collect();
     assert_eq!(
-        names,
+        unreadable(&events),
         [
-            UnreadableContent::Unknown("video".into()),
-            UnreadableContent::Image
+            &UnreadableContent::Unknown("video".into()),
+            &UnreadableContent::Image
         ]
     );
 }

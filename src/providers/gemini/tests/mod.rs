@@ -11,13 +11,13 @@ use super::{PROVIDER_KIND, decoder::ContentDecoder};
 use crate::{
     model::{
         FinishReason,
-        ModelEvent::{self, Finished, Refusal, Text, Thinking, ToolArguments},
-        OpaqueTarget, UnreadableContent, Usage,
+        ModelEvent::{self, Finished, Refusal, Text, Thinking},
+        OpaqueTarget, UnreadableContent,
     },
-    protocol::{CitedSource, Opaque, RawJson},
+    protocol::CitedSource,
     providers::transport::{
         decoder::DecodeError,
-        testing::{self, check_chunkings, decode_cut, recorded_events, stream_of},
+        testing::{self, arguments, call, check_chunkings, decode_cut, unreadable, usage},
     },
 };
 
@@ -26,27 +26,7 @@ fn decode(bytes: &[u8]) -> (Vec<ModelEvent>, Option<DecodeError>) {
 }
 
 fn decode_chunks(chunks: &[Value]) -> (Vec<ModelEvent>, Option<DecodeError>) {
-    let chunks: Vec<String> = chunks.iter().map(Value::to_string).collect();
-    decode(&stream_of(&chunks, "\n"))
-}
-
-fn usage(input_tokens: u64, output_tokens: u64, thinking_tokens: u64) -> ModelEvent {
-    ModelEvent::Usage(Usage {
-        input_tokens,
-        output_tokens,
-        thinking_tokens,
-        ..Usage::default()
-    })
-}
-
-fn call(index: usize, id: &str, name: &str) -> ModelEvent {
-    let (id, name) = (id.into(), name.into());
-    ModelEvent::ToolCall { index, id, name }
-}
-
-fn arguments(index: usize, delta: &str) -> ModelEvent {
-    let delta = delta.into();
-    ToolArguments { index, delta }
+    testing::decode_events(ContentDecoder::default(), chunks)
 }
 
 fn opaque(beside: OpaqueTarget, field: &str, value: &Value) -> ModelEvent {
@@ -54,12 +34,7 @@ fn opaque(beside: OpaqueTarget, field: &str, value: &Value) -> ModelEvent {
 }
 
 fn opaque_text(beside: OpaqueTarget, field: &str, value: &str) -> ModelEvent {
-    let data = Opaque {
-        kind: PROVIDER_KIND.into(),
-        field: field.into(),
-        value: RawJson::parse_or_quote(value),
-    };
-    ModelEvent::Opaque { beside, data }
+    testing::opaque(PROVIDER_KIND, beside, field, value)
 }
 
 /// Returns a chunk with this content.

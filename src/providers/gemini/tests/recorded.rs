@@ -16,7 +16,7 @@ const FIXTURES: [&str; 5] = [
 ];
 
 fn decode_recorded(name: &str) -> Vec<ModelEvent> {
-    let (events, error) = decode(&stream_of(&recorded_events(FOLDER, name), "\n"));
+    let (events, error) = testing::decode_recorded(FOLDER, name, ContentDecoder::default());
     assert_eq!(error, None, "{name}");
     events
 }

@@ -55,19 +55,12 @@ fn names_images_and_unknown_parts() {
     let parts = json!([image, image, video, video, thought]);
     let (events, error) = decode_chunks(&[chunk(json!({ "parts": parts })), end("STOP")]);
     assert_eq!(error, None);
-    let names: Vec<UnreadableContent> = events
-        .into_iter()
-        .filter_map(|event| match event {
-            ModelEvent::Unreadable { what, .. } => Some(what),
-            _ => None,
-        })
-        .collect();
     assert_eq!(
-        names,
+        unreadable(&events),
         [
-            UnreadableContent::Image,
-            UnreadableContent::Image,
-            UnreadableContent::Unknown("videoMetadata".into())
+            &UnreadableContent::Image,
+            &UnreadableContent::Image,
+            &UnreadableContent::Unknown("videoMetadata".into())
         ]
     );
 }

@@ -7,10 +7,12 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::decode;
-use crate::model::{
-    FinishReason,
-    ModelEvent::{self, Finished, Text, Thinking, ToolArguments},
-    Usage,
+use crate::{
+    model::{
+        FinishReason,
+        ModelEvent::{self, Finished, Text, Thinking, ToolArguments},
+    },
+    providers::transport::testing::{self, cut_at},
 };
 
 const FIXTURES: [&str; 8] = [
@@ -58,11 +60,7 @@ fn whole_counts(event: &ModelEvent) -> ModelEvent {
 }
 
 fn usage(input_tokens: u64, output_tokens: u64) -> ModelEvent {
-    ModelEvent::Usage(Usage {
-        input_tokens,
-        output_tokens,
-        ..Usage::default()
-    })
+    testing::usage(input_tokens, output_tokens, 0)
 }
 
 #[test]
@@ -92,11 +90,7 @@ properties! {
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..40),
     ) {
         let bytes = recorded_stream(name, "\n");
-        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
-        cuts.extend([0, bytes.len()]);
-        cuts.sort_unstable();
-        let pieces = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]);
-        prop_assert_eq!(decode(pieces), (decode_recorded(name), None));
+        prop_assert_eq!(decode(cut_at(&bytes, &cuts)), (decode_recorded(name), None));
     }
 }
 

@@ -6,11 +6,14 @@ use super::{decode, recorded::stream_in};
 use crate::{
     model::{
         FinishReason,
-        ModelEvent::{self, Finished, Sources, Text, TextWasThinking, Thinking, ToolArguments},
-        OpaqueTarget, UnreadableContent, Usage,
+        ModelEvent::{self, Finished, Sources, Text, TextWasThinking, Thinking},
+        OpaqueTarget, UnreadableContent,
     },
-    protocol::{CitedSource, Opaque, RawJson},
-    providers::transport::decoder::DecodeError,
+    protocol::CitedSource,
+    providers::transport::{
+        decoder::DecodeError,
+        testing::{self, arguments, call},
+    },
 };
 
 fn text(text: &str) -> ModelEvent {
@@ -22,31 +25,11 @@ fn thinking(text: &str) -> ModelEvent {
 }
 
 fn usage(input_tokens: u64, output_tokens: u64) -> ModelEvent {
-    ModelEvent::Usage(Usage {
-        input_tokens,
-        output_tokens,
-        ..Usage::default()
-    })
-}
-
-fn call(index: usize, id: &str, name: &str) -> ModelEvent {
-    let (id, name) = (id.into(), name.into());
-    ModelEvent::ToolCall { index, id, name }
-}
-
-fn arguments(index: usize, delta: &str) -> ModelEvent {
-    let delta = delta.into();
-    ToolArguments { index, delta }
+    testing::usage(input_tokens, output_tokens, 0)
 }
 
 fn opaque(beside: OpaqueTarget, field: &str, value: &str) -> ModelEvent {
-    let data = Opaque {
-        kind: "openai".into(),
-        field: field.into(),
-        value: RawJson::parse_or_quote(value),
-    };
-    assert_eq!(data.value.as_str(), value);
-    ModelEvent::Opaque { beside, data }
+    testing::opaque("openai", beside, field, value)
 }
 
 fn unread(what: UnreadableContent, raw: &str) -> ModelEvent {

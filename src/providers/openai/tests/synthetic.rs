@@ -13,7 +13,7 @@ use crate::{
     },
     providers::transport::{
         decoder::{DecodeError, Decoder},
-        testing,
+        testing::{self, arguments, call},
     },
 };
 
@@ -29,21 +29,6 @@ fn delta(delta: serde_json::Value) -> serde_json::Value {
 
 fn finish(reason: &str) -> serde_json::Value {
     json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
-}
-
-fn tool_call(index: usize, id: &str, name: &str) -> ModelEvent {
-    ModelEvent::ToolCall {
-        index,
-        id: id.into(),
-        name: name.into(),
-    }
-}
-
-fn arguments(index: usize, delta: &str) -> ModelEvent {
-    ToolArguments {
-        index,
-        delta: delta.into(),
-    }
 }
 
 #[test]
@@ -119,11 +104,11 @@ fn ignores_odd_values_beside_the_text() {
 
 #[test]
 fn separates_tool_calls_however_numbered() {
-    let call = |json: serde_json::Value| delta(json!({"tool_calls": [json]}));
+    let call_chunk = |json: serde_json::Value| delta(json!({"tool_calls": [json]}));
     let expected = vec![
-        tool_call(0, "a", "one"),
+        call(0, "a", "one"),
         arguments(0, "{}"),
-        tool_call(1, "b", "two"),
+        call(1, "b", "two"),
         arguments(1, "{}"),
         Finished(FinishReason::ToolCalls),
     ];
@@ -131,33 +116,33 @@ fn separates_tool_calls_however_numbered() {
         (
             "by index",
             vec![
-                call(json!({"index": 0, "id": "a", "function": {"name": "one", "arguments": ""}})),
-                call(json!({"index": 0, "function": {"arguments": "{}"}})),
-                call(json!({"index": 1, "id": "b", "function": {"name": "two"}})),
-                call(json!({"index": 1, "function": {"name": "", "arguments": "{}"}})),
+                call_chunk(json!({"index": 0, "id": "a", "function": {"name": "one", "arguments": ""}})),
+                call_chunk(json!({"index": 0, "function": {"arguments": "{}"}})),
+                call_chunk(json!({"index": 1, "id": "b", "function": {"name": "two"}})),
+                call_chunk(json!({"index": 1, "function": {"name": "", "arguments": "{}"}})),
             ],
         ),
         (
             "without index",
             vec![
-                call(json!({"id": "a", "function": {"name": "one"}})),
-                call(json!({"function": {"arguments": "{}"}})),
-                call(json!({"id": "b", "function": {"name": "two", "arguments": {}}})),
+                call_chunk(json!({"id": "a", "function": {"name": "one"}})),
+                call_chunk(json!({"function": {"arguments": "{}"}})),
+                call_chunk(json!({"id": "b", "function": {"name": "two", "arguments": {}}})),
             ],
         ),
         (
             "all with index 0",
             vec![
-                call(json!({"index": 0, "id": "a", "function": {"name": "one", "arguments": "{}"}})),
-                call(json!({"index": 0, "id": "b", "function": {"name": "two", "arguments": "{}"}})),
+                call_chunk(json!({"index": 0, "id": "a", "function": {"name": "one", "arguments": "{}"}})),
+                call_chunk(json!({"index": 0, "id": "b", "function": {"name": "two", "arguments": "{}"}})),
             ],
         ),
         (
             "the name last",
             vec![
-                call(json!({"index": 3, "id": "a", "function": {"arguments": "{"}})),
-                call(json!({"index": 3, "function": {"name": "one", "arguments": "}"}})),
-                call(json!({"index": 4, "id": "b", "function": {"name": "two", "arguments": "{}"}})),
+                call_chunk(json!({"index": 3, "id": "a", "function": {"arguments": "{"}})),
+                call_chunk(json!({"index": 3, "function": {"name": "one", "arguments": "}"}})),
+                call_chunk(json!({"index": 4, "id": "b", "function": {"name": "two", "arguments": "{}"}})),
             ],
         ),
     ] {
@@ -238,7 +223,7 @@ fn releases_held_text_before_a_tool_call() {
     ];
     let expected = vec![
         Text("<thi".into()),
-        tool_call(0, "a", "one"),
+        call(0, "a", "one"),
         arguments(0, "{}"),
         Finished(FinishReason::ToolCalls),
     ];

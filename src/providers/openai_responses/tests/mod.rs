@@ -12,12 +12,13 @@ use crate::{
     model::{
         FinishReason,
         ModelEvent::{self, Finished, Text, Thinking, ToolArguments},
-        OpaqueTarget, UnreadableContent, Usage,
+        OpaqueTarget, UnreadableContent,
     },
-    protocol::{Opaque, RawJson},
     providers::transport::{
         decoder::DecodeError,
-        testing::{self, check_chunkings, decode_cut, recorded_events, stream_of},
+        testing::{
+            self, arguments, call, check_chunkings, decode_cut, recorded_events, stream_of, unreadable, usage,
+        },
     },
 };
 
@@ -26,37 +27,11 @@ fn decode(bytes: &[u8]) -> (Vec<ModelEvent>, Option<DecodeError>) {
 }
 
 fn decode_events(events: &[Value]) -> (Vec<ModelEvent>, Option<DecodeError>) {
-    let events: Vec<String> = events.iter().map(Value::to_string).collect();
-    decode(&stream_of(&events, "\n"))
-}
-
-fn usage(input_tokens: u64, output_tokens: u64, thinking_tokens: u64) -> ModelEvent {
-    ModelEvent::Usage(Usage {
-        input_tokens,
-        output_tokens,
-        thinking_tokens,
-        ..Usage::default()
-    })
+    testing::decode_events(ResponseDecoder::default(), events)
 }
 
 fn blocks(value: &str) -> ModelEvent {
-    let data = Opaque {
-        kind: PROVIDER_KIND.into(),
-        field: "blocks".into(),
-        value: RawJson::parse_or_quote(value),
-    };
-    let beside = OpaqueTarget::Answer;
-    ModelEvent::Opaque { beside, data }
-}
-
-fn call(index: usize, id: &str, name: &str) -> ModelEvent {
-    let (id, name) = (id.into(), name.into());
-    ModelEvent::ToolCall { index, id, name }
-}
-
-fn arguments(index: usize, delta: &str) -> ModelEvent {
-    let delta = delta.into();
-    ToolArguments { index, delta }
+    testing::opaque(PROVIDER_KIND, OpaqueTarget::Answer, "blocks", value)
 }
 
 fn delta(kind: &str, index: u64, delta: &str) -> Value {

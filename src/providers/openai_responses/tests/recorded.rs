@@ -15,7 +15,7 @@ const FIXTURES: [&str; 4] = [
 ];
 
 fn decode_recorded(name: &str) -> (Vec<ModelEvent>, Option<DecodeError>) {
-    decode(&stream_of(&recorded_events(FOLDER, name), "\n"))
+    testing::decode_recorded(FOLDER, name, ResponseDecoder::default())
 }
 
 #[test]

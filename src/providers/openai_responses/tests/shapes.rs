@@ -34,19 +34,11 @@ fn names_images_and_unknown_items() {
         done(1, json!({ "type": "video", "id": 1 })),
         end("completed", json!({})),
     ];
-    let names: Vec<UnreadableContent> = decode_events(&events)
-        .0
-        .into_iter()
-        .filter_map(|event| match event {
-            ModelEvent::Unreadable { what, .. } => Some(what),
-            _ => None,
-        })
-        .collect();
     assert_eq!(
-        names,
+        unreadable(&decode_events(&events).0),
         [
-            UnreadableContent::Image,
-            UnreadableContent::Unknown("video".into())
+            &UnreadableContent::Image,
+            &UnreadableContent::Unknown("video".into())
         ]
     );
 }
