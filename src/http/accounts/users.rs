@@ -198,7 +198,7 @@ pub async fn invite(admin: SignedIn, headers: HeaderMap, form: FormInput) -> Res
     };
     new_link_page(
         made.await,
-        &site_address(&admin, &headers),
+        site_address(&headers),
         "Send this link to the person. It works once, for a new account.",
     )
 }
@@ -211,16 +211,16 @@ pub async fn new_password_link(admin: SignedIn, headers: HeaderMap, form: FormIn
     };
     new_link_page(
         made.await,
-        &site_address(&admin, &headers),
+        site_address(&headers),
         "Send this link to the user. It works once, to set a new password.",
     )
 }
 
-/// Returns the scheme and the host of this site as the administrator's browser has them; empty if they are unknown.
-fn site_address(admin: &SignedIn, headers: &HeaderMap) -> String {
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let scheme = if admin.client.is_tls { "https" } else { "http" };
-    host.map_or_else(String::new, |host| [scheme, "://", host].concat())
+/// Returns the scheme and the host of this site as the administrator's browser has them; empty if it does not say. A proxy
+/// may send a `Host` of its own, and the `Origin` of a form is checked before.
+fn site_address(headers: &HeaderMap) -> &str {
+    let origin = headers.get(header::ORIGIN);
+    origin.and_then(|origin| origin.to_str().ok()).unwrap_or_default()
 }
 
 fn new_link_page(made: Result<String, ApiError>, site: &str, about: &'static str) -> Response {

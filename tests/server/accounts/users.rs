@@ -54,6 +54,22 @@ async fn a_disabled_account_cannot_be_used_until_enabled() {
 }
 
 #[tokio::test]
+async fn a_new_link_has_the_address_of_the_browser() {
+    let team = Team::start(|settings| settings.server.allowed_hosts = vec!["parlor.example".into()]).await;
+    let mut ann = team.browser();
+    ann.set_up(&team.parlor, "ann").await;
+    // As behind a proxy that sends a `Host` of its own.
+    let form = ann
+        .signed_in_client()
+        .post(format!("{}/account/users/invite", team.parlor.url))
+        .header("origin", "https://parlor.example")
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body("role=member");
+    let page = form.send().await.unwrap().text().await.unwrap();
+    assert!(page.contains(">https://parlor.example/invitation/"), "{page}");
+}
+
+#[tokio::test]
 async fn the_last_administrator_stays() {
     let team = Team::start(|_| {}).await;
     let mut ann = team.browser();
