@@ -7,6 +7,7 @@ use super::{
     Batch, ChangeError, EMPTY_EVENTS,
     conversations::NEWEST_DESCENDANT,
     erase_event,
+    queue_state::active_leaf,
 };
 use crate::{
     protocol::{
@@ -83,12 +84,7 @@ impl Batch {
         if hidden.rows_affected() == 0 {
             return Ok(Outcome::Done);
         }
-        let leaf = sqlx::query("SELECT active_leaf FROM conversations WHERE user_id = ? AND id = ?")
-            .bind(&user)
-            .bind(&conversation)
-            .fetch_one(&mut *connection)
-            .await?;
-        let mut leaf_id = messages::active_leaf(&mut *connection, key, &leaf).await?;
+        let mut leaf_id = active_leaf(&mut *connection, key).await?;
         let subtree = self.subtree(&mut *connection, key, message_id).await?;
         if leaf_id.is_some_and(|leaf| subtree.contains(&leaf)) {
             let parent_id = branch::parent(&mut *connection, key, message_id).await?.flatten();

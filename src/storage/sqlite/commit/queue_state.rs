@@ -29,6 +29,7 @@ pub(super) async fn must_wait(
     })
 }
 
+/// Returns the last message of the shown branch.
 pub(super) async fn active_leaf(
     connection: &mut SqliteConnection,
     key: ConversationKey,
