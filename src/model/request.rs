@@ -32,9 +32,7 @@ impl ModelRequest {
             parameters: Parameters::default(),
         }
     }
-}
 
-impl ModelRequest {
     /// Returns the messages as JSON for the diagnostics.
     pub fn shown_messages(&self) -> Vec<Value> {
         self.messages.iter().map(ModelMessage::to_json).collect()
