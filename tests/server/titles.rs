@@ -83,14 +83,19 @@ async fn model_titles_the_first_exchange() {
     assert_eq!(asked, 4);
 }
 
+/// Starts a conversation whose title, Oslo, waits for the gate.
+async fn begin_title(upstream: &Upstream, parlor: &Parlor) -> String {
+    upstream.add_script(title_request(), Script::new().gate("title").text("Oslo"));
+    let last = parlor.turn(None, "Where is it?").await.pop().unwrap();
+    upstream.wait_for_gate("title").await;
+    string_field(&last, "conversation_id")
+}
+
 #[tokio::test]
 async fn own_title_is_never_replaced() {
     let upstream = Upstream::start().await;
     let (_folder, parlor) = start(&upstream).await;
-    upstream.add_script(title_request(), Script::new().gate("title").text("Oslo"));
-    let last = parlor.turn(None, "Where is it?").await.pop().unwrap();
-    let conversation = string_field(&last, "conversation_id");
-    upstream.wait_for_gate("title").await;
+    let conversation = begin_title(&upstream, &parlor).await;
     let path = format!("{}/api/conversations/{conversation}", parlor.url);
     let request = parlor
         .client
@@ -114,10 +119,7 @@ async fn own_title_is_never_replaced() {
 async fn one_title_is_made_at_a_time() {
     let upstream = Upstream::start().await;
     let (_folder, parlor) = start(&upstream).await;
-    upstream.add_script(title_request(), Script::new().gate("title").text("Oslo"));
-    let last = parlor.turn(None, "Where is it?").await.pop().unwrap();
-    let conversation = string_field(&last, "conversation_id");
-    upstream.wait_for_gate("title").await;
+    let conversation = begin_title(&upstream, &parlor).await;
     parlor.turn(Some(&conversation), "And now?").await;
     upstream.open_gate("title");
     let mut log = parlor.follow("/api/events?after=0").await;

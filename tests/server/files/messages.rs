@@ -167,20 +167,22 @@ async fn unusable_files_are_refused_before_sending() {
     assert_eq!(sent.last().unwrap()["type"], "complete");
 }
 
-#[tokio::test]
-async fn model_looks_at_a_file_again() {
-    let (_folder, upstream, parlor) = start(|_, _| {}).await;
-    let (file, events) = parlor.send_file("map.png", png(4, 3), "Look").await;
-    let conversation = file["conversation_id"].as_str().unwrap();
+/// Returns an answer that retrieves the first file of the message with these events.
+fn retrieving_first_file(events: &[Value]) -> Script {
     let saved = events
         .iter()
         .find(|event| event["type"] == "user_message_saved")
         .unwrap();
     let arguments = json!({ "message_id": saved["user_message_id"], "file_index": 0 }).to_string();
-    upstream.add_script(
-        When::user_contains("once more"),
-        Script::new().tool_call("call1", "retrieve_file", &arguments),
-    );
+    Script::new().tool_call("call1", "retrieve_file", &arguments)
+}
+
+#[tokio::test]
+async fn model_looks_at_a_file_again() {
+    let (_folder, upstream, parlor) = start(|_, _| {}).await;
+    let (file, events) = parlor.send_file("map.png", png(4, 3), "Look").await;
+    let conversation = file["conversation_id"].as_str().unwrap();
+    upstream.add_script(When::user_contains("once more"), retrieving_first_file(&events));
     upstream.add_script(
         When::tool_gave("map.png follows."),
         Script::new().text("I see it."),
@@ -228,15 +230,7 @@ async fn blind_model_learns_that_no_image_follows() {
     })
     .await;
     let (file, events) = parlor.send_file("map.png", png(4, 3), "Look").await;
-    let saved = events
-        .iter()
-        .find(|event| event["type"] == "user_message_saved")
-        .unwrap();
-    let arguments = json!({ "message_id": saved["user_message_id"], "file_index": 0 }).to_string();
-    upstream.add_script(
-        When::user_contains("once more"),
-        Script::new().tool_call("call1", "retrieve_file", &arguments),
-    );
+    upstream.add_script(When::user_contains("once more"), retrieving_first_file(&events));
     let note = "(The file map.png is not shown to you: you do not see images.)";
     upstream.add_script(When::tool_gave(note), Script::new().text("I can't."));
     let turn = json!({
