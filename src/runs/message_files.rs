@@ -44,7 +44,7 @@ impl Runs {
             };
             if !is_taken(&capabilities) {
                 let list = self.0.models.list().await;
-                // The list may be the first one, and know more of the model.
+                // A newer list, or the first one, may know more of the model.
                 capabilities = self.0.models.capabilities(model);
                 if is_taken(&capabilities) {
                     continue;
