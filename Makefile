@@ -4,12 +4,12 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help run dev build test test-rust test-e2e fuzz lint fmt openapi bench release try-local-model compare-prompts clean
+.PHONY: help run dev build test test-rust test-e2e photos fuzz lint fmt openapi bench release try-local-model try-data-agent compare-prompts schemathesis clean
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-16s %s\n", $$1, $$2 }'
 
-run: ## build if necessary, start Parlor, print its address
+run: ## build if necessary, start Parlor, print its URL
 	@scripts/xtask run $(ARGS)
 
 dev: ## the same, and rebuild and reload the page on every change
@@ -27,10 +27,16 @@ test-rust: ## only the Rust tests
 test-e2e: ## only the end-to-end tests (ARGS is passed to Playwright)
 	@scripts/test e2e $(ARGS)
 
+photos: ## photograph every screen into target/photos, light and dark, at four widths (ARGS as above)
+	@scripts/test e2e --config photos.config.ts $(ARGS)
+
 fuzz: ## randomized tests with new seeds, for 20 minutes (PARLOR_FUZZ_SECONDS; ARGS selects some)
 	@scripts/xtask fuzz $(ARGS)
 
-lint: ## check formatting, clippy for both halves, module imports, dependencies, links in docs
+schemathesis: ## generated requests to every operation of the API, by schemathesis from PyPI (ARGS is passed to it)
+	@scripts/schemathesis $(ARGS)
+
+lint: ## check formatting, clippy for both targets, module imports, dependencies, links in docs
 	@scripts/lint
 
 fmt: ## format the Rust code
@@ -50,8 +56,11 @@ release: ## build dist/parlor: one file with its assets
 try-local-model: ## start a small real model and Parlor with it
 	@scripts/try-local-model $(ARGS)
 
+try-data-agent: ## start Parlor with a sample database, and a scripted model if none is configured
+	@scripts/try-data-agent $(ARGS)
+
 compare-prompts: ## compare that model's answers directly and through Parlor (ARGS: files of questions)
 	@scripts/compare-prompts $(ARGS)
 
 clean: ## remove built files (not your conversations)
-	rm -rf target dist end2end/node_modules tests/mcp/node_modules examples/node_modules end2end/test-results end2end/playwright-report
+	rm -rf target dist end2end/node_modules tests/mcp/node_modules tests/oidc/node_modules examples/node_modules end2end/test-results end2end/playwright-report

@@ -2,7 +2,7 @@
 
     PARLOR_TOKEN=parlor_… python3 examples/chat.py "Why is the sky blue?"
 
-PARLOR_URL is the server's address. On Parlor's own machine no token is needed.
+PARLOR_URL is the server's URL. On Parlor's own machine no token is needed.
 """
 
 import http.client

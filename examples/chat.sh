@@ -3,7 +3,7 @@
 #
 #   PARLOR_TOKEN=parlor_… examples/chat.sh "Why is the sky blue?"
 #
-# PARLOR_URL is the server's address. On Parlor's own machine no token is needed.
+# PARLOR_URL is the server's URL. On Parlor's own machine no token is needed.
 set -euo pipefail
 
 url=${PARLOR_URL:-http://127.0.0.1:7387}
@@ -33,5 +33,5 @@ until grep -qE '"type":"(complete|cancelled|error|reset|log_damaged)"|^: status 
         "$url/api/runs/$run/events" | tee -a "$events" || true
 done
 
-# The batch address waits for the whole answer.
+# The batch endpoint waits for the whole answer.
 send /api/chat/batch "{\"message\":\"In one sentence?\",\"conversation_id\":\"$(first conversation_id)\"}"

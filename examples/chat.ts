@@ -2,7 +2,7 @@
 //
 //   PARLOR_TOKEN=parlor_… node examples/chat.ts "Why is the sky blue?"
 //
-// Node 22.18 or newer runs TypeScript. PARLOR_URL is the server's address. On Parlor's own machine no token is needed.
+// Node 22.18 or newer runs TypeScript. PARLOR_URL is the server's URL. On Parlor's own machine no token is needed.
 // `npx openapi-typescript docs/openapi.json -o parlor.d.ts` writes types of the whole contract.
 
 type Answer = { message?: string; status: string };

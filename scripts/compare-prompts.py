@@ -1,4 +1,4 @@
-"""Prints the answers of a model directly and through Parlor. Arguments: the model's base URL, the addresses of a Parlor with a small
+"""Prints the answers of a model directly and through Parlor. Arguments: the model's base URL, the URLs of a Parlor with a small
 and of one with a large window, and files of questions: {"max_tokens", "temperature", "questions": [{"ask", "right"}]}."""
 
 import json

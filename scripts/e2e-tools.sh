@@ -13,6 +13,7 @@ if packaged_chromium >/dev/null; then
 fi
 
 npm_packages end2end "the end-to-end tests"
+npm_packages tests/oidc "the tests with an OpenID provider"
 
 if ! packaged_chromium >/dev/null; then
     (cd end2end && npx --no-install playwright install chromium >&2) ||

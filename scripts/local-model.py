@@ -1,4 +1,4 @@
-"""Starts llama.cpp's server with SmolLM2 on a free port and writes its address into the file argv[1]."""
+"""Starts llama.cpp's server with SmolLM2 on a free port and writes its URL into the file argv[1]."""
 
 import importlib.util
 import socket

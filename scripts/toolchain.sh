@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by the other scripts. Puts a `cargo` on PATH that builds both halves of Parlor, the server and the WASM,
+# Sourced by the other scripts. Puts a `cargo` on PATH that builds Parlor for both targets, the server and the browser,
 # with one compiler, so that shared parts (macros, build scripts) are compiled once.
 #
 # In this order:

@@ -50,6 +50,14 @@ pub fn format_minute(at: Timestamp, zone: &TimeZone) -> String {
     }
 }
 
+/// Formats the date of a time, in UTC: `2026-11-21`.
+pub fn format_date(at: Timestamp) -> String {
+    match jiff::Timestamp::from_millisecond(at.0) {
+        Ok(time) => time.strftime("%Y-%m-%d").to_string(),
+        Err(_) => "unknown".into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;

@@ -29,6 +29,10 @@ pub mod clock;
 #[cfg(feature = "ssr")]
 pub mod control;
 #[cfg(feature = "ssr")]
+pub mod data;
+#[cfg(feature = "ssr")]
+pub mod databases;
+#[cfg(feature = "ssr")]
 pub mod diagnostics;
 #[cfg(feature = "ssr")]
 pub mod files;

@@ -11,6 +11,7 @@ use clap::{Parser, Subcommand};
 use parlor::{
     app::accounts::links,
     clock,
+    files::{DocumentArguments, ImageForm},
     secrets::{Secrets, log},
     server::Server,
     settings::{Overrides, Settings},
@@ -22,7 +23,7 @@ use tracing_subscriber::EnvFilter;
 /// The default log filter; `PARLOR_LOG` overrides it.
 const DEFAULT_LOG_FILTER: &str = "info";
 
-/// Targets removed from the log. rmcp would log the messages of MCP servers verbatim, and their addresses
+/// Targets removed from the log. rmcp would log the messages of MCP servers verbatim, and their URLs
 /// with keys. `tools::mcp` logs what is relevant of them.
 const SILENCED_TARGETS: &str = ",rmcp=off";
 
@@ -40,13 +41,22 @@ enum Command {
     WithLog(CommandWithLog),
     /// Read an image from the standard input. Parlor itself runs this.
     #[command(hide = true)]
-    ReadImage { max_pixels: u64 },
+    ReadImage {
+        max_pixels: u64,
+        memory: u64,
+        /// Keep its size.
+        #[arg(long)]
+        whole: bool,
+    },
+    /// Read a document from the standard input. Parlor itself runs this.
+    #[command(hide = true)]
+    ReadDocument(DocumentArguments),
 }
 
 // No doc comment: it would be the text of `--help`.
 #[derive(Debug, Subcommand)]
 enum CommandWithLog {
-    /// Start Parlor and print the address to open.
+    /// Start Parlor and print the URL to open.
     Serve {
         /// The address to listen on, such as localhost:7387; loopback only without accounts [default: 127.0.0.1:7387]. Port 0 takes any free one.
         #[arg(long)]
@@ -73,8 +83,20 @@ enum CommandWithLog {
 
 fn main() -> ExitCode {
     match Cli::parse().command {
-        // Before anything else is done: the process has only its limits and the image.
-        Command::ReadImage { max_pixels } => parlor::files::read_image(max_pixels),
+        // Before anything else is done: the process has only its limits and the file.
+        Command::ReadImage {
+            max_pixels,
+            memory,
+            whole,
+        } => {
+            let form = if whole {
+                ImageForm::Whole
+            } else {
+                ImageForm::ForModels
+            };
+            parlor::files::read_image(max_pixels, memory, form)
+        }
+        Command::ReadDocument(arguments) => parlor::files::read_document(arguments),
         Command::WithLog(command) => run_with_log(command),
     }
 }

@@ -34,10 +34,10 @@ pub fn single_line(text: &str, limit: usize) -> String {
 fn strip_formatting_tags(text: &str) -> String {
     let mut untagged = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('<') {
+    while let Some((before, after)) = rest.split_once('<') {
         untagged.push_str(before);
-        rest = behind;
-        let name = behind.strip_prefix('/').unwrap_or(behind);
+        rest = after;
+        let name = after.strip_prefix('/').unwrap_or(after);
         match name.find('>').and_then(|end| name.split_at_checked(end)) {
             Some((name, end)) if FORMATTING_TAGS.contains(&name.trim_end_matches(['/', ' '])) => {
                 rest = end.get(1..).unwrap_or_default();

@@ -1,41 +1,41 @@
-//! Web addresses outside of Markdown: addresses from models, tools or pages that may become links.
+//! Web URLs outside of Markdown: URLs from models, tools or pages that may become links.
 
 use reqwest::Url;
 
-use crate::markdown::{is_allowed_link, is_unseen};
+use crate::markdown::{is_allowed_link, is_invisible};
 
-/// The maximum length of an address that becomes a link, in bytes.
+/// The maximum length of a URL that becomes a link, in bytes.
 const MAX_LINK_BYTES: usize = 2000;
 
 const SCHEMES: [&str; 2] = ["https://", "http://"];
 
-/// Labels that precede an address with `:` or `=`.
+/// Labels that precede a URL with `:` or `=`.
 const LABELS: [&str; 5] = ["url", "uri", "href", "link", "source"];
 
-/// Parses a complete web address as a browser does. Returns `None` for other schemes, and for addresses that
+/// Parses a complete web URL as a browser does. Returns `None` for other schemes, and for URLs that
 /// could be mistaken for another one: with user info, white space or invisible characters.
-pub fn parse(address: &str) -> Option<Url> {
-    let is_odd = |c: char| c.is_whitespace() || is_unseen(c);
-    if address.len() > MAX_LINK_BYTES || address.chars().any(is_odd) || !is_allowed_link(address) {
+pub fn parse(url: &str) -> Option<Url> {
+    let is_odd = |c: char| c.is_whitespace() || is_invisible(c);
+    if url.len() > MAX_LINK_BYTES || url.chars().any(is_odd) || !is_allowed_link(url) {
         return None;
     }
-    let url = Url::parse(address).ok()?;
+    let url = Url::parse(url).ok()?;
     let is_web = matches!(url.scheme(), "http" | "https") && url.has_host();
     let is_plain = url.username().is_empty() && url.password().is_none();
     (is_web && is_plain && url.as_str().len() <= MAX_LINK_BYTES).then_some(url)
 }
 
-/// Returns true if a text contains this address as a whole, and not as a part of another one, such as its
+/// Returns true if a text contains this URL as a whole, and not as a part of another one, such as its
 /// beginning or its query. A trailing slash makes no difference.
-pub fn contains_address(address: &str, text: &str) -> bool {
-    let address = address.trim_end_matches('/');
+pub fn contains_url(url: &str, text: &str) -> bool {
+    let url = url.trim_end_matches('/');
     let mut rest = text;
-    while let Some(at) = find_address(rest) {
+    while let Some(at) = find_url(rest) {
         let from = &rest[at..];
-        // All characters that an address can have belong to this one, including other addresses.
-        let end = from.find(is_address_end).unwrap_or(from.len());
+        // All characters that a URL can have belong to this one, including other URLs.
+        let end = from.find(is_url_end).unwrap_or(from.len());
         let (written, after) = from.split_at(end);
-        if is_address_as_written(address, written, rest[..at].chars().next_back()) {
+        if is_url_as_written(url, written, rest[..at].chars().next_back()) {
             return true;
         }
         rest = after;
@@ -43,12 +43,12 @@ pub fn contains_address(address: &str, text: &str) -> bool {
     false
 }
 
-/// Returns the start of the next address: a scheme that is not a part of a longer word.
-fn find_address(text: &str) -> Option<usize> {
+/// Returns the start of the next URL: a scheme that is not a part of a longer word.
+fn find_url(text: &str) -> Option<usize> {
     let begins = |at: &usize| {
         let (before, scheme) = text.split_at(*at);
         let is_web = SCHEMES.iter().any(|web| scheme.starts_with(web));
-        is_web && (ends_word(before) || is_escape(before) || is_label(before))
+        is_web && (ends_word(before) || is_escape(before) || ends_in_label(before))
     };
     text.match_indices("http").map(|(at, _)| at).find(begins)
 }
@@ -64,9 +64,9 @@ fn is_escape(text: &str) -> bool {
     ["\\n", "\\r", "\\t"].iter().any(|escape| text.ends_with(escape))
 }
 
-/// Returns true if a text ends in a label, as in `URL: https://…` without its space. Other words may be
-/// schemes.
-fn is_label(text: &str) -> bool {
+/// Returns true if a text ends in a label, as in `URL: https://…` without its space. Only known labels: another
+/// word before the colon may be a scheme (`view-source:https://…`).
+fn ends_in_label(text: &str) -> bool {
     let Some(text) = text.strip_suffix([':', '=']) else {
         return false;
     };
@@ -80,18 +80,18 @@ fn is_label(text: &str) -> bool {
     })
 }
 
-fn is_address_end(c: char) -> bool {
-    c.is_whitespace() || c.is_control() || is_unseen(c) || "\"'`<>{}|\\^".contains(c)
+fn is_url_end(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || is_invisible(c) || "\"'`<>{}|\\^".contains(c)
 }
 
-/// Returns true if `written` is the address, apart from the sentence's punctuation and surrounding brackets.
+/// Returns true if `written` is the URL, apart from the sentence's punctuation and surrounding brackets.
 /// `before` is the character before it.
-fn is_address_as_written(address: &str, written: &str, before: Option<char>) -> bool {
-    let Some(rest) = written.strip_prefix(address) else {
+fn is_url_as_written(url: &str, written: &str, before: Option<char>) -> bool {
+    let Some(rest) = written.strip_prefix(url) else {
         return false;
     };
     let rest = rest.strip_prefix('/').unwrap_or(rest);
-    let is_balanced = address.matches('(').count() == address.matches(')').count();
+    let is_balanced = url.matches('(').count() == url.matches(')').count();
     let closes = match before {
         Some('(') if is_balanced => rest.starts_with(')'),
         Some('[') => rest.starts_with(']'),
@@ -106,9 +106,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parses_web_addresses() {
+    fn parses_web_urls() {
         assert_eq!(parse("https://a.b/c?d#e").unwrap().as_str(), "https://a.b/c?d#e");
-        for address in [
+        for url in [
             "javascript:alert(1)",
             "JaVaScRiPt:alert(1)",
             "java\nscript:alert(1)",
@@ -135,13 +135,13 @@ mod tests {
             "https://a.example/\u{a0}",
             "vbscript:x",
         ] {
-            assert_eq!(parse(address), None, "{address}");
+            assert_eq!(parse(url), None, "{url}");
         }
     }
 
     #[test]
-    fn finds_whole_addresses_only() {
-        let address = "https://a.example/1";
+    fn finds_whole_urls_only() {
+        let url = "https://a.example/1";
         for text in [
             "https://a.example/1",
             "see https://a.example/1.",
@@ -161,7 +161,7 @@ mod tests {
             "<a href=https://a.example/1>A</a>",
             "Source:https://a.example/1.",
         ] {
-            assert!(contains_address(address, text), "{text}");
+            assert!(contains_url(url, text), "{text}");
         }
         for text in [
             "https://a.example/12",
@@ -184,21 +184,21 @@ mod tests {
             "https://a.example/1)/2",
             "",
         ] {
-            assert!(!contains_address(address, text), "{text}");
+            assert!(!contains_url(url, text), "{text}");
         }
-        assert!(!contains_address(
+        assert!(!contains_url(
             "http://a.example/1",
             "httphttps://a.example/1 http:// http:/"
         ));
         let wiki = "https://a.example/wiki/A_(b)";
-        assert!(contains_address(wiki, "(see https://a.example/wiki/A_(b))"));
-        assert!(!contains_address("https://a.example/wiki/A_", wiki));
-        assert!(!contains_address("https://a.example/wiki/A_(b", wiki));
+        assert!(contains_url(wiki, "(see https://a.example/wiki/A_(b))"));
+        assert!(!contains_url("https://a.example/wiki/A_", wiki));
+        assert!(!contains_url("https://a.example/wiki/A_(b", wiki));
     }
     #[test]
     fn looks_at_long_texts_once() {
-        // Searching to the end of the text for each of these addresses would take minutes.
+        // Searching to the end of the text for each of these URLs would take minutes.
         let text = "http:// xhttp https:/ http".repeat(400_000);
-        assert!(!contains_address("https://a.example/1", &text));
+        assert!(!contains_url("https://a.example/1", &text));
     }
 }

@@ -1,6 +1,6 @@
 // Measurements from the user's side, in a real Chromium.
 //
-//   node measure.mjs <Parlor's address> <the scripted model server's address> <usual|largest> [--quick]
+//   node measure.mjs <Parlor's URL> <the scripted model server's URL> <usual|largest> [--quick]
 //
 // Prints one JSON object. Playwright comes from end2end/, as for the end-to-end tests.
 import { growing } from './growing.mjs';
@@ -8,10 +8,12 @@ import { largest } from './largest.mjs';
 import { streaming } from './streaming.mjs';
 import { stopping } from './stopping.mjs';
 import { PER_SECOND, launch } from './support.mjs';
-import { tabs } from './tabs.mjs';
 import { switching } from './switching.mjs';
+import { tabs } from './tabs.mjs';
+import { typing } from './typing.mjs';
+import { wholeAnswer } from './whole-answer.mjs';
 
-const PARTS = { usual: [streaming, growing, switching, stopping, tabs], largest: [largest] };
+const PARTS = { usual: [streaming, growing, switching, stopping, tabs, typing, wholeAnswer], largest: [largest] };
 const round = (value) => (value === null ? null : Math.round(value * 100) / 100);
 
 let browser;

@@ -8,7 +8,7 @@ export class BrowserLog {
   readonly #complaints: string[] = [];
   readonly #allowed: RegExp[] = [];
 
-  /** With `faults`, the browser half may panic; otherwise no allowance covers a panic. */
+  /** With `faults`, the browser code may panic; otherwise no allowance covers a panic. */
   constructor(readonly faults = false) {}
 
   /** Listens to all pages of the context, including later ones. */

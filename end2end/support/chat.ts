@@ -43,7 +43,7 @@ export class Chat {
     this.dialog = page.getByRole('dialog', { name: 'Delete this conversation?' });
   }
 
-  /** Opens an address and waits until the page is interactive. */
+  /** Opens a URL and waits until the page is interactive. */
   async open(path = '/'): Promise<void> {
     await this.page.goto(path);
     await this.ready();

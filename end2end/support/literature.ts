@@ -27,7 +27,7 @@ export class Literature {
     this.answers = page.getByRole('article', { name: 'Answer' });
   }
 
-  /** Opens an address and waits until the page is interactive. */
+  /** Opens a URL and waits until the page is interactive. */
   async open(path = '/literature'): Promise<void> {
     await this.page.goto(path);
     await this.ready();

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Another site: an empty page at every address, on two names of this machine and on one that resolves to it. */
+/** Another site: an empty page at every path, on two names of this machine and on one that resolves to it. */
 export class OtherSite {
   private constructor(
     private readonly server: Server,
@@ -25,8 +25,8 @@ export class OtherSite {
   }
 
   /** A page whose script navigates elsewhere. (Code that a test evaluates counts as a user activation.) */
-  navigatingTo(address: string): string {
-    return `${this.at('localhost')}?to=${encodeURIComponent(address)}`;
+  navigatingTo(url: string): string {
+    return `${this.at('localhost')}?to=${encodeURIComponent(url)}`;
   }
 
   async close(): Promise<void> {
@@ -38,24 +38,24 @@ export class OtherSite {
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The addresses of all server functions, read from the source. */
+/** The paths of all server functions, read from the source. */
 export function functions(): string[] {
   const sources = readdirSync(`${root}src/api`).map((name) => readFileSync(`${root}src/api/${name}`, 'utf8'));
   return sources.flatMap((source) => [...source.matchAll(/prefix = "(\/rpc)", endpoint = "(\w+)"/g)].map(([, prefix, name]) => `${prefix}/${name}`));
 }
 
-/** The addresses of the public API. */
+/** The paths of the public API. */
 export function contract(): string[] {
   return Object.keys(JSON.parse(readFileSync(`${root}docs/openapi.json`, 'utf8')).paths);
 }
 
-/** Requests of another site's page: addresses of Parlor, those requested in every way, and a body as sent by Parlor's page. */
+/** Requests of another site's page: URLs of Parlor, those requested in every way, and a body as sent by Parlor's page. */
 export type Attempt = { urls: string[]; thorough: string[]; body: string };
 
 /**
  * All ways in which a page can make its browser send a request. Returns everything it could read; expected: nothing.
  *
- * The headers of a request depend on the way it is made, not on its address.
+ * The headers of a request depend on the way it is made, not on its URL.
  */
 export async function attack({ urls, thorough, body }: Attempt): Promise<string[]> {
   const read: string[] = [];

@@ -15,13 +15,13 @@ export class Parlor {
   ) {}
 
   /**
-   * `environment` has the addresses of models; an undefined variable is unset. `settings` is the content of the
+   * `environment` has the base URLs of models; an undefined variable is unset. `settings` is the content of the
    * settings file.
    */
   static async start(environment: NodeJS.ProcessEnv, settings = ''): Promise<Parlor> {
     const folder = await mkdtemp(join(tmpdir(), 'parlor-e2e-'));
     const file = join(folder, 'settings.toml');
-    await writeFile(file, settings);
+    await writeFile(file, withPatience(settings));
     const parlor = new Parlor(folder, { ...cleanEnvironment(), PARLOR_CONFIG: file, ...environment });
     await parlor.start();
     return parlor;
@@ -82,4 +82,12 @@ export class Parlor {
     this.#output += program.output;
     program.output = '';
   }
+}
+
+/** A test may hold an answer for longer than the default timeout of a silent model server, if the machine is slow. */
+function withPatience(settings: string): string {
+  const silence = 'silence = "1h"';
+  const table = '[timeouts]';
+  if (settings.includes(table)) return settings.replace(table, `${table}\n${silence}`);
+  return `${settings}\n${table}\n${silence}\n`;
 }

@@ -14,7 +14,7 @@ export class Program {
     private readonly exited: Promise<string>,
   ) {}
 
-  /** Starts `target/debug/<name>` and waits for the line with its address. */
+  /** Starts `target/debug/<name>` and waits for the line with its URL. */
   static async start(name: string, args: string[], env: NodeJS.ProcessEnv): Promise<[Program, string]> {
     const path = `${target}/debug/${name}`;
     if (!existsSync(path)) throw new Error(`${path} is missing: make test builds it`);

@@ -1,4 +1,4 @@
-import type { BrowserContext, Page, Request } from '@playwright/test';
+import type { BrowserContext, Page, Request, Route } from '@playwright/test';
 
 /** The requests of pages to the server. */
 export class Requests {
@@ -24,6 +24,19 @@ export class Requests {
   open(path: string): number {
     return [...this.#underway].filter(is(path)).length;
   }
+}
+
+/**
+ * Handles the first request to a URL; the others reach the server. The route stays, other than with `times: 1`:
+ * requests that are under way when the last route is removed may stay without a response in Chromium.
+ */
+export async function routeOnce(page: Page, url: string, handle: (route: Route) => unknown): Promise<void> {
+  let isHandled = false;
+  await page.route(url, (route) => {
+    if (isHandled) return route.fallback();
+    isHandled = true;
+    return handle(route);
+  });
 }
 
 function is(path: string): (request: Request) => boolean {

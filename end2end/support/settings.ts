@@ -26,7 +26,7 @@ export class Settings {
     this.made = page.getByRole('group', { name: 'Your new token' });
   }
 
-  /** Opens the page by its address and waits until it is hydrated and follows the event stream. */
+  /** Opens the page by its URL and waits until it is hydrated and follows the event stream. */
   async open(): Promise<void> {
     await Promise.all([this.page.waitForRequest('**/rpc/events?*'), this.page.goto('/settings')]);
   }

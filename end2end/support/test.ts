@@ -1,5 +1,5 @@
 /**
- * `test` for this folder's specs. Each test gets its own scripted model server and its own real Parlor, whose address is the
+ * `test` for this folder's specs. Each test gets its own scripted model server and its own real Parlor, whose URL is the
  * base of `page`: `page.goto('/')`. Wait for an expected state, never for a time.
  */
 import { test as base, expect } from '@playwright/test';
@@ -14,7 +14,7 @@ type Fixtures = {
   environment: NodeJS.ProcessEnv;
   /** Parlor's settings file: `test.use({ settings: '[log]\nkeep_events = 5' })`. */
   settings: string;
-  /** Allows the browser half to panic: `test.use({ faults: true })`. */
+  /** Allows the browser code to panic: `test.use({ faults: true })`. */
   faults: boolean;
   upstream: Upstream;
   parlor: Parlor;

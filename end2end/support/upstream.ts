@@ -63,13 +63,13 @@ export class Upstream {
     return this.#control('POST', 'key', key);
   }
 
-  /** Sets the content of an address of this server, as JSON unless it is a string. */
+  /** Sets the content of a path of this server, as JSON unless it is a string. */
   page(path: string, body: unknown): Promise<void> {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     return this.#control('POST', 'pages', { path, body: { text } });
   }
 
-  /** Makes an address accept requests and never respond. */
+  /** Makes a path accept requests and never respond. */
   hang(path: string): Promise<void> {
     return this.#control('POST', 'pages', { path, body: 'never' });
   }

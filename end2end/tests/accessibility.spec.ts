@@ -35,7 +35,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await expectAccessible(page);
       await upstream.open('rest');
       await chat.done();
-      await chat.answers.getByText('Show details').click();
+      await chat.answers.getByText(/^Thought/).click();
       await expectAccessible(page);
       await screenshots(page, 'answer');
     });

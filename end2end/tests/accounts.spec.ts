@@ -16,7 +16,7 @@ async function setUp(page: Page, parlor: Parlor, name: string): Promise<void> {
   await new Chat(page).ready();
 }
 
-/** Makes the first account at the printed address. */
+/** Makes the first account at the printed URL. */
 async function makeFirstAccount(page: Page, parlor: Parlor, name: string): Promise<void> {
   await expect.poll(() => parlor.output).toContain('/setup?token=');
   const [, path] = /first account at http:\/\/[^/]+(\/setup\S+)/.exec(parlor.output) ?? [];

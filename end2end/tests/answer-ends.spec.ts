@@ -51,7 +51,7 @@ test('thinking without an opening tag leaves the answer', async ({ chat, upstrea
   await expect(chat.answers.locator('.prose')).toHaveText('Good day.');
 });
 
-test('citations become sources and images are noted', async ({ chat, page, upstream }) => {
+test('citations become sources, a broken image is noted', async ({ chat, page, upstream }) => {
   const citations = ['https://a.example/1', 'https://b.example/2', 'https://c.example/3'];
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
   const raw = chunk({ content: 'Whales sing[3].' }, null, { citations }) + chunk({ content: '', images: [image] }) + chunk({}, 'stop', { citations });
@@ -60,7 +60,7 @@ test('citations become sources and images are noted', async ({ chat, page, upstr
   await chat.begin('whales');
   await chat.done();
   await expect(chat.answers.locator('.prose a[href="https://c.example/3"]')).toHaveCount(1);
-  await expect(chat.answers).toContainText('There is an image here, which can’t be shown yet.');
+  await expect(chat.answers).toContainText('There is an image here, which can’t be shown.');
   // A link in a text is not told by its colour alone.
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });

@@ -98,3 +98,19 @@ test('code in a message of the user is shown as code', async ({ chat, page, upst
   await expect(question.locator('pre code')).toHaveText('let a = "b";\n', { useInnerText: true });
   await expect(question).not.toContainText('```');
 });
+
+test.describe('on a phone', () => {
+  test.use({ viewport: { width: 390, height: 844 } });
+
+  test('the tools cover no code', async ({ chat, page, upstream }) => {
+    await upstream.script({ steps: [{ text: `\`\`\`rust\nlet line = "${'wide '.repeat(20)}";\nlet next = 1;\n\`\`\`` }] });
+    await chat.open();
+    await chat.say('Show');
+    await chat.done();
+    const block = chat.answers.locator('.md-code');
+    const head = (await block.locator('.md-code-head').boundingBox())!;
+    const code = (await block.locator('code').boundingBox())!;
+    expect(head.y + head.height).toBeLessThanOrEqual(code.y);
+    await screenshots(page, 'code-phone');
+  });
+});

@@ -1,4 +1,5 @@
 import { expectAccessible } from '../support/accessibility.ts';
+import { routeOnce } from '../support/requests.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
@@ -179,11 +180,11 @@ test.describe('a forced search', () => {
     // The server stores the message, but reports a failure before the page receives the event.
     let arrived = () => {};
     const held = new Promise<void>((resolve) => (arrived = resolve));
-    await page.route('**/rpc/send_message', async (route) => {
+    await routeOnce(page, '**/rpc/send_message', async (route) => {
       await held;
       await route.fulfill({ status: 500, json: { code: 'internal', message: 'Something went wrong.' } });
       await route.fetch();
-    }, { times: 1 });
+    });
     await search.click();
     await chat.message.fill('What is new?');
     await chat.message.press('Enter');

@@ -83,7 +83,7 @@ test('deleting asks first, then removes the conversation everywhere', async ({ b
   await expect(chat.title).toHaveText('New chat');
   await expect(page).toHaveURL('/');
   for (const tab of [chat, reading, elsewhere]) await expect(tab.entries).toHaveCount(0);
-  await expect(reading.page.getByRole('heading', { name: 'This conversation is not here.' })).toBeVisible();
+  await expect(reading.page.getByRole('heading', { name: 'This conversation does not exist.' })).toBeVisible();
 
   browserLog.allow(/status of 404/);
   expect((await page.goto(path))?.status()).toBe(404);
@@ -230,7 +230,7 @@ test('an unknown conversation gets a helpful page', async ({ browserLog, chat, p
   browserLog.allow(/status of 404/);
   const response = await page.goto('/c/0199f6a2-7b1e-7cc0-9f52-0a6c4f0c8a11');
   expect(response?.status()).toBe(404);
-  await expect(page.getByRole('heading', { name: 'This conversation is not here.' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'This conversation does not exist.' })).toBeVisible();
   await page.getByRole('link', { name: 'Start a new chat' }).click();
   await expect(chat.title).toHaveText('New chat');
 });
@@ -239,13 +239,13 @@ test('a conversation created after opening its page appears', async ({ browserLo
   browserLog.allow(/status of 404/);
   const conversation_id = '0199f6a2-7b1e-7cc0-9f52-0a6c4f0c8a11';
   await page.goto(`/c/${conversation_id}`);
-  await expect(page.getByRole('heading', { name: 'This conversation is not here.' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'This conversation does not exist.' })).toBeVisible();
   await (await EventStream.chat(parlor.url, { message: 'Here it is', conversation_id })).rest();
   await expect(chat.questions).toHaveText([/Here it is/]);
   await expect(chat.answers).toContainText('Here it is');
 });
 
-test('an unknown address gets a helpful page', async ({ browserLog, page }) => {
+test('an unknown URL gets a helpful page', async ({ browserLog, page }) => {
   browserLog.allow(/status of 404/);
   for (const path of ['/c/what', '/nothing/here']) {
     expect((await page.goto(path))?.status(), path).toBe(404);

@@ -52,7 +52,7 @@ test('other sites cannot change, query or read anything', async ({ page, upstrea
   browserLog.allow(/./);
   test.slow();
   const { parlor, conversation_id, head, urls, body } = await startWithConversation(upstream);
-  expect(urls.length, 'all functions and addresses').toBeGreaterThan(55);
+  expect(urls.length, 'all functions and paths').toBeGreaterThan(55);
   // One that queries other servers, one that changes something, one that streams, the public API, the form, and a page.
   const names = ['/rpc/search_articles', '/rpc/rename_conversation', '/rpc/events', '/api/conversations', '/send', '/literature'];
   const thorough = names.map((name) => urls.find((url) => url.startsWith(`${parlor.url}${name}?`))!);
@@ -98,9 +98,9 @@ test('other sites open a search only by a click', async ({ page, upstream, brows
   await expect(page.getByText('Tides of the moon').first()).toBeVisible();
 
   await page.goto(otherSite.at('localhost'));
-  await page.evaluate((address) => {
+  await page.evaluate((url) => {
     document.body.innerHTML = '<a>Tides</a>';
-    document.querySelector('a')!.href = address;
+    document.querySelector('a')!.href = url;
   }, search);
   await page.getByRole('link', { name: 'Tides' }).click();
   await expect(page.getByText('Tides of the moon').first(), 'a link that a person follows').toBeVisible();

@@ -38,7 +38,7 @@ test('deleting a running conversation removes it from every tab', async ({ brows
   await chat.press('Delete', `Who is ${secret}?`);
   await chat.dialog.getByRole('button', { name: 'Delete' }).click();
   await expect(chat.entries).toHaveCount(0);
-  const gone = (tab: typeof chat) => tab.page.getByRole('heading', { name: 'This conversation is not here.' });
+  const gone = (tab: typeof chat) => tab.page.getByRole('heading', { name: 'This conversation does not exist.' });
   await expect(gone(watching)).toBeVisible();
   await expect(watching.entries).toHaveCount(0);
   const rest = await program.rest();
@@ -54,7 +54,7 @@ test('deleting a running conversation removes it from every tab', async ({ brows
     await expect(tab.page.locator('.toast')).toHaveCount(0);
     expect(await tab.page.locator('body').innerText()).not.toContain(secret);
   }
-  for (const address of [path, `/api/messages/${message_id}`]) expect((await page.request.get(address)).status()).toBe(404);
+  for (const url of [path, `/api/messages/${message_id}`]) expect((await page.request.get(url)).status()).toBe(404);
 
   expect(await readLog(parlor.url)).not.toContain(secret);
   // A shutdown that runs out of time leaves the checkpoint of the WAL to the next one.
@@ -96,7 +96,7 @@ test('a draft moves to a new chat when its conversation is deleted', async ({ ch
   await other.open(path);
   await other.press('Delete', 'Hello');
   await other.dialog.getByRole('button', { name: 'Delete' }).click();
-  await expect(chat.page.getByRole('heading', { name: 'This conversation is not here.' })).toBeVisible();
+  await expect(chat.page.getByRole('heading', { name: 'This conversation does not exist.' })).toBeVisible();
   await chat.page.getByRole('link', { name: 'Start a new chat' }).click();
   await expect(chat.message).toHaveValue('Half a thought');
   await chat.say('Half a thought');

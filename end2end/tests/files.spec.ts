@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from '@playwright/test';
 import type { Chat } from '../support/chat.ts';
+import { routeOnce } from '../support/requests.ts';
+import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
 /** A red image of 1 × 1 pixel. */
@@ -7,6 +10,8 @@ const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
 const image = (name: string) => ({ name, mimeType: 'image/png', buffer: Buffer.from(PNG, 'base64') });
+
+const fixture = (name: string) => readFile(new URL(`../../tests/fixtures/files/${name}`, import.meta.url));
 
 const attached = (page: Page): Locator => page.getByRole('list', { name: 'Attached files' }).getByRole('listitem');
 
@@ -31,7 +36,7 @@ async function fire(target: Locator, type: 'paste' | 'dragenter' | 'dragover' | 
   }, [type, name, PNG] as const);
 }
 
-/** Holds requests to an address back. Returns a function that releases them. */
+/** Holds requests to a URL back. Returns a function that releases them. */
 async function hold(page: Page, pattern: string): Promise<() => void> {
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
@@ -109,25 +114,115 @@ test('the message waits for its uploads', async ({ chat, page, upstream }) => {
 });
 
 test.describe('limits', () => {
-  test.use({ settings: '[files]\nmax_bytes = 200' });
+  test.use({ settings: '[files]\nmax_bytes = 200\nmax_count = 2' });
 
-  test('a rejected file says why and can be removed', async ({ browserLog, chat, page }) => {
-    browserLog.allow(/status of 413/);
+  test('a file over a limit is not sent, says why and can be removed', async ({ chat, page }) => {
+    const uploads: string[] = [];
+    page.on('request', (request) => request.url().includes('/rpc/files?') && uploads.push(request.url()));
     await chat.open();
-    await choose(chat, { name: 'long.txt', mimeType: 'text/plain', buffer: Buffer.alloc(201, 'x') });
-    await expect(attached(page).getByRole('alert')).toContainText('more than 200 bytes');
+    const text = (name: string, size: number) => ({ name, mimeType: 'text/plain', buffer: Buffer.alloc(size, 'x') });
+    await choose(chat, [text('long.txt', 201), text('a.txt', 9), text('b.txt', 9), text('c.txt', 9)]);
+    await expect(attached(page).getByRole('alert')).toHaveText([
+      'The file has 201 bytes; the limit is 200 bytes. Attach a smaller one.',
+      'A message can have 2 files. Send this one in the next message.',
+    ]);
+    await expect(attached(page).getByText('9 bytes')).toHaveCount(2);
+    expect(uploads).toHaveLength(2);
     await page.getByRole('button', { name: 'Remove long.txt' }).click();
-    await expect(attached(page)).toHaveCount(0);
+    await page.getByRole('button', { name: 'Remove c.txt' }).click();
+    await expect(attached(page)).toHaveCount(2);
     await chat.say('Hello');
     await chat.done();
   });
 });
 
+test.describe('no room', () => {
+  test.use({ settings: '[files]\nuser_bytes = 1000' });
+
+  test('a file without room is not sent', async ({ browserLog, chat, page }) => {
+    browserLog.allow(/status of 507/);
+    const uploads: string[] = [];
+    page.on('request', (request) => request.url().includes('/rpc/files?') && uploads.push(request.url()));
+    await chat.open();
+    await choose(chat, { name: 'long.txt', mimeType: 'text/plain', buffer: Buffer.alloc(2e6, 'x') });
+    await expect(attached(page).getByRole('alert')).toContainText('You have no room for this file');
+    expect(uploads).toHaveLength(0);
+    await page.getByRole('button', { name: 'Remove long.txt' }).click();
+    await expect(attached(page)).toHaveCount(0);
+  });
+});
+
+test('a failed upload is retried, a running one is cancelled', async ({ browserLog, chat, page }) => {
+  browserLog.allow(/ERR_FAILED/);
+  await chat.open();
+  await routeOnce(page, '**/rpc/files?*', (route) => route.abort());
+  await choose(chat, image('map.png'));
+  await expect(attached(page).getByRole('alert')).toHaveText('The upload was cut off.');
+  await page.getByRole('button', { name: 'Retry' }).click();
+  await expect(page.getByRole('button', { name: 'Remove map.png' })).toBeVisible();
+  await expect(attached(page).getByRole('alert')).toHaveCount(0);
+  const release = await hold(page, '**/rpc/files?*');
+  await choose(chat, image('other.png'));
+  await expect(attached(page).getByRole('progressbar', { name: 'Uploading' })).toBeVisible();
+  await page.getByRole('button', { name: 'Cancel upload of other.png' }).click();
+  await expect(attached(page)).toHaveCount(1);
+  release();
+  await chat.say('Look');
+  await expect(chat.questions.getByRole('img')).toHaveCount(1);
+  await chat.done();
+});
+
+test('a document shows what models get of it', async ({ browserLog, chat, page, upstream }) => {
+  browserLog.allow(/status of 422/);
+  await chat.open();
+  await choose(chat, [
+    { name: 'orders.xlsx', mimeType: '', buffer: await fixture('orders.xlsx') },
+    { name: 'password.pdf', mimeType: '', buffer: await fixture('password.pdf') },
+    { name: 'scan.pdf', mimeType: '', buffer: await fixture('scan.pdf') },
+  ]);
+  await expect(attached(page).getByRole('note')).toHaveText([/Needs a password/, /No text, only images/]);
+  await chat.message.fill('What was');
+  await page.getByRole('button', { name: 'Show what models get of orders.xlsx' }).click();
+  const dialog = page.getByRole('dialog', { name: 'orders.xlsx' });
+  await expect(dialog.getByRole('heading', { name: 'Orders', exact: true })).toBeVisible();
+  await expect(dialog.getByText('300 rows; the first 200 are shown.')).toBeVisible();
+  await expect(dialog.getByRole('row').nth(2)).toHaveText(/Order 2.*3.*2026-01-03.*true/);
+  await screenshots(page, 'document-preview');
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await expect(dialog).toBeHidden();
+  // Closing sends nothing.
+  await expect(chat.message).toHaveValue('What was');
+  await expect(attached(page)).toHaveCount(3);
+  await expect(page.getByText('has no text, only images')).toHaveCount(0);
+  await chat.message.fill('What was ordered?');
+  await chat.message.press('Enter');
+  // Nothing was sent: the model does not see the scan.
+  await expect(page.getByText('scan.pdf has no text, only images')).toBeVisible();
+  expect(await upstream.asked()).toHaveLength(0);
+});
+
 test.describe('on a phone', () => {
-  test.use({ viewport: { width: 390, height: 800 } });
+  test.use({ viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true });
+
+  /** Opens the page and waits until it is interactive. Nothing is focused with touch, as a keyboard would cover the screen. */
+  async function openWithTouch(page: Page): Promise<void> {
+    const hydrated = page.waitForRequest('**/rpc/events?*');
+    await page.goto('/');
+    await hydrated;
+  }
+
+  test('a photo comes from the camera', async ({ page }) => {
+    await openWithTouch(page);
+    const choosing = page.waitForEvent('filechooser');
+    await page.getByRole('button', { name: 'Take a photo' }).click();
+    const chooser = await choosing;
+    await expect(page.locator('input[capture="environment"]')).toHaveAttribute('accept', 'image/*');
+    await chooser.setFiles([image('photo.png')]);
+    await expect(attached(page)).toContainText(['photo.png']);
+  });
 
   test('files fit the screen of a phone', async ({ chat, page }) => {
-    await chat.open();
+    await openWithTouch(page);
     await choose(chat, image(`${'a-very-long-name-'.repeat(6)}.png`));
     await expect(attached(page)).toHaveCount(1);
     const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);

@@ -25,7 +25,7 @@ test('the tour thinks, then says that it is scripted', async ({ chat, page, upst
   await page.getByRole('button', { name: 'Show me what Parlor can do' }).click();
   const answer = chat.answers.first();
   await expect(answer.getByRole('heading', { name: 'Welcome to Parlor' })).toBeVisible();
-  await answer.getByText('Show details').click();
+  await answer.getByText(/^Thought/).click();
   await expect(answer.getByText('Someone has just opened Parlor for the first time')).toBeVisible();
   await expect(answer.getByText("I'm not a model. I'm a short script")).toBeVisible();
   expect(await upstream.asked(), 'no model was asked').toEqual([]);

@@ -77,7 +77,7 @@ async function damage(page: Page, how: (html: string) => string): Promise<{ time
   return count;
 }
 
-/** A text where the browser half expects an element. */
+/** A text where the browser code expects an element. */
 const withStrayText = (html: string): string => html.replace('<main ', 'stray<main ');
 
 test.describe('a page that cannot start', () => {

@@ -36,7 +36,7 @@ test('the panel leaves room for the chat or covers it', async ({ chat, page, ups
   await expect(chat.answers).toBeVisible();
 });
 
-test('the list beside the chat can be hidden, also after a reload', async ({ chat, page }) => {
+test('the list next to the chat can be hidden, also after a reload', async ({ chat, page }) => {
   await chat.open();
   const hide = page.getByRole('button', { name: 'Hide the list' });
   await hide.focus();

@@ -1,18 +1,18 @@
-/** Views with their own code files; the notice for unknown addresses is one of them. */
+/** Views with their own code files; the notice for unknown URLs is one of them. */
 import type { Page, Response } from '@playwright/test';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
 const missing = '/c/0199f6a2-7b1e-7cc0-9f52-0a6c4f0c8a11';
-const notice = (page: Page) => page.getByRole('heading', { name: 'This conversation is not here.' });
+const notice = (page: Page) => page.getByRole('heading', { name: 'This conversation does not exist.' });
 const parts = '**/split_not_found.wasm';
 const reader = '**/split_markdown.wasm';
 const isPart = (response: Response) => response.url().endsWith('/split_not_found.wasm');
 
 test.beforeEach(({ browserLog }) => browserLog.allow(/status of 404/));
 
-/** Navigates to an unknown address without reloading the page. */
-async function openUnknownAddress(page: Page): Promise<void> {
+/** Navigates to an unknown URL without reloading the page. */
+async function openUnknownUrl(page: Page): Promise<void> {
   await page.evaluate((path) => {
     const link = Object.assign(document.createElement('a'), { href: path });
     document.body.append(link);
@@ -26,7 +26,7 @@ test('a rare view is loaded once, when first shown', async ({ chat, page }) => {
   await chat.open();
   await expect(chat.send).toBeVisible();
   expect(loaded).toEqual([]);
-  const [part] = await Promise.all([page.waitForResponse(isPart), openUnknownAddress(page)]);
+  const [part] = await Promise.all([page.waitForResponse(isPart), openUnknownUrl(page)]);
   await expect(notice(page)).toBeVisible();
   expect(part.headers()).toMatchObject({
     'cache-control': 'public, max-age=31536000, immutable',
@@ -53,7 +53,7 @@ test('a failed view says so and the rest works', async ({ browserLog, chat, page
   // A newer server does not have the file.
   await page.route(parts, (route) => route.fulfill({ status: 404 }));
   await chat.open();
-  await openUnknownAddress(page);
+  await openUnknownUrl(page);
   const failure = page.getByRole('alert').filter({ hasText: 'could not be loaded' });
   await expect(failure).toBeVisible();
   await page.unroute(parts);
@@ -62,7 +62,7 @@ test('a failed view says so and the rest works', async ({ browserLog, chat, page
   await expect(failure).toBeVisible();
   // It is retried automatically too.
   await page.unroute(parts);
-  await expect(notice(page)).toBeVisible({ timeout: 20_000 });
+  await expect(notice(page)).toBeVisible();
   await expect(failure).toHaveCount(0);
   await page.getByRole('link', { name: 'Start a new chat' }).click();
   await chat.say('Hello');
@@ -94,7 +94,7 @@ test('shows plain text until the Markdown code loads', async ({ browserLog, chat
   await screenshots(page, 'unread');
   // It is retried automatically.
   await page.unroute(reader);
-  await expect(chat.answers.getByRole('strong')).toHaveText('bold', { timeout: 20_000 });
+  await expect(chat.answers.getByRole('strong')).toHaveText('bold');
   await expect(chat.answers).toContainText('It is bold now.');
 });
 

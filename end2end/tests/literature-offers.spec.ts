@@ -75,7 +75,7 @@ test('a hanging PubMed delays neither saving nor sending', async ({ literature, 
   await expect(literature.answers.getByText('It is about tides.')).toBeVisible();
 });
 
-test('an unknown article address does not block the tray', async ({ literature, page, browserLog }) => {
+test('an unknown article URL does not block the tray', async ({ literature, page, browserLog }) => {
   browserLog.allow(/status of 404/);
   await literature.open('/literature/articles/11x');
   await expect(page.getByText('There is no article with the PMID 11x.')).toBeVisible();

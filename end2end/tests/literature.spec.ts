@@ -1,4 +1,4 @@
-/** The page Literature, and the tray beside it. */
+/** The page Literature, and the tray next to it. */
 import { expectAccessible } from '../support/accessibility.ts';
 import { Literature, expect, test } from '../support/literature.ts';
 import { waitForPaint } from '../support/paint.ts';
@@ -121,7 +121,7 @@ test('a research stream is saved, run, changed and deleted', async ({
   await expect(literature.query).toHaveValue('tides');
 });
 
-test('the server renders every view at its address', async ({ literature, page, browser, browserLog, parlor }) => {
+test('the server renders every view at its URL', async ({ literature, page, browser, browserLog, parlor }) => {
   browserLog.allow(/status of 404/);
   const context = await browser.newContext({ javaScriptEnabled: false });
   const plain = new Literature(await context.newPage());
@@ -212,7 +212,7 @@ test('a suggested query fills the search box', async ({
   await expect(page).toHaveURL(/\/literature\/articles\/12/);
 });
 
-test('the panel overlays the page beside the tray', async ({ literature, page, upstream }) => {
+test('the panel overlays the page next to the tray', async ({ literature, page, upstream }) => {
   const letter = JSON.stringify({ title: 'Letter', text: 'Dear Ann' });
   await upstream.script({ when: { user_contains: 'Write' }, steps: [{ text: `Here:\n\nDOCUMENT: ${letter}\n\nGood?` }] });
   await literature.open();
@@ -227,13 +227,13 @@ test('the panel overlays the page beside the tray', async ({ literature, page, u
   await edge.focus();
   await page.keyboard.press('End');
   const tray = (await literature.tray.boundingBox())!;
-  // A part of the page stays visible beside it.
+  // A part of the page stays visible next to it.
   await expect.poll(width).toBe(tray.x - 32);
   await expect(edge).toHaveAttribute('aria-valuemax', String(tray.x - 32));
   await expect(edge).toHaveAttribute('aria-valuenow', String(tray.x - 32));
   await page.keyboard.press('ArrowRight');
   await expect.poll(width).toBe(tray.x - 64);
-  await screenshots(page, 'panel-beside-tray');
+  await screenshots(page, 'panel-next-to-tray');
 });
 
 test('the tray is the same chat as the full page', async ({

@@ -1,6 +1,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { EventStream } from '../support/events.ts';
 import type { Parlor } from '../support/parlor.ts';
+import { routeOnce } from '../support/requests.ts';
 import { expect, test } from '../support/test.ts';
 
 const TURNS = 35;
@@ -71,7 +72,7 @@ test('failed older messages say so and can be retried', async ({ browserLog, cha
   await chat.open(path);
   const scroller = page.getByRole('region', { name: 'Messages' });
   browserLog.allow(/503/);
-  await page.route('**/rpc/older_messages?*', (route) => route.fulfill({ status: 503, json: { code: 'unavailable', message: 'The disk is full.' } }), { times: 1 });
+  await routeOnce(page, '**/rpc/older_messages?*', (route) => route.fulfill({ status: 503, json: { code: 'unavailable', message: 'The disk is full.' } }));
   await scroller.evaluate((scroller) => (scroller.scrollTop = 0));
   const trouble = chat.messages.getByRole('alert');
   await expect(trouble).toHaveText('Older messages could not be loaded. The disk is full.');

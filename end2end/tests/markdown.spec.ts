@@ -160,7 +160,7 @@ test('unfinished Markdown never shows its markers', async ({ chat, page, parlor,
   await chat.say('Show');
   let [sent, had] = ['', ''];
   for (const [index, text] of pieces.entries()) {
-    // The page has received and rendered it. White space is shown with the following text, and so is text that may
+    // The page has received and rendered it. Whitespace is shown with the following text, and so is text that may
     // still turn out to be control text.
     sent += text;
     had += (await log.until('text_delta')).text;
@@ -208,7 +208,7 @@ async function recordShownTexts(page: Page): Promise<void> {
   });
 }
 
-test('a bare address is a link without its full stop', async ({ chat, upstream }) => {
+test('a bare URL is a link without its full stop', async ({ chat, upstream }) => {
   await upstream.script({ steps: [{ text: 'See https://example.com/a_(b)' }, { gate: 'rest' }, { text: '. Or www.example.com.' }] });
   await chat.open();
   await chat.say('Where?');

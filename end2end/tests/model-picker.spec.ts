@@ -25,7 +25,7 @@ const described = [
   { id: 'claude-haiku-4-5', created: 1 },
 ];
 
-test.describe('with a dead endpoint beside', () => {
+test.describe('with another endpoint that is down', () => {
   test.use({ environment: { ANTHROPIC_API_KEY: 'sk-test', ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' } });
 
   test('shows what models can do, and the dead endpoint', async ({ chat, page, parlor, upstream }) => {

@@ -69,7 +69,7 @@ for (const thinking of ['reasoning_content', 'reasoning', 'parts', 'tags']) {
     await upstream.open('thought');
     await expect(chat.answers.getByText('Yes.', { exact: true })).toBeVisible();
     await chat.done();
-    await chat.answers.getByText('Show details').click();
+    await chat.answers.getByText(/^Thought/).click();
     await expect(chat.answers.getByText('Considering it.', { exact: true })).toBeVisible();
   });
 }
@@ -170,7 +170,10 @@ test.describe('a model with a long name', () => {
       await chat.open();
       await chat.say('A table');
       await chat.done();
-      if (place === 'desktop') await expect(page.locator('#panel')).toBeVisible();
+      if (place === 'desktop') {
+        await chat.answers.getByRole('button', { name: /^Open:/ }).click();
+        await expect(page.locator('#panel')).toBeVisible();
+      }
       await expect(page.getByRole('button', { name: /^Context window/ })).toBeVisible();
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       expect(wide).toBe(0);

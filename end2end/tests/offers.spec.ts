@@ -33,11 +33,14 @@ async function writeLetter(chat: Chat, upstream: Upstream): Promise<string> {
 }
 
 async function newVersion(chat: Chat, upstream: Upstream): Promise<void> {
-  const id = await chat.answers.locator('.payload').getAttribute('data-payload');
+  const id = await chat.answers.locator('.payload[data-payload]').getAttribute('data-payload');
   await upstream.script({ when: { user_contains: 'Bob' }, steps: [{ text: `Changed.\n\n${document('Dear Bob,\n\nthank you.', id!)}` }] });
   await chat.say('To Bob');
   await chat.done();
 }
+
+/** The button that opens the panel for the newest payload. */
+const openButton = (chat: Chat) => chat.answers.last().getByRole('button', { name: /^Open: / });
 
 test('a document opens by itself and survives a reload', async ({ browserLog, chat, page, parlor, upstream }) => {
   // The page reconnects its event stream while the server is down.
@@ -62,6 +65,7 @@ test('a document opens by itself and survives a reload', async ({ browserLog, ch
 test('an accepted version is accepted in every tab', async ({ chat, page, newTab, upstream }) => {
   const path = await writeLetter(chat, upstream);
   await newVersion(chat, upstream);
+  await openButton(chat).click();
   const region = page.getByRole('complementary', { name: 'Text document: Letter (2)' });
   await expect(region.getByRole('deletion')).toHaveText('− Dear Ann,');
   await expect(region.getByRole('insertion')).toHaveText('+ Dear Bob,');
@@ -73,7 +77,7 @@ test('an accepted version is accepted in every tab', async ({ chat, page, newTab
   const other = await newTab();
   await other.open(path);
   const card = (tab: Chat) => tab.answers.last().locator('.payload');
-  await card(other).getByRole('button').click();
+  await openButton(other).click();
   await expect(panel(other.page).getByRole('button', { name: 'Reject' })).toBeVisible();
   await page.bringToFront();
   await ask.getByRole('button', { name: 'Accept' }).focus();
@@ -91,7 +95,7 @@ test('an accepted version is accepted in every tab', async ({ chat, page, newTab
   await other.reload();
   await expect(card(other)).toContainText('Accepted');
   await expect(other.answers.first().locator('.payload')).not.toContainText('Accepted');
-  await card(other).getByRole('button').click();
+  await openButton(other).click();
   await expect(panel(other.page).getByRole('status').getByText('Accepted')).toBeVisible();
 
   await other.say('Thanks');
@@ -100,12 +104,22 @@ test('an accepted version is accepted in every tab', async ({ chat, page, newTab
   expect(told).toContain('Text document: Letter (2). The person accepted it.');
 });
 
-test('a new version is rejected', async ({ chat, page, upstream }) => {
+test('a new version shows its changes in the answer and is rejected there', async ({ chat, page, upstream }) => {
   await writeLetter(chat, upstream);
+  await page.getByRole('button', { name: 'Close the panel' }).click();
   await newVersion(chat, upstream);
-  await panel(page).getByRole('button', { name: 'Reject' }).click();
-  await expect(chat.answers.last().locator('.payload')).toContainText('Rejected');
-  await expect(panel(page).getByText('Rejected')).toBeVisible();
+  const card = chat.answers.last().locator('.payload');
+  await expect(card.getByRole('deletion')).toHaveText('− Dear Ann,');
+  await expect(card.getByRole('insertion')).toHaveText('+ Dear Bob,');
+  await expect(panel(page)).toHaveCount(0);
+  await expectAccessible(page);
+  await screenshots(page, 'proposal-inline');
+  await card.getByRole('button', { name: 'Reject' }).focus();
+  await page.keyboard.press('Enter');
+  await expect(card.getByRole('status').getByText('Rejected')).toBeVisible();
+  await expect(openButton(chat)).toBeFocused();
+  await chat.reload();
+  await expect(card.getByRole('status').getByText('Rejected')).toBeVisible();
 });
 
 test.describe('on a phone, in the dark', () => {
@@ -114,11 +128,11 @@ test.describe('on a phone, in the dark', () => {
   test('a proposal fills the screen and can be answered', async ({ chat, page, upstream }) => {
     await writeLetter(chat, upstream);
     await newVersion(chat, upstream);
-    await chat.answers.last().locator('.payload').getByRole('button').click();
+    await openButton(chat).click();
     await expect(page.getByRole('dialog').getByText('Dear Bob,')).toBeVisible();
     await expectAccessible(page);
     await screenshots(page, 'proposal-phone');
-    await page.getByRole('button', { name: 'Accept' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Accept' }).click();
     await expect(page.getByRole('dialog').getByText('Accepted')).toBeVisible();
     await expectAccessible(page);
   });
@@ -234,7 +248,7 @@ test('the model learns that a value was chosen', async ({ chat, upstream }) => {
 test('an action opens an earlier payload', async ({ chat, page, upstream }) => {
   await writeLetter(chat, upstream);
   await page.getByRole('button', { name: 'Close the panel' }).click();
-  const payload_id = await chat.answers.locator('.payload').getAttribute('data-payload');
+  const payload_id = await chat.answers.locator('.payload[data-payload]').getAttribute('data-payload');
   const open = [
     { label: 'See the letter', action: 'open_payload', handler: 'client', data: { payload_id } },
     { label: 'See nothing', action: 'open_payload', handler: 'client', data: { payload_id: 'unknown1' } },

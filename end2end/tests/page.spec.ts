@@ -1,9 +1,10 @@
 import { takeClock } from '../support/clock.ts';
 import { EventStream } from '../support/events.ts';
 import { hide, show } from '../support/presence.ts';
+import { routeOnce } from '../support/requests.ts';
 import { expect, test } from '../support/test.ts';
 
-test('an unknown address supports navigation', async ({ browserLog, chat, page }) => {
+test('an unknown URL supports navigation', async ({ browserLog, chat, page }) => {
   browserLog.allow(/status of 404/);
   await page.goto('/nothing/here');
   await page.getByRole('link', { name: 'Start a new chat' }).click();
@@ -79,7 +80,7 @@ test('one of the hidden tabs keeps its stream', async ({ chat, newTab, parlor, u
 test('the list says when a page failed to load', async ({ browserLog, chat, page, parlor }) => {
   browserLog.allowLostConnections();
   for (let n = 1; n <= 42; n++) await (await EventStream.chat(parlor.url, { message: `Chat number ${n}` })).rest();
-  await page.route('**/rpc/conversations', (route) => route.abort('connectionreset'), { times: 1 });
+  await routeOnce(page, '**/rpc/conversations', (route) => route.abort('connectionreset'));
   await chat.open();
   await chat.list.getByRole('button', { name: 'Show older' }).scrollIntoViewIfNeeded();
   await expect(chat.list.getByRole('status')).toContainText('A part of the list could not be loaded.');

@@ -1,4 +1,4 @@
-/** The payload panel beside the conversation. */
+/** The payload panel next to the conversation. */
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
 import type { Chat } from '../support/chat.ts';
@@ -265,6 +265,15 @@ const written: Record<string, { says: ((payload: string) => string)[]; check: (p
     check: async (page) => {
       const rows = panel(page).getByRole('row');
       await expect(rows).toHaveCount(101);
+      const filter = panel(page).getByRole('searchbox', { name: 'Filter rows' });
+      await filter.fill('planet 11');
+      await expect(rows).toHaveCount(12);
+      await expect(panel(page).getByText('11 of 120 rows')).toBeVisible();
+      await panel(page).getByRole('columnheader', { name: 'Moons' }).getByRole('button').click();
+      await panel(page).getByRole('columnheader', { name: 'Moons' }).getByRole('button').click();
+      await expect(rows.nth(1)).toContainText('Planet 119');
+      await expect(panel(page).getByRole('columnheader', { name: 'Moons' })).toHaveAttribute('aria-sort', 'descending');
+      await filter.fill('');
       const sideways = await panel(page).locator('.panel-body').evaluate((body) => body.scrollWidth - body.clientWidth);
       expect(sideways, 'it scrolls inside its box').toBe(0);
       await panel(page).getByRole('button', { name: 'Show all 120' }).click();
@@ -279,6 +288,7 @@ const written: Record<string, { says: ((payload: string) => string)[]; check: (p
     })}`],
     check: async (page) => {
       await expect(panel(page).getByRole('img', { name: 'Chart: Weather' })).toBeVisible();
+      await expect(panel(page).locator('.chart-labels')).toContainText('June');
       await panel(page).getByText('Numbers').click();
       await expect(panel(page).getByRole('cell', { name: 'May' })).toBeVisible();
       await expect(panel(page).getByRole('cell', { name: '-10' })).toBeVisible();
@@ -329,8 +339,9 @@ for (const [kind, { says, check }] of Object.entries(written)) {
       await upstream.script({ when: { user_contains: `Go ${index}` }, steps: [{ text: `Here.\n\n${text(id)}\n\nGood?` }] });
       await (index === 0 ? chat.begin('Go 0') : chat.say(`Go ${index}`));
       await chat.done();
-      id = (await chat.answers.locator('.payload').last().getAttribute('data-payload'))!;
+      id = (await chat.answers.locator('.payload[data-payload]').last().getAttribute('data-payload'))!;
     }
+    await chat.answers.last().getByRole('button', { name: /^Open: / }).click();
     await expect(panel(page)).toBeVisible();
     await check(page);
     await checkAppearance(page, kind);

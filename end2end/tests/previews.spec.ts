@@ -1,21 +1,12 @@
-import { createServer, type AddressInfo } from 'node:net';
 import { readFile } from 'node:fs/promises';
 import { expectAccessible } from '../support/accessibility.ts';
-import type { Chat } from '../support/chat.ts';
+import { ATTACKS, OtherServer } from '../support/attacks.ts';
+import { showCode as show } from '../support/code.ts';
 import { waitForPaint } from '../support/paint.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
-import type { Upstream } from '../support/upstream.ts';
 
 const SVG = `<svg viewBox="0 0 200 100"><circle cx="50" cy="50" r="40" fill="teal"/><text x="100" y="55">Text</text></svg>`;
-
-async function show(chat: Chat, upstream: Upstream, language: string, source: string) {
-  await upstream.script({ steps: [{ text: `Look:\n\n\`\`\`${language}\n${source}\n\`\`\`\n\nDone.` }] });
-  await chat.open();
-  await chat.say('Show');
-  await chat.done();
-  return chat.answers.last().locator('.md-code');
-}
 
 test('an SVG is shown as an image', async ({ chat, page, upstream }) => {
   const block = await show(chat, upstream, 'svg', SVG);
@@ -87,6 +78,7 @@ test('a page is shown without its scripts', async ({ browserLog, chat, page, ups
   await frame.getByRole('heading').click();
   await expect(frame.getByRole('heading')).toHaveText('A page');
   await expect(block).toContainText('Shown without its scripts.');
+  await expect(block.getByRole('button', { name: 'Run scripts' })).toBeVisible();
 
   await block.getByRole('button', { name: 'Show larger' }).click();
   const dialog = page.getByRole('dialog', { name: 'Preview' });
@@ -96,57 +88,17 @@ test('a page is shown without its scripts', async ({ browserLog, chat, page, ups
   await expect(chat.message).toBeEditable();
 });
 
-/** Every way to reach another server that a page has by itself. */
-const ATTACKS = (site: string) => `<!DOCTYPE html><html><head>
-<meta http-equiv="refresh" content="0;url=${site}/refresh">
-<base href="${site}/base/">
-<link rel="stylesheet" href="${site}/style"><link rel="prefetch" href="${site}/prefetch"><link rel="preconnect" href="${site}">
-<LINK rel=dns-prefetch href="${site}"><link rel="modulepreload" href="${site}/module"><link rel="manifest" href="${site}/manifest"><link rel="icon" href="${site}/icon">
-<script type="speculationrules">{"prefetch":[{"source":"list","urls":["${site}/speculation"]}]}</script>
-<style>@import "${site}/import"; @font-face { font-family: f; src: url(${site}/font) } body { font-family: f; background: url(${site}/background) }</style>
-</head><body>Words
-<img src="${site}/img"><img srcset="${site}/srcset 1x"><video src="${site}/video" poster="${site}/poster"></video><audio src="${site}/audio" autoplay></audio>
-<iframe src="${site}/iframe"></iframe><object data="${site}/object"></object><embed src="${site}/embed"><svg><image href="${site}/svg"/><use href="${site}/use#a"/></svg>
-<a id="link" href="${site}/link" ping="${site}/ping">link</a> <a id="top" href="${site}/top" target="_top">top</a> <a id="blank" href="${site}/blank" target="_blank">blank</a>
-<form id="form" action="${site}/form"><button id="submit">send</button></form>
-<input type="image" src="${site}/input" formaction="${site}/formaction">
-<script>
-const attempts = [
-  () => fetch('${site}/fetch'), () => navigator.sendBeacon('${site}/beacon'), () => new WebSocket('${site.replace('http', 'ws')}/socket'),
-  () => new EventSource('${site}/events'), () => new Image().src = '${site}/image', () => new Worker('${site}/worker'),
-  () => import('${site}/import'), () => open('${site}/open'), () => { top.location = '${site}/toplocation' }, () => { parent.location.href = '${site}/parent' },
-  () => document.getElementById('link').click(), () => document.getElementById('blank').click(), () => document.getElementById('top').click(),
-  () => document.getElementById('form').submit(), () => parent.postMessage({ type: 'parlor', text: 'hello' }, '*'),
-  () => parent.document.title = 'owned', () => localStorage.setItem('a', 'b'), () => document.cookie = 'a=b', () => navigator.serviceWorker.register('${site}/sw'),
-  () => { const xhr = new XMLHttpRequest(); xhr.open('GET', '${site}/xhr'); xhr.send(); },
-  () => new RTCPeerConnection({ iceServers: [{ urls: '${site.replace('http://', 'stun:')}' }] }).createDataChannel('a'),
-  () => { const frame = document.createElement('iframe'); frame.srcdoc = '<img src="${site}/srcdoc">'; document.body.append(frame); },
-  () => { alert(1) }, () => { location = 'javascript:fetch("${site}/javascript")' },
-];
-for (const attempt of attempts) try { Promise.resolve(attempt()).catch(() => {}) } catch {}
-setTimeout(() => location.replace('${site}/replace'));
-</script></body></html>`;
-
 test('nothing leaves a page', async ({ browserLog, chat, context, page, upstream }) => {
   // Chromium reports each refused attempt.
   browserLog.allow(/./);
-  const connections: string[] = [];
-  const sent: string[] = [];
-  const other = createServer((socket) => {
-    socket.on('error', () => {});
-    socket.once('data', (data) => sent.push(data.toString().split('\r\n')[0]!));
-    connections.push('connection');
-  });
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-  const site = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  const other = await OtherServer.start();
   const address = () => page.url();
 
-  const block = await show(chat, upstream, 'html', ATTACKS(site));
+  const block = await show(chat, upstream, 'html', ATTACKS(other.url));
   const path = address();
   const frame = block.frameLocator('iframe');
   await expect(frame.locator('body')).toContainText('Words');
-  await waitForPaint(page);
-  expect(connections).toEqual([]);
+  expect(await other.before(context)).toMatchObject({ connections: 0 });
   for (const id of ['link', 'top', 'submit']) {
     // A refused navigation leaves an error page in the frame.
     await frame.locator(`#${id}`).click({ timeout: 1000 }).catch(() => {});
@@ -154,9 +106,8 @@ test('nothing leaves a page', async ({ browserLog, chat, context, page, upstream
     await block.getByRole('button', { name: 'Show source' }).click();
     await expect(frame.locator('body')).toContainText('Words');
   }
-  await waitForPaint(page);
   // A press on a link may open a connection ahead of time, but the navigation is refused and nothing is sent.
-  expect(sent).toEqual([]);
+  expect(await other.before(context)).toMatchObject({ received: [] });
   expect(address()).toBe(path);
   expect(context.pages()).toHaveLength(1);
   await expect(page).toHaveTitle('Show · Parlor');

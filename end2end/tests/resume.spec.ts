@@ -53,7 +53,7 @@ test('interruptions at any position leave the answer unchanged', async ({ chat, 
   }
   await chat.done();
   const text = async () => {
-    await chat.answers.getByText('Show details').click();
+    await chat.answers.locator('.trace-now').click();
     // The thinking is rendered after the browser's `toggle` event, which is a separate task.
     await expect(chat.answers.locator('.thinking-text')).toContainText('w11.');
     return (await chat.answers.locator('.thinking-text').innerText()) + (await chat.answers.locator('.prose').innerText());

@@ -1,5 +1,6 @@
 import { takeClock } from '../support/clock.ts';
 import { EventStream } from '../support/events.ts';
+import { routeOnce } from '../support/requests.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
@@ -19,7 +20,7 @@ test('a killed server loses nothing that was shown', async ({ chat, page, parlor
   await expect(page.getByRole('status').getByText('Reconnecting…')).toBeVisible();
   await expect(chat.answers.getByText('What was shown', { exact: true })).toBeVisible();
   await parlor.start();
-  await expect(page.getByText('Reconnecting…')).toHaveCount(0, { timeout: 20_000 });
+  await expect(page.getByText('Reconnecting…')).toHaveCount(0);
 
   const problem = chat.problem;
   await expect(problem).toContainText(/The answer was interrupted\..*The answer so far is kept\./);
@@ -65,7 +66,7 @@ test('an offline message waits and is sent once', async ({ chat, page, parlor, u
   await screenshots(page, 'waiting');
   await expect(chat.message).toHaveValue('');
   await parlor.start();
-  await expect(chat.answers.last()).toContainText('Are you there?', { timeout: 20_000 });
+  await expect(chat.answers.last()).toContainText('Are you there?');
   await expect(chat.questions).toHaveText([/Hello/, /Are you there\?/]);
   await expect(page.getByText('Waiting for the connection…')).toHaveCount(0);
   await chat.done();
@@ -78,7 +79,7 @@ test('an offline first message starts its conversation later', async ({ chat, pa
   await chat.say('Are you there?');
   await expect(page.getByText('Waiting for the connection…')).toBeVisible();
   await parlor.start();
-  await expect(chat.answers).toContainText('Are you there?', { timeout: 20_000 });
+  await expect(chat.answers).toContainText('Are you there?');
   await expect(chat.titles).toHaveText(['Are you there?']);
 });
 
@@ -108,7 +109,7 @@ test('a reload during sending keeps one message', async ({ chat, page, parlor, u
   const path = await chat.begin('Hello');
   await chat.done();
   // The request hangs: it neither arrives nor fails.
-  await page.route('**/rpc/send_message', () => {}, { times: 1 });
+  await routeOnce(page, '**/rpc/send_message', () => {});
   await chat.say('Still there?');
   await chat.page.goto(path);
   await expect(chat.questions).toHaveText([/Hello/, /Still there\?/]);
@@ -132,7 +133,7 @@ test('a waiting message can be withdrawn', async ({ chat, page, parlor }) => {
   await expect(chat.questions).toHaveCount(1);
   await parlor.start();
   await chat.say('Are you there?');
-  await expect(chat.answers.last()).toContainText('Are you there?', { timeout: 20_000 });
+  await expect(chat.answers.last()).toContainText('Are you there?');
   await chat.reload();
   await expect(chat.questions).toHaveText([/Hello/, /Are you there\?/]);
 });
@@ -140,7 +141,7 @@ test('a waiting message can be withdrawn', async ({ chat, page, parlor }) => {
 test('an unanswered request times out and is retried', async ({ chat, page, upstream }) => {
   await takeClock(page);
   await chat.open();
-  await page.route('**/rpc/send_message', () => {}, { times: 1 });
+  await routeOnce(page, '**/rpc/send_message', () => {});
   await chat.say('Anybody?');
   await expect(chat.answers).toHaveCount(0);
   await page.clock.fastForward(20_000);
@@ -208,7 +209,7 @@ test('shown content stays until it can be reloaded', async ({ chat, page, parlor
   let refused = 0;
   await page.route('**/rpc/conversation?*', (route) => (refused++ < 2 ? route.abort('connectionreset') : route.continue()));
   // The log does not reach back to the page's position.
-  await page.route('**/rpc/events?*', (route) => route.fulfill({ contentType: 'text/event-stream', body: 'data: {"type":"reset"}\n\n' }), { times: 1 });
+  await routeOnce(page, '**/rpc/events?*', (route) => route.fulfill({ contentType: 'text/event-stream', body: 'data: {"type":"reset"}\n\n' }));
   await parlor.restart();
   await expect.poll(() => refused, 'the request is retried').toBeGreaterThan(1);
   await expect(page.getByText('Reconnecting…')).toBeVisible();
@@ -221,10 +222,10 @@ test('shown content stays until it can be reloaded', async ({ chat, page, parlor
 test('a lost response does not duplicate the message', async ({ chat, page, parlor }) => {
   await chat.open();
   // The request arrives, but its response does not.
-  await page.route('**/rpc/send_message', async (route) => {
+  await routeOnce(page, '**/rpc/send_message', async (route) => {
     await route.fetch();
     await route.abort('connectionreset');
-  }, { times: 1 });
+  });
   await chat.message.fill('Only once');
   await chat.message.press('Enter');
   const log = await EventStream.everything(parlor.url);

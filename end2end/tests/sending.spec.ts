@@ -1,4 +1,5 @@
 import { EventStream } from '../support/events.ts';
+import { routeOnce } from '../support/requests.ts';
 import { expect, test } from '../support/test.ts';
 
 test('a message sent while loading uses the conversation’s model', async ({ chat, page, parlor, upstream }) => {
@@ -33,11 +34,11 @@ test('a draft that starts like the sent message is kept', async ({ browserLog, c
   const path = await chat.begin('Hello');
   await chat.done();
   // The server stores the message, but the response reports a failure.
-  await page.route('**/rpc/send_message', async (route) => {
+  await routeOnce(page, '**/rpc/send_message', async (route) => {
     await route.fetch();
     await chat.message.fill('High five');
     await route.fulfill({ status: 500, json: { code: 'internal', message: 'Something went wrong.' } });
-  }, { times: 1 });
+  });
   await chat.message.fill('Hi');
   await chat.message.press('Enter');
   await expect(chat.answers.last()).toContainText('Hi');

@@ -35,9 +35,9 @@ test('an answer streams: thinking first, then text', async ({ chat, page, upstre
   await chat.done();
 
   await expect(answer.getByText('First I look at the question.')).toBeHidden();
-  await answer.getByText('Show details').click();
+  await answer.getByText(/^Thought/).click();
   await expect(answer.getByText('First I look at the question.')).toBeVisible();
-  await answer.getByText('Hide details').click();
+  await answer.getByText(/^Thought/).click();
   await expect(answer.getByText('First I look at the question.')).toBeHidden();
   await expect(page).toHaveTitle('Count · Parlor');
 });
@@ -209,4 +209,17 @@ test('regenerating keeps the earlier answer', async ({ chat, upstream }) => {
   await chat.reload();
   await expect(chat.answers).toContainText('First try');
   await expect(chat.answers).toContainText('1/2');
+});
+
+test('the duration of thinking is the same after a reload', async ({ chat, upstream }) => {
+  await upstream.script({ steps: [{ stream_thinking: { text: 'One two three four five six seven eight.', per_second: 20 } }, { text: 'Yes.' }] });
+  await chat.open();
+  await chat.begin('Well?');
+  await chat.done();
+  const summary = chat.answers.locator('.trace summary');
+  await expect(summary).toHaveText(/^Thought for \d+(\.\d)? s$/);
+  const words = (await summary.textContent())!;
+  expect(words).not.toContain('0.0 s');
+  await chat.reload();
+  await expect(summary).toHaveText(words);
 });

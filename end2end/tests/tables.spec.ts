@@ -44,7 +44,7 @@ test('tables are sorted and copied', async ({ chat, context, page, upstream }) =
   await price.getByRole('button').click();
   await expect(price).not.toHaveAttribute('aria-sort');
   await expect(names).toHaveText(original);
-  // A header with a link has a button beside it.
+  // A header with a link has a button next to it.
   await table.getByRole('button', { name: 'Sort', exact: true }).click();
   await expect(table.getByRole('columnheader', { name: 'Site' })).toHaveAttribute('aria-sort', 'ascending');
 

@@ -21,7 +21,6 @@ function longestWait(tab: Chat): Promise<number> {
 }
 
 test('ten tabs and eight answers delay no request', async ({ chat, context, newTab, parlor, upstream }) => {
-  test.setTimeout(180_000);
   const names = Array.from({ length: 8 }, (_, n) => `Run ${n + 1}.`);
   await upstream.script({ when: { user_contains: 'Run' }, steps: [{ text: 'It begins' }, { gate: 'end' }, { text: ' and ends.' }] });
   await upstream.script({ when: { user_contains: 'Stop' }, steps: [{ text: 'On and on' }, { gate: 'never' }] });
@@ -84,7 +83,6 @@ test('ten tabs and eight answers delay no request', async ({ chat, context, newT
 });
 
 test('switching through ten tabs delays nothing', async ({ chat, context, newTab }) => {
-  test.setTimeout(120_000);
   const tabs: Chat[] = [];
   for (let n = 0; n < 10; n++) {
     const tab = await newTab();

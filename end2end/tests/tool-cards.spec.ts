@@ -99,14 +99,18 @@ test('shows images, plays sounds, downloads other files', async ({ browserLog, c
     expect((await saved).suggestedFilename()).toBe('draw-3.csv');
   }
   await screenshots(page, 'tool-files');
-  const full = page.waitForEvent('popup');
-  await chat.answers.getByRole('link', { name: 'draw-1.png' }).click();
-  await (await full).waitForURL(/\/rpc\/files\//);
-  const address = new URL((await full).url()).pathname;
+  const link = chat.answers.getByRole('link', { name: 'draw-1.png' });
+  const url = (await link.getAttribute('href'))!;
+  await link.click();
+  await expect(page.getByRole('dialog', { name: 'Image' }).getByRole('img', { name: 'draw-1.png' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  const full = await page.context().newPage();
+  await full.goto(url);
+  await full.close();
   await chat.press('Delete', 'Draw a landscape');
   await chat.dialog.getByRole('button', { name: 'Delete' }).click();
   await expect(chat.entries).toHaveCount(0);
-  expect((await page.request.get(address)).status()).toBe(404);
+  expect((await page.request.get(url)).status()).toBe(404);
 });
 
 test('a file of the wrong type is never shown', async ({ chat, page, upstream }) => {

@@ -44,7 +44,8 @@ test('the trace shows activity, then duration and tools', async ({ chat, upstrea
   await chat.begin('What time is it in Tokyo?');
   const trace = chat.answers.locator('.trace');
   await upstream.reached('again');
-  await expect(trace.locator('summary')).toContainText('Thinking');
+  await expect(trace.locator('summary')).toHaveText(/^Thought.*Looked at the clock$/);
+  await expect(chat.answers.locator('.activity')).toContainText('Thinking…');
   await upstream.open('again');
   await expect(trace.locator('summary')).toHaveText('ThinkingNow I know.');
   // The trace above the card shows the activity below it.
@@ -54,14 +55,15 @@ test('the trace shows activity, then duration and tools', async ({ chat, upstrea
   await expect(chat.answers.locator('.activity')).toHaveCount(0);
 
   const all = async () => {
-    await expect(trace.locator('summary')).toHaveText(/^Show details(\d+(\.\d)? s)?Looked at the clock$/);
+    await expect(trace.locator('summary')).toHaveText(/^Thought( for \d+(\.\d)? s)?Looked at the clock$/);
     await expect(trace.getByText('Where is the clock?')).toBeHidden();
     await trace.locator('summary').click();
     await expect(trace.locator('.trace-steps > *')).toHaveText([
       'Where is the clock?',
-      'Looked at the clock: Asia/Tokyo',
       'Now I know.',
     ]);
+    // The call is told once: by its card.
+    await expect(chat.answers.getByText('Looked at the clock').filter({ visible: true })).toHaveCount(1);
     return await chat.answers.innerText();
   };
   const live = await all();

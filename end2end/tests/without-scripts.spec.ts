@@ -6,7 +6,7 @@ import { expect, test } from '../support/test.ts';
 
 test.use({ javaScriptEnabled: false });
 
-test('a conversation can be read at its address', async ({ chat, page, parlor, request, upstream }) => {
+test('a conversation can be read at its URL', async ({ chat, page, parlor, request, upstream }) => {
   await upstream.script({ steps: [{ think: 'A thought.' }, { text: 'An **answer**.' }] });
   const events = await (await EventStream.chat(parlor.url, { message: 'A <question>' })).rest();
   const path = `/c/${events[0]!.conversation_id}`;
@@ -20,7 +20,7 @@ test('a conversation can be read at its address', async ({ chat, page, parlor, r
   await expect(chat.questions).toContainText('A <question>');
   await expect(chat.answers).toContainText('An answer.');
   await expect(chat.entry('A <question>')).toBeVisible();
-  await chat.answers.getByText('Show details').click();
+  await chat.answers.getByText(/^Thought/).click();
   await expect(chat.answers.getByText('A thought.')).toBeVisible();
 });
 
@@ -106,7 +106,7 @@ test.describe('with a limit', () => {
     const headers = { origin: parlor.url };
     const empty = await request.post('/send', { form: { message: ' ' }, headers });
     expect(empty.status()).toBe(400);
-    expect(await empty.text()).toContain('The message is empty');
+    expect(await empty.text()).toContain('Your message is empty');
     const endless = await request.post('/send', { form: { message: 'x'.repeat(20_000) }, headers });
     expect(endless.status()).toBe(413);
     expect(endless.headers()['content-type']).toContain('text/html');

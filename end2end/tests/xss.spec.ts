@@ -50,7 +50,7 @@ test('no string of the collections executes or loads anything', async ({ chat, c
     await chat.open(`/c/${id}`);
     await expect(chat.title).toHaveText(named);
     for (const next of titles) await expect(chat.title).toHaveText(await rename(next));
-    await chat.answers.last().getByText('Show details').click();
+    await chat.answers.last().getByText(/^Thought/).click();
     await chat.newChat.click();
     await chat.list.getByRole('listitem').getByRole('link').first().click();
     await expect(chat.questions).toHaveCount(1);

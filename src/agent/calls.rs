@@ -7,8 +7,8 @@ use super::{Agent, Effect, Phase, control::escape_metadata};
 use crate::{
     model::{ToolArtifacts, ToolOutcome, ToolPlan},
     protocol::{
-        EventBody, Opaque, Part, RawJson, RequestedCall, RunStatus, Timestamp, ToolCall, ToolProgress,
-        ToolStatus, transcript::apply_to_run,
+        EventBody, Part, ProviderData, RawJson, RequestedCall, RunStatus, Timestamp, TokenTotals, ToolCall,
+        ToolProgress, ToolStatus, Usage, transcript::apply_to_run,
     },
 };
 
@@ -20,9 +20,9 @@ pub struct IncomingCall {
     id: String,
     tool: String,
     pub(super) arguments: String,
-    /// Opaque data of the model server that belong to the call.
-    pub(super) opaque: Vec<Opaque>,
-    /// The answer ended before the call's arguments were complete.
+    /// The provider data of the call.
+    pub(super) provider_data: Vec<ProviderData>,
+    /// True if the answer ended before the call's arguments were complete.
     is_cut: bool,
 }
 
@@ -50,7 +50,7 @@ impl Agent {
             id,
             tool,
             arguments: String::new(),
-            opaque: Vec::new(),
+            provider_data: Vec::new(),
             is_cut: false,
         });
         vec![self.log(EventBody::Status { message })]
@@ -118,11 +118,16 @@ impl Agent {
         let first = self.message.tool_calls().count();
         for (requested, index) in std::mem::take(&mut self.incoming_calls).into_iter().zip(first..) {
             let (node, part) = self.call_position(index);
-            effects.extend(requested.opaque.into_iter().map(|data| Effect::StoreOpaque {
-                node,
-                part: Some(part),
-                data,
-            }));
+            effects.extend(
+                requested
+                    .provider_data
+                    .into_iter()
+                    .map(|data| Effect::StoreProviderData {
+                        node,
+                        part: Some(part),
+                        data,
+                    }),
+            );
             let call = RequestedCall {
                 node,
                 part,
@@ -173,7 +178,16 @@ impl Agent {
             Err(error) => (ToolStatus::Failed, call.label.clone(), error),
         };
         let ended = self.complete_call(index, label, status, output, done.artifacts, at);
-        self.continue_run(ended.into_iter().collect(), at)
+        let mut effects: Vec<Effect> = ended.into_iter().collect();
+        effects.extend(self.add_usage(done.usage));
+        self.continue_run(effects, at)
+    }
+
+    /// Adds the use of models by a tool to the totals of the answer.
+    fn add_usage(&mut self, used: Option<TokenTotals>) -> Option<Effect> {
+        let (usage, used) = (self.message.usage?, used?);
+        let totals = usage.totals.plus(used);
+        Some(self.log(EventBody::Usage(Usage { totals, ..usage })))
     }
 
     pub(super) fn approval_answered(&mut self, index: usize, allowed: bool, at: Timestamp) -> Vec<Effect> {
@@ -218,7 +232,7 @@ impl Agent {
         if self.message.tool_calls().any(is_running) {
             return effects;
         }
-        if self.message.is_waiting_for_person() {
+        if self.message.is_waiting_for_user() {
             self.phase = Phase::Ended;
             let event = EventBody::Waiting {
                 worked_ms: self.worked_ms(at),

@@ -1,16 +1,16 @@
-//! The content of an answer besides its text: sources, opaque provider data, and pieces that can't be shown.
+//! The content of an answer besides its text: sources, provider data, and pieces that can't be shown.
 
-use super::{Agent, Effect, control::limit_sources, text::filter_for};
+use super::{Agent, Effect, Phase, control::limit_sources, text::filter_for};
 use crate::{
-    model::{ModelEvent, OpaqueTarget, UnreadableContent},
-    protocol::{CitedSource, EventBody, Opaque, Part},
+    model::{ModelEvent, ProviderDataTarget, UnreadableContent},
+    protocol::{Attachment, CitedSource, EventBody, Part, ProviderData, Timestamp},
     web_link,
 };
 
 /// The maximum number of names of unreadable pieces in an error.
 const MAX_UNREADABLE_NAMES: usize = 10;
 
-const IMAGE_NOTE: &str = "*(There is an image here, which can’t be shown yet.)*";
+const IMAGE_NOTE: &str = "*(There is an image here, which can’t be shown.)*";
 const AUDIO_NOTE: &str = "*(There is a sound here, which can’t be played yet.)*";
 
 impl Agent {
@@ -41,23 +41,27 @@ impl Agent {
         self.log(EventBody::Sources { sources })
     }
 
-    /// Stores opaque data for the provider.
-    pub(super) fn store_provider_data(&mut self, beside: OpaqueTarget, data: Opaque) -> Vec<Effect> {
-        let part = match beside {
+    /// Stores provider data of the answer or its last part; that of a call is kept until the call is logged.
+    pub(super) fn store_provider_data(
+        &mut self,
+        target: ProviderDataTarget,
+        data: ProviderData,
+    ) -> Vec<Effect> {
+        let part = match target {
             // The call's position is known when its start is logged.
-            OpaqueTarget::ToolCall(index) => {
+            ProviderDataTarget::ToolCall(index) => {
                 if let Some(call) = self.incoming_calls.iter_mut().find(|call| call.index == index) {
-                    call.opaque.push(data);
+                    call.provider_data.push(data);
                 }
                 return Vec::new();
             }
-            OpaqueTarget::Answer => None,
-            OpaqueTarget::LastPart => {
+            ProviderDataTarget::Answer => None,
+            ProviderDataTarget::LastPart => {
                 let node = self.message.nodes.get(self.node);
                 node.and_then(|node| node.parts.len().checked_sub(1))
             }
         };
-        vec![Effect::StoreOpaque {
+        vec![Effect::StoreProviderData {
             node: self.node,
             part,
             data,
@@ -65,7 +69,7 @@ impl Agent {
     }
 
     /// Converts the current answer's text so far to thinking.
-    pub(super) fn convert_text_to_thinking(&mut self) -> Vec<Effect> {
+    pub(super) fn convert_text_to_thinking(&mut self, at: Timestamp) -> Vec<Effect> {
         let mut items = Vec::new();
         self.filter.finish(&mut items);
         let mut effects = self.apply_items(items);
@@ -73,12 +77,32 @@ impl Agent {
         let node = self.message.nodes.get(self.node);
         if node.is_some_and(|node| node.parts.iter().any(is_text)) {
             effects.push(self.log(EventBody::TextWasThinking { node: self.node }));
+            self.thinking_since = self.output_since;
+            effects.extend(self.end_thinking(at));
         }
         self.filter = filter_for(
             &self.message,
             self.payload_factory.markers(),
             self.limits.has_metadata,
         );
+        effects
+    }
+
+    /// Adds a stored image at its position.
+    pub(super) fn add_image(&mut self, file: Attachment) -> Vec<Effect> {
+        self.phase = Phase::Streaming;
+        self.ends_with_note = false;
+        let mut items = Vec::new();
+        self.filter.finish(&mut items);
+        let mut effects = self.apply_items(items);
+        self.filter = filter_for(
+            &self.message,
+            self.payload_factory.markers(),
+            self.limits.has_metadata,
+        );
+        let (part, _) = self.delta_position(|_| false);
+        let node = self.node;
+        effects.push(self.log(EventBody::FileMade { node, part, file }));
         effects
     }
 

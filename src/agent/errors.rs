@@ -45,16 +45,13 @@ pub(super) fn only_thinking(reason: Option<&FinishReason>) -> RunError {
     let (message, hint) = match reason {
         Some(FinishReason::Length) => (
             "The model used the whole length limit for thinking and gave no answer.",
-            "Continue resumes from its thinking. Raise “Longest answer” or reduce the thinking to leave room for an answer.",
+            "Its thinking is kept. Raise “Longest answer” or reduce the thinking to leave room for an answer.",
         ),
         Some(FinishReason::PauseTurn) => (
             "The model server paused the model while it was thinking.",
-            "Continue resumes from its thinking, Retry starts over.",
+            "Its thinking is kept.",
         ),
-        _ => (
-            "The model thought but gave no answer.",
-            "Continue requests the answer, Retry starts over.",
-        ),
+        _ => ("The model thought but gave no answer.", "Its thinking is kept."),
     };
     run_error("no_answer_after_thinking", message.into(), hint)
 }
@@ -126,12 +123,12 @@ pub(super) fn timeout_error(timeout: Timeout) -> RunError {
                 "The model server stopped sending for {} seconds in the middle of its answer.",
                 seconds(limit)
             ),
-            "The answer so far is kept; Continue resumes it. The limit is the setting timeouts.silence.",
+            "The answer so far is kept. The limit is the setting timeouts.silence.",
         ),
         Timeout::Run(limit) => run_error(
             "too_long",
             format!("The answer took longer than {} seconds.", seconds(limit)),
-            "The answer so far is kept; Continue resumes it. The limit is the setting timeouts.run.",
+            "The answer so far is kept. The limit is the setting timeouts.run.",
         ),
     }
 }
@@ -140,6 +137,6 @@ pub(super) fn no_answer_after_tools() -> RunError {
     run_error(
         "no_answer_after_tools",
         "The model used tools and then gave no answer.".into(),
-        "The answer so far is kept. Continue asks again. If tools were used too often, raise the setting agent.max_iterations.",
+        "The answer so far is kept. If tools were used too often, raise the setting agent.max_iterations.",
     )
 }

@@ -56,6 +56,12 @@ impl Agent {
         effects
     }
 
+    /// Ends the run before its next model call, for a message of the user.
+    pub(super) fn hand_over(&mut self, at: Timestamp) -> Vec<Effect> {
+        self.finish_reason = Some(FinishReason::Steered);
+        self.end_run(RunStatus::Complete, None, at)
+    }
+
     /// Returns the error of an answer without content: no text and no payload after the last tool.
     fn empty_answer_error(&self) -> Option<RunError> {
         let pieces = self.message.pieces();
@@ -64,7 +70,7 @@ impl Agent {
         let mut has_thought = false;
         for piece in since_tools {
             match piece.kind {
-                MessagePieceKind::Payload(_) => return None,
+                MessagePieceKind::Payload(_) | MessagePieceKind::File(_) => return None,
                 MessagePieceKind::Text if piece.texts.iter().any(|text| !text.trim().is_empty()) => {
                     return None;
                 }

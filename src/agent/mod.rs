@@ -24,6 +24,7 @@ mod payload_factory;
 mod repetition;
 mod step;
 mod text;
+mod thinking;
 
 pub use calls::IncomingCall;
 pub(crate) use errors::{database_damaged, run_error};
@@ -40,15 +41,15 @@ pub const MAX_RETRIES: u32 = 2;
 /// The longest `Retry-After` delay that is honoured. A longer one fails the call.
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
 
-/// The hint of an answer that broke off.
-pub const KEPT_HINT: &str = "The answer so far is kept. Continue resumes it, Retry starts over.";
+/// The hint of an answer that broke off. Hints name no button: the page says what those do that it shows.
+pub const KEPT_HINT: &str = "The answer so far is kept.";
 
 /// Limits of the agent loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentLimits {
     /// The number of model calls of a run that may request tools. The next call has to answer without them.
     pub max_iterations: usize,
-    /// The model may see metadata before the messages of the history, and may echo them.
+    /// True if the model may see metadata before the messages of the history, and may echo them.
     pub has_metadata: bool,
     /// The number of repetitions of a passage in a row that ends the answer. 0 disables the check.
     pub max_repetitions: usize,
@@ -74,7 +75,7 @@ pub struct Agent {
     /// Detect repetition in the current answer's text and in its thinking.
     text_repetition: RepetitionDetector,
     thinking_repetition: RepetitionDetector,
-    /// The user has been told that a payload for the panel is being written.
+    /// True if the user has been told that a payload for the panel is being written.
     has_announced_payload: bool,
     /// The finish reason of the current model call, once the server has sent it.
     finish_reason: Option<FinishReason>,
@@ -82,8 +83,12 @@ pub struct Agent {
     refusal: Option<String>,
     /// The names of unreadable pieces of the current answer.
     unreadable: Vec<String>,
-    /// The text ends with a note about content that can't be shown.
+    /// True if the text ends with a note about content that can't be shown.
     ends_with_note: bool,
+    /// The start of the present thinking.
+    thinking_since: Option<Timestamp>,
+    /// The first output of the current model call.
+    output_since: Option<Timestamp>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +131,8 @@ impl Agent {
             refusal: None,
             unreadable: Vec::new(),
             ends_with_note: false,
+            thinking_since: None,
+            output_since: None,
         }
     }
 
@@ -149,6 +156,15 @@ impl Agent {
         if self.phase == Phase::Ended {
             return Vec::new();
         }
+        let mut effects = Vec::new();
+        if thinking::ends_thinking(&input) {
+            effects.extend(self.end_thinking(at));
+        }
+        effects.extend(self.handle(input, at));
+        effects
+    }
+
+    fn handle(&mut self, input: Input, at: Timestamp) -> Vec<Effect> {
         match input {
             Input::Start => {
                 self.started_at = at;
@@ -160,13 +176,18 @@ impl Agent {
             }
             // The call has already ended or has not begun: the timer is late.
             Input::RetryDue => Vec::new(),
-            Input::Model(_) | Input::UsageKnown(_) | Input::CallFailed(_) | Input::StreamEnded
+            Input::Model(_)
+            | Input::ImageStored(_)
+            | Input::UsageKnown(_)
+            | Input::CallFailed(_)
+            | Input::StreamEnded
                 if !self.is_model_turn() =>
             {
                 Vec::new()
             }
             Input::UsageKnown(usage) => vec![self.log(EventBody::Usage(usage))],
             Input::Model(event) => self.model_event(event, at),
+            Input::ImageStored(file) => self.add_image(file),
             Input::ToolProgress { index, progress } => self.tool_progress(index, progress),
             Input::ToolEnded { index, done } => self.tool_ended(index, done, at),
             Input::ApprovalAnswered { index, allowed } => self.approval_answered(index, allowed, at),
@@ -180,6 +201,7 @@ impl Agent {
                 self.break_off(status, timeout_error(timeout), at)
             }
             Input::TooLong(limit) => self.answer_limit_reached(limit, at),
+            Input::HandOver => self.hand_over(at),
             Input::Stop => self.end_run(RunStatus::Stopped, None, at),
             Input::Shutdown => self.break_off(RunStatus::Interrupted, shut_down(), at),
         }
@@ -190,6 +212,7 @@ impl Agent {
         if !matches!(event, ModelEvent::Usage(_)) {
             self.phase = Phase::Streaming;
         }
+        self.note_output(&event, at);
         match event {
             ModelEvent::Thinking(text) | ModelEvent::Text(text) if text.is_empty() => Vec::new(),
             ModelEvent::Thinking(text) => {
@@ -200,6 +223,7 @@ impl Agent {
                     part,
                     offset,
                     text,
+                    took_ms: 0,
                 });
                 let mut effects = vec![thinking];
                 if is_looping {
@@ -230,14 +254,16 @@ impl Agent {
             }
             // The driver sends the totals as `Input::UsageKnown`.
             ModelEvent::Usage(_) => Vec::new(),
-            ModelEvent::TextWasThinking => self.convert_text_to_thinking(),
+            ModelEvent::TextWasThinking => self.convert_text_to_thinking(at),
             ModelEvent::Sources(sources) => self.add_server_sources(sources),
-            ModelEvent::Opaque { beside, data } => self.store_provider_data(beside, data),
+            ModelEvent::ProviderData { target, data } => self.store_provider_data(target, data),
             ModelEvent::Refusal(explanation) => {
                 self.refusal = Some(explanation);
                 Vec::new()
             }
             ModelEvent::Unreadable { what, .. } => self.add_unreadable_note(&what),
+            // The driver stores it and sends `Input::ImageStored`.
+            ModelEvent::Image(_) => Vec::new(),
             ModelEvent::Finished(reason) => {
                 let mut items = Vec::new();
                 self.filter.finish(&mut items);
@@ -280,6 +306,7 @@ impl Agent {
         // The requests of a failed call are discarded.
         self.incoming_calls.clear();
         self.finish_reason = None;
+        self.output_since = None;
         Effect::CallModel {
             with_tools: self.may_use_tools(),
         }

@@ -26,6 +26,6 @@ pub trait PayloadFactory: fmt::Debug + Send + Sync {
     /// Returns true if the page has an action of this name.
     fn supports_action(&self, action: &str) -> bool;
 
-    /// Returns true if a tool output or a source of an earlier turn in the conversation has this address.
-    fn is_earlier_source(&self, url: &str) -> bool;
+    /// Returns true if a tool output or a source of an earlier turn in the conversation has this URL.
+    fn is_known_url(&self, url: &str) -> bool;
 }

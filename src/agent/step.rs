@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::ToolOutcome;
 use crate::{
     model::{ModelError, ModelEvent, ToolInput},
-    protocol::{EventBody, Opaque, Payload, ToolProgress, Usage},
+    protocol::{Attachment, EventBody, Payload, ProviderData, ToolProgress, Usage},
 };
 
 /// An event that the driver reports to the agent.
@@ -17,6 +17,8 @@ pub enum Input {
     Model(ModelEvent),
     /// The usage of the current model call is known.
     UsageKnown(Usage),
+    /// An image of the current answer was stored as a file of the message.
+    ImageStored(Attachment),
     /// The call failed, before or during the stream.
     CallFailed(ModelError),
     /// The stream ended without a finish reason.
@@ -33,6 +35,8 @@ pub enum Input {
     TimedOut(Timeout),
     /// The answer has exceeded this many bytes.
     TooLong(usize),
+    /// A message of the user waits, and the model gets it before its next call.
+    HandOver,
     /// A user stops the run.
     Stop,
     /// The server is shutting down.
@@ -61,12 +65,12 @@ pub enum Effect {
     Log(EventBody),
     /// Store a payload. The next log entry refers to it.
     StorePayload(Payload),
-    /// Store opaque provider data of a part or, without one, of a whole node. The part may be created by the
+    /// Store provider data of a part or, without one, of a whole node. The part may be created by the
     /// next log entry.
-    StoreOpaque {
+    StoreProviderData {
         node: usize,
         part: Option<usize>,
-        data: Opaque,
+        data: ProviderData,
     },
     /// Run a tool, then send [`Input::ToolEnded`]. The log entry of its start must be committed before the
     /// tool begins.

@@ -5,6 +5,7 @@ use super::{
     control::{self, ControlFilter, Item, Marker},
 };
 use crate::{
+    payloads,
     protocol::{
         ActionHandler, AssistantMessage, CitedSource, EventBody, MessagePieceKind, Part, SuggestedAction,
         ToolCall, ToolStatus,
@@ -60,7 +61,7 @@ impl Agent {
                 Item::Payload { kind, data, raw } => match self.payload_factory.create_payload(&kind, data) {
                     Ok(payload) => {
                         let (part, _) = self.delta_position(|_| false);
-                        let reference = payload.to_ref();
+                        let reference = payloads::to_ref(&payload);
                         effects.push(Effect::StorePayload(payload));
                         self.has_announced_payload = false;
                         EventBody::PayloadMade {
@@ -77,11 +78,11 @@ impl Agent {
         effects
     }
 
-    /// Removes the white space between a payload's card and the text behind it. The indent of the first line
+    /// Removes the whitespace between a payload's card or an image and the text after it. The indent of the first line
     /// stays, because it may be code.
     fn trim_after_payload<'a>(&self, text: &'a str) -> &'a str {
         let node = self.message.nodes.get(self.node);
-        let Some(Part::Payload { .. }) = node.and_then(|node| node.parts.last()) else {
+        let Some(Part::Payload { .. } | Part::File { .. }) = node.and_then(|node| node.parts.last()) else {
             return text;
         };
         let trimmed = text.trim_start();
@@ -127,10 +128,9 @@ impl Agent {
     fn is_trusted_source(&self, source: &CitedSource) -> bool {
         let is_returned = |call: &ToolCall| {
             let output = call.output.as_deref().unwrap_or_default();
-            call.status == ToolStatus::Complete && web_link::contains_address(&source.url, output)
+            call.status == ToolStatus::Complete && web_link::contains_url(&source.url, output)
         };
         web_link::parse(&source.url).is_some()
-            && (self.message.tool_calls().any(is_returned)
-                || self.payload_factory.is_earlier_source(&source.url))
+            && (self.message.tool_calls().any(is_returned) || self.payload_factory.is_known_url(&source.url))
     }
 }

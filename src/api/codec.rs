@@ -37,8 +37,8 @@ impl FormatType for PageJson {
 impl<T: Serialize> Encodes<T> for PageJson {
     type Error = serde_json::Error;
 
-    fn encode(answer: &T) -> serde_json::Result<Bytes> {
-        serde_json::to_vec(answer).map(Bytes::from)
+    fn encode(response: &T) -> serde_json::Result<Bytes> {
+        serde_json::to_vec(response).map(Bytes::from)
     }
 }
 
@@ -76,8 +76,8 @@ where
     }
 
     async fn run_client(path: &str, input: Input) -> Result<Output, ApiError> {
-        let answer = fetch_response::<C>(input.into_req(path, PageJson::CONTENT_TYPE)).await?;
-        json::parse(&answer).map_err(ApiError::unreadable)
+        let response = fetch_response::<C>(input.into_req(path, PageJson::CONTENT_TYPE)).await?;
+        json::parse(&response).map_err(ApiError::unreadable)
     }
 }
 
@@ -109,7 +109,7 @@ impl FromServerFnError for ApiError {
             // The cause is for the log, not for the user.
             _ => Self::new(
                 ErrorCode::Internal,
-                "Something went wrong in Parlor. Its log says what.",
+                "Something went wrong. Try again. Parlor's log says more.",
             ),
         }
     }

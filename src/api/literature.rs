@@ -5,7 +5,7 @@ use server_fn::codec::{GetUrl, Json};
 
 use super::codec::PageProtocol;
 use crate::protocol::{
-    ApiError, StreamId, Timestamp,
+    ApiError, ResearchStreamId, Timestamp,
     literature::{ArticleSearchResults, ArticleSort, ArticleWithAbstract, Library, ResearchStream},
 };
 
@@ -72,7 +72,7 @@ pub async fn save_stream(stream: ResearchStream) -> Result<(), ApiError> {
 
 /// Deletes a research stream. Saved articles stay.
 #[server(prefix = "/rpc", endpoint = "delete_stream", protocol = PageProtocol<Json>)]
-pub async fn delete_stream(stream_id: StreamId) -> Result<(), ApiError> {
+pub async fn delete_stream(stream_id: ResearchStreamId) -> Result<(), ApiError> {
     let caller = crate::app::current_caller()?;
     let literature = caller.app.pages.get::<crate::literature::Literature>()?;
     caller.set_error_status(literature.delete_stream(caller.user_id, stream_id).await)

@@ -5,6 +5,9 @@
 //! other clients is in `http`.
 
 mod codec;
+pub mod data;
+pub mod files;
 pub mod literature;
 pub mod personal;
 pub mod rpc;
+pub mod sharing;

@@ -7,8 +7,8 @@ use server_fn::codec::{GetUrl, Json};
 
 use super::codec::PageProtocol;
 use crate::protocol::{
-    ApiError, AttachmentId, ConversationId, ConversationList, MessageId, OlderMessages, PanelView,
-    RawJson as Raw, RunStatus, TokenTotals, Transcript, Verdict,
+    ApiError, Attachment, AttachmentId, ConversationId, ConversationList, MessageId, OlderMessages,
+    PanelView, RawJson as Raw, RunStatus, TokenTotals, Transcript, Verdict,
     conversation_list::ListCursor,
     diagnostics::DiagnosticsView,
     intent::{self, StartedRun},
@@ -23,6 +23,13 @@ pub async fn send_message(intent: intent::SendMessage) -> Result<StartedRun, Api
     let intent = intent::SendMessage { context, ..intent };
     let fingerprint = crate::app::fingerprint(&intent)?;
     caller.set_error_status(crate::app::turns::send_or_queue(&caller, intent, fingerprint).await)
+}
+
+/// Attaches a file of a message to the next message of its conversation.
+#[server(prefix = "/rpc", endpoint = "copy_file", protocol = PageProtocol<Json>)]
+pub async fn copy_file(id: AttachmentId) -> Result<Attachment, ApiError> {
+    let caller = crate::app::current_caller()?;
+    caller.set_error_status(crate::app::files::copy(&caller, id).await)
 }
 
 /// Deletes an uploaded file that no message has.
@@ -213,11 +220,16 @@ pub async fn older_messages(
     )
 }
 
-/// Returns the panel's view of a payload.
+/// Returns the panel's view of a payload, or the part of it that an answer shows.
 #[server(prefix = "/rpc", endpoint = "payload", protocol = PageProtocol<GetUrl>)]
-pub async fn payload(conversation_id: ConversationId, payload_id: String) -> Result<PanelView, ApiError> {
+pub async fn payload(
+    conversation_id: ConversationId,
+    payload_id: String,
+    #[server(default)] is_preview: bool,
+) -> Result<PanelView, ApiError> {
     let caller = crate::app::current_caller()?;
-    caller.set_error_status(crate::app::payloads::view(&caller, conversation_id, &payload_id).await)
+    let view = crate::app::payloads::view(&caller, conversation_id, &payload_id, is_preview).await;
+    caller.set_error_status(view)
 }
 
 /// Accepts or rejects a proposed payload. Returns the verdict that counts, which is the first one.
@@ -266,14 +278,15 @@ pub async fn conversations(before: Option<ListCursor>) -> Result<ConversationLis
 /// Returns the models that can be chosen now.
 #[server(prefix = "/rpc", endpoint = "models", protocol = PageProtocol<GetUrl>)]
 pub async fn models() -> Result<ModelList, ApiError> {
-    let app = crate::app::current_caller()?.app;
-    Ok(crate::app::models::list(&app).await)
+    let caller = crate::app::current_caller()?;
+    caller.set_error_status(crate::app::models::list(&caller.app, caller.user_id).await)
 }
 
-/// Returns the initial data of the page at an address as JSON, which only the page's own code parses.
+/// Returns the initial data of the page at a URL as JSON, which only the page's own code parses.
 #[server(prefix = "/rpc", endpoint = "open_page", protocol = PageProtocol<GetUrl>)]
 pub async fn open_page(address: String) -> Result<Raw, ApiError> {
     let caller = crate::app::current_caller()?;
+    caller.require_page(&address).await?;
     caller.set_error_status(caller.app.pages.load(caller.user_id, &address).await)
 }
 

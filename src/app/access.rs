@@ -3,6 +3,7 @@
 use std::{future::pending, pin::Pin, sync::Arc, time::Duration};
 
 use tokio::{sync::watch, time::sleep};
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
     clock,
@@ -36,6 +37,16 @@ pub enum Credential {
 /// Resolves when an access has ended; with an error if storage cannot tell.
 pub type AccessEnd = Pin<Box<dyn Future<Output = Result<(), StorageError>> + Send>>;
 
+/// Runs the watch of an access in a task of its own, which ends when the returned future is dropped.
+///
+/// Streams poll this future only while they wait. A read of it that is not polled would keep a connection of storage,
+/// or the next place in the queue for one, from the stream itself, which waits for one meanwhile.
+pub fn watch_in_task(watch: impl Future<Output = Result<(), StorageError>> + Send + 'static) -> AccessEnd {
+    let task = AbortOnDropHandle::new(tokio::spawn(watch));
+    // If it panics, the access has ended.
+    Box::pin(async move { task.await.unwrap_or(Ok(())) })
+}
+
 /// Watches accesses while their requests and streams last.
 pub struct AccessMonitor {
     storage: Arc<dyn Storage>,
@@ -65,6 +76,11 @@ impl AccessMonitor {
         self.changes.send_modify(|count| *count += 1);
     }
 
+    /// Returns a counter that changes whenever an access may have ended.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
     /// Returns true if a user may act: without accounts the local user only, else the users with an enabled account.
     pub async fn is_active(&self, user_id: UserId) -> Result<bool, StorageError> {
         if self.mode == AuthMode::None {
@@ -81,7 +97,7 @@ impl AccessMonitor {
         };
         let monitor = self.clone();
         let mut changes = self.changes.subscribe();
-        Box::pin(async move {
+        watch_in_task(async move {
             // It may have been revoked since it was checked. If storage fails, access ends too.
             while let Validity::Until(end) = monitor.validity(&access).await? {
                 tokio::select! {
@@ -127,26 +143,43 @@ async fn wait_until(at: Option<Timestamp>) {
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt;
+
     use super::*;
     use crate::storage::sqlite::SqliteStorage;
+
+    const ACCESS: Access = Access {
+        user_id: UserId::LOCAL,
+        credential: Credential::Token {
+            hash: TokenHash([7; 32]),
+            expires_at: None,
+        },
+    };
+
+    async fn open(folder: &tempfile::TempDir) -> (Arc<dyn Storage>, Arc<AccessMonitor>) {
+        let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
+        let monitor = Arc::new(AccessMonitor::new(storage.clone(), AuthMode::None));
+        (storage, monitor)
+    }
 
     #[tokio::test]
     async fn access_end_reports_storage_errors() {
         let folder = tempfile::tempdir().unwrap();
-        let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
-        let monitor = Arc::new(AccessMonitor::new(storage.clone(), AuthMode::None));
-        let access = Access {
-            user_id: UserId::LOCAL,
-            credential: Credential::Token {
-                hash: TokenHash([7; 32]),
-                expires_at: None,
-            },
-        };
-        assert!(
-            monitor.access_end(Some(access.clone())).await.is_ok(),
-            "there is none"
-        );
+        let (storage, monitor) = open(&folder).await;
+        assert!(monitor.access_end(Some(ACCESS)).await.is_ok(), "there is none");
         storage.close().await.unwrap();
-        assert!(monitor.access_end(Some(access)).await.is_err());
+        assert!(monitor.access_end(Some(ACCESS)).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn unpolled_access_ends_hold_no_connections() {
+        let folder = tempfile::tempdir().unwrap();
+        let (storage, monitor) = open(&folder).await;
+        // More than storage has connections.
+        let mut ends: Vec<AccessEnd> = (0..20).map(|_| monitor.access_end(Some(ACCESS))).collect();
+        for end in &mut ends {
+            let _ = end.now_or_never();
+        }
+        assert!(storage.account(UserId::LOCAL).await.is_ok());
     }
 }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{AppState, access::Access, not_found, tokens::unauthorized};
 use crate::{
-    markdown::is_unseen,
+    markdown::is_invisible,
     protocol::{ApiError, ErrorCode, UserId},
     settings::AuthMode,
     storage::{Change, PageSize},
@@ -24,15 +24,21 @@ pub struct Caller {
 
 /// The caller of a server function.
 pub fn current_caller() -> Result<Caller, ApiError> {
+    let (app, access) = current_visitor()?;
+    Caller::new(app, access)
+}
+
+/// The access of a server function's request, which may be that of somebody without an account.
+pub fn current_visitor() -> Result<(AppState, Option<Access>), ApiError> {
     let app = use_context::<AppState>().ok_or_else(|| {
         tracing::error!("a server function was called outside of the server");
         ApiError::new(
             ErrorCode::Internal,
-            "Something went wrong in Parlor. Its log says what.",
+            "Something went wrong. Try again. Parlor's log says more.",
         )
     })?;
     let access = use_context::<Parts>().and_then(|parts| parts.extensions.get::<Access>().cloned());
-    Caller::new(app, access)
+    Ok((app, access))
 }
 
 /// Returns a hash of the request, which distinguishes requests with the same intent id. The request itself is not stored.
@@ -40,6 +46,19 @@ pub fn fingerprint(request: &impl Serialize) -> Result<String, ApiError> {
     let request = serde_json::to_vec(request)
         .map_err(|error| ApiError::new(ErrorCode::BadRequest, error.to_string()))?;
     Ok(Uuid::new_v5(&Uuid::NAMESPACE_OID, &request).to_string())
+}
+
+/// Converts an outcome into the response of a server function and sets its HTTP status.
+pub fn set_error_status<T, E: Into<ApiError>>(outcome: Result<T, E>) -> Result<T, ApiError> {
+    outcome.map_err(|error| {
+        let error = error.into();
+        if let (Some(response), Ok(status)) =
+            (use_context::<ResponseOptions>(), error.code.status().try_into())
+        {
+            response.set_status(status);
+        }
+        error
+    })
 }
 
 impl Caller {
@@ -57,11 +76,25 @@ impl Caller {
         Ok(Self { app, user_id, access })
     }
 
+    /// Checks that the user's role may open the page at an address.
+    pub async fn require_page(&self, address: &str) -> Result<(), ApiError> {
+        let path = address.split('?').next().unwrap_or_default();
+        let permissions = self.app.runs.permissions(self.user_id).await?;
+        let is_allowed = |tool: &str| permissions.allows_tool(tool);
+        if self.app.pages.may_open(path, is_allowed) {
+            return Ok(());
+        }
+        self.set_error_status(Err(ApiError::new(
+            ErrorCode::Forbidden,
+            "Your role may not use what this page shows (setting accounts.access). An administrator can allow it.",
+        )))
+    }
+
     /// Normalises and checks a title before it is stored.
     pub fn parse_title(&self, title: &str) -> Result<String, ApiError> {
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
         let limit = self.app.settings.limits.title_characters;
-        if title.chars().all(|c| c == ' ' || is_unseen(c)) {
+        if title.chars().all(|c| c == ' ' || is_invisible(c)) {
             return self.set_error_status(Err(ApiError::new(
                 ErrorCode::BadRequest,
                 "A title needs at least one visible character. The old one is kept.",
@@ -90,15 +123,7 @@ impl Caller {
 
     /// Converts an outcome into the response of a server function and sets its HTTP status.
     pub fn set_error_status<T, E: Into<ApiError>>(&self, outcome: Result<T, E>) -> Result<T, ApiError> {
-        outcome.map_err(|error| {
-            let error = error.into();
-            if let (Some(response), Ok(status)) =
-                (use_context::<ResponseOptions>(), error.code.status().try_into())
-            {
-                response.set_status(status);
-            }
-            error
-        })
+        set_error_status(outcome)
     }
 
     /// Like [`set_error_status`](Self::set_error_status), with an error if the value does not exist.

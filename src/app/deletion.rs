@@ -25,7 +25,7 @@ pub async fn delete_message(
     // In a task of its own: the caller may go away, and what is hidden must be erased.
     let hiding = tokio::spawn(async move {
         let hidden_at = clock::now();
-        let hide = Change::HideMessage {
+        let hide = Change::DeleteMessage {
             user_id,
             conversation_id,
             message_id,

@@ -4,8 +4,8 @@ use super::turns::unknown_model_error;
 use crate::{
     files::UploadError,
     pages::ContextError,
-    protocol::{ApiError, ErrorCode},
-    runs::{FileNotTaken, StartError, StopError},
+    protocol::{ApiError, ErrorCode, FileProblem, number_format::format_size},
+    runs::{CallRefusal, FileNotTaken, StartError, StopError},
     storage::{ChangeRejection, StorageError},
 };
 
@@ -48,13 +48,14 @@ impl From<StartError> for ApiError {
             StartError::TooLong { length, limit } => Self::new(
                 ErrorCode::TooLarge,
                 format!(
-                    "The message has {length} bytes; the limit is {limit} (setting limits.message_bytes)."
+                    "Your message is too long: {length} of at most {limit} bytes (setting limits.message_bytes). Nothing was sent; \
+                     shorten it, or attach a part of it as a file."
                 ),
             ),
             StartError::TooManyFiles { count, limit } => Self::new(
                 ErrorCode::TooLarge,
                 format!(
-                    "The message has {count} files; the limit is {limit} (setting files.max_count). Nothing was sent: remove some."
+                    "Your message has {count} files, more than {limit} (setting files.max_count). Nothing was sent; remove some."
                 ),
             ),
             StartError::FileNotTaken(file) => file_not_taken(&file),
@@ -69,12 +70,32 @@ impl From<StartError> for ApiError {
                 )
             }
             StartError::UnknownModel(unknown) => unknown_model_error(&unknown),
+            StartError::Refused(refusal) => refused(&refusal),
             StartError::Parameters(wrong) => invalid_parameters(&wrong),
-            StartError::ShuttingDown => Self::new(ErrorCode::Unavailable, "Parlor is being stopped."),
+            StartError::ShuttingDown => Self::new(
+                ErrorCode::Unavailable,
+                "Parlor is shutting down. Nothing was sent; send it again when it is back.",
+            ),
             StartError::Context(error) => error.into(),
             StartError::Journal(error) => error.into(),
         }
     }
+}
+
+fn refused(refusal: &CallRefusal) -> ApiError {
+    let code = match refusal {
+        CallRefusal::Model { .. } => ErrorCode::ModelNotAllowed,
+        CallRefusal::Tokens { .. } | CallRefusal::Cost { .. } | CallRefusal::Runs { .. } => {
+            ErrorCode::LimitReached
+        }
+    };
+    let message = format!(
+        "{} Nothing was sent or changed; what you wrote is kept. {}",
+        refusal.reason(),
+        refusal.advice()
+    );
+    let wait = refusal.retry_after();
+    ApiError::new(code, message).with_retry_after(wait.map(|wait| wait.as_secs().max(1)))
 }
 
 /// The maximum number of models that the error about a file lists.
@@ -84,10 +105,18 @@ fn file_not_taken(file: &FileNotTaken) -> ApiError {
     let FileNotTaken {
         name,
         is_image,
+        problem,
         model,
         others,
     } = file;
     let what = if *is_image { "images" } else { "PDF files" };
+    let refused = match problem {
+        Some(FileProblem::NoText) => {
+            format!("{name} has no text, only images, and {model} does not read {what}.")
+        }
+        Some(_) => format!("No text of {name} could be read, and {model} does not read {what}."),
+        None => format!("{model} does not read {what}, such as {name}."),
+    };
     let others = match others.as_slice() {
         [] => format!("No listed model is known to read {what}."),
         others => format!(
@@ -97,47 +126,63 @@ fn file_not_taken(file: &FileNotTaken) -> ApiError {
     };
     ApiError::new(
         ErrorCode::FileNotTaken,
-        format!(
-            "{model} does not read {what}, such as {name}. {others} Nothing was sent: choose another model, or remove the file."
-        ),
+        format!("{refused} {others} Nothing was sent: choose another model, or remove the file."),
     )
 }
 
 impl From<UploadError> for ApiError {
     fn from(error: UploadError) -> Self {
         match error {
-            UploadError::Empty => Self::new(ErrorCode::BadRequest, "The file is empty. It was not kept."),
+            UploadError::Empty => Self::new(ErrorCode::BadRequest, "This file is empty. It was not kept."),
             UploadError::TooLarge { limit } => Self::new(
                 ErrorCode::TooLarge,
                 format!(
-                    "The file has more than {limit} bytes, the limit (setting files.max_bytes). It was not kept."
+                    "The file is larger than {} (setting files.max_bytes). It was not kept; attach a smaller one, or a part of it.",
+                    format_size(limit)
+                ),
+            ),
+            UploadError::NoRoom { used, limit } => Self::new(
+                ErrorCode::NoRoom,
+                format!(
+                    "You have no room for this file: your files have {} of {} (setting files.user_bytes). It was not kept. Delete \
+                     conversations with files, then attach it again.",
+                    format_size(used),
+                    format_size(limit)
                 ),
             ),
             UploadError::TooManyPixels { limit } => Self::new(
                 ErrorCode::TooLarge,
                 format!(
-                    "The image has more than {limit} pixels, the limit (setting files.max_pixels). It was not kept: make it smaller."
+                    "The image has more than {limit} pixels (setting files.max_pixels). It was not kept; make it smaller, then attach it again."
                 ),
             ),
             UploadError::UnreadableImage => Self::new(
                 ErrorCode::UnsupportedMediaType,
-                "The image is damaged or can't be read. It was not kept.",
+                "This image can't be read. It was not kept; attach it in another format.",
             ),
             UploadError::Unsupported(media_type) => Self::new(
                 ErrorCode::UnsupportedMediaType,
                 format!(
-                    "Files of this type ({media_type}) can't be used. It was not kept. PNG, JPEG, GIF and WebP images, PDF files, and \
-                     text in UTF-8 can be."
+                    "You can't attach files of this type ({media_type}). It was not kept. Attach PNG, JPEG, GIF or WebP images, PDF \
+                     files, workbooks, text documents, slides or texts."
+                ),
+            ),
+            UploadError::QueueFull { limit } => Self::new(
+                ErrorCode::TooManyRequests,
+                format!(
+                    "{limit} of your files wait to be read already, the limit (setting files.max_waiting). This one was not kept: \
+                     attach it again in a moment."
                 ),
             ),
             UploadError::CutOff => Self::new(
                 ErrorCode::BadRequest,
-                "The upload was cut off. Nothing of it was kept: send the file again.",
+                "The upload was cut off. Nothing of it was kept; attach the file again.",
             ),
             UploadError::Io(error) => {
                 tracing::error!(%error, "a file can't be stored");
                 StorageError::from(error).kind().into()
             }
+            UploadError::Storage(error) => error.into(),
             UploadError::Journal(error) => error.into(),
         }
     }

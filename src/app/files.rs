@@ -1,13 +1,17 @@
 //! Uploads of files, shared by the page and the public API.
 
 use axum::body::Body;
+use futures::StreamExt;
 
-use super::Caller;
+use super::{Caller, not_found};
 use crate::{
-    files::UploadError,
-    protocol::{ApiError, Attachment, AttachmentId, ConversationId},
-    storage::Change,
+    files::UploadHead,
+    protocol::{ApiError, Attachment, AttachmentId, ConversationId, ErrorCode, FilePreview},
+    storage::{Change, StorageError},
 };
+
+/// The part of a refused upload that is read all the same, in bytes.
+const MAX_DISCARDED_BYTES: usize = 4 << 20;
 
 /// Stores a file for a message that will be sent in a conversation. `length` is its size, if the request names it.
 pub async fn upload(
@@ -17,13 +21,39 @@ pub async fn upload(
     length: Option<u64>,
     body: Body,
 ) -> Result<Attachment, ApiError> {
-    let files = &caller.app.files;
-    let limit = files.settings().max_bytes;
-    if length.is_some_and(|length| length > limit as u64) {
-        return Err(UploadError::TooLarge { limit }.into());
+    let head = UploadHead {
+        user_id: caller.user_id,
+        conversation_id,
+        name,
+        length,
+    };
+    let mut chunks = body.into_data_stream();
+    let uploaded = caller.app.files.upload(head, &mut chunks).await;
+    if uploaded.is_err() {
+        // Most clients read the response only after they have sent everything.
+        let mut discarded = 0;
+        while let Some(Ok(chunk)) = chunks.next().await
+            && discarded < MAX_DISCARDED_BYTES
+        {
+            discarded += chunk.len();
+        }
     }
-    let key = (caller.user_id, conversation_id);
-    Ok(files.upload(key, name, body.into_data_stream()).await?)
+    Ok(uploaded?)
+}
+
+/// Checks that there is room for a file of this size.
+pub async fn check_room(caller: &Caller, bytes: u64) -> Result<(), ApiError> {
+    Ok(caller.app.files.check_room(caller.user_id, bytes).await?)
+}
+
+/// Makes a file of a message an upload too, for another message of its conversation.
+pub async fn copy(caller: &Caller, id: AttachmentId) -> Result<Attachment, ApiError> {
+    let (user_id, copy) = (caller.user_id, AttachmentId::new());
+    let change = Change::CopyFile { user_id, id, copy };
+    caller.app.journal.submit(change).await?;
+    let stored = caller.app.storage.file(user_id, copy).await?;
+    let stored = stored.ok_or_else(|| ApiError::new(ErrorCode::NotFound, "There is no such file."))?;
+    Ok(stored.attachment)
 }
 
 /// Deletes an uploaded file that no message has.
@@ -32,4 +62,15 @@ pub async fn delete(caller: &Caller, id: AttachmentId) -> Result<(), ApiError> {
     let change = Change::DeleteUpload { user_id, id };
     caller.app.journal.submit(change).await?;
     Ok(())
+}
+
+/// Returns the text or the tables of a document.
+pub async fn preview(caller: &Caller, id: AttachmentId) -> Result<FilePreview, ApiError> {
+    let stored = caller.app.storage.file(caller.user_id, id).await?;
+    let stored = stored.ok_or_else(not_found)?;
+    let read = caller.app.files.read_preview(&stored).await.map_err(|error| {
+        tracing::error!(%error, %id, "the text of a file can't be read");
+        ApiError::from(StorageError::from(error).kind())
+    })?;
+    read.ok_or_else(not_found)
 }

@@ -32,7 +32,7 @@ impl<K: Eq + Hash> LastUses<K> {
         true
     }
 
-    /// Forgets what has ended.
+    /// Forgets the uses of a token or session that has ended.
     pub fn forget(&self, key: K) {
         self.0.lock().remove(&key);
     }

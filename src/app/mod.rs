@@ -25,6 +25,7 @@ pub mod models;
 pub mod parameters;
 pub mod payloads;
 pub mod personal;
+pub mod sharing;
 pub mod token_totals;
 pub mod tokens;
 pub mod turns;
@@ -32,7 +33,8 @@ pub mod turns;
 pub use self::{
     access::AccessMonitor,
     accounts::Accounts,
-    caller::{Caller, current_caller, fingerprint},
+    caller::{Caller, current_caller, current_visitor, fingerprint, set_error_status},
+    sharing::Watchers,
     tokens::TokenAuthenticator,
 };
 pub use crate::storage::not_found;
@@ -52,6 +54,8 @@ pub struct AppState {
     pub access: Arc<AccessMonitor>,
     pub files: Files,
     pub notices: Notices,
+    /// Those who watch live shares.
+    pub watchers: Arc<Watchers>,
     pub leptos: LeptosOptions,
     /// Cancelled when the server shuts down. Event streams then end, so that they do not delay the shutdown.
     pub shutdown: CancellationToken,

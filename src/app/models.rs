@@ -1,13 +1,23 @@
 //! The models that a user can choose.
 
 use super::AppState;
-use crate::protocol::model_list::{ModelList, WEB_SEARCH};
+use crate::protocol::{
+    ApiError, UserId,
+    model_list::{ModelList, WEB_SEARCH},
+};
 
-/// Returns the models that can be chosen now, whether they can search the web, and the unavailable servers of models and tools.
-pub async fn list(app: &AppState) -> ModelList {
+/// Returns the models that a user can choose now, whether they can search the web, and the unavailable servers of models and
+/// tools.
+///
+/// # Errors
+///
+/// If the database can't be read.
+pub async fn list(app: &AppState, user_id: UserId) -> Result<ModelList, ApiError> {
+    let permissions = app.runs.permissions(user_id).await?;
     let mut list = app.models.list().await;
-    list.can_search = app.runs.is_tool_offered(WEB_SEARCH);
+    permissions.filter(&mut list);
+    list.can_search = app.runs.is_tool_offered(&permissions, WEB_SEARCH);
     let tool_problems = app.runs.tool_problems().into_iter();
     list.problems.extend(tool_problems.map(Into::into));
-    list
+    Ok(list)
 }

@@ -7,15 +7,20 @@ use crate::{
     storage::Change,
 };
 
-/// Returns a payload as the panel shows it.
+/// Returns a payload as the panel shows it, or the part of it that an answer shows.
 pub async fn view(
     caller: &Caller,
     conversation_id: ConversationId,
     payload_id: &str,
+    is_preview: bool,
 ) -> Result<PanelView, ApiError> {
     let mut view = convert(caller, conversation_id, payload_id, payloads::view).await?;
     caller.app.pages.complete_view(caller.user_id, &mut view).await?;
-    Ok(view)
+    Ok(if is_preview {
+        payloads::to_preview(view)
+    } else {
+        view
+    })
 }
 
 /// Converts a payload. The conversion runs on a blocking thread, since a comparison of texts would delay other requests.
@@ -26,12 +31,20 @@ pub async fn convert<T: Send + 'static>(
     make: fn(&Payload) -> T,
 ) -> Result<T, ApiError> {
     let payload = load(caller, conversation_id, payload_id).await?;
+    convert_payload(payload, make).await
+}
+
+/// As [`convert`], of a loaded payload.
+pub async fn convert_payload<T: Send + 'static>(
+    payload: Payload,
+    make: fn(&Payload) -> T,
+) -> Result<T, ApiError> {
     let made = tokio::task::spawn_blocking(move || make(&payload));
     made.await.map_err(|error| {
         tracing::error!(%error, "cannot create the view of a payload");
         ApiError::new(
             ErrorCode::Internal,
-            "A fault in Parlor: this can't be shown. The log says more.",
+            "You can't see this because of a fault in Parlor. Its log says more.",
         )
     })
 }

@@ -21,7 +21,8 @@ const MS_PER_DAY: i64 = 86_400_000;
 pub async fn load(caller: &Caller) -> Result<PersonalData, ApiError> {
     let (storage, user_id) = (&caller.app.storage, caller.user_id);
     let limits = &caller.app.settings.limits;
-    let offers = |tool: &str| caller.app.runs.is_tool_offered(tool);
+    let permissions = caller.app.runs.permissions(user_id).await?;
+    let offers = |tool: &str| caller.app.runs.is_tool_offered(&permissions, tool);
     Ok(PersonalData {
         instructions: storage.instructions(user_id).await?,
         instructions_bytes: limits.instructions_bytes,
@@ -36,7 +37,7 @@ pub async fn save_instructions(caller: &Caller, text: String) -> Result<(), ApiE
     let limit = caller.app.settings.limits.instructions_bytes;
     if text.len() > limit {
         let message = format!(
-            "The instructions have {} bytes; the limit is {limit} (setting limits.instructions_bytes). The old ones are kept.",
+            "Your instructions are too long: {} of at most {limit} bytes (setting limits.instructions_bytes). The old ones are kept.",
             text.len()
         );
         return Err(ApiError::new(ErrorCode::TooLarge, message));

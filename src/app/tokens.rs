@@ -116,8 +116,8 @@ pub fn has_authorization(headers: &HeaderMap) -> bool {
 }
 
 /// Returns the error for an invalid token.
-pub fn unauthorized(why: &str) -> ApiError {
-    ApiError::new(ErrorCode::Unauthorized, why)
+pub fn unauthorized(reason: &str) -> ApiError {
+    ApiError::new(ErrorCode::Unauthorized, reason)
 }
 
 /// Returns the value after the scheme `Bearer`, which is case-insensitive.

@@ -49,13 +49,8 @@ pub async fn choose_model(
     conversation_id: ConversationId,
     name: &str,
 ) -> Result<(), ApiError> {
-    let model = caller
-        .app
-        .models
-        .find(name)
-        .await
-        .map_err(|none| unknown_model_error(&none))?;
     let user_id = caller.user_id;
+    let model = caller.app.runs.find_model(user_id, name).await?;
     let change = Change::ChooseModel {
         user_id,
         conversation_id,
@@ -67,7 +62,11 @@ pub async fn choose_model(
 
 /// Returns the error for a name that means no model, or several.
 pub(super) fn unknown_model_error(unknown: &UnknownModel) -> ApiError {
-    let UnknownModel { why, models, hint } = unknown;
+    let UnknownModel {
+        message,
+        models,
+        hint,
+    } = unknown;
     let named = models[..models.len().min(MAX_LISTED_MODELS)].join(", ");
     let others = match (models.len(), models.len().saturating_sub(MAX_LISTED_MODELS)) {
         (0, _) => "GET /api/models lists the models.".to_owned(),
@@ -76,10 +75,10 @@ pub(super) fn unknown_model_error(unknown: &UnknownModel) -> ApiError {
             format!("Choose one of these: {named}, or one of {more} more (GET /api/models has all).")
         }
     };
-    let why = truncate_chars(why, MAX_QUOTED_CHARS);
+    let message = truncate_chars(message, MAX_QUOTED_CHARS);
     ApiError::new(
         ErrorCode::UnknownModel,
-        format!("{why} Nothing was changed. {others} {hint}").trim_end(),
+        format!("{message} Nothing was changed. {others} {hint}").trim_end(),
     )
 }
 
@@ -91,9 +90,14 @@ mod tests {
     fn unknown_model_error_lists_the_models() {
         let said = |count: usize| {
             let models = (0..count).map(|number| format!("x/{number}")).collect();
-            let why = "It is not there.".into();
+            let message = "It is not there.".into();
             let hint = String::new();
-            unknown_model_error(&UnknownModel { why, models, hint }).message
+            unknown_model_error(&UnknownModel {
+                message,
+                models,
+                hint,
+            })
+            .message
         };
         let begin = "It is not there. Nothing was changed.";
         assert_eq!(said(0), format!("{begin} GET /api/models lists the models."));

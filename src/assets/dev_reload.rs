@@ -14,7 +14,7 @@ for (;;) {
 }
 ";
 
-/// Returns the address of a module script for all pages, if this server was started by `make dev`.
+/// Returns the URL of a module script for all pages, if this server was started by `make dev`.
 pub fn script() -> Option<&'static str> {
     env::var_os("PARLOR_DEV_RELOAD").map(|_| "/dev/reload.js")
 }

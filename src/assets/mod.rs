@@ -2,10 +2,12 @@
 //!
 //! The build puts these files into one folder. A release embeds the folder into its binary; a development
 //! build reads it from disk, so that a changed style needs no new server. Files in `pkg` have a content hash
-//! in their name or in their folder's name, and browsers cache them for ever. A page finds its three files
+//! in their name or in their folder's name, and browsers cache them for ever. A page finds its three files, and a frame Mermaid,
 //! through the [`Manifest`]. [`dev_reload::script`] is an additional script for development only.
 
 pub mod dev_reload;
+
+use std::borrow::Cow;
 
 use axum::{
     Router,
@@ -15,6 +17,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
+use brotli_decompressor::BrotliDecompress;
 use rust_embed::RustEmbed;
 use serde::Deserialize;
 
@@ -27,12 +30,15 @@ use serde::Deserialize;
 #[allow_missing = true]
 struct SiteFiles;
 
-/// The addresses of the three files that every page loads.
+/// The URLs of the three files that every page loads.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Manifest {
     pub js: String,
     pub wasm: String,
     pub css: String,
+    /// Mermaid, for the frame that draws diagrams. A build without npm has none.
+    #[serde(default)]
+    pub mermaid: Option<String>,
 }
 
 impl Manifest {
@@ -54,6 +60,7 @@ impl Default for Manifest {
             js: "/pkg/parlor.js".into(),
             wasm: "/pkg/parlor.wasm".into(),
             css: "/pkg/parlor.css".into(),
+            mermaid: None,
         }
     }
 }
@@ -78,14 +85,14 @@ fn router_for<Site: RustEmbed, S: Clone + Send + Sync + 'static>() -> Router<S> 
     };
     let mut router = Router::new().route("/pkg/{*name}", get(pkg));
     for name in Site::iter().filter(|name| is_public(name)) {
-        let address = format!("/{name}");
+        let url = format!("/{name}");
         let file = async move |headers: HeaderMap| respond::<Site>(&name, &headers, "public, max-age=3600");
-        router = router.route(&address, get(file));
+        router = router.route(&url, get(file));
     }
     router
 }
 
-/// Returns true for the address of a file, which has no data of users.
+/// Returns true for the path of an embedded file. None of them has data of users.
 pub fn is_asset(path: &str) -> bool {
     let name = path.strip_prefix('/').unwrap_or_default();
     name.starts_with("pkg/") || is_public(name) && SiteFiles::get(name).is_some()
@@ -116,10 +123,21 @@ fn respond<Site: RustEmbed>(name: &str, request: &HeaderMap, cache: &'static str
         )
             .into_response();
     }
-    match Site::get(name) {
-        Some(file) => (headers, Body::from(file.data)).into_response(),
+    match Site::get(name)
+        .map(|file| file.data)
+        .or_else(|| decompress::<Site>(name))
+    {
+        Some(content) => (headers, Body::from(content)).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
+}
+
+/// Returns the content of a file that is stored compressed only. Browsers accept Brotli only over TLS and from this machine.
+fn decompress<Site: RustEmbed>(name: &str) -> Option<Cow<'static, [u8]>> {
+    let compressed = Site::get(&format!("{name}.br"))?;
+    let mut content = Vec::new();
+    BrotliDecompress(&mut &*compressed.data, &mut content).ok()?;
+    Some(content.into())
 }
 
 /// Returns true if the browser accepts `br` and does not exclude it with `;q=0`.

@@ -14,10 +14,10 @@ struct Fixture;
 struct Missing;
 
 /// Returns the status, the relevant headers and the body.
-async fn request_asset(method: &str, address: &str, accept_encoding: &str) -> (u16, String, Vec<u8>) {
+async fn request_asset(method: &str, url: &str, accept_encoding: &str) -> (u16, String, Vec<u8>) {
     let request = Request::builder()
         .method(method)
-        .uri(address)
+        .uri(url)
         .header(header::ACCEPT_ENCODING, accept_encoding);
     let response = router_for::<Fixture, ()>()
         .oneshot(request.body(Body::empty()).unwrap())
@@ -70,6 +70,18 @@ async fn sends_a_file_without_compressed_form_unchanged() {
 }
 
 #[tokio::test]
+async fn file_stored_compressed_only_is_decompressed() {
+    let headers = "text/javascript; charset=utf-8 | public, max-age=31536000, immutable | accept-encoding";
+    assert_eq!(
+        request_asset("GET", "/pkg/mermaid-4.js", "gzip").await,
+        (200, format!("{headers} | -"), b"diagrams\n".to_vec())
+    );
+    let compressed = request_asset("GET", "/pkg/mermaid-4.js", "br").await;
+    assert_eq!((compressed.0, compressed.1), (200, format!("{headers} | br")));
+    assert_ne!(compressed.2, b"diagrams\n");
+}
+
+#[tokio::test]
 async fn head_returns_only_headers() {
     let (status, headers, body) = request_asset("HEAD", "/pkg/parlor-1.js", "br").await;
     assert_eq!((status, headers.ends_with("| br"), body), (200, true, vec![]));
@@ -77,7 +89,7 @@ async fn head_returns_only_headers() {
 
 #[tokio::test]
 async fn serves_no_other_paths() {
-    for address in [
+    for url in [
         "/pkg/parlor-2.js",
         "/pkg/../manifest.json",
         "/pkg/..%2Fmanifest.json.br",
@@ -88,7 +100,7 @@ async fn serves_no_other_paths() {
         "/manifest.json",
         "/../Cargo.toml",
     ] {
-        assert_eq!(request_asset("GET", address, "br").await.0, 404, "{address}");
+        assert_eq!(request_asset("GET", url, "br").await.0, 404, "{url}");
     }
     assert_eq!(request_asset("POST", "/robots.txt", "br").await.0, 405);
 }
@@ -99,6 +111,7 @@ fn missing_manifest_falls_back_to_default_names() {
         js: "/pkg/parlor-1.js".into(),
         wasm: "/pkg/parlor-2.wasm".into(),
         css: "/pkg/parlor-3.css".into(),
+        mermaid: None,
     };
     assert_eq!(Manifest::load::<Fixture>(), Some(named));
     assert_eq!(Manifest::load::<Missing>(), None);

@@ -23,13 +23,13 @@ pub struct ControlFilter {
     state: FilterState,
     /// The check of the answer's beginning, before all others.
     leading_metadata: EchoedMetadata,
-    /// The model has seen metadata that it may echo.
+    /// True if the model has seen metadata that it may echo.
     has_seen_metadata: bool,
     /// The position up to which comments at the beginning of a line are known to be text.
     checked_until: u64,
     /// The visible text, and held text that may become visible.
     pub(super) visible: VisibleText,
-    /// A comment had sources.
+    /// True if a comment had sources.
     has_sources: bool,
     /// The number of bytes received.
     received: u64,
@@ -86,7 +86,7 @@ impl ControlFilter {
         self.visible.flush(out);
     }
 
-    /// Ends an answer that has broken off. Held white space is released, so that a continuation fits. A
+    /// Ends an answer that has broken off. Held whitespace is released, so that a continuation fits. A
     /// possible beginning of control text was never shown and is dropped.
     pub fn break_off(&mut self, out: &mut Vec<Item>) {
         if matches!(self.state, FilterState::Text) && !self.visible.has_held_sources() {
@@ -208,7 +208,7 @@ impl ControlFilter {
         self.visible.mark_metadata_removed();
     }
 
-    /// Releases a comment at the beginning of a line that is not an echo. It may contain control text.
+    /// Returns a held comment to the filter, since it echoes no metadata. It may contain control text.
     fn release_comment(&mut self, held: &str, out: &mut Vec<Item>) {
         self.checked_until = self.received;
         self.reject_opening(held, out);

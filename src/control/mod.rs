@@ -75,7 +75,7 @@ pub enum Item {
     Payload {
         kind: String,
         data: Value,
-        /// The raw text in the answer, with the white space before it.
+        /// The raw text in the answer, with the whitespace before it.
         raw: String,
     },
     /// Sources. They are added to earlier ones.

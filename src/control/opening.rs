@@ -2,7 +2,7 @@
 
 use super::Marker;
 
-/// The maximum white space inside an opening: more than a model writes, and little enough to be held back.
+/// The maximum whitespace inside an opening: more than a model writes, and little enough to be held back.
 pub(super) const MAX_OPENING_SPACE: usize = 64;
 
 /// The kind of control text.
@@ -23,9 +23,9 @@ pub(super) enum ControlKind {
 /// The context before a possible opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LineContext {
-    /// The line has only white space before this position.
+    /// True if the line has only whitespace before this position.
     pub is_line_start: bool,
-    /// The preceding character does not belong to the same word.
+    /// True if the preceding character does not belong to the same word.
     pub is_word_start: bool,
 }
 
@@ -55,9 +55,9 @@ struct Opening {
 #[derive(Clone, Debug)]
 enum OpeningPart {
     Text(String),
-    /// Optional white space.
+    /// Optional whitespace.
     Space,
-    /// White space with a line end.
+    /// Whitespace with a line end.
     LineBreak,
 }
 

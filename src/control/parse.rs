@@ -30,7 +30,7 @@ const MAX_DATA_BYTES: usize = 8 * 1024;
 /// The maximum length of a source's title, in characters: one line of a list.
 const MAX_TITLE_CHARS: usize = 500;
 
-/// The maximum length of a source's address, in bytes: the limit of browsers and servers.
+/// The maximum length of a source's URL, in bytes: the limit of browsers and servers.
 const MAX_URL_BYTES: usize = 2048;
 
 /// Parses suggested values.

@@ -1,4 +1,4 @@
-//! Control text behind its opening, up to its end: white space, an optional fence, JSON, and the closing.
+//! Control text after its opening, up to its end: whitespace, an optional fence, JSON, and the closing.
 
 use std::ops::Range;
 
@@ -15,20 +15,20 @@ const MAX_FENCE_INFO: usize = 16;
 #[derive(Clone, Debug)]
 pub(super) struct PendingControl {
     pub kind: ControlKind,
-    /// A comment with metadata that is first on its line.
+    /// True for a comment with metadata that is first on its line.
     pub is_at_line_start: bool,
     /// The raw text so far, including the opening.
     pub held: String,
     json: Range<usize>,
     /// The number of backticks of the fence around the JSON. 0 without a fence.
     fence: usize,
-    /// The length of the preceding white space.
+    /// The length of the preceding whitespace.
     pending_space: usize,
-    phase: Phase,
+    phase: ReadPhase,
 }
 
 #[derive(Clone, Debug)]
-enum Phase {
+enum ReadPhase {
     /// The JSON or its fence is next.
     BeforeJson,
     /// In the fence's backticks.
@@ -49,7 +49,7 @@ impl PendingControl {
             json: 0..0,
             fence: 0,
             pending_space: 0,
-            phase: Phase::BeforeJson,
+            phase: ReadPhase::BeforeJson,
             held,
         };
         // The opening of sources is part of their JSON.
@@ -60,14 +60,14 @@ impl PendingControl {
             for c in body.held[body.json.start..].chars() {
                 scanner.feed(c);
             }
-            body.phase = Phase::Json(scanner);
+            body.phase = ReadPhase::Json(scanner);
         }
         body
     }
 
     /// Returns true if the JSON has begun.
     pub fn has_json(&self) -> bool {
-        matches!(self.phase, Phase::Json(_))
+        matches!(self.phase, ReadPhase::Json(_))
     }
 
     /// Returns the complete JSON, or an empty text before its end.
@@ -75,7 +75,7 @@ impl PendingControl {
         self.held.get(self.json.clone()).unwrap_or_default()
     }
 
-    /// Returns the text behind the JSON.
+    /// Returns the text after the JSON.
     pub fn after_json(&self) -> &str {
         &self.held[self.json.end..]
     }
@@ -91,27 +91,27 @@ impl PendingControl {
 
     fn step(&mut self, c: char) -> ScanStep {
         match &mut self.phase {
-            Phase::BeforeJson if is_space(c) => self.skip(c),
-            Phase::BeforeJson if c == '`' && self.fence == 0 && self.kind != ControlKind::Metadata => {
+            ReadPhase::BeforeJson if is_space(c) => self.skip(c),
+            ReadPhase::BeforeJson if c == '`' && self.fence == 0 && self.kind != ControlKind::Metadata => {
                 self.fence = 1;
-                self.phase = Phase::FenceTicks;
+                self.phase = ReadPhase::FenceTicks;
                 ScanStep::Continue
             }
-            Phase::BeforeJson => self.begin_json(c),
-            Phase::FenceTicks if c == '`' => {
+            ReadPhase::BeforeJson => self.begin_json(c),
+            ReadPhase::FenceTicks if c == '`' => {
                 self.fence += 1;
                 ScanStep::Continue
             }
             // Fewer backticks would be a code span.
-            Phase::FenceTicks if self.fence < 3 => ScanStep::Invalid,
-            Phase::FenceTicks => {
-                self.phase = Phase::FenceInfo(0);
+            ReadPhase::FenceTicks if self.fence < 3 => ScanStep::Invalid,
+            ReadPhase::FenceTicks => {
+                self.phase = ReadPhase::FenceInfo(0);
                 self.step(c)
             }
-            Phase::FenceInfo(length) => match c {
+            ReadPhase::FenceInfo(length) => match c {
                 '\n' => {
                     self.pending_space = 0;
-                    self.phase = Phase::BeforeJson;
+                    self.phase = ReadPhase::BeforeJson;
                     ScanStep::Continue
                 }
                 c if *length < MAX_FENCE_INFO && (c.is_ascii_alphanumeric() || is_space(c)) => {
@@ -120,11 +120,11 @@ impl PendingControl {
                 }
                 _ => ScanStep::Invalid,
             },
-            Phase::Json(scanner) => match scanner.feed(c) {
+            ReadPhase::Json(scanner) => match scanner.feed(c) {
                 ScanStep::End => {
                     self.json.end = self.held.len() + c.len_utf8();
                     self.pending_space = 0;
-                    self.phase = Phase::AfterJson(0);
+                    self.phase = ReadPhase::AfterJson(0);
                     if self.closing_length() == 0 {
                         ScanStep::End
                     } else {
@@ -133,8 +133,8 @@ impl PendingControl {
                 }
                 step => step,
             },
-            Phase::AfterJson(0) if is_space(c) => self.skip(c),
-            Phase::AfterJson(closed) => {
+            ReadPhase::AfterJson(0) if is_space(c) => self.skip(c),
+            ReadPhase::AfterJson(closed) => {
                 let at = *closed;
                 *closed += 1;
                 if self.is_closing_char(at, c) {
@@ -171,7 +171,7 @@ impl PendingControl {
         let mut scanner = Scanner::default();
         let step = scanner.feed(c);
         self.json.start = self.held.len();
-        self.phase = Phase::Json(scanner);
+        self.phase = ReadPhase::Json(scanner);
         step
     }
 

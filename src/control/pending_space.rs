@@ -1,15 +1,15 @@
-//! White space that is held back, because control text that follows would remove it.
+//! Whitespace that is held back, because control text that follows would remove it.
 
-/// The longest white space that is held back. Longer white space is shown.
+/// The longest whitespace that is held back. Longer whitespace is shown.
 const MAX_HELD_SPACE: usize = 1024;
 
-/// The white space between the last visible text and the next.
+/// The whitespace between the last visible text and the next.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PendingSpace {
     before: String,
-    /// The white space after removed control text; `None` if none was removed.
+    /// The whitespace after removed control text; `None` if none was removed.
     after: Option<String>,
-    /// Visible text comes before.
+    /// True if visible text comes before.
     follows_text: bool,
 }
 
@@ -18,7 +18,7 @@ impl PendingSpace {
         self.after.as_mut().unwrap_or(&mut self.before).push(c);
     }
 
-    /// Begins the continuation of a text. Without white space so far, the text continues where it ended.
+    /// Begins the continuation of a text. Without whitespace so far, the text continues where it ended.
     pub fn begin_answer(&mut self) {
         if self.before.is_empty() && self.after.is_none() {
             self.follows_text = false;
@@ -35,7 +35,7 @@ impl PendingSpace {
         self.after = Some(String::new());
     }
 
-    /// Takes the white space before the text that follows.
+    /// Takes the whitespace before the text that follows.
     pub fn take_before_text(&mut self) -> String {
         let white_space = self.before_text();
         *self = Self {
@@ -45,7 +45,7 @@ impl PendingSpace {
         white_space
     }
 
-    /// Takes the white space at the text's end, which is empty after control text.
+    /// Takes the whitespace at the text's end, which is empty after control text.
     pub fn finish(&mut self) -> String {
         let space = std::mem::take(self);
         if space.after.is_some() {
@@ -55,7 +55,7 @@ impl PendingSpace {
         }
     }
 
-    /// Returns the visible white space if text follows now.
+    /// Returns the visible whitespace if text follows now.
     ///
     /// Of the line ends on both sides of control text the larger group stays, so that paragraphs stay apart
     /// and no empty space is left. The indent is that of the following line, because it may be significant.
@@ -88,7 +88,7 @@ impl PendingSpace {
     }
 }
 
-/// Splits white space after its last line end.
+/// Splits whitespace after its last line end.
 fn split_indent(white_space: &str) -> (&str, &str) {
     white_space.split_at(white_space.rfind(['\n', '\r']).map_or(0, |at| at + 1))
 }

@@ -1,4 +1,4 @@
-//! The visible text of an answer: the text so far, the text held behind it, and the code context of the next
+//! The visible text of an answer: the text so far, the text held after it, and the code context of the next
 //! character.
 
 use super::{Item, is_space, opening::LineContext, pending_space::PendingSpace};
@@ -25,15 +25,15 @@ pub(super) struct VisibleText {
     pending_space: PendingSpace,
     /// Sources that are control text only if no text follows.
     held_sources: Option<HeldSources>,
-    /// Some of the answer was visible.
+    /// True if some of the answer was visible.
     has_begun: bool,
-    /// The current line has only white space so far.
+    /// True if the current line has only whitespace so far.
     is_line_blank: bool,
     /// The last visible character before the current one.
     previous: Option<char>,
 }
 
-/// The held sources, with the white space before them.
+/// The held sources, with the whitespace before them.
 #[derive(Clone, Debug)]
 struct HeldSources {
     text: String,
@@ -82,12 +82,12 @@ impl VisibleText {
         self.held_sources.is_some()
     }
 
-    /// Returns the white space before the next text.
+    /// Returns the whitespace before the next text.
     pub fn pending_white_space(&self) -> String {
         self.pending_space.before_text()
     }
 
-    /// Adds white space, which following control text may remove.
+    /// Adds whitespace, which following control text may remove.
     pub fn push_space(&mut self, c: char) {
         self.pending_space.push(c);
         self.is_line_blank |= matches!(c, '\n' | '\r');
@@ -97,7 +97,7 @@ impl VisibleText {
         }
     }
 
-    /// Adds text that does not end in white space.
+    /// Adds text that does not end in whitespace.
     pub fn push_text(&mut self, text: &str) {
         self.release_held_sources();
         let white_space = self.pending_space.take_before_text();
@@ -106,7 +106,7 @@ impl VisibleText {
         self.note_text(text);
     }
 
-    /// Shows held text. Following control text may still remove the white space at its end.
+    /// Shows held text. Following control text may still remove the whitespace at its end.
     pub fn release(&mut self, held: &str) {
         let text = held.trim_end_matches(is_space);
         self.push_text(text);
@@ -115,7 +115,7 @@ impl VisibleText {
         }
     }
 
-    /// Shows white space that is complete.
+    /// Shows whitespace that is complete.
     pub fn flush_white_space(&mut self) {
         let white_space = self.pending_space.finish();
         self.text.push_str(&white_space);
@@ -188,7 +188,7 @@ impl VisibleText {
         }
     }
 
-    /// Records text before the next character. It does not end in white space.
+    /// Records text before the next character. It does not end in whitespace.
     fn note_text(&mut self, text: &str) {
         if let Some(c) = text.chars().next_back() {
             self.has_begun = true;
@@ -204,7 +204,7 @@ impl VisibleText {
     }
 }
 
-/// Returns true if a marker behind this character would be part of a word. A backslash escapes the next
+/// Returns true if a marker after this character would be part of a word. A backslash escapes the next
 /// character.
 fn joins_next_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '\\')

@@ -7,6 +7,7 @@
 //! Nothing here is shown to a model, and nothing that is shown in a conversation depends on it.
 
 pub mod record;
+pub mod redaction;
 mod report;
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    record::{CallFailure, Purpose, RawAnswer, RequestRecord, ResponseRecord, TokenUsage, redact_value},
+    record::{CallFailure, Purpose, RawAnswer, RequestRecord, ResponseRecord, TokenUsage},
+    redaction::redact_value,
     timeline::TimelineEntry,
 };
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
         AssistantMessage, ConversationId, Dollars, Message, MessageId, PageContext, RawJson, RunStatus,
         Timestamp,
     },
-    storage::{PageContextSnapshot, RecordedCall, StorageError, damage::skip_damaged},
+    storage::{PageContextSnapshot, RecordedModelCall, StorageError, damage::skip_damaged},
 };
 
 /// The diagnostics of an answer. They never contain keys or passwords.
@@ -46,7 +47,7 @@ pub struct Diagnostics {
     pub context_text: Option<String>,
     /// The model's raw output in all calls for the answer, before any filtering.
     pub raw_llm_response: String,
-    /// The endpoint's address, without user info and query.
+    /// The endpoint's URL, without userinfo and query.
     pub address: String,
     /// All parameters of the last request besides messages and tools.
     pub parameters: Map<String, Value>,
@@ -124,7 +125,7 @@ impl Diagnostics {
     pub fn load(
         conversation_id: ConversationId,
         message: &Message,
-        recorded: &[RecordedCall],
+        recorded: &[RecordedModelCall],
     ) -> Result<Option<Self>, StorageError> {
         let Some(answer) = message.assistant() else {
             return Ok(None);
@@ -279,15 +280,15 @@ fn call_report(
 
 fn tool_names(tools: &[RawJson]) -> Vec<String> {
     #[derive(serde::Deserialize)]
-    struct Tool {
-        function: Function,
+    struct SentTool {
+        function: SentFunction,
     }
     #[derive(serde::Deserialize)]
-    struct Function {
+    struct SentFunction {
         name: String,
     }
     let name = |tool: &RawJson| {
-        serde_json::from_str::<Tool>(tool.as_str())
+        serde_json::from_str::<SentTool>(tool.as_str())
             .ok()
             .map(|tool| tool.function.name)
     };

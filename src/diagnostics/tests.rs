@@ -1,7 +1,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    record::{RawAnswer, RawCall, RequestRecord, ResponseRecord, SentBefore},
+    record::{RawAnswer, RawCall, RequestRecord, ResponseRecord},
+    redaction::SentBefore,
     timeline::{TimelineEntry, push_timeline_event},
 };
 use crate::{
@@ -24,7 +25,7 @@ fn preview(messages: &[Value], tools: &[Value]) -> RequestPreview {
     let body = json!({ "model": "m", "stream": true, "messages": messages, "tools": tools });
     let Value::Object(body) = body else { unreachable!() };
     RequestPreview {
-        address: "http://x/v1".into(),
+        url: "http://x/v1".into(),
         body,
         conversation_fields: &["model", "messages", "tools"],
         messages: messages.to_vec(),
@@ -100,7 +101,7 @@ fn keeps_system_prompt_and_newest_messages() {
 #[test]
 fn keeps_answer_text_first() {
     let raw = RawAnswer {
-        unread: Vec::new(),
+        unreadable: Vec::new(),
         thinking: "t".repeat(100),
         text: "a".repeat(90),
         tool_calls: vec![RawCall {

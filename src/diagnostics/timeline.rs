@@ -87,6 +87,7 @@ fn event_name(event: &EventBody) -> (&'static str, Option<String>) {
         EventBody::LiteratureChanged { .. } => ("literature_changed", None),
         EventBody::PayloadJudged { verdict, .. } => ("payload_judged", short(verdict.as_str())),
         EventBody::PayloadMade { payload, .. } => ("payload_made", short(&payload.kind)),
+        EventBody::FileMade { file, .. } => ("file_made", short(&file.media_type)),
         EventBody::SuggestedValues { .. } => ("suggested_values", None),
         EventBody::SuggestedActions { .. } => ("suggested_actions", None),
         EventBody::Sources { .. } => ("sources", None),

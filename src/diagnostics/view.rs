@@ -183,6 +183,7 @@ fn text_block(label: impl Into<String>, text: impl Into<String>) -> DiagnosticsB
     }
 }
 
+/// Shows a message of a record (`ModelMessage::to_json`), or the note about omitted ones.
 fn message_block(message: &Value) -> DiagnosticsBlock {
     if let Some(omitted) = message["omitted"].as_u64() {
         return text_block("not kept", format!("{omitted} older messages"));
@@ -249,7 +250,7 @@ fn response_blocks((index, call): (usize, &CallReport)) -> Vec<DiagnosticsBlock>
     }
     let calls = raw.tool_calls.iter();
     blocks.extend(calls.map(|call| text_block(format!("requests {}", call.name), &call.arguments)));
-    let pieces = raw.unread.iter();
+    let pieces = raw.unreadable.iter();
     blocks.extend(pieces.map(|piece| text_block(format!("unreadable: {}", piece.what), &piece.raw)));
     blocks
 }

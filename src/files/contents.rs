@@ -16,15 +16,18 @@ use uuid::Uuid;
 
 use crate::storage::FileLocation;
 
-/// The end of the name of an image's form for models.
+/// The end of the name of a content's form for models.
 const PREPARED_SUFFIX: &str = ".model";
+
+/// The number of attempts to create a content in its folder.
+const CREATE_ATTEMPTS: usize = 5;
 
 /// The form of a content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variant {
+pub enum ContentForm {
     /// As it came. For the user alone.
     Original,
-    /// An image for models.
+    /// The form for models: an image, or a document's preview as JSON.
     Prepared,
 }
 
@@ -48,32 +51,41 @@ impl Contents {
     }
 
     /// Creates a content. It is deleted again unless it is kept.
-    pub async fn create(&self, location: FileLocation, variant: Variant) -> io::Result<NewContent> {
+    pub async fn create(&self, location: FileLocation, variant: ContentForm) -> io::Result<NewContent> {
         let folder = self.0.clone();
-        let file = in_background(move || {
+        in_background(move || {
             let mut builder = DirBuilder::new();
             builder.recursive(true);
             #[cfg(unix)]
             cap_std::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            folder.create_dir_with(conversation_folder(location), &builder)?;
             let mut options = OpenOptions::new();
             options.write(true).create_new(true);
             #[cfg(unix)]
             cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            let file = folder.open_with(content_path(location, variant), &options)?;
-            Ok(file.into_std())
+            let open = || {
+                folder.create_dir_with(conversation_folder(location), &builder)?;
+                folder.open_with(content_path(location, variant), &options)
+            };
+            // The deletion of the last content of a folder may remove the folder in between.
+            let file = (1..CREATE_ATTEMPTS).find_map(|_| match open() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                opened => Some(opened),
+            });
+            let file = file.unwrap_or_else(open)?;
+            // A caller that has gone away meanwhile drops it.
+            Ok(NewContent {
+                file: file.into_std().into(),
+                folder,
+                location,
+                variant,
+                is_kept: false,
+            })
         })
-        .await?;
-        Ok(NewContent {
-            file: Some(file.into()),
-            folder: self.0.clone(),
-            location,
-            variant,
-        })
+        .await
     }
 
     /// Opens a content for reading.
-    pub async fn read(&self, location: FileLocation, variant: Variant) -> io::Result<tokio::fs::File> {
+    pub async fn read(&self, location: FileLocation, variant: ContentForm) -> io::Result<tokio::fs::File> {
         let folder = self.0.clone();
         let open = move || Ok(folder.open(content_path(location, variant))?.into_std());
         Ok(in_background(open).await?.into())
@@ -81,20 +93,23 @@ impl Contents {
 
     /// Deletes a content in all its forms, and the folders that are empty then. Has no effect on a missing one.
     pub async fn delete(&self, location: FileLocation) -> io::Result<()> {
-        let folder = self.0.clone();
-        in_background(move || {
-            for variant in [Variant::Prepared, Variant::Original] {
-                match folder.remove_file(content_path(location, variant)) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    _ => {}
-                }
+        let contents = self.clone();
+        in_background(move || contents.delete_now(location)).await
+    }
+
+    /// Deletes a content as [`Contents::delete`] does, on this thread.
+    pub fn delete_now(&self, location: FileLocation) -> io::Result<()> {
+        let folder = &self.0;
+        for variant in [ContentForm::Prepared, ContentForm::Original] {
+            match folder.remove_file(content_path(location, variant)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
             }
-            // Folders with other contents stay.
-            let _ = folder.remove_dir(conversation_folder(location));
-            let _ = folder.remove_dir(location.user_id.to_string());
-            Ok(())
-        })
-        .await
+        }
+        // Folders with other contents stay.
+        let _ = folder.remove_dir(conversation_folder(location));
+        let _ = folder.remove_dir(location.user_id.to_string());
+        Ok(())
     }
 
     /// Returns the locations of all contents. Names that Parlor does not give are left alone.
@@ -140,9 +155,9 @@ fn conversation_folder(location: FileLocation) -> PathBuf {
     PathBuf::from(location.user_id.to_string()).join(location.conversation_id.to_string())
 }
 
-fn content_path(location: FileLocation, variant: Variant) -> PathBuf {
+fn content_path(location: FileLocation, variant: ContentForm) -> PathBuf {
     let mut name = location.stored_name.to_string();
-    if variant == Variant::Prepared {
+    if variant == ContentForm::Prepared {
         name.push_str(PREPARED_SUFFIX);
     }
     conversation_folder(location).join(name)
@@ -155,63 +170,49 @@ async fn in_background<T: Send + 'static>(
 }
 
 /// A content that is being written. Dropping it deletes it, unless it was kept.
+#[derive(Debug)]
 pub struct NewContent {
-    /// `None` once it is kept.
-    file: Option<tokio::fs::File>,
+    file: tokio::fs::File,
     folder: Arc<Dir>,
     location: FileLocation,
-    variant: Variant,
+    variant: ContentForm,
+    is_kept: bool,
 }
 
 impl NewContent {
     /// Appends data.
     pub async fn write(&mut self, data: &[u8]) -> io::Result<()> {
-        match &mut self.file {
-            Some(file) => file.write_all(data).await,
-            None => Ok(()),
-        }
+        self.file.write_all(data).await
     }
 
     /// Returns the open file for another process, which writes it instead.
     pub async fn as_output(&self) -> io::Result<std::fs::File> {
-        match &self.file {
-            Some(file) => Ok(file.try_clone().await?.into_std().await),
-            None => Err(io::ErrorKind::NotFound.into()),
-        }
+        Ok(self.file.try_clone().await?.into_std().await)
     }
 
     /// Keeps the content: it is on the disk when this returns.
     pub async fn keep(mut self) -> io::Result<()> {
-        let Some(mut file) = self.file.take() else {
-            return Ok(());
-        };
-        // Deleted again on an error.
-        let written = async {
-            file.flush().await?;
-            file.sync_all().await?;
-            // The names of the content and of its folders.
-            let (folder, location) = (self.folder.clone(), self.location);
-            in_background(move || {
-                let user_folder = PathBuf::from(location.user_id.to_string());
-                for path in [conversation_folder(location), user_folder, ".".into()] {
-                    // `open_dir` opens folders without the right to sync them.
-                    folder.open(path)?.sync_all()?;
-                }
-                Ok(())
-            })
-            .await
-        };
-        let written = written.await;
-        if written.is_err() {
-            self.file = Some(file);
-        }
-        written
+        self.file.flush().await?;
+        self.file.sync_all().await?;
+        // The names of the content and of its folders.
+        let (folder, location) = (self.folder.clone(), self.location);
+        in_background(move || {
+            let user_folder = PathBuf::from(location.user_id.to_string());
+            for path in [conversation_folder(location), user_folder, ".".into()] {
+                // `open_dir` opens folders without the right to sync them.
+                folder.open(path)?.sync_all()?;
+            }
+            Ok(())
+        })
+        .await?;
+        self.is_kept = true;
+        Ok(())
     }
 }
 
 impl Drop for NewContent {
     fn drop(&mut self) {
-        if self.file.is_some()
+        if !self.is_kept
             && let Err(error) = self.folder.remove_file(content_path(self.location, self.variant))
         {
             tracing::warn!(%error, "a file that was not kept could not be deleted; the next start deletes it");

@@ -4,7 +4,7 @@ use super::Files;
 use crate::storage::{AttachmentRow, Change, StorageError};
 
 impl Files {
-    /// Moves all contents that are still in the database to the folder of files. After a crash, the next start goes on.
+    /// Moves all contents that are still in the database to the folder of files. After a crash, the next start continues.
     ///
     /// # Errors
     ///
@@ -19,9 +19,9 @@ impl Files {
             } = row;
             let file = self.write_tool_file(file, &data).await?;
             crash_point!("files::moved");
-            let change = Change::ReplaceAttachmentRow { file, message_id };
-            if let Err(error) = self.0.journal.submit(change).await {
-                tracing::error!(%error, "the files of tools could not be moved; the next start goes on");
+            let replace = |file| Change::ReplaceAttachmentRow { file, message_id };
+            if let Err(error) = file.commit(replace).await {
+                tracing::error!(%error, "the files of tools could not be moved; the next start continues");
                 return Ok(());
             }
             count += 1;

@@ -9,23 +9,43 @@ use bytes::Bytes;
 use tokio::io::AsyncReadExt;
 
 use self::{
-    contents::{Contents, Variant},
-    prepare::PrepareError,
+    contents::{ContentForm, Contents},
+    model_text::model_text,
+    quota::RunningUploads,
+    reader_queue::{Origin, ReaderQueue},
+    uncommitted::UncommittedContent,
 };
-pub use self::{image_reader::run as read_image, sweep::sweep_periodically, upload::UploadError};
+pub use self::{
+    prepare::{CleanImage, PrepareError},
+    reader::{
+        document::{DocumentArguments, run as read_document},
+        image::{ImageForm, run as read_image},
+    },
+    sweep::sweep_periodically,
+    uncommitted::UncommittedFile,
+    upload::{UploadError, UploadHead},
+};
 use crate::{
     journal::Journal,
-    protocol::{Attachment, attachment::AttachmentDisplay},
+    protocol::{Attachment, FilePreview, FileProblem, ModelCapabilities, attachment::AttachmentDisplay},
     settings::{FileSettings, Settings},
     storage::{FileLocation, Storage, StorageError, StoredFile},
 };
 
+mod child;
 mod contents;
-mod image_reader;
 mod media_type;
 mod migration;
+mod model_text;
 mod prepare;
+mod quota;
+mod reader;
+mod reader_queue;
 mod sweep;
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;
+mod uncommitted;
 mod upload;
 
 /// The folder of the contents in the data folder.
@@ -40,6 +60,8 @@ struct Inner {
     storage: Arc<dyn Storage>,
     journal: Journal,
     settings: FileSettings,
+    reader_queue: ReaderQueue,
+    running_uploads: RunningUploads,
 }
 
 impl Files {
@@ -59,6 +81,8 @@ impl Files {
             storage,
             journal,
             settings: settings.files.clone(),
+            reader_queue: ReaderQueue::new(&settings.files),
+            running_uploads: RunningUploads::default(),
         })))
     }
 
@@ -68,7 +92,7 @@ impl Files {
     ///
     /// If it is not there or can't be read.
     pub async fn open_content(&self, location: FileLocation) -> io::Result<tokio::fs::File> {
-        self.0.contents.read(location, Variant::Original).await
+        self.0.contents.read(location, ContentForm::Original).await
     }
 
     /// Reads an image in the form for models: upright, without metadata, scaled. Without one, the image could not be read.
@@ -77,7 +101,7 @@ impl Files {
     ///
     /// If the content can't be read.
     pub async fn read_prepared_image(&self, location: FileLocation) -> io::Result<Option<Bytes>> {
-        match self.0.contents.read(location, Variant::Prepared).await {
+        match self.0.contents.read(location, ContentForm::Prepared).await {
             Ok(mut file) => {
                 let mut data = Vec::new();
                 file.read_to_end(&mut data).await?;
@@ -100,15 +124,22 @@ impl Files {
         Ok(data)
     }
 
-    /// Reads the beginning of a text file for a model, with the file's name and the number of bytes that are left out.
+    /// Reads a text file or the text of a document for a model, with the file's name and notes about what is left out.
+    /// `None` if the file has no text.
     ///
     /// # Errors
     ///
     /// If the content can't be read.
-    pub async fn read_text(&self, file: &StoredFile, limit: usize) -> io::Result<String> {
+    pub async fn read_text(&self, file: &StoredFile, limit: usize) -> io::Result<Option<String>> {
         let StoredFile {
             attachment, location, ..
         } = file;
+        if let Some(preview) = self.read_preview(file).await? {
+            return Ok(Some(model_text(&attachment.name, &preview, limit)));
+        }
+        if !is_text(&attachment.media_type) {
+            return Ok(None);
+        }
         let data = self.read_beginning(*location, limit).await?;
         let text = String::from_utf8_lossy(&data);
         let cut = match attachment.bytes.saturating_sub(data.len()) {
@@ -117,20 +148,40 @@ impl Files {
         };
         // The last character may be cut.
         let text = text.trim_end_matches('\u{fffd}');
-        Ok(format!("[File: {}]\n{text}{cut}", attachment.name))
+        Ok(Some(format!("[File: {}]\n{text}{cut}", attachment.name)))
     }
 
-    /// Writes the content of a tool's file. Its row is committed later, with the run's output.
+    /// Reads the text or the tables of a document. `None` if it has none, or is no document.
+    ///
+    /// # Errors
+    ///
+    /// If they can't be read.
+    pub async fn read_preview(&self, file: &StoredFile) -> io::Result<Option<FilePreview>> {
+        if file.attachment.text_bytes.is_none() {
+            return Ok(None);
+        }
+        let mut content = self.0.contents.read(file.location, ContentForm::Prepared).await?;
+        let mut data = Vec::new();
+        content.read_to_end(&mut data).await?;
+        Ok(Some(serde_json::from_slice(&data)?))
+    }
+
+    /// Writes the content of a file of a tool or model. It is deleted again unless the file is committed.
     ///
     /// # Errors
     ///
     /// If the content can't be written.
-    pub async fn write_tool_file(&self, mut file: StoredFile, data: &[u8]) -> io::Result<StoredFile> {
-        let mut content = self.0.contents.create(file.location, Variant::Original).await?;
+    pub async fn write_tool_file(&self, mut file: StoredFile, data: &[u8]) -> io::Result<UncommittedFile> {
+        let guard = UncommittedContent::new(self.0.clone(), file.location);
+        let mut content = self
+            .0
+            .contents
+            .create(file.location, ContentForm::Original)
+            .await?;
         content.write(data).await?;
         content.keep().await?;
         if is_image(&file.attachment) {
-            match self.prepare_image(file.location).await {
+            match self.0.prepare_image(file.location, Origin::Made).await {
                 Ok((width, height)) => {
                     (file.attachment.width, file.attachment.height) = (Some(width), Some(height));
                 }
@@ -138,12 +189,16 @@ impl Files {
                 Err(error) => tracing::warn!(%error, "an image of a tool can't be read for models"),
             }
         }
-        Ok(file)
+        Ok(UncommittedFile { file, content: guard })
     }
 
-    /// Makes the form of an image for models. Returns the upright width and height of the original.
-    async fn prepare_image(&self, location: FileLocation) -> Result<(usize, usize), PrepareError> {
-        prepare::prepare_image(&self.0.contents, location, &self.0.settings).await
+    /// Makes a clean image of one of any origin, in a process of its own: upright, with all its pixels and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// If it can't be read, or has more than `max_bytes` then.
+    pub async fn clean_image(&self, data: Bytes, max_bytes: usize) -> Result<CleanImage, PrepareError> {
+        self.0.clean_image(data, max_bytes).await
     }
 
     /// Returns the settings of files.
@@ -160,6 +215,17 @@ pub fn is_image(file: &Attachment) -> bool {
 /// Returns true for the media type of a text.
 pub fn is_text(media_type: &str) -> bool {
     media_type.starts_with("text/")
+}
+
+/// Returns true if a model gets a PDF file as it is. One that only people with a password can read, or nobody, is not sent.
+pub fn is_native_pdf(
+    media_type: &str,
+    problem: Option<FileProblem>,
+    capabilities: &ModelCapabilities,
+) -> bool {
+    media_type == PDF
+        && capabilities.pdf_input == Some(true)
+        && !matches!(problem, Some(FileProblem::Encrypted | FileProblem::Damaged))
 }
 
 /// The media type of PDF files.

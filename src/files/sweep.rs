@@ -51,7 +51,7 @@ impl Files {
             crash_point!("files::deleted");
             let forget = Change::ForgetDeletedFiles { locations: deleted };
             if self.0.journal.submit(forget).await.is_err() {
-                // The next start goes on.
+                // The next start continues.
                 return;
             }
         }

@@ -7,14 +7,16 @@ use futures::{Stream, StreamExt};
 use uuid::Uuid;
 
 use super::{
-    Files, Variant, is_image,
-    media_type::{Detected, HEAD_BYTES, TextCheck, detect, text_type},
+    ContentForm, Files, Inner, UncommittedContent, is_image,
+    media_type::{Detected, HEAD_BYTES, TextCheck, detect, is_table, text_type},
     prepare::PrepareError,
+    reader::document::Container,
+    reader_queue::Origin,
 };
 use crate::{
     journal::JournalError,
-    protocol::{Attachment, AttachmentId, ConversationId, UserId},
-    storage::{Change, FileLocation, StoredFile},
+    protocol::{Attachment, AttachmentId, ConversationId, FileProblem, UserId},
+    storage::{Change, FileLocation, StorageError, StoredFile},
     text::truncate_chars,
 };
 
@@ -28,18 +30,41 @@ pub enum UploadError {
     Empty,
     #[error("the file has more than {limit} bytes")]
     TooLarge { limit: usize },
+    #[error("{used} of {limit} bytes are used")]
+    NoRoom {
+        /// The size of the stored files.
+        used: usize,
+        limit: usize,
+    },
     #[error("the image has more than {limit} pixels")]
     TooManyPixels { limit: usize },
     #[error("the image can't be read")]
     UnreadableImage,
     #[error("files of the type {0} can't be used")]
     Unsupported(&'static str),
+    #[error("{limit} uploads of the user wait already")]
+    QueueFull {
+        /// The maximum number of waiting uploads.
+        limit: usize,
+    },
     #[error("the upload was cut off")]
     CutOff,
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error(transparent)]
+    Storage(StorageError),
+    #[error(transparent)]
     Journal(#[from] JournalError),
+}
+
+/// The beginning of an upload.
+#[derive(Debug)]
+pub struct UploadHead<'a> {
+    pub user_id: UserId,
+    pub conversation_id: ConversationId,
+    pub name: &'a str,
+    /// The size, if the request names it.
+    pub length: Option<u64>,
 }
 
 impl Files {
@@ -50,37 +75,51 @@ impl Files {
     /// Then nothing of it is kept.
     pub async fn upload<E>(
         &self,
-        (user_id, conversation_id): (UserId, ConversationId),
-        name: &str,
+        head: UploadHead<'_>,
         mut body: impl Stream<Item = Result<Bytes, E>> + Unpin,
     ) -> Result<Attachment, UploadError> {
-        let limit = self.0.settings.max_bytes;
+        let UploadHead {
+            user_id,
+            conversation_id,
+            name,
+            length,
+        } = head;
         let location = FileLocation {
             user_id,
             conversation_id,
             stored_name: Uuid::new_v4(),
         };
-        let mut content = self.0.contents.create(location, Variant::Original).await?;
-        let (mut head, mut bytes) = (Vec::new(), 0_usize);
+        let mut counted = self.0.begin_upload(user_id, length).await?;
+        // The server drops this future when the client goes away.
+        let guard = UncommittedContent::new(self.0.clone(), location);
+        let mut content = self.0.contents.create(location, ContentForm::Original).await?;
+        let (mut beginning, mut bytes) = (Vec::new(), 0_usize);
         let mut text_check = TextCheck::default();
         while let Some(chunk) = body.next().await {
             let chunk = chunk.map_err(|_| UploadError::CutOff)?;
-            bytes = bytes.saturating_add(chunk.len());
-            if bytes > limit {
-                return Err(UploadError::TooLarge { limit });
-            }
-            let missing = HEAD_BYTES.saturating_sub(head.len()).min(chunk.len());
-            head.extend_from_slice(&chunk[..missing]);
+            counted.add(chunk.len())?;
+            bytes += chunk.len();
+            let missing = HEAD_BYTES.saturating_sub(beginning.len()).min(chunk.len());
+            beginning.extend_from_slice(&chunk[..missing]);
             text_check.push(&chunk);
             content.write(&chunk).await?;
         }
         if bytes == 0 {
             return Err(UploadError::Empty);
         }
-        let media_type = match detect(&head) {
-            Detected::Known(media_type) => media_type,
-            Detected::MaybeText if text_check.is_text() => text_type(name),
-            Detected::MaybeText => Err(UploadError::Unsupported("application/octet-stream"))?,
+        counted.check_stored().await?;
+        let (media_type, container) = match detect(&beginning) {
+            Detected::Image(media_type) => (media_type, None),
+            Detected::Document(container) => (container.media_type(), Some(container)),
+            Detected::MaybeText => {
+                let media_type = text_type(name);
+                let container = match text_check.is_text() {
+                    _ if is_table(media_type) => Some(Container::Table),
+                    true => None,
+                    false => Some(Container::Text),
+                };
+                (media_type, container)
+            }
             Detected::Unusable(media_type) => Err(UploadError::Unsupported(media_type))?,
         };
         let mut attachment = Attachment {
@@ -90,34 +129,75 @@ impl Files {
             bytes,
             width: None,
             height: None,
+            text_bytes: None,
+            problem: None,
         };
         content.keep().await?;
-        let stored = async {
-            if is_image(&attachment) {
-                let (width, height) = self.prepare_image(location).await.map_err(|error| match error {
-                    PrepareError::TooManyPixels => UploadError::TooManyPixels {
-                        limit: self.0.settings.max_pixels,
-                    },
-                    PrepareError::Unreadable | PrepareError::TimedOut => UploadError::UnreadableImage,
-                    PrepareError::Io(error) => error.into(),
-                })?;
-                (attachment.width, attachment.height) = (Some(width), Some(height));
+        match container {
+            Some(container) => {
+                let container = (container, text_check.is_text());
+                self.0.read_document(location, container, &mut attachment).await?;
             }
-            crash_point!("files::written");
-            let file = StoredFile {
-                attachment: attachment.clone(),
-                location,
-            };
-            self.0.journal.submit(Change::StoreUpload { file }).await?;
-            Ok(attachment)
-        };
-        let stored = stored.await;
-        if stored.is_err()
-            && let Err(error) = self.0.contents.delete(location).await
-        {
-            tracing::warn!(%error, "a file that was not kept could not be deleted; the next start deletes it");
+            None if is_image(&attachment) => self.0.read_image(location, &mut attachment).await?,
+            None => {}
         }
-        stored
+        crash_point!("files::written");
+        let file = StoredFile {
+            attachment: attachment.clone(),
+            location,
+        };
+        guard.commit(Change::StoreUpload { file }).await?;
+        Ok(attachment)
+    }
+}
+
+impl Inner {
+    async fn read_image(&self, location: FileLocation, file: &mut Attachment) -> Result<(), UploadError> {
+        let origin = Origin::Upload(location.user_id);
+        let (width, height) = self
+            .prepare_image(location, origin)
+            .await
+            .map_err(|error| self.upload_error(error))?;
+        (file.width, file.height) = (Some(width), Some(height));
+        Ok(())
+    }
+
+    fn upload_error(&self, error: PrepareError) -> UploadError {
+        match error {
+            PrepareError::TooManyPixels => UploadError::TooManyPixels {
+                limit: self.settings.max_pixels,
+            },
+            PrepareError::Unreadable | PrepareError::TimedOut | PrepareError::TooLarge { .. } => {
+                UploadError::UnreadableImage
+            }
+            PrepareError::QueueFull { limit } => UploadError::QueueFull { limit },
+            PrepareError::Io(error) => error.into(),
+        }
+    }
+
+    /// Reads a document. One that can't be read is kept all the same, for the user and for tools. `is_utf8` is true for a
+    /// text in that encoding.
+    async fn read_document(
+        &self,
+        location: FileLocation,
+        (container, is_utf8): (Container, bool),
+        file: &mut Attachment,
+    ) -> Result<(), UploadError> {
+        let found = self.prepare_document(location, container, &file.name).await;
+        let found = found.map_err(|error| self.upload_error(error))?;
+        match (found.media_type, container) {
+            // Its name says more of a text than its content.
+            (Some(_), Container::Text) => {}
+            (Some(media_type), _) => file.media_type = media_type,
+            // Its beginning is sent as it is.
+            (None, Container::Table) if is_utf8 && found.problem == Some(FileProblem::TooComplex) => {
+                return Ok(());
+            }
+            (None, Container::Text) if found.problem == Some(FileProblem::TooComplex) => {}
+            (None, _) => Err(UploadError::Unsupported(container.media_type()))?,
+        }
+        (file.text_bytes, file.problem) = (found.text_bytes, found.problem);
+        Ok(())
     }
 }
 

@@ -23,6 +23,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// Reads the whole text by the rules of `syntax`. Called once, before [`into_tokens`](Self::into_tokens).
     pub fn tokenize(&mut self, syntax: Syntax) {
         match syntax {
             Syntax::Plain => self.push_token(TokenKind::Plain, self.text.len()),
@@ -247,7 +248,7 @@ fn prefix_length(text: &str, is_part: impl Fn(char) -> bool) -> usize {
     count_scanned(text.find(|c| !is_part(c)).unwrap_or(text.len()))
 }
 
-/// True if one of these characters is next, after spaces.
+/// Returns true if one of these characters is next, after spaces.
 fn is_followed_by(text: &str, characters: &[char]) -> bool {
     text[prefix_length(text, char::is_whitespace)..].starts_with(characters)
 }
@@ -301,7 +302,7 @@ fn quoted_length(text: &str, quote: char) -> usize {
     count_scanned(text.len())
 }
 
-/// True if a single quote begins a character literal and not a lifetime.
+/// Returns true if a single quote begins a character literal and not a lifetime.
 fn is_char_literal(text: &str) -> bool {
     let mut characters = text.chars().skip(1);
     match characters.next() {

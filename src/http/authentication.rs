@@ -1,13 +1,14 @@
 //! The identity of a request, and the rejection of those without one.
 
-use axum::http::{HeaderMap, Method, Uri};
+use axum::http::{HeaderMap, Method};
 
 use super::{
-    accounts::{self, SETUP_PATH, SIGN_IN_PATH, cookie},
+    accounts::{self, SETUP_PATH, cookie},
     client::Client,
     error_response::{accepts_html, is_program_path},
     origin::RequestHead,
     security::{Admission, Rejection, is_api, is_rpc},
+    shared,
 };
 use crate::{
     app::{
@@ -21,7 +22,7 @@ use crate::{
     storage::accounts::Account,
 };
 
-/// The address of the health check, which tells nothing but that the server runs.
+/// The path of the health check, which tells nothing but that the server runs.
 const HEALTH_PATH: &str = "/healthz";
 
 /// The user of a request.
@@ -33,13 +34,14 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Returns true if the request may open an address: without accounts any, else the user's own account or a public address.
+    /// Returns true if the request may open a path: without accounts any, otherwise a public path or one for signed-in users.
     pub fn may_open(&self, app: &AppState, path: &str) -> bool {
         app.accounts.mode() == AuthMode::None
             || self.access.is_some()
             || path == HEALTH_PATH
             || assets::is_asset(path)
             || accounts::is_public(path)
+            || shared::is_public(path)
     }
 }
 
@@ -72,8 +74,8 @@ pub async fn identify(app: &AppState, head: RequestHead<'_>, client: &Client) ->
     }
     match app.accounts.mode() {
         AuthMode::None => Ok(Identity::default()),
-        AuthMode::Password if assets::is_asset(path) => Ok(Identity::default()),
-        AuthMode::Password => by_session(app, head.headers, client).await,
+        AuthMode::Password | AuthMode::Oidc if assets::is_asset(path) => Ok(Identity::default()),
+        AuthMode::Password | AuthMode::Oidc => by_session(app, head.headers, client).await,
         AuthMode::Proxy => by_proxy(app, head.headers).await,
     }
 }
@@ -100,13 +102,13 @@ async fn by_proxy(app: &AppState, headers: &HeaderMap) -> Result<Identity, ApiEr
         .ok()
         .filter(|_| second.is_none());
     let Some(name) = name else {
-        let why = "The proxy named no valid user, or more than one. Nothing was done.";
-        return Err(ApiError::new(ErrorCode::Forbidden, why));
+        let message = "The proxy named no valid user, or more than one. Nothing was done.";
+        return Err(ApiError::new(ErrorCode::Forbidden, message));
     };
     let account = app.accounts.proxied_account(name).await?;
     if account.is_disabled {
-        let why = "Your account here is disabled. Nothing was done; ask an administrator.";
-        return Err(ApiError::new(ErrorCode::Forbidden, why));
+        let message = "Your account here is disabled. Nothing was done; ask an administrator.";
+        return Err(ApiError::new(ErrorCode::Forbidden, message));
     }
     Ok(Identity {
         access: Some(Access {
@@ -129,33 +131,24 @@ pub async fn reject(app: &AppState, head: RequestHead<'_>) -> Result<Admission, 
         .into());
     }
     if app.accounts.mode() == AuthMode::Proxy {
-        let why = "The proxy named no user (setting accounts.user_header). Nothing was done; sign in there.";
-        return Err(unauthorized(why).into());
+        let message =
+            "The proxy named no user (setting accounts.user_header). Nothing was done; sign in there.";
+        return Err(unauthorized(message).into());
     }
     if is_program_path(path) || !accepts_html(head.headers) {
-        let why =
+        let message =
             "This needs an API token from Parlor’s settings, as “Authorization: Bearer …”. Nothing was done.";
-        return Err(unauthorized(why).into());
+        return Err(unauthorized(message).into());
     }
     if !matches!(*head.method, Method::GET | Method::HEAD) {
-        let why = "You are signed out. Nothing was done. Go back: your text is still in the form. Sign in in another tab, then send \
+        let message = "You are signed out. Nothing was done. Go back: your text is still in the form. Sign in in another tab, then send \
                    it again.";
-        return Err(unauthorized(why).into());
+        return Err(unauthorized(message).into());
     }
     let page = if app.accounts.needs_setup().await? {
         SETUP_PATH.to_owned()
     } else {
-        sign_in_path(head.uri)
+        accounts::sign_in_path(head.uri)
     };
     Ok(Admission::SignIn(page))
-}
-
-/// Returns the address of the page for signing in, which leads back to the requested page.
-fn sign_in_path(uri: &Uri) -> String {
-    let next = uri.path_and_query().map_or("/", |address| address.as_str());
-    if next == "/" {
-        return SIGN_IN_PATH.to_owned();
-    }
-    let next = percent_encoding::utf8_percent_encode(next, percent_encoding::NON_ALPHANUMERIC);
-    format!("{SIGN_IN_PATH}?next={next}")
 }

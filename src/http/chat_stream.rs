@@ -1,9 +1,8 @@
-//! `POST /api/chat/stream`: a turn for clients without the page. The response streams the run that it starts.
-//! The run continues without a reader, and `GET /api/runs/{id}/events?after=N` resumes the stream.
+//! `POST /api/chat/stream`: a turn for clients without the page. The response streams the run that it starts
+//! ([`run_stream`]).
 
 use axum::{
     Json,
-    extract::{Path, rejection::PathRejection},
     http::{HeaderMap, StatusCode},
     response::{IntoResponse, Response},
 };
@@ -12,26 +11,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    event_stream,
     interaction::parse_interaction,
     parameters::ParametersBody,
-    problem::{self, Problem, bad_request},
-    request::{JsonBody, QueryParameters},
-    run_projection::RunProjection,
-    tool_markers::ToolMarkers,
+    problem::{Problem, bad_request},
+    request::{JsonBody, parse_intent_id},
+    run_stream,
 };
 use crate::{
-    app::{Caller, fingerprint, not_found, turns},
-    hub::{Follower, Topic},
+    app::{Caller, fingerprint, turns},
     protocol::{
-        ApiError, AttachmentId, ConversationId, ErrorCode, IntentId, MessageId, PageContext, Position,
-        intent::{ContinueRun, Regenerate, SendMessage, StartedRun},
+        ApiError, AttachmentId, ConversationId, ErrorCode, MessageId, PageContext, Position,
+        intent::{SendMessage, StartedRun},
     },
-    storage::{PageSize, RunKey, StorageError, StoredRun},
+    storage::{PageSize, StorageError},
 };
-
-/// The header that identifies a request, so that a repeated request runs once.
-const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// A message to be answered.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -92,14 +85,14 @@ pub async fn start(
     request: Result<JsonBody<ChatRequest>, Problem>,
 ) -> Result<Response, Problem> {
     let (started, diagnostics) = match start_turn(&caller, &headers, request).await? {
-        Turn::Started(started, diagnostics) => (started, diagnostics),
-        Turn::Queued(queued) => return Ok(queued.into_response()),
+        TurnOutcome::Started(started, diagnostics) => (started, diagnostics),
+        TurnOutcome::Queued(queued) => return Ok(queued.into_response()),
     };
-    stream(caller, started.assistant_message_id, Position(0), diagnostics).await
+    run_stream::stream(caller, started.assistant_message_id, Position(0), diagnostics).await
 }
 
 /// The result of a message.
-pub enum Turn {
+pub enum TurnOutcome {
     /// Its run, and true if the diagnostics of the answer are requested.
     Started(StartedRun, bool),
     /// It waits in the queue.
@@ -135,7 +128,7 @@ pub async fn start_turn(
     caller: &Caller,
     headers: &HeaderMap,
     request: Result<JsonBody<ChatRequest>, Problem>,
-) -> Result<Turn, Problem> {
+) -> Result<TurnOutcome, Problem> {
     let JsonBody(mut request) = request?;
     if request.conversation_history.is_some() {
         return Err(bad_request(
@@ -165,12 +158,12 @@ pub async fn start_turn(
     };
     if !request.queue {
         let started = turns::send(caller, intent, fingerprint).await?;
-        return Ok(Turn::Started(started, request.diagnostics));
+        return Ok(TurnOutcome::Started(started, request.diagnostics));
     }
     let started = turns::send_or_queue(caller, intent, fingerprint).await?;
     // In this order: a message leaves the queue when its run begins.
     if is_queued(caller, &started).await? {
-        return Ok(Turn::Queued(QueuedTurn {
+        return Ok(TurnOutcome::Queued(QueuedTurn {
             conversation_id: started.conversation_id,
             user_message_id: started.user_message_id,
             message_id: started.assistant_message_id,
@@ -179,7 +172,7 @@ pub async fn start_turn(
     }
     let run = started.assistant_message_id;
     match caller.app.storage.run(caller.user_id, run).await? {
-        Some(_) => Ok(Turn::Started(started, request.diagnostics)),
+        Some(_) => Ok(TurnOutcome::Started(started, request.diagnostics)),
         // A repeated request whose message was removed since then.
         None => Err(ApiError::new(
             ErrorCode::NotFound,
@@ -202,163 +195,4 @@ async fn is_queued(caller: &Caller, started: &StartedRun) -> Result<bool, Storag
         .await?;
     let queue = transcript.map(|found| found.queue.messages).unwrap_or_default();
     Ok(queue.iter().any(|queued| queued.id == started.user_message_id))
-}
-
-/// The options of a new answer's stream.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub struct ContinuationQuery {
-    /// Includes diagnostics in the final payload.
-    #[schemars(with = "Option<bool>")]
-    diagnostics: Option<String>,
-}
-
-/// The requested part of a run's stream.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub struct RunStreamQuery {
-    /// Only events after this position.
-    #[schemars(with = "Option<Position>")]
-    after: Option<String>,
-    /// Includes diagnostics in the final payload.
-    #[schemars(with = "Option<bool>")]
-    diagnostics: Option<String>,
-}
-
-/// Continues an answer that was stopped, failed, was interrupted or was cut short, and streams it.
-pub async fn continue_run(
-    caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    query: Result<QueryParameters<ContinuationQuery>, Problem>,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
-    let (run, diagnostics) = load_addressed_run(&caller, path, query).await?;
-    let intent = ContinueRun {
-        intent_id: parse_intent_id(&headers)?,
-        conversation_id: run.conversation_id,
-        message_id: run.message_id,
-    };
-    let fingerprint = fingerprint(&intent)?;
-    let started = caller
-        .app
-        .runs
-        .continue_run(caller.user_id, intent, fingerprint)
-        .await?;
-    stream(caller, started.assistant_message_id, Position(0), diagnostics).await
-}
-
-/// Regenerates an answer, and streams it.
-pub async fn regenerate(
-    caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    query: Result<QueryParameters<ContinuationQuery>, Problem>,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
-    let (run, diagnostics) = load_addressed_run(&caller, path, query).await?;
-    let intent = Regenerate {
-        intent_id: parse_intent_id(&headers)?,
-        conversation_id: run.conversation_id,
-        message_id: run.message_id,
-        model: None,
-    };
-    let fingerprint = fingerprint(&intent)?;
-    let started = turns::regenerate(&caller, intent, fingerprint).await?;
-    stream(caller, started.assistant_message_id, Position(0), diagnostics).await
-}
-
-/// Loads the run that the address names. Also returns true if its diagnostics are requested.
-async fn load_addressed_run(
-    caller: &Caller,
-    path: Result<Path<String>, PathRejection>,
-    query: Result<QueryParameters<ContinuationQuery>, Problem>,
-) -> Result<(RunKey, bool), Problem> {
-    let message_id = problem::parse_message_id(path)?;
-    let diagnostics = wants_diagnostics(query?.0.diagnostics.as_deref())?;
-    let run = caller.app.storage.run(caller.user_id, message_id).await?;
-    Ok((run.ok_or_else(not_found)?.key, diagnostics))
-}
-
-/// Returns true if the final payload includes diagnostics: `?diagnostics=true`.
-fn wants_diagnostics(value: Option<&str>) -> Result<bool, Problem> {
-    match value {
-        None | Some("false") => Ok(false),
-        Some("true") => Ok(true),
-        Some(_) => Err(bad_request("diagnostics is either true or false.")),
-    }
-}
-
-/// Streams the events of a run after a position.
-pub async fn resume(
-    caller: Caller,
-    path: Result<Path<String>, PathRejection>,
-    query: Result<QueryParameters<RunStreamQuery>, Problem>,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
-    let run = problem::parse_message_id(path)?;
-    let QueryParameters(query) = query?;
-    let after = event_stream::parse_position(query.after.as_deref(), &headers)?.unwrap_or_default();
-    stream(
-        caller,
-        run,
-        after,
-        wants_diagnostics(query.diagnostics.as_deref())?,
-    )
-    .await
-}
-
-async fn stream(
-    caller: Caller,
-    run: MessageId,
-    after: Position,
-    diagnostics: bool,
-) -> Result<Response, Problem> {
-    let Caller { app, user_id, access } = &caller;
-    let user_id = *user_id;
-    let StoredRun {
-        key,
-        first_position,
-        last_position,
-        ..
-    } = app
-        .storage
-        .run(user_id, run)
-        .await?
-        .ok_or_else(|| Problem(not_found()))?;
-    // A reader that reconnects may have seen some of the events from before the run was continued.
-    let after = if after == Position(0) {
-        Position(first_position.0.saturating_sub(1))
-    } else {
-        after
-    };
-    if last_position.is_some_and(|last| after >= last) {
-        // An EventSource that reconnects after the end. By its standard, this status tells it not to
-        // reconnect.
-        return Ok(StatusCode::NO_CONTENT.into_response());
-    }
-    // Events that the reader has seen are read again, to compute the markers that follow.
-    let begin = Position(first_position.0.saturating_sub(1)).min(after);
-    let follower = Follower::new(
-        app.hub.clone(),
-        app.storage.clone(),
-        Topic::Run(user_id, run),
-        begin,
-    );
-    let (app, access) = (app.clone(), access.clone());
-    let one_run = RunProjection {
-        caller,
-        run: key,
-        after,
-        markers: ToolMarkers::default(),
-        diagnostics,
-    };
-    Ok(event_stream::respond(follower, &app, access, one_run))
-}
-
-pub(super) fn parse_intent_id(headers: &HeaderMap) -> Result<IntentId, Problem> {
-    let Some(value) = headers.get(IDEMPOTENCY_KEY) else {
-        return Ok(IntentId::new());
-    };
-    let parsed = value
-        .to_str()
-        .ok()
-        .and_then(|value| value.trim_matches('"').parse().ok());
-    parsed.ok_or_else(|| bad_request("The header Idempotency-Key must be a UUID."))
 }

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::settings::Settings;
 
-/// Serves connections of `listener` until `down` is cancelled. Returns after the last request was answered.
+/// Serves connections of `listener` until `down` is cancelled. Returns after the last response was sent.
 ///
 /// A connection that sends no complete request head within `timeouts.request_head` is closed, even if
 /// it is idle. Responses may take any time.

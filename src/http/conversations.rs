@@ -9,9 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    chat_stream::parse_intent_id,
     problem::{self, Problem, bad_request},
-    request::{JsonBody, QueryParameters},
+    request::{JsonBody, QueryParameters, parse_intent_id},
 };
 use crate::{
     app::{Caller, fingerprint, not_found},
@@ -196,20 +195,20 @@ pub async fn delete(
 async fn load_conversation(caller: &Caller, id: ConversationId) -> Result<Conversation, Problem> {
     let found = caller.app.storage.conversation(caller.user_id, id).await?;
     let StoredConversation {
-        summary,
+        listed,
         model,
         created_at,
     } = found.ok_or_else(not_found)?;
     Ok(Conversation {
-        id: summary.id,
-        title: summary.title,
+        id: listed.id,
+        title: listed.title,
         model,
         created_at,
-        updated_at: summary.updated_at,
-        activity: summary.activity,
-        active_run: summary.active_run,
-        waiting: summary.waiting,
-        unseen: summary.unseen,
+        updated_at: listed.updated_at,
+        activity: listed.activity,
+        active_run: listed.active_run,
+        waiting: listed.waiting,
+        unseen: listed.unseen,
     })
 }
 

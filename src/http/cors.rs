@@ -1,6 +1,6 @@
 //! Cross-origin requests (CORS): pages of other sites can use the public contract with a token.
 //!
-//! A browser asks in advance whether a page may send a token, with a request that has none. The answer is
+//! A browser asks in advance whether a page may send a token, with a request that has none. The response is
 //! always yes: a request from another site without a token is rejected anyway. Credentials that browsers send
 //! by themselves do not count, so every origin is allowed by `*`.
 

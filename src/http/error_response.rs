@@ -17,13 +17,13 @@ use super::{
 };
 use crate::protocol::{ApiError, ErrorCode, text::truncate_chars};
 
-/// The maximum length of an address that a response quotes, in characters.
+/// The maximum length of a path that a response quotes, in characters.
 const MAX_SHOWN_PATH_CHARS: usize = 200;
 
 /// Returns the response for an error.
 pub fn respond(uri: &Uri, request: &HeaderMap, error: ApiError) -> Response {
     let path = uri.path();
-    // A client with a token is a program, whatever the address.
+    // A client with a token is a program, whatever the path.
     if is_rpc(path) && error.code != ErrorCode::Unauthorized {
         return rpc::respond(&error);
     }
@@ -38,28 +38,28 @@ pub fn respond(uri: &Uri, request: &HeaderMap, error: ApiError) -> Response {
     Problem(error).into_response()
 }
 
-/// Responds to a method that an address does not support. The router adds `Allow`.
+/// Responds to a method that a path does not support. The router adds `Allow`.
 pub async fn method_not_allowed(uri: Uri, headers: HeaderMap) -> Response {
-    let why = "This address does not support this method; the header Allow lists the supported ones. Nothing was done.";
+    let why = "This path does not support this method; the header Allow lists the supported ones. Nothing was done.";
     respond(&uri, &headers, ApiError::new(ErrorCode::WrongMethod, why))
 }
 
-/// Responds to an unknown address of the API. Lists the known ones.
-pub async fn unknown_address(uri: Uri) -> Response {
+/// Responds to an unknown path of the API. Lists the known ones.
+pub async fn unknown_path(uri: Uri) -> Response {
     let path = truncate_chars(uri.path(), MAX_SHOWN_PATH_CHARS);
     let detail = format!(
-        "There is no address {path}. Parlor’s API is under /api/: addresses lists it, and GET /api/openapi.json describes it. A turn \
+        "There is nothing at {path}. Parlor’s API is under /api/: addresses lists it, and GET /api/openapi.json describes it. A turn \
          is POST /api/chat/stream."
     );
     let code = ErrorCode::NotFound.as_str();
     let more = CommonExtensions {
-        addresses: Some(&ADDRESSES),
+        addresses: Some(&ROUTES),
     };
     problem::respond(StatusCode::NOT_FOUND, code, &detail, &more)
 }
 
-/// Every address of the API with its method, such as `GET /api/models`.
-static ADDRESSES: LazyLock<Vec<String>> = LazyLock::new(|| {
+/// Every path of the API with its method, such as `GET /api/models`.
+static ROUTES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let document: Value = serde_json::from_str(openapi::document()).unwrap_or_default();
     let paths = document["paths"].as_object().into_iter().flatten();
     let of_path = |(path, methods): (&String, &Value)| {
@@ -72,9 +72,9 @@ static ADDRESSES: LazyLock<Vec<String>> = LazyLock::new(|| {
 
 /// Asks the user before a search is sent to PubMed, since a page of another site opened it.
 pub fn confirm_search_page(uri: &Uri) -> Response {
-    let address = uri.path_and_query().map_or("/", |address| address.as_str());
+    let url = uri.path_and_query().map_or("/", |url| url.as_str());
     let message = "A page of another site wants to open a search here. Opening it asks PubMed.";
-    message_page(StatusCode::FORBIDDEN, "Open this search?", message, Some(address))
+    message_page(StatusCode::FORBIDDEN, "Open this search?", message, Some(url))
 }
 
 /// Returns the HTTP status of an error.
@@ -82,7 +82,7 @@ pub fn status(error: &ApiError) -> StatusCode {
     StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-/// Returns true if programs use an address, not browsers.
+/// Returns true if programs use a path, not browsers.
 pub fn is_program_path(path: &str) -> bool {
     is_api(path) || is_path_below("/v1", path)
 }
@@ -96,9 +96,9 @@ pub fn accepts_html(request: &HeaderMap) -> bool {
 /// Returns a page with one message. It has no styles: where Parlor rejects the page, it may reject them too.
 fn message_page(status: StatusCode, title: &str, message: &str, link: Option<&str>) -> Response {
     let message = html_escape::encode_text(message);
-    let link = link.map(|address| {
-        let address = html_escape::encode_double_quoted_attribute(address);
-        format!("<p><a href=\"{address}\">Open it</a></p>")
+    let link = link.map(|url| {
+        let url = html_escape::encode_double_quoted_attribute(url);
+        format!("<p><a href=\"{url}\">Open it</a></p>")
     });
     let html = format!(
         "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\

@@ -41,9 +41,9 @@ pub struct LogQuery {
 }
 
 /// The data of a frame, as the OpenAPI document describes it.
-pub enum Frame {}
+pub enum FrameSchema {}
 
-impl JsonSchema for Frame {
+impl JsonSchema for FrameSchema {
     fn schema_name() -> Cow<'static, str> {
         "Frame".into()
     }
@@ -89,7 +89,7 @@ pub fn parse_position(after: Option<&str>, headers: &HeaderMap) -> Result<Option
     if values.next().is_some() {
         return Err(bad_request("The request has more than one Last-Event-ID."));
     }
-    // A reconnecting EventSource repeats the first address, but its header is newer.
+    // A reconnecting EventSource repeats the first URL, but its header is newer.
     let Some(value) = header.or_else(|| after.map(Cow::from)) else {
         return Ok(None);
     };
@@ -111,6 +111,16 @@ pub trait Projection: Send + 'static {
 
     /// Returns true if no more events will come. Called at each heartbeat.
     fn is_over(&mut self) -> impl Future<Output = bool> + Send;
+
+    /// Returns the data of a frame before the first event.
+    fn take_opening(&mut self) -> Option<String> {
+        None
+    }
+
+    /// Returns the data of the last frame of a stream whose access has ended.
+    fn last_frame(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Returns the notice that ends a stream whose log could not be read.
@@ -154,6 +164,16 @@ pub fn respond(
     access: Option<Access>,
     projection: impl Projection,
 ) -> Response {
+    respond_until(app.access.access_end(access), follower, app, projection)
+}
+
+/// As [`respond`], until a future resolves.
+pub fn respond_until(
+    access_end: AccessEnd,
+    follower: Follower,
+    app: &AppState,
+    projection: impl Projection,
+) -> Response {
     let heartbeat = app.settings.timeouts.heartbeat;
     let streaming = EventStreamBody {
         follower,
@@ -163,7 +183,7 @@ pub fn respond(
         // proxy.
         next_heartbeat_at: Instant::now(),
         shutdown: app.shutdown.clone(),
-        access_end: app.access.access_end(access),
+        access_end,
         is_over: false,
     };
     let chunks = stream::unfold(streaming, |mut streaming| async move {
@@ -200,16 +220,24 @@ impl<P: Projection> EventStreamBody<P> {
         if self.is_over {
             return None;
         }
+        if let Some(data) = self.projection.take_opening() {
+            return Some(sse::encode_frame(Some(self.follower.cursor().0), None, &data));
+        }
         let followed = tokio::select! {
             biased;
-            () = self.shutdown.cancelled() => return None,
             ended = &mut self.access_end => return match ended {
-                Ok(()) => None,
+                Ok(()) => {
+                    self.is_over = true;
+                    let data = self.projection.last_frame();
+                    data.map(|data| sse::encode_frame(None, None, &data))
+                }
                 Err(error) => {
                     tracing::error!(%error, "cannot read a token or a session");
                     Some(self.final_notice(StreamNotice::Unavailable))
                 }
             },
+            // The ends of the runs were committed before the shutdown, and the client still receives them.
+            () = self.shutdown.cancelled() => self.follower.next_committed().await.transpose()?,
             followed = self.follower.next() => followed,
             () = sleep_until(self.next_heartbeat_at) => {
                 self.next_heartbeat_at = Instant::now() + self.heartbeat;
@@ -245,5 +273,52 @@ impl<P: Projection> EventStreamBody<P> {
     fn final_notice(&mut self, notice: StreamNotice) -> String {
         self.is_over = true;
         sse::encode_frame(None, None, &serde_json::to_string(&notice).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{future::pending, sync::Arc};
+
+    use super::*;
+    use crate::{
+        hub::Hub,
+        journal::Journal,
+        protocol::UserId,
+        storage::{Change, Storage, sqlite::SqliteStorage},
+    };
+
+    #[tokio::test]
+    async fn sends_what_was_committed_before_the_shutdown() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
+        let hub = Arc::new(Hub::default());
+        let (journal, _writer) = Journal::start(storage.clone(), hub.clone());
+        let user_id = UserId::LOCAL;
+        let shutdown = CancellationToken::new();
+        let mut streaming = EventStreamBody {
+            follower: Follower::new(hub, storage, Topic::User(user_id), Position(0)),
+            projection: LogProjection,
+            heartbeat: Duration::from_secs(60),
+            next_heartbeat_at: Instant::now() + Duration::from_secs(60),
+            shutdown: shutdown.clone(),
+            access_end: Box::pin(pending()),
+            is_over: false,
+        };
+        let commit = async |text: &str| {
+            let text = text.into();
+            journal
+                .submit(Change::SetInstructions { user_id, text })
+                .await
+                .unwrap();
+        };
+        commit("from the log").await;
+        let chunk = streaming.next_chunk().await.unwrap();
+        assert!(chunk.contains("id: 1"), "{chunk}");
+        commit("live").await;
+        shutdown.cancel();
+        let chunk = streaming.next_chunk().await.expect("the last event");
+        assert!(chunk.contains("id: 2"), "{chunk}");
+        assert_eq!(streaming.next_chunk().await, None);
     }
 }

@@ -30,13 +30,13 @@ use crate::{
 
 /// In its own tab, a file has no scripts, no forms and no origin. The styles are those that browsers use to
 /// show an image.
-const FILE_CSP: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
+pub const FILE_CSP: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
 
 /// The file of an id never changes.
 const CACHE_CONTROL_IMMUTABLE: &str = "private, max-age=31536000, immutable";
 
 /// The size of the pieces in which a file is read.
-const READ_BYTES: usize = 64 << 10;
+pub const READ_BYTES: usize = 64 << 10;
 
 /// The destination of an upload.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error_response::status;
 use crate::{
-    app::{Caller, fingerprint, turns},
+    app::{self, Caller, fingerprint, turns},
     assets::Manifest,
     protocol::{
         ApiError, ConversationId, ErrorCode, IntentId, Interaction, MessageId, error::excerpt,
@@ -41,11 +41,12 @@ pub async fn send(caller: Caller, composed: Result<Form<ComposerForm>, FormRejec
             return rejection_page(&invalid_form(&rejection), ComposerForm::default(), Vec::new());
         }
     };
-    let models = caller.app.models.clone();
+    let (app, user_id) = (caller.app.clone(), caller.user_id);
     match submit(caller, &composed).await {
         Ok(path) => Redirect::to(&path).into_response(),
-        Err(error) if error.code == ErrorCode::UnknownModel => {
-            rejection_page(&error, composed, models.list().await.models)
+        Err(error) if matches!(error.code, ErrorCode::UnknownModel | ErrorCode::ModelNotAllowed) => {
+            let list = app::models::list(&app, user_id).await;
+            rejection_page(&error, composed, list.unwrap_or_default().models)
         }
         Err(error) => rejection_page(&error, composed, Vec::new()),
     }
@@ -178,6 +179,9 @@ fn rejection_page(error: &ApiError, mut composed: ComposerForm, models: Vec<Mode
     };
     let mut response = (status(error), Html(page.to_html())).into_response();
     let headers = response.headers_mut();
+    if let Some(seconds) = error.retry_after {
+        headers.insert(header::RETRY_AFTER, seconds.into());
+    }
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(
         header::CONTENT_SECURITY_POLICY,

@@ -90,8 +90,9 @@ pub async fn get_run(
 }
 
 /// `GET /api/models`: the models that can be chosen now.
-pub async fn list_models(Caller { app, .. }: Caller) -> Json<ModelList> {
-    Json(app::models::list(&app).await)
+pub async fn list_models(caller: Caller) -> Result<Json<ModelList>, Problem> {
+    let list = app::models::list(&caller.app, caller.user_id).await?;
+    Ok(Json(list))
 }
 
 /// The status of a run after a stop request.

@@ -30,12 +30,14 @@ mod connections;
 mod content_disposition;
 mod conversations;
 mod cors;
+#[cfg(debug_assertions)]
+mod design;
 mod diagnostics;
 mod error_response;
 mod event_stream;
 mod files;
 mod form;
-mod frame;
+mod framed_page;
 mod interaction;
 mod messages;
 pub mod openapi;
@@ -48,7 +50,9 @@ mod request;
 mod rpc;
 mod run_projection;
 mod run_result;
+mod run_stream;
 mod security;
+mod shared;
 mod tool_markers;
 mod upload;
 
@@ -137,15 +141,15 @@ fn contract_routes() -> ApiRouter<AppState> {
         )
         .api_route(
             "/api/runs/{message_id}/continue",
-            post_with(chat_stream::continue_run, operations::continue_run),
+            post_with(run_stream::continue_run, operations::continue_run),
         )
         .api_route(
             "/api/runs/{message_id}/events",
-            get_with(chat_stream::resume, operations::follow_run),
+            get_with(run_stream::resume, operations::follow_run),
         )
         .api_route(
             "/api/runs/{message_id}/regenerate",
-            post_with(chat_stream::regenerate, operations::regenerate_run),
+            post_with(run_stream::regenerate, operations::regenerate_run),
         )
         .api_route(
             "/api/runs/{message_id}/stop",
@@ -156,6 +160,8 @@ fn contract_routes() -> ApiRouter<AppState> {
 /// Builds the router of all routes.
 pub fn router(app: AppState) -> Router {
     let page = page::routes(&app);
+    #[cfg(debug_assertions)]
+    let page = page.merge(design::routes());
     // A compressor would delay the events of a stream until its buffer is full.
     // Images and sounds are compressed already, and ranges refer to the uncompressed file.
     let worth_it = SizeAbove::new(1024)
@@ -167,20 +173,22 @@ pub fn router(app: AppState) -> Router {
     openapi::contract()
         .router
         .clone()
-        .route("/api", any(error_response::unknown_address))
-        .route("/api/", any(error_response::unknown_address))
-        .route("/api/{*unknown}", any(error_response::unknown_address))
-        .route("/v1", any(error_response::unknown_address))
-        .route("/v1/", any(error_response::unknown_address))
-        .route("/v1/{*unknown}", any(error_response::unknown_address))
+        .route("/api", any(error_response::unknown_path))
+        .route("/api/", any(error_response::unknown_path))
+        .route("/api/{*unknown}", any(error_response::unknown_path))
+        .route("/v1", any(error_response::unknown_path))
+        .route("/v1/", any(error_response::unknown_path))
+        .route("/v1/{*unknown}", any(error_response::unknown_path))
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/send", post(form::send))
-        .route(frame::PATH, post(frame::show))
+        .route(framed_page::PATH, post(framed_page::show))
         .merge(page)
         .merge(accounts::routes())
+        .merge(shared::routes())
         .method_not_allowed_fallback(error_response::method_not_allowed)
         .layer(DefaultBodyLimit::max(app.settings.limits.request_bytes))
         .layer(compression)
+        .layer(middleware::from_fn_with_state(app.clone(), shared::add_headers))
         .layer(middleware::from_fn_with_state(app.clone(), security::guard))
         .layer(middleware::from_fn(cors::expose_response))
         .with_state(app)

@@ -21,21 +21,23 @@ use leptos_meta::MetaTags;
 use leptos_router::{Method, SsrMode};
 use tower_http::limit::RequestBodyLimitLayer;
 
-use super::{accounts::SIGN_IN_PATH, event_stream, files, frame, payloads, rpc};
+use super::{accounts::SIGN_IN_PATH, event_stream, files, framed_page, payloads, rpc};
 use crate::{
     app::{AppState, access::Access},
     assets::{self, Manifest, dev_reload},
     notices::Notice,
+    protocol::sharing::shared_key,
+    settings::{AuthMode, FileSettings},
     ui::Root,
 };
 
 /// Applies the chosen theme and hides the sidebar before the first paint, so that no page flashes in the wrong look.
-pub const LOOK_SCRIPT: &str = "try{const t=localStorage.getItem('parlor-theme'),d=document.documentElement.dataset;\
+pub const THEME_SCRIPT: &str = "try{const t=localStorage.getItem('parlor-theme'),d=document.documentElement.dataset;\
                      if(t==='light'||t==='dark')d.theme=t;if(localStorage.getItem('parlor-sidebar'))d.sidebar='hidden'}catch{}";
 
 /// Returns the routes of the pages, of their server functions and of their assets.
 pub fn routes(app: &AppState) -> Router<AppState> {
-    // The interface is one view for every address. For axum, a wildcard does not match `/`.
+    // The interface is one view for every URL. For axum, a wildcard does not match `/`.
     let page = |path: &str| AxumRouteListing::new(path.into(), SsrMode::Async, [Method::Get], []);
     let pages = vec![page("/"), page("/{*place}")];
     let context = {
@@ -67,13 +69,13 @@ pub fn routes(app: &AppState) -> Router<AppState> {
 /// Scrolls to the end of a conversation at once, as the hydrated page does.
 const SCROLL_TO_END_SCRIPT: &str = "document.querySelector('.transcript')?.scrollTo(0,1e9)";
 
-/// Loads the browser half and hydrates the page, or switches to the page without scripts.
+/// Loads the browser code and hydrates the page, or switches to the page without scripts.
 const START_SCRIPT: &str = include_str!("start.js");
 
-/// The scripts of the page without the browser half.
+/// The scripts of the page without the browser code.
 const PLAIN_SCRIPT: &str = include_str!("plain.js");
 
-/// The query parameter for the page without the browser half. [`START_SCRIPT`] sets it when loading has
+/// The query parameter for the page without the browser code. [`START_SCRIPT`] sets it when loading has
 /// failed.
 const PLAIN_PARAMETER: &str = "plain";
 
@@ -95,6 +97,18 @@ fn shell() -> impl IntoView {
         let milliseconds = app.settings.timeouts.long_answer.as_nanos().div_ceil(1_000_000);
         milliseconds.to_string()
     });
+    let file_limit = |limit: fn(&FileSettings) -> usize| {
+        let limit = app.as_ref().map(|app| limit(&app.settings.files));
+        limit.map(|limit| limit.to_string())
+    };
+    let (max_files, max_file_bytes) = (
+        file_limit(|files| files.max_count),
+        file_limit(|files| files.max_bytes),
+    );
+    let (has_share_links, has_people) = app.as_ref().map_or((false, false), |app| {
+        let has_people = app.accounts.mode() != AuthMode::None;
+        (app.settings.sharing.links, has_people)
+    });
     let user = parts
         .as_ref()
         .and_then(|parts| parts.extensions.get::<Access>().cloned());
@@ -102,16 +116,22 @@ fn shell() -> impl IntoView {
     let is_plain = is_plain_requested(&uri);
     // Placed after the interface, since hydration starts at the first element of the body. The style sheet
     // shows them first.
-    let found = app.map_or(Vec::new(), |app| app.notices.all());
+    // They are for those who use Parlor, not for the readers of a share.
+    let is_shared = shared_key(uri.path()).is_some();
+    let found = app
+        .filter(|_| !is_shared)
+        .map_or(Vec::new(), |app| app.notices.all());
     let found = (!found.is_empty()).then(|| {
         let notice = |Notice { title, text }| view! { <details open><summary>{title}</summary><p>{text}</p></details> };
         view! { <aside class="notices" aria-label="Notices">{found.into_iter().map(notice).collect_view()}</aside> }
     });
     let user = user.map(|access| access.user_id.to_string());
     let signed_out = user.is_some().then(signed_out_notice);
-    let Manifest { js, wasm, css } = Manifest::current();
+    let Manifest { js, wasm, css, .. } = Manifest::current();
     // A conversation is not hydrated without this module, so it must not load after everything else.
-    let markdown = wasm.rsplit_once('/').filter(|_| uri.path().starts_with("/c/"));
+    let markdown = wasm
+        .rsplit_once('/')
+        .filter(|_| uri.path().starts_with("/c/") || is_shared);
     let markdown = markdown.map(|(folder, _)| [folder, "/split_markdown.wasm"].concat());
     let start = format!("const js = {js:?}, wasm = {wasm:?};\n{START_SCRIPT}");
     let preloaded = (!is_plain).then(|| {
@@ -124,22 +144,31 @@ fn shell() -> impl IntoView {
     let script = if is_plain { PLAIN_SCRIPT.to_owned() } else { start };
     view! {
         <!DOCTYPE html>
-        <html lang="en" data-long-answer-ms=long_answer data-user=user data-state=is_plain.then_some("plain")>
+        <html
+            lang="en"
+            data-long-answer-ms=long_answer
+            data-max-files=max_files
+            data-max-file-bytes=max_file_bytes
+            data-share-links=has_share_links.then_some("")
+            data-share-people=has_people.then_some("")
+            data-user=user
+            data-state=is_plain.then_some("plain")
+        >
             <head>
                 <meta charset="utf-8"/>
                 <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content"/>
                 <meta name="color-scheme" content="light dark"/>
-                <script nonce=nonce.clone()>{LOOK_SCRIPT}</script>
+                <script nonce=nonce.clone()>{THEME_SCRIPT}</script>
                 <link rel="stylesheet" href=css/>
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                 {preloaded}
                 <script type="module" nonce=nonce.clone()>{script}</script>
-                {dev_reload::script().map(|address| view! { <script type="module" src=address></script> })}
+                {dev_reload::script().map(|url| view! { <script type="module" src=url></script> })}
                 <MetaTags/>
             </head>
             <body>
                 <Root/>
-                {start_failure_notices(interactive_address(&uri))}
+                {start_failure_notices(interactive_url(&uri))}
                 {signed_out}
                 {found}
                 <script nonce=nonce>{SCROLL_TO_END_SCRIPT}</script>
@@ -148,8 +177,8 @@ fn shell() -> impl IntoView {
     }
 }
 
-/// Returns the notices for a browser half that has not started or has stopped. The style sheet shows them
-/// then. Their links have a target, so that the remains of the browser half do not intercept them.
+/// Returns the notices for browser code that has not started or has stopped. The style sheet shows them
+/// then. Their links have a target, so that handlers of the stopped code do not intercept them.
 fn start_failure_notices(again: String) -> impl IntoView {
     let separator = if again.contains('?') { "&" } else { "?" };
     let plain = [again.as_str(), separator, PLAIN_PARAMETER, "="].concat();
@@ -172,12 +201,12 @@ fn start_failure_notices(again: String) -> impl IntoView {
     }
 }
 
-/// Returns the notice for a page whose session has ended. The browser half shows it then.
+/// Returns the notice for a page whose session has ended. The browser code shows it then.
 fn signed_out_notice() -> impl IntoView {
     view! {
         <div class="start-notice signed-out" role="alert">
             <p>"You are signed out. What you wrote is kept in this browser, and what waits is sent when you are back."</p>
-            // The page for signing in leads back to the page that it was opened from.
+            // The page for signing in redirects to the page that it was opened from.
             <a class="button button-primary" target="_self" href=SIGN_IN_PATH>"Sign in"</a>
         </div>
     }
@@ -192,8 +221,8 @@ fn is_plain_requested(uri: &Uri) -> bool {
         .is_some_and(|query| query.split('&').any(is_plain_parameter))
 }
 
-/// Returns the address of the page with the browser half.
-fn interactive_address(uri: &Uri) -> String {
+/// Returns the URL of the page with the browser code.
+fn interactive_url(uri: &Uri) -> String {
     // Two slashes would start the name of another host.
     let path = uri.path().trim_start_matches(['/', '\\']);
     let query = uri.query().unwrap_or_default().split('&');
@@ -228,7 +257,7 @@ fn replace_nul_bytes(chunk: Bytes) -> Bytes {
 }
 
 /// Returns the policy: scripts are our own or carry this page's nonce, nothing is loaded from other origins, and frames
-/// have one address only, on the hosts under which browsers reach Parlor.
+/// have one URL only, on the hosts under which browsers reach Parlor.
 fn content_security_policy<'a>(nonce: &Nonce, hosts: impl Iterator<Item = &'a str>) -> HeaderValue {
     // Policies have no IPv6 addresses.
     let is_host = |c: char| c.is_ascii_alphanumeric() || ".-:".contains(c);
@@ -238,7 +267,10 @@ fn content_security_policy<'a>(nonce: &Nonce, hosts: impl Iterator<Item = &'a st
     let frames = if hosts.is_empty() {
         "'self'".to_owned()
     } else {
-        let frames: Vec<_> = hosts.iter().map(|host| [host, frame::PATH].concat()).collect();
+        let frames: Vec<_> = hosts
+            .iter()
+            .map(|host| [host, framed_page::PATH].concat())
+            .collect();
         frames.join(" ")
     };
     let policy = format!(
@@ -255,7 +287,7 @@ mod tests {
 
     #[test]
     fn plain_page_links_to_the_interactive_one() {
-        for (address, plain, again) in [
+        for (url, plain, again) in [
             ("/c/1?plain=", true, "/c/1"),
             ("/c/1?before=2&plain=&q=%3C", true, "/c/1?before=2&q=%3C"),
             ("/?plain", true, "/"),
@@ -263,14 +295,14 @@ mod tests {
             ("/c/1?before=plain", false, "/c/1?before=plain"),
             ("/plain", false, "/plain"),
         ] {
-            let uri = address.parse().unwrap();
-            assert_eq!(is_plain_requested(&uri), plain, "{address}");
-            assert_eq!(interactive_address(&uri), again, "{address}");
+            let uri = url.parse().unwrap();
+            assert_eq!(is_plain_requested(&uri), plain, "{url}");
+            assert_eq!(interactive_url(&uri), again, "{url}");
         }
     }
 
     #[test]
-    fn frames_have_one_address_on_each_host() {
+    fn frames_have_one_url_on_each_host() {
         let frames = |hosts: &[&str]| {
             let policy = content_security_policy(&Nonce::new(), hosts.iter().copied());
             let policy = policy.to_str().unwrap().to_owned();

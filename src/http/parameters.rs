@@ -9,9 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    chat_stream::parse_intent_id,
     problem::{self, Problem},
-    request::JsonBody,
+    request::{JsonBody, parse_intent_id},
 };
 use crate::{
     app::{self, Caller, fingerprint, not_found},

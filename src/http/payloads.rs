@@ -10,10 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    chat_stream::parse_intent_id,
     content_disposition::content_disposition,
     problem::{self, Problem},
-    request::JsonBody,
+    request::{JsonBody, parse_intent_id},
 };
 use crate::{
     app::{self, Caller},

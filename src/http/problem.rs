@@ -43,13 +43,22 @@ impl<E: Into<ApiError>> From<E> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let ApiError { code, message } = &self.0;
+        let ApiError {
+            code,
+            message,
+            retry_after,
+        } = &self.0;
         let mut response = respond(
             status(&self.0),
             code.as_str(),
             message,
             &CommonExtensions::default(),
         );
+        if let Some(seconds) = retry_after {
+            response
+                .headers_mut()
+                .insert(header::RETRY_AFTER, (*seconds).into());
+        }
         // The layer of `/rpc` formats errors differently.
         response.extensions_mut().insert(self.0);
         response
@@ -72,7 +81,7 @@ pub(super) struct Body<'a, M> {
     /// The HTTP status.
     #[schemars(range(min = 400, max = 599))]
     status: u16,
-    /// What happened, what was kept and what to do.
+    /// A text for people: what happened, what was kept and what to do.
     detail: &'a str,
     /// A stable error code.
     #[schemars(schema_with = "code_schema")]
@@ -85,7 +94,7 @@ pub(super) struct Body<'a, M> {
 #[derive(Default, Serialize, JsonSchema)]
 #[schemars(rename = "Problem")]
 pub(super) struct CommonExtensions {
-    /// Only for unknown addresses: the existing ones, each with its methods.
+    /// Only for unknown paths: the existing ones, each with its methods.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub addresses: Option<&'static [String]>,
 }
@@ -113,7 +122,10 @@ pub fn respond(status: StatusCode, code: &str, detail: &str, more: &impl Seriali
     let mut response = (status, Json(body)).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, PROBLEM_JSON);
-    if status == StatusCode::SERVICE_UNAVAILABLE {
+    if matches!(
+        status,
+        StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS
+    ) {
         headers.insert(header::RETRY_AFTER, RETRY_AFTER);
     }
     if status == StatusCode::UNAUTHORIZED {
@@ -154,12 +166,12 @@ impl From<JsonRejection> for ApiError {
     }
 }
 
-/// Parses the id of a message (or run) in the address.
+/// Parses the id of a message (or run) in the path.
 pub fn parse_message_id(path: Result<Path<String>, PathRejection>) -> Result<MessageId, Problem> {
     parse_id(path)
 }
 
-/// Parses the id of a conversation in the address.
+/// Parses the id of a conversation in the path.
 pub fn parse_conversation_id(path: Result<Path<String>, PathRejection>) -> Result<ConversationId, Problem> {
     parse_id(path)
 }
@@ -172,7 +184,7 @@ pub fn parse_conversation_item(
     Ok((parse_id(Ok(Path(conversation_id)))?, what))
 }
 
-/// Parses the id in the address.
+/// Parses the id in the path.
 pub fn parse_id<T: FromStr>(path: Result<Path<String>, PathRejection>) -> Result<T, Problem> {
     let id = path.ok().and_then(|Path(id)| id.parse().ok());
     id.ok_or_else(|| Problem(not_found()))

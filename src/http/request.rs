@@ -12,7 +12,7 @@ use aide::{
 use axum::{
     Json,
     extract::{FromRequest, FromRequestParts, Query, Request},
-    http::request::Parts,
+    http::{HeaderMap, request::Parts},
 };
 use schemars::JsonSchema;
 use serde::{
@@ -22,8 +22,12 @@ use serde::{
 
 use super::{
     openapi::generator::{add_problems, content, request_object, request_schema},
-    problem::Problem,
+    problem::{Problem, bad_request},
 };
+use crate::protocol::IntentId;
+
+/// The header that identifies a request, so that a repeated request runs once.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// The body of a request, a JSON object.
 pub struct JsonBody<T>(pub T);
@@ -32,15 +36,15 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let Json(Object(body)) = Json::from_request(request, state).await?;
+        let Json(ObjectOnly(body)) = Json::from_request(request, state).await?;
         Ok(Self(body))
     }
 }
 
 /// A value that is read from an object only. Serde's own structs accept arrays of their fields' values, too.
-struct Object<T>(T);
+struct ObjectOnly<T>(T);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for ObjectOnly<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(ObjectVisitor(PhantomData))
     }
@@ -49,14 +53,14 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 struct ObjectVisitor<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
-    type Value = Object<T>;
+    type Value = ObjectOnly<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map)).map(Object)
+        T::deserialize(MapAccessDeserializer::new(map)).map(ObjectOnly)
     }
 }
 
@@ -91,4 +95,16 @@ impl<T: JsonSchema> OperationInput for QueryParameters<T> {
         add_parameters(context, operation, parameters);
         add_problems(operation, &[400]);
     }
+}
+
+/// Parses the header `Idempotency-Key`. Without it, the request gets a new id.
+pub fn parse_intent_id(headers: &HeaderMap) -> Result<IntentId, Problem> {
+    let Some(value) = headers.get(IDEMPOTENCY_KEY) else {
+        return Ok(IntentId::new());
+    };
+    let parsed = value
+        .to_str()
+        .ok()
+        .and_then(|value| value.trim_matches('"').parse().ok());
+    parsed.ok_or_else(|| bad_request("The header Idempotency-Key must be a UUID."))
 }

@@ -16,10 +16,10 @@ use super::{
 };
 use crate::protocol::{ApiError, ErrorCode};
 
-/// More than any error needs: [`ApiError::new`] limits its message.
-const MAX_ERROR_BYTES: usize = 256 << 10;
+/// The maximum size of an error's body, in bytes. None is longer, as [`ApiError::new`] limits the message.
+const MAX_ERROR_BODY_BYTES: usize = 256 << 10;
 
-/// The address of the page's uploads. Their type is neither that of a form nor that of a page's script without permission.
+/// The URL of the page's uploads. Their type is neither that of a form nor that of a page's script without permission.
 pub const UPLOAD_PATH: &str = "/rpc/files";
 
 /// Checks requests to `/rpc` and formats their errors.
@@ -34,7 +34,7 @@ pub async fn check_and_format_errors(mut request: Request, next: Next) -> Respon
             "The request's body must be JSON, with Content-Type: application/json. Nothing was changed.",
         ));
     }
-    // Server functions answer plain forms with a redirect to the previous page. No page of Parlor has such
+    // Server functions respond to plain forms with a redirect to the previous page. No page of Parlor has such
     // forms.
     request.headers_mut().remove(header::ACCEPT);
     let response = next.run(request).await;
@@ -45,7 +45,7 @@ pub async fn check_and_format_errors(mut request: Request, next: Next) -> Respon
     let error = match parts.extensions.remove::<ApiError>() {
         Some(error) => error,
         None => {
-            let body = to_bytes(body, MAX_ERROR_BYTES).await.unwrap_or_default();
+            let body = to_bytes(body, MAX_ERROR_BODY_BYTES).await.unwrap_or_default();
             serde_json::from_slice(&body).unwrap_or_else(|_| error_from_status(parts.status, &body))
         }
     };
@@ -64,8 +64,14 @@ pub fn respond(error: &ApiError) -> Response {
     *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    if error.code == ErrorCode::Unavailable {
-        headers.insert(header::RETRY_AFTER, RETRY_AFTER);
+    match error.retry_after {
+        Some(seconds) => {
+            headers.insert(header::RETRY_AFTER, seconds.into());
+        }
+        None if error.code == ErrorCode::Unavailable => {
+            headers.insert(header::RETRY_AFTER, RETRY_AFTER);
+        }
+        None => {}
     }
     response
 }
@@ -109,7 +115,7 @@ fn error_from_status(status: StatusCode, body: &[u8]) -> ApiError {
             tracing::error!(%status, %text, "a server function failed");
             ApiError::new(
                 ErrorCode::Internal,
-                "Something went wrong in Parlor. Its log says what.",
+                "Something went wrong. Try again. Parlor's log says more.",
             )
         }
     }

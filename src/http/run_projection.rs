@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{
     event_stream::Projection,
     run_result::{FinalEvent, RunResult},
-    tool_markers::{Frame, InsertedEvent, ToolMarkers},
+    tool_markers::{InsertedEvent, MarkedFrame, ToolMarkers},
 };
 use crate::{
     app::Caller,
@@ -20,7 +20,7 @@ pub struct RunProjection {
     /// The position of the last event that the reader has seen.
     pub after: Position,
     pub markers: ToolMarkers,
-    /// If true, the last event includes the diagnostics.
+    /// True if the last event includes the diagnostics.
     pub diagnostics: bool,
 }
 
@@ -50,13 +50,13 @@ impl Projection for RunProjection {
         let mut data = Vec::with_capacity(frames.len());
         for frame in frames {
             data.push(match frame {
-                Frame::Logged => {
+                MarkedFrame::Logged => {
                     let (json, last) = self.logged(logged).await;
                     is_last = last;
                     json
                 }
-                Frame::Delta { offset, text } => text_delta_json(&logged.event, offset, text),
-                Frame::Inserted(addition) => to_json(&InsertedEvent::new(&logged.event, &addition)),
+                MarkedFrame::Delta { offset, text } => text_delta_json(&logged.event, offset, text),
+                MarkedFrame::Inserted(addition) => to_json(&InsertedEvent::new(&logged.event, &addition)),
             });
         }
         (data, is_last)
@@ -77,7 +77,7 @@ impl Projection for RunProjection {
 
 impl RunProjection {
     /// Returns the frames of an event and the markers inserted with it.
-    async fn frames_with_markers(&mut self, logged: &LoggedEvent) -> Vec<Frame> {
+    async fn frames_with_markers(&mut self, logged: &LoggedEvent) -> Vec<MarkedFrame> {
         let body = &logged.event.body;
         if self.markers.is_behind(body) {
             let storage = &self.caller.app.storage;

@@ -1,5 +1,5 @@
-//! An answer as the public contract returns it: one text with markers where tools were called, and beside it
-//! the arguments and results of the tools, the payloads and the suggestions.
+//! An answer as the public contract returns it: one text with markers where tools were called, and separately the
+//! arguments and results of the tools, the payloads and the suggestions.
 //!
 //! Never a `serde_json::Value` in between: the arguments of a tool call may be nested deeper than that type
 //! supports.
@@ -133,7 +133,7 @@ fn final_payload(answer: &AssistantMessage) -> Option<&PayloadRef> {
         let parts = answer.nodes.iter().flat_map(|node| &node.parts);
         parts.rev().find_map(|part| match part {
             Part::Payload { payload } => Some(payload),
-            Part::Thinking { .. } | Part::Text { .. } | Part::ToolCall(_) => None,
+            Part::Thinking { .. } | Part::Text { .. } | Part::ToolCall(_) | Part::File { .. } => None,
         })
     })
 }
@@ -142,7 +142,7 @@ fn final_payload(answer: &AssistantMessage) -> Option<&PayloadRef> {
 pub(super) fn text_with_markers(answer: &AssistantMessage) -> String {
     let pieces = answer.pieces().into_iter();
     let texts = pieces.filter_map(|piece| match piece.kind {
-        MessagePieceKind::Thinking | MessagePieceKind::Payload(_) => None,
+        MessagePieceKind::Thinking | MessagePieceKind::Payload(_) | MessagePieceKind::File(_) => None,
         MessagePieceKind::Text => Some(piece.texts.concat().replace(MARKER_PREFIX, ESCAPED_PREFIX)),
         MessagePieceKind::ToolCall(call) => Some(tool_marker(call.index)),
     });
@@ -193,6 +193,7 @@ mod tests {
             payload_id: id.into(),
             kind: "table".into(),
             summary: id.into(),
+            preview_rows: None,
         }
     }
 

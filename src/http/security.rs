@@ -129,7 +129,7 @@ fn add_security_headers(headers: &mut HeaderMap, client: &Client) {
 pub(super) enum Admission {
     /// A browser asks whether a page of another site may send a token.
     Preflight,
-    /// A page of another site opens an address that asks other hosts, without a click by the user.
+    /// A page of another site opens a URL that asks other hosts, without a click by the user.
     CrossSiteSearch,
     /// People have to sign in first, on this page.
     SignIn(String),
@@ -162,12 +162,12 @@ async fn admit(app: &AppState, head: RequestHead<'_>, client: &Client) -> Result
     let allowed = &app.settings.server.allowed_hosts;
     let host = head.check_host(allowed)?;
     if head.is_upgrade() {
-        let why = "Parlor supports HTTP only, no WebSockets. Nothing was done.";
-        return Err(ApiError::new(ErrorCode::Forbidden, why).into());
+        let message = "Parlor supports HTTP only, no WebSockets. Nothing was done.";
+        return Err(ApiError::new(ErrorCode::Forbidden, message).into());
     }
     if headers.get_all(header::CONTENT_TYPE).iter().nth(1).is_some() {
-        let why = "The request has more than one Content-Type. Nothing was done.";
-        return Err(ApiError::new(ErrorCode::BadRequest, why).into());
+        let message = "The request has more than one Content-Type. Nothing was done.";
+        return Err(ApiError::new(ErrorCode::BadRequest, message).into());
     }
     if is_api(path) {
         if cors::is_preflight(head.method, headers) {
@@ -226,12 +226,12 @@ fn count_request(
     })
 }
 
-/// Returns true if an address belongs to the public contract. The page's server functions do not.
+/// Returns true if a path belongs to the public contract. The page's server functions do not.
 pub fn is_api(path: &str) -> bool {
     is_path_below("/api", path)
 }
 
-/// Returns true if an address is one of the page's server functions.
+/// Returns true if a path is one of the page's server functions.
 pub fn is_rpc(path: &str) -> bool {
     is_path_below("/rpc", path)
 }

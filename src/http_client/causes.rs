@@ -2,19 +2,19 @@
 
 use std::{error::Error, io, iter};
 
-type Link<'a> = &'a (dyn Error + 'static);
+type Cause<'a> = &'a (dyn Error + 'static);
 
 /// Iterates over an error and its causes, outermost first.
-pub fn causes(error: Link<'_>) -> impl Iterator<Item = Link<'_>> {
+pub fn causes(error: Cause<'_>) -> impl Iterator<Item = Cause<'_>> {
     causes_with(error, |_| None)
 }
 
 /// Iterates over an error and its causes, outermost first. `hidden_cause` returns the cause of an error that does
 /// not return it as its source.
 pub fn causes_with<'a>(
-    error: Link<'a>,
-    hidden_cause: impl Fn(Link<'a>) -> Option<Link<'a>>,
-) -> impl Iterator<Item = Link<'a>> {
+    error: Cause<'a>,
+    hidden_cause: impl Fn(Cause<'a>) -> Option<Cause<'a>>,
+) -> impl Iterator<Item = Cause<'a>> {
     iter::successors(Some(error), move |&error| {
         hidden_cause(error)
             .or_else(|| io_cause(error))
@@ -23,13 +23,13 @@ pub fn causes_with<'a>(
 }
 
 /// Returns the error inside an `io::Error`, whose source is that error's source.
-fn io_cause(error: Link<'_>) -> Option<Link<'_>> {
-    let inner: Link = error.downcast_ref::<io::Error>()?.get_ref()?;
+fn io_cause(error: Cause<'_>) -> Option<Cause<'_>> {
+    let inner: Cause = error.downcast_ref::<io::Error>()?.get_ref()?;
     Some(inner)
 }
 
 /// Returns the innermost cause, which is the specific one.
-pub fn innermost_cause(error: Link<'_>) -> String {
+pub fn innermost_cause(error: Cause<'_>) -> String {
     causes(error).last().unwrap_or(error).to_string()
 }
 
@@ -55,7 +55,7 @@ mod tests {
         let hidden = io::Error::from(io::ErrorKind::TimedOut);
         let error = std::fmt::Error;
         let texts: Vec<String> = causes_with(&error, |error| {
-            error.is::<std::fmt::Error>().then_some(&hidden as Link)
+            error.is::<std::fmt::Error>().then_some(&hidden as Cause)
         })
         .map(ToString::to_string)
         .collect();

@@ -1,5 +1,5 @@
 //! HTTP clients for servers named in the settings: model servers, search engines, MCP servers. Their
-//! addresses are trusted and may be on this machine. Addresses from models and pages are not trusted: `web`
+//! URLs are trusted and may be on this machine. URLs from models and pages are not trusted: `web`
 //! requests those. [`causes`] lists the causes of a failed request.
 
 pub mod causes;
@@ -11,7 +11,7 @@ use std::{
 
 use reqwest::{Client, ClientBuilder, Url, header::HeaderMap, redirect};
 
-/// Returns a builder of a client for one address.
+/// Returns a builder of a client for one URL.
 pub fn client_for(url: &Url) -> ClientBuilder {
     install_tls();
     let mut client = Client::builder()

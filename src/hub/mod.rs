@@ -174,21 +174,8 @@ impl Follower {
     /// If the log could not be read; the next call retries.
     pub async fn next(&mut self) -> Result<FollowerItem, StorageError> {
         loop {
-            if let Some(logged) = self.buffered.pop_front() {
-                self.cursor = logged.event.position;
-                return Ok(FollowerItem::Event(Arc::new(logged)));
-            }
-            if self.is_behind {
-                if let Some(reset) = self.read_page().await? {
-                    return Ok(reset);
-                }
-                continue;
-            }
-            if self.is_abandoned {
-                return match self.topic {
-                    Topic::User(_) => Ok(FollowerItem::Reset),
-                    Topic::Run(..) => Err(StorageError::RunAbandoned),
-                };
+            if let Some(item) = self.next_committed().await? {
+                return Ok(item);
             }
             match self.live.recv().await {
                 Ok(live) => {
@@ -203,13 +190,37 @@ impl Follower {
         }
     }
 
+    /// Returns the next event if it is committed already, also if it must be read from the log. Cancel-safe.
+    ///
+    /// # Errors
+    ///
+    /// If the log could not be read; the next call retries.
+    pub async fn next_committed(&mut self) -> Result<Option<FollowerItem>, StorageError> {
+        loop {
+            if let Some(logged) = self.try_next() {
+                return Ok(Some(FollowerItem::Event(logged)));
+            }
+            if self.is_behind {
+                if let Some(reset) = self.read_page().await? {
+                    return Ok(Some(reset));
+                }
+                continue;
+            }
+            return match self.topic {
+                _ if !self.is_abandoned => Ok(None),
+                Topic::User(_) => Ok(Some(FollowerItem::Reset)),
+                Topic::Run(..) => Err(StorageError::RunAbandoned),
+            };
+        }
+    }
+
     /// Returns the next event if it is available without waiting.
     pub fn try_next(&mut self) -> Option<Arc<LoggedEvent>> {
         if let Some(logged) = self.buffered.pop_front() {
             self.cursor = logged.event.position;
             return Some(Arc::new(logged));
         }
-        while !self.is_behind {
+        while !self.is_behind && !self.is_abandoned {
             match self.live.try_recv() {
                 Ok(live) => {
                     if let Some(event) = self.accept_live(live) {

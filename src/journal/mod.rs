@@ -16,10 +16,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use self::writer::JournalWriter;
 use crate::{
     hub::Hub,
-    protocol::{ApiError, AssistantMessage, EventBody, MessageId, Payload, PlacedOpaque},
-    storage::{
-        Change, ChangeRejection, Outcome, RecordedCall, RunKey, Storage, StorageErrorKind, StoredFile,
-    },
+    protocol::{ApiError, AssistantMessage, EventBody, MessageId, Payload, PlacedProviderData},
+    storage::{Change, ChangeRejection, Outcome, RecordedModelCall, RunKey, Storage, StorageErrorKind},
 };
 
 mod writer;
@@ -59,13 +57,13 @@ impl From<JournalError> for ApiError {
 /// output only after the commit of its start.
 #[derive(Clone, Debug)]
 pub struct Journal {
-    intents: mpsc::Sender<Entry>,
-    output: mpsc::Sender<Entry>,
+    intents: mpsc::Sender<QueuedChange>,
+    output: mpsc::Sender<QueuedChange>,
     abandoned_runs: watch::Receiver<HashSet<MessageId>>,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct QueuedChange {
     change: Change,
     /// Receives the outcome of the change; `None` for a run's output, for which no caller waits.
     reply: Option<OutcomeSender>,
@@ -115,7 +113,7 @@ impl Journal {
         } else {
             &self.intents
         };
-        let entry = Entry {
+        let entry = QueuedChange {
             change,
             reply: Some(reply),
         };
@@ -155,23 +153,18 @@ impl Journal {
     }
 
     /// Stores provider-specific data. Later changes of the run are committed after it.
-    pub async fn store_opaque(&self, run: RunKey, placed: PlacedOpaque) {
-        self.enqueue(Change::StoreOpaque { run, placed }).await;
+    pub async fn store_provider_data(&self, run: RunKey, placed: PlacedProviderData) {
+        self.enqueue(Change::StoreProviderData { run, placed }).await;
     }
 
     /// Records a model call. Only the newest `keep_runs` runs of the conversation keep their calls.
-    pub async fn record_call(&self, run: RunKey, call: RecordedCall, keep_runs: usize) {
+    pub async fn record_call(&self, run: RunKey, call: RecordedModelCall, keep_runs: usize) {
         self.enqueue(Change::RecordCall { run, call, keep_runs }).await;
-    }
-
-    /// Stores a file that a tool produced. Later changes of the run are committed after it.
-    pub async fn store_attachment(&self, run: RunKey, attachment: StoredFile) {
-        self.enqueue(Change::StoreAttachment { run, attachment }).await;
     }
 
     async fn enqueue(&self, change: Change) {
         // The writer ends only after the last sender is dropped.
-        let _ = self.output.send(Entry { change, reply: None }).await;
+        let _ = self.output.send(QueuedChange { change, reply: None }).await;
     }
 }
 
@@ -182,25 +175,26 @@ fn is_run_output(change: &Change) -> bool {
         Change::AppendEvents { .. }
             | Change::StoreMessage { .. }
             | Change::StorePayload { .. }
-            | Change::StoreOpaque { .. }
+            | Change::StoreProviderData { .. }
             | Change::StoreSummary { .. }
             | Change::RecordCall { .. }
             | Change::StoreAttachment { .. }
             | Change::PauseRun { .. }
             | Change::EndRun { .. }
+            | Change::HandOverRun { .. }
             | Change::AbandonRun { .. }
     )
 }
 
 struct ChangeQueues {
-    intents: mpsc::Receiver<Entry>,
-    output: mpsc::Receiver<Entry>,
+    intents: mpsc::Receiver<QueuedChange>,
+    output: mpsc::Receiver<QueuedChange>,
 }
 
 impl ChangeQueues {
     /// Waits for a change and returns it with all others available; empty once all journal handles are
     /// dropped.
-    async fn recv_all(&mut self) -> Vec<Entry> {
+    async fn recv_all(&mut self) -> Vec<QueuedChange> {
         let mut entries = Vec::new();
         tokio::select! {
             biased;
@@ -250,8 +244,8 @@ fn retain_run_output(
 }
 
 /// Merges consecutive appends of one run, and adjacent deltas of the same part.
-fn merge_appends(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
-    let mut merged: Vec<Entry> = Vec::new();
+fn merge_appends(entries: impl Iterator<Item = QueuedChange>) -> Vec<QueuedChange> {
+    let mut merged: Vec<QueuedChange> = Vec::new();
     // The index in `merged` of each run's entry that may still be extended.
     let mut open: HashMap<MessageId, usize> = HashMap::new();
     for entry in entries {
@@ -264,7 +258,7 @@ fn merge_appends(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
         // A caller that waits gets the outcome of its own change only.
         let joinable = entry.reply.is_none();
         match open.get(&run.message_id).and_then(|index| merged.get_mut(*index)) {
-            Some(Entry {
+            Some(QueuedChange {
                 change: Change::AppendEvents { events: earlier, .. },
                 ..
             }) if joinable => {
@@ -274,7 +268,7 @@ fn merge_appends(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
             }
             _ => {
                 open.insert(run.message_id, merged.len());
-                merged.push(Entry {
+                merged.push(QueuedChange {
                     change: Change::AppendEvents { run, events },
                     reply: entry.reply,
                 });
@@ -295,19 +289,31 @@ fn push_or_merge(events: &mut Vec<EventBody>, event: EventBody) {
                 text: next,
                 ..
             },
-        )
-        | (
-            Some(Thinking { node, part, text, .. }),
+        ) if (*node, *part) == (*next_node, *next_part)
+            && text.len() + next.len() <= MAX_MERGED_DELTA_BYTES =>
+        {
+            text.push_str(next);
+        }
+        (
+            Some(Thinking {
+                node,
+                part,
+                text,
+                took_ms,
+                ..
+            }),
             Thinking {
                 node: next_node,
                 part: next_part,
                 text: next,
+                took_ms: next_took_ms,
                 ..
             },
         ) if (*node, *part) == (*next_node, *next_part)
             && text.len() + next.len() <= MAX_MERGED_DELTA_BYTES =>
         {
             text.push_str(next);
+            *took_ms += next_took_ms;
         }
         _ => events.push(event),
     }

@@ -18,8 +18,8 @@ fn text_delta(offset: usize, text: &str) -> EventBody {
     }
 }
 
-fn append_entry(run: RunKey, event: EventBody) -> Entry {
-    Entry {
+fn append_entry(run: RunKey, event: EventBody) -> QueuedChange {
+    QueuedChange {
         change: Change::AppendEvents {
             run,
             events: vec![event],
@@ -48,7 +48,7 @@ fn merges_deltas_but_not_across_changes() {
                 },
             ),
             append_entry(b, text_delta(1, "2")),
-            Entry {
+            QueuedChange {
                 change: rename(),
                 reply: None,
             },
@@ -85,7 +85,7 @@ fn merges_deltas_but_not_across_changes() {
 fn does_not_merge_across_a_stored_message() {
     let run = run_key();
     let message = AssistantMessage::new("x/m");
-    let store = Entry {
+    let store = QueuedChange {
         change: Change::StoreMessage { run, message },
         reply: None,
     };
@@ -107,7 +107,7 @@ fn merges_deltas_up_to_a_limit() {
     let entries = (0..10).map(|n| append_entry(run, text_delta(n * piece.len(), &piece)));
     let merged = merge_appends(entries);
     let [
-        Entry {
+        QueuedChange {
             change: Change::AppendEvents { events, .. },
             ..
         },

@@ -154,7 +154,7 @@ fn producing_run(change: &Change) -> Option<RunKey> {
         Change::AppendEvents { run, .. }
         | Change::StoreMessage { run, .. }
         | Change::StorePayload { run, .. }
-        | Change::StoreOpaque { run, .. }
+        | Change::StoreProviderData { run, .. }
         | Change::StoreSummary { run, .. }
         | Change::StoreAttachment { run, .. }
         | Change::PauseRun { run, .. } => Some(*run),

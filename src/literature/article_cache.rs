@@ -34,7 +34,7 @@ impl ArticleCache {
 
     /// Returns the abstract's paragraphs; `None` if it is not cached. An article without an abstract has no
     /// paragraphs.
-    pub fn summary(&self, pmid: &str) -> Option<Vec<String>> {
+    pub fn abstract_text(&self, pmid: &str) -> Option<Vec<String>> {
         self.0.lock().by_pmid.get(pmid)?.1.clone()
     }
 
@@ -54,15 +54,15 @@ impl ArticleCache {
     }
 
     /// Adds the abstract of a cached article.
-    pub fn insert_summary(&self, pmid: &str, paragraphs: Vec<String>) {
-        if let Some((_, summary)) = self.0.lock().by_pmid.get_mut(pmid) {
-            *summary = Some(paragraphs);
+    pub fn insert_abstract(&self, pmid: &str, paragraphs: Vec<String>) {
+        if let Some((_, abstract_text)) = self.0.lock().by_pmid.get_mut(pmid) {
+            *abstract_text = Some(paragraphs);
         }
     }
 }
 
 impl PubmedListener for ArticleCache {
-    fn article_read(&self, article: &pubmed::Article) {
+    fn article_read(&self, article: &pubmed::PubmedArticle) {
         // For an unknown PMID, PubMed returns an empty article.
         if !article.title.is_empty() {
             self.insert(from_pubmed(article));
@@ -70,7 +70,7 @@ impl PubmedListener for ArticleCache {
     }
 
     fn abstract_read(&self, pmid: &str, text: &str) {
-        self.insert_summary(pmid, text.lines().map(str::to_owned).collect());
+        self.insert_abstract(pmid, text.lines().map(str::to_owned).collect());
     }
 }
 
@@ -90,8 +90,8 @@ mod tests {
         assert!(known.article("0").is_none());
         assert!(known.article("1").is_some());
         assert_eq!(known.0.lock().by_pmid.len(), MAX_CACHED_ARTICLES);
-        assert_eq!(known.summary("1"), None);
-        known.insert_summary("1", vec!["What it says.".into()]);
-        assert_eq!(known.summary("1"), Some(vec!["What it says.".into()]));
+        assert_eq!(known.abstract_text("1"), None);
+        known.insert_abstract("1", vec!["What it says.".into()]);
+        assert_eq!(known.abstract_text("1"), Some(vec!["What it says.".into()]));
     }
 }

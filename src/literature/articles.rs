@@ -25,7 +25,7 @@ const MAX_QUOTED_PMID_CHARS: usize = 20;
 pub(super) struct LoadedArticle {
     pub article: Article,
     /// The abstract's paragraphs; empty if it has none.
-    pub summary: Result<Vec<String>, LiteratureError>,
+    pub abstract_text: Result<Vec<String>, LiteratureError>,
     /// The user's note and the time at which they saved the article; `None` if it is not saved.
     pub saved: Option<(String, Timestamp)>,
 }
@@ -48,16 +48,16 @@ impl Deadline {
     /// Waits for a response of PubMed, up to the deadline if there is one.
     pub(super) async fn wait<T>(
         deadline: Option<Self>,
-        answer: impl Future<Output = Result<T, ServiceError>>,
+        response: impl Future<Output = Result<T, ServiceError>>,
     ) -> Result<T, LiteratureError> {
         let Some(Self { at, timeout }) = deadline else {
-            return Ok(answer.await?);
+            return Ok(response.await?);
         };
         let late = ServiceError {
             name: "PubMed",
             kind: ServiceErrorKind::Timeout(timeout),
         };
-        Ok(timeout_at(at, answer).await.unwrap_or(Err(late))?)
+        Ok(timeout_at(at, response).await.unwrap_or(Err(late))?)
     }
 }
 
@@ -90,13 +90,13 @@ impl Literature {
         pmid: &str,
     ) -> Result<ArticleWithAbstract, LiteratureError> {
         let read = self.load_article(user_id, pmid, None).await?;
-        let (summary, problem) = match read.summary {
-            Ok(summary) => (summary, None),
+        let (abstract_text, problem) = match read.abstract_text {
+            Ok(abstract_text) => (abstract_text, None),
             Err(error) => (Vec::new(), Some(error.user_message())),
         };
         Ok(ArticleWithAbstract {
             article: read.article,
-            summary,
+            abstract_text,
             problem,
         })
     }
@@ -109,50 +109,50 @@ impl Literature {
         deadline: Option<Deadline>,
     ) -> Result<LoadedArticle, LiteratureError> {
         check_pmid(pmid)?;
-        let (article, saved_note, summary) = match self.0.storage.saved_article(user_id, pmid).await? {
-            Some((saved, summary)) => {
+        let (article, saved_note, abstract_text) = match self.0.storage.saved_article(user_id, pmid).await? {
+            Some((saved, abstract_text)) => {
                 let saved_note = Some((saved.note, saved.saved_at));
-                (saved.article, saved_note, summary)
+                (saved.article, saved_note, abstract_text)
             }
             None => (self.find_article(pmid, deadline).await?, None, None),
         };
-        let summary = match summary {
-            Some(summary) => Ok(summary),
+        let abstract_text = match abstract_text {
+            Some(abstract_text) => Ok(abstract_text),
             None => {
-                let summary = self.load_summary(&article, deadline).await;
-                if let (Ok(summary), Some(_)) = (&summary, &saved_note) {
-                    self.store_summary(user_id, pmid, summary.clone()).await;
+                let abstract_text = self.load_abstract(&article, deadline).await;
+                if let (Ok(abstract_text), Some(_)) = (&abstract_text, &saved_note) {
+                    self.store_abstract(user_id, pmid, abstract_text.clone()).await;
                 }
-                summary
+                abstract_text
             }
         };
         Ok(LoadedArticle {
             article,
-            summary,
+            abstract_text,
             saved: saved_note,
         })
     }
 
     /// Returns the paragraphs of an article's abstract, from the cache or from PubMed.
-    pub(super) async fn load_summary(
+    pub(super) async fn load_abstract(
         &self,
         article: &Article,
         deadline: Option<Deadline>,
     ) -> Result<Vec<String>, LiteratureError> {
         let pmid = &*article.pmid;
-        if let Some(summary) = self.0.cache.summary(pmid) {
-            return Ok(summary);
+        if let Some(abstract_text) = self.0.cache.abstract_text(pmid) {
+            return Ok(abstract_text);
         }
         let mut read = Deadline::wait(deadline, self.pubmed()?.abstracts(&[pmid])).await?;
         let text = read.remove(pmid).unwrap_or_default();
-        let summary: Vec<String> = text.lines().map(str::to_owned).collect();
+        let abstract_text: Vec<String> = text.lines().map(str::to_owned).collect();
         self.0.cache.insert(article.clone());
-        self.0.cache.insert_summary(pmid, summary.clone());
-        Ok(summary)
+        self.0.cache.insert_abstract(pmid, abstract_text.clone());
+        Ok(abstract_text)
     }
 
     pub(super) fn pubmed(&self) -> Result<&PubmedClient, LiteratureError> {
-        self.0.pubmed.as_deref().map_err(|why| (*why).into())
+        self.0.pubmed.as_deref().map_err(|reason| (*reason).into())
     }
 
     /// Returns an article, from the cache or from PubMed.
@@ -219,7 +219,7 @@ fn article_not_found(pmid: &str) -> LiteratureError {
     LiteratureError::ArticleNotFound(quote_pmid(pmid))
 }
 
-pub(super) fn from_pubmed(article: &pubmed::Article) -> Article {
+pub(super) fn from_pubmed(article: &pubmed::PubmedArticle) -> Article {
     Article {
         pmid: article.pmid.clone(),
         title: article.title.clone(),

@@ -175,14 +175,14 @@ fn article_text(loaded: &LoadedArticle) -> String {
         doi,
     } = &loaded.article;
     let doi = doi.as_ref().map_or(String::new(), |doi| format!("\nDOI: {doi}"));
-    let summary = match &loaded.summary {
+    let abstract_text = match &loaded.abstract_text {
         Err(problem) => format!("(It can't be had just now: {problem})"),
         Ok(none) if none.is_empty() => "(PubMed has none.)".into(),
-        Ok(summary) => summary.join("\n"),
+        Ok(abstract_text) => abstract_text.join("\n"),
     };
     format!(
         "Title: {title}\nAuthors: {}\nPublished: {journal}, {published}\nPMID: {pmid}{doi}\nAddress: \
-         https://pubmed.ncbi.nlm.nih.gov/{pmid}/\n\nAbstract:\n{summary}",
+         https://pubmed.ncbi.nlm.nih.gov/{pmid}/\n\nAbstract:\n{abstract_text}",
         named(authors)
     )
 }

@@ -63,7 +63,7 @@ fn advice(fault: &ServiceErrorKind) -> Cow<'static, str> {
         | ServiceErrorKind::AccessDenied(_)
         | ServiceErrorKind::Refused(_)
         | ServiceErrorKind::TooLarge(_) => {
-            "The reason is in the server's log. The address of PubMed is the setting tools.pubmed.base_url."
+            "The reason is in the server's log. The URL of PubMed is the setting tools.pubmed.base_url."
                 .into()
         }
     }
@@ -74,7 +74,7 @@ impl From<LiteratureError> for ToolError {
         match error {
             LiteratureError::Pubmed(error) => error.into(),
             LiteratureError::Journal(JournalError::Rejected(ChangeRejection::LibraryFull)) => Self::new(
-                "As many are kept as can be. Nothing was changed: tell the person, who can remove some of them.",
+                "The library has reached its limit of articles or saved queries. Nothing was changed: ask the person to remove some.",
             ),
             LiteratureError::Storage(error) => {
                 tracing::error!(%error, "cannot read the saved literature");

@@ -32,7 +32,7 @@ use crate::{
     clock,
     journal::Journal,
     protocol::{
-        StreamId, Timestamp, UserId,
+        ResearchStreamId, Timestamp, UserId,
         literature::{Article, ArticleSearchResults, ArticleSort, Library, ResearchStream, SavedArticle},
     },
     services::pubmed::{self, MAX_QUERY_BYTES, PubmedClient, PubmedUnavailable},
@@ -102,8 +102,8 @@ impl Literature {
         let page = page.clamp(1, last);
         let pubmed = self.pubmed()?;
         let by = match sort {
-            ArticleSort::Relevance => pubmed::Sort::Relevance,
-            ArticleSort::Date => pubmed::Sort::Date,
+            ArticleSort::Relevance => pubmed::PubmedSort::Relevance,
+            ArticleSort::Date => pubmed::PubmedSort::Date,
         };
         let hits = pubmed.search(query, (page - 1) * on_page, on_page, by).await?;
         let pages =
@@ -120,11 +120,11 @@ impl Literature {
 
     /// Stores an abstract that PubMed did not return when the article was saved. If that fails, the next
     /// opening of the article fetches it again.
-    async fn store_summary(&self, user_id: UserId, pmid: &str, summary: Vec<String>) {
+    async fn store_abstract(&self, user_id: UserId, pmid: &str, abstract_text: Vec<String>) {
         let change = Change::StoreAbstract {
             user_id,
             pmid: pmid.into(),
-            summary,
+            abstract_text,
         };
         if let Err(error) = self.0.journal.submit(change).await {
             tracing::warn!(%error, "cannot store an abstract");
@@ -144,7 +144,7 @@ impl Literature {
     pub async fn stream(
         &self,
         user_id: UserId,
-        stream_id: StreamId,
+        stream_id: ResearchStreamId,
     ) -> Result<ResearchStream, LiteratureError> {
         let stream = self.0.storage.research_stream(user_id, stream_id).await?;
         stream.ok_or(LiteratureError::StreamNotFound)
@@ -180,16 +180,16 @@ impl Literature {
         self.check_length("The note", note)?;
         check_pmid(pmid)?;
         // Nothing is read after the save: a failed read would report the save as failed.
-        let (article, summary) = match self.0.storage.saved_article(user_id, pmid).await? {
-            Some((saved, summary)) => (saved.article, summary),
+        let (article, abstract_text) = match self.0.storage.saved_article(user_id, pmid).await? {
+            Some((saved, abstract_text)) => (saved.article, abstract_text),
             None => {
                 let article = self
                     .find_article(pmid, Some(Deadline::after(SAVE_TIMEOUT)))
                     .await?;
-                (article, self.0.cache.summary(pmid))
+                (article, self.0.cache.abstract_text(pmid))
             }
         };
-        let has_summary = summary.is_some();
+        let has_abstract = abstract_text.is_some();
         let now = clock::now();
         let saved = SavedArticle {
             article: article.clone(),
@@ -199,12 +199,12 @@ impl Literature {
         let save = Change::SaveArticle {
             user_id,
             article: saved,
-            summary,
+            abstract_text,
             limit: self.0.settings.articles,
         };
         let outcome = self.0.journal.submit(save).await?;
-        if !has_summary {
-            self.fetch_missing_summary(user_id, article.clone());
+        if !has_abstract {
+            self.fetch_missing_abstract(user_id, article.clone());
         }
         let has_note_conflict = outcome == Outcome::NoteConflict;
         Ok(SaveResult {
@@ -214,11 +214,13 @@ impl Literature {
     }
 
     /// Fetches the abstract of a saved article. If that fails, it is fetched when the article is opened.
-    fn fetch_missing_summary(&self, user_id: UserId, article: Article) {
+    fn fetch_missing_abstract(&self, user_id: UserId, article: Article) {
         let literature = self.clone();
         tokio::spawn(async move {
-            if let Ok(summary) = literature.load_summary(&article, None).await {
-                literature.store_summary(user_id, &article.pmid, summary).await;
+            if let Ok(abstract_text) = literature.load_abstract(&article, None).await {
+                literature
+                    .store_abstract(user_id, &article.pmid, abstract_text)
+                    .await;
             }
         });
     }
@@ -244,10 +246,10 @@ impl Literature {
     /// Removes an article from the saved ones.
     pub async fn remove(&self, user_id: UserId, pmid: String) -> Result<(), LiteratureError> {
         // Cached, so that it can be restored even without PubMed.
-        if let Some((saved, summary)) = self.0.storage.saved_article(user_id, &pmid).await? {
+        if let Some((saved, abstract_text)) = self.0.storage.saved_article(user_id, &pmid).await? {
             self.0.cache.insert(saved.article);
-            if let Some(summary) = summary {
-                self.0.cache.insert_summary(&pmid, summary);
+            if let Some(abstract_text) = abstract_text {
+                self.0.cache.insert_abstract(&pmid, abstract_text);
             }
         }
         let change = Change::RemoveArticle { user_id, pmid };
@@ -271,7 +273,7 @@ impl Literature {
         }
         self.check_length("The name", &stream.name)?;
         self.check_length("The instructions", &stream.instructions)?;
-        let change = Change::SaveStream {
+        let change = Change::SaveResearchStream {
             user_id,
             stream,
             limit: self.0.settings.streams,
@@ -279,8 +281,12 @@ impl Literature {
         Ok(self.0.journal.submit(change).await.map(drop)?)
     }
 
-    pub async fn delete_stream(&self, user_id: UserId, stream_id: StreamId) -> Result<(), LiteratureError> {
-        let change = Change::DeleteStream { user_id, stream_id };
+    pub async fn delete_stream(
+        &self,
+        user_id: UserId,
+        stream_id: ResearchStreamId,
+    ) -> Result<(), LiteratureError> {
+        let change = Change::DeleteResearchStream { user_id, stream_id };
         Ok(self.0.journal.submit(change).await.map(drop)?)
     }
 

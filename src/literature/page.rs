@@ -119,8 +119,8 @@ impl Page for Literature {
         self.describe_page(user_id, open).await
     }
 
-    async fn load(&self, user_id: UserId, address: &str) -> Result<RawJson, ApiError> {
-        let location = LiteratureLocation::parse(address).ok_or_else(|| {
+    async fn load(&self, user_id: UserId, url: &str) -> Result<RawJson, ApiError> {
+        let location = LiteratureLocation::parse(url).ok_or_else(|| {
             ApiError::new(
                 ErrorCode::NotFound,
                 "There is no such place on the page Literature.",
@@ -145,14 +145,14 @@ impl Page for Literature {
     }
 }
 
-/// Returns true for the addresses of a search and of an article.
+/// Returns true for the URLs of a search and of an article.
 pub(super) fn asks_pubmed(path: &str, has_query: bool) -> bool {
     let below = path.strip_prefix(LITERATURE_PATH).unwrap_or_default();
     has_query || below.starts_with("/articles")
 }
 
 impl Literature {
-    /// Loads the initial data of the page. What takes PubMed too long is left out.
+    /// Loads the initial data of the page, without those for which PubMed takes too long.
     async fn load_page(&self, user_id: UserId, location: &LiteratureLocation) -> LiteraturePageData {
         let library = async { self.library(user_id).await.map_err(ApiError::from) };
         let found = async {

@@ -11,7 +11,7 @@ use crate::{
 /// A query, and perhaps why.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it stands for its schema")]
-struct Written {
+struct WrittenQuery {
     /// As it is typed into the search.
     query: String,
     /// Why it is better, in a sentence or two, as Markdown.
@@ -26,7 +26,7 @@ pub const QUERY_SUGGESTION: PayloadConfig = PayloadConfig {
                    QUERY_SUGGESTION: {\"query\": \"asthma[mesh] AND 2024[pdat]\", \"explanation\": \"Only articles of this year.\"}",
     progress_text: "Writing a query...",
     parse: |data: &Value| require_viewable("query_suggestion", data),
-    schema: schema::for_type::<Written>,
+    schema: schema::for_type::<WrittenQuery>,
     revise: None,
     to_model_input: unchanged,
 };

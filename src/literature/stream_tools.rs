@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{Literature, LiteratureError};
 use crate::{
-    protocol::{StreamId, UserId, literature::ResearchStream},
+    protocol::{ResearchStreamId, UserId, literature::ResearchStream},
     tools::{Tool, ToolContext, ToolError, ToolResult},
 };
 
@@ -52,10 +52,10 @@ fn stream_line(stream: &ResearchStream) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-pub(super) struct MakeStream(pub Literature);
+pub(super) struct SaveStream(pub Literature);
 
 #[derive(Deserialize, JsonSchema)]
-pub struct NewStream {
+pub struct SaveStreamInput {
     /// A short name.
     name: String,
     /// What it searches PubMed for.
@@ -64,8 +64,8 @@ pub struct NewStream {
     instructions: Option<String>,
 }
 
-impl Tool for MakeStream {
-    type Input = NewStream;
+impl Tool for SaveStream {
+    type Input = SaveStreamInput;
 
     const NAME: &'static str = "make_stream";
     const DESCRIPTION: &'static str = "Keeps a PubMed query as a new stream of research, which the person can open again with a click. The person \
@@ -74,8 +74,8 @@ impl Tool for MakeStream {
     const DONE: &'static str = "Made a stream";
     const NEEDS_APPROVAL: bool = true;
 
-    fn detail(&self, input: &NewStream) -> Option<String> {
-        let NewStream {
+    fn detail(&self, input: &SaveStreamInput) -> Option<String> {
+        let SaveStreamInput {
             name,
             query,
             instructions,
@@ -85,9 +85,9 @@ impl Tool for MakeStream {
         Some(format!("{name}: {query}{instructions}"))
     }
 
-    async fn run(&self, input: NewStream, call: ToolContext) -> Result<ToolResult, ToolError> {
+    async fn run(&self, input: SaveStreamInput, call: ToolContext) -> Result<ToolResult, ToolError> {
         let stream = ResearchStream {
-            id: StreamId::new(),
+            id: ResearchStreamId::new(),
             name: input.name,
             query: input.query,
             instructions: input.instructions.unwrap_or_default(),
@@ -104,7 +104,7 @@ pub(super) struct ChangeStream(pub Literature);
 pub struct ChangeStreamInput {
     /// The stream's id, as list_streams gives it.
     #[schemars(with = "String")]
-    stream_id: StreamId,
+    stream_id: ResearchStreamId,
     /// The name that it has now, for the person to know it by.
     name: String,
     /// Another name.
@@ -162,7 +162,7 @@ pub(super) struct DeleteStream(pub Literature);
 pub struct DeleteStreamInput {
     /// The stream's id, as list_streams gives it.
     #[schemars(with = "String")]
-    stream_id: StreamId,
+    stream_id: ResearchStreamId,
     /// The name that it has, for the person to know it by.
     name: String,
 }
@@ -192,7 +192,7 @@ impl Tool for DeleteStream {
 async fn load_named_stream(
     literature: &Literature,
     user_id: UserId,
-    stream_id: StreamId,
+    stream_id: ResearchStreamId,
     name: &str,
     or: Option<&str>,
 ) -> Result<ResearchStream, LiteratureError> {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{
     Literature,
     context::article_line,
-    stream_tools::{ChangeStream, DeleteStream, ListStreams, MakeStream},
+    stream_tools::{ChangeStream, DeleteStream, ListStreams, SaveStream},
 };
 use crate::tools::{AnyTool, Tool, ToolContext, ToolError, ToolResult, any_tool};
 
@@ -21,7 +21,7 @@ pub(super) fn all_tools(literature: &Literature) -> Vec<Arc<dyn AnyTool>> {
         any_tool(SaveArticle(literature.clone())),
         any_tool(ListSavedArticles(literature.clone())),
         any_tool(ListStreams(literature.clone())),
-        any_tool(MakeStream(literature.clone())),
+        any_tool(SaveStream(literature.clone())),
         any_tool(ChangeStream(literature.clone())),
         any_tool(DeleteStream(literature.clone())),
     ]
@@ -79,7 +79,7 @@ struct ListSavedArticles(Literature);
 
 #[derive(Deserialize, JsonSchema)]
 pub struct ListArticlesInput {
-    /// Words that must be in the title, the authors, the journal or the note. Without it, all are listed.
+    /// Words that must all be in the article (title, authors, journal, date, PMID) or in its note. Without it, all are listed.
     filter: Option<String>,
 }
 

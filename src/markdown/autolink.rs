@@ -1,13 +1,13 @@
-//! Bare addresses in a text, linked by the rules of GitHub's Markdown ("extended autolinks").
+//! Bare URLs in a text, linked by the rules of GitHub's Markdown ("extended autolinks").
 
 use super::blocks::Inline;
 use super::link_policy;
 
-/// The prefixes of bare addresses. The second text of each is prepended to the link's address.
-const ADDRESS_PREFIXES: [(&str, &str); 3] = [("https://", ""), ("http://", ""), ("www.", "http://")];
+/// The prefixes of bare URLs. The second text of each is prepended to the link's URL.
+const URL_PREFIXES: [(&str, &str); 3] = [("https://", ""), ("http://", ""), ("www.", "http://")];
 
-/// Links the bare addresses in running text that is not in a link itself.
-pub(super) fn link_bare_addresses(inlines: &mut Vec<Inline>) {
+/// Links the bare URLs in running text that is not in a link itself.
+pub(super) fn link_bare_urls(inlines: &mut Vec<Inline>) {
     let bare = |inline: &Inline| match inline {
         Inline::Text(text) => text.contains("://") || text.contains("www."),
         _ => false,
@@ -19,26 +19,26 @@ pub(super) fn link_bare_addresses(inlines: &mut Vec<Inline>) {
     for inline in inlines.drain(..) {
         let after = match linked.last() {
             None | Some(Inline::HardBreak) => None,
-            // An address may follow the end of an emphasis.
+            // A URL may follow the end of an emphasis.
             Some(Inline::Emphasis(_) | Inline::Strong(_) | Inline::Strikethrough(_)) => Some('*'),
             Some(_) => Some('`'),
         };
         match inline {
-            Inline::Text(text) => split_addresses(&text, after, &mut linked),
+            Inline::Text(text) => split_urls(&text, after, &mut linked),
             other => linked.push(other),
         }
     }
     *inlines = linked;
 }
 
-/// Adds `text`, which stands after the character `before`, with its addresses linked.
-fn split_addresses(text: &str, mut before: Option<char>, out: &mut Vec<Inline>) {
+/// Adds `text`, which stands after the character `before`, with its URLs linked.
+fn split_urls(text: &str, mut before: Option<char>, out: &mut Vec<Inline>) {
     let mut plain = 0;
     let mut at = 0;
     while let Some(char) = text[at..].chars().next() {
         if matches!(char, 'h' | 'H' | 'w' | 'W')
-            && can_precede_address(before)
-            && let Some((length, scheme)) = match_address(&text[at..])
+            && can_precede_url(before)
+            && let Some((length, scheme)) = match_url(&text[at..])
         {
             let shown = &text[at..at + length];
             let href = [scheme, shown].concat();
@@ -65,16 +65,16 @@ fn split_addresses(text: &str, mut before: Option<char>, out: &mut Vec<Inline>) 
     }
 }
 
-/// True if an address may follow this character. GitHub's rule is extended for scripts that put no space
+/// Returns true if a URL may follow this character. GitHub's rule is extended for scripts that put no space
 /// between words.
-fn can_precede_address(before: Option<char>) -> bool {
+fn can_precede_url(before: Option<char>) -> bool {
     before
         .is_none_or(|char| char.is_whitespace() || matches!(char, '*' | '_' | '~' | '(') || !char.is_ascii())
 }
 
-/// Returns the length of the address at the beginning of `text`, and the prefix of its link.
-fn match_address(text: &str) -> Option<(usize, &'static str)> {
-    let (beginning, scheme) = ADDRESS_PREFIXES.into_iter().find(|(beginning, _)| {
+/// Returns the length of the URL at the beginning of `text`, and the prefix of its link.
+fn match_url(text: &str) -> Option<(usize, &'static str)> {
+    let (beginning, scheme) = URL_PREFIXES.into_iter().find(|(beginning, _)| {
         text.get(..beginning.len())
             .is_some_and(|begin| begin.eq_ignore_ascii_case(beginning))
     })?;
@@ -89,7 +89,7 @@ fn match_address(text: &str) -> Option<(usize, &'static str)> {
     (length > beginning.len()).then_some((length, scheme))
 }
 
-/// True if a text begins with a host: no underscore in its last two labels.
+/// Returns true if a text begins with a host: no underscore in its last two labels.
 fn starts_with_host(text: &str) -> bool {
     let end = text
         .find(|char: char| !(char.is_alphanumeric() || matches!(char, '-' | '_' | '.')))
@@ -98,11 +98,11 @@ fn starts_with_host(text: &str) -> bool {
     host.starts_with(char::is_alphanumeric) && !host.rsplit('.').take(2).any(|label| label.contains('_'))
 }
 
-/// Returns the length of the address without the punctuation of the sentence around it.
-fn length_without_punctuation(address: &str) -> usize {
-    let mut address = address;
-    while let Some(last) = address.chars().next_back() {
-        let count = |wanted| address.chars().filter(|char| *char == wanted).count();
+/// Returns the length of the URL without the punctuation of the sentence around it.
+fn length_without_punctuation(url: &str) -> usize {
+    let mut url = url;
+    while let Some(last) = url.chars().next_back() {
+        let count = |wanted| url.chars().filter(|char| *char == wanted).count();
         let outside = match last {
             '?' | '!' | '.' | ',' | ':' | ';' | '*' | '_' | '~' | '\'' | '"' => true,
             ')' => count(')') > count('('),
@@ -111,7 +111,7 @@ fn length_without_punctuation(address: &str) -> usize {
         if !outside {
             break;
         }
-        address = &address[..address.len() - last.len_utf8()];
+        url = &url[..url.len() - last.len_utf8()];
     }
-    address.len()
+    url.len()
 }

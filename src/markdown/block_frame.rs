@@ -5,7 +5,7 @@ use super::blocks::{AlertKind, Alignment, Block, Inline, ListItem, Markup, Table
 use super::citation;
 
 /// The element that a frame will become when it ends.
-pub(super) enum FrameKind {
+pub(super) enum BlockFrameKind {
     Root,
     Paragraph,
     Heading(u8),
@@ -30,7 +30,7 @@ pub(super) enum FrameKind {
 
 /// A block or an inline that has begun. Its kind decides which of its lists are used.
 pub(super) struct BlockFrame {
-    pub kind: FrameKind,
+    pub kind: BlockFrameKind,
     pub blocks: Vec<Block>,
     pub items: Vec<ListItem>,
     pub header: Vec<TableCell>,
@@ -41,7 +41,7 @@ pub(super) struct BlockFrame {
 }
 
 impl BlockFrame {
-    pub fn new(kind: FrameKind) -> Self {
+    pub fn new(kind: BlockFrameKind) -> Self {
         BlockFrame {
             kind,
             blocks: Vec::new(),
@@ -58,7 +58,7 @@ impl BlockFrame {
     /// this form.
     pub fn close_paragraph(&mut self) {
         if !self.inlines.is_empty() && self.is_container() {
-            autolink::link_bare_addresses(&mut self.inlines);
+            autolink::link_bare_urls(&mut self.inlines);
             citation::extract_citations(&mut self.inlines);
             self.blocks
                 .push(Block::Paragraph(std::mem::take(&mut self.inlines)));
@@ -68,12 +68,12 @@ impl BlockFrame {
     fn is_container(&self) -> bool {
         matches!(
             self.kind,
-            FrameKind::Root
-                | FrameKind::Quote
-                | FrameKind::Alert(_)
-                | FrameKind::Details(_)
-                | FrameKind::Item(_)
-                | FrameKind::Footnote(_)
+            BlockFrameKind::Root
+                | BlockFrameKind::Quote
+                | BlockFrameKind::Alert(_)
+                | BlockFrameKind::Details(_)
+                | BlockFrameKind::Item(_)
+                | BlockFrameKind::Footnote(_)
         )
     }
 

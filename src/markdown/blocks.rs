@@ -136,7 +136,7 @@ pub enum Inline {
     },
     /// A formula; one in a line of its own, too.
     Formula(Formula),
-    /// A link. Its address has passed the allow list. Links are never nested.
+    /// A link. Its URL has passed the allow list. Links are never nested.
     Link {
         href: String,
         title: Option<String>,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use pulldown_cmark::Event;
 
 use super::autolink;
-use super::block_frame::{BlockFrame, FrameKind};
+use super::block_frame::{BlockFrame, BlockFrameKind};
 use super::blocks::{Block, Inline, ListItem, plain_text};
 use super::citation;
 use super::details::DetailsPairs;
@@ -42,7 +42,7 @@ impl MarkdownBuilder {
     pub fn new(skip: usize, stage: Stage, details: DetailsPairs) -> Self {
         MarkdownBuilder {
             skip,
-            frames: vec![BlockFrame::new(FrameKind::Root)],
+            frames: vec![BlockFrame::new(BlockFrameKind::Root)],
             has_frame: Vec::new(),
             inline_depth: 0,
             links: 0,
@@ -110,7 +110,7 @@ impl MarkdownBuilder {
                     .iter_mut()
                     .rev()
                     .find_map(|frame| match &mut frame.kind {
-                        FrameKind::Item(task) => Some(task),
+                        BlockFrameKind::Item(task) => Some(task),
                         _ => None,
                     });
                 if let Some(task) = item {
@@ -124,7 +124,7 @@ impl MarkdownBuilder {
 
     pub(super) fn current_frame(&mut self) -> &mut BlockFrame {
         if self.frames.is_empty() {
-            self.frames.push(BlockFrame::new(FrameKind::Root));
+            self.frames.push(BlockFrame::new(BlockFrameKind::Root));
         }
         let last = self.frames.len() - 1;
         &mut self.frames[last]
@@ -138,7 +138,7 @@ impl MarkdownBuilder {
         let outermost = self.frames.len() == 2;
         let top = self.current_frame();
         match top.kind {
-            FrameKind::Code(_) | FrameKind::Html => {
+            BlockFrameKind::Code(_) | BlockFrameKind::Html => {
                 top.text.push_str(&unmask(text));
                 if outermost {
                     let end = self.reading.code_end.unwrap_or(0).max(span.end);
@@ -167,6 +167,7 @@ impl MarkdownBuilder {
         self.current_frame().close_paragraph();
     }
 
+    /// Appends a finished block to the innermost frame, after a call of `begin_block` for it.
     pub(super) fn push_block(&mut self, block: Block) {
         self.current_frame().blocks.push(block);
     }
@@ -183,51 +184,51 @@ impl MarkdownBuilder {
         frame.close_paragraph();
         self.extract_links(&mut frame.inlines);
         match frame.kind {
-            FrameKind::Root => {}
-            FrameKind::Paragraph => self.push_block(Block::Paragraph(frame.inlines)),
-            FrameKind::Heading(level) => self.push_block(Block::Heading {
+            BlockFrameKind::Root => {}
+            BlockFrameKind::Paragraph => self.push_block(Block::Paragraph(frame.inlines)),
+            BlockFrameKind::Heading(level) => self.push_block(Block::Heading {
                 level,
                 inlines: frame.inlines,
             }),
-            FrameKind::Code(info) => self.push_block(Block::Code {
+            BlockFrameKind::Code(info) => self.push_block(Block::Code {
                 info,
                 text: frame.text,
             }),
-            FrameKind::Html => self.push_html(&frame.text),
-            FrameKind::Quote => self.push_block(Block::Quote(frame.blocks)),
-            FrameKind::Alert(kind) => self.push_block(Block::Alert {
+            BlockFrameKind::Html => self.push_html(&frame.text),
+            BlockFrameKind::Quote => self.push_block(Block::Quote(frame.blocks)),
+            BlockFrameKind::Alert(kind) => self.push_block(Block::Alert {
                 kind,
                 blocks: frame.blocks,
             }),
             // Ended above.
-            FrameKind::Details(_) | FrameKind::Markup(_) => {}
-            FrameKind::List { start, loose } => self.push_block(Block::List {
+            BlockFrameKind::Details(_) | BlockFrameKind::Markup(_) => {}
+            BlockFrameKind::List { start, loose } => self.push_block(Block::List {
                 start,
                 tight: !loose,
                 items: frame.items,
             }),
-            FrameKind::Item(task) => self.current_frame().items.push(ListItem {
+            BlockFrameKind::Item(task) => self.current_frame().items.push(ListItem {
                 task,
                 blocks: frame.blocks,
             }),
-            FrameKind::Footnote(label) => self.push_block(Block::Footnote {
+            BlockFrameKind::Footnote(label) => self.push_block(Block::Footnote {
                 label,
                 blocks: frame.blocks,
             }),
-            FrameKind::Table(alignments) => {
+            BlockFrameKind::Table(alignments) => {
                 self.push_block(Block::Table {
                     alignments,
                     header: frame.header,
                     rows: frame.rows,
                 });
             }
-            FrameKind::Row { head: true } => self.current_frame().header = frame.cells,
-            FrameKind::Row { head: false } => self.current_frame().rows.push(frame.cells),
-            FrameKind::Cell => self.current_frame().cells.push(frame.inlines),
-            FrameKind::Emphasis => self.end_inline(Inline::Emphasis(frame.inlines)),
-            FrameKind::Strong => self.end_inline(Inline::Strong(frame.inlines)),
-            FrameKind::Strikethrough => self.end_inline(Inline::Strikethrough(frame.inlines)),
-            FrameKind::Link { href, title } => {
+            BlockFrameKind::Row { head: true } => self.current_frame().header = frame.cells,
+            BlockFrameKind::Row { head: false } => self.current_frame().rows.push(frame.cells),
+            BlockFrameKind::Cell => self.current_frame().cells.push(frame.inlines),
+            BlockFrameKind::Emphasis => self.end_inline(Inline::Emphasis(frame.inlines)),
+            BlockFrameKind::Strong => self.end_inline(Inline::Strong(frame.inlines)),
+            BlockFrameKind::Strikethrough => self.end_inline(Inline::Strikethrough(frame.inlines)),
+            BlockFrameKind::Link { href, title } => {
                 self.links -= 1;
                 if link_policy::is_allowed(&href) {
                     self.end_inline(Inline::Link {
@@ -242,7 +243,7 @@ impl MarkdownBuilder {
                     }
                 }
             }
-            FrameKind::Image { href, title } => {
+            BlockFrameKind::Image { href, title } => {
                 let alt = plain_text(&frame.inlines);
                 // A link inside a link is not possible: there the picture is replaced by its description.
                 if self.links == 0 && link_policy::is_allowed(&href) {
@@ -257,7 +258,7 @@ impl MarkdownBuilder {
     pub(super) fn extract_links(&self, inlines: &mut Vec<Inline>) {
         // A link inside a link is not possible.
         if self.links == 0 {
-            autolink::link_bare_addresses(inlines);
+            autolink::link_bare_urls(inlines);
             citation::extract_citations(inlines);
         }
     }

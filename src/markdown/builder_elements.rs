@@ -1,6 +1,6 @@
 //! The part of the builder that looks into text: formulas, and the HTML tags with a meaning.
 
-use super::block_frame::{BlockFrame, FrameKind};
+use super::block_frame::{BlockFrame, BlockFrameKind};
 use super::blocks::{Block, Inline};
 use super::builder::{MAX_DEPTH, MarkdownBuilder};
 use super::formula::{Formula, FormulaDelimiters};
@@ -71,9 +71,9 @@ impl MarkdownBuilder {
             Some(InlineTag::Break) => self.push_inline(Inline::HardBreak),
             Some(InlineTag::Open(markup)) if self.inline_depth < MAX_DEPTH => {
                 self.inline_depth += 1;
-                self.frames.push(BlockFrame::new(FrameKind::Markup(markup)));
+                self.frames.push(BlockFrame::new(BlockFrameKind::Markup(markup)));
             }
-            Some(InlineTag::Close(markup)) if matches!(self.current_frame().kind, FrameKind::Markup(open) if open == markup) =>
+            Some(InlineTag::Close(markup)) if matches!(self.current_frame().kind, BlockFrameKind::Markup(open) if open == markup) =>
             {
                 self.end_markup(true);
             }
@@ -86,7 +86,7 @@ impl MarkdownBuilder {
         let Some(mut frame) = self.frames.pop() else {
             return;
         };
-        let FrameKind::Markup(markup) = frame.kind else {
+        let BlockFrameKind::Markup(markup) = frame.kind else {
             return;
         };
         self.inline_depth -= 1;
@@ -115,7 +115,7 @@ impl MarkdownBuilder {
 
     /// Ends the inline elements of HTML that are open in the present text.
     pub(super) fn end_markups(&mut self) {
-        while matches!(self.current_frame().kind, FrameKind::Markup(_)) {
+        while matches!(self.current_frame().kind, BlockFrameKind::Markup(_)) {
             self.end_markup(false);
         }
     }
@@ -125,7 +125,7 @@ impl MarkdownBuilder {
             return;
         };
         frame.close_paragraph();
-        if let FrameKind::Details(summary) = frame.kind {
+        if let BlockFrameKind::Details(summary) = frame.kind {
             self.push_block(Block::Details {
                 summary,
                 blocks: frame.blocks,
@@ -157,7 +157,7 @@ impl MarkdownBuilder {
                     if self.details.opens_at(start + at) && self.frames.len() < MAX_DEPTH {
                         self.begin_block(&(start + at..span.end));
                         self.frames
-                            .push(BlockFrame::new(FrameKind::Details(summary_inlines(summary))));
+                            .push(BlockFrame::new(BlockFrameKind::Details(summary_inlines(summary))));
                         shown = end;
                     }
                 }
@@ -192,7 +192,7 @@ impl MarkdownBuilder {
     }
 
     fn is_in_details(&mut self) -> bool {
-        matches!(self.current_frame().kind, FrameKind::Details(_))
+        matches!(self.current_frame().kind, BlockFrameKind::Details(_))
     }
 
     fn push_html_text(&mut self, html: &str, start: usize) {

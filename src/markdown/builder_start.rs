@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, CowStr, LinkType, Tag};
 
-use super::block_frame::{BlockFrame, FrameKind};
+use super::block_frame::{BlockFrame, BlockFrameKind};
 use super::blocks::{AlertKind, Alignment};
 use super::builder::{MAX_DEPTH, MarkdownBuilder};
 use super::formula_mask::unmask;
@@ -17,31 +17,31 @@ impl MarkdownBuilder {
             Tag::Paragraph => {
                 self.begin_block(&span);
                 self.mark_list_loose();
-                Some(FrameKind::Paragraph)
+                Some(BlockFrameKind::Paragraph)
             }
             Tag::Heading { level, .. } => {
                 self.begin_block(&span);
-                Some(FrameKind::Heading(level as u8))
+                Some(BlockFrameKind::Heading(level as u8))
             }
             Tag::CodeBlock(code) => {
                 self.begin_block(&span);
-                Some(FrameKind::Code(match code {
+                Some(BlockFrameKind::Code(match code {
                     CodeBlockKind::Fenced(info) => Some(unmask(&info).into_owned()),
                     CodeBlockKind::Indented => None,
                 }))
             }
             Tag::HtmlBlock => {
                 self.html_span = span;
-                Some(FrameKind::Html)
+                Some(BlockFrameKind::Html)
             }
             Tag::BlockQuote(kind) => {
                 self.begin_block(&span);
                 (depth < MAX_DEPTH)
-                    .then(|| kind.map_or(FrameKind::Quote, |kind| FrameKind::Alert(alert(kind))))
+                    .then(|| kind.map_or(BlockFrameKind::Quote, |kind| BlockFrameKind::Alert(alert(kind))))
             }
             Tag::List(start) => {
                 self.begin_block(&span);
-                (depth < MAX_DEPTH).then_some(FrameKind::List { start, loose: false })
+                (depth < MAX_DEPTH).then_some(BlockFrameKind::List { start, loose: false })
             }
             Tag::Item => {
                 self.close_paragraph();
@@ -51,25 +51,28 @@ impl MarkdownBuilder {
                     }
                     self.reading.child_spans.push(span);
                 }
-                matches!(self.current_frame().kind, FrameKind::List { .. }).then_some(FrameKind::Item(None))
+                matches!(self.current_frame().kind, BlockFrameKind::List { .. })
+                    .then_some(BlockFrameKind::Item(None))
             }
             Tag::FootnoteDefinition(label) => {
                 self.begin_block(&span);
                 self.reading.footnotes.push((label.to_string(), span.start));
-                (depth < MAX_DEPTH).then(|| FrameKind::Footnote(unmask(&label).into_owned()))
+                (depth < MAX_DEPTH).then(|| BlockFrameKind::Footnote(unmask(&label).into_owned()))
             }
             Tag::Table(alignments) => {
                 self.begin_block(&span);
-                Some(FrameKind::Table(alignments.into_iter().map(alignment).collect()))
+                Some(BlockFrameKind::Table(
+                    alignments.into_iter().map(alignment).collect(),
+                ))
             }
-            Tag::TableHead => Some(FrameKind::Row { head: true }),
+            Tag::TableHead => Some(BlockFrameKind::Row { head: true }),
             Tag::TableRow => {
                 if depth == 2 {
                     self.reading.child_spans.push(span);
                 }
-                Some(FrameKind::Row { head: false })
+                Some(BlockFrameKind::Row { head: false })
             }
-            Tag::TableCell => Some(FrameKind::Cell),
+            Tag::TableCell => Some(BlockFrameKind::Cell),
             inline => self.start_inline(inline),
         };
         self.has_frame.push(kind.is_some());
@@ -78,11 +81,11 @@ impl MarkdownBuilder {
         }
     }
 
-    fn start_inline(&mut self, tag: Tag<'_>) -> Option<FrameKind> {
+    fn start_inline(&mut self, tag: Tag<'_>) -> Option<BlockFrameKind> {
         let kind = match tag {
-            Tag::Emphasis => FrameKind::Emphasis,
-            Tag::Strong => FrameKind::Strong,
-            Tag::Strikethrough => FrameKind::Strikethrough,
+            Tag::Emphasis => BlockFrameKind::Emphasis,
+            Tag::Strong => BlockFrameKind::Strong,
+            Tag::Strikethrough => BlockFrameKind::Strikethrough,
             Tag::Link {
                 link_type,
                 dest_url,
@@ -93,12 +96,12 @@ impl MarkdownBuilder {
                     LinkType::Email => format!("mailto:{dest_url}"),
                     _ => unmask(&dest_url).into_owned(),
                 };
-                FrameKind::Link {
+                BlockFrameKind::Link {
                     href,
                     title: non_empty_title(title),
                 }
             }
-            Tag::Image { dest_url, title, .. } => FrameKind::Image {
+            Tag::Image { dest_url, title, .. } => BlockFrameKind::Image {
                 href: unmask(&dest_url).into_owned(),
                 title: non_empty_title(title),
             },
@@ -109,7 +112,7 @@ impl MarkdownBuilder {
             return None;
         }
         self.inline_depth += 1;
-        self.links += usize::from(matches!(kind, FrameKind::Link { .. }));
+        self.links += usize::from(matches!(kind, BlockFrameKind::Link { .. }));
         Some(kind)
     }
 
@@ -118,11 +121,11 @@ impl MarkdownBuilder {
         if let [
             ..,
             BlockFrame {
-                kind: FrameKind::List { loose, .. },
+                kind: BlockFrameKind::List { loose, .. },
                 ..
             },
             BlockFrame {
-                kind: FrameKind::Item(_),
+                kind: BlockFrameKind::Item(_),
                 ..
             },
         ] = self.frames.as_mut_slice()

@@ -15,9 +15,9 @@ pub(super) struct OpenContainer {
     pub lead_text: String,
     /// The number of closed items or rows, or of closed bytes of code.
     pub closed_length: usize,
-    /// For a list: true if its closed items make it a loose one.
+    /// True for a list whose closed items make it a loose one.
     pub is_loose: bool,
-    /// For a list: true if its closed items have paragraphs, which show that it is loose.
+    /// True for a list whose closed items have paragraphs, which show that it is loose.
     pub has_item_paragraphs: bool,
 }
 
@@ -40,7 +40,7 @@ impl OpenContainer {
         }
     }
 
-    /// True if `new` is the rest of this container, and `old` the container.
+    /// Returns true if `new` is the rest of this container, and `old` the container.
     pub fn continues(&self, old: &Block, new: &Block) -> bool {
         let begins_here = self.lead_text.is_empty();
         match (old, new) {
@@ -52,7 +52,7 @@ impl OpenContainer {
     }
 }
 
-/// True if one of `items` has a paragraph of its own. A list without any counts as tight, since looseness is
+/// Returns true if one of `items` has a paragraph of its own. A list without any counts as tight, since looseness is
 /// visible in paragraphs only.
 pub(super) fn has_paragraphs(items: &[ListItem]) -> bool {
     items
@@ -81,7 +81,7 @@ pub(super) struct PartContext<'a> {
 }
 
 /// Parses a part, whose formulas are masked. Returns the result, with positions counted from the part's beginning, and the number of
-/// bytes parsed.
+/// bytes that were parsed, prepended text included.
 ///
 /// A list that continues has only its further items.
 pub(super) fn parse_part(

@@ -33,8 +33,8 @@ pub struct CodeTracker {
 }
 
 impl CodeTracker {
-    /// Creates a tracker that keeps not much more than twice `limit` bytes. In a longer paragraph everything
-    /// counts as code. After any other block of that length, except a fence, a list or a table, all further
+    /// Creates a tracker. It keeps about twice `limit` bytes at most. If a paragraph is longer, all of it counts as
+    /// code. After any other block of that length, except a fence, a list or a table, all further
     /// text counts as code.
     pub fn new(limit: usize) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl CodeTracker {
         self.parsed_bytes
     }
 
-    /// True if so much was dropped that text outside code may count as code.
+    /// Returns true if so much was dropped that text outside code may count as code.
     pub fn is_uncertain(&self) -> bool {
         self.is_unknown || self.is_cut
     }
@@ -120,8 +120,8 @@ fn ends_in_code(text: &str, next: &str, is_cut: bool) -> bool {
     }
 }
 
-/// True if the words at the end of a block of HTML may be in code: the Markdown in a `<details>` element is parsed on its
-/// own.
+/// Returns true if the words at the end of a block of HTML may be in code: the Markdown in a `<details>` element is
+/// parsed on its own.
 fn may_be_details_code(text: &str, leaf: &LastLeaf, next: &str) -> bool {
     let mut html = String::new();
     for (event, span) in Parser::new_ext(text, parser_options()).into_offset_iter() {
@@ -139,7 +139,7 @@ fn may_be_details_code(text: &str, leaf: &LastLeaf, next: &str) -> bool {
     before.is_some_and(|before| ends_in_code(before, next, false))
 }
 
-/// True if this position in running text may be in a code span.
+/// Returns true if this position in running text may be in a code span.
 fn can_be_in_code_span(text: &str, at: usize, leaf: &LastLeaf) -> bool {
     let line = text[..at].rfind('\n').map_or(0, |at| at + 1);
     let mut end = leaf.span.start;
@@ -268,8 +268,8 @@ fn is_line_start(text: &str, at: usize) -> bool {
     at == 0 || text[..at].ends_with('\n')
 }
 
-/// True if a blank line precedes this position. Without one, the block that begins here may become the end of
-/// a definition.
+/// Returns true if a blank line precedes this position. Without one, the block that begins here may become the end of a
+/// definition.
 fn follows_blank(text: &str, at: usize) -> bool {
     match text[..at].strip_suffix('\n') {
         Some(before) => before.rsplit('\n').next().unwrap_or_default().trim().is_empty(),

@@ -63,7 +63,7 @@ impl MarkdownDocument {
         self.parsed_bytes
     }
 
-    /// True if no shown block can grow any more: more text begins a new block.
+    /// Returns true if no shown block can grow any more: more text begins a new block.
     pub fn is_closed(&self) -> bool {
         self.closed_blocks == self.blocks.len()
     }

@@ -15,7 +15,7 @@ const MARKUP: &[u8; 20] = b"*_~[]<>&!\\`|#+-.)=:$";
 /// Their masks: control characters that have no meaning in text.
 const MASKS: &[u8; 20] = b"\x01\x02\x03\x04\x05\x06\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1c";
 
-/// The mask of a line end beside a blank line, which would end the paragraph.
+/// The mask of a line end next to a blank line, which would end the paragraph.
 const LINE_END_MASK: u8 = b'\x1d';
 
 /// True for the control characters that stand for markup.
@@ -102,8 +102,8 @@ fn prefix_length(line: &[u8]) -> usize {
     line.iter().take_while(is_prefix).count()
 }
 
-/// True if a formula has a backtick in its first line. After three others at the beginning of the line, it is what
-/// keeps the line from opening a fence, so it must stay visible to the parser.
+/// Returns true if a formula has a backtick in its first line. After three others at the beginning of the line, it is
+/// what keeps the line from opening a fence, so it must stay visible to the parser.
 fn has_backtick(formula: &[u8]) -> bool {
     let mut first_line = formula.iter().take_while(|byte| **byte != b'\n');
     first_line.any(|byte| *byte == b'`')

@@ -9,7 +9,7 @@ const TEX_CHARACTERS: [char; 4] = ['\\', '^', '_', '{'];
 /// Endings of a word that begins with a formula: `$n$th`, `$x$s`.
 const SUFFIXES: [&str; 5] = ["th", "st", "nd", "rd", "s"];
 
-/// True if `latex` between these delimiters is a formula. `before` and `after` are the texts around it.
+/// Returns true if `latex` between these delimiters is a formula. `before` and `after` are the texts around it.
 pub(super) fn is_formula(delimiters: FormulaDelimiters, latex: &str, before: &str, after: &str) -> bool {
     if !latex.contains(|c: char| c.is_alphanumeric() || c == '?') {
         // `\(\)` and the like are escaped punctuation. An operator alone is written in dollars.
@@ -31,23 +31,23 @@ pub(super) fn is_formula(delimiters: FormulaDelimiters, latex: &str, before: &st
     }
 }
 
-/// True if `$` at this position may open a formula.
+/// Returns true if `$` at this position may open a formula.
 pub(super) fn can_open_dollar(after: &str) -> bool {
     let text = after.strip_prefix(' ').unwrap_or(after);
     !text.starts_with(char::is_whitespace) && !text.is_empty()
 }
 
-/// True if a formula that has a blank line continues with this line after it.
+/// Returns true if a formula that has a blank line continues with this line after it.
 pub(super) fn continues_formula(line: &str, delimiters: FormulaDelimiters) -> bool {
     line.contains(TEX_CHARACTERS) || line.contains(['=', '&']) || line.contains(delimiters.closing())
 }
 
-/// True if an unfinished text after `$` looks like a formula, and not like a price or a variable.
+/// Returns true if an unfinished text after `$` looks like a formula, and not like a price or a variable.
 pub(super) fn looks_like_formula(latex: &str) -> bool {
     latex.contains(['\\', '^'])
 }
 
-/// True if `$ x $` is a formula, which no rule of Pandoc's accepts.
+/// Returns true if `$ x $` is a formula, which no rule of Pandoc's accepts.
 fn is_spaced_formula(latex: &str, before: &str, after: &str) -> bool {
     // `US$ 5 or A$ 6`, `$ 5 to $ 10`
     if before.ends_with(char::is_alphanumeric) || after.trim_start_matches(' ').starts_with(char::is_numeric)
@@ -58,12 +58,12 @@ fn is_spaced_formula(latex: &str, before: &str, after: &str) -> bool {
     !latex.contains('\n') && (is_tex || latex.contains(char::is_alphabetic) && !has_prose_word(latex))
 }
 
-/// True if a text has a word of several letters.
+/// Returns true if a text has a word of several letters.
 fn has_prose_word(text: &str) -> bool {
     text.split_whitespace().any(is_prose_word)
 }
 
-/// True if a text consists of words, most of them of several letters.
+/// Returns true if a text consists of words, most of them of several letters.
 fn is_prose(text: &str) -> bool {
     let (mut words, mut letters) = (0, 0);
     for word in text.split_whitespace() {

@@ -1,5 +1,5 @@
 //! The search for formulas in a text that is not masked yet: what is between delimiters, outside of code, HTML and
-//! addresses, and passes [`formula_rules`].
+//! URLs, and passes [`formula_rules`].
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ enum FormulaEnd {
 /// Finds the formulas of a text.
 pub(super) struct FormulaScanner<'a> {
     text: &'a str,
-    /// Code, HTML and addresses, in which no formula begins.
+    /// Code, HTML and URLs, in which no formula begins.
     excluded: Vec<Range<usize>>,
     /// Those of them that no formula contains: fenced code, code spans, blocks of HTML and reference definitions.
     barriers: Vec<Range<usize>>,
@@ -60,7 +60,7 @@ impl<'a> FormulaScanner<'a> {
         for (_, definition) in parser.reference_definitions().iter() {
             scanner.barriers.push(definition.span.clone());
         }
-        // The end of the last piece of running text: in a link, its address follows.
+        // The end of the last piece of running text: in a link, its URL follows.
         let mut text_end = 0;
         for (event, span) in parser.into_offset_iter() {
             let is_barrier = match event {

@@ -51,14 +51,14 @@ struct InlineScanner<'a> {
     text: &'a str,
     bytes: &'a [u8],
     cut_at_pipe: bool,
-    /// The position of the white space at the text's end.
+    /// The position of the whitespace at the text's end.
     trimmed_end: usize,
     /// The end of the shown text.
     end: usize,
     emphasis: EmphasisStack,
     /// The positions of `[` and `![` that are not closed.
     brackets: Vec<usize>,
-    /// The brackets of a link whose address is cut off: markup that is left out.
+    /// The brackets of a link whose URL is cut off: markup that is left out.
     dropped: Option<Range<usize>>,
 }
 
@@ -184,7 +184,7 @@ impl InlineScanner<'_> {
             return at + 1;
         };
         match self.bytes.get(at + 1) {
-            // An address may still follow.
+            // A URL may still follow.
             None => {
                 if at - open < MAX_HELD_BRACKET_BYTES {
                     self.end = open;
@@ -213,7 +213,7 @@ impl InlineScanner<'_> {
         }
     }
 
-    /// Scans `<`, which may begin an address or a tag.
+    /// Scans `<`, which may begin a URL or a tag.
     fn scan_angle(&mut self, at: usize) -> usize {
         let rest = &self.text[at + 1..];
         if !rest.is_empty()
@@ -231,7 +231,7 @@ impl InlineScanner<'_> {
         }
     }
 
-    /// True if `&` begins an entity that is cut off.
+    /// Returns true if `&` begins an entity that is cut off.
     fn is_incomplete_entity(&self, at: usize) -> bool {
         let rest = &self.bytes[at + 1..];
         rest.len() < 33
@@ -281,7 +281,7 @@ impl InlineScanner<'_> {
         }
     }
 
-    /// Removes white space and openers at the end, which enclose nothing yet.
+    /// Removes whitespace and openers at the end, which enclose nothing yet.
     fn trim_end(&mut self) {
         loop {
             self.end = self.text[..self.end].trim_end().len();

@@ -1,27 +1,27 @@
-//! The check of every link's address. A link that fails is shown as its plain text.
+//! The check of every link's URL. A link that fails is shown as its plain text.
 
-use super::unseen::is_unseen;
+use super::invisible::is_invisible;
 
 /// Schemes with a host that a link may have.
 const WEB_SCHEMES: [&str; 2] = ["http", "https"];
 const MAIL_SCHEME: &str = "mailto";
 
-/// True if a link to `href` is allowed. `href` is the address as it would stand in the attribute: escapes and
+/// Returns true if a link to `href` is allowed. `href` is the URL as it would stand in the attribute: escapes and
 /// entities are already decoded.
 ///
 /// A link leads to a web host that is written out, to a mailbox, or to this site, on which no GET request
-/// changes anything. Browsers drop tabs and line breaks anywhere in an address and control characters around
-/// it, read `\` as `/`, and take `https:x`, `//x` and `/\x` for other hosts. So an address with a control
+/// changes anything. Browsers drop tabs and line breaks anywhere in a URL and control characters around
+/// it, read `\` as `/`, and take `https:x`, `//x` and `/\x` for other hosts. So a URL with a control
 /// character is refused, a relative one may not begin with two slashes of either kind, `http` and `https`
 /// need exactly two, no backslash may end the host, and any text before a `:` in the first segment counts as
 /// a scheme, even where a stricter parser would read a relative path. User information before the host
-/// (`https://bank.example@evil.example/`) is refused, since it makes the address look like another host; so
+/// (`https://bank.example@evil.example/`) is refused, since it makes the URL look like another host; so
 /// are invisible and reordering characters in the host.
 pub fn is_allowed(href: &str) -> bool {
     if href.chars().any(char::is_control) {
         return false;
     }
-    // As in browsers: other white space is part of the address.
+    // As in browsers: other whitespace is part of the URL.
     let href = href.trim_matches(' ');
     match href.find([':', '/', '\\', '?', '#']) {
         Some(end) if href[end..].starts_with(':') => {
@@ -41,7 +41,7 @@ pub fn is_allowed(href: &str) -> bool {
     }
 }
 
-/// True if `//host/…`, the part of an address after its scheme, begins with a host and nothing that disguises
+/// Returns true if `//host/…`, the part of a URL after its scheme, begins with a host and nothing that disguises
 /// it.
 fn starts_with_host(rest: &str) -> bool {
     let Some(rest) = rest.strip_prefix("//") else {
@@ -51,5 +51,5 @@ fn starts_with_host(rest: &str) -> bool {
     !host.is_empty()
         && !host
             .chars()
-            .any(|c| c == '@' || c == '\\' || c.is_whitespace() || is_unseen(c))
+            .any(|c| c == '@' || c == '\\' || c.is_whitespace() || is_invisible(c))
 }

@@ -41,6 +41,7 @@ mod formula_rules;
 mod formula_scanner;
 mod html_tags;
 mod inline_repair;
+mod invisible;
 mod last_leaf;
 mod link_destination;
 mod link_policy;
@@ -50,7 +51,6 @@ mod plain;
 mod references;
 mod settle;
 mod tail_repair;
-mod unseen;
 
 #[cfg(test)]
 mod tests;
@@ -61,6 +61,7 @@ pub use blocks::{
 pub use code_tracker::CodeTracker;
 pub use document::MarkdownDocument;
 pub use formula::{Formula, FormulaDelimiters};
+pub use invisible::is_invisible;
 pub use link_policy::is_allowed as is_allowed_link;
 pub use parse::parse;
 pub use patch::{BlockPath, Patch, apply};
@@ -68,4 +69,3 @@ pub use plain::without_markup;
 pub use references::label_key;
 #[cfg(test)]
 pub(crate) use tests::shows_as_code;
-pub use unseen::is_unseen;

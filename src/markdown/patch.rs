@@ -111,7 +111,7 @@ pub fn apply(blocks: &mut Vec<Block>, patch: &Patch) {
     }
 }
 
-/// The block at `path`.
+/// Returns the block at `path`, the indices from the outermost block inwards; `None` if there is none.
 pub(super) fn find_block<'a>(blocks: &'a mut [Block], path: &[usize]) -> Option<&'a mut Block> {
     let (&first, rest) = path.split_first()?;
     let block = blocks.get_mut(first)?;

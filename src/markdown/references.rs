@@ -115,7 +115,7 @@ impl LabelMentions {
         }
     }
 
-    /// True if one of `others` is among these.
+    /// Returns true if one of `others` is among these.
     pub fn intersects(&self, others: &LabelMentions) -> bool {
         self.links.iter().any(|key| others.links.contains(key))
             || self

@@ -185,7 +185,7 @@ fn lead_or_else(before: Option<&OpenContainer>, new: impl FnOnce() -> Option<Str
     before.map(|open| open.lead_text.clone()).or_else(new)
 }
 
-/// True if `next`, the block at `span`, is parsed the same without all text before `stop`.
+/// Returns true if `next`, the block at `span`, is parsed the same without all text before `stop`.
 ///
 /// It is not if it begins before `stop` (`[^1]: [^2]: text`), nor if its indent would make it code without
 /// the preceding text (a footnote indented under another).
@@ -198,7 +198,7 @@ fn is_independent_of_previous(text: &str, stop: usize, span: &Range<usize>, next
     stop <= span.start && (code || !is_indented_code(first))
 }
 
-/// True if a line is indented as code is: by four columns.
+/// Returns true if a line is indented as code is: by four columns.
 fn is_indented_code(line: &str) -> bool {
     let indent = line.find(|c| c != ' ').unwrap_or(line.len());
     indent >= 4 || line[indent..].starts_with('\t')

@@ -90,7 +90,7 @@ fn repair_last_leaf<'a>(text: String, lead: &str, leaf: &LastLeaf, cut_at_pipe: 
     })
 }
 
-/// True if a blank line has ended the paragraph at the text's end.
+/// Returns true if a blank line has ended the paragraph at the text's end.
 fn ends_with_blank_line(text: &str, leaf: &LastLeaf) -> bool {
     let content = text[..leaf.span.end].trim_end_matches('\n').len();
     text[content..].bytes().filter(|byte| *byte == b'\n').count() > 1
@@ -196,8 +196,8 @@ fn table_head_position(text: &str, partial: &str, leaf: &LastLeaf) -> Option<usi
     begins_with_pipe.then_some(line)
 }
 
-/// True if the paragraph has only one line so far, and this could be the head of a table without a pipe
-/// before it.
+/// Returns true if the paragraph has only one line so far, and this could be the head of a table without a pipe before
+/// it.
 fn could_be_table_head(text: &str, leaf: &LastLeaf, partial: &str) -> bool {
     leaf.kind == LeafKind::Paragraph
         && leaf.span.start >= last_line_start(text)
@@ -209,7 +209,7 @@ fn last_line_start(text: &str) -> usize {
     text.trim_end_matches('\n').rfind('\n').map_or(0, |at| at + 1)
 }
 
-/// True if a line may become the delimiter row between a table's head and its rows.
+/// Returns true if a line may become the delimiter row between a table's head and its rows.
 fn could_be_table_delimiter(line: &str) -> bool {
     line.trim_start_matches(['>', ' ', '\t'])
         .bytes()

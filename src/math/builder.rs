@@ -143,6 +143,7 @@ impl<'a> MathBuilder<'a> {
         Some(row)
     }
 
+    /// Counts one more level of nesting; `None` beyond the limit.
     fn descend(&mut self) -> Option<()> {
         self.depth += 1;
         (self.depth <= MAX_DEPTH).then_some(())

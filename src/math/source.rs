@@ -129,7 +129,7 @@ pub(super) struct SourceWriter<'a> {
     pub(super) groups: Vec<Group>,
     /// True if the formula has line breaks outside of all environments.
     has_rows: bool,
-    /// The same for alignment marks.
+    /// True if it has alignment marks outside of all environments.
     has_columns: bool,
     chain: usize,
     /// The letters and groups since the last command.

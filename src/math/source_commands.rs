@@ -128,6 +128,7 @@ impl<'a> SourceWriter<'a> {
     }
 
     /// Makes a command with two arguments of the open group: the part before this point, and the part after it.
+    /// Does nothing if the group is one already.
     fn split_group(&mut self, command: &str) {
         if let Some(group) = self.groups.last_mut().filter(|group| !group.is_fraction) {
             group.is_fraction = true;

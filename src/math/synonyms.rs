@@ -38,7 +38,7 @@ pub(super) fn strip_eqnarray(text: &str) -> Option<&str> {
     rest.strip_prefix('*').unwrap_or(rest).strip_prefix('}')
 }
 
-/// Returns the columns of an array without white space and without what stands between them, as in `@{\\,}`.
+/// Returns the columns of an array without whitespace and without what stands between them, as in `@{\\,}`.
 pub(super) fn plain_columns(columns: &str) -> String {
     let mut columns: String = columns.split_whitespace().collect();
     while let Some(start) = columns.find("@{") {

@@ -5,27 +5,31 @@ use std::{fmt, pin::Pin};
 use futures::Stream;
 use serde_json::{Map, Value};
 
-use super::{ModelError, ModelEvent, ModelRequest};
+use super::{
+    ImageAnswer, ImageApi, ImageError, ImageRequest, ModelError, ModelErrorKind, ModelEvent, ModelRequest,
+};
 use crate::{
-    protocol::{ModelCapabilities, model_list::ModelInfo},
+    protocol::{ModelCapabilities, RunError, model_list::ModelInfo},
     settings::PromptLength,
 };
 
 /// The features that a server has not rejected so far for a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerCapabilities {
-    /// The request asks for token counts at the end.
+    /// True if the request asks for token counts at the end.
     pub usage: bool,
-    /// A forced tool is named in the request's own field; otherwise in the prompt.
+    /// True if a forced tool is named in the request's own field; otherwise it is named in the prompt.
     pub tool_choice: bool,
-    /// The model's thinking before its tool calls is sent back.
+    /// True if the model's thinking before its tool calls is sent back.
     pub thinking: bool,
-    /// The user's choice of the amount of thinking is sent.
+    /// True if the user's choice of the amount of thinking is sent.
     pub thinking_choice: bool,
-    /// Tools, tool calls and tool outputs are sent in their own fields; otherwise as text.
+    /// True if tools, tool calls and tool outputs are sent in their own fields; otherwise they are sent as text.
     pub tools: bool,
-    /// Instructions are sent with the system role; otherwise before the first question.
+    /// True if instructions are sent with the system role; otherwise they precede the first question.
     pub system: bool,
+    /// True if a model that makes images is asked for them in its answers.
+    pub image_output: bool,
     /// The number of other features of this kind of server that were rejected.
     pub rejected_features: usize,
 }
@@ -39,6 +43,7 @@ impl ServerCapabilities {
         thinking_choice: true,
         tools: true,
         system: true,
+        image_output: true,
         rejected_features: 0,
     };
 }
@@ -46,8 +51,8 @@ impl ServerCapabilities {
 /// The request of a call, in the form of the server and in Parlor's.
 #[derive(Debug, Default)]
 pub struct RequestPreview {
-    /// The endpoint's address without user info and query; empty if nothing leaves Parlor.
-    pub address: String,
+    /// The endpoint's URL without userinfo and query; empty if nothing leaves Parlor.
+    pub url: String,
     /// The body of the request, an object in the server's form.
     pub body: Map<String, Value>,
     /// The fields of the body with the conversation and the tools. The others are parameters.
@@ -109,7 +114,7 @@ pub trait Endpoint: fmt::Debug + Send + Sync {
     }
 
     /// Returns the request that [`call`](Self::call) would send, without secrets. `model` is the endpoint's name of the
-    /// model; the request is [without opaque data](ModelRequest::without_opaque) if somebody is to read it.
+    /// model; the request is [without provider data](ModelRequest::without_provider_data) if somebody is to read it.
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview;
 
     /// Calls a model by the endpoint's name of it. The stream ends after [`ModelEvent::Finished`] or an
@@ -122,4 +127,33 @@ pub trait Endpoint: fmt::Debug + Send + Sync {
     ///
     /// If the server can't be reached or answers with an error before the first event.
     async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError>;
+
+    /// Returns the request form with which a model makes images; `None` if it makes none, as far as its name says. With
+    /// `is_set`, the settings say that it makes images.
+    fn image_api(&self, _model: &str, _is_set: bool) -> Option<ImageApi> {
+        None
+    }
+
+    /// Makes or edits an image. The caller limits the time.
+    ///
+    /// # Errors
+    ///
+    /// If there is no image: the reason, such as a refusal.
+    async fn make_image(
+        &self,
+        _model: &str,
+        _api: ImageApi,
+        _request: &ImageRequest,
+    ) -> Result<ImageAnswer, ImageError> {
+        let error = ModelError {
+            error: RunError {
+                code: "no_image".into(),
+                message: format!("The endpoint “{}” makes no images in this form.", self.name()),
+                hint: "Correct images.model and images.api in the settings.".into(),
+            },
+            kind: ModelErrorKind::Refused,
+            reply: None,
+        };
+        Err(error.into())
+    }
 }

@@ -1,12 +1,12 @@
 //! The events of one model call.
 
-use super::Usage;
-use crate::protocol::{CitedSource, FinishReason, Opaque};
+use super::{EncodedImage, ReportedUsage};
+use crate::protocol::{CitedSource, FinishReason, ProviderData};
 
 /// An event of a model call. Events arrive in the order of the answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelEvent {
-    /// A delta of the reasoning.
+    /// A delta of the thinking.
     Thinking(String),
     /// A delta of the answer's text.
     Text(String),
@@ -15,13 +15,18 @@ pub enum ModelEvent {
     /// A delta of a tool call's arguments, which are JSON once complete.
     ToolArguments { index: usize, delta: String },
     /// The usage of the call so far.
-    Usage(Usage),
-    /// All text of the current answer so far was reasoning: its end tag came without an opening tag.
+    Usage(ReportedUsage),
+    /// All text of the current answer so far was thinking: its end tag came without an opening tag.
     TextWasThinking,
     /// All sources so far, from the server, numbered as the text cites them.
     Sources(Vec<CitedSource>),
-    /// Data that only this provider understands and expects to be sent back.
-    Opaque { beside: OpaqueTarget, data: Opaque },
+    /// Data that only this provider understands and expects to be sent back, and the piece it belongs to.
+    ProviderData {
+        target: ProviderDataTarget,
+        data: ProviderData,
+    },
+    /// An image in the answer, as the server sent it. Nothing of it has been checked.
+    Image(EncodedImage),
     /// A piece of the answer that can't be read, and the beginning of its raw text.
     Unreadable { what: UnreadableContent, raw: String },
     /// The server's words for withholding the answer, before the end of it.
@@ -30,9 +35,9 @@ pub enum ModelEvent {
     Finished(FinishReason),
 }
 
-/// The piece of the current answer that [`Opaque`] data belong to.
+/// The piece of the current answer that [`ProviderData`] belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpaqueTarget {
+pub enum ProviderDataTarget {
     /// The answer as a whole.
     Answer,
     /// The last thinking or text.

@@ -4,6 +4,7 @@
 mod endpoint;
 mod error;
 mod event;
+mod image;
 mod request;
 pub mod tokens;
 mod tool;
@@ -12,9 +13,13 @@ mod usage;
 pub use self::{
     endpoint::{Endpoint, ListedModels, ModelStream, RequestPreview, ServerCapabilities},
     error::{ErrorReply, ModelError, ModelErrorKind},
-    event::{ModelEvent, OpaqueTarget, UnreadableContent},
+    event::{ModelEvent, ProviderDataTarget, UnreadableContent},
+    image::{
+        EncodedImage, ImageAnswer, ImageApi, ImageDecodeError, ImageError, ImageRequest, ImageShape,
+        ImageSize, ReceivedImage, SourceImage,
+    },
     request::{ModelFile, ModelMessage, ModelRequest},
     tool::{ToolArtifacts, ToolInput, ToolOutcome, ToolPlan, ToolSpec, ToolUse, Toolbox},
-    usage::Usage,
+    usage::ReportedUsage,
 };
 pub use crate::protocol::FinishReason;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{ToolSpec, ToolUse};
-use crate::protocol::{Attachment, AttachmentId, Opaque, Parameters, RawJson};
+use crate::protocol::{Attachment, AttachmentId, FileProblem, Parameters, ProviderData, RawJson};
 
 /// A call of a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub struct ModelRequest {
     pub tools: Vec<Arc<ToolSpec>>,
     /// The names of the tools that the model has to use.
     pub force_tools: Vec<String>,
-    /// Sampling and reasoning parameters.
+    /// Sampling and thinking parameters.
     pub parameters: Parameters,
 }
 
@@ -43,8 +43,8 @@ impl ModelRequest {
         self.tools.iter().map(|tool| tool.to_json()).collect()
     }
 
-    /// Returns a copy that may be shown: opaque provider data and files are replaced by their sizes.
-    pub fn without_opaque(&self) -> Self {
+    /// Returns a copy that may be shown: provider data and files are replaced by their sizes.
+    pub fn without_provider_data(&self) -> Self {
         let mut request = self.clone();
         for message in &mut request.messages {
             match message {
@@ -52,10 +52,12 @@ impl ModelRequest {
                     file.base64 = format!("(a file: {} bytes)", file.bytes).into();
                 }
                 ModelMessage::Assistant {
-                    tool_calls, opaque, ..
+                    tool_calls,
+                    provider_data,
+                    ..
                 } => {
-                    let call_data = tool_calls.iter_mut().flat_map(|call| &mut call.opaque);
-                    for data in opaque.iter_mut().chain(call_data) {
+                    let call_data = tool_calls.iter_mut().flat_map(|call| &mut call.provider_data);
+                    for data in provider_data.iter_mut().chain(call_data) {
                         let placeholder =
                             format!("(for the provider alone: {} bytes)", data.value.as_str().len());
                         data.value = RawJson::parse_or_quote(&placeholder);
@@ -81,8 +83,8 @@ pub enum ModelMessage {
         /// The thinking before the tool calls, if it is sent back.
         thinking: Option<String>,
         tool_calls: Vec<ToolUse>,
-        /// The endpoint's opaque data of the whole answer.
-        opaque: Vec<Opaque>,
+        /// The endpoint's provider data of the whole answer.
+        provider_data: Vec<ProviderData>,
     },
     /// The output of a tool.
     Tool {
@@ -99,6 +101,10 @@ pub struct ModelFile {
     pub media_type: String,
     /// The size of the stored file.
     pub bytes: usize,
+    /// The size of its text, of a document that has one.
+    pub text_bytes: Option<usize>,
+    /// The reason why a document has no text.
+    pub problem: Option<FileProblem>,
     /// The estimated tokens; 0 until the call is prepared, and if the file is only named.
     pub tokens: usize,
     /// The content; empty until the file is read, which happens before a call.
@@ -111,7 +117,7 @@ impl ModelFile {
         self.media_type.starts_with("image/")
     }
 
-    /// Returns the content as an address.
+    /// Returns the content as a URL.
     pub fn data_url(&self) -> String {
         format!("data:{};base64,{}", self.media_type, self.base64)
     }
@@ -124,6 +130,8 @@ impl From<&Attachment> for ModelFile {
             name: file.name.clone(),
             media_type: file.media_type.clone(),
             bytes: file.bytes,
+            text_bytes: file.text_bytes,
+            problem: file.problem,
             tokens: 0,
             base64: "".into(),
         }
@@ -144,7 +152,7 @@ impl ModelMessage {
                 text,
                 thinking,
                 tool_calls,
-                opaque,
+                provider_data,
             } => {
                 let mut message = json!({ "role": "assistant", "content": text });
                 if let Some(thinking) = thinking {
@@ -153,8 +161,8 @@ impl ModelMessage {
                 if !tool_calls.is_empty() {
                     message["tool_calls"] = tool_calls.iter().map(ToolUse::to_json).collect();
                 }
-                let call_data = tool_calls.iter().flat_map(|call| &call.opaque);
-                let data: Value = opaque
+                let call_data = tool_calls.iter().flat_map(|call| &call.provider_data);
+                let data: Value = provider_data
                     .iter()
                     .chain(call_data)
                     .map(|data| json!({ "field": data.field, "value": data.value }))
@@ -176,7 +184,7 @@ impl ModelMessage {
             text: text.into(),
             thinking: None,
             tool_calls: Vec::new(),
-            opaque: Vec::new(),
+            provider_data: Vec::new(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::{any::Any, fmt};
 
 use serde_json::{Value, json};
 
-use crate::protocol::{Attachment, Opaque, PayloadRef};
+use crate::protocol::{Attachment, PayloadRef, ProviderData, TokenTotals};
 
 /// A tool's description for a model.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,7 +12,7 @@ pub struct ToolSpec {
     pub name: String,
     pub description: String,
     /// The JSON schema of the arguments.
-    pub parameters: Value,
+    pub input_schema: Value,
 }
 
 impl ToolSpec {
@@ -21,9 +21,9 @@ impl ToolSpec {
         let Self {
             name,
             description,
-            parameters,
+            input_schema,
         } = self;
-        let function = json!({ "name": name, "description": description, "parameters": parameters });
+        let function = json!({ "name": name, "description": description, "parameters": input_schema });
         json!({ "type": "function", "function": function })
     }
 }
@@ -35,8 +35,8 @@ pub struct ToolUse {
     pub name: String,
     /// The arguments as the model wrote them.
     pub arguments: String,
-    /// The endpoint's opaque data of the call.
-    pub opaque: Vec<Opaque>,
+    /// The endpoint's provider data of the call.
+    pub provider_data: Vec<ProviderData>,
 }
 
 impl ToolUse {
@@ -97,11 +97,11 @@ pub struct ToolPlan {
     pub input: ToolInput,
     /// The tool's activity for the user, for example "Searching the web".
     pub label: String,
-    /// The object of the activity: the query, the address.
+    /// The object of the activity: the query, the URL.
     pub detail: Option<String>,
-    /// A user must approve the call first.
+    /// True if a user must approve the call first.
     pub needs_approval: bool,
-    /// The call may be repeated if its outcome is unknown.
+    /// True if the call may be repeated if its outcome is unknown.
     pub is_idempotent: bool,
 }
 
@@ -113,6 +113,8 @@ pub struct ToolOutcome {
     /// The output or the error for the model.
     pub output: Result<String, String>,
     pub artifacts: ToolArtifacts,
+    /// The tokens and the cost of the models that the tool called.
+    pub usage: Option<TokenTotals>,
 }
 
 /// The objects that a tool has made for the user. They are already stored.

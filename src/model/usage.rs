@@ -1,6 +1,6 @@
 //! The token counts of a model call, and its cost.
 
-use crate::protocol::{Dollars, Prices};
+use crate::protocol::{Dollars, Prices, TokenTotals, usage::MAX_TOKENS};
 
 /// The tokens of a price.
 const PRICED_TOKENS: u128 = 1_000_000;
@@ -8,7 +8,7 @@ const PRICED_TOKENS: u128 = 1_000_000;
 /// Token counts as reported by the model server. The servers count differently: Anthropic's input leaves out
 /// what the cache has, Gemini's output leaves out the thinking. Here, each part is within its whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct ReportedUsage {
     /// The whole input, cached or not.
     pub input_tokens: u64,
     /// The whole output, thinking included.
@@ -27,7 +27,7 @@ pub struct Usage {
     pub cost: Option<Dollars>,
 }
 
-impl Usage {
+impl ReportedUsage {
     /// Returns the cost: the server's figure, or by these prices, or `None` if neither is known.
     pub fn cost_at(&self, prices: Option<&Prices>) -> Option<Dollars> {
         if self.cost.is_some() {
@@ -57,6 +57,30 @@ impl Usage {
     }
 }
 
+impl ReportedUsage {
+    /// Returns the totals of one call with these counts.
+    pub fn to_totals(self, cost: Option<Dollars>, is_estimated: bool) -> TokenTotals {
+        TokenTotals {
+            calls: 1,
+            input_tokens: token_count(self.input_tokens),
+            output_tokens: token_count(self.output_tokens),
+            cached_input_tokens: token_count(self.cached_input_tokens),
+            cache_write_tokens: token_count(self.cache_write_tokens),
+            thinking_tokens: token_count(self.thinking_tokens),
+            image_input_tokens: token_count(self.image_input_tokens),
+            image_output_tokens: token_count(self.image_output_tokens),
+            estimated_calls: usize::from(is_estimated),
+            unpriced_calls: usize::from(cost.is_none()),
+            cost: cost.unwrap_or_default(),
+        }
+    }
+}
+
+/// Converts to the protocol's token count.
+fn token_count(tokens: u64) -> usize {
+    usize::try_from(tokens).map_or(MAX_TOKENS, |tokens| tokens.min(MAX_TOKENS))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,32 +103,32 @@ mod tests {
             image_output: Some(cents(3000)),
             ..plain
         };
-        let usage = Usage {
+        let usage = ReportedUsage {
             input_tokens: 1_000_000,
             output_tokens: 100_000,
             cached_input_tokens: 600_000,
             cache_write_tokens: 200_000,
             thinking_tokens: 50_000,
             image_output_tokens: 10_000,
-            ..Usage::default()
+            ..ReportedUsage::default()
         };
         // 3.00 + 1.50
         assert_eq!(usage.cost_at(Some(&plain)), Some(cents(450)));
         // 0.60 + 0.18 + 0.75 + 1.35 + 0.30
         assert_eq!(usage.cost_at(Some(&apart)), Some(cents(318)));
-        let odd = Usage {
+        let odd = ReportedUsage {
             input_tokens: 100_000,
             cached_input_tokens: 600_000,
-            ..Usage::default()
+            ..ReportedUsage::default()
         };
         assert_eq!(odd.cost_at(Some(&apart)), Some(cents(3)));
     }
 
     #[test]
     fn prefers_the_servers_figure_and_knows_no_price() {
-        let mut usage = Usage {
+        let mut usage = ReportedUsage {
             input_tokens: 10,
-            ..Usage::default()
+            ..ReportedUsage::default()
         };
         assert_eq!(usage.cost_at(None), None);
         assert_eq!(usage.cost_at(Some(&Prices::default())), Some(Dollars(0)), "free");

@@ -34,6 +34,7 @@ mod tests {
             payload_id: format!("id{id}"),
             kind: "table".into(),
             summary: "Table (3)".into(),
+            preview_rows: None,
         }
     }
 

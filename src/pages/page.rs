@@ -26,6 +26,12 @@ pub trait Page: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Returns the tools that give what the page shows: a user who may use none of them may not open it. None for a page that
+    /// everybody may open.
+    fn required_tools(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Checks the open items before a message is accepted, as far as possible without asking another host.
     ///
     /// # Errors
@@ -47,12 +53,12 @@ pub trait Page: Send + Sync + 'static {
         open: &OpenPage<Self::Fields>,
     ) -> Result<BuiltContext, StorageError>;
 
-    /// Loads the data with which the page starts at an address. Only the page's own code parses them.
+    /// Loads the data with which the page starts at a URL. Only the page's own code parses them.
     ///
     /// # Errors
     ///
-    /// If there is nothing at the address. Other errors belong into the data.
-    async fn load(&self, _user_id: UserId, _address: &str) -> Result<RawJson, ApiError> {
+    /// If there is nothing at the URL. Other errors belong into the data.
+    async fn load(&self, _user_id: UserId, _url: &str) -> Result<RawJson, ApiError> {
         Err(not_found())
     }
 
@@ -65,7 +71,7 @@ pub trait Page: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Returns true if opening an address of the page sends requests to other hosts. Pages of other sites may
+    /// Returns true if opening a URL of the page sends requests to other hosts. Pages of other sites may
     /// not cause that without a click.
     fn asks_other_hosts(&self, _path: &str, _has_query: bool) -> bool {
         false
@@ -123,10 +129,11 @@ pub enum ContextError {
 pub(super) trait AnyPage: Any + Send + Sync {
     fn definition(&self) -> &'static PageDefinition;
     fn tools(&self) -> Vec<Arc<dyn AnyTool>>;
+    fn required_tools(&self) -> &'static [&'static str];
     fn normalize(&self, context: PageContext) -> Result<PageContext, UnreadableField>;
     async fn check(&self, user_id: UserId, context: &PageContext) -> Result<(), ContextError>;
     async fn describe(&self, user_id: UserId, context: &PageContext) -> Result<BuiltContext, StorageError>;
-    async fn load(&self, user_id: UserId, address: &str) -> Result<RawJson, ApiError>;
+    async fn load(&self, user_id: UserId, url: &str) -> Result<RawJson, ApiError>;
     async fn complete_view(&self, user_id: UserId, view: &mut PanelView) -> Result<(), ApiError>;
     fn asks_other_hosts(&self, path: &str, has_query: bool) -> bool;
 }
@@ -139,6 +146,10 @@ impl<P: Page> AnyPage for P {
 
     fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
         Page::tools(self)
+    }
+
+    fn required_tools(&self) -> &'static [&'static str] {
+        Page::required_tools(self)
     }
 
     fn normalize(&self, context: PageContext) -> Result<PageContext, UnreadableField> {
@@ -156,8 +167,8 @@ impl<P: Page> AnyPage for P {
         Page::describe(self, user_id, &open_page(self, context, fields)).await
     }
 
-    async fn load(&self, user_id: UserId, address: &str) -> Result<RawJson, ApiError> {
-        Page::load(self, user_id, address).await
+    async fn load(&self, user_id: UserId, url: &str) -> Result<RawJson, ApiError> {
+        Page::load(self, user_id, url).await
     }
 
     async fn complete_view(&self, user_id: UserId, view: &mut PanelView) -> Result<(), ApiError> {

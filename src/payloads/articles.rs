@@ -22,7 +22,7 @@ const MAX_ARTICLES: usize = 1000;
 /// The maximum number of authors that are named.
 const MAX_AUTHORS: usize = 8;
 /// The maximum length of an abstract, in characters.
-const MAX_ABSTRACT_CHARS: usize = 20_000;
+const MAX_SHOWN_ABSTRACT_CHARS: usize = 20_000;
 
 #[derive(Deserialize)]
 struct ArticleListData {
@@ -46,7 +46,7 @@ struct ArticleData {
     #[serde(default)]
     doi: Line,
     #[serde(default, rename = "abstract")]
-    summary: Option<String>,
+    abstract_text: Option<String>,
 }
 
 pub fn read_list(data: &Value) -> Option<PanelBody> {
@@ -87,7 +87,7 @@ impl ArticleData {
         };
         let published = [self.journal.0, self.date.0];
         let published = published.into_iter().filter(|text| !text.is_empty());
-        let summary = truncate_chars(&self.summary.unwrap_or_default(), MAX_ABSTRACT_CHARS);
+        let abstract_text = truncate_chars(&self.abstract_text.unwrap_or_default(), MAX_SHOWN_ABSTRACT_CHARS);
         ArticleView {
             title,
             url,
@@ -100,7 +100,7 @@ impl ArticleData {
                     url,
                 })
                 .collect(),
-            summary: summary
+            abstract_text: abstract_text
                 .lines()
                 .map(str::trim)
                 .filter(|paragraph| !paragraph.is_empty())
@@ -157,7 +157,7 @@ mod tests {
                         link("PMID 31", first),
                         link("DOI 10.1/x", "https://doi.org/10.1/x"),
                     ],
-                    summary: vec!["One.".into(), "Two.".into()],
+                    abstract_text: vec!["One.".into(), "Two.".into()],
                     pmid: Some("31".into()),
                     is_saved: false,
                 },
@@ -167,7 +167,7 @@ mod tests {
                     authors: String::new(),
                     published: String::new(),
                     ids: vec![link("PMID 7", second)],
-                    summary: vec![],
+                    abstract_text: vec![],
                     pmid: Some("7".into()),
                     is_saved: false,
                 },
@@ -189,6 +189,9 @@ mod tests {
         assert_eq!((article.url, article.pmid), (None, None));
         assert!(article.ids.iter().all(|id| id.url.is_none()));
         assert_eq!(article.authors, "A, A, A, A, A, A, A, A and 92 more");
-        assert_eq!(article.summary[0].chars().count(), MAX_ABSTRACT_CHARS + 1);
+        assert_eq!(
+            article.abstract_text[0].chars().count(),
+            MAX_SHOWN_ABSTRACT_CHARS + 1
+        );
     }
 }

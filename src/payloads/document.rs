@@ -74,6 +74,12 @@ pub fn read(data: &Value) -> Option<PanelBody> {
     }))
 }
 
+/// Returns true if data are a document. Compares nothing.
+pub fn is_document(data: &Value) -> bool {
+    DocumentData::deserialize(data)
+        .is_ok_and(|document| document.text.is_some() || !document.versions.is_empty())
+}
+
 /// Returns the text of the newest version.
 pub fn latest_text(data: &Value) -> Option<String> {
     let DocumentData { text, versions, .. } = DocumentData::deserialize(data).ok()?;

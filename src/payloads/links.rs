@@ -3,7 +3,7 @@
 use crate::protocol::literature::doi_url;
 
 /// The maximum length of a link, in bytes.
-const MAX_ADDRESS_BYTES: usize = 2000;
+const MAX_URL_BYTES: usize = 2000;
 
 /// Returns the link to an article's page in PubMed.
 pub fn pubmed_link(pmid: &str) -> Option<String> {
@@ -13,7 +13,7 @@ pub fn pubmed_link(pmid: &str) -> Option<String> {
 
 /// Returns the link of a DOI.
 pub fn doi_link(doi: &str) -> Option<String> {
-    doi_url(doi).filter(|address| address.len() <= MAX_ADDRESS_BYTES)
+    doi_url(doi).filter(|url| url.len() <= MAX_URL_BYTES)
 }
 
 #[cfg(test)]

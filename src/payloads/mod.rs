@@ -9,6 +9,7 @@ mod document;
 mod file;
 mod formatting;
 mod links;
+mod preview;
 mod query;
 mod search_results;
 mod table;
@@ -16,7 +17,10 @@ mod tree;
 
 use serde_json::Value;
 
-pub use self::file::{PayloadFile, to_file};
+pub use self::{
+    file::{PayloadFile, to_file},
+    preview::{to_preview, to_ref},
+};
 use crate::protocol::{
     Payload,
     panel::{PanelBody, PanelView},
@@ -53,7 +57,7 @@ fn is_proposal_data(kind: &str, data: &Value) -> bool {
     match kind {
         "query_suggestion" => query::read(data).is_some(),
         // A new version of another document.
-        "text_document" => data["of"].is_string() && document::read(data).is_some(),
+        "text_document" => data["of"].is_string() && document::is_document(data),
         _ => false,
     }
 }

@@ -22,13 +22,36 @@ struct TableData {
     title: Line,
     #[serde(default)]
     columns: Vec<Line>,
+    /// The columns of numbers, if they are known: a long decimal number is a text in JSON.
+    #[serde(default)]
+    numeric: Vec<bool>,
+    /// True if the rows are only the first ones.
+    #[serde(default)]
+    is_cut: bool,
     rows: Vec<Value>,
 }
 
 pub fn read(data: &Value) -> Option<PanelBody> {
-    let TableData { title, columns, rows } = TableData::deserialize(data).ok()?;
+    let TableData {
+        title,
+        columns,
+        numeric,
+        is_cut,
+        rows,
+    } = TableData::deserialize(data).ok()?;
     let rows = TableRows::collect(column_names(columns, &rows)?, &rows, MAX_COLUMNS, MAX_CELLS);
-    Some(PanelBody::Table(rows.into_table(title.0)))
+    let mut table = rows.into_table(title.0);
+    for (column, is_numeric) in table.columns.iter_mut().zip(numeric) {
+        column.numeric = is_numeric;
+    }
+    if is_cut {
+        let and = if table.missing.is_empty() { "" } else { ", " };
+        table.missing.push_str(and);
+        table
+            .missing
+            .push_str("the rest of the rows, which were not read");
+    }
+    Some(PanelBody::Table(table))
 }
 
 /// Returns all rows unchanged, after a row of the columns' names; `None` if the table is too large for a

@@ -24,6 +24,56 @@ pub struct Attachment {
     /// The height of an image in pixels, upright; missing if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub height: Option<usize>,
+    /// The size in bytes of the text that models get which don't read the file itself; missing if the file is a text or an
+    /// image, or has no text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_bytes: Option<usize>,
+    /// The reason why models get no text of a document; missing if they get it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<FileProblem>,
+}
+
+/// The reason why models get no text of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FileProblem {
+    /// It consists of images.
+    NoText,
+    /// It needs a password.
+    Encrypted,
+    /// It can't be read.
+    Damaged,
+    /// Reading it needs too much memory or time.
+    TooComplex,
+}
+
+impl FileProblem {
+    /// The problem's name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NoText => "no_text",
+            Self::Encrypted => "encrypted",
+            Self::Damaged => "damaged",
+            Self::TooComplex => "too_complex",
+        }
+    }
+
+    /// Parses a problem's name.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::NoText, Self::Encrypted, Self::Damaged, Self::TooComplex]
+            .into_iter()
+            .find(|problem| problem.as_str() == name)
+    }
+
+    /// Returns a note for the user, shown next to the file.
+    pub fn note(self) -> &'static str {
+        match self {
+            Self::NoText => "No text, only images: choose a model that reads PDF",
+            Self::Encrypted => "Needs a password: models can’t read it. Attach a copy without one",
+            Self::Damaged => "Damaged: models can’t read it",
+            Self::TooComplex => "Too large to be read here: models get no text of it",
+        }
+    }
 }
 
 /// The way in which a file is displayed.

@@ -16,12 +16,12 @@ pub trait PageFields: Serialize + DeserializeOwned + Default {
 
 /// The page that the user has open and the items on it, by id. The server loads their content itself. Unknown fields are
 /// ignored.
-// On the wire, the page's own fields stand beside the common ones.
+// On the wire, the page's own fields are in the same object as the common ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "Fields")]
 #[schemars(!try_from)]
 pub struct PageContext {
-    /// The page: `chat` or `literature`. Unknown pages are rejected (422, `invalid_context`).
+    /// The page: `chat`, `literature` or `data`. Unknown pages are rejected (422, `invalid_context`).
     pub current_page: String,
     pub active_tab: Option<String>,
     pub active_subtab: Option<String>,
@@ -70,7 +70,7 @@ impl PageContext {
             }
         }
         let parse = |fields: &[&(String, RawJson)]| {
-            let json = serde_json::to_string(&Object(fields))?;
+            let json = serde_json::to_string(&FieldsObject(fields))?;
             serde_json::from_str::<F>(&json)
         };
         parse(&known).map_err(|_| {
@@ -116,9 +116,9 @@ impl Serialize for PageContext {
 }
 
 /// Fields as an object.
-struct Object<'a>(&'a [&'a (String, RawJson)]);
+struct FieldsObject<'a>(&'a [&'a (String, RawJson)]);
 
-impl Serialize for Object<'_> {
+impl Serialize for FieldsObject<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|field| (&field.0, &field.1)))
     }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn page_fields_round_trip_beside_common_ones() {
+    fn page_fields_round_trip_with_common_ones() {
         let fields = DeskFields {
             drawer: Some(2),
             papers: vec!["<a>".into()],

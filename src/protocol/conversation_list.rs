@@ -8,8 +8,8 @@ use super::{ConversationId, Event, EventBody, MessageId, Position, RunStatus, Ti
 /// A conversation as the list shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Fields")]
-#[schemars(!try_from)]
-pub struct ConversationSummary {
+#[schemars(!try_from, rename = "ConversationSummary")]
+pub struct ListedConversation {
     pub id: ConversationId,
     pub title: String,
     /// The time of its last activity.
@@ -35,7 +35,7 @@ pub struct ConversationList {
     // As `apply` does.
     pub as_of: Position,
     /// Newest activity first.
-    pub conversations: Vec<ConversationSummary>,
+    pub conversations: Vec<ListedConversation>,
     /// True if there are conversations older than the last one here.
     pub has_more: bool,
 }
@@ -67,13 +67,13 @@ impl ConversationList {
     }
 
     /// Returns the conversation with this id if it is in the loaded part of the list.
-    pub fn get(&self, id: ConversationId) -> Option<&ConversationSummary> {
+    pub fn get(&self, id: ConversationId) -> Option<&ListedConversation> {
         self.conversations
             .iter()
             .find(|conversation| conversation.id == id)
     }
 
-    fn update(&mut self, id: ConversationId, change: impl FnOnce(&mut ConversationSummary)) -> bool {
+    fn update(&mut self, id: ConversationId, change: impl FnOnce(&mut ListedConversation)) -> bool {
         self.conversations
             .iter_mut()
             .find(|conversation| conversation.id == id)
@@ -111,7 +111,7 @@ pub enum ListUpdate {
     UnknownConversation(ConversationId),
 }
 
-/// The end of a run that no person stopped.
+/// The end of a run that no user stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunEnd {
     pub conversation_id: ConversationId,
@@ -133,7 +133,7 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> ListUpdate {
                 let (title, updated_at) = (title.clone(), *created_at);
                 list.conversations.insert(
                     0,
-                    ConversationSummary {
+                    ListedConversation {
                         id,
                         title,
                         updated_at,

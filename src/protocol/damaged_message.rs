@@ -11,7 +11,7 @@ impl AssistantMessage {
         damaged
     }
 
-    /// True if the answer, or a part of it, can't be read.
+    /// Returns true if the answer, or a part of it, can't be read.
     pub fn is_damaged(&self) -> bool {
         self.error.as_ref().is_some_and(RunError::is_damage)
     }

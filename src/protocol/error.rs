@@ -24,6 +24,9 @@ pub fn excerpt(text: &str) -> String {
 pub struct ApiError {
     pub code: ErrorCode,
     pub message: String,
+    /// The number of seconds after which the same request may succeed, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<u64>,
 }
 
 /// The stable, machine-readable cause. Each maps to one HTTP status.
@@ -39,9 +42,11 @@ pub enum ErrorCode {
     SignedOut,
     /// 403: the request came from another site.
     Forbidden,
+    /// 403: the user may not use this model.
+    ModelNotAllowed,
     /// 404: the resource does not exist, or belongs to somebody else.
     NotFound,
-    /// 405: this address takes another method.
+    /// 405: this path takes another method.
     WrongMethod,
     /// 408: the request's body came too slowly.
     RequestTimeout,
@@ -74,6 +79,10 @@ pub enum ErrorCode {
     InvalidContext,
     /// 429: too many requests or failed attempts.
     TooManyRequests,
+    /// 429: the tokens or the cost of the day are used up, or the maximum number of answers is being written.
+    LimitReached,
+    /// 507: the files of the user reach their limit.
+    NoRoom,
     /// 500: a bug in Parlor.
     Internal,
     /// 503: storage does not work, or the server is stopping.
@@ -89,7 +98,7 @@ impl ErrorCode {
         match self {
             Self::BadRequest => 400,
             Self::Unauthorized | Self::SignedOut => 401,
-            Self::Forbidden => 403,
+            Self::Forbidden | Self::ModelNotAllowed => 403,
             Self::NotFound => 404,
             Self::WrongMethod => 405,
             Self::RequestTimeout => 408,
@@ -106,8 +115,9 @@ impl ErrorCode {
             | Self::FileNotTaken
             | Self::InvalidParameters
             | Self::InvalidContext => 422,
-            Self::TooManyRequests => 429,
+            Self::TooManyRequests | Self::LimitReached => 429,
             Self::Internal => 500,
+            Self::NoRoom => 507,
             Self::Unavailable | Self::Unreachable => 503,
         }
     }
@@ -127,6 +137,7 @@ impl ErrorCode {
             Self::Unauthorized => "unauthorized",
             Self::SignedOut => "signed_out",
             Self::Forbidden => "forbidden",
+            Self::ModelNotAllowed => "model_not_allowed",
             Self::NotFound => "not_found",
             Self::WrongMethod => "wrong_method",
             Self::RequestTimeout => "request_timeout",
@@ -144,6 +155,8 @@ impl ErrorCode {
             Self::InvalidParameters => "invalid_parameters",
             Self::InvalidContext => "invalid_context",
             Self::TooManyRequests => "too_many_requests",
+            Self::LimitReached => "limit_reached",
+            Self::NoRoom => "no_room",
             Self::Internal => "internal",
             Self::Unavailable => "unavailable",
             Self::Unreachable => "unreachable",
@@ -155,10 +168,22 @@ impl ApiError {
     /// Creates an error. A message over 8 KiB is cut.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         let message = truncate_bytes(&message.into(), MAX_ERROR_MESSAGE_BYTES);
-        Self { code, message }
+        Self {
+            code,
+            message,
+            retry_after: None,
+        }
     }
 
-    /// No response arrived. The request may have been processed nevertheless.
+    /// Adds the number of seconds after which the same request may succeed.
+    pub fn with_retry_after(self, seconds: Option<u64>) -> Self {
+        Self {
+            retry_after: seconds,
+            ..self
+        }
+    }
+
+    /// Creates the error of a request without a response. It may have been processed.
     pub fn unreachable() -> Self {
         Self::new(
             ErrorCode::Unreachable,
@@ -167,12 +192,12 @@ impl ApiError {
         )
     }
 
-    /// The server could not parse a request, or the page could not parse a response.
+    /// Creates the error of a request that the server can't parse, or of a response that the page can't.
     pub fn unreadable(cause: impl fmt::Display) -> Self {
         Self::new(
             ErrorCode::BadRequest,
             [
-                "The data that was sent could not be read (",
+                "The request or its answer could not be read (",
                 &excerpt(&cause.to_string()),
                 "). If this is Parlor's own page, reload it.",
             ]

@@ -109,7 +109,7 @@ pub enum EventBody {
     RunContinued { created_at: Timestamp },
     /// The run's activity, shown until there is output.
     Status { message: String },
-    /// More of the model's reasoning.
+    /// More of the model's thinking.
     Thinking {
         /// The index of the node: the model call of the answer.
         node: usize,
@@ -118,6 +118,10 @@ pub enum EventBody {
         /// The delta's offset in the part, in bytes of UTF-8.
         offset: usize,
         text: String,
+        /// The duration of the thinking in milliseconds, with its last delta, which has no text; missing before, and if
+        /// it is shorter than a tenth of a second.
+        #[serde(skip_serializing_if = "is_zero")]
+        took_ms: u64,
     },
     /// More of the answer. All `text_delta`s of a run joined equal the payload's `message`, except those of a node
     /// before its `text_was_thinking`. Those without an `offset` are added by Parlor in the streams of one run: the
@@ -131,8 +135,8 @@ pub enum EventBody {
         offset: usize,
         text: String,
     },
-    /// The text of this node so far was reasoning: remove it from the answer. Its parts become thinking in place. The model
-    /// marked only the end of its reasoning.
+    /// The text of this node so far was thinking: remove it from the answer. Its parts become thinking in place. The model
+    /// marked only the end of its thinking.
     TextWasThinking { node: usize },
     /// A tool call waits for the user's approval.
     ApprovalRequested(RequestedCall),
@@ -186,6 +190,12 @@ pub enum EventBody {
         part: usize,
         payload: PayloadRef,
     },
+    /// The model made an image, which is a file of the message, at this place in its answer.
+    FileMade {
+        node: usize,
+        part: usize,
+        file: Attachment,
+    },
     /// Values that the user may want to send next. They replace the earlier ones.
     SuggestedValues { values: Vec<SuggestedValue> },
     /// Actions that the user may want to take next. They replace the earlier ones.
@@ -237,12 +247,16 @@ pub enum EventBody {
         #[serde(skip_serializing_if = "Option::is_none")]
         finish_reason: Option<FinishReason>,
     },
-    /// The user's settings or memories changed. The event has no conversation and not the new values: load them.
+    /// The user's settings, memories or shares changed. The event has no conversation and not the new values: load them.
     SettingsChanged,
     /// A placeholder for a deleted event, which keeps its position. It has a conversation only if the original had one.
     Empty,
     /// The stored event can't be read. Continue after it and load what you show again: that includes its effects.
     Damaged,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A notice of the stream about itself. It has no position and no `id`, and the stream ends with it.

@@ -59,7 +59,7 @@ kinds! {
     }],
     EventBody::RunContinued { .. } => [EventBody::RunContinued { created_at: AT }],
     EventBody::Status { .. } => [EventBody::Status { message: text() }],
-    EventBody::Thinking { .. } => [EventBody::Thinking { node: 0, part: 1, offset: 2, text: text() }],
+    EventBody::Thinking { .. } => [EventBody::Thinking { node: 0, part: 1, offset: 2, text: text(), took_ms: 1200 }],
     EventBody::TextDelta { .. } => [EventBody::TextDelta { node: 0, part: 1, offset: 2, text: text() }],
     EventBody::ApprovalRequested(_) => [
         EventBody::ApprovalRequested(requested_call(None)),
@@ -86,6 +86,7 @@ kinds! {
     ],
     EventBody::Waiting { .. } => [EventBody::Waiting { worked_ms: 7 }],
     EventBody::PayloadMade { .. } => [EventBody::PayloadMade { node: 0, part: 1, payload: payload() }],
+    EventBody::FileMade { .. } => [EventBody::FileMade { node: 0, part: 1, file: attachment() }],
     EventBody::SuggestedValues { .. } => [EventBody::SuggestedValues {
         values: vec![SuggestedValue { label: text(), value: text() }],
     }],
@@ -221,6 +222,8 @@ pub fn attachment() -> Attachment {
         bytes: 70,
         width: Some(8),
         height: None,
+        text_bytes: None,
+        problem: None,
     }
 }
 
@@ -229,6 +232,7 @@ pub fn payload() -> PayloadRef {
         payload_id: "abc12345".into(),
         kind: "table".into(),
         summary: "Table (3)".into(),
+        preview_rows: Some(3),
     }
 }
 

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 /// The reason for which the last model call of a run stopped, as the model server reports it: `stop`, `length` (the answer
 /// reached a length limit of the model, the request or Parlor, and can be continued), `pause_turn` (the model server
 /// paused a long turn, which can be continued), `tool_calls`, `content_filter`, `refusal`, `safety`,
-/// `malformed_function_call`, or any other word.
+/// `malformed_function_call`, or any other word. `steered` is Parlor's own: the run ended after its tool calls, so that the
+/// model gets the user's next message (setting `agent.steer`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
 pub enum FinishReason {
@@ -26,12 +27,14 @@ pub enum FinishReason {
     PauseTurn,
     /// The model called a tool in a form that its own server could not parse.
     MalformedFunctionCall,
+    /// Parlor ended the run after its tool calls, for the user's next message.
+    Steered,
     /// Any other, which counts as a natural end.
     Other(String),
 }
 
 /// The known reasons and their names.
-const NAMES: [(FinishReason, &str); 8] = [
+const NAMES: [(FinishReason, &str); 9] = [
     (FinishReason::Stop, "stop"),
     (FinishReason::Length, "length"),
     (FinishReason::ToolCalls, "tool_calls"),
@@ -40,6 +43,7 @@ const NAMES: [(FinishReason, &str); 8] = [
     (FinishReason::Safety, "safety"),
     (FinishReason::PauseTurn, "pause_turn"),
     (FinishReason::MalformedFunctionCall, "malformed_function_call"),
+    (FinishReason::Steered, "steered"),
 ];
 
 impl FinishReason {
@@ -52,12 +56,12 @@ impl FinishReason {
         known.map_or("", |(_, name)| name)
     }
 
-    /// True if the answer ended at a limit and *Continue* can go beyond it.
+    /// Returns true if the answer ended at a limit and *Continue* can go beyond it.
     pub fn is_cut_short(&self) -> bool {
         matches!(self, Self::Length | Self::PauseTurn)
     }
 
-    /// True if the model or its server decided not to give an answer, or the rest of it.
+    /// Returns true if the model or its server decided not to give an answer, or the rest of it.
     pub fn is_withheld(&self) -> bool {
         matches!(self, Self::ContentFilter | Self::Refusal | Self::Safety)
     }

@@ -111,11 +111,11 @@ id!(
 );
 id!(
     /// One model call, in the diagnostics.
-    CallId
+    ModelCallId
 );
 id!(
     /// A research stream: a saved query.
-    StreamId
+    ResearchStreamId
 );
 id!(
     /// An API token's id, which is not the token itself.
@@ -128,6 +128,10 @@ id!(
 id!(
     /// The id of a one-time link to an account, which is not its secret.
     LinkId
+);
+id!(
+    /// The id of a share of a conversation, which is not the secret of its link.
+    ShareId
 );
 id!(
     /// One intent of a user (send, regenerate …). The same id twice is done once.

@@ -93,7 +93,7 @@ pub enum ApprovalAnswer {
 }
 
 impl ApprovalAnswer {
-    /// True if the call may begin.
+    /// Returns true if the call may begin.
     pub fn is_allowed(self) -> bool {
         self != Self::Deny
     }

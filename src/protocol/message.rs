@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Attachment, CitedSource, FinishReason, Interaction, MessageId, PayloadRef, SuggestedAction,
-    SuggestedValue, Timestamp, ToolCall, ToolStatus, Usage, flat_json::Fields,
+    Attachment, CitedSource, FinishReason, Interaction, MessageId, PayloadRef, RunError, RunStatus,
+    SuggestedAction, SuggestedValue, Timestamp, ToolCall, ToolStatus, Usage, flat_json::Fields,
 };
 
 /// One message of a conversation.
@@ -85,6 +85,9 @@ pub struct AssistantMessage {
     /// periods that a crash cut off and the time of waiting for the user.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub worked_ms: u64,
+    /// The part of that in which the model was thinking, in milliseconds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub thought_ms: u64,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -102,7 +105,7 @@ pub struct Node {
 #[serde(tag = "type", rename_all = "snake_case", try_from = "Fields")]
 #[schemars(!try_from)]
 pub enum Part {
-    /// The model's reasoning, as Markdown.
+    /// The model's thinking, as Markdown.
     Thinking { text: String },
     /// The answer, as Markdown.
     Text { text: String },
@@ -110,6 +113,8 @@ pub enum Part {
     ToolCall(Box<ToolCall>),
     /// A payload that the model made for the panel.
     Payload { payload: PayloadRef },
+    /// An image that the model made.
+    File { file: Attachment },
 }
 
 /// A unit of display: a part, or a text together with its continuation.
@@ -118,7 +123,7 @@ pub struct MessagePiece<'a> {
     /// The indices of the node and the part in which it begins.
     pub key: (usize, usize),
     pub kind: MessagePieceKind<'a>,
-    /// Its texts; none for a tool call or a payload.
+    /// Its texts; none for a tool call, a payload or a file.
     pub texts: Vec<&'a str>,
 }
 
@@ -129,6 +134,7 @@ pub enum MessagePieceKind<'a> {
     Text,
     ToolCall(&'a ToolCall),
     Payload(&'a PayloadRef),
+    File(&'a Attachment),
 }
 
 impl<'a> MessagePiece<'a> {
@@ -147,60 +153,6 @@ impl<'a> MessagePiece<'a> {
     }
 }
 
-/// The state of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RunStatus {
-    /// A task on the server works on it.
-    Running,
-    /// It waits for the user's approval. It has no task and no time limit.
-    Waiting,
-    /// The model finished its answer.
-    Complete,
-    /// The user stopped it.
-    Stopped,
-    /// The model server, or Parlor, reported an error.
-    Failed,
-    /// It was cut off: the connection broke, or Parlor itself ended, during the run.
-    Interrupted,
-}
-
-/// The reason why a run did not complete, with texts for the user.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct RunError {
-    /// Stable and machine-readable, such as `key_refused`.
-    pub code: String,
-    /// What happened, naming the endpoint.
-    pub message: String,
-    /// Advice, naming the setting; missing when trying again is the only one.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub hint: String,
-}
-
-impl RunStatus {
-    /// True if the run has ended. This is the only definition of a run's end.
-    pub fn is_terminal(self) -> bool {
-        !matches!(self, Self::Running | Self::Waiting)
-    }
-
-    /// True if the user who was not looking is notified of this end. Their own stop is not news to them.
-    pub fn is_notifiable(self) -> bool {
-        self.is_terminal() && self != Self::Stopped
-    }
-
-    /// The name on the wire and in the database.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Waiting => "waiting",
-            Self::Complete => "complete",
-            Self::Stopped => "stopped",
-            Self::Failed => "failed",
-            Self::Interrupted => "interrupted",
-        }
-    }
-}
-
 impl Message {
     /// The run's output, if this is an assistant message.
     pub fn assistant(&self) -> Option<&AssistantMessage> {
@@ -210,14 +162,11 @@ impl Message {
         }
     }
 
-    /// The files of the message, in their order: those of the user, or those of the answer's tools.
+    /// The files of the message, in their order: those of the user, or those of the answer and its tools.
     pub fn files(&self) -> Vec<&Attachment> {
         match &self.body {
             MessageBody::User { files, .. } => files.iter().collect(),
-            MessageBody::Assistant(answer) => {
-                let calls = answer.tool_calls();
-                calls.flat_map(|call| &call.attachments).collect()
-            }
+            MessageBody::Assistant(answer) => answer.files().collect(),
             MessageBody::Damaged => Vec::new(),
         }
     }
@@ -247,13 +196,14 @@ impl AssistantMessage {
             usage: None,
             ended_at: None,
             worked_ms: 0,
+            thought_ms: 0,
         }
     }
 
     /// Returns the whole output as it is shown.
     ///
     /// A text that was cut off continues in the next node when its run is continued, possibly after some
-    /// reasoning. The two texts are one piece.
+    /// thinking. The two texts are one piece.
     pub fn pieces(&self) -> Vec<MessagePiece<'_>> {
         let mut pieces: Vec<MessagePiece<'_>> = Vec::new();
         for (node_index, node) in self.nodes.iter().enumerate() {
@@ -272,6 +222,7 @@ impl AssistantMessage {
                     Part::Text { .. } => MessagePieceKind::Text,
                     Part::ToolCall(call) => MessagePieceKind::ToolCall(call),
                     Part::Payload { payload } => MessagePieceKind::Payload(payload),
+                    Part::File { file } => MessagePieceKind::File(file),
                 };
                 match cut_off {
                     Some(index) if kind == MessagePieceKind::Text => {
@@ -293,7 +244,7 @@ impl AssistantMessage {
         pieces
     }
 
-    /// All text, in order, without the reasoning: the `message` of the public contract.
+    /// All text, in order, without the thinking: the `message` of the public contract.
     pub fn text(&self) -> String {
         let pieces = self.pieces().into_iter();
         let texts = pieces.filter(|piece| piece.kind == MessagePieceKind::Text);
@@ -308,7 +259,7 @@ impl AssistantMessage {
         let parts = self.nodes.iter().flat_map(|node| &node.parts);
         parts.filter_map(|part| match part {
             Part::ToolCall(call) => Some(&**call),
-            Part::Thinking { .. } | Part::Text { .. } | Part::Payload { .. } => None,
+            Part::Thinking { .. } | Part::Text { .. } | Part::Payload { .. } | Part::File { .. } => None,
         })
     }
 
@@ -317,7 +268,17 @@ impl AssistantMessage {
         let parts = self.nodes.iter_mut().flat_map(|node| &mut node.parts);
         parts.filter_map(|part| match part {
             Part::ToolCall(call) => Some(&mut **call),
-            Part::Thinking { .. } | Part::Text { .. } | Part::Payload { .. } => None,
+            Part::Thinking { .. } | Part::Text { .. } | Part::Payload { .. } | Part::File { .. } => None,
+        })
+    }
+
+    /// The files of the answer and of its tools, in their order.
+    pub fn files(&self) -> impl Iterator<Item = &Attachment> {
+        let parts = self.nodes.iter().flat_map(|node| &node.parts);
+        parts.flat_map(|part| match part {
+            Part::ToolCall(call) => &call.attachments[..],
+            Part::File { file } => std::slice::from_ref(file),
+            Part::Thinking { .. } | Part::Text { .. } | Part::Payload { .. } => &[],
         })
     }
 
@@ -327,16 +288,16 @@ impl AssistantMessage {
         parts.filter_map(|part| match part {
             Part::ToolCall(call) => call.payload.as_ref(),
             Part::Payload { payload } => Some(payload),
-            Part::Thinking { .. } | Part::Text { .. } => None,
+            Part::Thinking { .. } | Part::Text { .. } | Part::File { .. } => None,
         })
     }
 
-    /// True if a tool call waits for the user's approval.
-    pub fn is_waiting_for_person(&self) -> bool {
+    /// Returns true if a tool call waits for the user's approval.
+    pub fn is_waiting_for_user(&self) -> bool {
         self.tool_calls().any(|call| call.status == ToolStatus::Waiting)
     }
 
-    /// True if the answer is complete and the model stopped at a limit, so that there may be more.
+    /// Returns true if the answer is complete and the model stopped at a limit, so that there may be more.
     pub fn is_cut_short(&self) -> bool {
         self.status == RunStatus::Complete
             && self
@@ -345,18 +306,18 @@ impl AssistantMessage {
                 .is_some_and(FinishReason::is_cut_short)
     }
 
-    /// True if there is nothing to show yet.
+    /// Returns true if there is nothing to show yet.
     pub fn is_empty(&self) -> bool {
         self.nodes.iter().all(|node| node.parts.is_empty())
     }
 }
 
 impl Part {
-    /// The text of any kind of part; empty for a tool call or a payload.
+    /// The text of any kind of part; empty for a tool call, a payload or a file.
     pub fn text(&self) -> &str {
         match self {
             Self::Thinking { text } | Self::Text { text } => text,
-            Self::ToolCall(_) | Self::Payload { .. } => "",
+            Self::ToolCall(_) | Self::Payload { .. } | Self::File { .. } => "",
         }
     }
 }

@@ -9,12 +9,14 @@ pub mod client_update;
 pub mod context;
 pub mod conversation_list;
 pub mod damaged_message;
+pub mod data;
 pub mod diagnostics;
 pub mod dollars;
 pub mod error;
 pub mod event;
 #[cfg(test)]
 pub mod examples;
+pub mod file_preview;
 pub mod finish_reason;
 mod flat_json;
 pub mod id;
@@ -27,13 +29,16 @@ pub mod message;
 pub mod model_capabilities;
 pub mod model_list;
 pub mod number_format;
-pub mod opaque;
 pub mod page;
 pub mod panel;
 pub mod parameters;
 pub mod payload;
 pub mod personal;
+pub mod provider_data;
 pub mod queue;
+pub mod role;
+pub mod run_status;
+pub mod sharing;
 pub mod sorted_vec;
 pub mod sse;
 pub mod suggestion;
@@ -42,35 +47,39 @@ pub mod thinking;
 pub mod time;
 pub mod tool;
 pub mod transcript;
+pub mod url_text;
 pub mod usage;
 
-pub use attachment::Attachment;
+pub use attachment::{Attachment, FileProblem};
 pub use client_update::ClientUpdate;
 pub use context::{PageContext, PageFields};
-pub use conversation_list::{ConversationList, ConversationSummary};
+pub use conversation_list::{ConversationList, ListedConversation};
 pub use dollars::Dollars;
 pub use error::{ApiError, ErrorCode};
 pub use event::{Event, EventBody, Position, StreamNotice};
+pub use file_preview::FilePreview;
 pub use finish_reason::FinishReason;
 pub use id::{
-    AttachmentId, CallId, ConversationId, IntentId, LinkId, MemoryId, MessageId, SessionId, StreamId,
-    TokenId, UserId,
+    AttachmentId, ConversationId, IntentId, LinkId, MemoryId, MessageId, ModelCallId, ResearchStreamId,
+    SessionId, ShareId, TokenId, UserId,
 };
 pub use interaction::Interaction;
 pub use json::RawJson;
 pub use memory::Memory;
 pub use message::{
-    AssistantMessage, Message, MessageBody, MessagePiece, MessagePieceKind, Node, Part, RunError, RunStatus,
-    WAITING_FOR_MODEL,
+    AssistantMessage, Message, MessageBody, MessagePiece, MessagePieceKind, Node, Part, WAITING_FOR_MODEL,
 };
 pub use model_capabilities::{ModelCapabilities, Prices};
-pub use opaque::{Opaque, PlacedOpaque};
 pub use page::PageInfo;
 pub use panel::PanelView;
 pub use parameters::{ParameterInput, Parameters};
 pub use payload::{Payload, PayloadRef, PayloadVerdict, Verdict};
 pub use personal::{ApiToken, NewToken, PersonalData};
+pub use provider_data::{PlacedProviderData, ProviderData};
 pub use queue::{MessageQueue, QueuedMessage};
+pub use role::Role;
+pub use run_status::{RunError, RunStatus};
+pub use sharing::{NewShare, Share, SharedConversation, SharedFrame};
 pub use suggestion::{ActionHandler, ActionStyle, CitedSource, SuggestedAction, SuggestedValue};
 pub use thinking::{ThinkingChoice, ThinkingLevel, ThinkingSupport};
 pub use time::Timestamp;

@@ -47,7 +47,7 @@ impl ModelCapabilities {
         }
     }
 
-    /// True if nothing is known.
+    /// Returns true if nothing is known.
     pub fn is_unknown(&self) -> bool {
         *self == Self::default()
     }

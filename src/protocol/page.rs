@@ -1,20 +1,20 @@
 //! The identity of a page, which the server and the browser share.
 
-/// A page: a part of the application with an address of its own.
+/// A page: a part of the application with a URL of its own.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct PageInfo {
-    /// The name in requests, such as `literature`. It is also the id of the page's root element in the browser.
+    /// The name in requests, such as `literature`. It is also the id of the page's main element in the browser.
     pub name: &'static str,
-    /// The path of the page's addresses. Those below it belong to the page too.
+    /// The path of the page's URLs. Those below it belong to the page too.
     pub path: &'static str,
-    /// The name for the person.
+    /// The name for the user.
     pub title: &'static str,
-    /// True if the chat stands in a tray beside the page.
+    /// True if the chat is shown in a tray next to the page.
     pub has_tray: bool,
 }
 
 impl PageInfo {
-    /// Returns true if an address, without its query, belongs to the page.
+    /// Returns true if a URL, without its query, belongs to the page.
     pub fn has_path(&self, path: &str) -> bool {
         let rest = path.strip_prefix(self.path);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

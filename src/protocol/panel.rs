@@ -1,10 +1,15 @@
 //! The panel's view of a payload: made by the server from the payload's data, ready to be rendered.
 //!
 //! Numbers are texts here, formatted for people, and coordinates of a chart are whole numbers, so that the
-//! page neither parses data nor calculates. An address is present only if it is allowed as a link: `http` or
+//! page neither parses data nor calculates. A URL is present only if it is allowed as a link: `http` or
 //! `https`.
 
 use serde::{Deserialize, Serialize};
+
+/// The number of rows of a table that an answer shows.
+pub const PREVIEW_ROWS: usize = 5;
+/// The number of changed lines of a document that an answer shows.
+pub const PREVIEW_LINES: usize = 10;
 
 /// A payload on the screen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +60,8 @@ pub struct ArticleView {
     /// Its ids elsewhere: "PMID 123".
     pub ids: Vec<LinkedText>,
     /// The abstract's paragraphs.
-    pub summary: Vec<String>,
+    #[serde(rename = "summary")]
+    pub abstract_text: Vec<String>,
     /// The PubMed id, if the article can be opened and saved here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pmid: Option<String>,
@@ -94,7 +100,7 @@ pub struct WebResults {
 pub struct WebResult {
     pub title: String,
     pub url: Option<String>,
-    /// The page's host, or the text given as its address if that can't be a link.
+    /// The page's host, or the text given as its URL if that can't be a link.
     pub host: String,
     pub snippet: String,
 }

@@ -116,7 +116,7 @@ impl Parameters {
         }
     }
 
-    /// True if nothing is set.
+    /// Returns true if nothing is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

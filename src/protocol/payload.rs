@@ -1,4 +1,4 @@
-//! Payloads: structured data for a panel beside the conversation, made by a tool or by the model.
+//! Payloads: structured data for the panel next to the conversation, made by a tool or by the model.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -29,6 +29,20 @@ pub struct PayloadRef {
     pub kind: String,
     /// A one-line summary.
     pub summary: String,
+    /// The number of rows or of changed lines, of which the answer itself shows the first; 0 for a chart. Missing if it
+    /// shows nothing of the payload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview_rows: Option<usize>,
+}
+
+impl PayloadRef {
+    /// The note in the model's output of a tool that made the payload. The page leaves it out.
+    pub fn model_note(&self) -> String {
+        let Self {
+            payload_id, summary, ..
+        } = self;
+        ["\n\n(The person sees this as ", payload_id, ": ", summary, ".)"].concat()
+    }
 }
 
 /// A payload with its data.
@@ -72,11 +86,13 @@ pub struct PayloadVerdict {
 }
 
 impl Payload {
+    /// Returns a reference without a preview.
     pub fn to_ref(&self) -> PayloadRef {
         PayloadRef {
             payload_id: self.payload_id.clone(),
             kind: self.kind.clone(),
             summary: self.summary.clone(),
+            preview_rows: None,
         }
     }
 }

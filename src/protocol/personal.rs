@@ -37,7 +37,7 @@ pub struct ApiToken {
 }
 
 impl ApiToken {
-    /// True if it is no longer accepted.
+    /// Returns true if it is no longer accepted.
     pub fn has_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|end| end <= now)
     }

@@ -56,7 +56,7 @@ pub enum ActionStyle {
 }
 
 /// A source of a statement, as the model names it.
-// Whether a tool really returned it, and whether its address may be a link, is checked elsewhere.
+// Whether a tool really returned it, and whether its URL may be a link, is checked elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Source")]
 pub struct CitedSource {

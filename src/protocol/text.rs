@@ -1,4 +1,4 @@
-//! Shortening of texts, the same in both halves.
+//! Shortening of texts, the same on the server and in the browser.
 
 /// Shortens a text to `limit` characters, and appends an ellipsis if it was longer.
 pub fn truncate_chars(text: &str, limit: usize) -> String {

@@ -24,7 +24,7 @@ pub struct ToolCall {
     pub input: RawJson,
     /// A description of the call for the user: "Searching the web", then "Searched" if it succeeds.
     pub label: String,
-    /// The object of the call: the query, the address.
+    /// The object of the call: the query, the URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     pub status: ToolStatus,
@@ -96,7 +96,7 @@ pub struct RequestedCall {
     pub input: RawJson,
     /// A description of the running call: "Searching the web".
     pub label: String,
-    /// The object of the call: the query, the address.
+    /// The object of the call: the query, the URL.
     pub detail: Option<String>,
 }
 

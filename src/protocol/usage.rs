@@ -15,7 +15,7 @@ pub const MAX_TOKENS: usize = i32::MAX as usize;
 pub struct Usage {
     /// The tokens of the input: the instructions, the tools, the conversation.
     pub input_tokens: usize,
-    /// The tokens of the output, reasoning included.
+    /// The tokens of the output, thinking included.
     pub output_tokens: usize,
     /// True if the model server has not counted: the numbers are Parlor's estimates.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

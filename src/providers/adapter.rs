@@ -14,7 +14,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// If it can never be called: the address is invalid, or a header or the key can't be sent.
+/// If it can never be called: the URL is invalid, or a header or the key can't be sent.
 pub fn create_endpoint(config: &EndpointConfig) -> Result<Arc<dyn Endpoint>, ModelError> {
     Ok(match config.kind {
         EndpointKind::OpenAi => Arc::new(OpenAi::new(config)?),

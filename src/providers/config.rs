@@ -27,7 +27,7 @@ pub struct EndpointConfig {
     /// The base URL, with the version unless it is Anthropic's.
     pub base_url: String,
     pub api_key: Option<SecretString>,
-    /// The source of the address for hints: "OPENAI_BASE_URL", "base_url of “x” in Leptos.toml". Empty if it
+    /// The source of the URL for hints: "OPENAI_BASE_URL", "base_url of “x” in Leptos.toml". Empty if it
     /// is not set.
     pub base_url_source: String,
     /// The source of the key for hints: "OPENAI_API_KEY".
@@ -42,7 +42,7 @@ pub struct EndpointConfig {
     pub context_windows: BTreeMap<String, usize>,
     /// The capabilities of single models in the settings, by the endpoint's names.
     pub capabilities: BTreeMap<String, ModelCapabilities>,
-    /// Models that the endpoint does not list are rejected without a call.
+    /// True if models that the endpoint does not list are rejected without a call.
     pub lists_all_models: bool,
     /// Secrets of all settings. They are removed from quoted server messages: another endpoint's key may have
     /// reached this server.
@@ -85,7 +85,7 @@ impl EndpointConfig {
     }
 }
 
-/// User info in the address is as secret as a key.
+/// User info in the URL is as secret as a key.
 impl fmt::Debug for EndpointConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EndpointConfig")
@@ -115,7 +115,7 @@ pub fn redact_url(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
     url.set_fragment(None);
-    // These calls fail only for URLs that can't have user info.
+    // These calls fail only for URLs that can't have userinfo.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.as_str().trim_end_matches('/').to_owned()

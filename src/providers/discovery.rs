@@ -1,7 +1,7 @@
 //! Discovery of model servers on this machine at their usual ports, for an installation without configured
 //! endpoints.
 //!
-//! A candidate is an ordinary endpoint. It is asked each time the model list is made, and no answer is not an
+//! A candidate is an ordinary endpoint. It is asked each time the model list is made, and no response is not an
 //! error. So a server that starts later appears by itself.
 
 use std::{net::SocketAddr, time::Duration};

@@ -55,12 +55,18 @@ pub fn is_system_unsupported(error: &ModelError) -> bool {
     NO_SYSTEM_PHRASES.iter().any(|phrase| message.contains(phrase))
 }
 
+/// Returns true if this model makes no images: "Unknown parameter: modalities", "no endpoints support the requested output
+/// modalities".
+pub fn is_image_output_unsupported(error: &ModelError) -> bool {
+    is_permanent(error) && normalized_message(error).contains("modalit")
+}
+
 /// Returns true if the request was rejected and would be again.
 fn is_permanent(error: &ModelError) -> bool {
     error.kind == ModelErrorKind::Refused
 }
 
-/// Returns the server's own text. The error for the user also names the endpoint and its address.
+/// Returns the server's own text. The error for the user also names the endpoint and its URL.
 fn normalized_message(error: &ModelError) -> String {
     let text = error.reply.as_ref().map_or("", |reply| &reply.text);
     normalize_phrase(text)

@@ -104,13 +104,13 @@ mod tests {
             id: (*tool).into(),
             name: (*tool).into(),
             arguments: "{}".into(),
-            opaque: Vec::new(),
+            provider_data: Vec::new(),
         };
         ModelMessage::Assistant {
             text: text.into(),
             thinking: Some("Hm.".into()),
             tool_calls: tools.iter().map(call).collect(),
-            opaque: Vec::new(),
+            provider_data: Vec::new(),
         }
     }
 

@@ -39,6 +39,7 @@ enum Thinking {
 
 use Thinking::{Always, Budget, BudgetOrOff, Levels};
 
+/// Creates an entry of which only the thinking is known.
 const fn model(prefix: &'static str, thinking: Thinking) -> KnownModel {
     KnownModel {
         prefix,
@@ -62,7 +63,7 @@ impl KnownModel {
         self
     }
 
-    /// Text only.
+    /// It takes neither images nor PDF files.
     const fn is_blind(mut self) -> Self {
         self.image_input = Some(false);
         self.pdf_input = Some(false);

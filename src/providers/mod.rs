@@ -14,6 +14,7 @@ pub mod discovery;
 mod error_phrases;
 mod fallback_messages;
 mod gemini;
+mod images;
 mod known_models;
 mod lenient;
 mod list_entry;
@@ -38,6 +39,7 @@ mod tour;
 pub use self::{
     adapter::create_endpoint,
     config::{DEFAULT_MAX_FRAME_BYTES, EndpointConfig},
-    registry::{Models, ModelsConfig, UnknownModel, endpoint_name},
+    images::{can_edit, expected_size},
+    registry::{ImageModel, Models, ModelsConfig, UnknownModel, endpoint_name},
     think_tags::ThinkFilter,
 };

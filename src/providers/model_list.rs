@@ -72,11 +72,11 @@ pub fn read_models(answer: &Value) -> Option<Vec<ListedModel>> {
 
 /// Returns a number of tokens that can be a window.
 pub fn parse_tokens(value: &Value) -> Option<usize> {
-    plausible(usize::try_from(value.as_u64()?).ok()?)
+    plausible_window(usize::try_from(value.as_u64()?).ok()?)
 }
 
 /// Returns a window unless it is implausible.
-pub fn plausible(tokens: usize) -> Option<usize> {
+pub fn plausible_window(tokens: usize) -> Option<usize> {
     CONTEXT_WINDOW_RANGE.contains(&tokens).then_some(tokens)
 }
 

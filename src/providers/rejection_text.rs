@@ -31,7 +31,7 @@ const COMPLAINTS: [&str; 20] = [
     "cannot be used",
 ];
 
-/// The server's text: in lower case, without quotation marks, apostrophes and addresses.
+/// The server's text: in lower case, without quotation marks, apostrophes and URLs.
 #[derive(Debug)]
 pub struct RejectionText(String);
 

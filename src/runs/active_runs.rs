@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    protocol::{MessageId, UserId, intent::ApprovalAnswer},
+    protocol::{ConversationId, MessageId, UserId, intent::ApprovalAnswer},
     storage::RunKey,
 };
 
@@ -25,7 +25,7 @@ pub(super) struct ActiveRuns(Arc<Mutex<RunTable>>);
 
 #[derive(Default)]
 struct RunTable {
-    entries: HashMap<MessageId, Entry>,
+    entries: HashMap<MessageId, ActiveRun>,
     /// The stops in progress, by run. A run that enters meanwhile is stopped from the beginning.
     stops: HashMap<(UserId, MessageId), Vec<StopNumber>>,
     /// The number of the latest stop of any run.
@@ -33,8 +33,11 @@ struct RunTable {
 }
 
 #[derive(Clone)]
-struct Entry {
+struct ActiveRun {
     user_id: UserId,
+    conversation_id: ConversationId,
+    /// False from when its end is being stored: whoever sees the end may start the next run at once.
+    holds_place: bool,
     stop: CancellationToken,
     approvals: mpsc::Sender<ApprovalReply>,
     /// Closed when the run is no longer active.
@@ -60,6 +63,10 @@ pub(super) struct StopGuard {
     run: (UserId, MessageId),
     number: StopNumber,
 }
+
+/// The user has the maximum number of active runs.
+#[derive(Debug)]
+pub(super) struct TooManyRuns;
 
 /// A user's answer to the question whether a tool call may begin.
 #[derive(Debug)]
@@ -88,16 +95,36 @@ impl ActiveRuns {
     /// Adds a run to the active runs; it is stopped only if a stop that began after `before` is in
     /// progress. A user who continues a stopped run wants it to run.
     pub fn enter_after(&self, run: RunKey, before: StopNumber) -> Option<RunSlot> {
+        self.enter_limited(run, before, None).unwrap_or_default()
+    }
+
+    /// As [`enter_after`](Self::enter_after). In a conversation that is being answered the limit does not count: no run starts
+    /// there.
+    ///
+    /// # Errors
+    ///
+    /// If the user has the maximum number of other active runs.
+    pub fn enter_limited(
+        &self,
+        run: RunKey,
+        before: StopNumber,
+        limit: Option<usize>,
+    ) -> Result<Option<RunSlot>, TooManyRuns> {
+        let mut state = self.0.lock();
+        if limit.is_some_and(|limit| state.is_full(run, limit)) {
+            return Err(TooManyRuns);
+        }
         let stop = CancellationToken::new();
         let (end, ended) = watch::channel(());
         let (answer, answers) = mpsc::channel(MAX_QUEUED_APPROVALS);
-        let mut state = self.0.lock();
         let stops = state.stops.get(&(run.user_id, run.message_id));
         let is_stopping = stops.is_some_and(|stops| stops.iter().any(|stop| *stop > before));
         match state.entries.entry(run.message_id) {
-            hash_map::Entry::Occupied(_) => return None,
-            hash_map::Entry::Vacant(entry) => entry.insert(Entry {
+            hash_map::Entry::Occupied(_) => return Ok(None),
+            hash_map::Entry::Vacant(entry) => entry.insert(ActiveRun {
                 user_id: run.user_id,
+                conversation_id: run.conversation_id,
+                holds_place: true,
                 stop: stop.clone(),
                 approvals: answer,
                 closed: ended,
@@ -106,13 +133,13 @@ impl ActiveRuns {
         if is_stopping {
             stop.cancel();
         }
-        Some(RunSlot {
+        Ok(Some(RunSlot {
             active: self.clone(),
             run: run.message_id,
             stop,
             approvals: answers,
             _end: end,
-        })
+        }))
     }
 
     /// Returns any active run.
@@ -180,6 +207,30 @@ impl ActiveRuns {
     }
 }
 
+impl RunTable {
+    /// Returns true if a run would be beyond the limit of its user, unless its conversation is being answered.
+    fn is_full(&self, run: RunKey, limit: usize) -> bool {
+        let own = self
+            .entries
+            .iter()
+            .filter(|(_, active)| active.user_id == run.user_id);
+        let is_answered = own
+            .clone()
+            .any(|(_, active)| active.conversation_id == run.conversation_id);
+        let others = own.filter(|(id, active)| **id != run.message_id && active.holds_place);
+        !is_answered && others.count() >= limit
+    }
+}
+
+impl RunSlot {
+    /// Gives up the run's place among those of its user, before its end is stored.
+    pub fn free_place(&self) {
+        if let Some(entry) = self.active.0.lock().entries.get_mut(&self.run) {
+            entry.holds_place = false;
+        }
+    }
+}
+
 impl Drop for RunSlot {
     fn drop(&mut self) {
         self.active.0.lock().entries.remove(&self.run);
@@ -232,5 +283,32 @@ mod tests {
         drop(third);
         drop(second);
         assert_eq!(is_stopped(), Some(false));
+    }
+
+    #[test]
+    fn limits_the_runs_of_each_user() {
+        let active = ActiveRuns::default();
+        let run = |user_id, conversation_id| RunKey {
+            user_id,
+            conversation_id,
+            message_id: MessageId::new(),
+        };
+        let (here, there) = (ConversationId::new(), ConversationId::new());
+        let first = run(UserId::LOCAL, here);
+        let enter = |run| active.enter_limited(run, StopNumber::default(), Some(1));
+        let slot = enter(first).unwrap();
+        assert!(slot.is_some() && enter(first).is_ok_and(|slot| slot.is_none()));
+        assert!(enter(run(UserId::LOCAL, there)).is_err());
+        assert!(enter(run(UserId::new(), there)).is_ok(), "another user");
+        assert!(
+            enter(run(UserId::LOCAL, here)).is_ok(),
+            "the message waits for the end of the first"
+        );
+        let ending = slot.unwrap();
+        ending.free_place();
+        assert!(
+            enter(run(UserId::LOCAL, there)).is_ok(),
+            "its end is being stored"
+        );
     }
 }

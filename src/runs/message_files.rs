@@ -2,8 +2,8 @@
 
 use super::{Runs, StartError, journal_error};
 use crate::{
-    files,
-    protocol::{AttachmentId, ModelCapabilities, UserId},
+    files::{self, PDF},
+    protocol::{AttachmentId, FileProblem, ModelCapabilities, UserId},
     storage::StoredFile,
 };
 
@@ -13,6 +13,8 @@ pub struct FileNotTaken {
     pub name: String,
     /// True for an image, false for a PDF file.
     pub is_image: bool,
+    /// The reason why the text of a PDF file is not sent instead.
+    pub problem: Option<FileProblem>,
     pub model: String,
     /// Models that take it.
     pub others: Vec<String>,
@@ -37,13 +39,25 @@ impl Runs {
                 continue;
             };
             let is_image = files::is_image(&attachment);
-            // An image is tried if nothing is known; a PDF file is not.
+            // An image is tried if nothing is known; a PDF file is not. What no model can read is only named: the page has
+            // said so next to the file.
+            let is_unreadable = matches!(
+                attachment.problem,
+                Some(FileProblem::Encrypted | FileProblem::Damaged)
+            );
             let is_taken = |capabilities: &ModelCapabilities| match is_image {
                 true => capabilities.image_input != Some(false),
-                false => files::is_text(&attachment.media_type) || capabilities.pdf_input == Some(true),
+                false => {
+                    attachment.media_type != PDF
+                        || attachment.text_bytes.is_some()
+                        || is_unreadable
+                        || capabilities.pdf_input == Some(true)
+                }
             };
             if !is_taken(&capabilities) {
-                let list = self.0.models.list().await;
+                let mut list = self.0.models.list().await;
+                let permissions = self.permissions(user_id).await.map_err(journal_error)?;
+                permissions.filter(&mut list);
                 // A newer list, or the first one, may know more of the model.
                 capabilities = self.0.models.capabilities(model);
                 if is_taken(&capabilities) {
@@ -56,6 +70,7 @@ impl Runs {
                 return Err(StartError::FileNotTaken(FileNotTaken {
                     name: attachment.name,
                     is_image,
+                    problem: attachment.problem,
                     model: model.to_owned(),
                     others: taking.map(|listed| listed.id).collect(),
                 }));

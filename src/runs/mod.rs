@@ -27,12 +27,16 @@ use crate::{
         AssistantMessage, ConversationId, EventBody, RunError, RunStatus, UserId, transcript::apply_to_run,
     },
     providers::Models,
-    settings::{AgentSettings, HistorySettings, Limits, PromptSettings, Settings, Timeouts},
-    storage::{Change, Outcome, RunKey, Storage, StorageError, StorageErrorKind},
+    settings::{
+        AccountSettings, AgentSettings, HistorySettings, ImageSettings, Limits, PromptSettings, Settings,
+        Timeouts,
+    },
+    storage::{Change, Outcome, Queues, RunKey, Storage, StorageError, StorageErrorKind},
     tools::ToolRegistry,
 };
 
 mod active_runs;
+mod again;
 mod approval;
 mod approved_tools;
 mod driver;
@@ -40,6 +44,7 @@ mod history;
 mod message_files;
 mod page_payloads;
 mod pending_model_call;
+mod permissions;
 mod queue;
 mod recorder;
 mod recovery;
@@ -53,6 +58,7 @@ mod token_meter;
 mod tool_tasks;
 
 pub use message_files::FileNotTaken;
+pub use permissions::{CallRefusal, Permissions};
 pub use start::StartError;
 pub use stop::StopError;
 
@@ -154,9 +160,11 @@ struct Inner {
     tools: ToolRegistry,
     pages: Pages,
     files: Files,
+    accounts: Arc<AccountSettings>,
     agent: AgentSettings,
     prompt: PromptSettings,
     history: HistorySettings,
+    images: ImageSettings,
     limits: Limits,
     timeouts: Timeouts,
     /// The settings for recording model calls.
@@ -190,9 +198,11 @@ impl Runs {
             tools,
             pages,
             files,
+            accounts: Arc::new(settings.accounts.clone()),
             agent: settings.agent.clone(),
             prompt: settings.prompt.clone(),
             history: settings.history.clone(),
+            images: settings.images.clone(),
             limits: settings.limits.clone(),
             timeouts: settings.timeouts.clone(),
             recorder_settings: Arc::new(recorder::RecorderSettings::from_settings(settings)),
@@ -204,10 +214,11 @@ impl Runs {
         }))
     }
 
-    /// Returns `true` if a tool is offered to models now, on every page.
-    pub fn is_tool_offered(&self, name: &str) -> bool {
+    /// Returns `true` if a tool is offered to models now, on every page, for a user with these permissions.
+    pub fn is_tool_offered(&self, permissions: &Permissions, name: &str) -> bool {
         let scope = self.0.pages.resolve(None);
-        self.0.tools.offer_with(&scope.tools).get(name).is_some()
+        let is_there = || self.0.tools.offer_with(&scope.tools).get(name).is_some();
+        permissions.allows_tool(name) && is_there()
     }
 
     /// Returns the reasons why tools named in the settings are missing.
@@ -226,14 +237,28 @@ impl Runs {
         tokio::spawn(async move {
             // Earlier stops don't concern this run, even if they have not returned yet.
             let before = runs.0.active.latest_stop();
-            let mut slot = runs.0.active.enter_after(run, before);
-            let outcome = runs.0.journal.submit(change).await;
+            let limit = runs.0.accounts.runs;
+            let is_queued = matches!(change, Change::SendQueued { .. });
+            let entered = runs.0.active.enter_limited(run, before, limit);
+            let Ok(mut slot) = entered else {
+                let limit = limit.unwrap_or_default();
+                let _ = answer.send(Err(StartError::Refused(CallRefusal::Runs { limit })));
+                return;
+            };
+            let outcome = runs.0.journal.submit(change).await.map_err(StartError::from);
             let has_started = matches!(outcome, Ok(Outcome::Started { again: false, .. }));
-            // The caller may have gone away.
-            let _ = answer.send(outcome);
             if !has_started {
+                let held_place = slot.take().is_some();
+                // The caller may have gone away.
+                let _ = answer.send(outcome);
+                // A message in a queue may have found the place taken meanwhile. Those who send queues go on themselves.
+                if held_place && limit.is_some() && !is_queued {
+                    runs.send_queued(Queues::OfUser(run.user_id)).await;
+                }
                 return;
             }
+            // The caller may have gone away.
+            let _ = answer.send(outcome);
             // A run can be continued the moment its end is committed, while its driver still cleans
             // up.
             let mut slot = loop {
@@ -246,10 +271,15 @@ impl Runs {
             drop(slot);
             crash_point!("runs::left");
             runs.make_title_later(run);
-            runs.send_queued(Some((run.user_id, run.conversation_id))).await;
+            // With a limit, messages in other conversations may have waited for this end too.
+            let queues = match limit {
+                Some(_) => Queues::OfUser(run.user_id),
+                None => Queues::OfConversation(run.user_id, run.conversation_id),
+            };
+            runs.send_queued(queues).await;
         });
         let unavailable = JournalError::Unavailable(StorageErrorKind::Other);
-        Ok(answered.await.map_err(|_| unavailable)??)
+        answered.await.map_err(|_| unavailable)?
     }
 
     async fn drive_run(&self, run: RunKey, slot: &mut RunSlot) {

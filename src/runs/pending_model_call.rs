@@ -1,9 +1,15 @@
 //! The model call that a run waits for: connecting, the next event of the answer, or the delay
 //! before a retry.
 
-use std::{future::pending, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    future::{pending, ready},
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
 
 use futures::{StreamExt, future::BoxFuture, stream, stream::BoxStream};
+use parking_lot::Mutex;
 use tokio::time::{Sleep, sleep};
 
 use super::token_meter::TokenMeter;
@@ -34,6 +40,9 @@ pub(super) enum WaitOutcome {
     Prepared(Arc<ModelRequest>, TokenMeter),
 }
 
+/// The meter of a call, for whoever ends it.
+pub(super) type SharedMeter = Arc<Mutex<TokenMeter>>;
+
 /// The inputs that come from a model's answer.
 type InputStream = BoxStream<'static, Input>;
 
@@ -44,13 +53,18 @@ impl PendingModelCall {
     }
 
     /// Calls a model. The request names it as `endpoint/model`.
-    pub fn call(models: Arc<Models>, request: Arc<ModelRequest>, mut meter: TokenMeter) -> Self {
+    pub fn call(models: Arc<Models>, request: Arc<ModelRequest>, meter: SharedMeter) -> Self {
         Self::Connecting(Box::pin(async move {
             let events = models.call(&request).await?;
             Ok(events
-                .flat_map(move |event| stream::iter(meter.inputs_for(event)))
+                .flat_map(move |event| stream::iter(meter.lock().inputs_for(event)))
                 .boxed())
         }))
+    }
+
+    /// A call that is refused before it is made.
+    pub fn refused(error: ModelError) -> Self {
+        Self::Connecting(Box::pin(ready(Err(error))))
     }
 
     /// Waits at least `wait` before the next call.

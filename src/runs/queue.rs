@@ -9,7 +9,7 @@ use super::{READ_RETRY_DELAY, Runs, StartError};
 use crate::{
     journal::JournalError,
     protocol::{ConversationId, UserId, intent::QueueChange},
-    storage::{Change, ChangeRejection, QueueLimits, StorageErrorKind},
+    storage::{Change, ChangeRejection, QueueLimits, Queues, StorageErrorKind},
 };
 
 impl Runs {
@@ -42,26 +42,28 @@ impl Runs {
         // In a task of its own: the caller may go away, and a released queue must be sent.
         let changing = tokio::spawn(async move {
             runs.0.journal.submit(change).await?;
-            tokio::spawn(runs.send_queued(Some((user_id, conversation_id))));
+            tokio::spawn(runs.send_queued(Queues::OfConversation(user_id, conversation_id)));
             Ok::<_, JournalError>(())
         });
         let broke = JournalError::Unavailable(StorageErrorKind::Other);
         Ok(changing.await.map_err(|_| broke)??)
     }
 
-    /// Sends the first message of a conversation's queue, or of every queue, if no run is active there and the
-    /// queue is not held. The end of its run sends the next one.
+    /// Sends what waits in the queues of a user whose account is enabled again.
+    pub fn resume_queues(&self, user_id: UserId) {
+        tokio::spawn(self.send_queued(Queues::OfUser(user_id)));
+    }
+
+    /// Sends the first message of each of these queues, if no run is active there and the queue is not held. The end of its
+    /// run sends the next one.
     ///
     /// Boxed, since the end of a run calls this, and this starts a run.
-    pub(super) fn send_queued(
-        &self,
-        conversation: Option<(UserId, ConversationId)>,
-    ) -> BoxFuture<'static, ()> {
+    pub(super) fn send_queued(&self, queues: Queues) -> BoxFuture<'static, ()> {
         let runs = self.clone();
         async move {
             let mut not_found = HashSet::new();
             while !runs.0.is_closed.load(Relaxed) {
-                let read = || runs.0.storage.ready_messages(conversation);
+                let read = || runs.0.storage.ready_messages(queues);
                 let Ok(ready) = runs.0.retry_read("the queued messages", read).await else {
                     return;
                 };
@@ -74,8 +76,11 @@ impl Runs {
                         .await
                     {
                         Ok(_) => {}
-                        // The end of that run continues.
-                        Err(StartError::Journal(JournalError::Rejected(ChangeRejection::RunActive))) => {}
+                        // The end of that run, or of another one of the user, continues.
+                        Err(
+                            StartError::Journal(JournalError::Rejected(ChangeRejection::RunActive))
+                            | StartError::Refused(_),
+                        ) => {}
                         // It was removed meanwhile, or the queue is held: another one may be the first now.
                         Err(StartError::Journal(JournalError::Rejected(ChangeRejection::NotFound)))
                             if not_found.insert(user_message_id) =>
@@ -92,8 +97,15 @@ impl Runs {
                     }
                 }
                 if !is_again {
-                    return;
+                    break;
                 }
+            }
+            // A message of another queue may have found the place taken that was given up here.
+            if let Queues::OfConversation(user_id, _) = queues
+                && runs.0.accounts.runs.is_some()
+                && !not_found.is_empty()
+            {
+                runs.send_queued(Queues::OfUser(user_id)).await;
             }
         }
         .boxed()

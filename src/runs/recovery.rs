@@ -11,7 +11,7 @@ use crate::{
     agent, clock,
     journal::JournalError,
     protocol::{EventBody, RunError, RunStatus, transcript::apply_to_run},
-    storage::{Change, RunKey, StorageErrorKind},
+    storage::{Change, Queues, RunKey, StorageErrorKind},
 };
 
 /// The number of abandoned runs that are ended at a time. Their messages are in memory meanwhile.
@@ -46,7 +46,7 @@ impl Runs {
         }
         // A queue is held if its run was interrupted. The last process ended between a complete run and the next
         // message of the others.
-        tokio::spawn(self.send_queued(None));
+        tokio::spawn(self.send_queued(Queues::All));
     }
 
     /// Ends a run that this process has stopped driving, with all its output.

@@ -38,10 +38,11 @@ use crate::{
 /// the next turn would not fit either.
 const FILL_PERCENT: usize = 60;
 
-/// Limits the length of an answer to this part of the window; the rest is for the conversation.
+/// The divisor for the maximum length of an answer: half of the window. The rest is for the conversation.
 const ANSWER_SHARE_DIVISOR: usize = 2;
 
-/// Limits a summary to this part of the room, so that it does not displace the turns after it.
+/// The divisor for the maximum size of a summary: a quarter of the room, so that it does not displace the turns
+/// after it.
 const SUMMARY_SHARE_DIVISOR: usize = 4;
 
 /// The room in a call, without the answer.
@@ -71,11 +72,11 @@ pub(super) struct ModelRequestBuilder {
 pub(super) struct CallDraft {
     /// As `endpoint/model`.
     pub model: String,
-    /// Has no prompt yet: the prompt depends on the room.
+    /// The conversation without a prompt, which depends on the room.
     pub conversation: ModelConversation,
     pub prompt: Arc<Prompt>,
     pub tools: Vec<Arc<ToolSpec>>,
-    /// The call is the run's first.
+    /// True if the call is the run's first.
     pub is_first: bool,
     pub scale: TokenScale,
     /// The tokens and the cost of the answer's calls before.
@@ -150,8 +151,7 @@ impl ModelRequestBuilder {
                     with_tools: self.compute_room(window, call.scale, for_tools),
                     without_tools: self.compute_room(window, call.scale, 0),
                 };
-                self.fit_conversation(&call.model, call.conversation, free, &mut call.totals)
-                    .await
+                self.fit_conversation(&call.model, call.conversation, free).await
             }
             None => {
                 let tokens = call.conversation.tokens();
@@ -160,7 +160,10 @@ impl ModelRequestBuilder {
         };
         let messages = loader.load(conversation.messages()).await;
         let meter = TokenMeter::new(tokens + for_tools, call.scale, window);
-        let meter = meter.with_totals(call.totals, capabilities.prices);
+        let summaries = self.summarizer.take_unreported();
+        let meter = meter
+            .with_totals(call.totals.plus(summaries), capabilities.prices)
+            .with_unreported(summaries);
         let request = ModelRequest {
             tools: call.tools,
             force_tools: match call.is_first {
@@ -175,7 +178,7 @@ impl ModelRequestBuilder {
         (Arc::new(request), meter)
     }
 
-    /// Returns the room beside the tools and the answer.
+    /// Returns the room that the tools and the answer leave in the window.
     fn compute_room(&self, window: usize, scale: TokenScale, for_tools: usize) -> Room {
         let answer = self.options.parameters.max_completion_tokens;
         let answer = answer.unwrap_or(self.settings.answer_tokens);
@@ -186,14 +189,17 @@ impl ModelRequestBuilder {
         }
     }
 
-    /// Fits a conversation into the room, and returns it with its estimated tokens. Adds the tokens of a summary that
-    /// it needed to `totals`.
+    /// Returns the tokens and the cost of summaries for a call that is given up before it is sent.
+    pub fn take_unreported(&self) -> TokenTotals {
+        self.summarizer.take_unreported()
+    }
+
+    /// Fits a conversation into the room, and returns it with its estimated tokens.
     async fn fit_conversation(
         &self,
         model: &str,
         mut conversation: ModelConversation,
         free: AvailableRoom,
-        totals: &mut TokenTotals,
     ) -> (ModelConversation, usize) {
         let room = free.with_tools;
         let tokens = conversation.tokens();
@@ -224,7 +230,6 @@ impl ModelRequestBuilder {
                 count,
                 free.without_tools.tokens,
                 max_summary_tokens,
-                totals,
             )
             .await;
         let Some(summary) = summary else {

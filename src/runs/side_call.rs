@@ -1,13 +1,15 @@
-//! A model call of a run beside its answer: for a summary, or for a title. It is recorded for the diagnostics.
+//! A model call of a run that is not for its answer, but for a summary or a title. It is recorded for the diagnostics.
 
 use std::sync::Arc;
 
 use futures::StreamExt;
+use parking_lot::Mutex;
 use tokio::time::{self, timeout_at};
 
 use super::{
     Inner,
     history::tokens::{self, TokenScale},
+    pending_model_call::SharedMeter,
     recorder::{self, Recorder},
     token_meter::TokenMeter,
 };
@@ -30,6 +32,8 @@ pub(super) struct SideCall {
     /// The number of repetitions of a passage in a row that makes an answer useless. 0 disables the check.
     max_repetitions: usize,
     purpose: Purpose,
+    /// The meter of the call in progress.
+    meter: Mutex<Option<SharedMeter>>,
     /// The result, for the log: "the summary of a conversation".
     name: &'static str,
 }
@@ -39,7 +43,7 @@ pub(super) struct SideCall {
 pub(super) struct SideAnswer {
     /// The whole answer; `None` if it did not come to its natural end in time.
     pub text: Option<String>,
-    /// The tokens and the cost; empty if the call did not come so far.
+    /// The tokens and the cost; an estimate if the call was cut off, nothing if the server refused it.
     pub totals: TokenTotals,
 }
 
@@ -52,8 +56,16 @@ impl SideCall {
             recorder_settings: runs.recorder_settings.clone(),
             max_repetitions: runs.agent.repetitions,
             purpose,
+            meter: Mutex::default(),
             name,
         }
+    }
+
+    /// Returns the tokens and the cost of the call in progress, if there is one. It is given up.
+    pub fn take_cut_totals(&self) -> Option<TokenTotals> {
+        let meter = self.meter.lock().take()?;
+        let totals = meter.lock().end_totals(true);
+        Some(totals)
     }
 
     /// Calls the model and waits for its answer, of which at most about `max_bytes` are taken.
@@ -61,7 +73,7 @@ impl SideCall {
         let estimate = request.messages.iter().map(tokens::estimate_message).sum();
         let prices = self.models.capabilities(&request.model).prices;
         let meter = TokenMeter::new(estimate, TokenScale::UNKNOWN, None);
-        let meter = meter.with_totals(TokenTotals::default(), prices);
+        let meter = Arc::new(Mutex::new(meter.with_totals(TokenTotals::default(), prices)));
         let mut recorder = Recorder::new(
             self.run,
             self.journal.clone(),
@@ -71,33 +83,36 @@ impl SideCall {
         );
         let request = Arc::new(request);
         recorder.record_call(request.clone(), prices).await;
+        *self.meter.lock() = Some(meter.clone());
         // The call starts before it is recorded, and neither waits for the other.
         let called = timeout_at(deadline, self.models.call(&request));
         let (called, ()) = tokio::join!(called, recorder.write_due());
-        let mut answer = SideAnswer::default();
         let collected = match called {
             Ok(called) => {
-                let collecting = self.collect(called, max_bytes, meter, &mut recorder, &mut answer);
+                let collecting = self.collect(called, max_bytes, &meter, &mut recorder);
                 timeout_at(deadline, collecting).await
             }
             Err(late) => Err(late),
         };
-        answer.text = collected.unwrap_or_else(|_| {
+        // Also if it took too long, repeated itself or became too long.
+        let totals = meter.lock().end_totals(collected.is_err());
+        let text = collected.unwrap_or_else(|_| {
             tracing::warn!("{} took too long", self.name);
             recorder.record_input(&Input::StreamEnded);
             None
         });
         recorder.write_due().await;
-        answer
+        // Until here, whoever gives the call up counts it.
+        self.meter.lock().take();
+        SideAnswer { text, totals }
     }
 
     async fn collect(
         &self,
         called: Result<ModelStream, ModelError>,
         max_bytes: usize,
-        mut meter: TokenMeter,
+        meter: &Mutex<TokenMeter>,
         recorder: &mut Recorder,
-        answer: &mut SideAnswer,
     ) -> Option<String> {
         let mut stream = match called {
             Ok(stream) => stream,
@@ -114,10 +129,8 @@ impl SideCall {
                 recorder.record_input(&Input::StreamEnded);
                 return None;
             };
-            for input in meter.inputs_for(received) {
-                if let Input::UsageKnown(usage) = &input {
-                    answer.totals = usage.totals;
-                }
+            let inputs = meter.lock().inputs_for(received);
+            for input in inputs {
                 recorder.record_input(&input);
                 match input {
                     Input::Model(ModelEvent::Text(delta)) => {
@@ -154,7 +167,7 @@ impl SideCall {
     }
 }
 
-/// True if an answer that ended so is whole.
+/// Returns true if an answer with this finish reason is complete.
 fn is_natural_end(reason: &FinishReason) -> bool {
     !reason.is_cut_short() && !reason.is_withheld() && *reason != FinishReason::MalformedFunctionCall
 }

@@ -2,16 +2,18 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{Runs, journal_error, message_files::FileNotTaken};
+use super::{CallRefusal, Permissions, Runs, journal_error, message_files::FileNotTaken};
 use crate::{
     journal::JournalError,
     pages::ContextError,
     protocol::{
         ConversationId, IntentId, MessageId, Parameters, UserId,
-        intent::{ContinueRun, Regenerate, SendMessage, StartedRun},
+        intent::{SendMessage, StartedRun},
     },
     providers::UnknownModel,
-    storage::{Change, ChangeRejection, Outcome, PageContextSnapshot, RunKey, RunStart, StorageErrorKind},
+    storage::{
+        Change, ChangeRejection, Outcome, PageContextSnapshot, Queues, RunKey, RunStart, StorageErrorKind,
+    },
 };
 
 /// The reason why a run was not started.
@@ -27,10 +29,12 @@ pub enum StartError {
     FileNotTaken(FileNotTaken),
     #[error("there is no tool {name}; there are: {}", offered.join(", "))]
     UnknownTool { name: String, offered: Vec<String> },
-    #[error("{}", .0.why)]
+    #[error("{}", .0.message)]
     UnknownModel(UnknownModel),
     #[error("{0}")]
     Parameters(String),
+    #[error("{}", .0.reason())]
+    Refused(CallRefusal),
     #[error("the server is stopping")]
     ShuttingDown,
     #[error(transparent)]
@@ -40,7 +44,7 @@ pub enum StartError {
 }
 
 /// Returns the run that a change has started, or that starts when its message leaves the queue.
-fn into_started(outcome: Outcome) -> Result<StartedRun, StartError> {
+pub(super) fn into_started(outcome: Outcome) -> Result<StartedRun, StartError> {
     match outcome {
         Outcome::Started { started, .. } | Outcome::Queued(started) => Ok(started),
         Outcome::Done | Outcome::Deleted { .. } | Outcome::DataDeleted | Outcome::NoteConflict => {
@@ -106,7 +110,7 @@ impl Runs {
                     .await;
             }
         };
-        let conversation_id = intent.conversation_id;
+        let (conversation_id, intent_id) = (intent.conversation_id, intent.intent_id);
         let run = RunKey {
             user_id,
             conversation_id,
@@ -126,10 +130,15 @@ impl Runs {
                 start,
             },
         };
-        let outcome = self.start_run(run, change).await?;
+        let outcome = match self.start_run(run, change).await {
+            Err(error @ StartError::Refused(_)) => {
+                return self.find_previous(user_id, intent_id, &fingerprint, error).await;
+            }
+            outcome => outcome?,
+        };
         if matches!(outcome, Outcome::Queued(_)) {
             // The run may have ended meanwhile.
-            tokio::spawn(self.send_queued(Some((user_id, conversation_id))));
+            tokio::spawn(self.send_queued(Queues::OfConversation(user_id, conversation_id)));
         }
         into_started(outcome)
     }
@@ -153,7 +162,7 @@ impl Runs {
         intent: &mut SendMessage,
         fingerprint: &str,
     ) -> Result<(RunStart, String), StartError> {
-        intent.model = self.find_model(intent.model.as_deref()).await?;
+        intent.model = self.find_named_model(user_id, intent.model.as_deref()).await?;
         let parameters = intent.parameters.as_ref().map(Parameters::parse).transpose();
         let parameters = parameters.map_err(StartError::Parameters)?;
         let (start, model) = self
@@ -166,7 +175,7 @@ impl Runs {
             .await?;
         self.check_files(user_id, &intent.files, &model).await?;
         let page_context = self.0.pages.snapshot(user_id, intent.context.as_ref()).await?;
-        self.check_tools(&intent.force_tools, page_context.as_ref())
+        self.check_tools(user_id, &intent.force_tools, page_context.as_ref())
             .await?;
         let start = RunStart {
             context_snapshot: page_context.map(Box::new),
@@ -176,83 +185,40 @@ impl Runs {
         Ok((start, model))
     }
 
-    /// Starts a run that answers a message's question again.
-    pub async fn regenerate(
-        &self,
-        user_id: UserId,
-        mut intent: Regenerate,
-        fingerprint: String,
-    ) -> Result<StartedRun, StartError> {
-        intent.model = match self.find_model(intent.model.as_deref()).await {
-            Ok(model) => model,
-            Err(error) => {
-                return self
-                    .find_previous(user_id, intent.intent_id, &fingerprint, error)
-                    .await;
-            }
-        };
-        let conversation_id = intent.conversation_id;
-        let (start, model) = self
-            .prepare_start(user_id, conversation_id, intent.model.as_deref(), fingerprint)
-            .await?;
-        let run = RunKey {
-            user_id,
-            conversation_id,
-            message_id: start.run,
-        };
-        self.0.models.prefetch_context_window(&model);
-        let change = Change::Regenerate {
-            user_id,
-            intent,
-            start,
-        };
-        into_started(self.start_run(run, change).await?)
-    }
-
-    /// Continues an unfinished answer.
-    pub async fn continue_run(
-        &self,
-        user_id: UserId,
-        intent: ContinueRun,
-        fingerprint: String,
-    ) -> Result<StartedRun, StartError> {
-        self.check_open()?;
-        let run = RunKey {
-            user_id,
-            conversation_id: intent.conversation_id,
-            message_id: intent.message_id,
-        };
-        let change = Change::ContinueRun {
-            user_id,
-            intent,
-            fingerprint,
-        };
-        into_started(self.start_run(run, change).await?)
+    pub(super) async fn check_call(&self, user_id: UserId, model: &str) -> Result<(), StartError> {
+        let checked = self.0.check_call(user_id, model).await;
+        checked.map_err(journal_error)?.map_err(StartError::Refused)
     }
 
     /// Returns the names of the tools that models are offered on the user's page.
-    fn offered_tools(&self, page_context: Option<&PageContextSnapshot>) -> Vec<String> {
+    fn offered_tools(
+        &self,
+        permissions: &Permissions,
+        page_context: Option<&PageContextSnapshot>,
+    ) -> Vec<String> {
         let here = self
             .0
             .pages
             .resolve(page_context.map(|snapshot| &snapshot.context));
-        self.0.tools.offer_with(&here.tools).names()
+        let offer = self.0.tools.offer_with(&here.tools);
+        offer.only(|name| permissions.allows_tool(name)).names()
     }
 
     /// Returns the full name of the model that an intent names, if it names one.
-    async fn find_model(&self, name: Option<&str>) -> Result<Option<String>, StartError> {
+    pub(super) async fn find_named_model(
+        &self,
+        user_id: UserId,
+        name: Option<&str>,
+    ) -> Result<Option<String>, StartError> {
         match name.filter(|name| !name.is_empty()) {
-            Some(name) => {
-                let found = self.0.models.find(name).await;
-                found.map(Some).map_err(StartError::UnknownModel)
-            }
+            Some(name) => self.find_model(user_id, name).await.map(Some),
             None => Ok(None),
         }
     }
 
     /// Returns the run that this intent started before, or `error` if it started none. A repeated intent does not
     /// need what it refers to: the model or the page's objects may be gone since then.
-    async fn find_previous(
+    pub(super) async fn find_previous(
         &self,
         user_id: UserId,
         intent_id: IntentId,
@@ -271,27 +237,30 @@ impl Runs {
     /// source that is still connecting, as for the run itself.
     async fn check_tools(
         &self,
-        wanted: &[String],
-        page_context: Option<&PageContextSnapshot>,
-    ) -> Result<(), StartError> {
-        let Err(_) = self.check_offered(wanted, page_context) else {
-            return Ok(());
-        };
-        tokio::select! {
-            _ = self.0.wait_for_tool_sources() => self.check_offered(wanted, page_context),
-            () = self.0.shutdown.cancelled() => Err(StartError::ShuttingDown),
-        }
-    }
-
-    fn check_offered(
-        &self,
+        user_id: UserId,
         wanted: &[String],
         page_context: Option<&PageContextSnapshot>,
     ) -> Result<(), StartError> {
         if wanted.is_empty() {
             return Ok(());
         }
-        let offered = self.offered_tools(page_context);
+        let permissions = self.permissions(user_id).await.map_err(journal_error)?;
+        let Err(_) = self.check_offered(&permissions, wanted, page_context) else {
+            return Ok(());
+        };
+        tokio::select! {
+            _ = self.0.wait_for_tool_sources() => self.check_offered(&permissions, wanted, page_context),
+            () = self.0.shutdown.cancelled() => Err(StartError::ShuttingDown),
+        }
+    }
+
+    fn check_offered(
+        &self,
+        permissions: &Permissions,
+        wanted: &[String],
+        page_context: Option<&PageContextSnapshot>,
+    ) -> Result<(), StartError> {
+        let offered = self.offered_tools(permissions, page_context);
         match wanted.iter().find(|name| !offered.contains(name)) {
             Some(name) => Err(StartError::UnknownTool {
                 name: name.clone(),
@@ -308,7 +277,7 @@ impl Runs {
         Ok(())
     }
 
-    async fn prepare_start(
+    pub(super) async fn prepare_start(
         &self,
         user_id: UserId,
         conversation_id: ConversationId,
@@ -326,9 +295,13 @@ impl Runs {
             }
         };
         if model.is_none() {
-            default_model = self.0.models.list().await.default.unwrap_or_default();
+            let mut list = self.0.models.list().await;
+            let permissions = self.permissions(user_id).await.map_err(journal_error)?;
+            permissions.filter(&mut list);
+            default_model = list.default.unwrap_or_default();
         }
         let model = model.unwrap_or_else(|| default_model.clone());
+        self.check_call(user_id, &model).await?;
         let start = RunStart {
             context_snapshot: None,
             run: MessageId::new(),

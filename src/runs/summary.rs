@@ -53,6 +53,8 @@ pub(super) struct Summarizer {
     settings: HistorySettings,
     failures: SummaryFailures,
     call: SideCall,
+    /// The tokens and the cost of calls that are in no report of the answer yet.
+    unreported: Mutex<TokenTotals>,
 }
 
 impl Summarizer {
@@ -63,12 +65,19 @@ impl Summarizer {
             settings: runs.history.clone(),
             failures: runs.summary_failures.clone(),
             call: SideCall::new(runs, run, Purpose::Summary, "the summary of a conversation"),
+            unreported: Mutex::default(),
         }
+    }
+
+    /// Returns the tokens and the cost of calls since the last time, for whoever reports them. One in progress is given up.
+    pub fn take_unreported(&self) -> TokenTotals {
+        let ended = std::mem::take(&mut *self.unreported.lock());
+        ended.plus(self.call.take_cut_totals().unwrap_or_default())
     }
 
     /// Summarizes the first `count` turns, or as many of them as fit in `room`, together with the
     /// note that replaces the turns before them. The summary has at most `max_tokens` tokens.
-    /// Returns `None` if it fails, or failed recently. Adds the tokens of the call to `totals`.
+    /// Returns `None` if it fails, or failed recently. The tokens of the call count as unreported.
     pub async fn summarize(
         &self,
         model: &str,
@@ -76,7 +85,6 @@ impl Summarizer {
         count: usize,
         room: usize,
         max_tokens: usize,
-        totals: &mut TokenTotals,
     ) -> Option<HistorySummary> {
         if self.failures.is_recent(self.run.conversation_id) {
             return None;
@@ -99,7 +107,9 @@ impl Summarizer {
             .call
             .run(request, deadline, self.settings.summary_bytes)
             .await;
-        *totals = totals.plus(answer.totals);
+        let mut unreported = self.unreported.lock();
+        *unreported = unreported.plus(answer.totals);
+        drop(unreported);
         let text = answer.text.unwrap_or_default();
         let text = text.trim();
         let end = text.floor_char_boundary(self.settings.summary_bytes);

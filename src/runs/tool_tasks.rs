@@ -14,11 +14,12 @@ use crate::{
     files::Files,
     journal::Journal,
     model::{ToolArtifacts, ToolInput, ToolOutcome},
-    protocol::{PageContext, ToolProgress},
+    payloads,
+    protocol::{Attachment, PageContext, TokenTotals, ToolProgress},
     secrets::Secrets,
     settings::Limits,
     storage::{FileLocation, RunKey, StoredFile},
-    tools::{self, AnyTool, CallOrigin, ToolError, ToolResult},
+    tools::{self, AnyTool, CallOrigin, FileLimits, NewAttachment, ToolError, ToolResult, UsageMeter},
 };
 
 /// Maximum number of queued progress reports. Further reports are dropped.
@@ -36,8 +37,7 @@ pub(super) struct ToolTasks {
     /// Redacted from tool errors.
     secrets: Arc<Secrets>,
     tasks: JoinSet<Result<StoredToolResult, ToolError>>,
-    /// The calls by task: the index, and the label shown when the call has ended.
-    calls: HashMap<Id, (usize, String)>,
+    calls: HashMap<Id, RunningCall>,
     /// The channel for the tools' progress.
     reporter: mpsc::Sender<(usize, ToolProgress)>,
     reports: mpsc::Receiver<(usize, ToolProgress)>,
@@ -45,6 +45,14 @@ pub(super) struct ToolTasks {
 
 /// The output for the model, and the artifacts for the user.
 type StoredToolResult = (String, ToolArtifacts);
+
+/// A call in progress.
+struct RunningCall {
+    index: usize,
+    /// The label shown when the call has ended.
+    label: String,
+    usage: UsageMeter,
+}
 
 impl ToolTasks {
     pub fn new(
@@ -78,6 +86,12 @@ impl ToolTasks {
         let (run, journal, files) = (self.run, self.journal.clone(), self.files.clone());
         let (limits, page) = (self.limits.clone(), self.page.clone());
         let reporter = self.reporter.clone();
+        let usage = UsageMeter::default();
+        let call = RunningCall {
+            index,
+            label,
+            usage: usage.clone(),
+        };
         let task = self.tasks.spawn(async move {
             // The call may have side effects: its start has to be committed first.
             journal.flush(run).await.map_err(ToolError::new)?;
@@ -87,14 +101,31 @@ impl ToolTasks {
                 conversation_id: run.conversation_id,
                 run: run.message_id,
                 page,
+                usage,
             };
             let report = |progress| {
                 let _ = reporter.try_send((index, progress));
             };
+            let own_limits = tool.run_options().file_limits;
             let result = tools::execute(tool, input, origin, report).await?;
-            Ok(store_tool_result(result, run, &journal, &files, &limits).await)
+            let are_files_needed = own_limits.is_some();
+            let file_limits = own_limits.unwrap_or(FileLimits {
+                max_count: limits.attachments,
+                max_bytes: limits.attachment_bytes,
+                count_setting: "limits.attachments",
+                bytes_setting: "limits.attachment_bytes",
+            });
+            let mut stored = ResultStore {
+                run,
+                journal: &journal,
+                files: &files,
+                payload_bytes: limits.payload_bytes,
+                file_limits,
+                notes: Vec::new(),
+            };
+            stored.store(result, are_files_needed).await
         });
-        self.calls.insert(task.id(), (index, label));
+        self.calls.insert(task.id(), call);
     }
 
     /// Returns the next input from a tool. Waits forever if there is no call.
@@ -111,7 +142,7 @@ impl ToolTasks {
             },
             else => return pending().await,
         };
-        let Some((index, label)) = self.calls.remove(&id) else {
+        let Some(RunningCall { index, label, usage }) = self.calls.remove(&id) else {
             return pending().await;
         };
         let (output, artifacts) = match result {
@@ -124,76 +155,113 @@ impl ToolTasks {
                 label,
                 output,
                 artifacts,
+                usage: usage.total(),
             },
         }
     }
 
-    /// Aborts all calls and waits until they have ended.
-    pub async fn shut_down(&mut self) {
+    /// Aborts all calls and waits until they have ended. Returns their use of models, which no end reports.
+    pub async fn shut_down(&mut self) -> TokenTotals {
         self.tasks.shutdown().await;
+        let unreported = self.calls.drain().filter_map(|(_, call)| call.usage.total());
+        unreported.fold(TokenTotals::default(), TokenTotals::plus)
     }
 }
 
-/// Stores the artifacts that a tool made for the user, and adds their description to the model's
-/// output.
-async fn store_tool_result(
-    result: ToolResult,
+/// Stores the result of a call.
+struct ResultStore<'a> {
     run: RunKey,
-    journal: &Journal,
-    files: &Files,
-    limits: &Limits,
-) -> StoredToolResult {
-    let (mut text, mut artifacts) = (result.text, ToolArtifacts::default());
-    let mut tell = |what: String| text.push_str(&format!("\n\n({what})"));
-    match result
-        .payload
-        .map(|payload| payload.into_payload(limits.payload_bytes))
-    {
-        Some(Ok(payload)) => {
-            tell(format!(
-                "The person sees this as {}: {}.",
-                payload.payload_id, payload.summary
-            ));
-            artifacts.payload = Some(payload.to_ref());
-            journal.store_payload(run, payload).await;
-        }
-        Some(Err(too_large)) => tell(too_large),
-        None => {}
-    }
-    let left_out = result.attachments.len().saturating_sub(limits.attachments);
-    for attachment in result.attachments.into_iter().take(limits.attachments) {
-        match attachment.into_attachment(limits.attachment_bytes) {
-            Ok((attachment, data)) => {
-                let location = FileLocation {
-                    user_id: run.user_id,
-                    conversation_id: run.conversation_id,
-                    stored_name: Uuid::new_v4(),
-                };
-                let file = StoredFile { attachment, location };
-                match files.write_tool_file(file, &data).await {
-                    Ok(file) => {
-                        artifacts.attachments.push(file.attachment.clone());
-                        journal.store_attachment(run, file).await;
-                    }
-                    Err(error) => {
-                        tracing::error!(%error, "a file of a tool can't be written");
-                        tell("A file could not be stored just now. The person does not see it.".into());
-                    }
-                }
+    journal: &'a Journal,
+    files: &'a Files,
+    payload_bytes: usize,
+    file_limits: FileLimits,
+    /// Notes for the model about the artifacts.
+    notes: Vec<String>,
+}
+
+impl ResultStore<'_> {
+    /// Stores the artifacts that a tool made for the user, and adds their description to the model's output.
+    ///
+    /// # Errors
+    ///
+    /// If the result has files that are needed, and none of them could be kept.
+    async fn store(
+        &mut self,
+        result: ToolResult,
+        are_files_needed: bool,
+    ) -> Result<StoredToolResult, ToolError> {
+        let (mut text, mut artifacts) = (result.text, ToolArtifacts::default());
+        match result
+            .payload
+            .map(|payload| payload.into_payload(self.payload_bytes))
+        {
+            Some(Ok(payload)) => {
+                let shown = payloads::to_ref(&payload);
+                text.push_str(&shown.model_note());
+                artifacts.payload = Some(shown);
+                self.journal.store_payload(self.run, payload).await;
             }
-            Err(too_large) => tell(too_large),
+            Some(Err(too_large)) => self.notes.push(too_large),
+            None => {}
         }
+        let are_files_lost = are_files_needed && !result.attachments.is_empty();
+        artifacts.attachments = self.store_files(result.attachments).await;
+        if are_files_lost && artifacts.attachments.is_empty() {
+            return Err(ToolError(self.notes.join(" ")));
+        }
+        artifacts.attachments.extend(result.known_files);
+        if !artifacts.attachments.is_empty() {
+            let names: Vec<&str> = artifacts.attachments.iter().map(|file| &*file.name).collect();
+            self.notes
+                .push(format!("The person is shown {}.", names.join(", ")));
+        }
+        for note in &self.notes {
+            text.push_str(&format!("\n\n({note})"));
+        }
+        Ok((text, artifacts))
     }
-    artifacts.attachments.extend(result.known_files);
-    if !artifacts.attachments.is_empty() {
-        let names: Vec<&str> = artifacts.attachments.iter().map(|file| &*file.name).collect();
-        tell(format!("The person is shown {}.", names.join(", ")));
+
+    /// Stores files within the limits, and returns those that were kept.
+    async fn store_files(&mut self, files: Vec<NewAttachment>) -> Vec<Attachment> {
+        let left_out = files.len().saturating_sub(self.file_limits.max_count);
+        let mut kept = Vec::new();
+        for file in files.into_iter().take(self.file_limits.max_count) {
+            match self.store_file(file).await {
+                Ok(file) => kept.push(file),
+                Err(why) => self.notes.push(why),
+            }
+        }
+        if left_out > 0 {
+            self.notes.push(format!(
+                "{left_out} more files were not kept: at most {} are allowed (setting {}).",
+                self.file_limits.max_count, self.file_limits.count_setting
+            ));
+        }
+        kept
     }
-    if left_out > 0 {
-        tell(format!(
-            "{left_out} more files were not kept: {} are the most (setting limits.attachments).",
-            limits.attachments
-        ));
+
+    /// Stores a file.
+    ///
+    /// # Errors
+    ///
+    /// The message for the model.
+    async fn store_file(&self, file: NewAttachment) -> Result<Attachment, String> {
+        let (attachment, data) = file.into_attachment(&self.file_limits)?;
+        let location = FileLocation {
+            user_id: self.run.user_id,
+            conversation_id: self.run.conversation_id,
+            stored_name: Uuid::new_v4(),
+        };
+        let not_stored = "A file could not be stored just now. The person does not see it.";
+        let file = StoredFile { attachment, location };
+        let written = self.files.write_tool_file(file, &data).await.map_err(|error| {
+            tracing::error!(%error, "a file of a tool can't be written");
+            not_stored
+        })?;
+        Ok(written.commit_for_run(self.run).await.map_err(|error| {
+            // The conversation was deleted meanwhile, or storage failed.
+            tracing::warn!(%error, "a file of a tool is not kept");
+            not_stored
+        })?)
     }
-    (text, artifacts)
 }

@@ -111,9 +111,9 @@ impl SecretCollector {
         self.add(key.unwrap_or_default());
     }
 
-    /// Adds the secret parts of an address: user name, password and query.
-    pub fn add_from_address(&mut self, address: &str) {
-        let Ok(url) = Url::parse(address.trim()) else {
+    /// Adds the secret parts of a URL: user name, password and query.
+    pub fn add_from_url(&mut self, url: &str) {
+        let Ok(url) = Url::parse(url.trim()) else {
             return;
         };
         let (user, password) = (url.username(), url.password().unwrap_or_default());
@@ -189,10 +189,10 @@ impl SecretCollector {
                     if is_token_like(value) {
                         self.add(value);
                     }
-                    self.add_from_address(arg);
+                    self.add_from_url(arg);
                 }
             }
-            McpTransport::Url { url, .. } => self.add_from_address(url),
+            McpTransport::Url { url, .. } => self.add_from_url(url),
         }
         let variables = server.variables();
         for (name, value) in &variables.values {

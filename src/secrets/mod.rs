@@ -1,6 +1,6 @@
 //! Redaction: removes the keys, passwords and tokens of the settings from every text that is stored, logged
 //! or shown, whatever its source. A model server can echo the key it was sent, a tool can print its
-//! environment or its arguments, a user can paste an address with a password.
+//! environment or its arguments, a user can paste a URL with a password.
 //!
 //! One [`Secrets`] has those of all settings, in every [`spelling`]: one server's text may contain another
 //! one's key. The log is redacted as well ([`log`]).
@@ -17,7 +17,7 @@ use crate::settings::Settings;
 /// The replacement of a secret.
 const REDACTED: &str = "•••";
 
-/// The minimum length of a user name in an address that counts as a token.
+/// The minimum length of a user name in a URL that counts as a token.
 const MIN_USER_TOKEN_BYTES: usize = 16;
 
 /// The secrets in the settings.
@@ -50,7 +50,7 @@ impl Secrets {
         let mut collector = SecretCollector::default();
         for endpoint in &settings.endpoints {
             collector.add_key(endpoint.api_key.as_ref().map(|key| &*key.0));
-            collector.add_from_address(&endpoint.base_url);
+            collector.add_from_url(&endpoint.base_url);
             for (name, value) in &endpoint.headers {
                 match endpoint.headers_env.contains_key(name) {
                     true => collector.add_key(Some(&value.0)),
@@ -59,14 +59,20 @@ impl Secrets {
             }
         }
         for base_url in settings.models.local.values() {
-            collector.add_from_address(base_url);
+            collector.add_from_url(base_url);
         }
         if let Some(search) = &settings.tools.web_search {
             collector.add_key(search.api_key.as_ref().map(|key| &*key.0));
-            collector.add_from_address(search.url.as_deref().unwrap_or_default());
+            collector.add_from_url(search.url.as_deref().unwrap_or_default());
         }
         collector.add_key(settings.tools.pubmed.api_key.as_ref().map(|key| &*key.0));
-        collector.add_from_address(&settings.tools.pubmed.base_url);
+        collector.add_from_url(&settings.tools.pubmed.base_url);
+        let oidc = &settings.accounts.oidc;
+        collector.add_key(oidc.client_secret.as_ref().map(|secret| &*secret.0));
+        for database in &settings.databases {
+            collector.add_key(database.password.as_ref().map(|password| &*password.0));
+            collector.add_from_url(&database.url);
+        }
         for server in &settings.mcp {
             collector.add_from_mcp_server(server);
         }
@@ -99,7 +105,7 @@ impl Secrets {
         }
     }
 
-    /// Returns a text with all secrets replaced, in any spelling, and the passwords in addresses too.
+    /// Returns a text with all secrets replaced, in any spelling, and the passwords in URLs too.
     pub fn redact(&self, text: &str) -> String {
         redact_user_info(self.redact_base64(self.redact_plain(text)))
     }
@@ -158,7 +164,7 @@ impl Secrets {
     }
 }
 
-/// Replaces user names with passwords, and long tokens in their place, in the addresses of a text.
+/// Replaces user names with passwords, and long tokens in their place, in the URLs of a text.
 fn redact_user_info(text: String) -> String {
     let mut rest = text.as_str();
     let mut redacted = String::new();

@@ -79,7 +79,7 @@ fn redacts_every_secret_setting_and_nothing_else() {
 }
 
 #[test]
-fn redacts_passwords_in_any_address() {
+fn redacts_passwords_in_any_url() {
     let none = Secrets::from_settings(&Settings::default());
     for (text, hidden) in [
         ("see http://u:p@host/x and more", "see http://•••@host/x and more"),

@@ -46,7 +46,7 @@ pub(super) fn missing_data_notice() -> Notice {
         title: "Parlor's database was empty or missing".into(),
         text: "The file parlor.db was empty or missing, but other files show that it once had data. Parlor started with an empty database; \
                the other files were not changed. If your conversations are gone, stop Parlor and restore a backup of parlor.db. The contents in the \
-               folder files are kept until you delete the file keep-files beside it and start Parlor again."
+               folder files are kept until you delete the file keep-files next to it and start Parlor again."
             .into(),
     }
 }

@@ -11,6 +11,8 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     app::{self, AccessMonitor, Accounts, AppState, TokenAuthenticator},
     clock,
+    data::Data,
+    databases::Databases,
     files::{self, Files},
     http,
     hub::Hub,
@@ -22,7 +24,7 @@ use crate::{
     runs::Runs,
     secrets::Secrets,
     services::pubmed,
-    settings::{self, EnvironmentProvider, Settings},
+    settings::{self, AccessRule, EnvironmentProvider, Settings},
     storage::{
         Storage, StorageError,
         sqlite::{SqliteStorage, keep_files_marker},
@@ -98,19 +100,30 @@ impl Server {
             async move { models.list().await }
         });
         let mcp = Arc::new(mcp::Servers::start(&settings.mcp, &secrets));
+        let databases = Databases::new(&settings.databases, &settings.data);
+        databases.check_in_background();
         let parts = ServerParts {
+            data: Data::new(databases, &settings.data),
             pubmed: pubmed::connect(&settings),
             settings,
             storage: storage.clone(),
             journal: journal.clone(),
             files: files.clone(),
+            models: models.clone(),
         };
         let pages = pages(&parts);
         let tools = tools(&parts)
-            .with_source(mcp.clone())
+            .with_provider(mcp.clone())
             .with_scoped_tools(pages.tools())
             .without_tools(&parts.settings.tools.disabled);
         let settings = parts.settings;
+        let ruled = settings.accounts.access.iter().flat_map(AccessRule::plain_tools);
+        for tool in tools.unknown_names(ruled) {
+            tracing::warn!(
+                tool,
+                "a rule of accounts.access names a tool that does not exist, so it has no effect on any"
+            );
+        }
         let runs = Runs::new(
             storage.clone(),
             journal.clone(),
@@ -158,6 +171,7 @@ impl Server {
             access,
             files,
             notices,
+            watchers: Arc::default(),
             leptos,
             shutdown,
         };
@@ -198,6 +212,7 @@ impl Server {
         let storage = app.storage.clone();
         let run_timeout = app.settings.timeouts.shutdown;
         tokio::spawn(app::deletion::erase_hidden(app.clone()));
+        tokio::spawn(app::accounts::deletion::resume(app.clone()));
         let trimming = tokio::spawn(trim_log_periodically(app.clone()));
         let sweeping = tokio::spawn(files::sweep_periodically(app.files.clone()));
         let checking = tokio::spawn(damage_check::check_database(app.clone()));
@@ -264,6 +279,9 @@ async fn trim_log_periodically(app: AppState) {
             Ok(0) => {}
             Ok(removed) => tracing::debug!(removed, "trimmed the log"),
             Err(error) => tracing::error!(%error, "could not trim the log"),
+        }
+        if let Err(error) = app.accounts.trim_audit_log().await {
+            tracing::error!(error = error.message, "could not trim the audit log");
         }
     }
 }

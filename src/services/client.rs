@@ -1,5 +1,5 @@
 //! A client for services configured by the operator: a search engine, a database of articles. The
-//! address is trusted and may be internal; the answers are not trusted: they may be late, long,
+//! URL is trusted and may be internal; the responses are not trusted: they may be late, long,
 //! broken or hostile.
 
 use std::{
@@ -17,11 +17,11 @@ use super::{
 };
 use crate::http_client::{causes::innermost_cause, client_for, parse_retry_after};
 
-/// The time limit for an answer, including its last byte.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+/// The time limit for a response, including its last byte.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Maximum size of an answer, in bytes.
-const MAX_ANSWER_BYTES: usize = 8 << 20;
+/// Maximum size of a response, in bytes.
+const MAX_RESPONSE_BYTES: usize = 8 << 20;
 
 /// The number of retries after a temporary failure; the first delay if the service gives none; the
 /// maximum delay.
@@ -41,14 +41,14 @@ pub struct Service {
 }
 
 /// The error of one attempt.
-enum AttemptError {
+enum RequestFailure {
     Final(ServiceErrorKind),
     /// A retry may succeed, after this delay if the service gives one.
     Retryable(ServiceErrorKind, Option<Duration>),
 }
 
 impl Service {
-    /// Creates the client for a service at an address.
+    /// Creates the client for a service at a URL.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Service {
             http: client_for(url).build()?,
             name,
             rate_limiter: None,
-            timeout: ANSWER_TIMEOUT,
+            timeout: RESPONSE_TIMEOUT,
             first_retry_delay: FIRST_RETRY_DELAY,
         })
     }
@@ -81,11 +81,11 @@ impl Service {
         &self.http
     }
 
-    /// Returns the answer as text, with invalid bytes replaced.
+    /// Returns the response as text, with invalid bytes replaced.
     ///
     /// # Errors
     ///
-    /// The reason for the failure, without the address: it may contain a key, and concerns only the
+    /// The reason for the failure, without the URL: it may contain a key, and concerns only the
     /// operator.
     pub async fn fetch_text(&self, request: RequestBuilder) -> Result<String, ServiceError> {
         self.fetch_with_retries(request)
@@ -93,7 +93,7 @@ impl Service {
             .map_err(|fault| self.error(fault))
     }
 
-    /// Returns an answer that is JSON.
+    /// Returns a response that is JSON.
     pub async fn fetch_json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, ServiceError> {
         let text = self.fetch_text(request).await?;
         serde_json::from_str(&text).map_err(|error| self.error(self.unreadable(error)))
@@ -107,9 +107,9 @@ impl Service {
         }
     }
 
-    /// Returns the kind of error for an invalid answer.
+    /// Returns the kind of error for an invalid response.
     pub fn unreadable(&self, error: impl fmt::Display) -> ServiceErrorKind {
-        tracing::warn!(service = self.name, %error, "its answer can't be read");
+        tracing::warn!(service = self.name, %error, "its response can't be read");
         ServiceErrorKind::Unreadable
     }
 
@@ -127,8 +127,8 @@ impl Service {
             let request = request.try_clone().ok_or(ServiceErrorKind::Unreachable)?;
             let (fault, wait) = match timeout(self.timeout, self.fetch_once(request)).await {
                 Ok(Ok(text)) => return Ok(text),
-                Ok(Err(AttemptError::Final(fault))) => return Err(fault),
-                Ok(Err(AttemptError::Retryable(fault, wait))) => (fault, wait),
+                Ok(Err(RequestFailure::Final(fault))) => return Err(fault),
+                Ok(Err(RequestFailure::Retryable(fault, wait))) => (fault, wait),
                 Err(_) => return Err(ServiceErrorKind::Timeout(self.timeout)),
             };
             let wait = wait.unwrap_or(self.first_retry_delay * 2_u32.pow(retries));
@@ -143,23 +143,23 @@ impl Service {
         }
     }
 
-    async fn fetch_once(&self, request: Request) -> Result<String, AttemptError> {
+    async fn fetch_once(&self, request: Request) -> Result<String, RequestFailure> {
         let response = self.http.execute(request).await.map_err(|error| {
             let cause = innermost_cause(&error.without_url());
             tracing::warn!(service = self.name, cause, "can't be reached");
-            AttemptError::Final(ServiceErrorKind::Unreachable)
+            RequestFailure::Final(ServiceErrorKind::Unreachable)
         })?;
         let status = response.status();
         if status.is_success() {
-            return self.read_body(response).await.map_err(AttemptError::Final);
+            return self.read_body(response).await.map_err(RequestFailure::Final);
         }
         tracing::warn!(service = self.name, %status, "refused");
         let after = parse_retry_after(response.headers(), SystemTime::now());
         Err(match status.as_u16() {
-            429 => AttemptError::Retryable(ServiceErrorKind::Busy(after), after),
-            500.. => AttemptError::Retryable(ServiceErrorKind::ServerError(status), after),
-            401 | 403 => AttemptError::Final(ServiceErrorKind::AccessDenied(status)),
-            _ => AttemptError::Final(ServiceErrorKind::Refused(status)),
+            429 => RequestFailure::Retryable(ServiceErrorKind::Busy(after), after),
+            500.. => RequestFailure::Retryable(ServiceErrorKind::ServerError(status), after),
+            401 | 403 => RequestFailure::Final(ServiceErrorKind::AccessDenied(status)),
+            _ => RequestFailure::Final(ServiceErrorKind::Refused(status)),
         })
     }
 
@@ -167,8 +167,8 @@ impl Service {
         let mut body = Vec::new();
         loop {
             match response.chunk().await {
-                Ok(Some(chunk)) if body.len() + chunk.len() > MAX_ANSWER_BYTES => {
-                    return Err(ServiceErrorKind::TooLarge(MAX_ANSWER_BYTES));
+                Ok(Some(chunk)) if body.len() + chunk.len() > MAX_RESPONSE_BYTES => {
+                    return Err(ServiceErrorKind::TooLarge(MAX_RESPONSE_BYTES));
                 }
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
                 Ok(None) => return Ok(String::from_utf8_lossy(&body).into_owned()),

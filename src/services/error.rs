@@ -16,7 +16,7 @@ pub struct ServiceError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceErrorKind {
     Unreachable,
-    /// It did not answer within this time.
+    /// It did not respond within this time.
     Timeout(Duration),
     /// It is overloaded, and can be asked again after this time, if it gives one.
     Busy(Option<Duration>),
@@ -27,7 +27,7 @@ pub enum ServiceErrorKind {
     /// It denies access.
     AccessDenied(StatusCode),
     Refused(StatusCode),
-    /// Its answer exceeded this number of bytes.
+    /// Its response exceeded this number of bytes.
     TooLarge(usize),
     Unreadable,
     /// It rejected the query, with this message.
@@ -40,7 +40,7 @@ impl fmt::Display for ServiceError {
         match &self.kind {
             ServiceErrorKind::Unreachable => f.write_str(" can't be reached."),
             ServiceErrorKind::Timeout(limit) => {
-                write!(f, " did not answer within {} seconds.", limit.as_secs_f64())
+                write!(f, " did not respond within {} seconds.", limit.as_secs_f64())
             }
             ServiceErrorKind::Busy(_) => f.write_str(" is asked too much (429)."),
             ServiceErrorKind::QueueFull => {
@@ -49,8 +49,10 @@ impl fmt::Display for ServiceError {
             ServiceErrorKind::ServerError(status) => write!(f, " failed ({status})."),
             ServiceErrorKind::AccessDenied(status) => write!(f, " does not let Parlor ask ({status})."),
             ServiceErrorKind::Refused(status) => write!(f, " refused the request ({status})."),
-            ServiceErrorKind::TooLarge(limit) => write!(f, " answered with more than {} MB.", limit >> 20),
-            ServiceErrorKind::Unreadable => f.write_str(" gave an answer that can't be read."),
+            ServiceErrorKind::TooLarge(limit) => {
+                write!(f, " sent a response of more than {} MB.", limit >> 20)
+            }
+            ServiceErrorKind::Unreadable => f.write_str(" sent a response that can't be read."),
             ServiceErrorKind::InvalidQuery(words) => {
                 write!(
                     f,
@@ -76,8 +78,7 @@ impl ServiceErrorKind {
             Self::Busy(None) => "It can be asked again later.".into(),
             Self::QueueFull => "Try again in a minute.".into(),
             Self::AccessDenied(_) => {
-                "Whoever runs this server has to look at its address and key in the settings. Do without it."
-                    .into()
+                "The operator must check its URL and key in the settings. Continue without it.".into()
             }
             Self::Refused(_) => "Ask in another way, or do without it.".into(),
             Self::TooLarge(_) => "Ask for less.".into(),

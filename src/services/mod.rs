@@ -1,5 +1,5 @@
 //! Clients of the services that the settings name (search engines, PubMed), for tools and pages:
-//! rate limits, retries, bounded answers and readable errors. Addresses that a model or a page
+//! rate limits, retries, bounded responses and readable errors. URLs that a model or a page
 //! names are fetched by `web`.
 
 mod client;

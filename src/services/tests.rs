@@ -68,7 +68,7 @@ async fn does_not_retry_after_a_long_retry_after() {
 async fn does_not_retry_refusals() {
     let upstream = serve_pages(&[Page::text("").status(403)]).await;
     let error = ToolError::from(fetch(&upstream).await.unwrap_err());
-    assert!(error.0.contains("address and key in the settings"), "{error}");
+    assert!(error.0.contains("URL and key in the settings"), "{error}");
     assert_eq!(upstream.requests().len(), 1);
 }
 
@@ -88,7 +88,10 @@ async fn does_not_follow_redirects() {
 async fn limits_an_endless_answer() {
     let upstream = serve_pages(&[Page::spaces(50 << 20)]).await;
     let error = ToolError::from(fetch(&upstream).await.unwrap_err());
-    assert_eq!(error.0, "The oracle answered with more than 8 MB. Ask for less.");
+    assert_eq!(
+        error.0,
+        "The oracle sent a response of more than 8 MB. Ask for less."
+    );
 }
 
 #[tokio::test]
@@ -99,7 +102,7 @@ async fn times_out_without_an_answer() {
     let error = ToolError::from(service.fetch_text(service.http().get(url)).await.unwrap_err());
     assert_eq!(
         error.0,
-        "The oracle did not answer within 0.05 seconds. Do without it, or try again later."
+        "The oracle did not respond within 0.05 seconds. Do without it, or try again later."
     );
 }
 
@@ -111,7 +114,7 @@ async fn rejects_invalid_json_and_replaces_invalid_utf8() {
         assert!(
             error
                 .0
-                .starts_with("The oracle gave an answer that can't be read"),
+                .starts_with("The oracle sent a response that can't be read"),
             "{error}"
         );
     }
@@ -120,7 +123,7 @@ async fn rejects_invalid_json_and_replaces_invalid_utf8() {
 }
 
 #[tokio::test]
-async fn error_hides_the_address() {
+async fn error_hides_the_url() {
     let upstream = Upstream::start().await;
     let url = upstream.url_of("/ask?api_key=secret");
     upstream.stop().await;

@@ -1,4 +1,4 @@
-//! The hosts that the operator exempts from the address check.
+//! The hosts that the operator exempts from the check of IP addresses.
 
 use std::str::FromStr;
 
@@ -14,7 +14,7 @@ pub struct InvalidHostError(pub String);
 #[derive(Clone, Debug, Default)]
 pub struct AllowedHosts(Vec<AllowedHost>);
 
-/// A host as spelled in addresses, on one port or on any.
+/// A host as spelled in URLs, on one port or on any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct AllowedHost {
     host: String,
@@ -48,7 +48,7 @@ impl FromStr for AllowedHost {
             Some((host, port)) if !port.ends_with(']') => (host, Some(port.parse().map_err(|_| bad())?)),
             _ => (text, None),
         };
-        // Characters that end or precede the host in an address.
+        // Characters that end or precede the host in a URL.
         if host.contains(['/', '\\', '?', '#', '@']) {
             return Err(bad());
         }

@@ -14,7 +14,7 @@ pub struct EnvironmentProvider {
     pub base_url_variable: &'static str,
     /// The base URL unless the variable is set.
     base_url: &'static str,
-    /// The address alone defines the endpoint, too: such servers also run without keys.
+    /// True if the base URL alone defines the endpoint, too: such servers also run without keys.
     works_without_key: bool,
 }
 

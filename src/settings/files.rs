@@ -12,29 +12,43 @@ pub struct FileSettings {
     pub max_count: usize,
     /// One uploaded file, in bytes.
     pub max_bytes: usize,
+    /// All files of one user, in bytes. What is over it is not uploaded; files that tools make count, but are always kept.
+    pub user_bytes: usize,
     /// One uploaded image, in pixels: its width times its height.
     pub max_pixels: usize,
     /// All images and PDF files in one model call, in bytes. The newest are sent; the model can ask for other images.
     pub model_bytes: usize,
-    /// The part of a text file that a model is given, in bytes.
+    /// The part of a text file that a model is given, in bytes; and of the text of a PDF file or another document, read once
+    /// when it is uploaded.
     pub text_bytes: usize,
-    /// The timeout of reading an image. Images are read in a process of their own.
-    #[serde(deserialize_with = "super::duration::positive")]
-    pub image_timeout: Duration,
+    /// The rows of a table that a model is given, of a spreadsheet those of each sheet.
+    pub table_rows: usize,
+    /// The timeout of reading an image or a document. Each is read in a process of its own.
+    #[serde(alias = "image_timeout", deserialize_with = "super::duration::positive")]
+    pub reader_timeout: Duration,
+    /// The memory of such a process in bytes, besides that for the file itself and the pixels of an image.
+    pub reader_bytes: usize,
+    /// The number of such processes at the same time for uploads, and the same number for files that tools and models make.
+    /// Other files wait.
+    pub readers: usize,
+    /// The uploads of one user that wait for such a process. Further ones are rejected.
+    pub max_waiting: usize,
     /// The age at which an uploaded file that was never sent is deleted.
     #[serde(deserialize_with = "super::duration::positive")]
     pub keep_unsent: Duration,
-    /// The program that reads images; Parlor itself if unset. For tests, whose own program can't.
+    /// The program that reads files; Parlor itself if unset. For tests, whose own program can't.
     #[serde(skip)]
-    pub image_reader: Option<PathBuf>,
+    pub reader: Option<PathBuf>,
 }
 
 impl FileSettings {
     /// The limits without which nothing can be uploaded, with their names. None of them may be 0.
-    pub(super) fn positive(&self) -> [(&'static str, usize); 2] {
+    pub(super) fn positive(&self) -> [(&'static str, usize); 4] {
         [
             ("files.max_bytes", self.max_bytes),
             ("files.max_pixels", self.max_pixels),
+            ("files.reader_bytes", self.reader_bytes),
+            ("files.readers", self.readers),
         ]
     }
 }
@@ -44,12 +58,17 @@ impl Default for FileSettings {
         Self {
             max_count: 10,
             max_bytes: 256 << 20,
+            user_bytes: 10 << 30,
             max_pixels: 50_000_000,
             model_bytes: 20 << 20,
             text_bytes: 128 << 10,
-            image_timeout: Duration::from_secs(20),
+            table_rows: 200,
+            reader_timeout: Duration::from_secs(20),
+            reader_bytes: 512 << 20,
+            readers: 2,
+            max_waiting: 40,
             keep_unsent: Duration::from_secs(72 * 3600),
-            image_reader: None,
+            reader: None,
         }
     }
 }

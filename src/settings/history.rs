@@ -57,13 +57,13 @@ impl<'de> Deserialize<'de> for MetadataMode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Written {
+        enum WrittenMode {
             Earlier(bool),
             Name(String),
         }
-        let is_wanted = match Written::deserialize(deserializer) {
-            Ok(Written::Earlier(is_wanted)) => is_wanted,
-            Ok(Written::Name(name)) => {
+        let is_wanted = match WrittenMode::deserialize(deserializer) {
+            Ok(WrittenMode::Earlier(is_wanted)) => is_wanted,
+            Ok(WrittenMode::Name(name)) => {
                 return match name.as_str() {
                     "auto" => Ok(Self::Auto),
                     "always" => Ok(Self::Always),

@@ -20,7 +20,7 @@ pub struct Limits {
     pub request_bytes: usize,
     /// The minimum average speed of a request's body, enforced after `timeouts.request_body`.
     pub request_bytes_per_second: usize,
-    /// One event of a model's stream.
+    /// One event of a model's stream. An image in an answer is one event.
     pub model_event_bytes: usize,
     /// One answer, including its thinking.
     pub answer_bytes: usize,
@@ -33,7 +33,7 @@ pub struct Limits {
     pub diagnostics_bytes: usize,
     /// The number of a conversation's answers with diagnostics: the newest. 0 for none.
     pub diagnostics_answers: usize,
-    /// One file produced by a tool, such as an image.
+    /// One file produced by a tool, such as a plot. Generated images have `images.max_bytes` instead.
     pub attachment_bytes: usize,
     /// The number of files that a tool may produce in one call.
     pub attachments: usize,
@@ -79,7 +79,7 @@ impl Default for Limits {
             title_characters: 200,
             request_bytes: 2 << 20,
             request_bytes_per_second: 100,
-            model_event_bytes: 1 << 20,
+            model_event_bytes: 16 << 20,
             answer_bytes: 8 << 20,
             opaque_bytes: 1 << 20,
             payload_bytes: 1 << 20,
@@ -165,7 +165,7 @@ impl Default for Timeouts {
     }
 }
 
-/// The retention of the log, which clients catch up from. Messages are kept for ever.
+/// The retention of the event log, from which clients catch up after an interruption. Messages are kept regardless.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogRetention {

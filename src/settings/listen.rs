@@ -7,7 +7,8 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 /// The accepted format, for error messages.
 pub const ADDRESS_EXAMPLE: &str = "an address and port such as 127.0.0.1:7387 or localhost:7387";
 
-/// Resolves an address; an IPv4 address is preferred. `Settings::check` rejects those of other machines.
+/// Resolves an address. Of several, one that other machines can reach comes first, so that `Settings::check` sees it
+/// and rejects it without accounts; then an IPv4 address.
 ///
 /// # Errors
 ///
@@ -28,7 +29,7 @@ pub fn resolve(address: &str) -> Result<SocketAddr, String> {
         .ok_or_else(|| format!("the name in “{address}” has no address"))
 }
 
-/// Returns an address that is reachable from other machines, if there is any: the caller rejects it.
+/// Returns an address that other machines can reach, if there is one; else an IPv4 address; else the first.
 fn choose_address(found: &[SocketAddr]) -> Option<SocketAddr> {
     let elsewhere = found.iter().find(|address| !address.ip().is_loopback());
     let ipv4 = || found.iter().find(|address| address.is_ipv4());

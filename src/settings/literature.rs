@@ -16,12 +16,12 @@ pub struct LiteratureSettings {
     pub streams: usize,
     /// A note, a stream's name or its instructions, in bytes.
     pub text_bytes: usize,
-    /// The longest wait of a page load for PubMed. The page requests the missing data itself
+    /// The longest time for which loading a page waits for PubMed. The page requests the missing data itself
     /// afterwards.
     #[serde(deserialize_with = "super::duration::positive")]
     pub page_timeout: Duration,
-    /// The longest wait of an answer for PubMed's data about the open page. Missing data is
-    /// omitted from the model's input.
+    /// The longest time for which an answer waits for PubMed's data about the open page. Missing data is omitted
+    /// from the model's input.
     #[serde(deserialize_with = "super::duration::positive")]
     pub context_timeout: Duration,
 }

@@ -16,7 +16,7 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A server of tools.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "Entry")]
+#[serde(try_from = "RawMcpServer")]
 pub struct McpServer {
     /// The prefix of its tools' names.
     pub name: String,
@@ -63,7 +63,7 @@ pub enum ApprovalPolicy {
 /// The entry as written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct RawMcpServer {
     /// The prefix of its tools' names: up to 32 of a-z, 0-9, _ and -.
     name: String,
     /// The command that Parlor runs.
@@ -74,7 +74,7 @@ struct Entry {
     env: Option<BTreeMap<String, Secret>>,
     /// The rest of its environment: the variable of Parlor's environment for each value.
     env_from: Option<BTreeMap<String, String>>,
-    /// The address, instead of a command.
+    /// The URL, instead of a command.
     url: Option<String>,
     /// Headers sent with every request.
     headers: Option<BTreeMap<String, Secret>>,
@@ -95,10 +95,10 @@ fn default_timeout() -> Duration {
     DEFAULT_TIMEOUT
 }
 
-impl TryFrom<Entry> for McpServer {
+impl TryFrom<RawMcpServer> for McpServer {
     type Error = String;
 
-    fn try_from(entry: Entry) -> Result<Self, String> {
+    fn try_from(entry: RawMcpServer) -> Result<Self, String> {
         let name = entry.name;
         let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-');
         if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.bytes().all(is_allowed) {
@@ -177,7 +177,7 @@ impl SecretVariables {
     }
 }
 
-/// Redacts addresses and arguments, which may contain a password.
+/// Redacts URLs and arguments, which may contain a password.
 impl fmt::Debug for McpTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

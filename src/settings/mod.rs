@@ -15,40 +15,55 @@ use ipnet::IpNet;
 use serde::{Deserialize, de::IgnoredAny};
 
 pub use self::{
+    access_rules::AccessRule,
     accounts::{AccountSettings, AuthMode, SignUp},
     allowed_hosts::{AllowedHosts, InvalidHostError},
     capabilities::{CapabilitySettings, Price, ThinkingSetting},
+    data::DataSettings,
+    databases::{
+        DatabaseSettings, DatabaseSettingsError, DatabaseUrl, DocumentationSettings, SubjectSettings,
+        TableSettings,
+    },
     dialect::{Dialect, MaxTokensField, ThinkingField},
     endpoint_kind::EndpointKind,
     environment::{ENVIRONMENT_PROVIDERS, EnvironmentProvider},
     files::FileSettings,
     history::{HistorySettings, MetadataMode},
+    images::{ImageApiSetting, ImageSettings},
     limits::{Limits, LogRetention, Timeouts},
     literature::LiteratureSettings,
     mcp::McpServer,
+    oidc::OidcSettings,
     old_keys::OldKeyError,
     prompt::{PromptLength, PromptSettings},
     read::{Overrides, SettingsError},
+    sharing::SharingSettings,
     titles::{TitleMode, TitleSettings},
-    tools::{FetchWebpageSettings, PubmedSettings, SearchProvider, ToolSettings, WebSearchSettings},
+    tools::{FetchWebpageSettings, PubmedSettings, SearchEngine, ToolSettings, WebSearchSettings},
 };
 
+mod access_rules;
 mod accounts;
 mod allowed_hosts;
 mod capabilities;
+mod data;
+mod databases;
 mod dialect;
 mod duration;
 mod endpoint_kind;
 mod environment;
 mod files;
 mod history;
+mod images;
 mod limits;
 mod listen;
 mod literature;
 pub mod mcp;
+mod oidc;
 mod old_keys;
 mod prompt;
 mod read;
+mod sharing;
 mod titles;
 mod tools;
 
@@ -83,6 +98,7 @@ const MAX_REPETITIONS: usize = 100;
 pub struct Settings {
     pub server: ServerSettings,
     pub accounts: AccountSettings,
+    pub sharing: SharingSettings,
     pub models: ModelSettings,
     /// Model servers.
     pub endpoints: Vec<EndpointSettings>,
@@ -94,7 +110,11 @@ pub struct Settings {
     /// MCP servers.
     pub mcp: Vec<McpServer>,
     pub literature: LiteratureSettings,
+    /// Databases that the assistant may query.
+    pub databases: Vec<DatabaseSettings>,
+    pub data: DataSettings,
     pub files: FileSettings,
+    pub images: ImageSettings,
     pub limits: Limits,
     pub timeouts: Timeouts,
     pub log: LogRetention,
@@ -107,7 +127,7 @@ pub struct Settings {
 #[serde(default, deny_unknown_fields)]
 pub struct ServerSettings {
     /// The address to listen on, such as localhost:7387; or `PARLOR_ADDR`, or `--addr`. Loopback only, unless
-    /// `accounts.auth` is "password" or "proxy". Port 0 selects any free port.
+    /// `accounts.auth` is "password", "oidc" or "proxy". Port 0 selects any free port.
     #[serde(deserialize_with = "listen::deserialize")]
     pub addr: SocketAddr,
     /// The folder for all data; or `PARLOR_DATA`, or `--data`. Copy it to keep the conversations.
@@ -177,9 +197,9 @@ pub struct EndpointSettings {
     /// The capabilities of single models, by their names there, if neither the server nor Parlor knows them.
     #[serde(default)]
     pub capabilities: BTreeMap<String, CapabilitySettings>,
-    /// True if models that it does not list are rejected without a request. Some servers know aliases, or
-    /// accept any name.
-    #[serde(default = "yes")]
+    /// True (the default) if models that it does not list are rejected without a request. Set it to false for a
+    /// server that knows aliases or accepts any name.
+    #[serde(default = "default_true")]
     pub lists_all_models: bool,
     /// The differences of its requests from OpenAI's.
     #[serde(default)]
@@ -187,12 +207,12 @@ pub struct EndpointSettings {
     /// The system prompt for its models: "short", "full", or "auto" (by `prompt.small_window`).
     #[serde(default)]
     pub prompt: PromptLength,
-    /// True if its models can use tools. If unset, the chat template reported by the server decides.
+    /// True if its models can use tools. If unset, what the server reports decides; without a report they can.
     #[serde(default)]
     pub tools: Option<bool>,
 }
 
-/// Redacts the address, which may contain a password.
+/// Redacts the URL, which may contain a password.
 impl fmt::Debug for EndpointSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
@@ -215,19 +235,19 @@ impl fmt::Debug for EndpointSettings {
     }
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
 
-/// Returns the displayable part of an address: without password and query, which may contain a key.
-fn strip_secrets(address: &str) -> &str {
-    let shown = strip_password(address);
+/// Returns the displayable part of a URL: without password and query, which may contain a key.
+fn strip_secrets(url: &str) -> &str {
+    let shown = strip_password(url);
     shown.split(['?', '#']).next().unwrap_or_default()
 }
 
-/// Returns the displayable part of an address. A password in it ends with an @.
-fn strip_password(address: &str) -> &str {
-    address.rsplit_once('@').map_or(address, |(_, host)| host)
+/// Returns the displayable part of a URL. A password in it ends with an @.
+fn strip_password(url: &str) -> &str {
+    url.rsplit_once('@').map_or(url, |(_, host)| host)
 }
 
 /// Limits and instructions of the agent loop.
@@ -240,6 +260,9 @@ pub struct AgentSettings {
     /// The number of consecutive repetitions of a passage that ends an answer or its thinking. Passages of less than 500
     /// characters need proportionally more. 0 means never.
     pub repetitions: usize,
+    /// True if the model gets messages that wait in a queue after its present tool calls, not only after its answer: the
+    /// answer ends there, and the next one continues.
+    pub steer: bool,
     /// Additional instructions for the assistant in every conversation.
     pub instructions: String,
 }
@@ -280,6 +303,7 @@ impl Default for AgentSettings {
         Self {
             max_iterations: 5,
             repetitions: 8,
+            steer: false,
             instructions: String::new(),
         }
     }

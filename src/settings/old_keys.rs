@@ -57,7 +57,7 @@ pub(super) struct RenamedKeys {
 ///
 /// # Errors
 ///
-/// If an old key stands beside its new one or has an unusable value.
+/// If both an old key and its new one are set, or an old key has an unusable value.
 pub(super) fn rename_old_keys(text: String) -> Result<RenamedKeys, OldKeyError> {
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
     let mut warnings = Vec::new();

@@ -11,9 +11,10 @@ use std::{
 use http::uri::Authority;
 
 use super::{
-    AuthMode, CONTEXT_WINDOW_RANGE, DEFAULT_SETTINGS_FILE, EndpointSettings, InvalidHostError,
-    MAX_ITERATIONS, MAX_REPETITIONS, MIN_REPETITIONS, OldKeyError, POSITIVE_RANGE, Secret, Settings,
-    accounts::parse_mode, environment::endpoints_from_environment, listen, old_keys::rename_old_keys,
+    AuthMode, CONTEXT_WINDOW_RANGE, DEFAULT_SETTINGS_FILE, DatabaseSettingsError, EndpointSettings,
+    InvalidHostError, MAX_ITERATIONS, MAX_REPETITIONS, MIN_REPETITIONS, OldKeyError, POSITIVE_RANGE, Secret,
+    Settings, access_rules, accounts::parse_mode, databases, environment::endpoints_from_environment, listen,
+    old_keys::rename_old_keys,
 };
 
 /// The values from the command line, which override all others.
@@ -43,8 +44,20 @@ pub enum SettingsError {
          \"password\", or use a loopback address such as 127.0.0.1:7387 (setting server.addr, PARLOR_ADDR, --addr)"
     )]
     NotLoopback(SocketAddr),
-    #[error("PARLOR_AUTH is “{0}”; it must be none, password or proxy")]
+    #[error("PARLOR_AUTH is “{0}”; it must be none, password, oidc or proxy")]
     UnknownAuthMode(String),
+    #[error(
+        "accounts.auth is \"oidc\": set accounts.oidc.issuer and accounts.oidc.client_id, the provider and Parlor's name there"
+    )]
+    MissingProvider,
+    #[error(
+        "accounts.oidc.client_secret_env names the variable {0}, which is not set: set it to the client's secret"
+    )]
+    MissingClientSecret(String),
+    #[error(
+        "rule {0} of accounts.access names neither models nor tools: set models, such as [\"openai/*\"], or tools, or remove the rule"
+    )]
+    EmptyAccessRule(usize),
     #[error(
         "accounts.auth is \"proxy\" and server.proxies names no proxy: add the address from which the proxy reaches Parlor, such as \
          127.0.0.1"
@@ -70,14 +83,14 @@ pub enum SettingsError {
     AmbiguousMcpNames(String, String),
     #[error("the settings file {}: {cause}", path.display())]
     OldKey { path: PathBuf, cause: OldKeyError },
-    #[error("the setting {name} is {value}; it must be from {least} to {most}")]
+    #[error("the setting {name} is {value}; it must be from {min} to {max}")]
     OutOfRange {
         name: &'static str,
         value: usize,
-        least: usize,
-        most: usize,
+        min: usize,
+        max: usize,
     },
-    #[error("the setting {0} must be an address that begins with http:// or https://")]
+    #[error("the setting {0} must be a URL that begins with http:// or https://")]
     InvalidUrl(&'static str),
     #[error(
         "the setting history.timezone is “{0}”, which is not a time zone: use an IANA name, such as Europe/Copenhagen"
@@ -85,7 +98,9 @@ pub enum SettingsError {
     UnknownTimeZone(String),
     #[error("the setting tools.fetch_webpage.allowed_hosts: {0}")]
     AllowedHost(#[from] InvalidHostError),
-    #[error("tools.web_search has the provider “searxng” and no url: set the address of your SearXNG")]
+    #[error(transparent)]
+    Database(#[from] DatabaseSettingsError),
+    #[error("tools.web_search has the provider “searxng” and no url: set the URL of your SearXNG")]
     MissingSearchUrl,
     #[error(
         "tools.web_search has a provider that needs a key and no api_key_env: set it to the environment variable that has the key"
@@ -133,6 +148,10 @@ impl Settings {
             .endpoints
             .extend(endpoints_from_environment(&settings.endpoints, env));
         settings.tools.read_keys(env);
+        settings.accounts.oidc.read_secret(env);
+        for database in &mut settings.databases {
+            database.read_password(env);
+        }
         for server in &mut settings.mcp {
             server.read_environment(env);
         }
@@ -170,7 +189,12 @@ impl Settings {
                 return Err(SettingsError::NotLoopback(self.server.addr));
             }
             AuthMode::Proxy if self.server.proxies.is_empty() => return Err(SettingsError::MissingProxy),
+            AuthMode::Oidc => self.accounts.oidc.check()?,
             _ => {}
+        }
+        access_rules::check(&self.accounts.access)?;
+        if let Some(runs) = self.accounts.runs {
+            check_range("accounts.runs", runs, POSITIVE_RANGE)?;
         }
         if let Some(name) = first_duplicate(self.endpoints.iter().map(|endpoint| &endpoint.name)) {
             return Err(SettingsError::DuplicateEndpoint(name.clone()));
@@ -212,10 +236,13 @@ impl Settings {
         let positive = self.limits.positive().into_iter();
         for (name, value) in positive
             .chain(self.files.positive())
+            .chain(self.images.positive())
             .chain(self.accounts.positive())
+            .chain(self.data.positive())
         {
             check_range(name, value, POSITIVE_RANGE)?;
         }
+        check_range("files.user_bytes", self.files.user_bytes, 1..=usize::MAX)?;
         let hosts = &self.server.allowed_hosts;
         if let Some(host) = hosts.iter().find(|host| !is_host(host)) {
             return Err(SettingsError::InvalidHost(host.clone()));
@@ -229,12 +256,13 @@ impl Settings {
         }
         self.history.check()?;
         check_range("titles.max_tokens", self.titles.max_tokens, POSITIVE_RANGE)?;
+        databases::check(&self.databases)?;
         self.tools.check()
     }
 }
 
 impl EndpointSettings {
-    /// Returns true if its address is of this machine or of its network.
+    /// Returns true if its URL is of this machine or of its network.
     pub fn is_local(&self) -> bool {
         let Ok(url) = reqwest::Url::parse(&self.base_url) else {
             return true;
@@ -280,12 +308,12 @@ fn check_range(name: &'static str, value: usize, range: RangeInclusive<usize>) -
     Err(SettingsError::OutOfRange {
         name,
         value,
-        least: *range.start(),
-        most: *range.end(),
+        min: *range.start(),
+        max: *range.end(),
     })
 }
 
-/// Returns true if a browser would show the text as the host of an address.
+/// Returns true if a browser would show the text as the host of a URL.
 fn is_host(text: &str) -> bool {
     text.parse::<Authority>().is_ok() && !text.contains('@')
 }

@@ -49,8 +49,8 @@ impl Default for FetchWebpageSettings {
 pub struct WebSearchSettings {
     /// The search engine: "searxng" (your own SearXNG, which has to list json under search.formats in its
     /// settings.yml), "brave" or "tavily".
-    pub provider: SearchProvider,
-    /// The address, if it is not the official one of brave or tavily.
+    pub provider: SearchEngine,
+    /// The URL, if it is not the official one of brave or tavily.
     #[serde(default)]
     pub url: Option<String>,
     /// The environment variable that has the key. brave and tavily require one.
@@ -64,8 +64,8 @@ pub struct WebSearchSettings {
 /// A kind of search engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum SearchProvider {
-    /// SearXNG or a compatible server. It has no official address.
+pub enum SearchEngine {
+    /// SearXNG or a compatible server. It has no official URL.
     Searxng,
     Brave,
     Tavily,
@@ -77,9 +77,9 @@ pub enum SearchProvider {
 pub struct PubmedSettings {
     /// True if PubMed can be searched.
     pub enabled: bool,
-    /// The address of the E-utilities.
+    /// The URL of the E-utilities.
     pub base_url: String,
-    /// The address that NCBI writes to before it blocks a server that sends too many requests.
+    /// The e-mail address that NCBI writes to before it blocks a server that sends too many requests.
     pub email: Option<String>,
     /// The environment variable that has the key: with one, NCBI allows ten requests a second instead of
     /// three.
@@ -89,8 +89,8 @@ pub struct PubmedSettings {
     pub api_key: Option<Secret>,
 }
 
-impl SearchProvider {
-    /// Returns its official address.
+impl SearchEngine {
+    /// Returns its official URL.
     pub fn default_url(self) -> Option<&'static str> {
         match self {
             Self::Searxng => None,
@@ -156,7 +156,7 @@ fn check_url(name: &'static str, value: &str) -> Result<(), SettingsError> {
     }
 }
 
-/// Redacts the address, which may contain a password.
+/// Redacts the URL, which may contain a password.
 impl fmt::Debug for WebSearchSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WebSearch")
@@ -168,7 +168,7 @@ impl fmt::Debug for WebSearchSettings {
     }
 }
 
-/// Redacts the address, which may contain a password.
+/// Redacts the URL, which may contain a password.
 impl fmt::Debug for PubmedSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pubmed")

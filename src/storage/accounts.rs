@@ -2,8 +2,13 @@
 
 use async_trait::async_trait;
 
-use super::{StorageError, TokenHash};
-use crate::protocol::{LinkId, SessionId, Timestamp, UserId};
+use super::{
+    StorageError, TokenHash,
+    audit::{Actor, AuditEntry},
+    usage::{DailyUsage, Day},
+};
+pub use crate::protocol::Role;
+use crate::protocol::{LinkId, MessageId, SessionId, Timestamp, UserId};
 
 /// A user who can sign in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,32 +20,6 @@ pub struct Account {
     pub created_at: Timestamp,
     /// True if the account may not be used.
     pub is_disabled: bool,
-}
-
-/// The rights of an account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Manages the accounts.
-    Administrator,
-    Member,
-}
-
-impl Role {
-    /// Returns the name as stored and as in forms.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Administrator => "administrator",
-            Self::Member => "member",
-        }
-    }
-
-    /// Returns the role with a name. Any other name is the role with fewer rights.
-    pub fn from_name(name: &str) -> Self {
-        match name {
-            "administrator" => Self::Administrator,
-            _ => Self::Member,
-        }
-    }
 }
 
 /// A signed-in browser.
@@ -55,6 +34,40 @@ pub struct Session {
     pub idle_ms: i64,
     /// The time at which it ends in any case.
     pub expires_at: Timestamp,
+    pub method: SignInMethod,
+}
+
+/// The way in which a user signed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignInMethod {
+    Password,
+    /// At an OpenID provider.
+    Provider,
+}
+
+impl SignInMethod {
+    /// Returns the name as stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Password => "password",
+            Self::Provider => "provider",
+        }
+    }
+
+    /// Returns the method with a stored name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Password, Self::Provider]
+            .into_iter()
+            .find(|method| method.as_str() == name)
+    }
+}
+
+/// A user of an OpenID provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderIdentity {
+    pub issuer: String,
+    /// The provider's id of the user.
+    pub subject: String,
 }
 
 impl Session {
@@ -105,6 +118,22 @@ pub enum AccountChange {
         password: Option<String>,
         warrant: AccountWarrant,
     },
+    /// Makes the account of a user whom an OpenID provider has authenticated. Without a role, the first one is an
+    /// administrator.
+    CreateProvided {
+        user_id: UserId,
+        name: String,
+        identity: ProviderIdentity,
+        role: Option<Role>,
+    },
+    /// Gives an account another name.
+    Rename { user_id: UserId, name: String },
+    /// Gives an account another role. With `keeps_administrator`, only if an administrator remains.
+    SetRole {
+        user_id: UserId,
+        role: Role,
+        keeps_administrator: bool,
+    },
     /// Starts a session, instead of an earlier one of the same browser. Deletes the user's ended sessions.
     StartSession {
         user_id: UserId,
@@ -134,8 +163,41 @@ pub enum AccountChange {
     DeleteLink { link_id: LinkId },
     /// Disables an account, which ends its sessions, or enables it again.
     SetDisabled { user_id: UserId, is_disabled: bool },
-    /// Deletes an account with everything of its user.
-    Delete { user_id: UserId },
+    /// Begins to delete an account, by an administrator: disables it, so that its runs can be stopped first.
+    BeginDeletion { user_id: UserId, heir: Option<UserId> },
+    /// Deletes an account with everything of its user, if that has begun and was not given up. An heir gets the conversations,
+    /// the files and the library.
+    Delete { user_id: UserId, heir: Option<UserId> },
+    /// Notes a wrong password. It changes nothing else.
+    NoteFailure {
+        user_id: Option<UserId>,
+        address: String,
+        attempt: FailedAttempt,
+    },
+    /// Deletes entries of the audit log before a time, and the oldest ones beyond a number.
+    TrimAuditLog { before: Timestamp, keep: usize },
+    /// A change by an administrator, who is named in the audit log. Without it, it names the account itself.
+    By {
+        actor: Actor,
+        change: Box<AccountChange>,
+    },
+}
+
+/// The purpose of a wrong password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailedAttempt {
+    SignIn,
+    PasswordChange,
+}
+
+/// A deletion of an account that has begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingDeletion {
+    pub user_id: UserId,
+    pub heir: Option<UserId>,
+    /// The administrator, and their address.
+    pub actor: UserId,
+    pub address: String,
 }
 
 /// The queries about accounts.
@@ -152,6 +214,10 @@ pub trait AccountStorage {
     /// Returns the account with a normalized name, and the hash of its password.
     async fn account_by_name(&self, name: &str) -> Result<Option<(Account, Option<String>)>, StorageError>;
 
+    /// Returns the account of a provider's user.
+    async fn account_by_identity(&self, identity: &ProviderIdentity)
+    -> Result<Option<Account>, StorageError>;
+
     /// Returns the session with this hash and its account. Either may be invalid by now.
     async fn session(&self, hash: &TokenHash) -> Result<Option<(Account, Session)>, StorageError>;
 
@@ -160,6 +226,19 @@ pub trait AccountStorage {
 
     /// Returns the link with this hash. It may have expired.
     async fn account_link(&self, hash: &TokenHash) -> Result<Option<AccountLink>, StorageError>;
+
+    /// Returns entries of the audit log, newest first: those before an entry, or the newest ones.
+    async fn audit_log(&self, before: Option<i64>, limit: usize) -> Result<Vec<AuditEntry>, StorageError>;
+
+    /// Returns the deletions of accounts that have begun.
+    async fn pending_deletions(&self) -> Result<Vec<PendingDeletion>, StorageError>;
+
+    /// Returns the runs of a user that work or wait for an approval.
+    async fn active_runs(&self, user_id: UserId) -> Result<Vec<MessageId>, StorageError>;
+
+    /// Returns the usage since a day, by day: of a user, or of all. Days without usage are left out.
+    async fn daily_usage(&self, user_id: Option<UserId>, since: Day)
+    -> Result<Vec<DailyUsage>, StorageError>;
 
     /// Returns all links, newest first. Some may have expired.
     async fn account_links(&self) -> Result<Vec<AccountLink>, StorageError>;

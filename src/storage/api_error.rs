@@ -18,7 +18,7 @@ impl From<StorageError> for ApiError {
         if error.is_row_damage() {
             return Self::new(
                 ErrorCode::Internal,
-                "The stored data are damaged and can't be read. Nothing was changed. The log says more.",
+                "What is stored here is damaged and can't be read. Nothing was changed. Parlor's log says more.",
             );
         }
         error.kind().into()
@@ -32,20 +32,19 @@ impl From<StorageErrorKind> for ApiError {
                 // Not `unavailable`: clients retry that.
                 return Self::new(
                     ErrorCode::Internal,
-                    "Parlor's database is damaged: this could not be read or stored. Nothing was changed. Stop Parlor, copy its \
-                     data folder, then put back a backup, or save what can be saved with sqlite3's .recover. The log says more.",
+                    "Parlor's database is damaged. Nothing was changed. Stop Parlor, copy its data folder, then restore a backup, or \
+                     recover the data with `sqlite3 parlor.db .recover`. Parlor's log says more.",
                 );
             }
             StorageErrorKind::DiskFull => {
-                "The disk is full: Parlor can't store anything. Nothing was changed; make room on the disk that holds Parlor's \
-                 data, then try again."
+                "The disk is full. Nothing was changed; make room on the disk that holds Parlor's data, then try again."
             }
             StorageErrorKind::NotWritable => {
-                "Parlor may not write its data. Nothing was changed; give it write access to its data folder, then try again. \
-                 The log says more."
+                "Parlor can't write its data. Nothing was changed; give it write access to its data folder, then try again. \
+                 Its log says more."
             }
             StorageErrorKind::Other => {
-                "Parlor's database does not work just now. Nothing was changed; try again in a moment. The log says \
+                "Parlor's database does not respond just now. Nothing was changed; try again in a moment. Parlor's log says \
                  more."
             }
         };
@@ -59,7 +58,7 @@ impl From<ChangeRejection> for ApiError {
             ChangeRejection::NotFound => not_found(),
             ChangeRejection::Internal => Self::new(
                 ErrorCode::Internal,
-                "A fault in Parlor: this could not be stored. Nothing was changed. The log says more.",
+                "This could not be stored. Nothing was changed; try again. Parlor's log says more.",
             ),
             ChangeRejection::RunActive => Self::new(
                 ErrorCode::RunActive,
@@ -84,12 +83,11 @@ impl From<ChangeRejection> for ApiError {
             ),
             ChangeRejection::FileNotFound => Self::new(
                 ErrorCode::FileNotFound,
-                "A file of this message does not exist any more, was uploaded for another conversation, or is in another \
-                 message. Nothing was sent: attach it again.",
+                "A file of your message does not exist any more, or belongs to another message. Nothing was sent; attach it again.",
             ),
             ChangeRejection::EmptyMessage => Self::new(
                 ErrorCode::BadRequest,
-                "The message is empty: there is nothing to answer.",
+                "Your message is empty. Write something, or attach a file.",
             ),
             ChangeRejection::QueueFull => Self::new(
                 ErrorCode::TooLarge,
@@ -98,16 +96,20 @@ impl From<ChangeRejection> for ApiError {
             ),
             ChangeRejection::MemoryFull => Self::new(
                 ErrorCode::TooLarge,
-                "The limit of memories (setting limits.memories) is reached. Nothing was changed; delete one first.",
+                "You have reached the limit of memories (setting limits.memories). Nothing was changed; delete one first.",
             ),
             ChangeRejection::LibraryFull => Self::new(
                 ErrorCode::TooLarge,
-                "The limit of saved articles or streams (settings literature.articles and literature.streams) is reached. \
+                "You have reached the limit of saved articles or streams (settings literature.articles and literature.streams). \
                  Nothing was changed; remove one first.",
             ),
             ChangeRejection::TokensFull => Self::new(
                 ErrorCode::TooLarge,
-                "The limit of API tokens (setting limits.api_tokens) is reached. Revoke one first.",
+                "You have reached the limit of API tokens (setting limits.api_tokens). No token was created; revoke one first.",
+            ),
+            ChangeRejection::SharesFull => Self::new(
+                ErrorCode::TooLarge,
+                "The limit of shares (setting sharing.shares) is reached. Nothing was shared; end a share first.",
             ),
             ChangeRejection::NameTaken => Self::new(
                 ErrorCode::BadRequest,
@@ -116,6 +118,14 @@ impl From<ChangeRejection> for ApiError {
             ChangeRejection::SetupDone => Self::new(
                 ErrorCode::Forbidden,
                 "Parlor is set up already. No account was made; sign in, or ask an administrator for an invitation.",
+            ),
+            ChangeRejection::NoHeir => Self::new(
+                ErrorCode::BadRequest,
+                "There is no such other account that could get the conversations. Nothing was deleted; choose another account.",
+            ),
+            ChangeRejection::DeletionGivenUp => Self::new(
+                ErrorCode::NotFound,
+                "This deletion was given up meanwhile, or another one took its place. The list of users shows the account as it is now.",
             ),
             ChangeRejection::LastAdministrator => Self::new(
                 ErrorCode::BadRequest,

@@ -1,10 +1,12 @@
 //! The changes to stored data, and their inputs.
 
-use super::{FileLocation, HistorySummary, RunKey, StoredFile, TokenHash, accounts::AccountChange};
+use super::{
+    FileLocation, HistorySummary, RunKey, StoredFile, TokenHash, accounts::AccountChange, shares::ShareChange,
+};
 use crate::protocol::{
-    ApiToken, AssistantMessage, AttachmentId, CallId, ConversationId, EventBody, Memory, MemoryId, MessageId,
-    PageContext, Parameters, Payload, PlacedOpaque, RunStatus, StreamId, Timestamp, TokenId, TokenTotals,
-    UserId,
+    ApiToken, AssistantMessage, AttachmentId, ConversationId, EventBody, Memory, MemoryId, MessageId,
+    ModelCallId, PageContext, Parameters, Payload, PlacedProviderData, ResearchStreamId, RunStatus,
+    Timestamp, TokenId, TokenTotals, UserId,
     intent::{
         ApprovalAnswer, BranchConversation, ContinueRun, JudgePayload, QueueChange, Regenerate, SendMessage,
         SetParameters, TakeAction,
@@ -70,14 +72,14 @@ pub enum Change {
     },
     /// Stores data that only the provider of the run's model understands. Must come before the event that
     /// creates the part it belongs to.
-    StoreOpaque {
+    StoreProviderData {
         run: RunKey,
-        placed: PlacedOpaque,
+        placed: PlacedProviderData,
     },
     /// Records a model call. Calls are kept for the newest `keep_runs` runs of a conversation.
     RecordCall {
         run: RunKey,
-        call: RecordedCall,
+        call: RecordedModelCall,
         keep_runs: usize,
     },
     /// Stores a file that a tool produced. Must come before the event or message that names it.
@@ -88,6 +90,13 @@ pub enum Change {
     /// Stores an uploaded file, which no message has yet. Its content is in the data folder.
     StoreUpload {
         file: StoredFile,
+    },
+    /// Makes a file of a message an upload too, under the id `copy`, for another message of its conversation. Both share the
+    /// content.
+    CopyFile {
+        user_id: UserId,
+        id: AttachmentId,
+        copy: AttachmentId,
     },
     /// Deletes an uploaded file that no message has.
     DeleteUpload {
@@ -143,6 +152,13 @@ pub enum Change {
         events: Vec<EventBody>,
         message: AssistantMessage,
     },
+    /// Ends a run like [`EndRun`](Self::EndRun), if a message waits in the queue of its conversation. Rejected with
+    /// [`NotFound`](super::ChangeRejection::NotFound) if none waits, or if the queue is held.
+    HandOverRun {
+        run: RunKey,
+        events: Vec<EventBody>,
+        message: AssistantMessage,
+    },
     /// Ends a run that can't be ended otherwise: stores its status, and its last events and message if they
     /// can be stored.
     AbandonRun {
@@ -159,6 +175,12 @@ pub enum Change {
         /// `None` if the call has made none.
         title: Option<String>,
         /// The tokens of that call, which are added to those of the run's answer.
+        totals: TokenTotals,
+    },
+    /// Counts a call of a model that was cut off before its server reported its tokens. No event does.
+    CountCutCall {
+        run: RunKey,
+        /// Of this call alone, estimated.
         totals: TokenTotals,
     },
     RenameConversation {
@@ -198,7 +220,7 @@ pub enum Change {
         fingerprint: String,
     },
     /// Hides a message of the user with all that follow it.
-    HideMessage {
+    DeleteMessage {
         user_id: UserId,
         conversation_id: ConversationId,
         message_id: MessageId,
@@ -243,7 +265,7 @@ pub enum Change {
         user_id: UserId,
         article: SavedArticle,
         /// The abstract by paragraphs; `None` if it is not known.
-        summary: Option<Vec<String>>,
+        abstract_text: Option<Vec<String>>,
         limit: usize,
     },
     /// Stores the abstract of a saved article, if it was not known.
@@ -251,7 +273,7 @@ pub enum Change {
         user_id: UserId,
         pmid: String,
         /// The abstract by paragraphs.
-        summary: Vec<String>,
+        abstract_text: Vec<String>,
     },
     /// Stores the text that describes the open page to the model, as of a run's question. A stored text is
     /// kept.
@@ -272,14 +294,14 @@ pub enum Change {
         pmid: String,
     },
     /// Saves a research stream, if there are fewer than `limit`, or replaces a saved one.
-    SaveStream {
+    SaveResearchStream {
         user_id: UserId,
         stream: ResearchStream,
         limit: usize,
     },
-    DeleteStream {
+    DeleteResearchStream {
         user_id: UserId,
-        stream_id: StreamId,
+        stream_id: ResearchStreamId,
     },
     /// Deletes all memories of a user.
     DeleteAllMemories {
@@ -307,21 +329,23 @@ pub enum Change {
         user_id: UserId,
         token_id: TokenId,
     },
+    /// Adds or ends a share of a conversation.
+    Share(ShareChange),
     /// Changes accounts, sessions or one-time links.
     Account(AccountChange),
 }
 
 impl Change {
-    /// True for [`EndRun`](Self::EndRun), after which the place of its run is free.
+    /// Returns true if the change ends a run, whose slot is free afterwards.
     pub fn is_run_end(&self) -> bool {
-        matches!(self, Self::EndRun { .. })
+        matches!(self, Self::EndRun { .. } | Self::HandOverRun { .. })
     }
 }
 
 /// A recorded model call. Storage does not parse its JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecordedCall {
-    pub id: CallId,
+pub struct RecordedModelCall {
+    pub id: ModelCallId,
     /// The request as JSON; `None` if the same request is stored already.
     pub request: Option<String>,
     /// The response so far, as JSON.

@@ -18,7 +18,7 @@ static LOGGED_ROWS: LazyLock<Mutex<HashSet<(&'static str, String)>>> = LazyLock:
 ///
 /// # Errors
 ///
-/// If storage fails: that is not caused by the row.
+/// If reading failed for another reason than damage of the row.
 pub fn skip_damaged<T>(
     table: &'static str,
     id: impl Display,

@@ -1,9 +1,9 @@
 //! The storage of all user data: each user's event log, and the conversations, messages and runs that its
 //! events produce.
 //!
-//! The rest of the server sees only the trait. The journal writes all changes ([`Storage::commit`]); trimming
-//! deletes old log entries beside it. Any part may read; each read has its own transaction. This module publishes nothing and decides nothing: the reducer
-//! defines the meaning of an event.
+//! The rest of the server sees only the trait. The journal writes all changes ([`Storage::commit`]); besides, trimming
+//! deletes old log entries. Any part may read; each read has its own transaction. This module publishes nothing and
+//! decides nothing: the reducer defines the meaning of an event.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::protocol::{
     ApiToken, AttachmentId, ConversationId, ConversationList, Event, IntentId, Memory, Message, MessageId,
-    OlderMessages, Parameters, Payload, PayloadVerdict, Position, RunStatus, StreamId, Timestamp,
+    OlderMessages, Parameters, Payload, PayloadVerdict, Position, ResearchStreamId, RunStatus, Timestamp,
     TokenTotals, Transcript, UserId,
     conversation_list::ListCursor,
     literature::{Library, ResearchStream, SavedArticle},
@@ -21,7 +21,7 @@ use crate::protocol::{
 
 pub use self::{
     api_error::not_found,
-    change::{ApprovalDecision, Change, PageContextSnapshot, QueueLimits, RecordedCall, RunStart},
+    change::{ApprovalDecision, Change, PageContextSnapshot, QueueLimits, RecordedModelCall, RunStart},
     error::{StorageError, StorageErrorKind},
     outcome::{ChangeRejection, Outcome},
     record::{AttachmentRow, CompletedIntent, FileLocation, StoredConversation, StoredFile, TokenHash},
@@ -30,13 +30,16 @@ pub use self::{
 
 pub mod accounts;
 mod api_error;
+pub mod audit;
 mod change;
 pub mod damage;
 mod error;
 mod outcome;
 mod record;
 mod run_context;
+pub mod shares;
 pub mod sqlite;
+pub mod usage;
 
 #[cfg(test)]
 mod conformance;
@@ -93,6 +96,14 @@ pub struct StoredRun {
 /// The key of a message with its owner.
 pub type MessageKey = (UserId, ConversationId, MessageId);
 
+/// Some of the queues of conversations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queues {
+    All,
+    OfUser(UserId),
+    OfConversation(UserId, ConversationId),
+}
+
 /// A message in a queue, with the run that will answer it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadyMessage {
@@ -121,7 +132,7 @@ impl PageSize {
 
 /// The database operations of the server.
 #[async_trait]
-pub trait Storage: accounts::AccountStorage + Send + Sync + 'static {
+pub trait Storage: accounts::AccountStorage + shares::ShareStorage + Send + Sync + 'static {
     /// Applies all changes in one transaction, each in its own savepoint: a rejected change does not affect
     /// the others. Events get the next positions of their users' logs.
     ///
@@ -213,6 +224,9 @@ pub trait Storage: accounts::AccountStorage + Send + Sync + 'static {
     /// Returns a file of a user.
     async fn file(&self, user_id: UserId, id: AttachmentId) -> Result<Option<StoredFile>, StorageError>;
 
+    /// Returns the size of the contents of all files of a user, sent or not. Files that share one count once.
+    async fn stored_bytes(&self, user_id: UserId) -> Result<u64, StorageError>;
+
     /// Returns the locations of the contents of all files.
     ///
     /// # Errors
@@ -259,7 +273,7 @@ pub trait Storage: accounts::AccountStorage + Send + Sync + 'static {
         &self,
         user_id: UserId,
         message_id: MessageId,
-    ) -> Result<Vec<RecordedCall>, StorageError>;
+    ) -> Result<Vec<RecordedModelCall>, StorageError>;
 
     /// Returns the model of a user's conversation: the last one that was chosen or that answered.
     async fn conversation_model(
@@ -299,7 +313,7 @@ pub trait Storage: accounts::AccountStorage + Send + Sync + 'static {
     async fn research_stream(
         &self,
         user_id: UserId,
-        stream_id: StreamId,
+        stream_id: ResearchStreamId,
     ) -> Result<Option<ResearchStream>, StorageError>;
 
     /// Returns a user's instructions for the assistant in every conversation. Empty if there are none.
@@ -314,12 +328,9 @@ pub trait Storage: accounts::AccountStorage + Send + Sync + 'static {
     /// Returns a run of a user.
     async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError>;
 
-    /// Returns the first message of each queue that is not held and waits for no run; only of this user's
-    /// conversation, if given.
-    async fn ready_messages(
-        &self,
-        conversation: Option<(UserId, ConversationId)>,
-    ) -> Result<Vec<ReadyMessage>, StorageError>;
+    /// Returns the first message of each of these queues that is not held and waits for no run. Those of disabled accounts
+    /// wait.
+    async fn ready_messages(&self, queues: Queues) -> Result<Vec<ReadyMessage>, StorageError>;
 
     /// Returns the hidden messages of all users, with the times at which they were hidden.
     async fn hidden_messages(&self) -> Result<Vec<(MessageKey, Timestamp)>, StorageError>;

@@ -52,10 +52,16 @@ pub enum ChangeRejection {
     LibraryFull,
     #[error("the limit of API tokens is reached")]
     TokensFull,
+    #[error("the limit of shares is reached")]
+    SharesFull,
     #[error("another account has this name")]
     NameTaken,
     #[error("the first account exists already")]
     SetupDone,
     #[error("it is the last administrator")]
     LastAdministrator,
+    #[error("there is no other account that could get the data")]
+    NoHeir,
+    #[error("the deletion of the account has not begun, or was given up")]
+    DeletionGivenUp,
 }

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::ChangeRejection;
 use crate::protocol::{
-    Attachment, ConversationId, ConversationSummary, MessageId, Timestamp, UserId, intent::StartedRun,
+    Attachment, ConversationId, ListedConversation, MessageId, Timestamp, UserId, intent::StartedRun,
 };
 
 /// The stored result of an intent.
@@ -34,7 +34,7 @@ impl CompletedIntent {
 /// A conversation without its messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredConversation {
-    pub summary: ConversationSummary,
+    pub listed: ListedConversation,
     pub model: Option<String>,
     pub created_at: Timestamp,
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::PageContextSnapshot;
-use crate::protocol::{AssistantMessage, Message, MessageId, Parameters, PayloadVerdict, PlacedOpaque};
+use crate::protocol::{AssistantMessage, Message, MessageId, Parameters, PayloadVerdict, PlacedProviderData};
 
 /// The data that a run starts or continues with, as of one moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +13,7 @@ pub struct RunContext {
     /// The messages before it on its branch, oldest first.
     pub history: Vec<Message>,
     /// Provider-specific data of the answer and of the messages before it, by message, in order of arrival.
-    pub opaque: HashMap<MessageId, Vec<PlacedOpaque>>,
+    pub provider_data: HashMap<MessageId, Vec<PlacedProviderData>>,
     /// The page that the user had open when they wrote the question. The run gets its description and its
     /// tools, however late the question is answered.
     pub context_snapshot: Option<PageContextSnapshot>,

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 
-use super::NewAttachment;
+use super::{FileLimits, NewAttachment};
 use crate::protocol::{Attachment, AttachmentId, attachment::AttachmentDisplay};
 
 /// Maximum length of a file name, in characters.
@@ -46,12 +46,12 @@ const EXTENSIONS: [(&str, &str); 18] = [
 ];
 
 impl NewAttachment {
-    /// Gives the file an id, if it has at most `limit` bytes.
+    /// Gives the file an id, if it is not too large.
     ///
     /// # Errors
     ///
-    /// The message for the model: the person does not see files that are too large.
-    pub fn into_attachment(self, limit: usize) -> Result<(Attachment, Bytes), String> {
+    /// The message for the model: the user does not see files that are too large.
+    pub fn into_attachment(self, limits: &FileLimits) -> Result<(Attachment, Bytes), String> {
         let media_type = media_type(&self.media_type, &self.data);
         let attachment = Attachment {
             id: AttachmentId::new(),
@@ -60,12 +60,13 @@ impl NewAttachment {
             bytes: self.data.len(),
             width: None,
             height: None,
+            text_bytes: None,
+            problem: None,
         };
-        if attachment.bytes > limit {
+        if attachment.bytes > limits.max_bytes {
             return Err(format!(
-                "{} has {} bytes and was not kept: {limit} are the most (setting limits.attachment_bytes). The person does not \
-                 see it.",
-                attachment.name, attachment.bytes
+                "{} has {} bytes and was not kept: at most {} are allowed (setting {}). The person does not see it.",
+                attachment.name, attachment.bytes, limits.max_bytes, limits.bytes_setting
             ));
         }
         Ok((attachment, self.data))
@@ -147,13 +148,22 @@ mod tests {
 
     const PNG: &[u8] = b"\x89PNG\r\n\x1a\nrest";
 
+    fn limits(max_bytes: usize) -> FileLimits {
+        FileLimits {
+            max_count: 1,
+            max_bytes,
+            count_setting: "limits.attachments",
+            bytes_setting: "limits.attachment_bytes",
+        }
+    }
+
     fn attached(name: &str, media_type: &str, data: &'static [u8]) -> (String, String) {
         let new = NewAttachment {
             media_type: media_type.into(),
             name: name.into(),
             data: data.into(),
         };
-        let (kept, _) = new.into_attachment(1000).unwrap();
+        let (kept, _) = new.into_attachment(&limits(1000)).unwrap();
         assert_eq!(kept.bytes, data.len());
         (kept.name, kept.media_type)
     }
@@ -213,10 +223,10 @@ mod tests {
             name: "map".into(),
             data: PNG.into(),
         };
-        assert!(new.clone().into_attachment(PNG.len()).is_ok());
-        let error = new.into_attachment(3).unwrap_err();
+        assert!(new.clone().into_attachment(&limits(PNG.len())).is_ok());
+        let error = new.into_attachment(&limits(3)).unwrap_err();
         assert!(
-            error.starts_with("map.png has 12 bytes and was not kept: 3 are the most"),
+            error.starts_with("map.png has 12 bytes and was not kept: at most 3 are allowed"),
             "{error}"
         );
     }

@@ -7,13 +7,15 @@ use super::{
     calculate::Calculate,
     current_time::CurrentTime,
     fetch_webpage::FetchWebpage,
+    generate_image::GenerateImage,
     memory::{Forget, MemoryStore, Recall, Remember},
     retrieve_file::RetrieveFile,
     search_pubmed::SearchPubmed,
     web_search::WebSearch,
 };
 use crate::{
-    files::Files, journal::Journal, services::pubmed::PubmedClient, settings::Settings, storage::Storage,
+    files::Files, journal::Journal, providers::Models, services::pubmed::PubmedClient, settings::Settings,
+    storage::Storage,
 };
 
 /// Returns all usable tools, without those that lack a setting or that the settings disable.
@@ -22,11 +24,19 @@ pub fn built_in(
     storage: Arc<dyn Storage>,
     journal: Journal,
     files: Files,
+    models: Arc<Models>,
     pubmed: Option<Arc<PubmedClient>>,
 ) -> ToolRegistry {
     let tools = &settings.tools;
     let web_search = tools.web_search.as_ref().and_then(WebSearch::new);
-    let retrieve_file = RetrieveFile::new(storage.clone(), files);
+    let retrieve_file = RetrieveFile::new(storage.clone(), files.clone());
+    let generate_image = GenerateImage::new(
+        storage.clone(),
+        files,
+        models,
+        &settings.images,
+        &tools.fetch_webpage,
+    );
     let memories = MemoryStore::new(storage, journal, &settings.limits);
     let fetch_webpage = FetchWebpage::new(&tools.fetch_webpage);
     ToolRegistry::default()
@@ -38,8 +48,8 @@ pub fn built_in(
         .with_tool(Remember(memories.clone()))
         .with_tool(Recall(memories.clone()))
         .with_tool(Forget(memories))
-        // Offered only in conversations with files.
-        .with_scoped_tools(vec![any_tool(retrieve_file)])
+        // Offered only in conversations with files, and with an image model.
+        .with_scoped_tools(vec![any_tool(retrieve_file), any_tool(generate_image)])
         .without_tools(&tools.disabled)
 }
 
@@ -48,8 +58,9 @@ mod tests {
     use super::*;
     use crate::{
         hub::Hub,
+        providers::ModelsConfig,
         services::pubmed,
-        settings::{SearchProvider, Secret, WebSearchSettings},
+        settings::{SearchEngine, Secret, WebSearchSettings},
         storage::sqlite::SqliteStorage,
     };
 
@@ -66,14 +77,15 @@ mod tests {
         let pubmed = pubmed::connect(&settings).ok();
         let files =
             Files::open(folder.path(), storage.clone(), journal.clone(), &settings).expect("a folder");
-        built_in(&settings, storage, journal, files, pubmed)
+        let models = Arc::new(Models::new(ModelsConfig::default()));
+        built_in(&settings, storage, journal, files, models, pubmed)
             .offer()
             .names()
     }
 
     fn brave(key: Option<&str>) -> WebSearchSettings {
         WebSearchSettings {
-            provider: SearchProvider::Brave,
+            provider: SearchEngine::Brave,
             url: Some("http://127.0.0.1:1/search".into()),
             api_key_env: Some("BRAVE".into()),
             api_key: key.map(|key| Secret(key.into())),

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::protocol::{
-    ConversationId, Fraction, MessageId, PageContext, PageFields, RawJson, ToolProgress, UserId,
+    ConversationId, Fraction, MessageId, PageContext, PageFields, RawJson, TokenTotals, ToolProgress, UserId,
 };
 
-/// The owner of a tool call, the page that they look at, and the call's progress reporter.
+/// The owner of a tool call, the page that they look at, the call's progress reporter and its use of models.
 #[derive(Clone, Debug)]
 pub struct ToolContext {
     pub user_id: UserId,
@@ -16,6 +17,7 @@ pub struct ToolContext {
     pub run: MessageId,
     pub(super) page: Option<Arc<PageContext>>,
     pub progress: ProgressReporter,
+    pub usage: UsageMeter,
 }
 
 impl ToolContext {
@@ -34,6 +36,24 @@ pub struct CallOrigin {
     pub run: MessageId,
     /// The page that the user had open when they asked.
     pub page: Option<Arc<PageContext>>,
+    pub usage: UsageMeter,
+}
+
+/// Counts the tokens and the cost of the models that a call uses, also of one that fails. Clones share the count.
+#[derive(Clone, Debug, Default)]
+pub struct UsageMeter(Arc<Mutex<TokenTotals>>);
+
+impl UsageMeter {
+    /// Adds the use of a model.
+    pub fn add(&self, used: TokenTotals) {
+        let mut total = self.0.lock();
+        *total = total.plus(used);
+    }
+
+    /// Returns the sum; `None` if no model was used.
+    pub fn total(&self) -> Option<TokenTotals> {
+        Some(*self.0.lock()).filter(|total| !total.is_empty())
+    }
 }
 
 /// Reports the progress of a tool. A report that is not read in time is replaced by the next one.

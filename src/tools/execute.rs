@@ -33,6 +33,7 @@ pub async fn execute(
         conversation_id,
         run,
         page,
+        usage,
     } = origin;
     let call = ToolContext {
         user_id,
@@ -40,6 +41,7 @@ pub async fn execute(
         run,
         page,
         progress: ProgressReporter(sender),
+        usage,
     };
     let running = AssertUnwindSafe(tool.run(input, call)).catch_unwind();
     let outcome = tokio::select! {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::{Tool, ToolContext, ToolError, ToolResult};
 use crate::{
     settings,
-    web::{self, Page, WebClient, WebConfig},
+    web::{self, ReadablePage, WebClient, WebConfig},
 };
 
 /// The time for converting the page to text, in addition to the time for fetching it.
@@ -76,7 +76,7 @@ impl Tool for FetchWebpage {
     }
 }
 
-fn format_page(page: &Page) -> String {
+fn format_page(page: &ReadablePage) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
         if !value.is_empty() {

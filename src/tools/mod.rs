@@ -11,8 +11,10 @@ mod context;
 pub mod current_time;
 mod execute;
 pub mod fetch_webpage;
+mod generate_image;
 pub mod mcp;
 pub mod memory;
+mod message_file;
 mod payload;
 mod registry;
 mod retrieve_file;
@@ -34,8 +36,9 @@ use serde_json::Value;
 
 pub use self::{
     built_in::built_in,
-    context::{CallOrigin, ProgressReporter, ToolContext},
+    context::{CallOrigin, ProgressReporter, ToolContext, UsageMeter},
     execute::execute,
+    generate_image::{GenerateImage, made_images},
     payload::UNKNOWN_VERSION_FIELD,
     registry::{ToolOffer, ToolProvider, ToolRegistry},
     retrieve_file::RetrieveFile,
@@ -55,7 +58,7 @@ pub trait Tool: Send + Sync + 'static {
     const NAME: &'static str;
     /// The purpose of the tool and when to use it, for the model.
     const DESCRIPTION: &'static str;
-    /// The label of a call in progress, for the person: "Searching the web".
+    /// The label of a call in progress, for the user: "Searching the web".
     const LABEL: &'static str;
     /// The label of a finished call: "Searched".
     const DONE: &'static str;
@@ -65,7 +68,7 @@ pub trait Tool: Send + Sync + 'static {
     const OUTPUT_BYTES: usize = 48 << 10;
     /// A repeated call has no further effect, so a call with an unknown outcome may be repeated.
     const IS_IDEMPOTENT: bool = false;
-    /// Each call needs a person's approval.
+    /// Each call needs the user's approval.
     const NEEDS_APPROVAL: bool = false;
     /// The tool finds pages that an answer should cite as its sources.
     const FINDS_SOURCES: bool = false;
@@ -75,8 +78,13 @@ pub trait Tool: Send + Sync + 'static {
         Self::TIMEOUT
     }
 
-    /// Returns the subject of a call for the person, who sees its beginning in one line: the query,
-    /// the address.
+    /// Returns the limits of the files that a call makes, if they are its result.
+    fn file_limits(&self) -> Option<FileLimits> {
+        None
+    }
+
+    /// Returns the subject of a call for the user, who sees its beginning in one line: the query,
+    /// the URL.
     fn detail(&self, _input: &Self::Input) -> Option<String> {
         None
     }
@@ -128,10 +136,24 @@ pub struct Guidance {
 /// The options of a tool's calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolRunOptions {
-    /// The label of a finished call, for the person.
+    /// The label of a finished call, for the user.
     pub done_label: Cow<'static, str>,
     pub timeout: Duration,
     pub output_bytes: usize,
+    /// Limits of the files of a tool whose result they are, instead of those of other tools. Its calls fail if no file is
+    /// kept.
+    pub file_limits: Option<FileLimits>,
+}
+
+/// Limits of the files that a call makes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileLimits {
+    pub max_count: usize,
+    /// The maximum size of one file.
+    pub max_bytes: usize,
+    /// The name of the setting of each.
+    pub count_setting: &'static str,
+    pub bytes_setting: &'static str,
 }
 
 /// The result of a tool.
@@ -139,9 +161,9 @@ pub struct ToolRunOptions {
 pub struct ToolResult {
     /// The output for the model.
     pub text: String,
-    /// Content for the person, in a panel.
+    /// Content for the user, in a panel.
     pub payload: Option<NewPayload>,
-    /// Images and other files for the person.
+    /// Images and other files for the user.
     pub attachments: Vec<NewAttachment>,
     /// Stored files that the call shows again.
     pub known_files: Vec<Attachment>,
@@ -173,7 +195,7 @@ impl From<String> for ToolResult {
     }
 }
 
-/// A tool's error, with a message that the model can act on. The person sees it too.
+/// A tool's error, with a message that the model can act on. The user sees it too.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ToolError(pub String);
@@ -208,6 +230,13 @@ pub fn any_tool(tool: impl Tool) -> Arc<dyn AnyTool> {
     Arc::new(TypedTool::new(tool))
 }
 
+/// Erases the input type of a tool whose description depends on the settings.
+pub fn any_tool_with(tool: impl Tool, adapt: impl FnOnce(&mut ToolSpec)) -> Arc<dyn AnyTool> {
+    let mut tool = TypedTool::new(tool);
+    adapt(Arc::make_mut(&mut tool.spec));
+    Arc::new(tool)
+}
+
 /// A [`Tool`] as [`AnyTool`].
 struct TypedTool<T> {
     tool: T,
@@ -219,7 +248,7 @@ impl<T: Tool> TypedTool<T> {
         let spec = ToolSpec {
             name: T::NAME.into(),
             description: T::DESCRIPTION.into(),
-            parameters: schema::for_type::<T::Input>(),
+            input_schema: schema::for_type::<T::Input>(),
         };
         Self {
             tool,
@@ -263,6 +292,7 @@ impl<T: Tool> AnyTool for TypedTool<T> {
             done_label: T::DONE.into(),
             timeout: self.tool.timeout(),
             output_bytes: T::OUTPUT_BYTES,
+            file_limits: self.tool.file_limits(),
         }
     }
 

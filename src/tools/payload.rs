@@ -23,13 +23,13 @@ impl NewPayload {
     ///
     /// # Errors
     ///
-    /// The message for the model: the person does not see payloads that are too large.
+    /// The message for the model: the user does not see payloads that are too large.
     pub fn into_payload(self, limit: usize) -> Result<Payload, String> {
         let payload = self.with_new_id();
         let length = payload.data.as_str().len();
         if length > limit {
             return Err(format!(
-                "What was made for the panel has {length} bytes and was not kept: {limit} are the most (setting \
+                "What was made for the panel has {length} bytes and was not kept: at most {limit} are allowed (setting \
                  limits.payload_bytes). The person does not see it. Ask for less."
             ));
         }
@@ -63,9 +63,11 @@ fn summary(kind: &str, data: &Value) -> String {
         None => words,
     };
     let mut line = text::single_line(&line, MAX_SUMMARY_CHARS);
-    // A table usually has more rows than columns.
+    // A table is as long as it has rows, also if it has more columns.
     let fields = data.as_object().into_iter().flat_map(|object| object.values());
-    if let Some(count) = fields.filter_map(|field| field.as_array().map(Vec::len)).max() {
+    let longest = || fields.filter_map(|field| field.as_array().map(Vec::len)).max();
+    let rows = data.get("rows").and_then(Value::as_array).map(Vec::len);
+    if let Some(count) = rows.or_else(longest) {
         line.push_str(&format!(" ({count})"));
     }
     if let Some(id) = data.get(UNKNOWN_VERSION_FIELD).and_then(Value::as_str) {
@@ -93,6 +95,7 @@ mod tests {
             ),
             ("table", json!({"rows": []}), "Table (0)"),
             ("table", json!({"columns": [1], "rows": [2, 3]}), "Table (2)"),
+            ("table", json!({"columns": [1, 2], "rows": [3]}), "Table (1)"),
             ("text_document", json!("x"), "Text document"),
             ("été", json!(null), "été"),
             ("", json!({"title": " a\n b "}), ": a b"),
@@ -118,7 +121,7 @@ mod tests {
         assert!(made.clone().into_payload(10).is_ok());
         let too_large = made.into_payload(9).unwrap_err();
         assert!(
-            too_large.contains("has 10 bytes and was not kept: 9 are the most"),
+            too_large.contains("has 10 bytes and was not kept: at most 9 are allowed"),
             "{too_large}"
         );
     }

@@ -16,10 +16,10 @@ pub struct ToolRegistry {
     tools: Vec<Arc<dyn AnyTool>>,
     /// Tools that are offered only on pages that name them.
     scoped: Vec<Arc<dyn AnyTool>>,
-    sources: Vec<Arc<dyn ToolProvider>>,
+    providers: Vec<Arc<dyn ToolProvider>>,
 }
 
-/// A source of tools that can change over time.
+/// A provider of tools that can change over time.
 pub trait ToolProvider: Send + Sync {
     /// Returns the present tools.
     fn tools(&self) -> Vec<Arc<dyn AnyTool>>;
@@ -29,7 +29,12 @@ pub trait ToolProvider: Send + Sync {
         Box::pin(std::future::ready(()))
     }
 
-    /// Returns the reasons why tools are missing, for a person.
+    /// Returns true if a tool with this name may be among the tools at some time.
+    fn may_have(&self, _name: &str) -> bool {
+        false
+    }
+
+    /// Returns the reasons why tools are missing, for the user.
     fn problems(&self) -> Vec<RunError> {
         Vec::new()
     }
@@ -83,21 +88,36 @@ impl ToolRegistry {
         self
     }
 
-    /// Adds a source of tools. Of several tools with the same name, the first is used.
-    pub fn with_source(mut self, source: Arc<dyn ToolProvider>) -> Self {
-        self.sources.push(source);
+    /// Returns those of the names that no tool has, nor one that a provider may list later.
+    pub fn unknown_names<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+        let is_known = |name: &str| {
+            let mut own = self.tools.iter().chain(&self.scoped);
+            own.any(|tool| tool.spec().name.eq_ignore_ascii_case(name))
+                || self.providers.iter().any(|provider| provider.may_have(name))
+        };
+        names.filter(|name| !is_known(name)).collect()
+    }
+
+    /// Adds a provider of tools. Of several tools with the same name, the first is used.
+    pub fn with_provider(mut self, provider: Arc<dyn ToolProvider>) -> Self {
+        self.providers.push(provider);
         self
     }
 
-    /// Waits until all sources have reported their tools for the first time.
+    /// Waits until all providers have reported their tools for the first time.
     pub async fn wait_until_settled(&self) {
-        join_all(self.sources.iter().map(|source| source.wait_until_settled())).await;
+        join_all(
+            self.providers
+                .iter()
+                .map(|provider| provider.wait_until_settled()),
+        )
+        .await;
     }
 
     /// Returns the reasons why tools named in the settings are missing.
     pub fn problems(&self) -> Vec<RunError> {
-        let sources = self.sources.iter();
-        sources.flat_map(|source| source.problems()).collect()
+        let providers = self.providers.iter();
+        providers.flat_map(|provider| provider.problems()).collect()
     }
 
     /// Returns the tools offered on every page.
@@ -109,10 +129,10 @@ impl ToolRegistry {
     /// ones.
     pub fn offer_with(&self, named: &[&str]) -> ToolOffer {
         let is_named = |tool: &&Arc<dyn AnyTool>| named.contains(&tool.spec().name.as_str());
-        let others = self.sources.iter().flat_map(|source| source.tools());
+        let others = self.providers.iter().flat_map(|provider| provider.tools());
         let mut names = HashSet::new();
         let scoped = self.scoped.iter().filter(is_named).cloned();
-        // Parlor's own tools have priority over those of sources.
+        // Parlor's own tools have priority over those of providers.
         let mut tools: Vec<_> = self.tools.iter().cloned().chain(scoped).chain(others).collect();
         tools.retain(|tool| names.insert(tool.spec().name.clone()));
         ToolOffer(tools)
@@ -120,6 +140,12 @@ impl ToolRegistry {
 }
 
 impl ToolOffer {
+    /// Returns those of the tools whose names are allowed.
+    pub fn only(mut self, is_allowed: impl Fn(&str) -> bool) -> Self {
+        self.0.retain(|tool| is_allowed(&tool.spec().name));
+        self
+    }
+
     pub fn names(&self) -> Vec<String> {
         self.0.iter().map(|tool| tool.spec().name.clone()).collect()
     }
@@ -191,12 +217,25 @@ mod tests {
         fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
             self.0.lock().clone()
         }
+
+        fn may_have(&self, name: &str) -> bool {
+            name.starts_with("fake_")
+        }
+    }
+
+    #[test]
+    fn names_without_a_tool_are_found() {
+        let registry = ToolRegistry::default()
+            .with_tool(CurrentTime)
+            .with_provider(Arc::new(FakeSource::default()));
+        let names = ["Current_Time", "run_query", "fake_later"].into_iter();
+        assert_eq!(registry.unknown_names(names), ["run_query"]);
     }
 
     #[test]
     fn offer_is_fixed_when_the_run_starts() {
         let source = Arc::new(FakeSource::default());
-        let registry = ToolRegistry::default().with_source(source.clone());
+        let registry = ToolRegistry::default().with_provider(source.clone());
         let before = registry.offer();
         source.0.lock().push(Arc::new(TypedTool::new(CurrentTime)));
         assert_eq!((before.specs().len(), registry.offer().specs().len()), (0, 1));

@@ -2,7 +2,7 @@
 
 use tokio::sync::watch;
 
-use super::{ProgressReporter, ToolContext};
+use super::{ProgressReporter, ToolContext, UsageMeter};
 use crate::protocol::{ConversationId, MessageId, ToolProgress, UserId};
 
 /// Returns the context of a user's call, and a receiver of the tool's latest progress.
@@ -14,6 +14,7 @@ pub fn call_by(user_id: UserId) -> (ToolContext, watch::Receiver<Option<ToolProg
         run: MessageId::new(),
         page: None,
         progress: ProgressReporter(sender),
+        usage: UsageMeter::default(),
     };
     (call, receiver)
 }

@@ -48,6 +48,7 @@ async fn parses_the_arguments_of_a_call_once() {
         conversation_id,
         run,
         page: None,
+        usage: UsageMeter::default(),
     };
     let result = execute(tool.clone(), input, origin, |_| ()).await;
     assert_eq!((result.unwrap().text, PARSED.load(SeqCst)), ("done".into(), 1));

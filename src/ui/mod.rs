@@ -2,14 +2,17 @@
 //!
 //! The folders in the order of their dependencies, each depending on those above it:
 //!
-//! - [`browser`]: the browser's functions, and stubs for the server; the only module that knows which half it is in
+//! - [`browser`]: the browser's functions, and stubs for the server; the only module that knows for which target it is compiled
 //! - [`runtime`]: helpers of views and state: erased views, keyed lists, lazily loaded code, the clock
 //! - [`components`]: small views that every feature uses
 //! - [`markdown`]: Markdown that grows with a streaming answer, and its views
 //! - [`state`]: the stores of the client state, which the event stream keeps up to date, and the intents that change it
-//! - [`panel`], [`diagnostics`], [`transcript`], [`composer`], [`sidebar`], [`settings`], [`literature`], [`tray`]: one folder a feature
+//! - [`files`]: the views of files, and of the text and tables of documents
+//! - [`panel`], [`diagnostics`], [`transcript`], [`composer`], [`sharing`], [`sidebar`], [`settings`], [`literature`], [`data`],
+//!   [`tray`]: one folder a feature
 //! - [`pages`]: the list of the features that are pages
 //! - [`layout`]: the page around them
+//! - `design`: the page `/design` of development builds, with every component
 //!
 //! `make lint` fails if some of them import each other in a circle. Events are interpreted in `protocol`, intents on the
 //! server; neither is here.
@@ -17,7 +20,11 @@
 mod browser;
 mod components;
 mod composer;
+mod data;
+#[cfg(debug_assertions)]
+pub mod design;
 mod diagnostics;
+mod files;
 mod layout;
 mod literature;
 pub mod markdown;
@@ -25,6 +32,7 @@ mod pages;
 mod panel;
 mod runtime;
 mod settings;
+mod sharing;
 mod sidebar;
 mod state;
 #[cfg(test)]
@@ -34,15 +42,23 @@ mod tray;
 
 use leptos::prelude::*;
 
-use self::layout::Chat;
-pub use self::layout::prepare;
+pub use self::{layout::prepare, panel::still_chart};
+use self::{
+    layout::{Chat, shared_page},
+    runtime::erase::Erase,
+};
+use crate::protocol::sharing::shared_key;
 
 /// The whole page, which the server renders and the browser hydrates.
 ///
-/// All of the chat is one view, whatever the address: everything stays in place when the user goes from one
-/// conversation to another, or when a new chat becomes a conversation. An address that names nothing is a route like
-/// any other: [`Chat`] and the stores exist as long as the page, and [`state::route`] parses the address.
+/// All of the chat is one view, whatever the URL: everything stays in place when the user goes from one
+/// conversation to another, or when a new chat becomes a conversation. A URL that names nothing is a route like
+/// any other: [`Chat`] and the stores exist as long as the page, and [`state::route`] parses the URL. The page of a share's
+/// reader is another view, which no link in the chat leads to.
 #[component]
 pub fn Root() -> impl IntoView {
-    view! { <Chat/> }
+    match shared_key(&browser::current_url()) {
+        Some(key) => shared_page(key.to_owned()),
+        None => view! { <Chat/> }.erase(),
+    }
 }

@@ -8,7 +8,7 @@ use crate::text::single_line;
 /// The maximum length of a quotation, in characters.
 const MAX_QUOTE_CHARS: usize = 200;
 
-/// An error of fetching. Its message quotes at most one line of an address or an answer.
+/// An error of fetching. Its message quotes at most one line of a URL or a response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
     #[error("\"{0}\" is not a web address. Give a whole one, such as https://example.org/page.")]
@@ -19,7 +19,7 @@ pub enum FetchError {
     HasCredentials,
     #[error("Port {0} is not one of web pages. Try the address without it.")]
     BlockedPort(u16),
-    /// The host resolves to an address that is not public. The message does not reveal which one.
+    /// The host resolves to an IP address that is not public. The message does not reveal which one.
     #[error(
         "{0} is an address inside this network, which is not allowed. Try a public address, or ask the person for the text."
     )]

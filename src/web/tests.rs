@@ -1,4 +1,4 @@
-//! Tests from an address to its page.
+//! Tests from a URL to its page.
 
 use super::{
     guard::tests::{http_response, serve},
@@ -27,11 +27,11 @@ async fn fetches_the_page_after_redirects() {
 
     assert_eq!(
         fetch_page(&client, &format!("{here}/moved")).await,
-        Ok(Page {
+        Ok(ReadablePage {
             url: format!("{here}/caf%C3%A9?a"),
             title: Some("Café".into()),
             text: format!("# Café\n\nOpen. See the [menu]({here}/menu)."),
-            ..Page::default()
+            ..ReadablePage::default()
         })
     );
     for (url, error) in [

@@ -257,7 +257,7 @@ async fn a_foreign_protocol_names_the_kind_to_set() {
 }
 
 #[tokio::test]
-async fn a_wrong_address_names_its_usual_form() {
+async fn a_wrong_url_names_its_usual_form() {
     for (kind, form) in [
         (OpenAiResponses, "it usually ends with /v1."),
         (Anthropic, "it is what stands before /v1/messages."),

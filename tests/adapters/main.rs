@@ -21,7 +21,7 @@ use parlor::{
         ModelErrorKind::{self, Refused, Unavailable},
         ModelEvent, ModelMessage, ModelRequest, ToolSpec, ToolUse,
     },
-    protocol::{Opaque, ParameterInput, Parameters, RawJson},
+    protocol::{ParameterInput, Parameters, ProviderData, RawJson},
     providers::{EndpointConfig, create_endpoint},
     settings::EndpointKind::{self, Anthropic, Gemini, OpenAiResponses},
 };
@@ -66,7 +66,7 @@ fn full_request(model: &str) -> ModelRequest {
     let look = ToolSpec {
         name: "look".into(),
         description: "Looks.".into(),
-        parameters: json!({ "type": "object" }),
+        input_schema: json!({ "type": "object" }),
     };
     ModelRequest {
         tools: vec![look.into()],

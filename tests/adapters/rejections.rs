@@ -171,7 +171,7 @@ async fn forgets_thinking_that_anthropic_rejects() {
         text: "Hello".into(),
         thinking: None,
         tool_calls: Vec::new(),
-        opaque: vec![Opaque {
+        provider_data: vec![ProviderData {
             kind: "anthropic".into(),
             field: "blocks".into(),
             value: RawJson::parse_or_quote(&thinking),
@@ -190,13 +190,13 @@ async fn forgets_thinking_that_anthropic_rejects() {
 
 /// Returns an earlier answer with a call, and data of its provider.
 fn answer_with_data(kind: EndpointKind) -> [ModelMessage; 2] {
-    let data = |field: &str, value: Value| Opaque {
+    let data = |field: &str, value: Value| ProviderData {
         kind: kind.as_str().into(),
         field: field.into(),
         value: RawJson::parse_or_quote(&value.to_string()),
     };
     let reasoning = json!([{ "type": "reasoning", "encrypted_content": "old" }]);
-    let (opaque, opaque_of_call) = match kind {
+    let (provider_data, provider_data_of_call) = match kind {
         Gemini => (vec![], vec![data("thoughtSignature", json!("old"))]),
         _ => (vec![data("blocks", reasoning)], vec![]),
     };
@@ -204,13 +204,13 @@ fn answer_with_data(kind: EndpointKind) -> [ModelMessage; 2] {
         id: "c1".into(),
         name: "look".into(),
         arguments: "{}".into(),
-        opaque: opaque_of_call,
+        provider_data: provider_data_of_call,
     };
     let answer = ModelMessage::Assistant {
         text: String::new(),
         thinking: None,
         tool_calls: vec![call],
-        opaque,
+        provider_data,
     };
     let output = ModelMessage::Tool {
         tool_use_id: "c1".into(),
@@ -277,7 +277,7 @@ async fn signs_calls_of_models_that_demand_it() {
     let mut request = full_request("gemini-2.5-pro");
     let [mut asked, output] = answer_with_data(Gemini);
     if let ModelMessage::Assistant { tool_calls, .. } = &mut asked {
-        tool_calls[0].opaque.clear();
+        tool_calls[0].provider_data.clear();
     }
     request.messages.extend([asked, output]);
     answer(&*endpoint(Gemini, &upstream), &request).await.unwrap();

@@ -39,11 +39,11 @@ const IMAGE_EXAMPLES: &[u64] = &[
     591,
 ];
 
-/// Examples whose address has a scheme that is not allowed, or a control character: it becomes no link.
+/// Examples whose URL has a scheme that is not allowed, or a control character: it becomes no link.
 const REJECTED_LINK_EXAMPLES: &[u64] = &[500, 596, 598, 599, 601];
 
-/// Examples with a bare address, which becomes a link as in GitHub's Markdown.
-const BARE_ADDRESS_EXAMPLES: &[u64] = &[608, 611];
+/// Examples with a bare URL, which becomes a link as in GitHub's Markdown.
+const BARE_URL_EXAMPLES: &[u64] = &[608, 611];
 
 #[test]
 fn examples_match_the_specification() {
@@ -51,7 +51,7 @@ fn examples_match_the_specification() {
         RAW_HTML_EXAMPLES,
         IMAGE_EXAMPLES,
         REJECTED_LINK_EXAMPLES,
-        BARE_ADDRESS_EXAMPLES,
+        BARE_URL_EXAMPLES,
     ];
     let excepted: BTreeSet<u64> = lists.into_iter().flatten().copied().collect();
     assert_eq!(
@@ -87,7 +87,7 @@ fn examples_match_the_specification() {
     assert_eq!(
         lists.map(<[u64]>::len),
         [72, 22, 5, 2],
-        "raw HTML, pictures, refused links, bare addresses"
+        "raw HTML, pictures, refused links, bare URLs"
     );
 }
 
@@ -233,7 +233,7 @@ enum Parent {
     Other,
 }
 
-/// Encodes an address as in the specification's examples. A browser does the same with ours.
+/// Encodes a URL as in the specification's examples. A browser does the same with ours.
 fn percent_encode(href: &str) -> String {
     let mut out = String::new();
     for byte in href.bytes() {

@@ -132,7 +132,7 @@ fn decode_entities(text: &str) -> String {
     text.replace("&nbsp;", "\u{a0}").replace("&amp;", "&")
 }
 
-/// Removes white space that is not shown: all of it next to a block, and all but one space elsewhere, but
+/// Removes whitespace that is not shown: all of it next to a block, and all but one space elsewhere, but
 /// none in `pre`.
 pub fn collapse_whitespace(tokens: Vec<Token>) -> Vec<Token> {
     let is_block = |token: Option<&Token>| match token {
@@ -171,7 +171,7 @@ pub fn collapse_whitespace(tokens: Vec<Token>) -> Vec<Token> {
     out
 }
 
-/// Returns true for white space, except a no-break space, which is shown.
+/// Returns true for whitespace, except a no-break space, which is shown.
 fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\n' | '\t' | '\r')
 }

@@ -18,7 +18,7 @@ use parlor::{
     model::{
         Endpoint, FinishReason, ModelError,
         ModelErrorKind::{self, Refused, StreamBroken, Unavailable},
-        ModelEvent, ModelMessage, ModelRequest, ToolSpec, ToolUse, Usage,
+        ModelEvent, ModelMessage, ModelRequest, ReportedUsage, ToolSpec, ToolUse,
     },
     providers::{EndpointConfig, openai::OpenAi},
 };
@@ -76,10 +76,10 @@ fn thinking_event(text: &str) -> ModelEvent {
 }
 
 fn usage_event(output_tokens: u64) -> ModelEvent {
-    ModelEvent::Usage(Usage {
+    ModelEvent::Usage(ReportedUsage {
         input_tokens: 10,
         output_tokens,
-        ..Usage::default()
+        ..ReportedUsage::default()
     })
 }
 

@@ -121,6 +121,25 @@ async fn omits_unsupported_stream_options() {
 }
 
 #[tokio::test]
+async fn omits_rejected_modalities() {
+    for words in [
+        "Unknown parameter: 'modalities'.",
+        "No endpoints found that support the requested output modalities: image, text",
+    ] {
+        let upstream = Upstream::start().await;
+        upstream.add_script(When::any(), Script::new().text("Hello"));
+        let refusal = json!({"error": {"message": words}});
+        upstream.add_script_times(1, When::any(), Script::new().status(400, refusal, &[]));
+        let model = "google/gemini-2.5-flash-image";
+        let (events, error) = collect_response(&config(&upstream), request(model, "Hi")).await;
+        assert_eq!((&events[0], error), (&text_event("Hello"), None));
+        let sent = upstream.requests();
+        assert_eq!(sent[0].body["modalities"], json!(["image", "text"]));
+        assert_eq!(sent[1].body.get("modalities"), None);
+    }
+}
+
+#[tokio::test]
 async fn omits_a_rejected_choice_of_thinking() {
     let upstream = Upstream::start().await;
     let refusal = json!({"error": {"message": "`reasoning_effort` must be one of `none` or `default`"}});
@@ -233,9 +252,9 @@ async fn describes_tool_results_to_models_without_tools() {
                 id: "1".into(),
                 name: "look".into(),
                 arguments: "{}".into(),
-                opaque: Vec::new(),
+                provider_data: Vec::new(),
             }],
-            opaque: Vec::new(),
+            provider_data: Vec::new(),
         },
         ModelMessage::Tool {
             tool_use_id: "1".into(),
@@ -276,7 +295,7 @@ async fn omits_unsupported_tools() {
             let look = ToolSpec {
                 name: "look".into(),
                 description: "Looks.".into(),
-                parameters: json!({ "type": "object" }),
+                input_schema: json!({ "type": "object" }),
             };
             request.tools.push(look.into());
             let mut stream = endpoint.call("echo", &request).await.unwrap();

@@ -216,7 +216,7 @@ async fn empty_failures_are_retryable() {
 }
 
 #[tokio::test]
-async fn malformed_stream_error_omits_address_advice() {
+async fn malformed_stream_error_omits_url_advice() {
     let hi = "data: {\"choices\": [{\"delta\": {\"content\": \"Hi\"}}]}\n\n";
     for tail in [
         "data: {\"choices\": [{\n\n".to_owned(),

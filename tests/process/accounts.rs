@@ -12,7 +12,7 @@ use crate::{Server, TEST_TIMEOUT};
 
 const PASSWORD: &str = "a+long+password";
 
-/// Starts a server with passwords. Returns it with its setup address, if it prints one.
+/// Starts a server with passwords. Returns it with its setup URL, if it prints one.
 async fn start(data: &std::path::Path, upstream: &Upstream, is_set_up: bool) -> (Server, Option<String>) {
     let mut command = Server::command(data, upstream, "127.0.0.1:0");
     command.env("PARLOR_AUTH", "password");
@@ -22,11 +22,8 @@ async fn start(data: &std::path::Path, upstream: &Upstream, is_set_up: bool) -> 
     }
     let line = timeout(TEST_TIMEOUT, server.output.next_line()).await;
     let line = line.expect("in time").expect("its output").expect("a line");
-    let (_, address) = line.split_once("first account at ").expect("the address");
-    let path = address
-        .strip_prefix(&server.url)
-        .expect("its own address")
-        .to_owned();
+    let (_, url) = line.split_once("first account at ").expect("the URL");
+    let path = url.strip_prefix(&server.url).expect("its own URL").to_owned();
     (server, Some(path))
 }
 
@@ -60,9 +57,9 @@ async fn sessions_survive_restarts_and_setup_tokens_do_not() {
     let (server, first) = start(folder.path(), &upstream, false).await;
     server.kill().await;
     let (server, second) = start(folder.path(), &upstream, false).await;
-    let token = |address: &Option<String>| {
-        let address = address.as_ref().unwrap();
-        address.split_once("token=").unwrap().1.to_owned()
+    let token = |url: &Option<String>| {
+        let url = url.as_ref().unwrap();
+        url.split_once("token=").unwrap().1.to_owned()
     };
     assert_ne!(first, second);
     let form = |token: &str| format!("token={token}&name=ann&password={PASSWORD}&again={PASSWORD}");
@@ -86,7 +83,7 @@ async fn sessions_survive_restarts_and_setup_tokens_do_not() {
 }
 
 #[tokio::test]
-async fn a_command_makes_a_link_for_a_new_password() {
+async fn command_makes_a_new_password_link() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let new_password = async |name: &str| {

@@ -74,6 +74,31 @@ impl ObservedRun {
         }
     }
 
+    /// Reads the response of a sent turn until the answer contains a text. The connection stays open until
+    /// the returned response is dropped.
+    pub async fn read_until_text(
+        mut response: reqwest::Response,
+        text: &str,
+    ) -> (reqwest::Response, MessageId) {
+        let mut seen = Self::default();
+        let mut decoder = SseDecoder::new(1 << 20);
+        let mut frames = Vec::new();
+        let has_text = |seen: &Self| {
+            seen.answer
+                .as_ref()
+                .is_some_and(|answer| answer.text().contains(text))
+        };
+        while !has_text(&seen) {
+            let chunk = timeout(TEST_TIMEOUT, response.chunk())
+                .await
+                .expect("the text comes");
+            let chunk = chunk.expect("a stream").expect("it goes on");
+            decoder.push(&chunk, &mut frames).expect("no frame is too long");
+            frames.drain(..).for_each(|frame| seen.apply_frame(&frame));
+        }
+        (response, seen.run.expect("the run is known"))
+    }
+
     /// Like [`read_turn`](Self::read_turn), for the response of a sent turn.
     pub async fn read_response(
         response: reqwest::Response,
@@ -89,7 +114,7 @@ impl ObservedRun {
         let run = self.run.expect("the run is known");
         let after = self.events.last().expect("an event").position.0;
         let response = reqwest::get(format!("{url}/api/runs/{run}/events?after={after}")).await;
-        self.read_more(response.expect("an answer"), None).await;
+        self.read_more(response.expect("a response"), None).await;
         self
     }
 
@@ -124,7 +149,7 @@ pub async fn post_turn(url: &str, ask: &Value) -> reqwest::Result<reqwest::Respo
 pub async fn stored_message(url: &str, run: MessageId) -> Message {
     let response = reqwest::get(format!("{url}/api/messages/{run}"))
         .await
-        .expect("an answer");
+        .expect("a response");
     let body: Value = serde_json::from_slice(&response.bytes().await.expect("a body")).expect("JSON");
     serde_json::from_value(body["message"].clone()).expect("the seen message is stored")
 }
@@ -133,7 +158,7 @@ pub async fn stored_message(url: &str, run: MessageId) -> Message {
 pub async fn read_log(url: &str, after: u64, until: u64) -> Vec<Event> {
     let mut response = reqwest::get(format!("{url}/api/events?after={after}"))
         .await
-        .expect("an answer");
+        .expect("a response");
     let mut decoder = SseDecoder::new(1 << 20);
     let (mut frames, mut events) = (Vec::new(), Vec::<Event>::new());
     while events.last().is_none_or(|event| event.position.0 < until) {
@@ -179,5 +204,17 @@ where
     sqlx::query_scalar(sql)
         .fetch_one(&mut connection)
         .await
-        .expect("an answer")
+        .expect("a response")
+}
+
+/// Follows the log from its beginning until a line of it is accepted.
+pub async fn wait_for_event(url: &str, is_wanted: impl Fn(&str) -> bool) {
+    let mut response = reqwest::get(format!("{url}/api/events?after=0")).await.unwrap();
+    let mut read = String::new();
+    while !read.lines().any(&is_wanted) {
+        let chunk = timeout(TEST_TIMEOUT, response.chunk())
+            .await
+            .expect("the event comes");
+        read.push_str(std::str::from_utf8(&chunk.unwrap().unwrap()).unwrap());
+    }
 }

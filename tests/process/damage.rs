@@ -89,7 +89,7 @@ async fn reports_damage_and_fails_the_turn() {
     zero_table_pages(data, "payloads").await;
     let server = Server::start(data, &upstream).await;
     server.wait_for_log_line(0, "Parlor's database is damaged").await;
-    let page = reqwest::get(&server.url).await.expect("an answer");
+    let page = reqwest::get(&server.url).await.expect("a response");
     assert_eq!(page.status(), StatusCode::OK);
     let page = response_text(page).await;
     assert!(
@@ -116,12 +116,12 @@ async fn damaged_table_rejects_turns_immediately() {
     create_conversation(data, &upstream).await;
     zero_table_pages(data, "messages").await;
     let server = Server::start(data, &upstream).await;
-    let answer = timeout(TEST_TIMEOUT, post_turn(&server.url, &turn_request()))
+    let response = timeout(TEST_TIMEOUT, post_turn(&server.url, &turn_request()))
         .await
         .expect("it ends");
-    let answer = answer.expect("an answer");
-    assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
-    let problem = response_text(answer).await;
+    let response = response.expect("a response");
+    assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+    let problem = response_text(response).await;
     assert!(
         problem.contains("database is damaged") && problem.contains("Nothing was changed"),
         "{problem}"
@@ -162,7 +162,7 @@ async fn run_ends_with_a_damaged_log() {
     let answer = message.assistant().expect("an answer");
     assert!(answer.is_damaged() && answer.status.is_terminal(), "{answer:?}");
     let page = reqwest::get(format!("{}/c/{conversation}", server.url)).await;
-    assert_eq!(page.expect("an answer").status(), StatusCode::OK);
+    assert_eq!(page.expect("a response").status(), StatusCode::OK);
     // The user's stream ends with a notice that it is useless to ask again.
     for path in [
         "/api/events?after=0",
@@ -171,7 +171,7 @@ async fn run_ends_with_a_damaged_log() {
     ] {
         let stream = reqwest::get(format!("{}{path}", server.url))
             .await
-            .expect("an answer");
+            .expect("a response");
         let frames = timeout(TEST_TIMEOUT, response_text(stream))
             .await
             .expect("it ends");
@@ -184,7 +184,7 @@ async fn run_ends_with_a_damaged_log() {
     }
     // Nothing follows: an EventSource is told not to reconnect.
     let events = reqwest::get(format!("{}/api/runs/{run}/events", server.url)).await;
-    assert_eq!(events.expect("an answer").status(), StatusCode::NO_CONTENT);
+    assert_eq!(events.expect("a response").status(), StatusCode::NO_CONTENT);
 }
 
 #[tokio::test]

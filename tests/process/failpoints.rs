@@ -24,7 +24,7 @@ enum Remainder {
     Nothing,
     /// The whole end.
     Complete,
-    /// Either of them: the point is not a step of the end, but runs beside it.
+    /// Either of them: the point is not a step of the end, but runs at the same time.
     Either,
 }
 
@@ -63,6 +63,9 @@ const FILE_POINTS: [&str; 4] = [
     "files::deleted",
     "files::moved",
 ];
+
+/// The failpoints of the deletion of an account: see `hand_over`.
+const DELETION_POINTS: [&str; 2] = ["deletion::begun", "deletion::stopped"];
 
 /// A failpoint at which the first server leaves its run without an end.
 const UNFINISHED_RUN_POINT: &str = "commit::begun";
@@ -119,7 +122,8 @@ fn tables_list_every_crash_point() {
         .map(|(name, _)| *name)
         .chain(RECOVERY_POINTS)
         .chain([QUEUE_POINT])
-        .chain(FILE_POINTS);
+        .chain(FILE_POINTS)
+        .chain(DELETION_POINTS);
     let in_tables: BTreeSet<String> = in_tables.map(str::to_owned).collect();
     let mut in_source = BTreeSet::new();
     collect_points(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut in_source);

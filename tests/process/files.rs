@@ -79,10 +79,10 @@ async fn check_crash_during_a_deletion(point: &str, contents: usize) {
     let id = file["conversation_id"].as_str().unwrap();
     let ask =
         json!({ "message": "Look", "model": "openai/echo", "files": [file["id"]], "conversation_id": id });
-    let answer = post_turn(&server.url, &ask).await.unwrap();
-    answer.bytes().await.unwrap();
+    let response = post_turn(&server.url, &ask).await.unwrap();
+    response.bytes().await.unwrap();
     let url = format!("{}/api/conversations/{id}", server.url);
-    // The server may die before its answer.
+    // The server may die before its response.
     let _ = reqwest::Client::new().delete(url).send().await;
     server.expect_crash().await;
     let rows: i64 = query_sql(folder.path(), "SELECT count(*) FROM files").await;
@@ -132,7 +132,7 @@ async fn crash_while_moving_files_repeats_the_move() {
 
 /// Returns the largest resident memory of a process so far, in bytes.
 #[cfg(target_os = "linux")]
-fn peak_memory(pid: u32) -> u64 {
+pub(crate) fn peak_memory(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
     let kilobytes: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
@@ -173,5 +173,42 @@ async fn large_file_takes_little_memory() {
         began.elapsed()
     );
     assert!(additional < MAX_ADDITIONAL_BYTES, "{additional}");
+    server.kill().await;
+}
+
+#[tokio::test]
+async fn killed_generation_of_an_image_is_not_repeated() {
+    parlor::http_client::install_tls();
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.list_models(
+        200,
+        json!({ "data": [{ "id": "echo" }, { "id": "gpt-image-1" }] }),
+    );
+    upstream.add_script(When::image_prompt("fox"), Script::new().gate("made"));
+    let call = Script::new().tool_call("id0", "generate_image", r#"{"prompt":"A fox"}"#);
+    upstream.add_script_times(1, When::user_contains("draw"), call);
+    upstream.add_script(When::tool_gave("outcome"), Script::new().text("Who knows."));
+    let server = Server::start(folder.path(), &upstream).await;
+    let ask = json!({ "message": "draw", "model": "openai/echo" });
+    let _turn = post_turn(&server.url, &ask).await.unwrap();
+    timeout(TEST_TIMEOUT, upstream.wait_for_gate("made"))
+        .await
+        .expect("the image is asked for");
+    server.kill().await;
+    upstream.open_gate("made");
+    let server = Server::start(folder.path(), &upstream).await;
+    let run: String = query_sql(folder.path(), "SELECT id FROM runs").await;
+    let url = format!("{}/api/runs/{run}/continue", server.url);
+    let continued = reqwest::Client::new().post(url).send().await.unwrap();
+    let events = timeout(TEST_TIMEOUT, continued.text()).await.unwrap().unwrap();
+    assert!(events.contains("Who knows."), "{events}");
+    let is_image = |request: &upstream::CapturedRequest| request.path.contains("/images/");
+    let images = upstream
+        .requests()
+        .iter()
+        .filter(|request| is_image(request))
+        .count();
+    assert_eq!((images, stored_count(folder.path())), (1, 0));
     server.kill().await;
 }

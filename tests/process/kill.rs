@@ -169,7 +169,7 @@ async fn damaged_run_ends_after_a_kill() {
     assert_eq!(read_log(&server.url, 0, head).await.len() as u64, head);
 }
 
-/// Gemini's opaque data, which it expects back with the output of the tool call.
+/// Gemini's provider data, which it expects back with the output of the tool call.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn continued_turn_returns_provider_data_after_kill() {
     const SIGNATURE: &str = "Cs4BAc/+7w==";
@@ -217,7 +217,7 @@ async fn continued_turn_returns_provider_data_after_kill() {
         .header("content-type", "application/json")
         .body(intent.to_string())
         .send();
-    let continued = continued.await.expect("an answer").status();
+    let continued = continued.await.expect("a response").status();
     assert_eq!(continued, reqwest::StatusCode::OK);
     // The output of the call may have been stored before the kill or not.
     timeout(TEST_TIMEOUT, seen.resume(&server.url))

@@ -11,17 +11,23 @@
 )]
 
 mod accounts;
+#[cfg(target_os = "linux")]
+mod bombs;
+mod canary;
 mod client;
 mod damage;
 mod failpoints;
 mod files;
+mod hand_over;
 mod kill;
+mod provider_kinds;
 mod queue;
 #[cfg(target_os = "linux")]
 mod read_only;
 mod shutdown;
 #[cfg(target_os = "linux")]
 mod ssrf;
+mod titles;
 #[cfg(target_os = "linux")]
 mod write_faults;
 
@@ -42,7 +48,7 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 struct Server {
     child: Child,
     url: String,
-    /// Its output after the line with its address.
+    /// Its output after the line with its URL.
     output: Lines<BufReader<ChildStdout>>,
     /// The lines of its log so far.
     log: watch::Receiver<Vec<String>>,
@@ -113,7 +119,7 @@ impl Server {
             .await
             .expect("it is ready in time");
         let line = line.expect("its output").expect("it has not ended");
-        let (_, url) = line.split_once("ready at ").expect("its address");
+        let (_, url) = line.split_once("ready at ").expect("its URL");
         Self {
             child,
             url: url.to_owned(),

@@ -1,14 +1,13 @@
 //! Crashes between the end of a run and the next message of its queue: the message is sent once.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
 use serde_json::{Value, json};
-use tokio::time::timeout;
 use upstream::{Script, Upstream, When};
 
 use crate::{
-    Server, TEST_TIMEOUT,
-    client::{post_turn, query_sql},
+    Server,
+    client::{post_turn, query_sql, wait_for_event},
 };
 
 /// The failpoints from the commit of a run's end to the start of the next run.
@@ -20,18 +19,31 @@ const POINTS: [&str; 5] = [
     "queue::found",
 ];
 
-async fn run_case(point: Option<&str>) {
+/// Those of a run that ends after its tool calls, for the message.
+const STEERED_POINTS: [&str; 4] = [
+    "commit::committed",
+    "journal::published",
+    "runs::left",
+    "queue::found",
+];
+
+async fn run_case(point: Option<&str>, steer: bool) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.add_script(
-        When::user_contains("first"),
-        Script::new().text("one").gate("end"),
-    );
-    upstream.add_script(When::user_contains("second"), Script::new().text("two"));
-    let mut server = match point {
-        Some(point) => Server::start_with_failpoint(folder.path(), &upstream, point).await,
-        None => Server::start(folder.path(), &upstream).await,
+    let first = Script::new().text("one").gate("end");
+    let first = match steer {
+        true => first.tool_call("id0", "calculate", r#"{"expression":"6*7"}"#),
+        false => first,
     };
+    upstream.add_script(When::user_contains("first"), first);
+    upstream.add_script(When::user_contains("second"), Script::new().text("two"));
+    let settings = folder.path().join("settings.toml");
+    fs::write(&settings, format!("[agent]\nsteer = {steer}\n")).unwrap();
+    let mut command = match point {
+        Some(point) => Server::failpoint_command(folder.path(), &upstream, point),
+        None => Server::command(folder.path(), &upstream, "127.0.0.1:0"),
+    };
+    let mut server = Server::run(command.arg("--config").arg(&settings)).await;
     let url = server.url.clone();
     let id = uuid::Uuid::now_v7();
     let ask = json!({ "message": "first", "model": "openai/echo", "conversation_id": id });
@@ -49,19 +61,19 @@ async fn run_case(point: Option<&str>) {
     wait_for_answer(&server.url, queued["message_id"].as_str().unwrap()).await;
     server.kill().await;
     check_sent_once(folder.path(), point).await;
+    let asked = upstream.requests();
+    let asked = asked
+        .iter()
+        .filter(|request| request.path.ends_with("/chat/completions"));
+    assert_eq!(asked.count(), 2, "{point:?}");
 }
 
 /// Follows the log until a run is complete.
 async fn wait_for_answer(url: &str, run: &str) {
-    let mut response = reqwest::get(format!("{url}/api/events?after=0")).await.unwrap();
-    let mut read = String::new();
-    let is_end = |line: &str| line.contains(run) && line.contains(r#""type":"complete""#);
-    while !read.lines().any(is_end) {
-        let chunk = timeout(TEST_TIMEOUT, response.chunk())
-            .await
-            .expect("the answer ends");
-        read.push_str(std::str::from_utf8(&chunk.unwrap().unwrap()).unwrap());
-    }
+    wait_for_event(url, |line| {
+        line.contains(run) && line.contains(r#""type":"complete""#)
+    })
+    .await;
 }
 
 async fn check_sent_once(data: &Path, point: Option<&str>) {
@@ -80,9 +92,18 @@ async fn check_sent_once(data: &Path, point: Option<&str>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn crash_before_a_queued_message_sends_it_once() {
     parlor::http_client::install_tls();
-    run_case(None).await;
+    run_case(None, false).await;
     for point in POINTS {
-        run_case(Some(point)).await;
+        run_case(Some(point), false).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn crash_before_a_steering_message_sends_it_once() {
+    parlor::http_client::install_tls();
+    run_case(None, true).await;
+    for point in STEERED_POINTS {
+        run_case(Some(point), true).await;
     }
 }
 

@@ -27,7 +27,7 @@ struct EventReader {
 
 impl EventReader {
     async fn open(request: reqwest::RequestBuilder) -> Self {
-        let response = request.send().await.expect("an answer");
+        let response = request.send().await.expect("a response");
         assert_eq!(response.status(), 200);
         Self {
             response,

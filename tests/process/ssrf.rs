@@ -151,8 +151,8 @@ async fn in_a_network_of_its_own() {
     assert_eq!(inside.new_connections(), 1);
 
     for (number, address) in addresses.iter().enumerate() {
-        let answer = get(address).await;
-        assert!(answer.is_err(), "{address}: {answer:?}");
+        let response = get(address).await;
+        assert!(response.is_err(), "{address}: {response:?}");
         let redirected = get(&format!("http://redirector.test:{redirector}/{number}")).await;
         assert!(redirected.is_err(), "to {address}: {redirected:?}");
     }
@@ -167,10 +167,10 @@ async fn in_a_network_of_its_own() {
             "{ip} at first: {first:?}"
         );
         for url in [&rebinds, &rebinds, &both] {
-            let answer = get(url).await;
+            let response = get(url).await;
             assert!(
-                matches!(answer, Err(FetchError::InternalAddress(_))),
-                "{ip} at {url}: {answer:?}"
+                matches!(response, Err(FetchError::InternalAddress(_))),
+                "{ip} at {url}: {response:?}"
             );
         }
     }
@@ -220,14 +220,14 @@ impl InternalListener {
 }
 
 /// Reads the head of a request and responds.
-fn respond(mut stream: TcpStream, answer: impl FnOnce(&str) -> String) {
+fn respond(mut stream: TcpStream, response: impl FnOnce(&str) -> String) {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") && stream.read_exact(&mut byte).is_ok() {
         head.push(byte[0]);
     }
     // The client may be gone.
-    let _ = stream.write_all(answer(&String::from_utf8_lossy(&head)).as_bytes());
+    let _ = stream.write_all(response(&String::from_utf8_lossy(&head)).as_bytes());
 }
 
 fn response(status: &str, headers: &str, body: &str) -> String {
@@ -267,8 +267,8 @@ fn serve_dns() {
         let mut asked = HashMap::new();
         let mut packet = [0; 512];
         while let Ok((length, from)) = socket.recv_from(&mut packet) {
-            if let Some(answer) = dns_answer(&packet[..length], &mut asked) {
-                socket.send_to(&answer, from).unwrap();
+            if let Some(response) = dns_answer(&packet[..length], &mut asked) {
+                socket.send_to(&response, from).unwrap();
             }
         }
     });
@@ -295,19 +295,19 @@ fn dns_answer(query: &[u8], asked: &mut HashMap<(String, u16), usize>) -> Option
         _ => None,
     });
     let records: Vec<_> = records.collect();
-    let mut answer = query.get(..2)?.to_vec();
+    let mut response = query.get(..2)?.to_vec();
     let count = u8::try_from(records.len()).ok()?;
     // A response, recursion available; one question, `count` answers.
-    answer.extend([0x81, 0x80, 0, 1, 0, count, 0, 0, 0, 0]);
-    answer.extend_from_slice(question);
+    response.extend([0x81, 0x80, 0, 1, 0, count, 0, 0, 0, 0]);
+    response.extend_from_slice(question);
     for record in records {
         // The question's name, its type, the class IN, a time to live of zero.
-        answer.extend([0xc0, 12]);
-        answer.extend(kind.to_be_bytes());
-        answer.extend([0, 1, 0, 0, 0, 0, 0, u8::try_from(record.len()).ok()?]);
-        answer.extend(record);
+        response.extend([0xc0, 12]);
+        response.extend(kind.to_be_bytes());
+        response.extend([0, 1, 0, 0, 0, 0, 0, u8::try_from(record.len()).ok()?]);
+        response.extend(record);
     }
-    Some(answer)
+    Some(response)
 }
 
 /// Returns the addresses of a name that was queried `before` times. Unknown names resolve to internal

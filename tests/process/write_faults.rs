@@ -178,7 +178,7 @@ async fn check_write_fault(trouble: WriteFault) {
         let asked = Instant::now();
         let response = post_turn(&server.url, &turn_request(&long))
             .await
-            .expect("an answer");
+            .expect("a response");
         if response.status() == StatusCode::OK {
             taken.push(tokio::spawn(ObservedRun::read_response(response, None)));
             assert!(taken.len() < MAX_EXTRA_MESSAGES, "the fault has no effect");
@@ -191,7 +191,7 @@ async fn check_write_fault(trouble: WriteFault) {
     assert_clear_refusal(
         post_turn(&server.url, &turn_request("hello"))
             .await
-            .expect("an answer"),
+            .expect("a response"),
         trouble,
     )
     .await;
@@ -200,7 +200,7 @@ async fn check_write_fault(trouble: WriteFault) {
     let said = server.log.borrow().len();
     upstream.open_gate("more");
     server.wait_for_log_line(said, "could not commit").await;
-    let page = reqwest::get(&server.url).await.expect("an answer");
+    let page = reqwest::get(&server.url).await.expect("a response");
     assert_eq!(page.status(), StatusCode::OK);
     let so_far = stored_message(&server.url, run).await;
     assert_eq!(so_far.assistant().expect("an answer").text(), "one");
@@ -308,7 +308,7 @@ async fn unwritable_start_reads_and_recovers_later() {
     assert_clear_refusal(
         post_turn(&server.url, &turn_request("hello"))
             .await
-            .expect("an answer"),
+            .expect("a response"),
         WriteFault::NoWrites,
     )
     .await;
@@ -316,7 +316,7 @@ async fn unwritable_start_reads_and_recovers_later() {
     let stop = timeout(TEST_TIMEOUT, stop.send())
         .await
         .expect("no client waits forever");
-    let (status, problem) = parse_problem(stop.expect("an answer")).await;
+    let (status, problem) = parse_problem(stop.expect("a response")).await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(
         problem["detail"].as_str().expect("words").contains("can't store"),
@@ -325,7 +325,7 @@ async fn unwritable_start_reads_and_recovers_later() {
 
     limit_file_size(&server, None);
     let events = reqwest::get(format!("{}/api/runs/{run}/events?after=0", server.url)).await;
-    let seen = ObservedRun::read_response(events.expect("an answer"), None);
+    let seen = ObservedRun::read_response(events.expect("a response"), None);
     let seen = timeout(TEST_TIMEOUT, seen).await.expect("it ends");
     assert_eq!(seen.answer.expect("an answer").status, RunStatus::Interrupted);
 }

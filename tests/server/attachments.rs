@@ -12,11 +12,11 @@ use uuid::Uuid;
 
 use crate::support::{Nothing, Parlor, parlor_with_tools};
 
-const PNG_DATA: &[u8] = b"\x89PNG\r\n\x1a\nand so on";
+pub const PNG_DATA: &[u8] = b"\x89PNG\r\n\x1a\nand so on";
 const HTML_DATA: &[u8] = b"<html><script>alert(1)</script>";
 
 /// A tool that returns these files.
-struct FileTool(Vec<NewAttachment>);
+pub struct FileTool(pub Vec<NewAttachment>);
 
 impl Tool for FileTool {
     type Input = Nothing;
@@ -35,7 +35,7 @@ impl Tool for FileTool {
     }
 }
 
-fn new_attachment(name: &str, media_type: &str, data: &'static [u8]) -> NewAttachment {
+pub fn new_attachment(name: &str, media_type: &str, data: &'static [u8]) -> NewAttachment {
     NewAttachment {
         media_type: media_type.into(),
         name: name.into(),
@@ -146,9 +146,9 @@ async fn drops_excess_files_and_tells_the_model() {
     assert_eq!(end["attachments"].as_array().unwrap().len(), 1, "{end}");
     let output = end["output"].as_str().unwrap();
     for told in [
-        "large has 101 bytes and was not kept: 100 are the most (setting limits.attachment_bytes)",
+        "large has 101 bytes and was not kept: at most 100 are allowed (setting limits.attachment_bytes)",
         "The person is shown small.png.",
-        "1 more files were not kept: 2 are the most (setting limits.attachments)",
+        "1 more files were not kept: at most 2 are allowed (setting limits.attachments)",
     ] {
         assert!(output.contains(told), "{told}: {output}");
     }

@@ -1,6 +1,6 @@
 //! The tools that Parlor includes, as a model calls them.
 
-use parlor::settings::{SearchProvider, Secret, Settings, WebSearchSettings};
+use parlor::settings::{SearchEngine, Secret, Settings, WebSearchSettings};
 use serde_json::{Value, json};
 use upstream::{Page, Script, Upstream, When};
 
@@ -19,7 +19,7 @@ fn tool_settings(upstream: &Upstream) -> impl FnOnce(&mut Settings) {
     let (searxng, eutils) = (upstream.url_of("/searxng"), upstream.url_of("/eutils"));
     move |settings| {
         settings.tools.web_search = Some(WebSearchSettings {
-            provider: SearchProvider::Searxng,
+            provider: SearchEngine::Searxng,
             url: Some(searxng),
             api_key_env: None,
             api_key: None,

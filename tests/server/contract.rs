@@ -106,13 +106,13 @@ async fn resumes_dropped_stream_at_any_position() {
         .await;
     assert_eq!(joined_deltas(&whole, "text_delta"), "one two three");
     for after in whole.iter().map(|event| event["position"].as_u64().unwrap()) {
-        let address = format!("/api/runs/{run}/events?after={after}");
+        let url = format!("/api/runs/{run}/events?after={after}");
         if after == whole.last().unwrap()["position"].as_u64().unwrap() {
             // Nothing follows a run's last event: an EventSource is told not to reconnect.
-            assert_eq!(parlor.get(&address).send().await.unwrap().status(), 204);
+            assert_eq!(parlor.get(&url).send().await.unwrap().status(), 204);
             break;
         }
-        let rest = parlor.follow(&address).await;
+        let rest = parlor.follow(&url).await;
         let expected: Vec<&Value> = whole
             .iter()
             .filter(|event| event["position"].as_u64() > Some(after))

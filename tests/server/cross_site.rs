@@ -153,7 +153,7 @@ async fn rejects_non_numeric_last_event_ids() {
 }
 
 #[tokio::test]
-async fn unknown_address_lists_known_routes() {
+async fn unknown_url_lists_known_routes() {
     let (_folder, _upstream, parlor) = parlor_answering(Script::new()).await;
     for path in [
         "/api",
@@ -168,8 +168,8 @@ async fn unknown_address_lists_known_routes() {
             assert_eq!(unknown.status(), 404, "{method} {path}");
             assert_eq!(unknown.headers()["content-type"], "application/problem+json");
             let problem: Value = body(unknown).await;
-            let addresses = problem["addresses"].as_array().unwrap();
-            assert!(addresses.contains(&json!("POST /api/chat/stream")), "{problem}");
+            let urls = problem["addresses"].as_array().unwrap();
+            assert!(urls.contains(&json!("POST /api/chat/stream")), "{problem}");
             assert!(
                 problem["detail"].as_str().unwrap().contains("/api/openapi.json"),
                 "{problem}"
@@ -239,10 +239,10 @@ async fn get_requests_to_server_functions_change_nothing() {
         .filter(|target| target.method == "GET")
     {
         asked += 1;
-        let address = target.address(&ids);
-        let response = parlor.get(&address).send().await.unwrap();
+        let url = target.url(&ids);
+        let response = parlor.get(&url).send().await.unwrap();
         // PubMed is unavailable.
-        assert!(response.status() != 500, "{address}");
+        assert!(response.status() != 500, "{url}");
     }
     assert!(asked >= 8, "{asked}");
     assert_eq!(parlor.transcript(&ids.conversation).await, before);

@@ -71,7 +71,7 @@ async fn read_log_until(parlor: &Parlor, last: &Value) -> Vec<Value> {
 }
 
 async fn post(parlor: &Parlor, path: &str, body: &Value) -> (u16, Value) {
-    let response = parlor.post(path, body).send().await.expect("an answer");
+    let response = parlor.post(path, body).send().await.expect("a response");
     (response.status().as_u16(), read_json(response).await)
 }
 

@@ -33,7 +33,67 @@ async fn framed_page_has_no_origin_and_no_network() {
     assert_eq!(header(&response, "cache-control"), "no-store");
     assert_eq!(header(&response, "referrer-policy"), "no-referrer");
     assert_eq!(header(&response, "x-content-type-options"), "nosniff");
+    assert_eq!(header(&response, "connection-allowlist"), "();webrtc=block");
     assert_eq!(response.text().await.unwrap(), "<p>é</p><x-link rel=preconnect>");
+}
+
+/// The directives of a policy that name what is allowed, without those of every frame.
+fn scripts_of(policy: &str) -> Vec<&str> {
+    let is_script = |part: &&str| part.starts_with("sandbox") || part.starts_with("script-src");
+    policy.split("; ").filter(is_script).collect()
+}
+
+#[tokio::test]
+async fn page_with_scripts_has_guard_without_origin() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new()).await;
+    let form = "kind=scripts&page=%3C!DOCTYPE+html%3E%3Cscript%3Ea()%3C/script%3E";
+    let response = post(&parlor, form).send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    let policy = header(&response, "content-security-policy").to_owned();
+    assert_eq!(
+        scripts_of(&policy),
+        ["sandbox allow-scripts", "script-src 'unsafe-inline'"]
+    );
+    for part in [
+        "default-src 'none';",
+        "form-action 'none';",
+        "worker-src 'none';",
+        "require-trusted-types-for 'script';",
+    ] {
+        assert!(policy.contains(part), "{part}: {policy}");
+    }
+    let sources = policy.replace("frame-ancestors 'self'", "");
+    assert!(!sources.contains("http") && !sources.contains("'self'") && !sources.contains("eval"));
+    assert_eq!(header(&response, "connection-allowlist"), "();webrtc=block");
+    let text = response.text().await.unwrap();
+    let (guard, page) = text.split_once("})();").unwrap();
+    assert!(guard.starts_with("<!DOCTYPE html><script>"), "{guard}");
+    assert!(
+        page.ends_with("</script><!DOCTYPE html><script>a()</script>"),
+        "{page}"
+    );
+}
+
+#[tokio::test]
+async fn frame_of_diagrams_runs_only_our_scripts() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new()).await;
+    let response = post(&parlor, "kind=diagrams&page=%3Cscript%3Ea()%3C/script%3E")
+        .send()
+        .await
+        .unwrap();
+    let policy = header(&response, "content-security-policy").to_owned();
+    let text = response.text().await.unwrap();
+    let [sandbox, scripts] = scripts_of(&policy)[..] else {
+        panic!("{policy}");
+    };
+    assert_eq!(sandbox, "sandbox allow-scripts");
+    let nonce = scripts
+        .strip_prefix("script-src 'nonce-")
+        .unwrap()
+        .trim_end_matches('\'');
+    assert!(nonce.len() >= 16 && !nonce.contains('\''), "{policy}");
+    assert_eq!(text.matches(&format!("nonce=\"{nonce}\"")).count(), 2);
+    assert_eq!(text.matches("<script").count(), 2, "{text}");
 }
 
 #[tokio::test]
@@ -51,7 +111,7 @@ async fn only_parlors_page_fills_frames() {
 }
 
 #[tokio::test]
-async fn page_allows_frames_of_one_address() {
+async fn page_allows_frames_of_one_url() {
     let (_folder, _upstream, parlor) = parlor_answering(Script::new()).await;
     for path in ["/", "/literature"] {
         let response = parlor.get(path).send().await.unwrap();

@@ -133,8 +133,8 @@ async fn fetched_page_stays_tool_output() {
         FORGED_TEXT.replace('<', "&lt;")
     );
     upstream.add_page("/forged", Page::text(html).header("content-type", "text/html"));
-    let address = upstream.url_of("/forged");
-    let arguments = json!({ "url": address }).to_string();
+    let url = upstream.url_of("/forged");
+    let arguments = json!({ "url": url }).to_string();
     upstream.add_script(
         When::any(),
         Script::new().tool_call("call_1", "fetch_webpage", arguments),

@@ -8,6 +8,7 @@
     clippy::disallowed_methods,
     reason = "a test may panic, print and use its own client"
 )]
+#![recursion_limit = "256"]
 
 mod accounts;
 mod attachments;
@@ -18,6 +19,7 @@ mod contract;
 mod conversations;
 mod cross_site;
 mod damage;
+mod data;
 mod diagnostics;
 mod examples;
 mod faults;
@@ -44,6 +46,7 @@ mod provider_kinds;
 mod queue;
 mod rejections;
 mod resume;
+mod sharing;
 mod slow_clients;
 mod slow_reader;
 mod storage_failures;

@@ -101,15 +101,15 @@ impl McpTestServer {
     }
 }
 
-/// Starts a server and returns its address.
+/// Starts a server and returns its URL.
 pub async fn serve(routes: Router) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
+    let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, routes).await });
-    address
+    url
 }
 
-/// Returns the settings of the server at this address.
+/// Returns the settings of the server at this URL.
 pub fn server_config(url: String) -> McpServer {
     McpServer {
         name: "web".into(),

@@ -140,7 +140,7 @@ async fn approved_call_waits_after_restart() {
 async fn forced_tool_of_starting_server_is_awaited() {
     let tools = McpTestServer::listing_on_demand();
     let waiting = Arc::new(PendingSource::default());
-    let sources = ToolRegistry::default().with_source(waiting.clone());
+    let sources = ToolRegistry::default().with_provider(waiting.clone());
     let server = tools.serve().await;
     let (_folder, upstream, parlor) = parlor_with_greeting_and(sources, server, TEST_TIMEOUT).await;
     let body = json!({ "message": "Greet", "model": "test/any", "force_tools": ["web_greet"] });

@@ -105,8 +105,8 @@ impl Page for Desk {
         })
     }
 
-    async fn load(&self, _: UserId, address: &str) -> Result<RawJson, ApiError> {
-        Ok(RawJson::parse_or_quote(&json!({ "opened": address }).to_string()))
+    async fn load(&self, _: UserId, url: &str) -> Result<RawJson, ApiError> {
+        Ok(RawJson::parse_or_quote(&json!({ "opened": url }).to_string()))
     }
 }
 
@@ -252,7 +252,7 @@ async fn rejects_invalid_items_of_the_page() {
         (
             json!({ "current_page": "shelf" }),
             422,
-            "The pages are: chat, literature, desk.",
+            "The pages are: chat, literature, data, desk.",
         ),
         (
             json!({ "current_page": "literature", "page": "two" }),
@@ -299,7 +299,7 @@ async fn repeated_request_ignores_foreign_fields_and_order() {
 }
 
 #[tokio::test]
-async fn page_data_are_loaded_by_address() {
+async fn page_data_are_loaded_by_url() {
     let (_folder, _upstream, parlor) = start_parlor().await;
     let (status, data) = parlor
         .get_json("/rpc/open_page?address=/desk/drawers%3Fq=1")

@@ -116,8 +116,8 @@ async fn sends_only_the_conversations_parameters() {
 
     let cleared = put_parameters(&parlor, &conversation, &Uuid::now_v7().to_string(), &json!({})).await;
     assert_eq!(cleared, (200, json!({})));
-    let address = format!("/api/conversations/{conversation}/parameters");
-    assert_eq!(parlor.get_json(&address).await.1, json!({}));
+    let url = format!("/api/conversations/{conversation}/parameters");
+    assert_eq!(parlor.get_json(&url).await.1, json!({}));
 }
 
 #[tokio::test]

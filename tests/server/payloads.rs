@@ -32,7 +32,7 @@ async fn make_payload(upstream: &Upstream, parlor: &Parlor, kind: &str, data: &V
     (end["conversation_id"].as_str().unwrap().to_owned(), end.clone())
 }
 
-/// Returns the addresses of a payload: as it was created, as the panel shows it, and as a file.
+/// Returns the URLs of a payload: as it was created, as the panel shows it, and as a file.
 fn payload_paths(conversation: &str, payload: &str) -> [String; 3] {
     [
         format!("/api/conversations/{conversation}/payloads/{payload}"),
@@ -152,7 +152,7 @@ async fn drops_oversized_payload_and_tells_the_model() {
     );
     let output = end["output"].as_str().unwrap();
     assert!(
-        output.contains("has 1002 bytes and was not kept: 1000 are the most"),
+        output.contains("has 1002 bytes and was not kept: at most 1000 are allowed"),
         "{output}"
     );
     let (_, end) = make_payload(&upstream, &parlor, "table", &json!("x".repeat(998))).await;

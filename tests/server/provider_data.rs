@@ -1,4 +1,4 @@
-//! Opaque data of a model's provider: stored, returned to that provider, and shown to nobody else.
+//! Provider data: stored, returned to that provider, and shown to nobody else.
 
 use parlor::{settings::Settings, tools::ToolRegistry};
 use serde_json::{Value, json};
@@ -111,7 +111,7 @@ async fn signature_returns_only_to_its_endpoint() {
     );
     assert!(!sent.to_string().contains(SIGNATURE), "{sent}");
 
-    // No client sees the data, through any address.
+    // No client sees the data, through any URL.
     let run = string_field(&events[0], "message_id");
     let log = parlor
         .follow(&format!("/api/runs/{run}/events"))

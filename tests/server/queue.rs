@@ -1,5 +1,6 @@
 //! Messages that are sent while a run is active, over HTTP.
 
+use parlor::settings::Settings;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
@@ -18,17 +19,19 @@ struct BusyConversation {
 
 impl BusyConversation {
     async fn start(queued_messages: usize) -> Self {
+        let script = Script::new().text("One").gate("first").text(", two.");
+        Self::start_with(script, |settings| {
+            settings.limits.queued_messages = queued_messages
+        })
+        .await
+    }
+
+    async fn start_with(script: Script, change: impl FnOnce(&mut Settings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let upstream = Upstream::start().await;
         upstream.add_script(When::any(), Script::new().text("Well."));
-        upstream.add_script(
-            When::user_contains("first"),
-            Script::new().text("One").gate("first").text(", two."),
-        );
-        let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
-            settings.limits.queued_messages = queued_messages;
-        })
-        .await;
+        upstream.add_script(When::user_contains("first"), script);
+        let parlor = Parlor::start_built_in(folder.path(), &upstream, change).await;
         let mut log = parlor.follow("/api/events").await;
         let mut turn = parlor
             .chat(&json!({ "message": "first", "model": "test/any" }))
@@ -115,6 +118,72 @@ async fn queued_messages_are_sent_in_order() {
     assert_eq!((status, &found["message"]["status"]), (200, &json!("complete")));
     let last = busy.upstream.requests().pop().unwrap().body.to_string();
     assert!(last.contains("second") && last.contains("third"), "{last}");
+}
+
+/// Returns what the model got in its last request, as pairs of role and text, from the user's first message on.
+fn last_conversation(upstream: &Upstream) -> Vec<(String, String)> {
+    let request = upstream.requests().pop().unwrap().body;
+    let messages = request["messages"].as_array().unwrap().iter();
+    let text = |message: &Value| {
+        let called = message["tool_calls"][0]["function"]["name"].as_str();
+        let text = message["content"]
+            .as_str()
+            .map(|text| text.lines().last().unwrap_or_default());
+        called.or(text).unwrap_or_default().to_owned()
+    };
+    messages
+        .map(|message| (string_field(message, "role"), text(message)))
+        .filter(|(role, _)| role != "system")
+        .collect()
+}
+
+#[tokio::test]
+async fn steering_message_follows_the_present_tool() {
+    for steer in [true, false] {
+        let script =
+            Script::new()
+                .text("One")
+                .gate("first")
+                .tool_call("id0", "calculate", r#"{"expression":"6*7"}"#);
+        let mut busy = BusyConversation::start_with(script, |settings| settings.agent.steer = steer).await;
+        busy.upstream
+            .add_script(When::tool_gave("= 42"), Script::new().text("It is 42."));
+        busy.upstream
+            .add_script(When::user_contains("second"), Script::new().text("Well."));
+        busy.queue("second").await;
+        busy.upstream.open_gate("first");
+        busy.wait_for_ends(2).await;
+        assert_eq!(busy.sent_texts().await, ["first", "second"]);
+        assert!(busy.queued_texts().await.is_empty());
+        let expected: &[(&str, &str)] = match steer {
+            true => &[
+                ("user", "first"),
+                ("assistant", "calculate"),
+                ("tool", "6*7 = 42"),
+                ("user", "second"),
+            ],
+            false => &[
+                ("user", "first"),
+                ("assistant", "calculate"),
+                ("tool", "6*7 = 42"),
+                ("assistant", "It is 42."),
+                ("user", "second"),
+            ],
+        };
+        let sent = last_conversation(&busy.upstream);
+        let sent: Vec<_> = sent.iter().map(|(role, text)| (&**role, &**text)).collect();
+        assert_eq!(sent, expected);
+        let first = busy
+            .parlor
+            .get_json(&format!("/api/messages/{}", busy.run))
+            .await
+            .1;
+        let reason = if steer { "steered" } else { "stop" };
+        assert_eq!(
+            (&first["message"]["status"], &first["message"]["finish_reason"]),
+            (&json!("complete"), &json!(reason))
+        );
+    }
 }
 
 #[tokio::test]

@@ -213,7 +213,7 @@ async fn invalid_token_is_not_the_local_user() {
             vec![format!("Bearer {token}"), format!("Bearer {token}")],
         ),
         (
-            "a right one beside a false one",
+            "a right one with a false one",
             vec![format!("Bearer {token}"), format!("Bearer {other}")],
         ),
     ];

@@ -266,7 +266,7 @@ async fn finds_newly_added_models() {
             }
         }
     };
-    timeout(TEST_TIMEOUT, answered).await.expect("an answer");
+    timeout(TEST_TIMEOUT, answered).await.expect("a response");
 }
 
 #[tokio::test]

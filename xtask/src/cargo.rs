@@ -1,5 +1,5 @@
-//! The cargo commands. Each half has a profile of its own (`dev` and `wasm-dev`, `release` and `wasm-release`), and
-//! with it folders and a lock of its own: both halves are compiled at the same time.
+//! The cargo commands. Each target has profiles of its own (`dev` and `wasm-dev`, `release` and `wasm-release`), and
+//! with them folders and a lock of its own: both targets are compiled at the same time.
 
 use crate::Profile;
 use anyhow::{Context, Result, bail};
@@ -12,7 +12,7 @@ use std::{
 const WASM_TARGET: &str = "wasm32-unknown-unknown";
 const WASM_RUSTFLAGS: &str = "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS";
 
-/// Builds the browser half. A browser cannot load the result yet; see `site`.
+/// Builds the browser code. A browser cannot load the result yet; see `site`.
 pub fn build_wasm(mode: Profile) -> Result<PathBuf> {
     // The type is given here and not in Cargo.toml: the server's build would link a native library as well.
     let mut command = cargo_command("rustc");

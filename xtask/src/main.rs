@@ -1,4 +1,4 @@
-//! Parlor's build helper, for the tasks that cargo alone can't do. It builds the browser half to WASM,
+//! Parlor's build helper, for the tasks that cargo alone can't do. It builds the browser code to WASM,
 //! assembles it with the styles and the public files in one folder (`site`), builds the server, and starts,
 //! tests or packs the result.
 //!
@@ -20,6 +20,7 @@ mod dev;
 mod doc_paths;
 mod fuzz;
 mod layers;
+mod npm;
 mod release;
 mod site;
 mod test;
@@ -63,7 +64,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// Builds both halves for development at the same time, the server by the given function: rustc uses one core much of
+/// Builds both targets for development at the same time, the server by the given function: rustc uses one core much of
 /// the time.
 fn build_both(build_server: impl FnOnce() -> Result<()>) -> Result<()> {
     run_together(|| site::build(Profile::Dev), build_server)

@@ -1,21 +1,22 @@
 //! The folder of everything that a browser loads, in the format that `src/assets/mod.rs` reads:
 //!
 //! ```text
-//! site/manifest.json            {"js": "/pkg/parlor-HASH/parlor.js", "wasm": …, "css": "/pkg/parlor-HASH.css"}
+//! site/manifest.json            {"js": "/pkg/parlor-HASH/parlor.js", "wasm": …, "css": "/pkg/parlor-HASH.css", "mermaid": …}
 //! site/pkg/parlor-HASH.css      named by its content, so that a browser may keep it for ever
-//! site/pkg/parlor-HASH/         the browser half, with what is loaded later (`wasm` makes it)
+//! site/pkg/parlor-HASH/         the browser code, with what is loaded later (`wasm` makes it)
+//! site/pkg/mermaid-HASH.js.br   Mermaid, compressed only: it is large, and few browsers need it uncompressed
 //! site/favicon.svg …            the files of public/, under their own names
 //! site/**/*.br                  each compressible file once more, with Brotli
 //! ```
 //!
-//! The files of the browser half refer to each other and match within one build only. The hash is therefore
-//! in the folder's name and covers all of them, and each finds the others beside it: a page of an old build
+//! The files of the browser code refer to each other and match within one build only. The hash is therefore
+//! in the folder's name and covers all of them, and each finds the others next to it: a page of an old build
 //! never gets a part of a new one.
 //!
 //! Development and release have separate folders (`target/site`, `target/site-release`), so that neither
 //! deletes the other's files.
 
-use crate::{Profile, cargo, css, print_step, wasm};
+use crate::{Profile, cargo, css, npm, print_step, wasm};
 use anyhow::{Context, Result};
 use std::{
     fs,
@@ -33,7 +34,7 @@ pub fn site_folder(mode: Profile) -> &'static Path {
 
 /// Updates the site. Does nothing if none of its inputs has changed.
 pub fn build(mode: Profile) -> Result<()> {
-    print_step("building the browser half (WASM)");
+    print_step("building the browser code (WASM)");
     let wasm = cargo::build_wasm(mode)?;
     assemble(mode, &wasm)
 }
@@ -41,10 +42,14 @@ pub fn build(mode: Profile) -> Result<()> {
 fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
     let wasm = fs::read(wasm).with_context(|| format!("reading {}", wasm.display()))?;
     let css = css::bundle(Path::new("style/main.css"))?;
+    let mermaid = npm::mermaid()?;
     let public = files_below(Path::new("public"))?;
 
     let mut inputs = Hash::new();
-    inputs.add(&wasm).add(css.as_bytes());
+    inputs
+        .add(&wasm)
+        .add(css.as_bytes())
+        .add(mermaid.as_deref().unwrap_or_default().as_bytes());
     for file in &public {
         inputs
             .add(file.as_os_str().as_encoded_bytes())
@@ -69,17 +74,24 @@ fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
     for file in &public {
         copy_folder(file, &draft.join(file.strip_prefix("public")?))?;
     }
-    let half = pkg.join("parlor");
-    wasm::pack(mode, &wasm, &half)?;
-    let half = rename_hashed(&half)?;
+    let code = pkg.join("parlor");
+    wasm::pack(mode, &wasm, &code)?;
+    let code = rename_hashed(&code)?;
+    let mermaid = mermaid
+        .map(|script| write_hashed(&pkg, "mermaid", "js", script.as_bytes()))
+        .transpose()?;
     let manifest = serde_json::json!({
-        "js": format!("{half}/parlor.js"),
-        "wasm": format!("{half}/parlor_bg.wasm"),
-        "css": write_hashed(&pkg, "css", css.as_bytes())?,
+        "js": format!("{code}/parlor.js"),
+        "wasm": format!("{code}/parlor_bg.wasm"),
+        "css": write_hashed(&pkg, "parlor", "css", css.as_bytes())?,
+        "mermaid": mermaid,
     });
     fs::write(draft.join("manifest.json"), format!("{manifest:#}\n"))?;
     for file in files_below(&draft)? {
         compress(mode, &file)?;
+    }
+    if let Some(url) = &mermaid {
+        fs::remove_file(draft.join(url.trim_start_matches('/')))?;
     }
 
     // A running development server reads the folder: it must find the old one or the new one.
@@ -90,14 +102,14 @@ fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes `pkg/parlor-HASH.extension` and returns its address on the server.
-fn write_hashed(pkg: &Path, extension: &str, content: &[u8]) -> Result<String> {
-    let name = format!("parlor-{}.{extension}", Hash::new().add(content).to_hex());
+/// Writes `pkg/name-HASH.extension` and returns its URL on the server.
+fn write_hashed(pkg: &Path, name: &str, extension: &str, content: &[u8]) -> Result<String> {
+    let name = format!("{name}-{}.{extension}", Hash::new().add(content).to_hex());
     fs::write(pkg.join(&name), content)?;
     Ok(format!("/pkg/{name}"))
 }
 
-/// Renames `pkg/parlor` to `pkg/parlor-HASH` and returns its address on the server.
+/// Renames `pkg/parlor` to `pkg/parlor-HASH` and returns its URL on the server.
 fn rename_hashed(folder: &Path) -> Result<String> {
     let mut hash = Hash::new();
     for file in files_below(folder)? {
@@ -109,7 +121,7 @@ fn rename_hashed(folder: &Path) -> Result<String> {
     Ok(format!("/pkg/{name}"))
 }
 
-/// Writes `file.br` beside `file`, if it is worth it.
+/// Writes `file.br` next to `file`, if it is worth it.
 fn compress(mode: Profile, file: &Path) -> Result<()> {
     let extension = file
         .extension()

@@ -1,5 +1,5 @@
 //! `scripts/xtask test-layout`: checks the places of unit tests. CONTRIBUTING.md states the rule: short tests are
-//! an inline module `tests` at the end of the file, longer ones are in `tests.rs` or `tests/` beside it.
+//! an inline module `tests` at the end of the file, longer ones are in `tests.rs` or `tests/` next to it.
 
 use std::{fs, path::PathBuf};
 
@@ -23,7 +23,7 @@ pub fn check() -> Result<()> {
                 .file_stem()
                 .is_some_and(|name| is_misnamed(&name.to_string_lossy()))
             {
-                report("tests belong to `tests.rs` or `tests/` beside the module");
+                report("tests belong to `tests.rs` or `tests/` next to the module");
             }
             if path.extension().is_some_and(|extension| extension == "rs") {
                 fault_of(&fs::read_to_string(&path)?)

@@ -14,22 +14,26 @@
 
 use crate::{Profile, release, site};
 use anyhow::{Result, anyhow};
-use std::{ffi::OsStr, fs, path::Path};
+use std::{
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+};
 use wasm_bindgen_cli_support::Bindgen;
 use wasm_split_cli_support::Options;
 
 /// Writes all of it into `folder`.
 pub fn pack(mode: Profile, wasm: &[u8], folder: &Path) -> Result<()> {
     let main = split(wasm, folder)?;
-    let wasm_opt = match mode {
+    let binaryen = match mode {
         Profile::Dev => None,
-        Profile::Release => release::find_wasm_opt(),
+        Profile::Release => release::find_binaryen(),
     };
     Bindgen::new()
         .web(true)?
         .typescript(false)
-        // wasm-opt needs the names, and drops them afterwards.
-        .remove_name_section(mode == Profile::Release && wasm_opt.is_none())
+        // Binaryen needs the names, and drops them afterwards.
+        .remove_name_section(mode == Profile::Release && binaryen.is_none())
         .remove_producers_section(true)
         // These include the function table, through which the other files call functions of this one.
         .keep_lld_exports(true)
@@ -38,12 +42,16 @@ pub fn pack(mode: Profile, wasm: &[u8], folder: &Path) -> Result<()> {
     if mode == Profile::Dev {
         return Ok(());
     }
-    for file in site::files_below(folder)? {
-        match (file.extension().and_then(OsStr::to_str), &wasm_opt) {
-            (Some("wasm"), Some(wasm_opt)) => release::optimize_wasm(wasm_opt, &file)?,
-            (Some("js"), _) => release::minify_js(&file)?,
-            _ => {}
-        }
+    let files = site::files_below(folder)?;
+    let with_extension = |extension: &str| -> Vec<PathBuf> {
+        let has_it = |file: &&PathBuf| file.extension().and_then(OsStr::to_str) == Some(extension);
+        files.iter().filter(has_it).cloned().collect()
+    };
+    if let Some(binaryen) = binaryen {
+        release::optimize_wasm(&binaryen, &with_extension("wasm"))?;
+    }
+    for file in with_extension("js") {
+        release::minify_js(&file)?;
     }
     Ok(())
 }

@@ -1,10 +1,21 @@
 //! A minimal HTTP client: one connection per request, so that no request waits for another one here.
 
-use std::fmt;
+use std::{
+    convert::Infallible,
+    fmt,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use hyper::{Method, Request, StatusCode, body::Incoming, client::conn::http1, header};
+use hyper::{
+    Method, Request, StatusCode,
+    body::{Body, Frame, Incoming, SizeHint},
+    client::conn::http1,
+    header,
+};
 use hyper_util::rt::TokioIo;
 use tokio::{
     io::AsyncWriteExt,
@@ -19,6 +30,8 @@ pub type Error = Box<dyn std::error::Error + Send + Sync>;
 pub struct Client {
     /// `127.0.0.1:12345`
     authority: String,
+    /// The user whom it names as a proxy would.
+    user: Option<Arc<str>>,
 }
 
 /// A response whose body is still arriving. Dropping it closes the connection.
@@ -34,7 +47,14 @@ impl Client {
     pub fn new(url: &str) -> Self {
         Self {
             authority: url.trim_start_matches("http://").trim_end_matches('/').to_owned(),
+            user: None,
         }
+    }
+
+    /// Returns a client that names this user, as a proxy that authenticates would.
+    pub fn with_user(mut self, user: &str) -> Self {
+        self.user = Some(user.into());
+        self
     }
 
     /// Requests a path.
@@ -59,6 +79,23 @@ impl Client {
         self.send(request.body(Full::from(body))?).await
     }
 
+    /// Posts a text that consists of this many pieces, without having it in memory.
+    pub async fn upload(
+        &self,
+        path: &str,
+        piece_bytes: usize,
+        pieces: usize,
+    ) -> Result<StreamingResponse, Error> {
+        let request = self
+            .request(Method::POST, path)
+            .header(header::CONTENT_TYPE, "application/octet-stream");
+        let body = RepeatedBody {
+            piece: Bytes::from(vec![b'x'; piece_bytes]),
+            left: pieces,
+        };
+        self.send(request.body(body)?).await
+    }
+
     /// Opens an uncompressed stream on a socket with a tiny receive buffer. The head of the response comes
     /// first.
     pub async fn open_slow(&self, path: &str) -> Result<TcpStream, Error> {
@@ -72,13 +109,20 @@ impl Client {
     }
 
     fn request(&self, method: Method, path: &str) -> hyper::http::request::Builder {
-        Request::builder()
+        let request = Request::builder()
             .method(method)
             .uri(path)
-            .header(header::HOST, &self.authority)
+            .header(header::HOST, &self.authority);
+        match self.user.as_deref() {
+            Some(user) => request.header("remote-user", user),
+            None => request,
+        }
     }
 
-    async fn send(&self, request: Request<Full<Bytes>>) -> Result<StreamingResponse, Error> {
+    async fn send<B>(&self, request: Request<B>) -> Result<StreamingResponse, Error>
+    where
+        B: Body<Data = Bytes, Error = Infallible> + Send + 'static,
+    {
         let stream = TcpStream::connect(&self.authority).await?;
         stream.set_nodelay(true)?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
@@ -94,6 +138,32 @@ impl Client {
             body: response.into_body(),
             connection,
         })
+    }
+}
+
+/// A body that is one piece, again and again.
+struct RepeatedBody {
+    piece: Bytes,
+    left: usize,
+}
+
+impl Body for RepeatedBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let Some(left) = self.left.checked_sub(1) else {
+            return Poll::Ready(None);
+        };
+        self.left = left;
+        Poll::Ready(Some(Ok(Frame::data(self.piece.clone()))))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact((self.piece.len() * self.left) as u64)
     }
 }
 

@@ -96,13 +96,13 @@ async fn compare_with_log(client: &Client, seen: RunCheck, killed: &mut CrashRes
 
 /// Reads the stored log of a run to its end.
 async fn read_stored_run(client: &Client, run: &str) -> Result<RunCheck, Error> {
-    let mut answer = client.get(&format!("/api/runs/{run}/events?after=0")).await?;
-    if !answer.status.is_success() {
-        return Err(answer.into_error().await);
+    let mut response = client.get(&format!("/api/runs/{run}/events?after=0")).await?;
+    if !response.status.is_success() {
+        return Err(response.into_error().await);
     }
     // Only the stored events matter here, not whether the tokens are complete.
     let mut checker = Checker::new(Instant::now(), 0, 0.0, true);
-    while let Some(bytes) = answer.chunk().await? {
+    while let Some(bytes) = response.chunk().await? {
         checker.push(&bytes, 0);
     }
     Ok(checker.finish())

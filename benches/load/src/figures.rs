@@ -120,6 +120,33 @@ pub struct StoredResult {
     pub growing_snapshot_ms: Percentiles,
 }
 
+/// The time to the first token of a new conversation, by adapter.
+#[derive(Clone, Debug, Serialize)]
+pub struct FirstTokenResult {
+    /// The number of conversations with each adapter.
+    pub runs: usize,
+    pub adapters: Vec<AdapterResult>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct AdapterResult {
+    pub adapter: String,
+    /// From the request to the first token.
+    pub first_token_ms: Percentiles,
+    /// The difference of the medians from that of chat completions.
+    pub beyond_openai_ms: f64,
+}
+
+/// A large file up and down.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct FilesResult {
+    pub megabytes: usize,
+    pub upload_mb_per_second: f64,
+    pub download_mb_per_second: f64,
+    /// The additional resident memory of the server at its peak.
+    pub grown_mb: f64,
+}
+
 /// The cost of idle streams.
 #[derive(Clone, Debug, Serialize)]
 pub struct IdleResult {
@@ -143,6 +170,14 @@ pub struct SlowReadersResult {
     pub caught_up_seconds: f64,
     /// Faults in the events of the slow readers or of the others.
     pub faults: Faults,
+}
+
+/// The first tokens of a user's answers, in the quiet and while another user floods the server.
+#[derive(Clone, Debug, Serialize)]
+pub struct FloodResult {
+    /// The number of the other user's concurrent runs.
+    pub runs: usize,
+    pub first_token_ms: (Percentiles, Percentiles),
 }
 
 /// A client whose connection breaks.
@@ -191,7 +226,10 @@ pub struct Report {
     pub sizes: Vec<AssetSize>,
     pub load: Vec<LoadResult>,
     pub idle: Option<IdleResult>,
+    pub first_token: Option<FirstTokenResult>,
+    pub files: Option<FilesResult>,
     pub slow: Option<SlowReadersResult>,
+    pub flood: Option<FloodResult>,
     pub reconnect: Option<ReconnectResult>,
     pub killed: Option<CrashResult>,
     pub startup: Option<StartupResult>,

@@ -27,6 +27,8 @@ const MAX_LISTED_FAULTS: usize = 3;
 pub struct LoadPlan {
     pub name: String,
     pub runs: usize,
+    /// The number of users, each with the same number of runs; `None` if the server has no accounts.
+    pub users: Option<usize>,
     pub tokens: usize,
     pub per_second: f64,
     /// The time over which the runs begin, evenly; zero starts all at once.
@@ -35,24 +37,45 @@ pub struct LoadPlan {
     pub timeout: Duration,
 }
 
+impl LoadPlan {
+    /// Returns the client of a run.
+    fn client(&self, parlor: &ServerProcess, run: usize) -> Client {
+        match self.users {
+            Some(users) => parlor.client().with_user(&format!("user-{}", run % users.max(1))),
+            None => parlor.client(),
+        }
+    }
+}
+
 /// Opens one run in a new conversation and reads it to its end, or to the end of the connection.
 pub async fn run(client: Client, tokens: usize, per_second: f64, keep: bool) -> RunCheck {
+    run_with_model(client, BENCH_MODEL, tokens, per_second, keep).await
+}
+
+/// Like [`run`], with this model.
+pub async fn run_with_model(
+    client: Client,
+    model: &str,
+    tokens: usize,
+    per_second: f64,
+    keep: bool,
+) -> RunCheck {
     let started = Instant::now();
     let mut checker = Checker::new(started, tokens, per_second, keep);
-    if let Err(error) = stream(&client, &mut checker, tokens, per_second).await {
+    let message = json!({"tokens": tokens, "per_second": per_second}).to_string();
+    let body = json!({"message": message, "model": model}).to_string();
+    if let Err(error) = stream(&client, &mut checker, body).await {
         checker.run.first_fault.get_or_insert_with(|| error.to_string());
     }
     checker.finish()
 }
 
-async fn stream(client: &Client, checker: &mut Checker, tokens: usize, per_second: f64) -> Result<(), Error> {
-    let message = json!({"tokens": tokens, "per_second": per_second}).to_string();
-    let body = json!({"message": message, "model": BENCH_MODEL}).to_string();
-    let mut answer = client.post("/api/chat/stream", body).await?;
-    if !answer.status.is_success() {
-        return Err(answer.into_error().await);
+async fn stream(client: &Client, checker: &mut Checker, body: String) -> Result<(), Error> {
+    let mut response = client.post("/api/chat/stream", body).await?;
+    if !response.status.is_success() {
+        return Err(response.into_error().await);
     }
-    while let Some(bytes) = answer.chunk().await? {
+    while let Some(bytes) = response.chunk().await? {
         checker.push(&bytes, now_micros());
     }
     Ok(())
@@ -96,7 +119,7 @@ pub async fn measure(plan: &LoadPlan, parlor: &ServerProcess, upstream: &ServerP
         .checked_div(u32::try_from(plan.runs).unwrap_or(1))
         .unwrap_or_default();
     for number in 0..u32::try_from(plan.runs).unwrap_or(0) {
-        let (client, plan) = (parlor.client(), plan.clone());
+        let (client, plan) = (plan.client(parlor, number as usize), plan.clone());
         opened.spawn(async move {
             tokio::time::sleep(pause * number).await;
             run(client, plan.tokens, plan.per_second, false).await

@@ -15,10 +15,14 @@ mod browser;
 mod client;
 mod crash;
 mod figures;
+mod files;
+mod first_token;
+mod flood;
 mod idle;
 mod load;
 mod log_reader;
 mod machine;
+mod plans;
 mod print;
 mod reconnect;
 mod server_process;
@@ -27,6 +31,7 @@ mod slow_readers;
 mod startup;
 mod stored_conversations;
 mod stream_check;
+mod team;
 
 use std::{
     fs,
@@ -41,8 +46,8 @@ use tokio::time::{sleep, timeout};
 use crate::{
     client::Error,
     figures::{LoadResult, Report},
-    load::LoadPlan,
     machine::Machine,
+    plans::{load_plans, paced_plan, unpaced_plan},
     server_process::Binaries,
 };
 
@@ -70,10 +75,10 @@ struct Options {
     /// Duration of `steady`.
     #[arg(long, default_value_t = 10.0)]
     minutes: f64,
-    /// The server [default: dist/parlor, or the one beside this program].
+    /// The server [default: dist/parlor, or the one next to this program].
     #[arg(long)]
     parlor: Option<PathBuf>,
-    /// The scripted model server [default: the one beside this program].
+    /// The scripted model server [default: the one next to this program].
     #[arg(long)]
     upstream: Option<PathBuf>,
     /// Also write the figures to this file.
@@ -98,8 +103,16 @@ enum Measurement {
     Steady,
     /// 1,000 idle streams.
     Idle,
+    /// The first token through each adapter.
+    FirstToken,
+    /// A large file up and down.
+    Files,
     /// Readers that read a byte per second.
     Slow,
+    /// One user who floods the server while another one uses it.
+    Flood,
+    /// 50 signed-in users with 4 runs each, and one user with as many runs.
+    Team,
     /// A client that reconnects again and again.
     Reconnect,
     /// The server is killed while it streams.
@@ -180,12 +193,15 @@ async fn measure(options: &Options) -> Result<Report, Error> {
         load: Vec::new(),
         idle: None,
         slow: None,
+        flood: None,
         reconnect: None,
         killed: None,
         startup: None,
         stored: None,
         browser: None,
         largest: None,
+        first_token: None,
+        files: None,
     };
     print::print_machine(&report);
     let upstream = programs.upstream().await?;
@@ -230,12 +246,35 @@ async fn measure(options: &Options) -> Result<Report, Error> {
         let idle = idle::measure(&programs, &upstream, streams).await?;
         print::print_idle(report.idle.insert(idle));
     }
+    if options.is_selected(Measurement::FirstToken) {
+        let runs = if options.quick { 5 } else { 100 };
+        let first_token = first_token::measure(&programs, &upstream, runs).await?;
+        print::print_first_token(report.first_token.insert(first_token));
+    }
+    if options.is_selected(Measurement::Files) {
+        let files = files::measure(&programs, &upstream, if options.quick { 20 } else { 200 }).await?;
+        print::print_files(report.files.insert(files));
+    }
     if options.is_selected(Measurement::Slow) {
         let readers = if options.quick { 5 } else { 20 };
         let history = unpaced_plan(options.quick);
         let slow =
             slow_readers::measure(&programs, &upstream, readers, &history, &paced_plan(options, 20)).await?;
         print::print_slow_readers(report.slow.insert(slow));
+    }
+    if options.is_selected(Measurement::Flood) {
+        let (runs, answers) = if options.quick { (20, 5) } else { (100, 40) };
+        let flood = flood::measure(&programs, &upstream, runs, 3000, answers).await?;
+        print::print_flood(report.flood.insert(flood));
+    }
+    if options.is_selected(Measurement::Team) {
+        let (users, runs) = if options.quick { (5, 10) } else { (50, 200) };
+        let team = team::measure(&programs, &upstream, users, &paced_plan(options, runs)).await?;
+        print::print_loads(
+            "Users who are signed in (times in ms)",
+            &team.iter().collect::<Vec<_>>(),
+        );
+        report.load.extend(team);
     }
     if options.is_selected(Measurement::Reconnect) {
         let runs = if options.quick { 20 } else { 100 };
@@ -274,89 +313,22 @@ impl Options {
     }
 }
 
-/// The time limit of a group of runs, besides their own duration.
-const GROUP_GRACE: Duration = Duration::from_secs(60);
-
-/// Returns a plan of runs at the requested pace.
-fn paced_plan(options: &Options, runs: usize) -> LoadPlan {
-    let seconds = if options.quick { 2.0 } else { options.seconds };
-    plan_for(options, runs, seconds)
-}
-
-fn plan_for(options: &Options, runs: usize, seconds: f64) -> LoadPlan {
-    let rate = options.rate;
-    LoadPlan {
-        name: format!("{runs} × {rate}/s"),
-        runs,
-        tokens: (rate * seconds) as usize,
-        per_second: rate,
-        // The steady state is measured, not the beginning.
-        ramp: Duration::from_secs_f64((seconds / 5.0).min(10.0)),
-        timeout: Duration::from_secs_f64(seconds * 1.2) + GROUP_GRACE,
-    }
-}
-
-/// Returns a plan of runs without a pace.
-fn unpaced_plan(quick: bool) -> LoadPlan {
-    let (runs, tokens) = if quick { (20, 200) } else { (100, 3000) };
-    LoadPlan {
-        name: format!("{runs} × flat out"),
-        runs,
-        tokens,
-        per_second: 0.0,
-        ramp: Duration::ZERO,
-        timeout: GROUP_GRACE,
-    }
-}
-
-/// Returns the load measurements, each group with its title.
-fn load_plans(options: &Options) -> Vec<(&'static str, Vec<LoadPlan>)> {
-    let quick = options.quick;
-    let mut groups = Vec::new();
-    if options.is_selected(Measurement::Load) {
-        let runs = options.runs.iter().filter(|runs| !quick || **runs <= 20);
-        groups.push((
-            "Concurrent runs, begun one after the other (times in ms)",
-            runs.map(|runs| paced_plan(options, *runs)).collect(),
-        ));
-    }
-    if options.is_selected(Measurement::Steady) {
-        let plan = plan_for(options, 200, options.minutes * 60.0);
-        groups.push(("For a long time (times in ms)", vec![plan]));
-    }
-    if options.is_selected(Measurement::Burst) {
-        let (runs, tokens) = if quick { (20, 20) } else { (100, 200) };
-        let plan = LoadPlan {
-            name: format!("{runs} × 20/s"),
-            runs,
-            tokens,
-            per_second: 20.0,
-            ramp: Duration::ZERO,
-            timeout: GROUP_GRACE + Duration::from_secs(10),
-        };
-        groups.push(("New conversations, all in the same moment", vec![plan]));
-    }
-    if options.is_selected(Measurement::Flat) {
-        groups.push(("As fast as the model server gives", vec![unpaced_plan(quick)]));
-    }
-    groups
-}
-
 fn find_programs(options: &Options, folder: &Path) -> Result<Binaries, Error> {
-    let beside = std::env::current_exe()?;
-    let beside = |name: &str| {
-        beside
+    let own_path = std::env::current_exe()?;
+    let sibling = |name: &str| {
+        own_path
             .with_file_name(name)
             .with_extension(std::env::consts::EXE_EXTENSION)
     };
     let packed = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../dist")
         .join("parlor");
-    let parlor = options
-        .parlor
-        .clone()
-        .unwrap_or(if packed.exists() { packed } else { beside("parlor") });
-    let upstream = options.upstream.clone().unwrap_or(beside("upstream"));
+    let parlor = options.parlor.clone().unwrap_or(if packed.exists() {
+        packed
+    } else {
+        sibling("parlor")
+    });
+    let upstream = options.upstream.clone().unwrap_or(sibling("upstream"));
     for (program, how) in [
         (&parlor, "make release"),
         (&upstream, "cargo build --release --package upstream"),

@@ -2,8 +2,9 @@
 
 use crate::{
     figures::{
-        AssetSize, BrowserResult, CrashResult, Figure, IdleResult, LoadResult, Percentiles, ReconnectResult,
-        Report, SlowReadersResult, StartupResult, StoredResult,
+        AssetSize, BrowserResult, CrashResult, Figure, FilesResult, FirstTokenResult, FloodResult,
+        IdleResult, LoadResult, Percentiles, ReconnectResult, Report, SlowReadersResult, StartupResult,
+        StoredResult,
     },
     sizes::LAZY_KIND,
     stream_check::Faults,
@@ -154,6 +155,35 @@ pub fn print_idle(idle: &IdleResult) {
     );
 }
 
+pub fn print_first_token(first_token: &FirstTokenResult) {
+    println!(
+        "The first token of {} new conversations with each adapter, one after the other (times in ms)",
+        first_token.runs
+    );
+    let rows: Vec<Vec<String>> = first_token
+        .adapters
+        .iter()
+        .map(|adapter| {
+            let time = adapter.first_token_ms;
+            vec![
+                adapter.adapter.clone(),
+                format_ms(time.p50),
+                format_ms(time.p95),
+                format_ms(time.max),
+                format!("{:+.2}", adapter.beyond_openai_ms),
+            ]
+        })
+        .collect();
+    print_table(&["", "p50", "p95", "max", "p50 beyond openai"], &rows);
+}
+
+pub fn print_files(files: &FilesResult) {
+    println!(
+        "A file of {} MB: {:.0} MB/s up, {:.0} MB/s down; {:.1} MB more of the server's memory at its peak.\n",
+        files.megabytes, files.upload_mb_per_second, files.download_mb_per_second, files.grown_mb
+    );
+}
+
 pub fn print_slow_readers(slow: &SlowReadersResult) {
     let (without, with) = slow.delay_ms;
     println!(
@@ -166,6 +196,19 @@ pub fn print_slow_readers(slow: &SlowReadersResult) {
         slow.events,
         slow.caught_up_seconds,
         format_faults(slow.faults)
+    );
+}
+
+pub fn print_flood(flood: &FloodResult) {
+    let (quiet, flooded) = flood.first_token_ms;
+    println!(
+        "One user with {} runs as fast as the model server gives: the first token of another user comes after {} ms (p50), {} (p95); \
+         without them {} ms (p50), {} (p95).\n",
+        flood.runs,
+        format_ms(flooded.p50),
+        format_ms(flooded.p95),
+        format_ms(quiet.p50),
+        format_ms(quiet.p95)
     );
 }
 

@@ -39,10 +39,10 @@ pub async fn measure(
     let (mut last, mut micros, mut faults) = (0, Vec::new(), Faults::default());
     while runs.try_join_next().is_none() {
         let asked = Instant::now();
-        let mut answer = client.get(&format!("/api/events?after={last}")).await?;
+        let mut response = client.get(&format!("/api/events?after={last}")).await?;
         let mut log = LogReader::new(last);
         while log.events == 0 || asked.elapsed() < CONNECTED_TIME {
-            let bytes = match timeout(EVENT_TIMEOUT, answer.chunk()).await {
+            let bytes = match timeout(EVENT_TIMEOUT, response.chunk()).await {
                 Ok(bytes) => bytes?.ok_or("the stream ended")?,
                 Err(_) if runs.try_join_next().is_some() => break,
                 Err(_) => return Err("what was missed did not come".into()),
@@ -55,7 +55,7 @@ pub async fn measure(
         }
         last = log.last;
         faults.add(log.faults);
-        drop(answer);
+        drop(response);
         sleep(DISCONNECTED_TIME).await;
     }
     parlor.stop().await?;

@@ -22,10 +22,10 @@ pub struct ServerProcess {
     child: Child,
     pid: u32,
     log: PathBuf,
-    /// The address that it prints.
+    /// The URL that it prints.
     pub url: String,
     pub started: Instant,
-    /// From its start to the line with its address.
+    /// From its start to the line with its URL.
     pub startup_time: Duration,
 }
 
@@ -111,10 +111,14 @@ impl ServerProcess {
 }
 
 /// The settings of the measured server: the answers here repeat themselves.
-const SETTINGS: &str = concat!(
+pub const SETTINGS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../end2end/support/repeating.toml"
 );
+
+/// Settings with accounts: a proxy on this machine names the users.
+pub const PROXY_SETTINGS: &str = "[server]\nproxies = [\"127.0.0.1\"]\n[accounts]\nauth = \"proxy\"\n\
+                                  requests_per_minute = 1000000\n[agent]\nrepetitions = 0\n";
 
 /// The measured programs, and the folder for their files.
 pub struct Binaries {
@@ -131,6 +135,28 @@ impl Binaries {
 
     /// Starts Parlor with its data in a folder of this name.
     pub async fn start_parlor(&self, data: &str, upstream: &ServerProcess) -> Result<ServerProcess, Error> {
+        self.start_parlor_with(data, Path::new(SETTINGS), upstream).await
+    }
+
+    /// Starts Parlor with these settings, which are written to a file.
+    pub async fn start_parlor_with_text(
+        &self,
+        data: &str,
+        upstream: &ServerProcess,
+        settings: &str,
+    ) -> Result<ServerProcess, Error> {
+        let path = self.folder.join(data).with_extension("toml");
+        fs::write(&path, settings)?;
+        self.start_parlor_with(data, &path, upstream).await
+    }
+
+    /// Like [`start_parlor`](Self::start_parlor), with this settings file.
+    async fn start_parlor_with(
+        &self,
+        data: &str,
+        settings: &Path,
+        upstream: &ServerProcess,
+    ) -> Result<ServerProcess, Error> {
         let mut command = Command::new(&self.parlor);
         for (name, _) in std::env::vars_os() {
             let prefixes = ["PARLOR_", "OPENAI_", "ANTHROPIC_", "GEMINI_", "LEPTOS_"];
@@ -144,7 +170,7 @@ impl Binaries {
             .arg(self.data_folder(data))
             // Not in the user's folder, which may have settings.
             .current_dir(&self.folder)
-            .env("PARLOR_CONFIG", SETTINGS)
+            .env("PARLOR_CONFIG", settings)
             .env("OPENAI_BASE_URL", format!("{}/v1", upstream.url))
             .env("OPENAI_API_KEY", "none");
         ServerProcess::start(command, &self.folder).await

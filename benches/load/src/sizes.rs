@@ -15,7 +15,7 @@ pub const LAZY_KIND: &str = "later";
 pub async fn measure(client: &Client) -> Result<Vec<AssetSize>, Error> {
     let page = String::from_utf8(client.get("/").await?.bytes().await?)?;
     let mut sent = vec![measure_asset(client, "/").await?];
-    for path in asset_addresses(&page) {
+    for path in asset_urls(&page) {
         sent.push(measure_asset(client, &path).await?);
         if let Some((folder, name)) = path.rsplit_once('/')
             && name.ends_with(".wasm")
@@ -31,9 +31,9 @@ pub async fn measure(client: &Client) -> Result<Vec<AssetSize>, Error> {
 }
 
 async fn measure_asset(client: &Client, path: &str) -> Result<AssetSize, Error> {
-    let answer = client.get_compressed(path).await?;
-    let encoding = answer.encoding.clone().unwrap_or_else(|| "none".into());
-    let bytes = answer.bytes().await?.len();
+    let response = client.get_compressed(path).await?;
+    let encoding = response.encoding.clone().unwrap_or_else(|| "none".into());
+    let bytes = response.bytes().await?.len();
     let name = path.rsplit('/').next().unwrap_or_default();
     let kind = name
         .rsplit_once('.')
@@ -47,8 +47,8 @@ async fn measure_asset(client: &Client, path: &str) -> Result<AssetSize, Error> 
     })
 }
 
-/// Returns the asset addresses in a page: in attributes or in its scripts, always in quotes.
-fn asset_addresses(page: &str) -> Vec<String> {
+/// Returns the asset URLs in a page: in attributes or in its scripts, always in quotes.
+fn asset_urls(page: &str) -> Vec<String> {
     let mut paths: Vec<String> = page
         .split(['"', '\''])
         .filter(|text| text.starts_with('/') && !text.starts_with("//"))
@@ -78,7 +78,7 @@ mod tests {
             <script>import init from "/pkg/parlor-1.js"; init({ module_or_path: "/pkg/parlor-1.wasm" })</script>
             <link rel="icon" href="/favicon.svg"><script src="//elsewhere/x.js"></script>"#;
         assert_eq!(
-            asset_addresses(page),
+            asset_urls(page),
             [
                 "/favicon.svg",
                 "/pkg/parlor-1.css",

@@ -69,10 +69,10 @@ async fn measure_growing_answer(
     // Each token has 20 bytes.
     let message = json!({"tokens": ANSWER_BYTES / 10, "per_second": ANSWER_BYTES / 200}).to_string();
     let body = json!({"message": message, "model": BENCH_MODEL}).to_string();
-    let mut answer = client.post("/api/chat/stream", body).await?;
+    let mut response = client.post("/api/chat/stream", body).await?;
     let (mut id, mut come) = (None, 0);
     while come < ANSWER_BYTES {
-        let bytes = answer
+        let bytes = response
             .chunk()
             .await?
             .ok_or("the answer ended before it was long")?;

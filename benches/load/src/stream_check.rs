@@ -5,6 +5,8 @@ use std::{borrow::Cow, time::Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::client::Error;
+
 /// The number of digits of a stamp: microseconds since 1970, until 2286.
 const STAMP_DIGITS: usize = 16;
 
@@ -47,6 +49,21 @@ pub struct RunCheck {
     pub ended: bool,
     /// Position and JSON of each event, if they are recorded.
     pub recorded_events: Option<Vec<(u64, String)>>,
+}
+
+impl RunCheck {
+    /// Returns the time to the first token in microseconds.
+    ///
+    /// # Errors
+    ///
+    /// The first fault of the run, or that it had no token.
+    pub fn first_token(self) -> Result<u32, Error> {
+        if let Some(fault) = self.first_fault {
+            return Err(fault.into());
+        }
+        let micros = self.first_token_micros.ok_or("an answer without a token")?;
+        Ok(u32::try_from(micros).unwrap_or(u32::MAX))
+    }
 }
 
 #[derive(Deserialize)]
@@ -216,7 +233,7 @@ impl Checker {
         loop {
             let rest = &self.text[self.consumed..];
             let text = rest.trim_start_matches(' ');
-            // The white space after a token arrives with the following text, since no page shows it before.
+            // The whitespace after a token arrives with the following text, since no page shows it before.
             let space = text.find(' ');
             let whole = text.find('@').map(|at| at + 1 + STAMP_DIGITS);
             let length = match (space, whole) {

@@ -161,12 +161,12 @@ fn is_prose(passage: &[u8]) -> bool {
 struct FenceTracker {
     /// The character and the length of the open block's fence.
     open_fence: Option<(u8, usize)>,
-    line: Line,
+    line: LineStart,
 }
 
-/// The current line so far.
+/// The beginning of the current line.
 #[derive(Clone, Copy, Debug, Default)]
-struct Line {
+struct LineStart {
     /// The character that the line begins with, and its count.
     sign: u8,
     count: usize,
@@ -204,7 +204,7 @@ impl FenceTracker {
     }
 
     fn end_line(&mut self) {
-        let Line {
+        let LineStart {
             sign,
             count,
             after_signs,

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::{control::Marker, errors::run_error, *};
 use crate::{
-    model::{OpaqueTarget, ToolPlan, UnreadableContent},
-    protocol::{Node, Opaque, Payload, RawJson},
+    model::{ProviderDataTarget, ToolPlan, UnreadableContent},
+    protocol::{Attachment, AttachmentId, Node, Payload, ProviderData, RawJson},
 };
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
@@ -45,7 +45,7 @@ impl PayloadFactory for NoPayloads {
         false
     }
 
-    fn is_earlier_source(&self, _: &str) -> bool {
+    fn is_known_url(&self, _: &str) -> bool {
         false
     }
 }
@@ -132,6 +132,7 @@ fn logs_thinking_and_text_by_delta() {
             part: 0,
             offset,
             text: text.into(),
+            took_ms: 0,
         })
     };
     let delta = |offset, text: &str| {
@@ -174,6 +175,37 @@ fn thinking_between_texts_is_its_own_part() {
 }
 
 #[test]
+fn adds_a_stored_image_at_its_position() {
+    let file = Attachment {
+        id: AttachmentId::new(),
+        name: "image-1.png".into(),
+        media_type: "image/png".into(),
+        bytes: 5,
+        width: Some(2),
+        height: Some(1),
+        text_bytes: None,
+        problem: None,
+    };
+    let image = || Input::ImageStored(file.clone());
+    let (_, message) = play([
+        Input::Start,
+        text("Here:"),
+        image(),
+        text("\n\nNice?"),
+        finished(),
+    ]);
+    let said = |text: &str| Part::Text { text: text.into() };
+    let shown = || Part::File { file: file.clone() };
+    assert_eq!(message.nodes[0].parts, [said("Here:"), shown(), said("Nice?")]);
+    // An image alone is an answer.
+    let (effects, message) = play([Input::Start, image(), finished()]);
+    assert_eq!(
+        (end_status(&effects), &message.nodes[0].parts[..]),
+        (Some(RunStatus::Complete), &[shown()][..])
+    );
+}
+
+#[test]
 fn notes_an_image_at_its_position() {
     let image = || {
         Input::Model(ModelEvent::Unreadable {
@@ -181,7 +213,7 @@ fn notes_an_image_at_its_position() {
             raw: String::new(),
         })
     };
-    let note = "*(There is an image here, which can’t be shown yet.)*";
+    let note = "*(There is an image here, which can’t be shown.)*";
     for (inputs, expected) in [
         (vec![image()], note.to_owned()),
         (
@@ -223,32 +255,91 @@ fn converts_text_before_closing_tag_to_thinking() {
 
 #[test]
 fn stores_provider_data_with_their_part() {
-    let data = |value: &str| Opaque {
+    let data = |value: &str| ProviderData {
         kind: "openai".into(),
         field: "extra_content".into(),
         value: RawJson::parse_or_quote(value),
     };
-    let opaque = |beside, value| {
-        Input::Model(ModelEvent::Opaque {
-            beside,
+    let provider_data = |target, value| {
+        Input::Model(ModelEvent::ProviderData {
+            target,
             data: data(value),
         })
     };
     let (effects, _) = play([
         Input::Start,
         thought("Hm."),
-        opaque(OpaqueTarget::LastPart, "1"),
+        provider_data(ProviderDataTarget::LastPart, "1"),
         text("x"),
-        opaque(OpaqueTarget::LastPart, "2"),
-        opaque(OpaqueTarget::Answer, "3"),
+        provider_data(ProviderDataTarget::LastPart, "2"),
+        provider_data(ProviderDataTarget::Answer, "3"),
         finished(),
     ]);
     let kept: Vec<_> = effects
         .iter()
         .filter_map(|effect| match effect {
-            Effect::StoreOpaque { node, part, data } => Some((*node, *part, data.value.as_str())),
+            Effect::StoreProviderData { node, part, data } => Some((*node, *part, data.value.as_str())),
             _ => None,
         })
         .collect();
     assert_eq!(kept, [(0, Some(0), "1"), (0, Some(1), "2"), (0, None, "3")]);
+}
+
+#[test]
+fn duration_of_thinking_is_logged_at_its_end() {
+    let message = AssistantMessage::new("x/m");
+    let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(NoPayloads), limits(5));
+    let at = |ms: i64| Timestamp(NOON.0 + ms);
+    agent.step(Input::Start, at(0));
+    agent.step(thought("Hmm"), at(3000));
+    agent.step(thought("."), at(4000));
+    let effects = agent.step(text("Yes"), at(5500));
+    let took = Effect::Log(EventBody::Thinking {
+        node: 0,
+        part: 0,
+        offset: 4,
+        text: String::new(),
+        took_ms: 2500,
+    });
+    assert_eq!(effects.first(), Some(&took));
+    agent.step(finished(), at(9000));
+    assert_eq!(agent.message().thought_ms, 2500);
+    assert_eq!(agent.message().text(), "Yes");
+}
+
+#[test]
+fn stop_ends_the_thinking_too() {
+    let message = AssistantMessage::new("x/m");
+    let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(NoPayloads), limits(5));
+    agent.step(Input::Start, NOON);
+    agent.step(thought("Hmm."), NOON);
+    agent.step(Input::Stop, Timestamp(NOON.0 + 700));
+    assert_eq!(agent.message().thought_ms, 700);
+}
+
+#[test]
+fn image_ends_the_thinking() {
+    let file = Attachment {
+        id: AttachmentId::new(),
+        name: "image-1.png".into(),
+        media_type: "image/png".into(),
+        bytes: 5,
+        width: None,
+        height: None,
+        text_bytes: None,
+        problem: None,
+    };
+    let unreadable = Input::Model(ModelEvent::Unreadable {
+        what: UnreadableContent::Image,
+        raw: String::new(),
+    });
+    for image in [Input::ImageStored(file), unreadable] {
+        let message = AssistantMessage::new("x/m");
+        let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(NoPayloads), limits(5));
+        agent.step(Input::Start, NOON);
+        agent.step(thought("Hmm."), NOON);
+        agent.step(image, Timestamp(NOON.0 + 700));
+        agent.step(finished(), Timestamp(NOON.0 + 900));
+        assert_eq!(agent.message().thought_ms, 700);
+    }
 }

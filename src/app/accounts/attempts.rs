@@ -28,11 +28,11 @@ pub struct Attempts {
     /// The number of attempts without a wait.
     free: u32,
     longest_wait: Duration,
-    entries: HashMap<AttemptKey, Entry>,
+    entries: HashMap<AttemptKey, FailureRecord>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct FailureRecord {
     failures: u32,
     /// The next attempt is possible from then on.
     next_at: Instant,
@@ -47,7 +47,7 @@ impl Attempts {
         }
     }
 
-    /// Counts an attempt, which has failed unless [`forget`](Self::forget) or [`take_back`](Self::take_back) is called. Counted
+    /// Counts an attempt, which has failed unless [`forget`](Self::forget) or [`refund`](Self::refund) is called. Counted
     /// before its password is checked, so that attempts at the same time count too.
     ///
     /// # Errors
@@ -69,7 +69,8 @@ impl Attempts {
                 .filter(|entry| now < entry.next_at + self.longest_wait);
             let failures = known.map_or(0, |entry| entry.failures).saturating_add(1);
             let next_at = now + self.wait_after(failures);
-            self.entries.insert(key.clone(), Entry { failures, next_at });
+            self.entries
+                .insert(key.clone(), FailureRecord { failures, next_at });
         }
         Ok(())
     }
@@ -81,7 +82,7 @@ impl Attempts {
 
     /// Takes back a successful attempt that began at `begun`. Earlier failures remain: an address with an account could
     /// otherwise guess passwords of others without waits.
-    pub fn take_back(&mut self, key: &AttemptKey, begun: Instant) {
+    pub fn refund(&mut self, key: &AttemptKey, begun: Instant) {
         let Some(entry) = self.entries.get(key).copied() else {
             return;
         };
@@ -93,7 +94,8 @@ impl Attempts {
         // Another attempt may have failed meanwhile. Its wait remains.
         let is_last = entry.next_at == begun + self.wait_after(entry.failures);
         let next_at = if is_last { begun } else { entry.next_at };
-        self.entries.insert(key.clone(), Entry { failures, next_at });
+        self.entries
+            .insert(key.clone(), FailureRecord { failures, next_at });
     }
 
     fn wait_after(&self, failures: u32) -> Duration {
@@ -194,7 +196,7 @@ mod tests {
         let keys = [address.clone()];
         for _ in 0..5 {
             attempts.begin(&keys, now).unwrap();
-            attempts.take_back(&address, now);
+            attempts.refund(&address, now);
         }
         attempts.begin(&keys, now).unwrap();
         attempts.begin(&keys, now).unwrap();
@@ -202,14 +204,14 @@ mod tests {
         assert_eq!(attempts.begin(&keys, now), Err(Duration::from_secs(1)));
         let later = now + Duration::from_secs(1);
         attempts.begin(&keys, later).unwrap();
-        attempts.take_back(&address, later);
+        attempts.refund(&address, later);
         attempts.begin(&keys, later).unwrap();
         assert_eq!(
             attempts.begin(&keys, later),
             Err(Duration::from_secs(2)),
             "failures remain"
         );
-        attempts.take_back(&address, now);
+        attempts.refund(&address, now);
         assert_eq!(
             attempts.begin(&keys, later),
             Err(Duration::from_secs(2)),

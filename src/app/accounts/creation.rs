@@ -51,10 +51,10 @@ impl Accounts {
         if !is_valid {
             return Err(AttemptError::Refused(ApiError::new(
                 ErrorCode::Forbidden,
-                "This is not the setup token. No account was made. Parlor prints the token at its start.",
+                "This is not the setup token. No account was made; open the address that Parlor prints when it starts.",
             )));
         }
-        self.attempts.lock().take_back(&key, begun);
+        self.attempts.lock().refund(&key, begun);
         let user_id = if keeps_local_data {
             UserId::LOCAL
         } else {

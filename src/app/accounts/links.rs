@@ -7,6 +7,7 @@ use crate::{
     storage::{
         Storage, StorageError, TokenHash,
         accounts::{AccountChange, AccountLink, LinkPurpose, Role},
+        audit::Actor,
     },
 };
 
@@ -68,21 +69,21 @@ pub async fn generate_offline(
 
 impl Accounts {
     /// Makes an invitation. Returns its path.
-    pub async fn invite(&self, role: Role) -> Result<String, ApiError> {
-        self.add_link(LinkPurpose::Invitation(role)).await
+    pub async fn invite(&self, by: &Actor, role: Role) -> Result<String, ApiError> {
+        self.add_link(by, LinkPurpose::Invitation(role)).await
     }
 
     /// Makes a link with which a user sets a new password. Returns its path.
-    pub async fn new_password_link(&self, user_id: UserId) -> Result<String, ApiError> {
+    pub async fn new_password_link(&self, by: &Actor, user_id: UserId) -> Result<String, ApiError> {
         if self.storage.account(user_id).await?.is_none() {
             return Err(crate::app::not_found());
         }
-        self.add_link(LinkPurpose::NewPassword(user_id)).await
+        self.add_link(by, LinkPurpose::NewPassword(user_id)).await
     }
 
-    async fn add_link(&self, purpose: LinkPurpose) -> Result<String, ApiError> {
+    async fn add_link(&self, by: &Actor, purpose: LinkPurpose) -> Result<String, ApiError> {
         let (secret, hash, link) = generate(purpose, self.settings.link_lifetime)?;
-        self.submit(AccountChange::AddLink { link, hash }).await?;
+        self.submit_by(by, AccountChange::AddLink { link, hash }).await?;
         Ok(path(purpose, &secret))
     }
 
@@ -103,8 +104,8 @@ impl Accounts {
     }
 
     /// Deletes a link.
-    pub async fn delete_link(&self, link_id: LinkId) -> Result<(), ApiError> {
-        self.submit(AccountChange::DeleteLink { link_id }).await
+    pub async fn delete_link(&self, by: &Actor, link_id: LinkId) -> Result<(), ApiError> {
+        self.submit_by(by, AccountChange::DeleteLink { link_id }).await
     }
 
     /// Sets a new password by a link, which ends all sessions of the account. Returns the user.

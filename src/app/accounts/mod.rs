@@ -6,17 +6,22 @@
 //! - [`attempts`], [`requests`]: limits
 //! - [`device`]: descriptions of browsers
 //! - [`creation`]: the ways to a new account; [`name`]: their names
+//! - [`deletion`]: their end, and the hand-over of what is in them
 //! - [`passwords`]: hashes and rules of passwords
 //! - [`secret`]: random secrets
 //! - [`links`]: invitations and links for a new password
 //! - [`sessions`]: signed-in browsers
+//! - [`oidc`]: sign-in by an OpenID provider; [`provided`]: the accounts of its users
 
 mod attempts;
 mod creation;
+pub mod deletion;
 mod device;
 pub mod links;
-mod name;
+pub(super) mod name;
+pub mod oidc;
 mod passwords;
+mod provided;
 mod requests;
 pub mod secret;
 mod sessions;
@@ -34,6 +39,7 @@ use parking_lot::Mutex;
 
 use self::{
     attempts::{AttemptKey, Attempts, counted_address},
+    oidc::Provider,
     passwords::Passwords,
     requests::RequestLimiter,
 };
@@ -43,12 +49,14 @@ pub use self::{
 };
 use super::{access::AccessMonitor, last_uses::LastUses};
 use crate::{
+    clock,
     journal::Journal,
-    protocol::{ApiError, ErrorCode, SessionId, UserId},
+    protocol::{ApiError, ErrorCode, SessionId, Timestamp, UserId},
     settings::{AccountSettings, AuthMode, SignUp},
     storage::{
         Change, Storage, StorageError, TokenHash,
-        accounts::{Account, AccountChange},
+        accounts::{Account, AccountChange, FailedAttempt, Role},
+        audit::{Actor, AuditEntry, SignInWay},
     },
 };
 
@@ -62,6 +70,8 @@ pub struct Accounts {
     attempts: Mutex<Attempts>,
     requests: RequestLimiter,
     session_uses: LastUses<SessionId>,
+    /// The OpenID provider, with "oidc".
+    provider: Option<Provider>,
     /// The hash of the token with which the first account is made. Set while there is no account.
     setup: Mutex<Option<TokenHash>>,
 }
@@ -97,6 +107,7 @@ impl Accounts {
             requests: RequestLimiter::new(settings.requests_per_minute),
             session_uses: LastUses::default(),
             setup: Mutex::default(),
+            provider: (settings.auth == AuthMode::Oidc).then(|| Provider::new(settings.oidc.clone())),
             settings,
             storage,
             journal,
@@ -121,10 +132,26 @@ impl Accounts {
         self.requests.count(key)
     }
 
-    /// Checks a name and a password. Unknown names, disabled accounts and wrong passwords have the same answer, after the same
+    /// The minimum number of characters of a password.
+    pub fn min_password_characters(&self) -> usize {
+        self.passwords.min_characters()
+    }
+
+    /// Checks a name and a password. Unknown names, disabled accounts and wrong passwords have the same result, after the same
     /// work.
     pub async fn check_password(
         &self,
+        name: &str,
+        password: &str,
+        from: ClientAddress,
+    ) -> Result<Account, AttemptError> {
+        self.check_password_for(FailedAttempt::SignIn, name, password, from)
+            .await
+    }
+
+    async fn check_password_for(
+        &self,
+        attempt: FailedAttempt,
         name: &str,
         password: &str,
         from: ClientAddress,
@@ -136,19 +163,24 @@ impl Accounts {
         ];
         let begun = self.begin_attempt(&keys)?;
         let (account, hash) = self.storage.account_by_name(&name).await?.unzip();
+        // The written name is not noted: it could be a password in the wrong field.
+        let user_id = account.as_ref().map(|account| account.user_id);
         let is_right = self.passwords.verify(password, hash.flatten().as_deref()).await?;
         match account.filter(|account| is_right && !account.is_disabled) {
             Some(account) => {
                 let [of_account, of_address] = &keys;
                 let mut attempts = self.attempts.lock();
                 attempts.forget(of_account);
-                attempts.take_back(of_address, begun);
+                attempts.refund(of_address, begun);
                 Ok(account)
             }
-            None => Err(AttemptError::Refused(ApiError::new(
-                ErrorCode::Unauthorized,
-                "The name or the password is wrong. You are not signed in.",
-            ))),
+            None => {
+                self.note_failure(user_id, from, attempt).await?;
+                Err(AttemptError::Refused(ApiError::new(
+                    ErrorCode::Unauthorized,
+                    "The name or the password is wrong. You are not signed in.",
+                )))
+            }
         }
     }
 
@@ -161,7 +193,8 @@ impl Accounts {
         from: ClientAddress,
     ) -> Result<(), AttemptError> {
         self.passwords.check(new, &account.name)?;
-        let checked = self.check_password(&account.name, old, from).await;
+        let attempt = FailedAttempt::PasswordChange;
+        let checked = self.check_password_for(attempt, &account.name, old, from).await;
         checked.map_err(|error| match error {
             AttemptError::Refused(error) if error.code == ErrorCode::Unauthorized => {
                 let message = "The old password is wrong. Nothing was changed.";
@@ -184,14 +217,90 @@ impl Accounts {
         self.storage.account(user_id).await
     }
 
+    /// Returns the account with a name, however it is written.
+    pub async fn account_by_name(&self, name: &str) -> Result<Option<Account>, StorageError> {
+        let found = self.storage.account_by_name(&name::normalize(name)).await?;
+        Ok(found.map(|(account, _)| account))
+    }
+
     pub async fn accounts(&self) -> Result<Vec<Account>, StorageError> {
         self.storage.accounts().await
     }
 
     /// Disables an account, or enables it again.
-    pub async fn set_disabled(&self, user_id: UserId, is_disabled: bool) -> Result<(), ApiError> {
-        self.submit(AccountChange::SetDisabled { user_id, is_disabled })
+    pub async fn set_disabled(&self, by: &Actor, user_id: UserId, is_disabled: bool) -> Result<(), ApiError> {
+        self.submit_by(by, AccountChange::SetDisabled { user_id, is_disabled })
             .await
+    }
+
+    /// Gives an account another role.
+    pub async fn set_role(&self, by: &Actor, user_id: UserId, role: Role) -> Result<(), ApiError> {
+        let change = AccountChange::SetRole {
+            user_id,
+            role,
+            keeps_administrator: true,
+        };
+        self.submit_by(by, change).await
+    }
+
+    /// Returns true if the provider's groups decide the roles.
+    pub fn has_provided_roles(&self) -> bool {
+        self.mode() == AuthMode::Oidc && !self.settings.oidc.administrator_groups.is_empty()
+    }
+
+    /// Returns entries of the audit log, newest first: those before an entry, or the newest ones.
+    pub async fn audit_log(
+        &self,
+        before: Option<i64>,
+        limit: usize,
+    ) -> Result<Vec<AuditEntry>, StorageError> {
+        self.storage.audit_log(before, limit).await
+    }
+
+    /// Deletes the entries of the audit log that are older than the settings say, or too many.
+    pub async fn trim_audit_log(&self) -> Result<(), ApiError> {
+        let keep_ms = sessions::milliseconds(self.settings.audit_keep);
+        self.submit(AccountChange::TrimAuditLog {
+            before: Timestamp(clock::now().0.saturating_sub(keep_ms)),
+            keep: self.settings.audit_entries,
+        })
+        .await
+    }
+
+    /// Notes a wrong password, or another failed sign-in, in the audit log.
+    async fn note_failure(
+        &self,
+        user_id: Option<UserId>,
+        from: ClientAddress,
+        attempt: FailedAttempt,
+    ) -> Result<(), ApiError> {
+        let address = from.0.to_string();
+        self.submit(AccountChange::NoteFailure {
+            user_id,
+            address,
+            attempt,
+        })
+        .await
+    }
+
+    /// Returns the way in which people sign in here.
+    pub fn sign_in_way(&self) -> SignInWay {
+        match self.mode() {
+            AuthMode::None | AuthMode::Password => SignInWay::Password,
+            AuthMode::Oidc => SignInWay::Provider {
+                issuer: self
+                    .provider()
+                    .map(|at| at.issuer().to_owned())
+                    .unwrap_or_default(),
+            },
+            AuthMode::Proxy => SignInWay::Proxy,
+        }
+    }
+
+    /// Commits a change by an administrator.
+    async fn submit_by(&self, by: &Actor, change: AccountChange) -> Result<(), ApiError> {
+        let (actor, change) = (by.clone(), Box::new(change));
+        self.submit(AccountChange::By { actor, change }).await
     }
 
     /// Counts an attempt. Returns its time.
@@ -219,22 +328,18 @@ fn may_end_access(change: &AccountChange) -> bool {
         | AccountChange::EndSessions { .. }
         | AccountChange::SetPassword { .. }
         | AccountChange::SetDisabled { .. }
+        | AccountChange::BeginDeletion { .. }
         | AccountChange::Delete { .. } => true,
+        AccountChange::CreateProvided { .. }
+        | AccountChange::Rename { .. }
+        | AccountChange::SetRole { .. } => false,
         AccountChange::StartSession { replaces, .. } => replaces.is_some(),
+        AccountChange::By { change, .. } => may_end_access(change),
         AccountChange::Create { .. }
+        | AccountChange::NoteFailure { .. }
+        | AccountChange::TrimAuditLog { .. }
         | AccountChange::UseSession { .. }
         | AccountChange::AddLink { .. }
         | AccountChange::DeleteLink { .. } => false,
     }
-}
-
-/// Deletes an account with everything of its user, whose runs are stopped first.
-pub async fn delete_user(app: &super::AppState, user_id: UserId) -> Result<(), ApiError> {
-    app.accounts.set_disabled(user_id, true).await?;
-    for run in app.storage.running_runs().await? {
-        if run.key.user_id == user_id {
-            app.runs.stop(user_id, run.key.message_id).await?;
-        }
-    }
-    app.accounts.submit(AccountChange::Delete { user_id }).await
 }

@@ -40,25 +40,32 @@ impl Passwords {
         }
     }
 
+    /// The minimum number of characters.
+    pub fn min_characters(&self) -> usize {
+        self.min_characters
+    }
+
     /// Checks a new password.
     ///
     /// # Errors
     ///
     /// If it is too short or too long, or the name.
     pub fn check(&self, password: &str, name: &str) -> Result<(), ApiError> {
-        let least = self.min_characters;
-        if password.chars().count() < least {
+        let min_characters = self.min_characters;
+        if password.chars().count() < min_characters {
             let message = format!(
-                "A password has at least {least} characters. Nothing was changed; choose a longer one."
+                "A password has at least {min_characters} characters. Nothing was changed; choose a longer one."
             );
             return Err(ApiError::new(ErrorCode::BadRequest, message));
         }
         if password.len() > MAX_PASSWORD_BYTES {
-            let message = format!("A password has at most {MAX_PASSWORD_BYTES} bytes. Nothing was changed.");
+            let message = format!(
+                "Your password is too long (at most {MAX_PASSWORD_BYTES} bytes). Nothing was changed."
+            );
             return Err(ApiError::new(ErrorCode::BadRequest, message));
         }
         if password.eq_ignore_ascii_case(name) {
-            let message = "The password must differ from the name. Nothing was changed.";
+            let message = "Your password must differ from your name. Nothing was changed.";
             return Err(ApiError::new(ErrorCode::BadRequest, message));
         }
         Ok(())

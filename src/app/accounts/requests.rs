@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_user_does_not_use_up_the_limit_of_another() {
+    fn users_have_separate_request_limits() {
         let limiter = RequestLimiter::new(3);
         let (ann, ben) = (UserId::new(), UserId::new());
         for _ in 0..3 {

@@ -10,9 +10,10 @@ use crate::{
     },
     clock,
     protocol::{ApiError, SessionId, Timestamp, UserId},
+    settings::AuthMode,
     storage::{
         Change, StorageError,
-        accounts::{Account, AccountChange, Session},
+        accounts::{Account, AccountChange, Session, SignInMethod},
     },
 };
 
@@ -55,6 +56,7 @@ impl Accounts {
             last_used_at: now,
             idle_ms: milliseconds(idle),
             expires_at: Timestamp(now.0.saturating_add(milliseconds(lifetime))),
+            method: self.sign_in_method(),
         };
         self.submit(AccountChange::StartSession {
             user_id,
@@ -82,7 +84,7 @@ impl Accounts {
         let Some((account, session)) = self.storage.session(&hash).await? else {
             return Ok(None);
         };
-        if account.is_disabled || session.end() <= clock::now() {
+        if account.is_disabled || session.method != self.sign_in_method() || session.end() <= clock::now() {
             return Ok(None);
         }
         self.record_use(&session, address);
@@ -92,6 +94,14 @@ impl Accounts {
             credential,
         };
         Ok(Some(SessionAccess { account, access }))
+    }
+
+    /// Returns the way in which users sign in. Sessions of another one are not valid: the settings have changed since.
+    fn sign_in_method(&self) -> SignInMethod {
+        match self.mode() {
+            AuthMode::Oidc => SignInMethod::Provider,
+            AuthMode::None | AuthMode::Password | AuthMode::Proxy => SignInMethod::Password,
+        }
     }
 
     /// Records that a session is used, at most once per interval. Nobody waits for the write.

@@ -1,9 +1,20 @@
 //! Accounts over a database, without HTTP.
 
 use super::*;
-use crate::{hub::Hub, storage::sqlite::SqliteStorage};
+use crate::{
+    hub::Hub,
+    storage::{audit::SignInWay, sqlite::SqliteStorage},
+};
 
 const PASSWORD: &str = "a long password";
+fn admin() -> Actor {
+    Actor {
+        user_id: UserId::new(),
+        address: "192.0.2.1".into(),
+        signs_in_by: SignInWay::Password,
+    }
+}
+
 const FROM: ClientAddress = ClientAddress(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST));
 
 /// Returns accounts with open sign-up and an administrator.
@@ -26,15 +37,15 @@ async fn accounts(attempts: usize) -> (tempfile::TempDir, Accounts) {
 }
 
 #[tokio::test]
-async fn a_disabled_account_does_not_use_up_its_password_link() {
+async fn disabled_account_keeps_its_password_link() {
     let (_folder, accounts) = accounts(100).await;
     let user_id = accounts.sign_up("ann", PASSWORD, FROM).await.unwrap();
-    let link = accounts.new_password_link(user_id).await.unwrap();
+    let link = accounts.new_password_link(&admin(), user_id).await.unwrap();
     let (_, secret) = link.rsplit_once('/').unwrap();
-    accounts.set_disabled(user_id, true).await.unwrap();
+    accounts.set_disabled(&admin(), user_id, true).await.unwrap();
     let rejected = accounts.reset_password(secret, "another password").await;
     assert_eq!(rejected.unwrap_err().code, ErrorCode::NotFound);
-    accounts.set_disabled(user_id, false).await.unwrap();
+    accounts.set_disabled(&admin(), user_id, false).await.unwrap();
     assert!(accounts.check_password("ann", PASSWORD, FROM).await.is_ok());
     let set = accounts.reset_password(secret, "another password").await;
     assert_eq!(set.unwrap(), user_id);

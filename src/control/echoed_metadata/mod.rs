@@ -37,9 +37,9 @@ const METADATA_FIELDS: [&str; 6] = [
 #[derive(Clone, Debug, Default)]
 pub(super) struct EchoedMetadata {
     held: String,
-    /// The answer's own text has begun.
+    /// True if the answer's own text has begun.
     has_passed: bool,
-    /// An echo was removed.
+    /// True if an echo was removed.
     has_removed: bool,
 }
 
@@ -82,7 +82,7 @@ impl EchoedMetadata {
         self.held.len()
     }
 
-    /// Releases the held text. White space behind a removed echo is removed too, except the indent of the
+    /// Releases the held text. Whitespace after a removed echo is removed too, except the indent of the
     /// next line.
     fn release(&mut self) -> String {
         let held = std::mem::take(&mut self.held);
@@ -135,7 +135,7 @@ fn match_beginning(held: &str, has_ended: bool) -> EchoMatch {
     }
 }
 
-/// Returns true if text behind this white space is indented code.
+/// Returns true if text after this whitespace is indented code.
 fn is_indented_code(space: &str) -> bool {
     let indent = space.rsplit(['\n', '\r']).next().unwrap_or_default();
     indent.contains('\t') || indent.len() >= 4
@@ -229,7 +229,7 @@ fn match_object(text: &str, needed: &[&str]) -> EchoMatch {
 
 /// The object at the beginning of a text.
 enum ObjectMatch<'a> {
-    /// The complete object, and the text behind it.
+    /// The complete object, and the text after it.
     Whole(&'a str, &'a str),
     /// More text is needed.
     Incomplete,
@@ -282,7 +282,7 @@ pub(super) fn is_history_metadata(metadata: &str) -> bool {
     METADATA_FIELDS[..2].iter().any(|field| metadata.contains(field)) && !metadata.contains("\"sources\"")
 }
 
-/// Returns the text behind a word, in any case.
+/// Returns the text after a word, in any case.
 fn strip_word_prefix<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let (begin, rest) = text.split_at_checked(word.len())?;
     begin.eq_ignore_ascii_case(word).then_some(rest)

@@ -2,7 +2,7 @@
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
-use crate::markdown::is_unseen;
+use crate::markdown::is_invisible;
 
 /// Returns true if a character looks like this punctuation character of the marker.
 pub(super) fn is_mark(c: char, sign: u8) -> bool {
@@ -75,12 +75,12 @@ fn confusables(letter: u8) -> &'static str {
     }
 }
 
-/// Returns true for a character that is invisible or only separates: white space, control and format
+/// Returns true for a character that is invisible or only separates: whitespace, control and format
 /// characters, and combining marks.
 pub(super) fn is_ignored(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()
-        || is_unseen(c)
+        || is_invisible(c)
         || matches!(
             c,
             // Combining marks.

@@ -32,7 +32,7 @@ pub fn escape_metadata(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Returns true if a `<` with this text behind it reads as `<!-- METADATA`. Stops at the next `<`, so that a
+/// Returns true if a `<` with this text after it reads as `<!-- METADATA`. Stops at the next `<`, so that a
 /// text is read at most twice.
 fn begins_metadata(rest: &str) -> bool {
     let mut rest = rest.chars().filter(|c| !is_ignored(*c)).peekable();

@@ -1,5 +1,5 @@
 //! The cookies of a session: its secret, which scripts cannot read, and the user's id, by which an open page notices that
-//! another user has signed in since.
+//! another user has signed in since. And the cookie of a begun sign-in at a provider.
 
 use std::time::Duration;
 
@@ -16,9 +16,37 @@ const SECURE_NAME: &str = "__Host-parlor";
 /// The name of the cookie with the user's id.
 const USER_NAME: &str = "parlor-user";
 
+/// The name of the cookie of a begun sign-in without TLS, and with TLS.
+const ATTEMPT_NAME: &str = "parlor-sign-in";
+const SECURE_ATTEMPT_NAME: &str = "__Host-parlor-sign-in";
+
 /// Returns the secret of a request's session.
 pub fn session_secret(headers: &HeaderMap, client: &Client) -> Option<String> {
-    let wanted = session_name(client);
+    read(headers, session_name(client))
+}
+
+/// Returns the begun sign-in of a request.
+pub fn attempt(headers: &HeaderMap, client: &Client) -> Option<String> {
+    read(headers, attempt_name(client))
+}
+
+/// Returns the value of `Set-Cookie` that keeps a begun sign-in. `Lax`: the callback comes from the provider's page.
+pub fn begin_attempt(attempt: &str, lifetime: Duration, client: &Client) -> HeaderValue {
+    cookie(
+        attempt_name(client),
+        attempt,
+        "; HttpOnly",
+        Some(lifetime),
+        client,
+    )
+}
+
+/// Returns the value of `Set-Cookie` that ends it.
+pub fn end_attempt(client: &Client) -> HeaderValue {
+    begin_attempt("", Duration::ZERO, client)
+}
+
+fn read(headers: &HeaderMap, wanted: &str) -> Option<String> {
     let cookies = headers.get_all(header::COOKIE).iter();
     let mut pairs = cookies
         .filter_map(|value| value.to_str().ok())
@@ -52,6 +80,14 @@ pub fn end(client: &Client) -> [HeaderValue; 2] {
         cookie(session_name(client), "", "; HttpOnly", at_once, client),
         cookie(USER_NAME, "", "", at_once, client),
     ]
+}
+
+fn attempt_name(client: &Client) -> &'static str {
+    if client.is_tls {
+        SECURE_ATTEMPT_NAME
+    } else {
+        ATTEMPT_NAME
+    }
 }
 
 fn session_name(client: &Client) -> &'static str {
@@ -98,6 +134,10 @@ mod tests {
         assert_eq!(
             end(&client(false))[0],
             "parlor=; Path=/; SameSite=Lax; HttpOnly; Max-Age=0"
+        );
+        assert_eq!(
+            begin_attempt("s", Duration::from_secs(9), &client(true)),
+            "__Host-parlor-sign-in=s; Path=/; SameSite=Lax; HttpOnly; Secure; Max-Age=9"
         );
     }
 

@@ -9,11 +9,12 @@ use leptos::prelude::*;
 use serde::Deserialize;
 
 use super::{
-    SETUP_PATH, WithPasswords, cookie,
+    SETUP_PATH, Visitor, WithPasswords, cookie,
     page::{
         self, FormError, failure, invalid_form, name_field, password_field, redirect, referring_page,
         safe_next,
     },
+    provider,
 };
 use crate::{
     app::accounts::ClientAddress,
@@ -67,7 +68,7 @@ impl EntryForm {
 
 /// Signs a user in and leads to a page.
 pub async fn start_session(
-    to: &WithPasswords,
+    to: &Visitor,
     headers: &HeaderMap,
     user_id: UserId,
     is_remembered: bool,
@@ -96,11 +97,7 @@ pub async fn start_session(
 }
 
 /// `GET /sign-in`
-pub async fn sign_in_page(
-    to: WithPasswords,
-    Query(query): Query<EntryQuery>,
-    headers: HeaderMap,
-) -> Response {
+pub async fn sign_in_page(to: Visitor, Query(query): Query<EntryQuery>, headers: HeaderMap) -> Response {
     match to.app.accounts.needs_setup().await {
         Ok(false) => {
             let next = query
@@ -111,7 +108,10 @@ pub async fn sign_in_page(
                 next: safe_next(&next),
                 ..EntryForm::default()
             };
-            sign_in_form(&to, form, None)
+            match to.app.accounts.provider() {
+                Some(at) => provider::sign_in_page(at, &form.next, None),
+                None => sign_in_form(&to, form, None),
+            }
         }
         Ok(true) => redirect(SETUP_PATH),
         Err(error) => failure("Not available", &error.into()),
@@ -146,7 +146,7 @@ pub async fn sign_in(to: WithPasswords, headers: HeaderMap, form: FormInput) -> 
     }
 }
 
-fn sign_in_form(to: &WithPasswords, form: EntryForm, error: Option<FormError>) -> Response {
+fn sign_in_form(to: &Visitor, form: EntryForm, error: Option<FormError>) -> Response {
     let is_open = to.app.accounts.sign_up_mode() == SignUp::Open;
     let sign_up = is_open.then(|| view! { <p>"No account yet? " <a href="/sign-up">"Make one"</a></p> });
     let is_known = !form.name.is_empty();
@@ -224,6 +224,7 @@ async fn setup_form(to: &WithPasswords, form: EntryForm, error: Option<FormError
             {name_field(form.name, has_token)}
             {password_field("Password", "password", "new-password", false)}
             {password_field("Password again", "again", "new-password", false)}
+            {page::password_rules(&to.app.accounts)}
             {keep}
             <button type="submit" class="button button-primary">"Make the account"</button>
         </form>

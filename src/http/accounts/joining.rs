@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::{
     WithPasswords,
     entry::{EntryForm, FormInput, read, start_session},
-    page::{self, FormError, failure, name_field, password_field},
+    page::{self, FormError, failure, name_field, password_field, password_rules},
 };
 use crate::{
     app::accounts::{
@@ -21,7 +21,7 @@ use crate::{
 /// `GET /sign-up`
 pub async fn sign_up_page(to: WithPasswords) -> Response {
     match to.app.accounts.sign_up_mode() {
-        SignUp::Open => new_account_form("/sign-up".into(), EntryForm::default(), None),
+        SignUp::Open => new_account_form(&to, "/sign-up".into(), EntryForm::default(), None),
         SignUp::Invitation | SignUp::Closed => closed_page(),
     }
 }
@@ -39,7 +39,7 @@ pub async fn sign_up(to: WithPasswords, headers: HeaderMap, form: FormInput) -> 
     let path = || "/sign-up".to_owned();
     let form = match read(form) {
         Ok(form) => form,
-        Err(error) => return new_account_form(path(), EntryForm::default(), Some(error)),
+        Err(error) => return new_account_form(&to, path(), EntryForm::default(), Some(error)),
     };
     let done = async {
         form.check_repeated_password()?;
@@ -49,17 +49,18 @@ pub async fn sign_up(to: WithPasswords, headers: HeaderMap, form: FormInput) -> 
     };
     match done.await {
         Ok(response) => response,
-        Err(error) => new_account_form(path(), form, Some(error)),
+        Err(error) => new_account_form(&to, path(), form, Some(error)),
     }
 }
 
-fn new_account_form(path: String, form: EntryForm, error: Option<FormError>) -> Response {
+fn new_account_form(to: &WithPasswords, path: String, form: EntryForm, error: Option<FormError>) -> Response {
     let content = view! {
         <p>"Choose a name and a password. Others here see your name."</p>
         <form method="post" action=path>
             {name_field(form.name, true)}
             {password_field("Password", "password", "new-password", false)}
             {password_field("Password again", "again", "new-password", false)}
+            {password_rules(&to.app.accounts)}
             <button type="submit" class="button button-primary">"Make the account"</button>
         </form>
     };
@@ -70,7 +71,7 @@ fn new_account_form(path: String, form: EntryForm, error: Option<FormError>) -> 
 pub async fn invitation_page(to: WithPasswords, Path(secret): Path<String>) -> Response {
     match to.app.accounts.link_purpose(&secret).await {
         Ok(purpose @ LinkPurpose::Invitation(_)) if to.app.accounts.sign_up_mode() != SignUp::Closed => {
-            new_account_form(links::path(purpose, &secret), EntryForm::default(), None)
+            new_account_form(&to, links::path(purpose, &secret), EntryForm::default(), None)
         }
         Ok(_) => failure("Not valid", &invalid_link()),
         Err(error) => failure("Not valid", &error),
@@ -91,7 +92,7 @@ pub async fn accept_invitation(
     };
     let form = match read(form) {
         Ok(form) => form,
-        Err(error) => return new_account_form(path, EntryForm::default(), Some(error)),
+        Err(error) => return new_account_form(&to, path, EntryForm::default(), Some(error)),
     };
     let done = async {
         form.check_repeated_password()?;
@@ -103,14 +104,16 @@ pub async fn accept_invitation(
     };
     match done.await {
         Ok(response) => response,
-        Err(error) => new_account_form(path, form, Some(error)),
+        Err(error) => new_account_form(&to, path, form, Some(error)),
     }
 }
 
 /// `GET /new-password/{secret}`
 pub async fn new_password_page(to: WithPasswords, Path(secret): Path<String>) -> Response {
     match to.app.accounts.link_purpose(&secret).await {
-        Ok(purpose @ LinkPurpose::NewPassword(_)) => new_password_form(links::path(purpose, &secret), None),
+        Ok(purpose @ LinkPurpose::NewPassword(_)) => {
+            new_password_form(&to, links::path(purpose, &secret), None)
+        }
         Ok(_) => failure("Not valid", &invalid_link()),
         Err(error) => failure("Not valid", &error),
     }
@@ -136,16 +139,17 @@ pub async fn set_new_password(
     };
     match done.await {
         Ok(response) => response,
-        Err(error) => new_password_form(path, Some(error)),
+        Err(error) => new_password_form(&to, path, Some(error)),
     }
 }
 
-fn new_password_form(path: String, error: Option<FormError>) -> Response {
+fn new_password_form(to: &WithPasswords, path: String, error: Option<FormError>) -> Response {
     let content = view! {
         <p>"All devices on which you are signed in will be signed out."</p>
         <form method="post" action=path>
             {password_field("New password", "password", "new-password", true)}
             {password_field("New password again", "again", "new-password", false)}
+            {password_rules(&to.app.accounts)}
             <button type="submit" class="button button-primary">"Set the password"</button>
         </form>
     };

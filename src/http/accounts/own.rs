@@ -2,7 +2,7 @@
 
 use axum::{
     extract::{Form, Query, rejection::FormRejection},
-    http::header,
+    http::{HeaderMap, header},
     response::Response,
 };
 use jiff::tz::TimeZone;
@@ -12,12 +12,13 @@ use serde::Deserialize;
 use super::{
     SIGN_IN_PATH, SignedIn, cookie,
     page::{self, FormError, failure, invalid_form, password_field, redirect},
+    provider,
 };
 use crate::{
     app::accounts::ClientAddress,
     clock::format_minute,
-    http::client::Client,
     protocol::{ApiError, ErrorCode, SessionId},
+    settings::AuthMode,
     storage::accounts::{Role, Session},
 };
 
@@ -51,7 +52,8 @@ async fn account_page(user: &SignedIn, done: Option<&'static str>, error: Option
     let name = user.account.name.clone();
     let users = (user.account.role == Role::Administrator)
         .then(|| view! { <a class="button" href="/account/users">"Users and invitations"</a> });
-    let with_password = user.session.is_some().then(|| {
+    let has_password = user.app.accounts.mode() == AuthMode::Password;
+    let with_password = (user.session.is_some() && has_password).then(|| {
         view! {
             <section class="settings-section" aria-labelledby="account-password">
                 <h2 id="account-password">"Password"</h2>
@@ -60,10 +62,15 @@ async fn account_page(user: &SignedIn, done: Option<&'static str>, error: Option
                     {password_field("Old password", "old", "current-password", false)}
                     {password_field("New password", "password", "new-password", false)}
                     {password_field("New password again", "again", "new-password", false)}
+                    {page::password_rules(&user.app.accounts)}
                     <p class="account-note">"All other devices will be signed out."</p>
                     <button type="submit" class="button">"Change the password"</button>
                 </form>
             </section>
+        }
+    });
+    let devices = user.session.is_some().then(|| {
+        view! {
             <section class="settings-section" aria-labelledby="account-devices">
                 <h2 id="account-devices">"Devices"</h2>
                 <ul class="settings-list">{rows}</ul>
@@ -86,10 +93,12 @@ async fn account_page(user: &SignedIn, done: Option<&'static str>, error: Option
         <p>"You are signed in as " <strong>{user.account.name.clone()}</strong> "."</p>
         <div class="account-actions">
             <a class="button" href="/">"Back to Parlor"</a>
+            <a class="button" href="/account/usage">"Usage"</a>
             {users}
             {sign_out}
         </div>
         {with_password}
+        {devices}
     };
     page::form("Your account", error, content)
 }
@@ -128,8 +137,9 @@ pub struct PasswordForm {
 /// `POST /account/password`
 pub async fn change_password(user: SignedIn, form: Result<Form<PasswordForm>, FormRejection>) -> Response {
     let changed = async {
-        let Some(session) = user.session else {
-            let message = "You are signed in by the proxy, and have no password here. Nothing was changed.";
+        let has_password = user.app.accounts.mode() == AuthMode::Password;
+        let Some(session) = user.session.filter(|_| has_password) else {
+            let message = "You do not sign in with a password here. Nothing was changed.";
             return Err(ApiError::new(ErrorCode::BadRequest, message).into());
         };
         let Form(form) = form.map_err(|_| invalid_form())?;
@@ -158,7 +168,11 @@ pub struct SessionForm {
 }
 
 /// `POST /account/session/end`
-pub async fn end_session(user: SignedIn, form: Result<Form<SessionForm>, FormRejection>) -> Response {
+pub async fn end_session(
+    user: SignedIn,
+    headers: HeaderMap,
+    form: Result<Form<SessionForm>, FormRejection>,
+) -> Response {
     let id = form
         .ok()
         .and_then(|Form(form)| form.session.parse::<SessionId>().ok());
@@ -166,22 +180,22 @@ pub async fn end_session(user: SignedIn, form: Result<Form<SessionForm>, FormRej
         return account_page(&user, None, Some(invalid_form())).await;
     };
     match user.app.accounts.end_session(user.account.user_id, id).await {
-        Ok(()) if user.session == Some(id) => signed_out(&user.client),
+        Ok(()) if user.session == Some(id) => signed_out(&user, &headers).await,
         Ok(()) => redirect("/account?done=session"),
         Err(error) => account_page(&user, None, Some(error.into())).await,
     }
 }
 
 /// `POST /account/sessions/end`
-pub async fn end_all_sessions(user: SignedIn) -> Response {
+pub async fn end_all_sessions(user: SignedIn, headers: HeaderMap) -> Response {
     match user.app.accounts.end_all_sessions(user.account.user_id).await {
-        Ok(()) => signed_out(&user.client),
+        Ok(()) => signed_out(&user, &headers).await,
         Err(error) => account_page(&user, None, Some(error.into())).await,
     }
 }
 
 /// `POST /sign-out`
-pub async fn sign_out(user: SignedIn) -> Response {
+pub async fn sign_out(user: SignedIn, headers: HeaderMap) -> Response {
     let ended = async {
         match user.session {
             Some(id) => user.app.accounts.end_session(user.account.user_id, id).await,
@@ -189,14 +203,19 @@ pub async fn sign_out(user: SignedIn) -> Response {
         }
     };
     match ended.await {
-        Ok(()) => signed_out(&user.client),
+        Ok(()) => signed_out(&user, &headers).await,
         Err(error) => failure("Not signed out", &error),
     }
 }
 
-fn signed_out(client: &Client) -> Response {
-    let mut response = redirect(SIGN_IN_PATH);
-    for cookie in cookie::end(client) {
+/// Leads to the page for signing in, over the provider's sign-out if it has one.
+async fn signed_out(user: &SignedIn, headers: &HeaderMap) -> Response {
+    let elsewhere = match user.app.accounts.provider() {
+        Some(at) => provider::sign_out_page(at, headers, &user.client).await,
+        None => None,
+    };
+    let mut response = elsewhere.unwrap_or_else(|| redirect(SIGN_IN_PATH));
+    for cookie in cookie::end(&user.client) {
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
     response

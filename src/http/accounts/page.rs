@@ -11,9 +11,9 @@ use leptos::prelude::*;
 use ring::digest::{SHA256, digest};
 
 use crate::{
-    app::accounts::AttemptError,
+    app::accounts::{Accounts, AttemptError},
     assets::Manifest,
-    http::{error_response::status, page::LOOK_SCRIPT},
+    http::{error_response::status, page::THEME_SCRIPT},
     protocol::{ApiError, ErrorCode},
 };
 
@@ -24,7 +24,7 @@ impl IntoResponse for NoAccounts {
     fn into_response(self) -> Response {
         let error = ApiError::new(
             ErrorCode::NotFound,
-            "There is no such page: this Parlor has no accounts with passwords (setting accounts.auth).",
+            "There is no such page: people sign in to this Parlor in another way (setting accounts.auth).",
         );
         failure("Not found", &error)
     }
@@ -32,7 +32,7 @@ impl IntoResponse for NoAccounts {
 
 /// The policy of the pages: one script, which applies the chosen theme.
 static POLICY: LazyLock<String> = LazyLock::new(|| {
-    let hash = BASE64_STANDARD.encode(digest(&SHA256, LOOK_SCRIPT.as_bytes()));
+    let hash = BASE64_STANDARD.encode(digest(&SHA256, THEME_SCRIPT.as_bytes()));
     format!(
         "default-src 'none'; script-src 'sha256-{hash}'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
          frame-ancestors 'none'"
@@ -49,7 +49,7 @@ pub fn respond(status: StatusCode, title: &'static str, content: impl IntoView) 
                 <meta name="viewport" content="width=device-width, initial-scale=1"/>
                 <meta name="color-scheme" content="light dark"/>
                 <title>{[title, " · Parlor"].concat()}</title>
-                <script>{LOOK_SCRIPT}</script>
+                <script>{THEME_SCRIPT}</script>
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                 <link rel="stylesheet" href=Manifest::current().css/>
             </head>
@@ -140,6 +140,7 @@ pub fn whole_seconds(wait: Duration) -> u64 {
         .max(1)
 }
 
+/// Formats a duration for people: "a second", "5 seconds", "3 minutes".
 fn in_words(wait: Duration) -> String {
     match whole_seconds(wait) {
         1 => "a second".into(),
@@ -182,7 +183,13 @@ pub fn password_field(
     }
 }
 
-/// Returns the address that a sign-in leads to: only paths of this server.
+/// Returns the rules of new passwords, as a note in their form.
+pub fn password_rules(accounts: &Accounts) -> impl IntoView + use<> {
+    let min_characters = accounts.min_password_characters();
+    view! { <p class="account-note">{format!("At least {min_characters} characters, and not your name.")}</p> }
+}
+
+/// Returns the URL that a sign-in leads to: only paths of this server.
 pub fn safe_next(next: &str) -> String {
     let is_path = next.starts_with('/') && !next.starts_with("//") && !next.contains('\\');
     if is_path && !next.chars().any(char::is_control) && !next.starts_with(super::SIGN_IN_PATH) {
@@ -192,7 +199,7 @@ pub fn safe_next(next: &str) -> String {
     }
 }
 
-/// Returns the address of the page that led here, as path with query.
+/// Returns the URL of the page that led here, as path with query.
 pub fn referring_page(headers: &HeaderMap) -> Option<String> {
     let referer: Uri = headers.get(header::REFERER)?.to_str().ok()?.parse().ok()?;
     let is_here = headers.get(header::HOST).is_some_and(|host| {

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     app,
     clock::format_minute,
-    protocol::{ApiError, LinkId, UserId},
+    protocol::{ApiError, ErrorCode, LinkId, UserId},
     settings::AuthMode,
     storage::accounts::{Account, AccountLink, LinkPurpose, Role},
 };
@@ -35,10 +35,12 @@ pub struct UsersForm {
     link: String,
     role: String,
     /// Not empty to confirm a deletion.
-    sure: String,
+    pub(super) sure: String,
+    /// The user who gets what a deleted one leaves; empty to delete everything.
+    pub(super) heir: String,
 }
 
-type FormInput = Result<Form<UsersForm>, FormRejection>;
+pub(super) type UsersFormInput = Result<Form<UsersForm>, FormRejection>;
 
 /// `GET /account/users`
 pub async fn show(admin: SignedIn, Query(query): Query<UsersQuery>) -> Response {
@@ -46,6 +48,10 @@ pub async fn show(admin: SignedIn, Query(query): Query<UsersQuery>) -> Response 
         "disabled" => Some("The account was disabled, and its devices were signed out."),
         "enabled" => Some("The account can be used again."),
         "deleted" => Some("The account and everything of its user were deleted."),
+        "handed-over" => {
+            Some("The account was deleted. The other user has its conversations, files and library.")
+        }
+        "role" => Some("The role was changed."),
         "link" => Some("The link is not valid any more."),
         _ => None,
     };
@@ -58,6 +64,7 @@ pub async fn show(admin: SignedIn, Query(query): Query<UsersQuery>) -> Response 
 async fn users_page(admin: &SignedIn, done: Option<&'static str>) -> Result<Response, ApiError> {
     admin.require_administrator()?;
     let accounts = admin.app.accounts.accounts().await?;
+    let deletions = admin.app.storage.pending_deletions().await?;
     let links = admin.app.accounts.links().await?;
     let zone = &admin.app.settings.history.time_zone();
     let name_of = |user_id: UserId| {
@@ -80,11 +87,20 @@ async fn users_page(admin: &SignedIn, done: Option<&'static str>) -> Result<Resp
         .iter()
         .map(|account| {
             let since = format_minute(account.created_at, zone);
+            let is_being_deleted = deletions
+                .iter()
+                .any(|deletion| deletion.user_id == account.user_id);
+            let state = match account.is_disabled {
+                true if is_being_deleted => " · being deleted",
+                true => " · disabled",
+                false => "",
+            };
             user_row(
                 account,
                 account.user_id == admin.account.user_id,
-                since,
+                (state, since),
                 has_passwords,
+                !admin.app.accounts.has_provided_roles(),
             )
         })
         .collect();
@@ -111,6 +127,8 @@ async fn users_page(admin: &SignedIn, done: Option<&'static str>) -> Result<Resp
         {done}
         <div class="account-actions">
             <a class="button" href="/account">"Back to your account"</a>
+            <a class="button" href="/account/users/usage">"Usage"</a>
+            <a class="button" href="/account/audit">"Audit log"</a>
         </div>
         <section class="settings-section" aria-labelledby="users-accounts">
             <h2 id="users-accounts">"Accounts"</h2>
@@ -121,7 +139,13 @@ async fn users_page(admin: &SignedIn, done: Option<&'static str>) -> Result<Resp
     Ok(page::respond(StatusCode::OK, "Users", content))
 }
 
-fn user_row(account: &Account, is_self: bool, since: String, has_passwords: bool) -> impl IntoView + use<> {
+fn user_row(
+    account: &Account,
+    is_self: bool,
+    (state, since): (&'static str, String),
+    has_passwords: bool,
+    has_own_roles: bool,
+) -> impl IntoView + use<> {
     let id = account.user_id.to_string();
     let button = move |action: &'static str, label: &'static str, class: &'static str| {
         view! {
@@ -135,7 +159,6 @@ fn user_row(account: &Account, is_self: bool, since: String, has_passwords: bool
         Role::Administrator => "Administrator",
         Role::Member => "Member",
     };
-    let state = account.is_disabled.then_some(" · disabled");
     let own = is_self.then_some(" · you");
     let quiet = "button button-quiet";
     let actions = (!is_self).then(|| {
@@ -145,7 +168,20 @@ fn user_row(account: &Account, is_self: bool, since: String, has_passwords: bool
         };
         let password =
             (has_passwords && !account.is_disabled).then(|| button("password", "New password link", quiet));
-        view! { {password} {switch} {button("delete", "Delete…", "button button-quiet")} }
+        let (other_role, label) = match account.role {
+            Role::Administrator => (Role::Member, "Make a member"),
+            Role::Member => (Role::Administrator, "Make an administrator"),
+        };
+        let role = has_own_roles.then(|| {
+            view! {
+                <form method="post" action="/account/users/role">
+                    <input type="hidden" name="user" value=account.user_id.to_string()/>
+                    <input type="hidden" name="role" value=other_role.as_str()/>
+                    <button type="submit" class=quiet>{label}</button>
+                </form>
+            }
+        });
+        view! { {role} {password} {switch} {button("delete", "Delete…", "button button-quiet")} }
     });
     view! {
         <li class="account-row">
@@ -174,12 +210,12 @@ fn link_row(link: &AccountLink, what: String, until: String) -> impl IntoView + 
 }
 
 /// Reads the form of an administrator.
-fn read(admin: &SignedIn, form: FormInput) -> Result<UsersForm, ApiError> {
+pub(super) fn read(admin: &SignedIn, form: UsersFormInput) -> Result<UsersForm, ApiError> {
     admin.require_administrator()?;
     form.map(|Form(form)| form).map_err(|_| app::not_found())
 }
 
-fn parse_user(form: &UsersForm) -> Result<UserId, ApiError> {
+pub(super) fn parse_user(form: &UsersForm) -> Result<UserId, ApiError> {
     form.user.parse().map_err(|_| app::not_found())
 }
 
@@ -191,34 +227,42 @@ fn done(outcome: Result<&'static str, ApiError>) -> Response {
 }
 
 /// `POST /account/users/invite`
-pub async fn invite(admin: SignedIn, headers: HeaderMap, form: FormInput) -> Response {
+pub async fn invite(admin: SignedIn, headers: HeaderMap, form: UsersFormInput) -> Response {
     let made = async {
         let form = read(&admin, form)?;
-        admin.app.accounts.invite(Role::from_name(&form.role)).await
+        admin
+            .app
+            .accounts
+            .invite(&admin.actor(), Role::from_name(&form.role))
+            .await
     };
     new_link_page(
         made.await,
-        site_address(&headers),
+        browser_origin(&headers),
         "Send this link to the person. It works once, for a new account.",
     )
 }
 
 /// `POST /account/users/password`
-pub async fn new_password_link(admin: SignedIn, headers: HeaderMap, form: FormInput) -> Response {
+pub async fn new_password_link(admin: SignedIn, headers: HeaderMap, form: UsersFormInput) -> Response {
     let made = async {
         let form = read(&admin, form)?;
-        admin.app.accounts.new_password_link(parse_user(&form)?).await
+        admin
+            .app
+            .accounts
+            .new_password_link(&admin.actor(), parse_user(&form)?)
+            .await
     };
     new_link_page(
         made.await,
-        site_address(&headers),
+        browser_origin(&headers),
         "Send this link to the user. It works once, to set a new password.",
     )
 }
 
 /// Returns the scheme and the host of this site as the administrator's browser has them; empty if it does not say. A proxy
 /// may send a `Host` of its own, and the `Origin` of a form is checked before.
-fn site_address(headers: &HeaderMap) -> &str {
+fn browser_origin(headers: &HeaderMap) -> &str {
     let origin = headers.get(header::ORIGIN);
     origin.and_then(|origin| origin.to_str().ok()).unwrap_or_default()
 }
@@ -239,68 +283,59 @@ fn new_link_page(made: Result<String, ApiError>, site: &str, about: &'static str
 }
 
 /// `POST /account/users/uninvite`
-pub async fn delete_link(admin: SignedIn, form: FormInput) -> Response {
+pub async fn delete_link(admin: SignedIn, form: UsersFormInput) -> Response {
     let deleted = async {
         let form = read(&admin, form)?;
         let link: LinkId = form.link.parse().map_err(|_| app::not_found())?;
-        admin.app.accounts.delete_link(link).await?;
+        admin.app.accounts.delete_link(&admin.actor(), link).await?;
         Ok("/account/users?done=link")
     };
     done(deleted.await)
 }
 
 /// `POST /account/users/disable`
-pub async fn disable(admin: SignedIn, form: FormInput) -> Response {
+pub async fn disable(admin: SignedIn, form: UsersFormInput) -> Response {
     let disabled = async {
         let user_id = parse_user(&read(&admin, form)?)?;
-        admin.app.accounts.set_disabled(user_id, true).await?;
+        admin
+            .app
+            .accounts
+            .set_disabled(&admin.actor(), user_id, true)
+            .await?;
         Ok("/account/users?done=disabled")
     };
     done(disabled.await)
 }
 
+/// `POST /account/users/role`
+pub async fn set_role(admin: SignedIn, form: UsersFormInput) -> Response {
+    let changed = async {
+        let form = read(&admin, form)?;
+        let user_id = parse_user(&form)?;
+        if admin.app.accounts.has_provided_roles() {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "The provider’s groups decide the roles (setting accounts.oidc.administrator_groups). Nothing was changed.",
+            ));
+        }
+        let role = Role::from_name(&form.role);
+        admin.app.accounts.set_role(&admin.actor(), user_id, role).await?;
+        Ok("/account/users?done=role")
+    };
+    done(changed.await)
+}
+
 /// `POST /account/users/enable`
-pub async fn enable(admin: SignedIn, form: FormInput) -> Response {
+pub async fn enable(admin: SignedIn, form: UsersFormInput) -> Response {
     let enabled = async {
         let user_id = parse_user(&read(&admin, form)?)?;
-        admin.app.accounts.set_disabled(user_id, false).await?;
+        admin
+            .app
+            .accounts
+            .set_disabled(&admin.actor(), user_id, false)
+            .await?;
+        admin.app.runs.resume_queues(user_id);
         Ok("/account/users?done=enabled")
     };
     done(enabled.await)
-}
-
-/// `POST /account/users/delete`: asks first.
-pub async fn delete(admin: SignedIn, form: FormInput) -> Response {
-    let read = async {
-        let form = read(&admin, form)?;
-        let account = admin.app.accounts.account(parse_user(&form)?).await?;
-        Ok((account.ok_or_else(app::not_found)?, !form.sure.is_empty()))
-    };
-    let (account, is_sure) = match read.await {
-        Ok(read) => read,
-        Err(error) => return failure("Nothing was changed", &error),
-    };
-    if !is_sure {
-        return confirm_deletion(&account);
-    }
-    let deleted = app::accounts::delete_user(&admin.app, account.user_id).await;
-    done(deleted.map(|()| "/account/users?done=deleted"))
-}
-
-fn confirm_deletion(account: &Account) -> Response {
-    let content = view! {
-        <p>
-            "Delete the account " <strong>{account.name.clone()}</strong>
-            " with all conversations, files and settings of its user? This cannot be undone."
-        </p>
-        <form method="post" action="/account/users/delete">
-            <input type="hidden" name="user" value=account.user_id.to_string()/>
-            <input type="hidden" name="sure" value="yes"/>
-            <button type="submit" class="button button-danger">"Delete everything of this user"</button>
-        </form>
-        <div class="account-actions">
-            <a class="button" href="/account/users">"Keep it"</a>
-        </div>
-    };
-    page::respond(StatusCode::OK, "Delete an account", content)
 }

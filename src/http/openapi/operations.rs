@@ -1,16 +1,15 @@
 //! The descriptions of the operations. Parameters, bodies and most responses come from the handlers' types.
 
-use aide::transform::TransformOperation;
 use schemars::json_schema;
 use serde_json::json;
 
 use super::{
     generator::{add_problems, response_schema, set_response},
     parts::{
-        LAST_EVENT_ID, answer_example, any_of, parameters_example, pending_answer_example, plain_problem,
-        problem_response, response, set_file_body, set_request_example, set_response_example, with_created,
-        with_example, with_file, with_header, with_header_parameter, with_idempotency_key, with_run_stream,
-        with_status, with_stream,
+        LAST_EVENT_ID, Operation, answer_example, any_of, parameters_example, pending_answer_example,
+        plain_problem, problem_response, response, set_file_body, set_request_example, set_response_example,
+        with_created, with_example, with_file, with_header, with_header_parameter, with_idempotency_key,
+        with_run_stream, with_status, with_stream,
     },
 };
 use crate::http::{
@@ -21,9 +20,7 @@ use crate::http::{
     run_result::RunResult,
 };
 
-type Operation<'a> = TransformOperation<'a>;
-
-/// The former address of files.
+/// The former URL of files.
 pub fn get_attachment(operation: Operation<'_>) -> Operation<'_> {
     let operation = operation
         .id("getAttachment")
@@ -37,12 +34,13 @@ pub fn upload_file(operation: Operation<'_>) -> Operation<'_> {
         .id("uploadFile")
         .summary("Upload a file for a message")
         .description(
-            "The body is the file: a PNG, JPEG, GIF or WebP image, a PDF file, or text in UTF-8. Its content decides the type, \
-             whatever Content-Type says. Name the id in files of a message in the same conversation; a file that no message has \
+            "The body is the file: a PNG, JPEG, GIF or WebP image, a PDF file, a workbook, a text document, slides or a text. Its \
+             content decides the type, whatever Content-Type says. Models that don't read a document get its text; text_bytes is \
+             its size, or problem the reason why there is none. Name the id in files of a message in the same conversation; a file that no message has \
              is deleted after the setting files.keep_unsent.",
         );
     set_file_body(operation.inner_mut());
-    add_problems(operation.inner_mut(), &[404, 408, 413, 415]);
+    add_problems(operation.inner_mut(), &[404, 408, 413, 415, 507]);
     with_created(operation, "The file.", response_schema::<UploadedFile>())
 }
 
@@ -97,7 +95,7 @@ pub fn chat_batch(operation: Operation<'_>) -> Operation<'_> {
     set_response(target, 200, with_example(answer, answer_example()));
     let later = response(
         "The answer is not complete yet: it takes longer than the setting timeouts.batch, or waits for an \
-         approval (status waiting). Location is its address. Or the message waits in the queue (status queued).",
+         approval (status waiting). Location is its URL. Or the message waits in the queue (status queued).",
         "application/json",
         any_of([
             response_schema::<PendingAnswer>(),

@@ -15,13 +15,13 @@ use super::generator::{
 };
 use crate::{
     http::{
-        event_stream::Frame,
+        event_stream::FrameSchema,
         problem::{Body, CommonExtensions},
     },
     protocol::{IntentId, Position},
 };
 
-type Operation<'a> = TransformOperation<'a>;
+pub type Operation<'a> = TransformOperation<'a>;
 
 const PROBLEM_MEDIA_TYPE: &str = "application/problem+json";
 
@@ -72,7 +72,7 @@ pub fn problem_responses() -> impl Iterator<Item = (u16, Response)> {
         ),
         (
             403,
-            "The request came from another site, or its Host is not allowed.",
+            "The request came from another site, or its Host is not allowed; or the user may not use the model (model_not_allowed).",
         ),
         (404, "Not found, or owned by another user."),
         (
@@ -97,12 +97,18 @@ pub fn problem_responses() -> impl Iterator<Item = (u16, Response)> {
         ),
         (
             429,
-            "Too many requests (setting accounts.requests_per_minute); retry after Retry-After.",
+            "Too many requests (setting accounts.requests_per_minute), too many uploads that wait to be read (setting \
+             files.max_waiting), or a limit of the user's answers is reached (limit_reached: settings accounts.runs, \
+             accounts.tokens_per_day and accounts.dollars_per_day); retry after Retry-After.",
         ),
         (500, "An internal error."),
         (
             503,
             "Storage is temporarily unavailable, or Parlor is shutting down; retry after Retry-After.",
+        ),
+        (
+            507,
+            "There is no room for the file (no_room): the files of the user reach their limit (setting files.user_bytes).",
         ),
     ];
     descriptions.into_iter().map(|(status, description)| {
@@ -173,7 +179,7 @@ pub fn with_run_stream(operation: Operation<'_>) -> Operation<'_> {
 
 /// Adds a stream of events.
 pub fn with_stream<'a>(mut operation: Operation<'a>, description: &str) -> Operation<'a> {
-    let stream = response(description, "text/event-stream", response_schema::<Frame>());
+    let stream = response(description, "text/event-stream", response_schema::<FrameSchema>());
     set_response(operation.inner_mut(), 200, stream);
     operation
 }

@@ -4,7 +4,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use super::simplify::{add_fields, remove_null, remove_nulls, simplify};
-use crate::{http::tool_markers::InsertedDelta, protocol::literature::LiteratureFields};
+use crate::{
+    http::tool_markers::InsertedDelta,
+    protocol::{data::DataFields, literature::LiteratureFields},
+};
 
 /// The beginning of a reference to a schema.
 pub const REFERENCE_PREFIX: &str = "#/components/schemas/";
@@ -171,12 +174,15 @@ fn add_fields_of_run_streams(schemas: &mut Map<String, Value>) {
     }
 }
 
-/// Adds each page's own fields to the page context. On the wire they stand beside the common ones.
+/// Adds each page's own fields to the page context. On the wire they are in the same object as the common ones.
 fn add_fields_of_pages(schemas: &mut Map<String, Value>) {
     let mut settings = SchemaSettings::draft2020_12().for_deserialize();
     settings.definitions_path = REFERENCE_PREFIX.into();
     let mut generator = SchemaGenerator::new(settings);
-    let fields = [LiteratureFields::json_schema(&mut generator).to_value()];
+    let fields = [
+        LiteratureFields::json_schema(&mut generator).to_value(),
+        DataFields::json_schema(&mut generator).to_value(),
+    ];
     let context = schemas.get_mut("PageContext");
     if let Some(Value::Object(context)) = context.map(|context| &mut context["properties"]) {
         for page in fields {

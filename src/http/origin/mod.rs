@@ -1,4 +1,4 @@
-//! The origin of a request: the name by which the client addresses Parlor, and the page that sent the
+//! The origin of a request: the host name that the client uses for Parlor, and the page that sent the
 //! request.
 //!
 //! Each value of a repeated header is checked: one that is not allowed rejects the request.
@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, Method, Uri, header, uri::Authority};
 use super::security::is_rpc;
 use crate::protocol::{ApiError, ErrorCode};
 
-/// Prefixes of addresses that are not pages. Links of other sites cannot open them.
+/// Prefixes of paths that are not pages. Links of other sites cannot open them.
 const NON_PAGE_PREFIXES: [&str; 6] = ["/api", "/v1", "/rpc", "/send", "/frame", "/pkg"];
 
 /// The head of a request.
@@ -24,7 +24,7 @@ fn forbidden(reason: impl Into<String>) -> ApiError {
 }
 
 impl RequestHead<'_> {
-    /// Returns the host that the client addresses.
+    /// Returns the host that the request names.
     ///
     /// # Errors
     ///
@@ -41,7 +41,7 @@ impl RequestHead<'_> {
             None => self.uri.authority().cloned(),
         };
         let host: Authority = named.ok_or_else(|| forbidden("The request has no valid Host."))?;
-        // An absolute address in the request line takes precedence over the header Host.
+        // An absolute URL in the request line takes precedence over the header Host.
         for name in [Some(&host), self.uri.authority()].into_iter().flatten() {
             if !is_loopback(name) && !is_allowed_host(allowed, name.as_str()) {
                 return Err(forbidden(format!(
@@ -100,7 +100,7 @@ impl RequestHead<'_> {
             || values.any(|value| !value.to_str().is_ok_and(|value| value.split(',').all(is_h2c)))
     }
 
-    /// Returns true if a page of another site opens this address without a click.
+    /// Returns true if a page of another site opens this URL without a click.
     pub fn is_unclicked_cross_site(self) -> bool {
         self.is_cross_site() && !self.has_only("sec-fetch-user", &["?1"])
     }
@@ -154,11 +154,9 @@ fn is_allowed_host(allowed: &[String], name: &str) -> bool {
 
 fn is_loopback(authority: &Authority) -> bool {
     let host = authority.host();
-    let address = host.trim_start_matches('[').trim_end_matches(']');
+    let ip = host.trim_start_matches('[').trim_end_matches(']');
     let is_loopback = host.eq_ignore_ascii_case("localhost")
-        || address
-            .parse::<std::net::IpAddr>()
-            .is_ok_and(|address| address.is_loopback());
+        || ip.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
     is_loopback && !authority.as_str().contains('@')
 }
 

@@ -18,7 +18,7 @@ use crate::protocol::{
 /// The beginning of a marker.
 pub const MARKER_PREFIX: &str = "[[tool:";
 
-/// The escaped form in the model's text. Markdown, except for its code, removes the backslash.
+/// The beginning of a marker that the model wrote itself, escaped. Markdown removes the backslash, except in code.
 pub const ESCAPED_PREFIX: &str = "[[tool\\:";
 
 /// The part of [`MARKER_PREFIX`] before the position of the backslash.
@@ -29,7 +29,7 @@ pub const SEPARATOR: &str = "\n\n";
 
 /// A frame of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Frame {
+pub enum MarkedFrame {
     /// The event as it was logged.
     Logged,
     /// A part of the event's text.
@@ -135,32 +135,32 @@ impl ToolMarkers {
                 match content {
                     // Calls of one node run concurrently.
                     Part::ToolCall(call) if is_of_call && (node, part) >= until && node == until.0 => {
-                        self.enter_part(node, part, PartKind::Other);
+                        self.enter_part(node, part, MarkedPartKind::Other);
                         self.queue_call(node, part, call.index, is_terminal(call.status));
                     }
                     Part::Text { text } if (node, part) == until => {
                         if let EventBody::TextDelta { offset: 1.., .. } = body {
-                            self.enter_part(node, part, PartKind::Text);
+                            self.enter_part(node, part, MarkedPartKind::Text);
                             self.has_text = true;
                             self.update_tail(text_before_delta(text, body));
                         }
                     }
                     _ if (node, part) >= until => {}
                     Part::ToolCall(call) => {
-                        self.enter_part(node, part, PartKind::Other);
+                        self.enter_part(node, part, MarkedPartKind::Other);
                         self.known_calls.insert(call.index);
                         self.has_before = true;
                     }
                     Part::Text { text } => {
-                        self.enter_part(node, part, PartKind::Text);
+                        self.enter_part(node, part, MarkedPartKind::Text);
                         self.has_text = true;
                         self.update_tail(text);
                     }
                     Part::Thinking { .. } => {
-                        self.enter_part(node, part, PartKind::Thinking);
+                        self.enter_part(node, part, MarkedPartKind::Thinking);
                     }
-                    Part::Payload { .. } => {
-                        self.enter_part(node, part, PartKind::Other);
+                    Part::Payload { .. } | Part::File { .. } => {
+                        self.enter_part(node, part, MarkedPartKind::Other);
                     }
                 }
             }
@@ -168,21 +168,21 @@ impl ToolMarkers {
     }
 
     /// Returns the frames of an event.
-    pub fn frames(&mut self, body: &EventBody) -> Vec<Frame> {
+    pub fn frames(&mut self, body: &EventBody) -> Vec<MarkedFrame> {
         let mut frames = Vec::new();
         match body {
             EventBody::Thinking { node, part, .. } => {
-                self.enter_part(*node, *part, PartKind::Thinking);
+                self.enter_part(*node, *part, MarkedPartKind::Thinking);
             }
-            EventBody::PayloadMade { node, part, .. } => {
-                self.enter_part(*node, *part, PartKind::Other);
+            EventBody::PayloadMade { node, part, .. } | EventBody::FileMade { node, part, .. } => {
+                self.enter_part(*node, *part, MarkedPartKind::Other);
             }
             EventBody::ApprovalRequested(call) | EventBody::ToolStart { call, .. } => {
-                self.enter_part(call.node, call.part, PartKind::Other);
+                self.enter_part(call.node, call.part, MarkedPartKind::Other);
                 self.queue_call(call.node, call.part, call.index, false);
             }
             EventBody::ToolComplete { index, .. } => {
-                frames.push(Frame::Logged);
+                frames.push(MarkedFrame::Logged);
                 for call in &mut self.queue {
                     call.has_ended |= call.index == *index;
                 }
@@ -198,7 +198,7 @@ impl ToolMarkers {
                 text,
             } => {
                 self.insert_all_markers(&mut frames);
-                let is_new = self.enter_part(*node, *part, PartKind::Text);
+                let is_new = self.enter_part(*node, *part, MarkedPartKind::Text);
                 if is_new && (self.has_before || self.has_text) {
                     frames.push(inserted_frame(*node, *part, None, SEPARATOR));
                 }
@@ -210,12 +210,12 @@ impl ToolMarkers {
             body if body.terminal_status().is_some() => self.insert_all_markers(&mut frames),
             _ => {}
         }
-        frames.push(Frame::Logged);
+        frames.push(MarkedFrame::Logged);
         frames
     }
 
     /// Enters a part of the answer, which may be new. Returns true if a new text begins with it.
-    fn enter_part(&mut self, node: usize, part: usize, kind: PartKind) -> bool {
+    fn enter_part(&mut self, node: usize, part: usize, kind: MarkedPartKind) -> bool {
         let last = self.last;
         if last.is_some_and(|last| (last.node, last.part) >= (node, part)) {
             return false;
@@ -225,10 +225,10 @@ impl ToolMarkers {
             self.has_before |= std::mem::take(&mut self.has_text);
             self.tail_before.clone_from(&self.tail);
         }
-        let is_text = kind == PartKind::Text;
+        let is_text = kind == MarkedPartKind::Text;
         self.last = Some(PartPosition { node, part, is_text });
         // Thinking may precede a text that continues.
-        self.is_text_interrupted &= kind != PartKind::Other;
+        self.is_text_interrupted &= kind != MarkedPartKind::Other;
         let goes_on = self.is_text_interrupted && !self.has_text;
         let is_new = is_text && !goes_on;
         if is_new {
@@ -258,13 +258,13 @@ impl ToolMarkers {
         }
     }
 
-    fn insert_all_markers(&mut self, frames: &mut Vec<Frame>) {
+    fn insert_all_markers(&mut self, frames: &mut Vec<MarkedFrame>) {
         while !self.queue.is_empty() {
             self.insert_next_marker(frames);
         }
     }
 
-    fn insert_next_marker(&mut self, frames: &mut Vec<Frame>) {
+    fn insert_next_marker(&mut self, frames: &mut Vec<MarkedFrame>) {
         let Some(QueuedCall {
             node, part, index, ..
         }) = self.queue.pop_front()
@@ -279,7 +279,14 @@ impl ToolMarkers {
     }
 
     /// Pushes the text of a delta with a backslash in each marker.
-    fn push_escaped(&mut self, node: usize, part: usize, offset: usize, text: &str, frames: &mut Vec<Frame>) {
+    fn push_escaped(
+        &mut self,
+        node: usize,
+        part: usize,
+        offset: usize,
+        text: &str,
+        frames: &mut Vec<MarkedFrame>,
+    ) {
         let mut begin = 0;
         for (at, _) in text.match_indices(':') {
             let before = &text[..at];
@@ -291,7 +298,7 @@ impl ToolMarkers {
                 continue;
             }
             if begin < at {
-                frames.push(Frame::Delta {
+                frames.push(MarkedFrame::Delta {
                     offset: offset + begin,
                     text: text[begin..at].to_owned(),
                 });
@@ -300,10 +307,10 @@ impl ToolMarkers {
             begin = at;
         }
         frames.push(match begin {
-            0 if !matches!(frames.last(), Some(Frame::Inserted(InsertedDelta { text, .. })) if text == "\\") => {
-                Frame::Logged
+            0 if !matches!(frames.last(), Some(MarkedFrame::Inserted(InsertedDelta { text, .. })) if text == "\\") => {
+                MarkedFrame::Logged
             }
-            _ => Frame::Delta {
+            _ => MarkedFrame::Delta {
                 offset: offset + begin,
                 text: text[begin..].to_owned(),
             },
@@ -319,7 +326,7 @@ impl ToolMarkers {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PartKind {
+enum MarkedPartKind {
     Text,
     Thinking,
     Other,
@@ -330,8 +337,8 @@ pub fn tool_marker(index: usize) -> String {
     format!("{MARKER_PREFIX}{index}]]")
 }
 
-fn inserted_frame(node: usize, part: usize, marker: Option<usize>, text: &str) -> Frame {
-    Frame::Inserted(InsertedDelta {
+fn inserted_frame(node: usize, part: usize, marker: Option<usize>, text: &str) -> MarkedFrame {
+    MarkedFrame::Inserted(InsertedDelta {
         node,
         part,
         marker,
@@ -343,7 +350,8 @@ fn event_position(body: &EventBody) -> Option<(usize, usize)> {
     match body {
         EventBody::Thinking { node, part, .. }
         | EventBody::TextDelta { node, part, .. }
-        | EventBody::PayloadMade { node, part, .. } => Some((*node, *part)),
+        | EventBody::PayloadMade { node, part, .. }
+        | EventBody::FileMade { node, part, .. } => Some((*node, *part)),
         EventBody::ApprovalRequested(call) | EventBody::ToolStart { call, .. } => {
             Some((call.node, call.part))
         }

@@ -17,6 +17,7 @@ fn thinking_delta(node: usize, part: usize) -> EventBody {
         part,
         offset: 0,
         text: "Hm.".into(),
+        took_ms: 0,
     }
 }
 
@@ -64,11 +65,15 @@ fn join_deltas(markers: &mut ToolMarkers, events: &[EventBody]) -> String {
     for event in events {
         for frame in markers.frames(event) {
             match (frame, event) {
-                (Frame::Logged, EventBody::TextDelta { node, text, .. }) => texts.push((*node, text.clone())),
-                (Frame::Logged, EventBody::TextWasThinking { node }) => texts.retain(|(of, _)| of != node),
-                (Frame::Logged, _) => {}
+                (MarkedFrame::Logged, EventBody::TextDelta { node, text, .. }) => {
+                    texts.push((*node, text.clone()))
+                }
+                (MarkedFrame::Logged, EventBody::TextWasThinking { node }) => {
+                    texts.retain(|(of, _)| of != node)
+                }
+                (MarkedFrame::Logged, _) => {}
                 (
-                    Frame::Delta { offset, text: delta },
+                    MarkedFrame::Delta { offset, text: delta },
                     EventBody::TextDelta {
                         node,
                         offset: logged,
@@ -79,8 +84,8 @@ fn join_deltas(markers: &mut ToolMarkers, events: &[EventBody]) -> String {
                     assert!(whole[offset - logged..].starts_with(&delta), "{delta}");
                     texts.push((*node, delta));
                 }
-                (Frame::Delta { .. }, event) => panic!("no text: {event:?}"),
-                (Frame::Inserted(addition), _) => texts.push((addition.node, addition.text)),
+                (MarkedFrame::Delta { .. }, event) => panic!("no text: {event:?}"),
+                (MarkedFrame::Inserted(addition), _) => texts.push((addition.node, addition.text)),
             }
         }
     }
@@ -215,11 +220,11 @@ fn marker_follows_the_end_of_its_call() {
     .collect();
     let mark = |index| inserted_frame(0, index, Some(index), &tool_marker(index));
     let expected = [
-        vec![Frame::Logged],
-        vec![Frame::Logged],
-        vec![Frame::Logged],
+        vec![MarkedFrame::Logged],
+        vec![MarkedFrame::Logged],
+        vec![MarkedFrame::Logged],
         vec![
-            Frame::Logged,
+            MarkedFrame::Logged,
             mark(0),
             inserted_frame(0, 1, None, SEPARATOR),
             mark(1),

@@ -18,7 +18,7 @@ fn ends_in_code(text: &str, limit: usize) -> bool {
     tracker.is_code("", UNIQUE_WORD)
 }
 
-/// True if these words stand in code, as the user sees it.
+/// Returns true if these words stand in code, as the user sees it.
 pub fn shows_as_code(blocks: &[Block], words: &str) -> bool {
     blocks.iter().any(|block| match block {
         Block::Paragraph(inlines) | Block::Heading { inlines, .. } => inlines_have_code(inlines, words),
@@ -50,12 +50,12 @@ fn inlines_have_code(inlines: &[Inline], words: &str) -> bool {
     })
 }
 
-/// True if a word between the two is in code when the whole is parsed.
+/// Returns true if a word between the two is in code when the whole is parsed.
 fn is_word_in_code(before: &str, after: &str) -> bool {
     shows_as_code(&parse(&format!("{before}{UNIQUE_WORD}{after}")), UNIQUE_WORD)
 }
 
-/// True if a formula joins two paragraphs: its blank line is masked.
+/// Returns true if a formula joins two paragraphs: its blank line is masked.
 fn has_blank_line_in_formula(text: &str) -> bool {
     let line_ends = |text: &str| text.matches('\n').count();
     line_ends(&formula_mask::mask("", text, false).text) < line_ends(text)

@@ -188,7 +188,7 @@ fn words_may_touch_a_formula() {
 }
 
 #[test]
-fn code_and_addresses_stay() {
+fn code_and_urls_stay() {
     assert_eq!(formulas("`$a$` and `$b` or `c$`"), Vec::<String>::new());
     assert_eq!(plain_text(&inlines("`\\(a\\)`")), "\\(a\\)");
     assert_eq!(
@@ -205,8 +205,8 @@ fn code_and_addresses_stay() {
             text: "\\[ a \\]".into()
         }]
     );
-    let address = "https://a.b/$x_1$/c";
-    assert!(format!("{:?}", parse(&["[d](", address, ")"].concat())).contains(address));
+    let url = "https://a.b/$x_1$/c";
+    assert!(format!("{:?}", parse(&["[d](", url, ")"].concat())).contains(url));
 }
 
 #[test]

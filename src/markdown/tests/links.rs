@@ -6,7 +6,7 @@ use reqwest::Url;
 use super::super::{Block, Inline, is_allowed_link, parse, plain_text};
 
 #[test]
-fn allows_web_and_mail_addresses() {
+fn allows_web_and_mail_links() {
     for href in [
         "http://a.b",
         "HTTPS://a.b/c?d=e:f#g",
@@ -29,7 +29,7 @@ fn allows_web_and_mail_addresses() {
 }
 
 #[test]
-fn rejects_executable_addresses() {
+fn rejects_executable_urls() {
     let scripts = [
         "javascript:alert(1)",
         "JaVaScRiPt:alert(1)",
@@ -123,7 +123,7 @@ fn images_become_links_or_descriptions() {
     );
 }
 
-/// The links of a paragraph, each with its address and text.
+/// The links of a paragraph, each with its URL and text.
 fn links_in(text: &str) -> Vec<(String, String)> {
     let blocks = parse(text);
     let Some(Block::Paragraph(inlines)) = blocks.first() else {
@@ -137,7 +137,7 @@ fn links_in(text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn bare_addresses_become_links() {
+fn bare_urls_become_links() {
     let cases = [
         (
             "See https://a.b/c?d=e#f for more",
@@ -165,7 +165,7 @@ fn bare_addresses_become_links() {
 }
 
 #[test]
-fn address_lookalikes_stay_text() {
+fn url_lookalikes_stay_text() {
     let texts = [
         "https://",
         "https:// a",
@@ -188,8 +188,8 @@ fn address_lookalikes_stay_text() {
     assert_eq!(links_in("<https://a.b>").len(), 1);
 }
 
-/// Pieces of addresses, among them all that browsers drop or replace.
-fn address_piece() -> impl Strategy<Value = &'static str> {
+/// Pieces of URLs, among them all that browsers drop or replace.
+fn url_piece() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "/",
         "//",
@@ -240,12 +240,12 @@ fuzzing::properties! {
     256;
 
     #[test]
-    fn links_lead_where_they_say(pieces in prop::collection::vec(address_piece(), 0..7)) {
+    fn links_lead_where_they_say(pieces in prop::collection::vec(url_piece(), 0..7)) {
         let href = pieces.concat();
         prop_assume!(is_allowed_link(&href));
         for base in ["http://127.0.0.1:8080/c/x?y#z", "https://chat.example/"] {
             let base = Url::parse(base).unwrap();
-            // An invalid address leads nowhere.
+            // An invalid URL leads nowhere.
             let Ok(url) = base.join(&href) else { continue };
             let lower = href.trim_matches(' ').to_ascii_lowercase();
             match lower.split_once("://").map(|(scheme, _)| scheme) {

@@ -6,7 +6,7 @@ use super::corpus;
 /// Characters that can be markup.
 const MARKERS: &str = "*_`~#[]()!|>-=<&;\\:^";
 
-/// All text that the blocks show, without white space.
+/// All text that the blocks show, without whitespace.
 fn visible_text(blocks: &[Block]) -> String {
     let mut text = String::new();
     collect_blocks(blocks, &mut text);
@@ -92,7 +92,7 @@ fn markers_do_not_flash() {
         .filter(|(name, _)| !name.contains("never"))
     {
         if name.contains("definition") {
-            // A link whose address comes later is shown as written until then.
+            // A link whose URL comes later is shown as written until then.
             continue;
         }
         let shown = visible_at_every_char(text);

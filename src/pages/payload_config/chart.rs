@@ -8,12 +8,12 @@ use crate::tools::schema;
 /// Numbers as a picture.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it stands for its schema")]
-struct Written {
+struct WrittenChart {
     title: Option<String>,
     kind: Kind,
     /// What is written below, from left to right.
     x: Vec<String>,
-    series: Vec<Series>,
+    series: Vec<WrittenSeries>,
 }
 
 #[derive(JsonSchema)]
@@ -26,7 +26,7 @@ enum Kind {
 
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it stands for its schema")]
-struct Series {
+struct WrittenSeries {
     name: Option<String>,
     /// A number for each of `x`; null where it is not known.
     values: Vec<Option<f64>>,
@@ -40,7 +40,7 @@ pub const CHART: PayloadConfig = PayloadConfig {
                    CHART: {\"title\": \"Sales\", \"kind\": \"line\", \"x\": [\"2022\", \"2023\"], \"series\": [{\"name\": \"Tea\", \"values\": [4, 6.5]}]}",
     progress_text: "Drawing a chart...",
     parse: |data| require_viewable("chart", data),
-    schema: schema::for_type::<Written>,
+    schema: schema::for_type::<WrittenChart>,
     revise: None,
     to_model_input: unchanged,
 };

@@ -13,7 +13,7 @@ const MAX_VERSIONS: usize = 20;
 /// A text of its own, or a new version of one.
 #[derive(JsonSchema, Deserialize)]
 #[expect(dead_code, reason = "some of it stands for its schema")]
-struct Written {
+struct WrittenDocument {
     title: Option<String>,
     /// All of it, as Markdown.
     text: String,
@@ -31,7 +31,7 @@ pub const DOCUMENT: PayloadConfig = PayloadConfig {
                    DOCUMENT: {\"title\": \"Letter\", \"text\": \"Dear Ann,\\n\\nthank you.\"}",
     progress_text: "Writing a document...",
     parse,
-    schema: schema::for_type::<Written>,
+    schema: schema::for_type::<WrittenDocument>,
     revise: Some(revise),
     to_model_input: latest_as_written,
 };
@@ -40,7 +40,7 @@ pub const DOCUMENT: PayloadConfig = PayloadConfig {
 /// [`revise`] removes the note when it joins the two. A document that still has it was stored as a new one,
 /// and the list of payloads tells the model so.
 fn parse(data: &Value) -> Result<Value, String> {
-    let written = Written::deserialize(data).map_err(|error| error.to_string())?;
+    let written = WrittenDocument::deserialize(data).map_err(|error| error.to_string())?;
     let mut data = data.clone();
     if let Some(fields) = data.as_object_mut() {
         fields.remove(UNKNOWN_VERSION_FIELD);

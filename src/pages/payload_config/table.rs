@@ -9,7 +9,7 @@ use crate::tools::schema;
 /// Rows of cells.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it stands for its schema")]
-struct Written {
+struct WrittenTable {
     title: Option<String>,
     /// The columns' names.
     columns: Vec<String>,
@@ -25,7 +25,7 @@ pub const TABLE: PayloadConfig = PayloadConfig {
                    TABLE: {\"title\": \"Rivers\", \"columns\": [\"Name\", \"km\"], \"rows\": [[\"Nile\", 6650]]}",
     progress_text: "Writing a table...",
     parse: |data| require_viewable("table", data),
-    schema: schema::for_type::<Written>,
+    schema: schema::for_type::<WrittenTable>,
     revise: None,
     to_model_input: unchanged,
 };

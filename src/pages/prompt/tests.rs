@@ -25,7 +25,7 @@ fn system_prompt(page: &PageDefinition, known: &PromptInput<'_>) -> String {
     Prompt::new(page, known).render(LARGE_MODEL)
 }
 
-fn prompt_input<'a>(payloads: &'a [PayloadRef], person: &'a str) -> PromptInput<'a> {
+fn prompt_input<'a>(payloads: &'a [PayloadRef], user: &'a str) -> PromptInput<'a> {
     PromptInput {
         now: NOON,
         page_context: None,
@@ -37,7 +37,7 @@ fn prompt_input<'a>(payloads: &'a [PayloadRef], person: &'a str) -> PromptInput<
         guidance: &[],
         payload_configs: &[],
         actions: &actions::COMMON_ACTIONS,
-        instructions: Instructions { server: "", person },
+        instructions: Instructions { operator: "", user },
     }
 }
 
@@ -51,6 +51,7 @@ fn sections_are_ordered_and_empty_ones_omitted() {
         payload_id: "abc12345".into(),
         kind: "article_list".into(),
         summary: "Article list: CRISPR (3)".into(),
+        preview_rows: None,
     };
     let prompt = system_prompt(&CHAT, &prompt_input(&[payload], "Be kind."));
     assert_eq!(
@@ -107,6 +108,7 @@ fn escapes_metadata_in_foreign_text() {
         payload_id: "abc12345".into(),
         kind: "table".into(),
         summary: forged.into(),
+        preview_rows: None,
     };
     let looking = PageContextSnapshot {
         context: protocol::PageContext::for_page("literature"),
@@ -125,8 +127,8 @@ fn escapes_metadata_in_foreign_text() {
 }
 
 #[test]
-fn separates_server_and_user_instructions() {
-    let told = |server, person| instructions_text(Instructions { server, person }, "");
+fn separates_operator_and_user_instructions() {
+    let told = |operator, user| instructions_text(Instructions { operator, user }, "");
     assert_eq!(
         told("Be brief.\n", "I am a nurse."),
         "By whoever runs this server:\n\nBe brief.\n\n\
@@ -176,6 +178,7 @@ fn small_model_gets_identity_and_date() {
         payload_id: "abc12345".into(),
         kind: "table".into(),
         summary: "Table (3)".into(),
+        preview_rows: None,
     };
     let payloads = [payload];
     let plain = PromptInput {

@@ -129,15 +129,25 @@ impl Pages {
         }
     }
 
-    /// Loads the data with which the page at an address starts.
+    /// Returns true if a user who may use these tools may open the page at a path.
+    pub fn may_open(&self, path: &str, is_allowed: impl Fn(&str) -> bool) -> bool {
+        may_open(self.find_by_path(path), is_allowed)
+    }
+
+    /// Returns true if a user who may use these tools may open the page of a context.
+    pub fn may_describe(&self, context: &PageContext, is_allowed: impl Fn(&str) -> bool) -> bool {
+        may_open(self.find(&context.current_page), is_allowed)
+    }
+
+    /// Loads the data with which the page at a URL starts.
     ///
     /// # Errors
     ///
-    /// If there is nothing at the address.
-    pub async fn load(&self, user_id: UserId, address: &str) -> Result<RawJson, ApiError> {
-        let path = address.split('?').next().unwrap_or_default();
+    /// If there is nothing at the URL.
+    pub async fn load(&self, user_id: UserId, url: &str) -> Result<RawJson, ApiError> {
+        let path = url.split('?').next().unwrap_or_default();
         match self.find_by_path(path) {
-            Some(page) => page.load(user_id, address).await,
+            Some(page) => page.load(user_id, url).await,
             None => Err(ApiError::new(
                 ErrorCode::NotFound,
                 "There is no such place on any page.",
@@ -157,7 +167,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Returns true if opening an address sends requests to other hosts.
+    /// Returns true if opening a URL sends requests to other hosts.
     pub fn asks_other_hosts(&self, path: &str, has_query: bool) -> bool {
         let page = self.find_by_path(path);
         page.is_some_and(|page| page.asks_other_hosts(path, has_query))
@@ -170,6 +180,7 @@ impl Pages {
         COMMON_PAYLOADS.into_iter().chain(own).collect()
     }
 
+    /// Returns the page with this name; `None` for the chat, which is not registered.
     fn find(&self, name: &str) -> Option<&dyn AnyPage> {
         let mut pages = self.pages.iter();
         pages
@@ -215,6 +226,11 @@ impl Pages {
             subtabs: join_names(subtabs.iter().map(|subtab| subtab.name)),
         })
     }
+}
+
+fn may_open(page: Option<&dyn AnyPage>, is_allowed: impl Fn(&str) -> bool) -> bool {
+    let tools = page.map_or(&[][..], AnyPage::required_tools);
+    tools.is_empty() || tools.iter().any(|tool| is_allowed(tool))
 }
 
 fn join_names(names: impl Iterator<Item = &'static str>) -> String {

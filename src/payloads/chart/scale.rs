@@ -17,23 +17,22 @@ pub struct Scale {
 impl Scale {
     /// Returns the scale for some values; `None` if there is none, as for numbers that are too far apart.
     pub fn from_values(values: impl Iterator<Item = f64>) -> Option<Self> {
-        let (mut least, mut greatest) = values
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(least, greatest), value| {
-                (least.min(value), greatest.max(value))
-            });
-        if least > greatest {
-            (least, greatest) = (0.0, 1.0);
+        let (mut min, mut max) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), value| {
+            (min.min(value), max.max(value))
+        });
+        if min > max {
+            (min, max) = (0.0, 1.0);
         }
-        if least == greatest {
+        if min == max {
             // A single value is shown with its distance from zero.
-            (least, greatest) = match least {
+            (min, max) = match min {
                 0.0 => (0.0, 1.0),
                 value => (value.min(0.0), value.max(0.0)),
             };
         }
-        let step = round_up((greatest - least) / TARGET_STEPS)?;
-        let low = (least / step).floor() * step;
-        let steps = ((greatest - low) / step).ceil();
+        let step = round_up((max - min) / TARGET_STEPS)?;
+        let low = (min / step).floor() * step;
+        let steps = ((max - low) / step).ceil();
         // Numbers that are close together and far from zero cannot be distinguished.
         let is_exact = low + step > low && (1.0..=20.0).contains(&steps);
         is_exact.then_some(Self {

@@ -19,7 +19,7 @@ use serde::{
 use uuid::Uuid;
 
 use super::{
-    AttachmentId, ConversationId, Dollars, MemoryId, MessageId, Parameters, PayloadRef, Position,
+    Attachment, AttachmentId, ConversationId, Dollars, MemoryId, MessageId, Parameters, PayloadRef, Position,
     QueuedMessage, RawJson, RunError, RunStatus, Timestamp, TokenId, ToolStatus, Verdict, json,
 };
 
@@ -64,7 +64,7 @@ impl Fields {
     /// Reads a required field. If it is missing, a blank value takes its place until [`Self::finish`] returns
     /// the error: an early return after each field made the WASM larger. `null` is a value: it is kept where
     /// any JSON is allowed.
-    fn need<T: DeserializeOwned + Blank>(&mut self, name: &'static str) -> T {
+    fn take_required<T: DeserializeOwned + Blank>(&mut self, name: &'static str) -> T {
         let parsed = match self.remove(name) {
             Some(value) => self.parse(name, &value),
             None => {
@@ -95,9 +95,9 @@ impl Fields {
 
 impl<'de> Deserialize<'de> for Fields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
+        struct FieldsVisitor;
 
-        impl<'de> Visitor<'de> for Object {
+        impl<'de> Visitor<'de> for FieldsVisitor {
             type Value = Fields;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -116,12 +116,13 @@ impl<'de> Deserialize<'de> for Fields {
             }
         }
 
-        deserializer.deserialize_map(Object)
+        deserializer.deserialize_map(FieldsVisitor)
     }
 }
 
-/// A placeholder for a field that could not be read. It never leaves this module.
+/// A type with a placeholder for a field that could not be read.
 trait Blank {
+    /// Returns the placeholder. It never leaves this module.
     fn blank() -> Self;
 }
 
@@ -151,7 +152,13 @@ blank! {
     Verdict: Verdict::Rejected,
     ToolStatus: ToolStatus::Unknown,
     RunError: RunError { code: String::new(), message: String::new(), hint: String::new() },
-    PayloadRef: PayloadRef { payload_id: String::new(), kind: String::new(), summary: String::new() },
+    PayloadRef: PayloadRef {
+        payload_id: String::new(), kind: String::new(), summary: String::new(), preview_rows: None
+    },
+    Attachment: Attachment {
+        id: AttachmentId(Uuid::nil()), name: String::new(), media_type: String::new(), bytes: 0, width: None, height: None,
+        text_bytes: None, problem: None
+    },
     Parameters: Parameters::default(),
     QueuedMessage: QueuedMessage {
         id: MessageId(Uuid::nil()), text: String::new(), files: Vec::new(), created_at: Timestamp(0)

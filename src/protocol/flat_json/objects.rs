@@ -2,10 +2,10 @@
 
 use super::{
     super::{
-        ApiToken, AssistantMessage, Attachment, ConversationId, ConversationList, ConversationSummary, Event,
-        EventBody, Interaction, Memory, Message, MessageBody, MessageQueue, ModelCapabilities, OlderMessages,
-        PageContext, Parameters, Part, PayloadVerdict, PersonalData, Prices, QueuedMessage, RequestedCall,
-        StreamNotice, ThinkingSupport, TokenTotals, ToolCall, ToolProgress, Transcript, Usage,
+        ApiToken, AssistantMessage, Attachment, ConversationId, ConversationList, Event, EventBody,
+        Interaction, ListedConversation, Memory, Message, MessageBody, MessageQueue, ModelCapabilities,
+        OlderMessages, PageContext, Parameters, Part, PayloadVerdict, PersonalData, Prices, QueuedMessage,
+        RequestedCall, StreamNotice, ThinkingSupport, TokenTotals, ToolCall, ToolProgress, Transcript, Usage,
         intent::StartedRun,
         model_list::{ModelInfo, ModelList, ModelListProblem},
         transcript::UnloadedSibling,
@@ -20,7 +20,7 @@ macro_rules! fields {
         $flat:ident => $($kind:ident)::+ { $($field:ident),* $(; $($optional:ident),*)? } $(with $($read:ident),+)?
     ) => {
         $($kind)::+ {
-            $($field: $flat.need(stringify!($field)),)*
+            $($field: $flat.take_required(stringify!($field)),)*
             $($($optional: $flat.take(stringify!($optional)),)*)?
             $($($read,)+)?
         }
@@ -51,7 +51,7 @@ plain! {
     OlderMessages { before, messages, elsewhere; earliest };
     UnloadedSibling { id; parent_id };
     ConversationList { as_of, conversations, has_more };
-    ConversationSummary { id, title, updated_at, activity, waiting, unseen; active_run };
+    ListedConversation { id, title, updated_at, activity, waiting, unseen; active_run };
     ModelList { models, problems; default } with can_search;
     ModelInfo { id, name, endpoint } with capabilities;
     ModelListProblem { code, message; endpoint } with hint;
@@ -68,7 +68,7 @@ plain! {
     TokenTotals { calls, input_tokens, output_tokens, cost } with
         cached_input_tokens, cache_write_tokens, thinking_tokens, image_input_tokens, image_output_tokens,
         estimated_calls, unpriced_calls;
-    Attachment { id, name, media_type, bytes; width, height };
+    Attachment { id, name, media_type, bytes; width, height, text_bytes, problem };
     PersonalData { instructions, instructions_bytes, remembers, memories, tokens };
     Memory { id, text, created_at };
     ApiToken { id, name, beginning, created_at; expires_at, last_used_at };
@@ -78,7 +78,7 @@ impl TryFrom<Fields> for Event {
     type Error = ObjectError;
 
     fn try_from(mut flat: Fields) -> Result<Self, ObjectError> {
-        let kind: String = flat.need("type");
+        let kind: String = flat.take_required("type");
         let body = match kind.as_str() {
             "conversation_created" => fields!(flat => EventBody::ConversationCreated { title, created_at }),
             "conversation_renamed" => fields!(flat => EventBody::ConversationRenamed { title }),
@@ -101,7 +101,10 @@ impl TryFrom<Fields> for Event {
             "run_started" => fields!(flat => EventBody::RunStarted { parent_id, model, created_at }),
             "run_continued" => fields!(flat => EventBody::RunContinued { created_at }),
             "status" => fields!(flat => EventBody::Status { message }),
-            "thinking" => fields!(flat => EventBody::Thinking { node, part, offset, text }),
+            "thinking" => {
+                let took_ms = flat.take("took_ms").unwrap_or_default();
+                fields!(flat => EventBody::Thinking { node, part, offset, text } with took_ms)
+            }
             "text_delta" => fields!(flat => EventBody::TextDelta { node, part, offset, text }),
             "text_was_thinking" => fields!(flat => EventBody::TextWasThinking { node }),
             "complete" => {
@@ -142,6 +145,7 @@ impl TryFrom<Fields> for Event {
             "waiting" => EventBody::Waiting {
                 worked_ms: read_worked_ms(&mut flat),
             },
+            "file_made" => fields!(flat => EventBody::FileMade { node, part, file }),
             "payload_made" => fields!(flat => EventBody::PayloadMade { node, part, payload }),
             "suggested_values" => fields!(flat => EventBody::SuggestedValues { values }),
             "suggested_actions" => fields!(flat => EventBody::SuggestedActions { actions }),
@@ -170,7 +174,7 @@ impl TryFrom<Fields> for Event {
             EventBody::Empty | EventBody::Damaged => {
                 flat.take("conversation_id").unwrap_or(ConversationId::NONE)
             }
-            _ => flat.need("conversation_id"),
+            _ => flat.take_required("conversation_id"),
         };
         let event = fields!(flat => Self { position; message_id } with conversation_id, body);
         flat.finish(event)
@@ -206,16 +210,17 @@ impl TryFrom<Fields> for MessageBody {
 }
 
 fn read_message_body(flat: &mut Fields) -> MessageBody {
-    let role: String = flat.need("role");
+    let role: String = flat.take_required("role");
     match role.as_str() {
         "assistant" => {
             let suggested_values = flat.take("suggested_values").unwrap_or_default();
             let suggested_actions = flat.take("suggested_actions").unwrap_or_default();
             let sources = flat.take("sources").unwrap_or_default();
             let worked_ms = read_worked_ms(flat);
+            let thought_ms = flat.take("thought_ms").unwrap_or_default();
             MessageBody::Assistant(fields!(flat => AssistantMessage {
                 model, status, nodes; activity, error, finish_reason, usage, ended_at
-            } with suggested_values, suggested_actions, sources, worked_ms))
+            } with suggested_values, suggested_actions, sources, worked_ms, thought_ms))
         }
         "user" => {
             let interaction = read_interaction(flat);
@@ -239,7 +244,7 @@ impl TryFrom<Fields> for PageContext {
 
     fn try_from(mut flat: Fields) -> Result<Self, ObjectError> {
         let (current_page, active_tab, active_subtab) = (
-            flat.need("current_page"),
+            flat.take_required("current_page"),
             flat.take("active_tab"),
             flat.take("active_subtab"),
         );
@@ -280,11 +285,12 @@ impl TryFrom<Fields> for Part {
     type Error = ObjectError;
 
     fn try_from(mut flat: Fields) -> Result<Self, ObjectError> {
-        let kind: String = flat.need("type");
+        let kind: String = flat.take_required("type");
         let part = match kind.as_str() {
             "thinking" => fields!(flat => Self::Thinking { text }),
             "text" => fields!(flat => Self::Text { text }),
             "payload" => fields!(flat => Self::Payload { payload }),
+            "file" => fields!(flat => Self::File { file }),
             "tool_call" => {
                 let attachments = flat.take("attachments").unwrap_or_default();
                 Self::ToolCall(Box::new(fields!(flat => ToolCall {
@@ -305,7 +311,7 @@ impl TryFrom<Fields> for StreamNotice {
     type Error = ObjectError;
 
     fn try_from(mut flat: Fields) -> Result<Self, ObjectError> {
-        let kind: String = flat.need("type");
+        let kind: String = flat.take_required("type");
         match kind.as_str() {
             "reset" => flat.finish(Self::Reset),
             "unavailable" => flat.finish(Self::Unavailable),

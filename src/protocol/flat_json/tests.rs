@@ -36,6 +36,7 @@ fn every_message_round_trips() {
         Part::Thinking { text: "why".into() },
         Part::Text { text: "what".into() },
         Part::Payload { payload: payload() },
+        Part::File { file: attachment() },
         Part::ToolCall(Box::new(ToolCall {
             tool_use_id: "1".into(),
             index: 0,

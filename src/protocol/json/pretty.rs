@@ -5,7 +5,7 @@ const INDENT: &str = "  ";
 /// The maximum indentation, in levels. Otherwise deeply nested JSON would grow quadratically.
 const MAX_INDENT: usize = 16;
 
-/// Returns the same JSON with each element on a line of its own. Only white space changes: numbers and the order of
+/// Returns the same JSON with each element on a line of its own. Only whitespace changes: numbers and the order of
 /// members stay. Text that is not JSON is kept readable as well.
 pub fn pretty_print(json: &str) -> String {
     pretty_print_up_to(json, usize::MAX)

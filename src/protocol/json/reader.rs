@@ -16,7 +16,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next byte that is not white space.
+    /// The next byte that is not whitespace.
     #[inline(never)]
     pub fn peek(&mut self) -> Option<u8> {
         self.rest = self.rest.trim_ascii_start();
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// True if all strings can be decoded. The input must be JSON.
+    /// Returns true if all strings can be decoded. The input must be JSON.
     pub fn has_valid_strings(&mut self) -> bool {
         while let Some(begin) = self.rest.iter().position(|byte| *byte == b'"') {
             self.rest = &self.rest[begin..];

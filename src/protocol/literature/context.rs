@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::{PageFields, StreamId};
+use crate::protocol::{PageFields, ResearchStreamId};
 
 /// The open items of the page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -23,7 +23,7 @@ pub struct LiteratureFields {
     pub article_id: Option<String>,
     /// The open research stream.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stream_id: Option<StreamId>,
+    pub stream_id: Option<ResearchStreamId>,
 }
 
 impl PageFields for LiteratureFields {
@@ -42,7 +42,7 @@ mod tests {
             page: Some(2),
             results: vec!["11".into()],
             article_id: Some("11".into()),
-            stream_id: Some(StreamId::new()),
+            stream_id: Some(ResearchStreamId::new()),
         };
         let context = PageContext::with_fields(Some("search"), &fields);
         let json = serde_json::to_string(&context).unwrap();

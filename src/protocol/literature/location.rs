@@ -1,19 +1,13 @@
-//! The location on the page *Literature*: its address, which restores the same view.
-
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+//! The location on the page *Literature*: its URL, which restores the same view.
 
 use super::{ArticleSort, LiteratureFields};
-use crate::protocol::{PageContext, StreamId};
+use crate::protocol::{
+    PageContext, ResearchStreamId,
+    url_text::{decode, encode_path, encode_query},
+};
 
 /// The page's path.
 pub const LITERATURE_PATH: &str = "/literature";
-
-/// All characters but the unreserved ones of RFC 3986.
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~');
 
 const SAVED_PATH: &str = "/saved";
 const ARTICLES_PATH: &str = "/articles/";
@@ -48,7 +42,7 @@ pub struct LiteratureLocation {
     /// The page of the results, from 1.
     pub page: usize,
     /// The open stream.
-    pub stream: Option<StreamId>,
+    pub stream: Option<ResearchStreamId>,
     /// The PMID of the open article.
     pub article: Option<String>,
 }
@@ -67,9 +61,9 @@ impl Default for LiteratureLocation {
 }
 
 impl LiteratureLocation {
-    /// Parses an address with its query string. Returns `None` if it is not on this page.
-    pub fn parse(address: &str) -> Option<Self> {
-        let (path, parameters) = address.split_once('?').unwrap_or((address, ""));
+    /// Parses a URL with its query string. Returns `None` if it is not on this page.
+    pub fn parse(url: &str) -> Option<Self> {
+        let (path, parameters) = url.split_once('?').unwrap_or((url, ""));
         let rest = path.strip_prefix(LITERATURE_PATH)?.trim_end_matches('/');
         let mut location = Self::default();
         match rest {
@@ -99,8 +93,8 @@ impl LiteratureLocation {
         }
     }
 
-    /// The location as an address.
-    pub fn to_address(&self) -> String {
+    /// The location as a URL.
+    pub fn to_url(&self) -> String {
         let mut path = String::from(LITERATURE_PATH);
         let mut separator = "?";
         let mut add = |path: &mut String, name: &str, value: &str| {
@@ -155,22 +149,6 @@ pub fn doi_url(doi: &str) -> Option<String> {
     is_doi.then(|| ["https://doi.org/", &parts.join("/")].concat())
 }
 
-/// Percent-encodes a text for a path.
-fn encode_path(text: &str) -> String {
-    utf8_percent_encode(text, RESERVED).to_string()
-}
-
-/// Percent-encodes a text for a query, where a space is `+`.
-fn encode_query(text: &str) -> String {
-    encode_path(text).replace("%20", "+")
-}
-
-/// Decodes a text of a path or a query. Invalid escapes are kept as they are.
-fn decode(text: &str) -> String {
-    let text = text.replace('+', " ");
-    percent_decode_str(&text).decode_utf8_lossy().into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,7 +161,7 @@ mod tests {
                 query: "asthma[mesh] AND 50% & ä+b".into(),
                 sort: ArticleSort::Date,
                 page: 3,
-                stream: Some(StreamId::new()),
+                stream: Some(ResearchStreamId::new()),
                 ..LiteratureLocation::default()
             },
             LiteratureLocation {
@@ -204,14 +182,14 @@ mod tests {
         ];
         for location in places {
             assert_eq!(
-                LiteratureLocation::parse(&location.to_address()),
+                LiteratureLocation::parse(&location.to_url()),
                 Some(location.clone()),
                 "{}",
-                location.to_address()
+                location.to_url()
             );
         }
         let by_query = LiteratureLocation::parse("/literature/?article=11&page=0&q=%zz%").unwrap();
-        assert_eq!(by_query.to_address(), "/literature/articles/11?q=%25zz%25");
+        assert_eq!(by_query.to_url(), "/literature/articles/11?q=%25zz%25");
         let no_digits = LiteratureLocation::parse("/literature?q=%+f%f").unwrap();
         assert_eq!(no_digits.query, "% f%f");
         for elsewhere in [

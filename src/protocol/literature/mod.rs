@@ -12,7 +12,7 @@ pub use self::{
     context::LiteratureFields,
     location::{LITERATURE_PATH, LiteratureLocation, LiteratureTab, doi_url},
 };
-use super::{ApiError, PageInfo, Position, StreamId, Timestamp};
+use super::{ApiError, PageInfo, Position, ResearchStreamId, Timestamp};
 
 /// The page *Literature*.
 pub static PAGE: PageInfo = PageInfo {
@@ -40,7 +40,8 @@ pub struct Article {
 pub struct ArticleWithAbstract {
     pub article: Article,
     /// The abstract's paragraphs; empty if there is none.
-    pub summary: Vec<String>,
+    #[serde(rename = "summary")]
+    pub abstract_text: Vec<String>,
     /// The error for which the abstract is missing, if the article may have one.
     pub problem: Option<String>,
 }
@@ -57,7 +58,7 @@ pub struct SavedArticle {
 /// A saved query, with instructions for the assistant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResearchStream {
-    pub id: StreamId,
+    pub id: ResearchStreamId,
     pub name: String,
     pub query: String,
     /// The user's own instructions for this stream.
@@ -102,7 +103,7 @@ pub enum ArticleSort {
     Date,
 }
 
-/// True if a text can be a PubMed id.
+/// Returns true if a text can be a PubMed id.
 pub fn is_pmid(text: &str) -> bool {
     (1..=10).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -114,14 +115,15 @@ pub enum LibraryChange {
     /// An article was saved, or its note changed.
     ArticleSaved(SavedArticle),
     ArticleRemoved(String),
-    /// A stream was created or changed. The stored name is older.
+    /// A stream was created or changed. The stored name is older; the erasure of logged events
+    /// (`src/storage/sqlite/commit/literature.rs`) has it in a path.
     #[serde(rename = "stream_kept")]
     StreamSaved(ResearchStream),
-    StreamDeleted(StreamId),
+    StreamDeleted(ResearchStreamId),
 }
 
 impl SavedArticle {
-    /// True if the article contains all of these words.
+    /// Returns true if the article contains all of these words.
     pub fn matches(&self, words: &str) -> bool {
         let Article {
             pmid,
@@ -145,7 +147,7 @@ impl Library {
         self.articles.iter().find(|saved| saved.article.pmid == pmid)
     }
 
-    pub fn stream(&self, id: StreamId) -> Option<&ResearchStream> {
+    pub fn stream(&self, id: ResearchStreamId) -> Option<&ResearchStream> {
         self.streams.iter().find(|stream| stream.id == id)
     }
 
@@ -186,9 +188,9 @@ pub fn apply(library: &mut Library, position: Position, change: LibraryChange) {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LiteraturePageData {
     pub library: Result<Library, ApiError>,
-    /// The results of the address's query, unless loading them takes too long.
+    /// The results of the URL's query, unless loading them takes too long.
     pub found: Option<Result<ArticleSearchResults, ApiError>>,
-    /// The article that the address names, unless loading it takes too long.
+    /// The article that the URL names, unless loading it takes too long.
     pub article: Option<Result<ArticleWithAbstract, ApiError>>,
 }
 
@@ -263,13 +265,13 @@ mod tests {
     fn a_renamed_stream_appears_once() {
         let mut library = Library::default();
         let mut stream = ResearchStream {
-            id: StreamId::new(),
+            id: ResearchStreamId::new(),
             name: "B".into(),
             query: "water".into(),
             instructions: String::new(),
         };
         let other = ResearchStream {
-            id: StreamId::new(),
+            id: ResearchStreamId::new(),
             name: "C".into(),
             ..stream.clone()
         };

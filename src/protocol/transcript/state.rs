@@ -39,7 +39,7 @@ pub struct Transcript {
     /// The messages that wait for the end of the run.
     #[serde(default)]
     pub queue: MessageQueue,
-    /// The conversation was deleted; it stays empty.
+    /// True if the conversation was deleted; it stays empty.
     #[serde(default)]
     pub deleted: bool,
 }
@@ -143,7 +143,7 @@ impl Transcript {
         branch
     }
 
-    /// True if all ancestors of a message are loaded or can be loaded page by page.
+    /// Returns true if all ancestors of a message are loaded or can be loaded page by page.
     pub(super) fn are_ancestors_reachable(&self, leaf: Option<MessageId>) -> bool {
         match self.ancestors(leaf).last() {
             Some(first) => first.parent_id.is_none() || Some(first.id) == self.earliest,

@@ -1,6 +1,6 @@
 //! The effects of tool call events on a run's message.
 
-use super::{RunUpdate, is_next_part, push_part};
+use super::run::{RunUpdate, is_next_part, push_part};
 use crate::protocol::{
     AssistantMessage, EventBody, Part, RequestedCall, RunStatus, Timestamp, ToolCall, ToolStatus,
 };
@@ -55,6 +55,15 @@ pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> O
             }
             Some(RunUpdate::Part { node, part, from: 0 })
         }
+        EventBody::FileMade { node, part, file } => {
+            let (node, part) = (*node, *part);
+            if is_next_part(run, node, part)? {
+                let file = file.clone();
+                push_part(run, node, Part::File { file });
+                run.activity = None;
+            }
+            Some(RunUpdate::Part { node, part, from: 0 })
+        }
         _ => Some(RunUpdate::Nothing),
     }
 }
@@ -73,7 +82,9 @@ fn upsert_call(
     } else {
         match run.nodes.get_mut(node)?.parts.get_mut(part)? {
             Part::ToolCall(known) => **known = call,
-            Part::Thinking { .. } | Part::Text { .. } | Part::Payload { .. } => return None,
+            Part::Thinking { .. } | Part::Text { .. } | Part::Payload { .. } | Part::File { .. } => {
+                return None;
+            }
         }
     }
     run.activity = None;

@@ -1,7 +1,7 @@
 //! The order of the blocks of an answer. Providers that sign their thinking expect it back at the place where
 //! it stood, between the texts and the calls.
 //!
-//! Parlor stores texts and calls by itself. A [`LayoutRecorder`] makes [`Opaque`] data of the blocks that only
+//! Parlor stores texts and calls by itself. A [`LayoutRecorder`] makes [`ProviderData`] of the blocks that only
 //! the provider understands, with the texts (their lengths and ends) and the calls before each.
 //! [`arrange_blocks`] puts them back. The text may have changed since, since control text is removed from it
 //! and metadata are added: then it is kept whole, at the place of the first text.
@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use super::think_tags::ThinkFilter;
 use crate::{
-    model::{ModelEvent, OpaqueTarget, UnreadableContent},
-    protocol::{Opaque, RawJson},
+    model::{ModelEvent, ProviderDataTarget, UnreadableContent},
+    protocol::{ProviderData, RawJson},
 };
 
 /// The field of the data.
@@ -116,13 +116,13 @@ impl LayoutRecorder {
         }
         let entries = self.pending.drain(..).map(|entry| entry.to_json().to_string());
         let entries: Vec<String> = entries.chain([raw.as_str().to_owned()]).collect();
-        let data = Opaque {
+        let data = ProviderData {
             kind: self.kind.into(),
             field: FIELD.into(),
             value: RawJson::parse_or_quote(&format!("[{}]", entries.join(","))),
         };
-        let beside = OpaqueTarget::Answer;
-        events.push_back(ModelEvent::Opaque { beside, data });
+        let target = ProviderDataTarget::Answer;
+        events.push_back(ModelEvent::ProviderData { target, data });
     }
 
     fn record(&mut self, filtered: Vec<ModelEvent>, events: &mut VecDeque<ModelEvent>) {
@@ -160,7 +160,7 @@ fn text_end(text: &str) -> &str {
 
 /// A block of an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Block<'a> {
+pub enum AnswerBlock<'a> {
     Text(&'a str),
     /// The call with this index.
     Call(usize),
@@ -171,18 +171,23 @@ pub enum Block<'a> {
 /// An entry of a recorded layout.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Entry {
+enum LayoutEntry {
     Text(usize, String),
     /// A text of an earlier version of Parlor, without its end.
     OldText(usize),
     Mark(String),
 }
 
-/// Returns the blocks of an answer in their order: its text, its calls and the provider's blocks in `opaque`,
+/// Returns the blocks of an answer in their order: its text, its calls and the provider's blocks in `provider_data`,
 /// as far as they belong to this kind of provider.
-pub fn arrange_blocks<'a>(text: &'a str, calls: usize, opaque: &[Opaque], kind: &str) -> Vec<Block<'a>> {
-    let is_own = |data: &&Opaque| data.kind == kind && data.field == FIELD;
-    let entries: Vec<RawJson> = opaque
+pub fn arrange_blocks<'a>(
+    text: &'a str,
+    calls: usize,
+    provider_data: &[ProviderData],
+    kind: &str,
+) -> Vec<AnswerBlock<'a>> {
+    let is_own = |data: &&ProviderData| data.kind == kind && data.field == FIELD;
+    let entries: Vec<RawJson> = provider_data
         .iter()
         .filter(is_own)
         // Data that may be shown are replaced by a string.
@@ -194,15 +199,19 @@ pub fn arrange_blocks<'a>(text: &'a str, calls: usize, opaque: &[Opaque], kind: 
     let mut blocks = Vec::with_capacity(entries.len() + calls.len() + 1);
     for entry in &entries {
         match parse_entry(entry) {
-            Some(Entry::Text(..) | Entry::OldText(_)) => blocks.extend(texts.next().map(Block::Text)),
-            Some(Entry::Mark(mark)) if mark == CALL => blocks.extend(calls.next().map(Block::Call)),
-            Some(Entry::Mark(_)) => {}
-            None => blocks.push(Block::Provider(entry.clone())),
+            Some(LayoutEntry::Text(..) | LayoutEntry::OldText(_)) => {
+                blocks.extend(texts.next().map(AnswerBlock::Text))
+            }
+            Some(LayoutEntry::Mark(mark)) if mark == CALL => {
+                blocks.extend(calls.next().map(AnswerBlock::Call))
+            }
+            Some(LayoutEntry::Mark(_)) => {}
+            None => blocks.push(AnswerBlock::Provider(entry.clone())),
         }
     }
     let rest = texts.next().filter(|rest| !rest.is_empty());
-    blocks.extend(rest.map(Block::Text));
-    blocks.extend(calls.map(Block::Call));
+    blocks.extend(rest.map(AnswerBlock::Text));
+    blocks.extend(calls.map(AnswerBlock::Call));
     blocks
 }
 
@@ -213,9 +222,9 @@ fn divide_text<'a>(text: &'a str, entries: &[RawJson]) -> Vec<&'a str> {
     let mut rest = text;
     for entry in entries.iter().filter_map(parse_entry) {
         let (bytes, end) = match entry {
-            Entry::Text(bytes, end) => (bytes, end),
-            Entry::OldText(bytes) => (bytes, String::new()),
-            Entry::Mark(_) => continue,
+            LayoutEntry::Text(bytes, end) => (bytes, end),
+            LayoutEntry::OldText(bytes) => (bytes, String::new()),
+            LayoutEntry::Mark(_) => continue,
         };
         match rest.split_at_checked(bytes) {
             Some((part, tail)) if part.ends_with(&end) => {
@@ -229,7 +238,7 @@ fn divide_text<'a>(text: &'a str, entries: &[RawJson]) -> Vec<&'a str> {
     parts
 }
 
-fn parse_entry(entry: &RawJson) -> Option<Entry> {
+fn parse_entry(entry: &RawJson) -> Option<LayoutEntry> {
     serde_json::from_str(entry.as_str()).ok()
 }
 

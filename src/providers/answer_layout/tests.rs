@@ -6,16 +6,16 @@ fn raw(text: &str) -> RawJson {
     RawJson::parse_or_quote(text)
 }
 
-fn opaque_of(events: VecDeque<ModelEvent>) -> Vec<Opaque> {
+fn provider_data_of(events: VecDeque<ModelEvent>) -> Vec<ProviderData> {
     let data = events.into_iter().filter_map(|event| match event {
-        ModelEvent::Opaque { data, .. } => Some(data),
+        ModelEvent::ProviderData { data, .. } => Some(data),
         _ => None,
     });
     data.collect()
 }
 
 /// Returns the data of: thinking, text, thinking, a call, thinking, a call.
-fn recorded() -> Vec<Opaque> {
+fn recorded() -> Vec<ProviderData> {
     let mut layout = LayoutRecorder::new(KIND);
     let mut events = VecDeque::new();
     layout.push_block(&raw("{\"a\": 1}"), &mut events);
@@ -25,11 +25,11 @@ fn recorded() -> Vec<Opaque> {
     layout.push_call(&mut events);
     layout.push_block(&raw("{\"c\":3}"), &mut events);
     layout.push_call(&mut events);
-    opaque_of(events)
+    provider_data_of(events)
 }
 
-fn block(text: &str) -> Block<'static> {
-    Block::Provider(raw(text))
+fn block(text: &str) -> AnswerBlock<'static> {
+    AnswerBlock::Provider(raw(text))
 }
 
 #[test]
@@ -38,13 +38,13 @@ fn restores_the_order_of_blocks() {
         arrange_blocks("OneTwo", 3, &recorded(), KIND),
         [
             block("{\"a\": 1}"),
-            Block::Text("One"),
+            AnswerBlock::Text("One"),
             block("{\"b\":2}"),
-            Block::Call(0),
+            AnswerBlock::Call(0),
             block("{\"c\":3}"),
-            Block::Text("Two"),
-            Block::Call(1),
-            Block::Call(2),
+            AnswerBlock::Text("Two"),
+            AnswerBlock::Call(1),
+            AnswerBlock::Call(2),
         ]
     );
 }
@@ -56,12 +56,14 @@ fn keeps_changed_text_whole() {
         let texts: String = blocks
             .iter()
             .filter_map(|block| match block {
-                Block::Text(text) => Some(*text),
+                AnswerBlock::Text(text) => Some(*text),
                 _ => None,
             })
             .collect();
         assert_eq!(texts, text);
-        let calls = blocks.iter().filter(|block| matches!(block, Block::Call(0)));
+        let calls = blocks
+            .iter()
+            .filter(|block| matches!(block, AnswerBlock::Call(0)));
         assert_eq!(calls.count(), 1);
     }
 }
@@ -74,11 +76,11 @@ fn keeps_preceded_text_at_the_first_place() {
         layout.push_text(text, &mut events);
         layout.push_block(&raw(name), &mut events);
     }
-    let opaque = opaque_of(events);
+    let provider_data = provider_data_of(events);
     assert_eq!(
-        arrange_blocks("METADATA {} One two.Three.", 0, &opaque, KIND),
+        arrange_blocks("METADATA {} One two.Three.", 0, &provider_data, KIND),
         [
-            Block::Text("METADATA {} One two.Three."),
+            AnswerBlock::Text("METADATA {} One two.Three."),
             block("{\"a\":1}"),
             block("{\"b\":2}"),
         ]
@@ -87,7 +89,7 @@ fn keeps_preceded_text_at_the_first_place() {
 
 #[test]
 fn reads_layouts_without_text_ends() {
-    let old = Opaque {
+    let old = ProviderData {
         kind: KIND.into(),
         field: FIELD.into(),
         value: raw("[3,{\"a\":1},\"call\"]"),
@@ -95,10 +97,10 @@ fn reads_layouts_without_text_ends() {
     assert_eq!(
         arrange_blocks("OneTwo", 1, &[old], KIND),
         [
-            Block::Text("One"),
+            AnswerBlock::Text("One"),
             block("{\"a\":1}"),
-            Block::Call(0),
-            Block::Text("Two")
+            AnswerBlock::Call(0),
+            AnswerBlock::Text("Two")
         ]
     );
 }
@@ -116,15 +118,15 @@ fn records_text_without_tagged_thinking() {
             &ModelEvent::Text("One".into())
         ]
     );
-    let opaque = opaque_of(events);
-    assert_eq!(opaque[0].value.as_str(), "[[3,\"One\"],{\"a\":1}]");
+    let provider_data = provider_data_of(events);
+    assert_eq!(provider_data[0].value.as_str(), "[[3,\"One\"],{\"a\":1}]");
 }
 
 #[test]
 fn ignores_data_of_others() {
-    let expected = [Block::Text("One"), Block::Call(0)];
+    let expected = [AnswerBlock::Text("One"), AnswerBlock::Call(0)];
     assert_eq!(arrange_blocks("One", 1, &recorded(), "other"), expected);
-    let shown = Opaque {
+    let shown = ProviderData {
         kind: KIND.into(),
         field: FIELD.into(),
         value: raw("(for the provider alone: 12 bytes)"),

@@ -87,7 +87,7 @@ impl Anthropic {
     ///
     /// # Errors
     ///
-    /// If it can never be called: the address is invalid, or a header or the key can't be sent.
+    /// If it can never be called: the URL is invalid, or a header or the key can't be sent.
     pub fn new(config: &EndpointConfig) -> Result<Self, ModelError> {
         let key_header = |key: &str| (HeaderName::from_static("x-api-key"), key.to_owned());
         Ok(Self {
@@ -122,7 +122,7 @@ impl Anthropic {
     }
 
     /// Learns from a rejected request. Returns true if the next one will differ.
-    fn learn(
+    fn learn_from_rejection(
         &self,
         model: &str,
         form: &RequestForm,
@@ -157,7 +157,7 @@ impl Anthropic {
         models::read_list(pages).ok_or_else(|| {
             self.api
                 .transport()
-                .invalid_answer("sent an invalid list of models.")
+                .invalid_response("sent an invalid list of models.")
         })
     }
 
@@ -242,7 +242,7 @@ impl Endpoint for Anthropic {
             _ => Map::new(),
         };
         RequestPreview {
-            address: self.api.endpoint().address.clone(),
+            url: self.api.endpoint().url.clone(),
             conversation_fields: &["model", "system", "messages", "tools"],
             messages: request.shown_messages(),
             tools: request.shown_tools(),
@@ -271,7 +271,7 @@ impl Endpoint for Anthropic {
                         continue;
                     }
                     let body = serde_json::to_value(&body).unwrap_or_default();
-                    if !self.learn(model, &form, &request, &body, &error) {
+                    if !self.learn_from_rejection(model, &form, &request, &body, &error) {
                         return Err(error);
                     }
                 }

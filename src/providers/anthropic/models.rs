@@ -8,7 +8,7 @@ use crate::{
     providers::catalog::{ListedModel, read_entries, token_count},
 };
 
-/// The length of an answer unless the person sets one, if the model allows as much.
+/// The length of an answer unless the user sets one, if the model allows as much.
 const USUAL_MAX_TOKENS: u64 = 64_000;
 
 /// The same for a model whose limit is unknown. The server rejects more than it allows, and names its limit.
@@ -60,9 +60,10 @@ fn read_thinking(
         return Some(ThinkingSupport::NONE);
     }
     if !says("thinking/types/adaptive")? {
-        let most = max_output_tokens.map_or(UNKNOWN_MAX_TOKENS as usize, |tokens| tokens.saturating_sub(1));
+        let max_budget =
+            max_output_tokens.map_or(UNKNOWN_MAX_TOKENS as usize, |tokens| tokens.saturating_sub(1));
         return Some(match says("thinking/types/enabled") {
-            Some(true) => ThinkingSupport::budget(MIN_BUDGET_TOKENS, most.max(MIN_BUDGET_TOKENS), true),
+            Some(true) => ThinkingSupport::budget(MIN_BUDGET_TOKENS, max_budget.max(MIN_BUDGET_TOKENS), true),
             _ => ThinkingSupport::levels(&[]),
         });
     }
@@ -81,7 +82,7 @@ fn read_thinking(
     Some(ThinkingSupport::levels(&levels))
 }
 
-/// Returns the maximum length of a model's answer unless the person sets one. `learned` is the limit that the
+/// Returns the maximum length of a model's answer unless the user sets one. `learned` is the limit that the
 /// server has named.
 pub fn default_max_tokens(capabilities: &ModelCapabilities, learned: Option<u64>) -> u64 {
     let known = capabilities.max_output_tokens.map(|tokens| tokens as u64);
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_answers_as_the_model_and_the_server_do() {
+    fn limits_answers_as_model_and_server_do() {
         let capabilities = |max_output_tokens| ModelCapabilities {
             max_output_tokens,
             ..ModelCapabilities::default()

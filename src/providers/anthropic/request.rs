@@ -12,9 +12,9 @@ use super::{
 };
 use crate::{
     model::{ModelFile, ModelMessage, ModelRequest, ToolSpec, ToolUse},
-    protocol::{Opaque, Parameters, RawJson, ThinkingChoice, ThinkingLevel},
+    protocol::{Parameters, ProviderData, RawJson, ThinkingChoice, ThinkingLevel},
     providers::{
-        answer_layout::{Block, arrange_blocks},
+        answer_layout::{AnswerBlock, arrange_blocks},
         fallback_messages::{offered_forced_tools, require_tools},
     },
 };
@@ -26,14 +26,14 @@ const MAX_TEMPERATURE: f64 = 1.0;
 #[derive(Clone, Copy, Debug)]
 pub struct RequestForm {
     pub thinking: ThinkingForm,
-    /// The model takes that it shall not think. Otherwise this is left out.
+    /// True if the model accepts the request not to think. Otherwise that request is left out.
     pub thinking_off: bool,
     pub effort: bool,
     pub earlier_thinking: bool,
     pub temperature: bool,
     pub tool_choice: bool,
     pub cache_marks: bool,
-    /// The maximum length of an answer unless the person sets one.
+    /// The maximum length of an answer unless the user sets one.
     pub max_tokens: u64,
 }
 
@@ -160,10 +160,10 @@ pub fn build_request(model: &str, request: &ModelRequest, form: &RequestForm) ->
             ModelMessage::Assistant {
                 text,
                 tool_calls,
-                opaque,
+                provider_data,
                 ..
             } => {
-                let items = answer_items(text, tool_calls, opaque, form.earlier_thinking);
+                let items = answer_items(text, tool_calls, provider_data, form.earlier_thinking);
                 push_content(&mut sent, "assistant", items);
             }
             ModelMessage::Tool { tool_use_id, output } => {
@@ -189,7 +189,7 @@ pub fn build_request(model: &str, request: &ModelRequest, form: &RequestForm) ->
     }
 }
 
-/// Adds the request for thinking. Returns true if the model will think.
+/// Adds the thinking parameters. Returns true if the model will think.
 fn add_thinking(
     fields: &mut Map<String, Value>,
     request: &ModelRequest,
@@ -229,10 +229,10 @@ fn is_loop_without_thinking(request: &ModelRequest, form: &RequestForm) -> bool 
         ModelMessage::Assistant {
             text,
             tool_calls,
-            opaque,
+            provider_data,
             ..
         } => {
-            let items = answer_items(text, tool_calls, opaque, form.earlier_thinking);
+            let items = answer_items(text, tool_calls, provider_data, form.earlier_thinking);
             !matches!(items.first(), Some(ContentItem::Provider(block)) if is_thinking(block))
         }
         _ => false,
@@ -259,16 +259,17 @@ fn add_temperature(
 fn answer_items(
     text: &str,
     tool_calls: &[ToolUse],
-    opaque: &[Opaque],
+    provider_data: &[ProviderData],
     with_thinking: bool,
 ) -> Vec<ContentItem> {
-    let mut blocks = arrange_blocks(text, tool_calls.len(), opaque, PROVIDER_KIND);
+    let mut blocks = arrange_blocks(text, tool_calls.len(), provider_data, PROVIDER_KIND);
     // The server rejects an answer that ends with thinking, as one that was cut off does.
-    let ends_with_thinking = |block: &mut Block| matches!(block, Block::Provider(raw) if is_thinking(raw));
+    let ends_with_thinking =
+        |block: &mut AnswerBlock| matches!(block, AnswerBlock::Provider(raw) if is_thinking(raw));
     while blocks.pop_if(ends_with_thinking).is_some() {}
     let items = blocks.into_iter().filter_map(|block| match block {
-        Block::Text(text) => text_block(text).map(ContentItem::Block),
-        Block::Call(index) => {
+        AnswerBlock::Text(text) => text_block(text).map(ContentItem::Block),
+        AnswerBlock::Call(index) => {
             let ToolUse {
                 id, name, arguments, ..
             } = tool_calls.get(index)?;
@@ -279,8 +280,8 @@ fn answer_items(
             };
             Some(ContentItem::Block(content.into()))
         }
-        Block::Provider(raw) if !with_thinking && is_thinking(&raw) => None,
-        Block::Provider(raw) => Some(ContentItem::Provider(raw)),
+        AnswerBlock::Provider(raw) if !with_thinking && is_thinking(&raw) => None,
+        AnswerBlock::Provider(raw) => Some(ContentItem::Provider(raw)),
     });
     items.collect()
 }
@@ -290,7 +291,7 @@ fn is_thinking(block: &RawJson) -> bool {
     block["type"] == "thinking" || block["type"] == "redacted_thinking"
 }
 
-/// Returns a block with a text. The server rejects blocks of white space.
+/// Returns a block with a text. The server rejects blocks of whitespace.
 fn text_block(text: &str) -> Option<ContentBlock> {
     let text = text.to_owned();
     (!text.trim().is_empty()).then(|| BlockContent::Text { text }.into())
@@ -339,7 +340,7 @@ fn request_tool(tool: &ToolSpec) -> RequestTool {
     RequestTool {
         name: tool.name.clone(),
         description: tool.description.clone(),
-        input_schema: tool.parameters.clone(),
+        input_schema: tool.input_schema.clone(),
         cache_control: None,
     }
 }

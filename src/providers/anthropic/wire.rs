@@ -118,14 +118,14 @@ pub struct Delta {
     pub stop_details: StopDetails,
 }
 
-/// A place in a source. Only web pages have an address.
+/// A place in a source. Only web pages have a URL.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Citation {
     /// A page of the server's own web search.
     #[serde(deserialize_with = "ignore_invalid")]
     pub url: Option<String>,
-    /// The address in a search result of the request.
+    /// The URL in a search result of the request.
     #[serde(deserialize_with = "ignore_invalid")]
     pub source: Option<String>,
     #[serde(deserialize_with = "ignore_invalid")]
@@ -174,14 +174,14 @@ impl Usage {
     }
 
     /// Returns the counts in the common form, whose input includes what was cached.
-    pub fn total(&self) -> model::Usage {
+    pub fn total(&self) -> model::ReportedUsage {
         let count = |count: Option<u64>| count.unwrap_or(0);
         let cached_input_tokens = count(self.cache_read_input_tokens);
         let cache_write_tokens = count(self.cache_creation_input_tokens);
         let thinking_tokens = self
             .output_tokens_details
             .and_then(|details| details.thinking_tokens);
-        model::Usage {
+        model::ReportedUsage {
             input_tokens: count(self.input_tokens)
                 .saturating_add(cached_input_tokens)
                 .saturating_add(cache_write_tokens),
@@ -189,7 +189,7 @@ impl Usage {
             cached_input_tokens,
             cache_write_tokens,
             thinking_tokens: count(thinking_tokens),
-            ..model::Usage::default()
+            ..model::ReportedUsage::default()
         }
     }
 }

@@ -35,7 +35,7 @@ fn is_role_alone(content: &RawJson) -> bool {
 pub struct SignedText {
     #[serde(rename = "thoughtSignature")]
     pub signature: RawJson,
-    /// The signature came with text; otherwise it came alone.
+    /// True if the signature came with text; otherwise it came alone.
     #[serde(default, deserialize_with = "null_as_default")]
     pub has_text: bool,
 }

@@ -12,16 +12,17 @@ use super::{
     wire::{Candidate, Chunk, FunctionCall, Part, UsageMetadata},
 };
 use crate::{
-    model::{FinishReason, ModelEvent, OpaqueTarget, UnreadableContent},
-    protocol::{Opaque, RawJson, sse::SseFrame},
+    model::{FinishReason, ModelEvent, ProviderDataTarget, UnreadableContent},
+    protocol::{ProviderData, RawJson, sse::SseFrame},
     providers::{
         answer_layout::LayoutRecorder,
+        images::image_event,
         sources::CitedPages,
         transport::{
             decoder::{DecodeError, EventDecoder},
             other_protocol::detect_other_protocol,
         },
-        unreadable::{UnreadablePieces, raw_excerpt},
+        unreadable::UnreadablePieces,
     },
     settings::EndpointKind,
 };
@@ -239,9 +240,7 @@ impl ContentDecoder {
         let thinks = part.thought || matches!(part.kind.as_deref(), Some("thinking" | "reasoning"));
         if is_image && !thinks {
             self.layout.flush(events);
-            let raw = raw_excerpt(raw.as_str());
-            let what = UnreadableContent::Image;
-            events.push_back(ModelEvent::Unreadable { what, raw });
+            events.push_back(image_event(raw.as_str()));
         } else if let Some(media) = media.filter(|_| !thinks) {
             let what = match media.starts_with("audio/") {
                 true => UnreadableContent::Audio,
@@ -284,9 +283,9 @@ impl ContentDecoder {
             });
             let own_id = own_id.map(|id| RawJson::parse_or_quote(&Value::from(id).to_string()));
             for (field, value) in [(ID_FIELD, own_id), (SIGNATURE_FIELD, signature)] {
-                events.extend(value.map(|value| ModelEvent::Opaque {
-                    beside: OpaqueTarget::ToolCall(index),
-                    data: Opaque {
+                events.extend(value.map(|value| ModelEvent::ProviderData {
+                    target: ProviderDataTarget::ToolCall(index),
+                    data: ProviderData {
                         kind: PROVIDER_KIND.into(),
                         field: field.into(),
                         value,

@@ -64,6 +64,8 @@ pub fn parse_finish_reason(reason: &str) -> FinishReason {
     match reason {
         "STOP" => FinishReason::Stop,
         "MAX_TOKENS" => FinishReason::Length,
+        // Google says STOP; servers that imitate its protocol name the calls.
+        "FUNCTION_CALL" | "TOOL_CALLS" => FinishReason::ToolCalls,
         "SAFETY" | "IMAGE_SAFETY" => FinishReason::Safety,
         "RECITATION"
         | "BLOCKLIST"
@@ -74,5 +76,18 @@ pub fn parse_finish_reason(reason: &str) -> FinishReason {
         | "MODEL_ARMOR" => FinishReason::ContentFilter,
         "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => FinishReason::MalformedFunctionCall,
         other => FinishReason::from(other.to_lowercase()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_may_end_for_its_calls() {
+        for reason in ["FUNCTION_CALL", "TOOL_CALLS"] {
+            assert_eq!(parse_finish_reason(reason), FinishReason::ToolCalls);
+        }
+        assert_eq!(parse_finish_reason("ODD"), FinishReason::Other("odd".to_owned()));
     }
 }

@@ -15,7 +15,7 @@ pub struct StreamedArguments(Map<String, Value>);
 
 /// A step of a path.
 #[derive(Clone, Debug, PartialEq)]
-enum Step {
+enum PathStep {
     Field(String),
     Index(usize),
 }
@@ -43,20 +43,20 @@ impl StreamedArguments {
 }
 
 /// Returns the value at a path, which is created unless it is there.
-fn place_at<'a>(root: &'a mut Map<String, Value>, steps: &[Step]) -> Option<&'a mut Value> {
-    let (Step::Field(first), rest) = steps.split_first()? else {
+fn place_at<'a>(root: &'a mut Map<String, Value>, steps: &[PathStep]) -> Option<&'a mut Value> {
+    let (PathStep::Field(first), rest) = steps.split_first()? else {
         return None;
     };
     let mut place = root.entry(first.clone()).or_insert(Value::Null);
     for step in rest {
         place = match step {
-            Step::Field(name) => {
+            PathStep::Field(name) => {
                 if !place.is_object() {
                     *place = Value::Object(Map::new());
                 }
                 place.as_object_mut()?.entry(name.clone()).or_insert(Value::Null)
             }
-            Step::Index(index) => {
+            PathStep::Index(index) => {
                 if !place.is_array() {
                     *place = Value::Array(Vec::new());
                 }
@@ -72,13 +72,13 @@ fn place_at<'a>(root: &'a mut Map<String, Value>, steps: &[Step]) -> Option<&'a 
 }
 
 /// Parses a path: `$.a.b[0]["c d"]`.
-fn parse_path(path: &str) -> Option<Vec<Step>> {
+fn parse_path(path: &str) -> Option<Vec<PathStep>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();
     while !rest.is_empty() {
         if let Some(tail) = rest.strip_prefix('.') {
             let end = tail.find(['.', '[']).unwrap_or(tail.len());
-            steps.push(Step::Field(tail[..end].to_owned()));
+            steps.push(PathStep::Field(tail[..end].to_owned()));
             rest = &tail[end..];
         } else {
             let tail = rest.strip_prefix('[')?;
@@ -86,12 +86,12 @@ fn parse_path(path: &str) -> Option<Vec<Step>> {
             let (step, tail) = match quote {
                 Some(quote) => {
                     let (name, tail) = tail[1..].split_once(&format!("{quote}]"))?;
-                    (Step::Field(name.to_owned()), tail)
+                    (PathStep::Field(name.to_owned()), tail)
                 }
                 None => {
                     let (index, tail) = tail.split_once(']')?;
                     (
-                        Step::Index(index.parse().ok().filter(|index| *index <= MAX_INDEX)?),
+                        PathStep::Index(index.parse().ok().filter(|index| *index <= MAX_INDEX)?),
                         tail,
                     )
                 }

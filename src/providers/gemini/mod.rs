@@ -26,13 +26,15 @@ use super::{
     catalog::{Catalog, ListedModel},
     error_phrases::is_tools_unsupported,
     fallback_messages::{adapt_tools, has_tools},
+    images::{self, ImageClient},
     rejection_text::RejectionText,
     rejections::Rejections,
     transport::Api,
 };
 use crate::{
     model::{
-        Endpoint, ListedModels, ModelError, ModelRequest, ModelStream, RequestPreview, ServerCapabilities,
+        Endpoint, ImageAnswer, ImageApi, ImageError, ImageRequest, ListedModels, ModelError, ModelRequest,
+        ModelStream, RequestPreview, ServerCapabilities,
     },
     protocol::ModelCapabilities,
     settings::PromptLength,
@@ -103,7 +105,7 @@ impl Gemini {
     ///
     /// # Errors
     ///
-    /// If it can never be called: the address is invalid, or a header or the key can't be sent.
+    /// If it can never be called: the URL is invalid, or a header or the key can't be sent.
     pub fn new(config: &EndpointConfig) -> Result<Self, ModelError> {
         let key_header = |key: &str| (HeaderName::from_static("x-goog-api-key"), key.to_owned());
         Ok(Self {
@@ -130,7 +132,13 @@ impl Gemini {
     }
 
     /// Learns from a rejected request. Returns true if the next one will differ.
-    fn learn(&self, model: &str, form: &RequestForm, request: &ModelRequest, error: &ModelError) -> bool {
+    fn learn_from_rejection(
+        &self,
+        model: &str,
+        form: &RequestForm,
+        request: &ModelRequest,
+        error: &ModelError,
+    ) -> bool {
         let feature = if has_tools(request) && is_tools_unsupported(error) {
             Feature::Tools
         } else if let Some(text) = RejectionText::from_error(error) {
@@ -164,7 +172,7 @@ impl Gemini {
         models::read_list(pages).ok_or_else(|| {
             self.api
                 .transport()
-                .invalid_answer("sent an invalid list of models.")
+                .invalid_response("sent an invalid list of models.")
         })
     }
 }
@@ -210,7 +218,7 @@ impl Endpoint for Gemini {
         };
         let config = body.get("generationConfig").cloned().unwrap_or_default();
         RequestPreview {
-            address: self.api.endpoint().address.clone(),
+            url: self.api.endpoint().url.clone(),
             conversation_fields: &["systemInstruction", "contents", "tools"],
             messages: request.shown_messages(),
             tools: request.shown_tools(),
@@ -229,9 +237,28 @@ impl Endpoint for Gemini {
             let decoder = ContentDecoder::default();
             match self.api.call(&path, "alt=sse", model, &body, decoder).await {
                 // This is not a retry: the next request differs.
-                Err(error) if self.learn(model, &form, &adapted, &error) => {}
+                Err(error) if self.learn_from_rejection(model, &form, &adapted, &error) => {}
                 answer => return answer,
             }
         }
+    }
+
+    fn image_api(&self, model: &str, is_set: bool) -> Option<ImageApi> {
+        images::google_model_api(model).or(is_set.then_some(ImageApi::GenerateContent))
+    }
+
+    async fn make_image(
+        &self,
+        model: &str,
+        _: ImageApi,
+        request: &ImageRequest,
+    ) -> Result<ImageAnswer, ImageError> {
+        let client = ImageClient {
+            transport: self.api.transport(),
+            headers: self.api.headers(),
+            url: &|path| self.api.path_url(path),
+            max_bytes: request.max_bytes,
+        };
+        images::by_generate_content(&client, &models::image_path(model), model, request).await
     }
 }

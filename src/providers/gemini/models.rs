@@ -1,4 +1,4 @@
-//! The list of models, and the addresses of their calls.
+//! The list of models, and the URLs of their calls.
 
 use std::cmp::Reverse;
 
@@ -77,12 +77,21 @@ fn read_thinking(name: &str, entry: &Value) -> Option<ThinkingSupport> {
 
 /// Returns the path of a streamed call.
 pub fn call_path(model: &str) -> String {
+    format!("{}:streamGenerateContent", model_path(model))
+}
+
+/// Returns the path of a call for an image.
+pub fn image_path(model: &str) -> String {
+    format!("{}:generateContent", model_path(model))
+}
+
+fn model_path(model: &str) -> String {
     let collection = match model.contains('/') {
         true => "",
         false => COLLECTION,
     };
     let model = utf8_percent_encode(model, PATH);
-    format!("/{collection}{model}:streamGenerateContent")
+    format!("/{collection}{model}")
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@ use serde_json::{Map, Value, json};
 use super::{PROVIDER_KIND, content::SignedText, decoder, thinking::ThinkingForm};
 use crate::{
     model::{ModelFile, ModelMessage, ModelRequest, ToolSpec, ToolUse},
-    protocol::{Opaque, RawJson},
+    protocol::{ProviderData, RawJson},
     providers::{
-        answer_layout::{Block, arrange_blocks},
+        answer_layout::{AnswerBlock, arrange_blocks},
         fallback_messages::{offered_forced_tools, require_tools, without_system},
     },
 };
 
-/// The temperature unless the person sets one. Lower ones make these models repeat themselves.
+/// The temperature unless the user sets one. Lower ones make these models repeat themselves.
 const USUAL_TEMPERATURE: f64 = 1.0;
 
 /// Google's signature for a call that another model has made.
@@ -23,9 +23,9 @@ const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 #[derive(Clone, Copy, Debug)]
 pub struct RequestForm {
     pub thinking: ThinkingForm,
-    /// The model rejects function calls without signatures.
+    /// True if the model rejects function calls without signatures.
     pub needs_signatures: bool,
-    /// The model takes the signatures of earlier answers.
+    /// True if the model takes the signatures of earlier answers.
     pub earlier_signatures: bool,
     pub system: bool,
 }
@@ -36,7 +36,7 @@ pub struct RequestForm {
 pub struct ContentRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     system_instruction: Option<Value>,
-    contents: Vec<Content>,
+    contents: Vec<RequestContent>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,21 +45,21 @@ pub struct ContentRequest {
 }
 
 #[derive(Debug, Serialize)]
-struct Content {
+struct RequestContent {
     role: &'static str,
-    parts: Vec<Part>,
+    parts: Vec<RequestPart>,
 }
 
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Part {
+struct RequestPart {
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     /// The content of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     inline_data: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    function_call: Option<FunctionCall>,
+    function_call: Option<RequestFunctionCall>,
     #[serde(skip_serializing_if = "Option::is_none")]
     function_response: Option<FunctionResponse>,
     /// The signature of the thoughts that led to the part.
@@ -68,7 +68,7 @@ struct Part {
 }
 
 #[derive(Debug, Serialize)]
-struct FunctionCall {
+struct RequestFunctionCall {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<RawJson>,
     name: String,
@@ -104,7 +104,7 @@ pub fn build_request(request: &ModelRequest, form: &RequestForm) -> ContentReque
         without_system(&mut messages);
     }
     let mut system = Vec::new();
-    let mut contents: Vec<Content> = Vec::new();
+    let mut contents: Vec<RequestContent> = Vec::new();
     let mut calls: Vec<OpenCall> = Vec::new();
     let question = messages
         .iter()
@@ -120,7 +120,7 @@ pub fn build_request(request: &ModelRequest, form: &RequestForm) -> ContentReque
             ModelMessage::Assistant {
                 text,
                 tool_calls,
-                opaque,
+                provider_data,
                 ..
             } => {
                 // Earlier turns are not checked.
@@ -128,7 +128,13 @@ pub fn build_request(request: &ModelRequest, form: &RequestForm) -> ContentReque
                 push_parts(
                     &mut contents,
                     "model",
-                    answer_parts(text, tool_calls, opaque, needs_signature, form.earlier_signatures),
+                    answer_parts(
+                        text,
+                        tool_calls,
+                        provider_data,
+                        needs_signature,
+                        form.earlier_signatures,
+                    ),
                 );
                 calls.extend(tool_calls.iter().map(|call| OpenCall {
                     tool_use_id: call.id.clone(),
@@ -141,9 +147,9 @@ pub fn build_request(request: &ModelRequest, form: &RequestForm) -> ContentReque
                 let call = at.map(|at| calls.remove(at));
                 let (id, name) = call.map_or((None, String::new()), |call| (call.id, call.name));
                 let response = json!({ "output": output });
-                let part = Part {
+                let part = RequestPart {
                     function_response: Some(FunctionResponse { id, name, response }),
-                    ..Part::default()
+                    ..RequestPart::default()
                 };
                 push_parts(&mut contents, "user", vec![part]);
             }
@@ -179,16 +185,16 @@ fn generation_config(request: &ModelRequest, form: &RequestForm) -> Map<String, 
 fn answer_parts(
     text: &str,
     tool_calls: &[ToolUse],
-    opaque: &[Opaque],
+    provider_data: &[ProviderData],
     needs_signature: bool,
     with_signatures: bool,
-) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
-    for block in arrange_blocks(text, tool_calls.len(), opaque, PROVIDER_KIND) {
+) -> Vec<RequestPart> {
+    let mut parts: Vec<RequestPart> = Vec::new();
+    for block in arrange_blocks(text, tool_calls.len(), provider_data, PROVIDER_KIND) {
         match block {
-            Block::Text(text) => parts.push(text_part(text)),
-            Block::Call(index) => parts.extend(tool_calls.get(index).map(call_part)),
-            Block::Provider(raw) => add_signature(&mut parts, &raw),
+            AnswerBlock::Text(text) => parts.push(text_part(text)),
+            AnswerBlock::Call(index) => parts.extend(tool_calls.get(index).map(call_part)),
+            AnswerBlock::Provider(raw) => add_signature(&mut parts, &raw),
         }
     }
     if !with_signatures {
@@ -206,62 +212,65 @@ fn answer_parts(
 }
 
 /// Adds the signature of a text to the last part, or as a part without text, as it came.
-fn add_signature(parts: &mut Vec<Part>, raw: &RawJson) {
+fn add_signature(parts: &mut Vec<RequestPart>, raw: &RawJson) {
     let signature = SignedText::parse(raw);
     let Some(signed) = signature else { return };
     let last = parts.last_mut().filter(|part| part.text.is_some());
     match last.filter(|_| signed.has_text) {
         Some(part) => part.thought_signature = Some(signed.signature),
-        None => parts.push(Part {
+        None => parts.push(RequestPart {
             thought_signature: Some(signed.signature),
             ..text_part("")
         }),
     }
 }
 
-fn text_part(text: &str) -> Part {
-    Part {
+fn text_part(text: &str) -> RequestPart {
+    RequestPart {
         text: Some(text.to_owned()),
-        ..Part::default()
+        ..RequestPart::default()
     }
 }
 
-fn file_part(file: &ModelFile) -> Part {
-    Part {
+fn file_part(file: &ModelFile) -> RequestPart {
+    RequestPart {
         inline_data: Some(json!({ "mimeType": file.media_type, "data": *file.base64 })),
-        ..Part::default()
+        ..RequestPart::default()
     }
 }
 
-fn call_part(call: &ToolUse) -> Part {
-    Part {
-        function_call: Some(FunctionCall {
+fn call_part(call: &ToolUse) -> RequestPart {
+    RequestPart {
+        function_call: Some(RequestFunctionCall {
             id: data_of(call, decoder::ID_FIELD),
             name: call.name.clone(),
             args: RawJson::parse_or_quote(&call.arguments),
         }),
         thought_signature: data_of(call, decoder::SIGNATURE_FIELD),
-        ..Part::default()
+        ..RequestPart::default()
     }
 }
 
 /// Returns the data of a call that came in a field.
 fn data_of(call: &ToolUse, field: &str) -> Option<RawJson> {
-    let mut own = call.opaque.iter().filter(|data| data.kind == PROVIDER_KIND);
+    let mut own = call
+        .provider_data
+        .iter()
+        .filter(|data| data.kind == PROVIDER_KIND);
     own.find(|data| data.field == field)
         .map(|data| data.value.clone())
 }
 
 /// Adds parts to the last content, if it has the same role, or as a new content. The outputs of functions have
 /// contents of their own.
-fn push_parts(contents: &mut Vec<Content>, role: &'static str, parts: Vec<Part>) {
-    let is_output = |parts: &[Part]| parts.iter().any(|part| part.function_response.is_some());
+fn push_parts(contents: &mut Vec<RequestContent>, role: &'static str, parts: Vec<RequestPart>) {
+    let is_output = |parts: &[RequestPart]| parts.iter().any(|part| part.function_response.is_some());
     match contents.last_mut() {
         _ if parts.is_empty() => {}
         Some(last) if last.role == role && is_output(&last.parts) == is_output(&parts) => {
             last.parts.extend(parts);
         }
-        _ => contents.push(Content { role, parts }),
+        _ => contents.push(RequestContent { role, parts }),
     }
 }
 
@@ -272,9 +281,9 @@ fn request_tools(tools: &[std::sync::Arc<ToolSpec>]) -> Vec<Value> {
             let ToolSpec {
                 name,
                 description,
-                parameters,
+                input_schema,
             } = &**tool;
-            json!({ "name": name, "description": description, "parametersJsonSchema": parameters })
+            json!({ "name": name, "description": description, "parametersJsonSchema": input_schema })
         })
         .collect();
     match declarations.is_empty() {

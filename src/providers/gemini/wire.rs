@@ -4,7 +4,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
 use crate::{
-    model::Usage,
+    model::ReportedUsage,
     protocol::RawJson,
     providers::lenient::{default_if_invalid, ignore_invalid, null_as_default, text_or_default},
 };
@@ -54,7 +54,7 @@ pub struct Part {
     pub kind: Option<String>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub text: Option<String>,
-    /// The text is a summary of thoughts.
+    /// True if the text is a summary of thoughts.
     #[serde(deserialize_with = "null_as_default")]
     pub thought: bool,
     /// The text of a part with the type `thinking`.
@@ -81,7 +81,7 @@ pub struct FunctionCall {
     pub args: Option<Value>,
     #[serde(deserialize_with = "null_as_default")]
     pub partial_args: Vec<PartialArgument>,
-    /// More of this call follows.
+    /// True if more of this call follows.
     #[serde(deserialize_with = "null_as_default")]
     pub will_continue: bool,
 }
@@ -160,10 +160,10 @@ pub struct ModalityTokens {
 }
 
 impl UsageMetadata {
-    pub fn to_usage(&self) -> Usage {
+    pub fn to_usage(&self) -> ReportedUsage {
         let count = |count: Option<u64>| count.unwrap_or(0);
         let thinking_tokens = count(self.thoughts_token_count);
-        Usage {
+        ReportedUsage {
             input_tokens: count(self.prompt_token_count)
                 .saturating_add(count(self.tool_use_prompt_token_count)),
             output_tokens: count(self.candidates_token_count).saturating_add(thinking_tokens),
@@ -171,7 +171,7 @@ impl UsageMetadata {
             thinking_tokens,
             image_input_tokens: image_tokens(&self.prompt_tokens_details),
             image_output_tokens: image_tokens(&self.candidates_tokens_details),
-            ..Usage::default()
+            ..ReportedUsage::default()
         }
     }
 }

@@ -16,13 +16,13 @@ use crate::{
     protocol::{ModelCapabilities, ThinkingLevel, ThinkingSupport},
     providers::{
         list_entry::read_capabilities,
-        model_list::{parse_tokens, plausible},
+        model_list::{parse_tokens, plausible_window},
         transport::Transport,
     },
 };
 
-/// The ends of base URLs with a version.
-const VERSIONS: [&str; 2] = ["/v1", "/v1beta"];
+/// The version suffixes of base URLs.
+const VERSION_SUFFIXES: [&str; 2] = ["/v1", "/v1beta"];
 
 /// The time limit of a probe, which delays the first answer.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -33,7 +33,7 @@ const MAX_PROBE_BYTES: usize = 4 << 20;
 /// The probe of a server that the user may run.
 #[derive(Clone, Debug)]
 pub struct LocalProbe {
-    /// The root address of a local server, before the version, with the query of the base URL. Hosted servers
+    /// The root URL of a local server, before the version, with the query of the base URL. Hosted servers
     /// are not probed, since they would only have to reject the requests.
     root: Option<Url>,
 }
@@ -41,15 +41,18 @@ pub struct LocalProbe {
 impl LocalProbe {
     /// Creates the probe of the server with this base URL.
     pub fn new(url: &Url) -> Self {
-        let is_own = url.scheme() == "http";
+        // Hosted servers use TLS.
+        let is_local = url.scheme() == "http";
         let mut root = url.clone();
         root.set_fragment(None);
         let path = root.path().trim_end_matches('/');
-        let version = VERSIONS.iter().find_map(|version| path.strip_suffix(version));
+        let version = VERSION_SUFFIXES
+            .iter()
+            .find_map(|version| path.strip_suffix(version));
         let path = version.unwrap_or(path).to_owned() + "/";
         root.set_path(&path);
         Self {
-            root: is_own.then_some(root),
+            root: is_local.then_some(root),
         }
     }
 
@@ -80,7 +83,7 @@ impl LocalProbe {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelProbe {
     pub capabilities: ModelCapabilities,
-    /// The chat template has a field that turns the thinking on and off (`enable_thinking`).
+    /// True if the chat template has a field that turns the thinking on and off (`enable_thinking`).
     pub has_template_switch: bool,
 }
 
@@ -142,7 +145,7 @@ impl LocalServer<'_> {
         json_answer(http.get(self.url(path)?).headers(self.headers.clone())).await
     }
 
-    /// Returns an address of the server, with the query of the base URL.
+    /// Returns a URL of the server, with the query of the base URL.
     fn url(&self, path: &str) -> Option<Url> {
         let mut url = self.root.join(path).ok()?;
         url.set_query(self.root.query());
@@ -150,7 +153,7 @@ impl LocalServer<'_> {
     }
 }
 
-/// Returns true for properties of llama.cpp. Other servers answer any address with an object.
+/// Returns true for properties of llama.cpp. Other servers respond to any URL with an object.
 fn is_llama_cpp(props: &Value) -> bool {
     [
         "default_generation_settings",
@@ -232,7 +235,7 @@ fn ollama_shown_window(model: &Value) -> Option<usize> {
         .unwrap_or_default();
     let set = parameters.lines().find_map(|line| {
         let mut words = line.split_whitespace();
-        (words.next() == Some("num_ctx")).then(|| words.next()?.parse().ok().and_then(plausible))?
+        (words.next() == Some("num_ctx")).then(|| words.next()?.parse().ok().and_then(plausible_window))?
     });
     set.or_else(|| {
         let info = model.get("model_info")?.as_object()?;
@@ -241,7 +244,7 @@ fn ollama_shown_window(model: &Value) -> Option<usize> {
     })
 }
 
-/// Sends a request and returns the JSON of a successful response. Not every server has every address.
+/// Sends a request and returns the JSON of a successful response. Not every server has every URL.
 async fn json_answer(request: RequestBuilder) -> Option<Value> {
     let mut response = request.send().await.ok()?.error_for_status().ok()?;
     let mut body = Vec::new();

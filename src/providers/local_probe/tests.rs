@@ -121,7 +121,7 @@ fn reads_capabilities_of_local_servers() {
 }
 
 #[test]
-fn probes_only_local_servers_beside_the_version() {
+fn probes_local_servers_only_above_the_version() {
     let root = |url: &str| {
         let probe = LocalProbe::new(&Url::parse(url).unwrap());
         probe.root.map(String::from)

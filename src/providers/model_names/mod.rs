@@ -10,7 +10,7 @@ pub struct KnownModels<'a> {
     pub endpoint: &'a str,
     /// The listed ids without the endpoint's name; `None` before the first list.
     pub listed: Option<&'a [String]>,
-    /// The endpoint serves no other models than the listed ones.
+    /// True if the endpoint serves no other models than the listed ones.
     pub is_complete: bool,
 }
 

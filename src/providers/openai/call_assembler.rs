@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::{PROVIDER_KIND, wire::ToolCall};
+use super::{PROVIDER_KIND, wire::ToolCallFragment};
 use crate::{
-    model::{ModelEvent, OpaqueTarget},
-    protocol::Opaque,
+    model::{ModelEvent, ProviderDataTarget},
+    protocol::ProviderData,
 };
 
 /// The calls that have begun. The position in the list is the call's index in the events.
@@ -23,7 +23,7 @@ struct PartialCall {
 #[derive(Debug, Default)]
 struct HeldFragment {
     arguments: String,
-    opaque: Vec<Opaque>,
+    provider_data: Vec<ProviderData>,
 }
 
 impl CallAssembler {
@@ -37,11 +37,11 @@ impl CallAssembler {
     }
 
     /// Adds a fragment of a call and appends the completed events.
-    pub fn push(&mut self, mut fragment: ToolCall, events: &mut VecDeque<ModelEvent>) {
+    pub fn push(&mut self, mut fragment: ToolCallFragment, events: &mut VecDeque<ModelEvent>) {
         let id = fragment.id.take().filter(|id| !id.is_empty());
         let name = fragment.function.name.take().filter(|name| !name.is_empty());
         let arguments = fragment.function.take_arguments();
-        let opaque = fragment.extra_content.take().map(|value| Opaque {
+        let provider_data = fragment.extra_content.take().map(|value| ProviderData {
             kind: PROVIDER_KIND.into(),
             field: "extra_content".into(),
             value,
@@ -52,21 +52,26 @@ impl CallAssembler {
         call.wire_id = call.wire_id.take().or(id);
         let mut ready = HeldFragment {
             arguments,
-            opaque: opaque.into_iter().collect(),
+            provider_data: provider_data.into_iter().collect(),
         };
         if let Some(waiting) = &mut call.held {
             waiting.arguments.push_str(&ready.arguments);
-            waiting.opaque.append(&mut ready.opaque);
+            waiting.provider_data.append(&mut ready.provider_data);
             let Some(name) = name else { return };
             ready = std::mem::take(waiting);
             call.held = None;
             let id = call.wire_id.clone().unwrap_or_else(|| format!("call_{index}"));
             events.push_back(ModelEvent::ToolCall { index, id, name });
         }
-        events.extend(ready.opaque.into_iter().map(|data| ModelEvent::Opaque {
-            beside: OpaqueTarget::ToolCall(index),
-            data,
-        }));
+        events.extend(
+            ready
+                .provider_data
+                .into_iter()
+                .map(|data| ModelEvent::ProviderData {
+                    target: ProviderDataTarget::ToolCall(index),
+                    data,
+                }),
+        );
         if !ready.arguments.is_empty() {
             let delta = ready.arguments;
             events.push_back(ModelEvent::ToolArguments { index, delta });

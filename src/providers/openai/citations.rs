@@ -1,4 +1,4 @@
-//! The sources that a model server sends beside its answer.
+//! The sources that a model server sends along with its answer.
 
 use super::wire::{Annotation, CitedPage};
 use crate::{protocol::CitedSource, providers::sources::MAX_SOURCES};

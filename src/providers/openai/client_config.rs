@@ -1,4 +1,4 @@
-//! The address and the headers of async-openai's requests.
+//! The URL and the headers of async-openai's requests.
 
 use async_openai::config::{Config, OpenAIConfig};
 use reqwest::header::{self, HeaderMap};
@@ -21,7 +21,7 @@ impl Config for ClientConfig {
             .get(header::AUTHORIZATION)
             .is_some_and(|value| value == "Bearer ")
         {
-            // User info in the address may replace it.
+            // User info in the URL may replace it.
             headers.remove(header::AUTHORIZATION);
         }
         if let Some(value) = headers.get_mut(header::AUTHORIZATION) {

@@ -1,7 +1,7 @@
 //! Endpoints with OpenAI's chat completions protocol: OpenAI itself, Ollama, llama.cpp, vLLM, LM Studio,
 //! OpenRouter, DeepSeek, Groq, Mistral, xAI and others.
 //!
-//! Requests, addresses and the model list use async-openai. The response is decoded here ([`decoder`]),
+//! Requests, URLs and the model list use async-openai. The response is decoded here ([`decoder`]),
 //! because async-openai's stream is unbounded and can't tell a clean end from a broken one.
 
 mod call_assembler;
@@ -9,6 +9,7 @@ mod citations;
 mod client_config;
 pub mod decoder;
 mod reasoning_details;
+mod rejected_features;
 mod request;
 mod service;
 #[cfg(test)]
@@ -17,47 +18,35 @@ mod thinking_rejection;
 mod unknown_content;
 mod wire;
 
-use std::{
-    collections::HashSet,
-    fmt,
-    sync::atomic::{AtomicBool, Ordering},
-};
+use std::fmt;
 
 use async_openai::{
     Client,
     config::{Config, OpenAIConfig},
 };
-use parking_lot::Mutex;
 use reqwest::header::{self, HeaderValue};
 use serde_json::{Map, Value};
 
-use self::{
-    client_config::ClientConfig,
-    decoder::ChunkDecoder,
-    thinking_rejection::{RejectedThinking, is_thinking_rejection, thinking_choice_rejection},
-};
+use self::{client_config::ClientConfig, decoder::ChunkDecoder, rejected_features::RejectedFeatures};
 use super::{
     EndpointConfig,
     catalog::{Catalog, ListedModel},
-    error_phrases,
-    fallback_messages::has_tools,
+    images::{self, ImageClient},
     local_probe::LocalProbe,
     model_list,
-    rejections::Rejections,
     transport::{
-        EndpointInfo, Transport,
-        address::{base_path_url, checked_key, configured_headers, endpoint_url},
-        answer_stream,
+        EndpointInfo, Transport, answer_stream,
         api::MODEL_LIST_TIMEOUT,
         list_backoff::ListBackoff,
+        urls::{base_path_url, checked_key, configured_headers, endpoint_url},
     },
 };
 use crate::{
     model::{
-        Endpoint, ListedModels, ModelError, ModelMessage, ModelRequest, ModelStream, RequestPreview,
-        ServerCapabilities,
+        Endpoint, ImageAnswer, ImageApi, ImageError, ImageRequest, ListedModels, ModelError, ModelRequest,
+        ModelStream, RequestPreview, ServerCapabilities,
     },
-    protocol::{ModelCapabilities, ThinkingChoice},
+    protocol::ModelCapabilities,
     settings::{Dialect, PromptLength, ThinkingField},
 };
 
@@ -74,21 +63,8 @@ pub struct OpenAi {
     dialect: Dialect,
     /// The delay before the next request of the model list.
     list_backoff: ListBackoff,
-    /// The server has rejected the request for usage (as Mistral has).
-    rejects_usage: AtomicBool,
-    /// The server has rejected the field that forces a tool.
-    rejects_tool_choice: AtomicBool,
-    /// The server has rejected the model's earlier thinking.
-    rejects_thinking: AtomicBool,
-    /// Models for which the server has rejected the amount of thinking.
-    models_without_thinking_choice: UnsupportedModels,
-    /// Choices of thinking that a model does not take.
-    rejected_choices: Rejections<ThinkingChoice>,
-    /// Models for which the server has rejected tools.
-    models_without_tools: UnsupportedModels,
     prompt_length: PromptLength,
-    /// Models for which the server has rejected the system role.
-    models_without_system: UnsupportedModels,
+    rejected: RejectedFeatures,
 }
 
 impl fmt::Debug for OpenAi {
@@ -102,7 +78,7 @@ impl OpenAi {
     ///
     /// # Errors
     ///
-    /// If it can never be called: the address is invalid, or a header or the key can't be sent.
+    /// If it can never be called: the URL is invalid, or a header or the key can't be sent.
     pub fn new(config: &EndpointConfig) -> Result<Self, ModelError> {
         let url = endpoint_url(config)?;
         let facts = EndpointInfo::new(config, &url);
@@ -132,14 +108,8 @@ impl OpenAi {
             local: LocalProbe::new(&url),
             dialect: config.dialect,
             list_backoff: ListBackoff::default(),
-            rejects_usage: AtomicBool::new(false),
-            rejects_tool_choice: AtomicBool::new(false),
-            rejects_thinking: AtomicBool::new(config.dialect.forget_thinking),
-            models_without_thinking_choice: UnsupportedModels::default(),
-            rejected_choices: Rejections::default(),
-            models_without_tools: UnsupportedModels::default(),
             prompt_length: config.prompt_length,
-            models_without_system: UnsupportedModels::default(),
+            rejected: RejectedFeatures::new(config.dialect.forget_thinking),
         })
     }
 
@@ -157,7 +127,7 @@ impl OpenAi {
         let completion = request::build_completion(model, request, self.dialect_for(model), capabilities);
         let body = serde_json::to_vec(&completion).map_err(|error| {
             self.transport
-                .invalid_answer(format!("cannot be sent this conversation: {error}"))
+                .invalid_request(format!("cannot be sent this conversation: {error}"))
         })?;
         let post = self
             .transport
@@ -167,7 +137,7 @@ impl OpenAi {
             .body(body);
         let post = post.build().map_err(|error| {
             self.transport
-                .invalid_answer(format!("can't be called: {}", error.without_url()))
+                .invalid_request(format!("can't be called: {}", error.without_url()))
         })?;
         self.transport.send(post, Some(model)).await
     }
@@ -199,15 +169,7 @@ impl Endpoint for OpenAi {
     }
 
     fn capabilities(&self, model: &str) -> ServerCapabilities {
-        ServerCapabilities {
-            tools: self.catalog.takes_tools(model) && !self.models_without_tools.contains(model),
-            system: !self.models_without_system.contains(model),
-            usage: !self.rejects_usage.load(Ordering::Relaxed),
-            tool_choice: !self.rejects_tool_choice.load(Ordering::Relaxed),
-            thinking: !self.rejects_thinking.load(Ordering::Relaxed),
-            thinking_choice: !self.models_without_thinking_choice.contains(model),
-            rejected_features: self.rejected_choices.count(model),
-        }
+        self.rejected.capabilities(model, self.catalog.takes_tools(model))
     }
 
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
@@ -226,7 +188,7 @@ impl Endpoint for OpenAi {
         };
         let max_tokens = ["max_completion_tokens", "max_tokens"].map(|name| body.get(name)?.as_u64());
         RequestPreview {
-            address: self.transport.endpoint.address.clone(),
+            url: self.transport.endpoint.url.clone(),
             conversation_fields: &["model", "messages", "tools"],
             messages: list("messages"),
             tools: list("tools"),
@@ -241,58 +203,35 @@ impl Endpoint for OpenAi {
             let capabilities = self.request_capabilities(model, request);
             // This is not a retry: the next request differs.
             match self.send_completion(model, request, capabilities).await {
-                Err(error) if capabilities.usage && error.error.message.contains("stream_options") => {
-                    self.rejects_usage.store(true, Ordering::Relaxed);
-                }
                 Err(error)
-                    if capabilities.thinking && has_thinking(request) && is_thinking_rejection(&error) =>
-                {
-                    self.rejects_thinking.store(true, Ordering::Relaxed);
-                }
-                Err(error)
-                    if capabilities.thinking_choice
-                        && let Some(choice) = request.parameters.thinking()
-                        && let Some(rejected) = thinking_choice_rejection(&error) =>
-                {
-                    match rejected {
-                        RejectedThinking::Field => {
-                            tracing::warn!(%model, error = %error, "asking without a choice of thinking from now on");
-                            self.models_without_thinking_choice.add(model);
-                        }
-                        RejectedThinking::Choice => {
-                            tracing::warn!(%model, error = %error, "asking without this choice of thinking from now on");
-                            self.rejected_choices.add(model, choice);
-                        }
-                    }
-                }
-                Err(error)
-                    if capabilities.tool_choice
-                        && !request::forced_tools(request, capabilities).is_empty()
-                        && error.error.message.contains("tool_choice") =>
-                {
-                    self.rejects_tool_choice.store(true, Ordering::Relaxed);
-                }
-                Err(error)
-                    if capabilities.tools
-                        && has_tools(request)
-                        && error_phrases::is_tools_unsupported(&error) =>
-                {
-                    tracing::warn!(%model, error = %error, "asking without tools from now on");
-                    self.models_without_tools.add(model);
-                }
-                Err(error)
-                    if capabilities.system
-                        && has_system_message(request)
-                        && error_phrases::is_system_unsupported(&error) =>
-                {
-                    tracing::warn!(%model, error = %error, "asking without a system prompt from now on");
-                    self.models_without_system.add(model);
-                }
+                    if self
+                        .rejected
+                        .learn_from_rejection(model, request, capabilities, &error) => {}
                 response => break response?,
             }
         };
         let decoder = ChunkDecoder::default();
         answer_stream::stream_events(self.transport.clone(), response, decoder, self.max_frame_bytes).await
+    }
+
+    fn image_api(&self, model: &str, is_set: bool) -> Option<ImageApi> {
+        images::openai_model_api(model).or(is_set.then_some(ImageApi::Images))
+    }
+
+    async fn make_image(
+        &self,
+        model: &str,
+        api: ImageApi,
+        request: &ImageRequest,
+    ) -> Result<ImageAnswer, ImageError> {
+        let config = self.client.config();
+        let client = ImageClient {
+            transport: &self.transport,
+            headers: config.headers(),
+            url: &|path| config.url(path),
+            max_bytes: request.max_bytes,
+        };
+        images::by_openai(&client, model, api, request).await
     }
 }
 
@@ -301,8 +240,7 @@ impl OpenAi {
     fn request_capabilities(&self, model: &str, request: &ModelRequest) -> ServerCapabilities {
         let mut capabilities = self.capabilities(model);
         let choice = request.parameters.thinking();
-        capabilities.thinking_choice &=
-            choice.is_none_or(|choice| !self.rejected_choices.contains(model, choice));
+        capabilities.thinking_choice &= choice.is_none_or(|choice| !self.rejected.has_choice(model, choice));
         capabilities
     }
 
@@ -323,7 +261,7 @@ impl OpenAi {
         let answer = self.request_list().await;
         self.list_backoff.record(answer.as_ref().err());
         model_list::read_models(&answer?)
-            .ok_or_else(|| self.transport.invalid_answer("sent an invalid list of models."))
+            .ok_or_else(|| self.transport.invalid_response("sent an invalid list of models."))
     }
 
     async fn request_list(&self) -> Result<Value, ModelError> {
@@ -333,36 +271,4 @@ impl OpenAi {
             Err(_) => Err(self.transport.timed_out(MODEL_LIST_TIMEOUT)),
         }
     }
-}
-
-/// Models for which a feature was rejected, until Parlor is restarted.
-#[derive(Debug, Default)]
-struct UnsupportedModels(Mutex<HashSet<String>>);
-
-impl UnsupportedModels {
-    fn contains(&self, model: &str) -> bool {
-        self.0.lock().contains(model)
-    }
-
-    fn add(&self, model: &str) {
-        self.0.lock().insert(model.to_owned());
-    }
-}
-
-fn has_system_message(request: &ModelRequest) -> bool {
-    matches!(request.messages.first(), Some(ModelMessage::System(_)))
-}
-
-/// Returns true if a request has the model's earlier thinking.
-fn has_thinking(request: &ModelRequest) -> bool {
-    let shows = |message: &ModelMessage| {
-        matches!(
-            message,
-            ModelMessage::Assistant {
-                thinking: Some(_),
-                ..
-            }
-        )
-    };
-    request.messages.iter().any(shows)
 }

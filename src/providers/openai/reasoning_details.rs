@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::PROVIDER_KIND;
 use crate::{
-    model::{ModelEvent, OpaqueTarget, UnreadableContent},
-    protocol::{Opaque, RawJson},
+    model::{ModelEvent, ProviderDataTarget, UnreadableContent},
+    protocol::{ProviderData, RawJson},
 };
 
 /// The maximum number of bytes held of one list.
@@ -18,12 +18,12 @@ const JOINED_FIELDS: [&str; 3] = ["text", "summary", "thinking"];
 #[derive(Debug)]
 pub struct DetailList {
     field: &'static str,
-    entries: Vec<Entry>,
+    entries: Vec<DetailEntry>,
     bytes: usize,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct DetailEntry {
     /// The raw entry, if it arrived in one piece.
     raw: Option<RawJson>,
     fields: Map<String, Value>,
@@ -55,7 +55,7 @@ impl DetailList {
                 .filter(|last| last.continues_with(&fields))
             {
                 Some(last) => last.join(fields),
-                None => self.entries.push(Entry {
+                None => self.entries.push(DetailEntry {
                     raw: Some(raw),
                     fields,
                 }),
@@ -75,20 +75,20 @@ impl DetailList {
         if self.entries.is_empty() {
             return None;
         }
-        let entries: Vec<String> = self.entries.drain(..).map(Entry::into_json_text).collect();
-        let data = Opaque {
+        let entries: Vec<String> = self.entries.drain(..).map(DetailEntry::into_json_text).collect();
+        let data = ProviderData {
             kind: PROVIDER_KIND.into(),
             field: self.field.into(),
             value: RawJson::parse_or_quote(&format!("[{}]", entries.join(","))),
         };
-        Some(ModelEvent::Opaque {
-            beside: OpaqueTarget::Answer,
+        Some(ModelEvent::ProviderData {
+            target: ProviderDataTarget::Answer,
             data,
         })
     }
 }
 
-impl Entry {
+impl DetailEntry {
     /// Returns true if `next` is another fragment of the same entry: text of the same kind, before the
     /// signature.
     fn continues_with(&self, next: &Map<String, Value>) -> bool {

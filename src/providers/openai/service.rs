@@ -31,10 +31,10 @@ pub fn map_error(transport: &Transport, error: OpenAIError) -> ModelError {
     match error {
         OpenAIError::Boxed(error) => match error.downcast::<ModelError>() {
             Ok(error) => *error,
-            Err(error) => transport.invalid_answer(format!("gave an answer that cannot be read: {error}")),
+            Err(error) => transport.invalid_response(format!("gave an answer that cannot be read: {error}")),
         },
         OpenAIError::Reqwest(error) => transport.connection_lost(Some(&error), false),
-        OpenAIError::JSONDeserialize(..) => transport.invalid_answer("gave an answer that is not JSON."),
-        error => transport.invalid_answer(format!("gave an answer that cannot be read: {error}")),
+        OpenAIError::JSONDeserialize(..) => transport.invalid_response("gave an answer that is not JSON."),
+        error => transport.invalid_response(format!("gave an answer that cannot be read: {error}")),
     }
 }

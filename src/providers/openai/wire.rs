@@ -5,7 +5,7 @@
 //! the rest.
 
 use serde::{Deserialize, de::IgnoredAny};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     protocol::RawJson,
@@ -22,7 +22,7 @@ pub struct Chunk {
     pub usage: Option<Usage>,
     /// An error after the status 200 can be reported only here.
     pub error: Option<Value>,
-    /// Perplexity: addresses, in the order of their numbers in the text.
+    /// Perplexity: URLs, in the order of their numbers in the text.
     #[serde(deserialize_with = "ignore_invalid")]
     pub citations: Option<Vec<String>>,
     /// Perplexity: the same with titles.
@@ -66,8 +66,8 @@ pub struct Delta {
     #[serde(deserialize_with = "ignore_invalid")]
     pub reasoning_text: Option<String>,
     /// Ollama's own field, which some proxies forward.
-    pub thinking: Option<Thinking>,
-    /// OpenRouter, beside or instead of `reasoning`. It expects them back.
+    pub thinking: Option<ThinkingField>,
+    /// OpenRouter, in addition to `reasoning` or instead of it. It expects them back.
     pub reasoning_details: Option<RawJson>,
     /// LiteLLM: Anthropic's blocks. It expects them back.
     pub thinking_blocks: Option<RawJson>,
@@ -75,7 +75,7 @@ pub struct Delta {
     #[serde(deserialize_with = "ignore_invalid")]
     pub refusal: Option<String>,
     #[serde(deserialize_with = "null_as_default")]
-    pub tool_calls: Vec<ToolCall>,
+    pub tool_calls: Vec<ToolCallFragment>,
     /// The older field for a single tool call.
     #[serde(deserialize_with = "ignore_invalid")]
     pub function_call: Option<Function>,
@@ -116,15 +116,17 @@ pub struct TypedPart {
     pub kind: Option<String>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub text: Option<String>,
-    pub thinking: Option<Thinking>,
+    pub thinking: Option<ThinkingField>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub refusal: Option<String>,
-    pub image_url: Option<IgnoredAny>,
+    /// Other fields: those of an image.
+    #[serde(flatten)]
+    pub others: Map<String, Value>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub enum Thinking {
+pub enum ThinkingField {
     Text(String),
     Parts(Vec<ContentPart>),
     Part(Box<TypedPart>),
@@ -161,7 +163,7 @@ pub struct ReasoningDetail {
 /// A fragment of a tool call. Only the first one needs an id and a name.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct ToolCall {
+pub struct ToolCallFragment {
     #[serde(deserialize_with = "ignore_invalid")]
     pub index: Option<u64>,
     #[serde(deserialize_with = "ignore_invalid")]
@@ -188,6 +190,8 @@ pub struct Usage {
     pub prompt_tokens: u64,
     #[serde(deserialize_with = "default_if_invalid")]
     pub completion_tokens: u64,
+    #[serde(deserialize_with = "default_if_invalid")]
+    pub total_tokens: u64,
     /// OpenRouter: the cost in US dollars.
     #[serde(deserialize_with = "ignore_invalid")]
     pub cost: Option<f64>,
@@ -218,8 +222,20 @@ pub struct OutputTokens {
     pub image_tokens: u64,
 }
 
+impl Usage {
+    /// Returns the tokens of the whole output. xAI does not count the thinking in `completion_tokens`, but in the total.
+    pub fn output_tokens(&self) -> u64 {
+        let thinking = self.completion_tokens_details.reasoning_tokens;
+        let with_thinking = self.completion_tokens.saturating_add(thinking);
+        match self.total_tokens == self.prompt_tokens.saturating_add(with_thinking) {
+            true => with_thinking,
+            false => self.completion_tokens,
+        }
+    }
+}
+
 impl Choice {
-    /// Takes the new content. A message beside deltas (Perplexity) repeats them and adds nothing.
+    /// Takes the new content. A message in addition to deltas (Perplexity) repeats them and adds nothing.
     pub fn take_delta(&mut self, had_deltas: bool) -> Delta {
         let delta = self.delta.take();
         match (delta, self.message.take()) {
@@ -263,9 +279,9 @@ impl Delta {
             Some(Content::Other(_)) | None => false,
         };
         let has_thinking = match thinking {
-            Some(Thinking::Text(text)) => !text.is_empty(),
-            Some(Thinking::Parts(_) | Thinking::Part(_)) => true,
-            Some(Thinking::Other(_)) | None => false,
+            Some(ThinkingField::Text(text)) => !text.is_empty(),
+            Some(ThinkingField::Parts(_) | ThinkingField::Part(_)) => true,
+            Some(ThinkingField::Other(_)) | None => false,
         };
         !has_content
             && !has_thinking
@@ -283,7 +299,7 @@ impl Delta {
 
     /// Takes the reasoning of this delta. Servers send the same text in several fields, so only one is used.
     pub fn take_reasoning(&mut self) -> Option<String> {
-        let thinking = self.thinking.take().map(Thinking::into_text);
+        let thinking = self.thinking.take().map(ThinkingField::into_text);
         let texts = [
             self.reasoning_content.take(),
             self.reasoning.take(),
@@ -336,7 +352,8 @@ impl TypedPart {
     }
 
     pub fn is_image(&self) -> bool {
-        self.image_url.is_some() || self.kind.as_deref().is_some_and(|kind| kind.contains("image"))
+        self.others.contains_key("image_url")
+            || self.kind.as_deref().is_some_and(|kind| kind.contains("image"))
     }
 
     /// Returns true for a part with thinking.
@@ -348,12 +365,12 @@ impl TypedPart {
     }
 
     fn into_text(self) -> String {
-        let thinking = self.thinking.map(Thinking::into_text);
+        let thinking = self.thinking.map(ThinkingField::into_text);
         self.text.or(thinking).unwrap_or_default()
     }
 }
 
-impl Thinking {
+impl ThinkingField {
     pub fn into_text(self) -> String {
         match self {
             Self::Text(text) => text,

@@ -13,12 +13,13 @@ use crate::{
     protocol::{RawJson, sse::SseFrame},
     providers::{
         answer_layout::LayoutRecorder,
+        images::image_event,
         sources::CitedPages,
         transport::{
             decoder::{DecodeError, EventDecoder},
             other_protocol::detect_other_protocol,
         },
-        unreadable::{UnreadablePieces, raw_excerpt},
+        unreadable::UnreadablePieces,
     },
     settings::EndpointKind,
 };
@@ -29,7 +30,7 @@ const KIND: EndpointKind = EndpointKind::OpenAiResponses;
 #[derive(Debug)]
 pub struct ResponseDecoder {
     items: ItemTable,
-    /// There was audio, and its transcript.
+    /// True if there was audio, and its transcript.
     has_audio: bool,
     has_transcript: bool,
     layout: LayoutRecorder,
@@ -270,9 +271,7 @@ impl ResponseDecoder {
             }
             "image_generation_call" => {
                 self.layout.flush(events);
-                let raw = raw_excerpt(raw.as_str());
-                let what = UnreadableContent::Image;
-                events.push_back(ModelEvent::Unreadable { what, raw });
+                events.push_back(image_event(raw.as_str()));
             }
             // The server's own tools. Reasoning refers to them.
             kind if kind.ends_with("_call") => self.layout.push_block(raw, events),
@@ -298,9 +297,7 @@ impl ResponseDecoder {
         }
         if part.is_image() {
             self.layout.flush(events);
-            let raw = raw_excerpt(raw.as_str());
-            let what = UnreadableContent::Image;
-            events.push_back(ModelEvent::Unreadable { what, raw });
+            events.push_back(image_event(raw.as_str()));
         } else if part.kind.contains("audio") {
             self.has_audio = true;
             self.has_transcript |= !part.transcript.is_empty();

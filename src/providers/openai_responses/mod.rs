@@ -23,6 +23,7 @@ use super::{
     catalog::{Catalog, ListedModel},
     error_phrases::is_tools_unsupported,
     fallback_messages::{adapt_tools, has_tools},
+    images::{self, ImageClient},
     model_list,
     rejection_text::RejectionText,
     rejections::Rejections,
@@ -30,7 +31,8 @@ use super::{
 };
 use crate::{
     model::{
-        Endpoint, ListedModels, ModelError, ModelRequest, ModelStream, RequestPreview, ServerCapabilities,
+        Endpoint, ImageAnswer, ImageApi, ImageError, ImageRequest, ListedModels, ModelError, ModelRequest,
+        ModelStream, RequestPreview, ServerCapabilities,
     },
     protocol::ModelCapabilities,
     settings::PromptLength,
@@ -95,7 +97,7 @@ impl OpenAiResponses {
     ///
     /// # Errors
     ///
-    /// If it can never be called: the address is invalid, or a header or the key can't be sent.
+    /// If it can never be called: the URL is invalid, or a header or the key can't be sent.
     pub fn new(config: &EndpointConfig) -> Result<Self, ModelError> {
         let key_header = |key: &str| (header::AUTHORIZATION, format!("Bearer {key}"));
         Ok(Self {
@@ -124,7 +126,13 @@ impl OpenAiResponses {
     }
 
     /// Learns from a rejected request. Returns true if the next one will differ.
-    fn learn(&self, model: &str, request: &ModelRequest, body: &Value, error: &ModelError) -> bool {
+    fn learn_from_rejection(
+        &self,
+        model: &str,
+        request: &ModelRequest,
+        body: &Value,
+        error: &ModelError,
+    ) -> bool {
         let has = |pointer: &str| body.pointer(pointer).is_some();
         let feature = if has_tools(request) && is_tools_unsupported(error) {
             Feature::Tools
@@ -158,7 +166,7 @@ impl OpenAiResponses {
         models.ok_or_else(|| {
             self.api
                 .transport()
-                .invalid_answer("sent an invalid list of models.")
+                .invalid_response("sent an invalid list of models.")
         })
     }
 }
@@ -210,7 +218,7 @@ impl Endpoint for OpenAiResponses {
             _ => Map::new(),
         };
         RequestPreview {
-            address: self.api.endpoint().address.clone(),
+            url: self.api.endpoint().url.clone(),
             conversation_fields: &["model", "instructions", "input", "tools"],
             messages: request.shown_messages(),
             tools: request.shown_tools(),
@@ -229,12 +237,31 @@ impl Endpoint for OpenAiResponses {
                 // This is not a retry: the next request differs.
                 Err(error) => {
                     let body = serde_json::to_value(&body).unwrap_or_default();
-                    if !self.learn(model, &request, &body, &error) {
+                    if !self.learn_from_rejection(model, &request, &body, &error) {
                         return Err(error);
                     }
                 }
                 answer => return answer,
             }
         }
+    }
+
+    fn image_api(&self, model: &str, is_set: bool) -> Option<ImageApi> {
+        images::openai_model_api(model).or(is_set.then_some(ImageApi::Images))
+    }
+
+    async fn make_image(
+        &self,
+        model: &str,
+        api: ImageApi,
+        request: &ImageRequest,
+    ) -> Result<ImageAnswer, ImageError> {
+        let client = ImageClient {
+            transport: self.api.transport(),
+            headers: self.api.headers(),
+            url: &|path| self.api.path_url(path),
+            max_bytes: request.max_bytes,
+        };
+        images::by_openai(&client, model, api, request).await
     }
 }

@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 use super::PROVIDER_KIND;
 use crate::{
     model::{ModelFile, ModelMessage, ModelRequest, ToolSpec, ToolUse},
-    protocol::{Opaque, Parameters, RawJson, ThinkingChoice, ThinkingLevel},
+    protocol::{Parameters, ProviderData, RawJson, ThinkingChoice, ThinkingLevel},
     providers::{
-        answer_layout::{Block, arrange_blocks},
+        answer_layout::{AnswerBlock, arrange_blocks},
         fallback_messages::{offered_forced_tools, require_tools},
         reasoning_effort::reasoning_effort,
     },
@@ -20,7 +20,7 @@ pub struct RequestForm {
     pub encrypted_reasoning: bool,
     pub summary: bool,
     pub reasoning: bool,
-    /// The server takes its own items of earlier answers: reasoning, and the calls that it refers to.
+    /// True if the server takes its own items of earlier answers: reasoning, and the calls that it refers to.
     pub earlier_reasoning: bool,
     pub temperature: bool,
     pub tool_choice: bool,
@@ -75,9 +75,9 @@ pub fn build_request(model: &str, request: &ModelRequest, form: &RequestForm) ->
             ModelMessage::Assistant {
                 text,
                 tool_calls,
-                opaque,
+                provider_data,
                 ..
-            } => input.extend(answer_items(text, tool_calls, opaque, form)),
+            } => input.extend(answer_items(text, tool_calls, provider_data, form)),
             ModelMessage::Tool { tool_use_id, output } => {
                 let item =
                     json!({ "type": "function_call_output", "call_id": tool_use_id, "output": output });
@@ -146,14 +146,19 @@ fn request_parameters(parameters: &Parameters, form: &RequestForm) -> Map<String
 }
 
 /// Returns the items of an answer, with the server's own ones at their places.
-fn answer_items(text: &str, tool_calls: &[ToolUse], opaque: &[Opaque], form: &RequestForm) -> Vec<InputItem> {
-    let mut blocks = arrange_blocks(text, tool_calls.len(), opaque, PROVIDER_KIND);
+fn answer_items(
+    text: &str,
+    tool_calls: &[ToolUse],
+    provider_data: &[ProviderData],
+    form: &RequestForm,
+) -> Vec<InputItem> {
+    let mut blocks = arrange_blocks(text, tool_calls.len(), provider_data, PROVIDER_KIND);
     // The server demands the item that follows its reasoning. An answer that was cut off has none.
-    while let Some(Block::Provider(_)) = blocks.pop_if(|block| is_reasoning(block)) {}
+    while let Some(AnswerBlock::Provider(_)) = blocks.pop_if(|block| is_reasoning(block)) {}
     let items = blocks.into_iter().filter_map(|block| match block {
-        Block::Text("") => None,
-        Block::Text(text) => Some(InputItem::Item(json!({ "role": "assistant", "content": text }))),
-        Block::Call(index) => {
+        AnswerBlock::Text("") => None,
+        AnswerBlock::Text(text) => Some(InputItem::Item(json!({ "role": "assistant", "content": text }))),
+        AnswerBlock::Call(index) => {
             let ToolUse {
                 id, name, arguments, ..
             } = tool_calls.get(index)?;
@@ -161,14 +166,14 @@ fn answer_items(text: &str, tool_calls: &[ToolUse], opaque: &[Opaque], form: &Re
                 "type": "function_call", "call_id": id, "name": name, "arguments": arguments,
             })))
         }
-        Block::Provider(_) if !form.earlier_reasoning => None,
-        Block::Provider(raw) => Some(InputItem::Provider(raw)),
+        AnswerBlock::Provider(_) if !form.earlier_reasoning => None,
+        AnswerBlock::Provider(raw) => Some(InputItem::Provider(raw)),
     });
     items.collect()
 }
 
-fn is_reasoning(block: &Block) -> bool {
-    let Block::Provider(raw) = block else {
+fn is_reasoning(block: &AnswerBlock) -> bool {
+    let AnswerBlock::Provider(raw) = block else {
         return false;
     };
     let item: Value = serde_json::from_str(raw.as_str()).unwrap_or_default();
@@ -179,9 +184,9 @@ fn request_tool(tool: &ToolSpec) -> Value {
     let ToolSpec {
         name,
         description,
-        parameters,
+        input_schema,
     } = tool;
     json!({
-        "type": "function", "name": name, "description": description, "parameters": parameters, "strict": false,
+        "type": "function", "name": name, "description": description, "parameters": input_schema, "strict": false,
     })
 }

@@ -115,7 +115,7 @@ fn lenient_parts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<ContentPart>,
     Ok(parts.into_iter().map(read).collect())
 }
 
-/// A note about a text. Only `url_citation` has an address.
+/// A note about a text. Only `url_citation` has a URL.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Annotation {
@@ -161,15 +161,15 @@ pub struct Usage {
 }
 
 impl Usage {
-    pub fn to_usage(self) -> model::Usage {
-        model::Usage {
+    pub fn to_usage(self) -> model::ReportedUsage {
+        model::ReportedUsage {
             input_tokens: self.input_tokens,
             output_tokens: self.output_tokens,
             cached_input_tokens: self.input_tokens_details.cached_tokens,
             thinking_tokens: self.output_tokens_details.reasoning_tokens,
             image_input_tokens: self.input_tokens_details.image_tokens,
             image_output_tokens: self.output_tokens_details.image_tokens,
-            ..model::Usage::default()
+            ..model::ReportedUsage::default()
         }
     }
 }

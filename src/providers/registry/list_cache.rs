@@ -31,7 +31,7 @@ pub(super) struct ModelListCache {
     pub has_only_tour: bool,
     /// The last known lists by endpoint.
     pub by_endpoint: HashMap<String, ListedModels>,
-    /// The endpoints that answered the last refresh.
+    /// The endpoints that gave a list in the last refresh.
     pub answered_endpoints: HashSet<String>,
 }
 
@@ -57,15 +57,15 @@ impl Inner {
     }
 
     async fn fetch_lists(&self, mut by_endpoint: HashMap<String, ListedModels>) -> ModelListCache {
-        let answers = futures::future::join_all(self.endpoints.iter().map(EndpointSlot::models)).await;
+        let results = futures::future::join_all(self.endpoints.iter().map(EndpointSlot::models)).await;
         let mut list = ModelList {
             problems: self.config_problems.iter().cloned().map(Into::into).collect(),
             ..ModelList::default()
         };
         let mut answered = HashSet::new();
-        for (slot, answer) in self.endpoints.iter().zip(answers) {
+        for (slot, result) in self.endpoints.iter().zip(results) {
             let name = slot.endpoint.name().to_owned();
-            match answer {
+            match result {
                 Ok(models) => {
                     answered.insert(name.clone());
                     by_endpoint.insert(name, models);
@@ -119,8 +119,8 @@ impl EndpointSlot {
         if !self.is_candidate {
             return self.endpoint.models().await;
         }
-        let answer = tokio::time::timeout(discovery::DISCOVERY_TIMEOUT, self.endpoint.models()).await;
-        answer.unwrap_or_else(|_| Ok(ListedModels::default()))
+        let models = tokio::time::timeout(discovery::DISCOVERY_TIMEOUT, self.endpoint.models()).await;
+        models.unwrap_or_else(|_| Ok(ListedModels::default()))
     }
 }
 

@@ -1,11 +1,13 @@
 //! The registry of all endpoints: their models, and the endpoint of a model's id.
 
 mod capabilities;
+mod images;
 mod list_cache;
 mod name_lookup;
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
+pub use self::images::ImageModel;
 use self::list_cache::ModelListCache;
 use super::{
     EndpointConfig,
@@ -48,7 +50,7 @@ struct Inner {
     endpoints: Vec<EndpointSlot>,
     default_model: Option<String>,
     prices: BTreeMap<String, Prices>,
-    /// The endpoints were discovered, not configured. Without any, the tour is offered.
+    /// True if the endpoints were discovered, not configured. Without any, the tour is offered.
     is_discovering: bool,
     /// Errors of invalid endpoint settings.
     config_problems: Vec<RunError>,
@@ -62,9 +64,9 @@ struct Inner {
 #[derive(Debug)]
 struct EndpointSlot {
     endpoint: Arc<dyn Endpoint>,
-    /// A discovered endpoint: no answer is not an error, and it has little time.
+    /// True for a discovered endpoint: no response is not an error, and it has little time.
     is_candidate: bool,
-    /// The endpoint serves no other models than the listed ones.
+    /// True if the endpoint serves no other models than the listed ones.
     lists_all_models: bool,
 }
 
@@ -72,7 +74,7 @@ struct EndpointSlot {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownModel {
     /// The reason, in a sentence.
-    pub why: String,
+    pub message: String,
     /// The full names to choose from: the possible meanings, or all known models.
     pub models: Vec<String>,
     /// Another solution, in a sentence; may be empty.
@@ -127,7 +129,7 @@ impl Models {
             Some(cached) if cached.is_fresh() => return cached.list,
             cached => cached.map(|cached| cached.list),
         };
-        // A task of its own: the answer is kept even if the page is closed.
+        // A task of its own: the response is kept even if the page is closed.
         let inner = self.0.clone();
         let task = tokio::spawn(async move { inner.refresh(ModelListCache::is_fresh).await });
         match old {
@@ -234,10 +236,10 @@ impl Models {
         let mut problems = self.0.config_problems.iter();
         let problem = problems.find(|problem| problem.message.contains(&format!("“{name}”")));
         Err(refused_error(problem.cloned().unwrap_or_else(|| {
-            let UnknownModel { why, .. } = self.0.unknown_model(id, meaning);
+            let UnknownModel { message, .. } = self.0.unknown_model(id, meaning);
             RunError {
                 code: "model_unknown".into(),
-                message: why,
+                message,
                 hint: "Choose another model in the picker at the composer.".into(),
             }
         })))

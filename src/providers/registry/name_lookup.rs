@@ -51,7 +51,7 @@ impl Inner {
             let models = self.cached().map(|cached| cached.list.models);
             models.into_iter().flatten().map(|model| model.id).collect()
         };
-        let (why, models, hint) = match meaning {
+        let (message, models, hint) = match meaning {
             ModelMatch::Ambiguous(ids) => (
                 format!("Several endpoints have a model “{name}”."),
                 ids,
@@ -70,7 +70,11 @@ impl Inner {
                 self.silent_endpoints_hint(),
             ),
         };
-        UnknownModel { why, models, hint }
+        UnknownModel {
+            message,
+            models,
+            hint,
+        }
     }
 
     /// Returns the hint about endpoints that have not listed their models.
@@ -96,14 +100,18 @@ impl Inner {
     /// Returns the problem of an invalid default model.
     pub(super) fn invalid_default(&self, name: &str, meaning: ModelMatch) -> RunError {
         let is_ambiguous = matches!(meaning, ModelMatch::Ambiguous(_));
-        let UnknownModel { why, models, hint } = self.unknown_model(name, meaning);
+        let UnknownModel {
+            message,
+            models,
+            hint,
+        } = self.unknown_model(name, meaning);
         let others = match is_ambiguous {
             true => format!("Use one of these: {}.", models.join(", ")),
             false => hint,
         };
         RunError {
             code: "model_unknown".into(),
-            message: format!("The default model can't be used. {why}"),
+            message: format!("The default model can't be used. {message}"),
             hint: format!("Correct models.default (or PARLOR_MODEL) and restart Parlor. {others}")
                 .trim_end()
                 .to_owned(),

@@ -12,10 +12,10 @@ use crate::{markdown::CodeTracker, model::ModelEvent};
 /// The tag names.
 const TAGS: [&str; 3] = ["think", "thinking", "thought"];
 
-/// The maximum white space before a tag, in bytes. An answer that begins with more is text.
+/// The maximum whitespace before a tag, in bytes. An answer that begins with more is text.
 const MAX_INDENT_BYTES: usize = 256;
 
-/// The maximum text kept to detect code.
+/// The maximum length of the text that is kept to detect code, in bytes.
 const MAX_CODE_CONTEXT_BYTES: usize = 16 << 10;
 
 /// Splits one answer's text into thinking and text.
@@ -26,20 +26,20 @@ pub struct ThinkFilter {
     held: String,
     /// The text so far, while a closing tag is possible.
     preceding: PrecedingText,
-    /// The model sends its thinking in a separate field.
+    /// True if the model sends its thinking in a separate field.
     has_separate_thinking: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum ThinkState {
-    /// Only white space, or a part of a tag, has arrived.
+    /// Only whitespace, or a part of a tag, has arrived.
     #[default]
     Start,
-    /// After the opening tag. White space here is dropped.
+    /// After the opening tag. Whitespace here is dropped.
     AfterOpening(&'static str),
     /// Inside the block.
     Thinking(&'static str),
-    /// After the closing tag. White space here is dropped.
+    /// After the closing tag. Whitespace here is dropped.
     AfterClosing,
     /// Text that becomes thinking if a closing tag follows.
     MaybeThinking,
@@ -112,7 +112,7 @@ impl ThinkFilter {
                     push_event(ModelEvent::Text, text, events);
                     self.preceding.push(text);
                     match match_whole_tag(tail) {
-                        // The character behind the tag is needed as well.
+                        // The character after the tag is needed as well.
                         Some(end) if end < tail.len() => self.resolve_tag(tail, end, events),
                         _ => return self.held.push_str(tail),
                     }
@@ -199,7 +199,7 @@ impl PrecedingText {
 
     /// Returns true if a tag ends thinking and is not just mentioned. It has to be a closing tag outside code
     /// that begins a line or directly follows a word (or, at a line's end, a sentence). It is not quoted, and
-    /// no sentence continues behind it. `after` is the next character; `None` at the text's end.
+    /// no sentence continues after it. `after` is the next character; `None` at the text's end.
     fn is_closing_tag(&mut self, tag: &str, after: Option<char>) -> bool {
         let stands_apart = match (self.last, self.last_visible) {
             (Some(last), Some(visible)) if last.is_whitespace() => {

@@ -27,7 +27,8 @@ const TOKEN_INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 60);
 const MAX_TOKEN_CHARS: usize = 6;
 
 /// Keywords in a message, and their scripts.
-const SCRIPTS: [(&[&str], &str); 3] = [
+const SCRIPTS: [(&[&str], &str); 4] = [
+    (&["tool", "calculat"], include_str!("tool.md")),
     (&["markdown", "format", "table"], include_str!("markdown.md")),
     (
         &[
@@ -46,6 +47,12 @@ const SCRIPTS: [(&[&str], &str); 3] = [
 ];
 const WELCOME: &str = include_str!("welcome.md");
 const REPEATED: &str = include_str!("again.md");
+
+/// The tool that a script uses, what it asks for, and the script after the result.
+const TOOL: &str = "calculate";
+const TOOL_INPUT: &str = r#"{"expression":"2^64 / 10^9 / 3600 / 24 / 365.25"}"#;
+const TOOL_SCRIPT: &str = include_str!("tool.md");
+const AFTER_TOOL: &str = include_str!("tool_result.md");
 
 /// The endpoint whose only model is the tour.
 #[derive(Debug)]
@@ -100,12 +107,17 @@ impl Endpoint for Tour {
                 reply: None,
             });
         }
-        Ok(play_script(script_for(&request.messages)))
+        let script = script_for(&request.messages);
+        let has_tool = request.tools.iter().any(|tool| tool.name == TOOL);
+        Ok(play_script(script, script == TOOL_SCRIPT && has_tool))
     }
 }
 
 /// Returns the script for a conversation.
 fn script_for(messages: &[ModelMessage]) -> &'static str {
+    if let Some(ModelMessage::Tool { .. }) = messages.last() {
+        return AFTER_TOOL;
+    }
     let question = messages.iter().rev().find_map(|message| match message {
         ModelMessage::User(text) => Some(text.to_lowercase()),
         _ => None,
@@ -125,9 +137,9 @@ fn script_for(messages: &[ModelMessage]) -> &'static str {
 }
 
 /// Plays a script at the pace of a model, token by token.
-fn play_script(script: &'static str) -> ModelStream {
+fn play_script(script: &'static str, calls_tool: bool) -> ModelStream {
     let start = Instant::now();
-    let tokens = script_events(script).into_iter().enumerate();
+    let tokens = script_events(script, calls_tool).into_iter().enumerate();
     Box::pin(futures::stream::unfold(tokens, move |mut tokens| async move {
         let (index, event) = tokens.next()?;
         // Counted from the start, so that late wake-ups do not add up.
@@ -137,14 +149,29 @@ fn play_script(script: &'static str) -> ModelStream {
     }))
 }
 
-fn script_events(script: &str) -> VecDeque<ModelEvent> {
+fn script_events(script: &str, calls_tool: bool) -> VecDeque<ModelEvent> {
     let mut events = VecDeque::new();
     let mut filter = ThinkFilter::default();
     for token in split_tokens(script.trim_end()) {
         filter.push(token, &mut events);
     }
     filter.finish(&mut events);
-    events.push_back(ModelEvent::Finished(FinishReason::Stop));
+    if calls_tool {
+        events.push_back(ModelEvent::ToolCall {
+            index: 0,
+            id: "tour_call".into(),
+            name: TOOL.into(),
+        });
+        events.push_back(ModelEvent::ToolArguments {
+            index: 0,
+            delta: TOOL_INPUT.into(),
+        });
+    }
+    events.push_back(ModelEvent::Finished(if calls_tool {
+        FinishReason::ToolCalls
+    } else {
+        FinishReason::Stop
+    }));
     events
 }
 
@@ -175,7 +202,7 @@ mod tests {
 
     fn ask(messages: &[ModelMessage]) -> (String, String) {
         let (mut thinking, mut text) = (String::new(), String::new());
-        for event in script_events(script_for(messages)) {
+        for event in script_events(script_for(messages), false) {
             match event {
                 ModelEvent::Thinking(delta) => thinking += &delta,
                 ModelEvent::Text(delta) => text += &delta,
@@ -200,6 +227,22 @@ mod tests {
     }
 
     #[test]
+    fn tool_script_tells_the_tools_result() {
+        let asked = ModelMessage::User("Show me a tool".into());
+        let events = script_events(script_for(std::slice::from_ref(&asked)), true);
+        assert_eq!(
+            events.back(),
+            Some(&ModelEvent::Finished(FinishReason::ToolCalls))
+        );
+        assert!(serde_json::from_str::<serde_json::Value>(TOOL_INPUT).is_ok());
+        let result = ModelMessage::Tool {
+            tool_use_id: "tour_call".into(),
+            output: "584.5".into(),
+        };
+        assert_eq!(script_for(&[asked, result]), AFTER_TOOL);
+    }
+
+    #[test]
     fn tokens_join_to_the_text() {
         let text = "# One\n\n- two  three\n  unbelievable é🦀🦀🦀🦀🦀🦀🦀\n";
         assert_eq!(split_tokens(text).collect::<String>(), text);
@@ -210,7 +253,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn plays_sixty_tokens_a_second() {
         let start = Instant::now();
-        let events: Vec<_> = play_script(REPEATED).collect().await;
+        let events: Vec<_> = play_script(REPEATED, false).collect().await;
         assert_eq!(events.last(), Some(&Ok(ModelEvent::Finished(FinishReason::Stop))));
         let expected = (events.len() - 1) as f64 / 60.0;
         assert!(

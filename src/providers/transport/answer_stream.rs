@@ -17,7 +17,7 @@ const USAGE_TIMEOUT: Duration = Duration::from_secs(3);
 struct AnswerStream {
     transport: Transport,
     media_type: String,
-    /// An event was returned: later errors can't be fixed by a retry.
+    /// True if an event was returned: later errors can't be fixed by a retry.
     has_sent_event: bool,
     response: Response,
     decoder: Decoder,
@@ -41,7 +41,7 @@ pub async fn stream_events(
         let json: Option<serde_json::Value> = serde_json::from_slice(&body).ok();
         return Err(match json.as_ref().and_then(|json| json.get("error")) {
             Some(error) => http_errors::error_in_stream(&transport.endpoint, error),
-            None => transport.invalid_answer(format!(
+            None => transport.invalid_response(format!(
                 "answered with {media_type} instead of a stream of events."
             )),
         });
@@ -119,7 +119,7 @@ impl AnswerStream {
             DecodeError::Empty => self.transport.empty_answer(),
             DecodeError::UnsupportedProtocol(name) => self.transport.unsupported_protocol(name),
             DecodeError::ServerError(error) => http_errors::error_in_stream(&self.transport.endpoint, &error),
-            DecodeError::NotAStream => self.transport.invalid_answer(match self.media_type.as_str() {
+            DecodeError::NotAStream => self.transport.invalid_response(match self.media_type.as_str() {
                 "application/json" => "answered with application/json that is no answer of a model.",
                 _ => "gave an answer that is not a stream of events.",
             }),

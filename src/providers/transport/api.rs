@@ -1,4 +1,4 @@
-//! The API of an endpoint: its base address, the headers of all requests, and requests of JSON.
+//! The API of an endpoint: its base URL, the headers of all requests, and requests of JSON.
 
 use std::time::Duration;
 
@@ -9,11 +9,10 @@ use reqwest::{
 use serde_json::Value;
 
 use super::{
-    EndpointInfo, Transport,
-    address::{base_path_url, checked_key, configured_headers, endpoint_url},
-    answer_stream,
+    EndpointInfo, Transport, answer_stream,
     decoder::EventDecoder,
     list_backoff::ListBackoff,
+    urls::{base_path_url, checked_key, configured_headers, endpoint_url},
 };
 use crate::{
     model::{ModelError, ModelStream},
@@ -50,7 +49,7 @@ impl Api {
     ///
     /// # Errors
     ///
-    /// If the endpoint can never be called: the address is invalid, or a header or the key can't be sent.
+    /// If the endpoint can never be called: the URL is invalid, or a header or the key can't be sent.
     pub fn new(
         config: &EndpointConfig,
         key_header: impl FnOnce(&str) -> (HeaderName, String),
@@ -103,7 +102,7 @@ impl Api {
             .await
     }
 
-    /// Returns an address of the API. `query` is encoded.
+    /// Returns a URL of the API. `query` is encoded.
     fn url(&self, path: &str, query: &str) -> String {
         let queries = [self.query.as_deref().unwrap_or_default(), query];
         let queries: Vec<&str> = queries.into_iter().filter(|query| !query.is_empty()).collect();
@@ -111,6 +110,16 @@ impl Api {
             true => format!("{}{path}", self.base),
             false => format!("{}{path}?{}", self.base, queries.join("&")),
         }
+    }
+
+    /// Returns the headers of all requests.
+    pub fn headers(&self) -> HeaderMap {
+        self.headers.clone()
+    }
+
+    /// Returns a URL of the API.
+    pub fn path_url(&self, path: &str) -> String {
+        self.url(path, "")
     }
 
     /// Calls a model and returns the events of its answer.
@@ -128,7 +137,7 @@ impl Api {
     ) -> Result<ModelStream, ModelError> {
         let body = serde_json::to_vec(body).map_err(|error| {
             self.transport
-                .invalid_answer(format!("cannot be sent this conversation: {error}"))
+                .invalid_request(format!("cannot be sent this conversation: {error}"))
         })?;
         let http = self.transport.http();
         let post = http
@@ -186,17 +195,19 @@ impl Api {
             }
             if body.len() > MAX_LIST_BYTES {
                 let what = format!("sent a list of more than {MAX_LIST_BYTES} bytes.");
-                return Err(self.transport.invalid_answer(what));
+                return Err(self.transport.invalid_response(what));
             }
         }
-        serde_json::from_slice(&body)
-            .map_err(|_| self.transport.invalid_answer("gave an answer that is not JSON."))
+        serde_json::from_slice(&body).map_err(|_| {
+            self.transport
+                .invalid_response("gave an answer that is not JSON.")
+        })
     }
 
     async fn send(&self, request: RequestBuilder, model: Option<&str>) -> Result<Response, ModelError> {
         let request = request.headers(self.headers.clone()).build().map_err(|error| {
             self.transport
-                .invalid_answer(format!("can't be called: {}", error.without_url()))
+                .invalid_request(format!("can't be called: {}", error.without_url()))
         })?;
         self.transport.send(request, model).await
     }

@@ -74,7 +74,7 @@ pub trait EventDecoder: Debug + Send {
 /// The format of the bytes.
 #[derive(Debug, Default)]
 enum BodyFormat {
-    /// Only white space so far.
+    /// Only whitespace so far.
     #[default]
     Unknown,
     /// Server-sent events.
@@ -90,9 +90,9 @@ pub struct Decoder {
     max_frame_bytes: usize,
     frames: SseDecoder,
     protocol: Box<dyn EventDecoder>,
-    /// Only keepalives have arrived.
+    /// True if only keepalives have arrived.
     has_only_keepalives: bool,
-    /// The end of the bytes was processed.
+    /// True if the end of the bytes was processed.
     has_closed: bool,
 }
 

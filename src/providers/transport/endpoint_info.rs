@@ -28,11 +28,11 @@ const API_VERSION_PARAM: &str = "api-version";
 pub struct EndpointInfo {
     pub name: String,
     pub kind: EndpointKind,
-    /// The base URL without user info and query.
-    pub address: String,
+    /// The base URL without userinfo and query.
+    pub url: String,
     pub base_url_source: String,
     pub api_key_source: String,
-    /// A key, or a header that may be one, is sent.
+    /// True if a key, or a header that may be one, is sent.
     pub has_key: bool,
     /// Secrets that are never quoted, even if the server sends them.
     secrets: Secrets,
@@ -40,7 +40,7 @@ pub struct EndpointInfo {
 
 impl fmt::Debug for EndpointInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.name, self.address)
+        write!(f, "{} ({})", self.name, self.url)
     }
 }
 
@@ -55,7 +55,7 @@ impl EndpointInfo {
         Self {
             name: config.name.clone(),
             kind: config.kind,
-            address: redact_url(url),
+            url: redact_url(url),
             base_url_source: config.base_url_source.clone(),
             api_key_source: config.api_key_source.clone(),
             has_key,
@@ -67,18 +67,18 @@ impl EndpointInfo {
 
     /// Returns the subject of every message: `The endpoint “openai” (https://api.openai.com/v1)`.
     pub fn error_subject(&self) -> String {
-        format!("The endpoint “{}” ({})", self.name, self.address)
+        format!("The endpoint “{}” ({})", self.name, self.url)
     }
 
-    /// Creates an error about this endpoint.
+    /// Creates an error about this endpoint. Its message is the endpoint's name with the predicate.
     pub fn error(
         &self,
         kind: ModelErrorKind,
         code: &str,
-        what: impl fmt::Display,
+        predicate: impl fmt::Display,
         hint: impl Into<String>,
     ) -> ModelError {
-        let message = format!("{} {what}", self.error_subject());
+        let message = format!("{} {predicate}", self.error_subject());
         ModelError {
             error: RunError {
                 code: code.into(),
@@ -102,16 +102,16 @@ impl EndpointInfo {
         ErrorReply { status, text }
     }
 
-    /// Returns the hint for a possibly wrong address.
-    pub fn address_hint(&self) -> String {
+    /// Returns the hint for a possibly wrong URL.
+    pub fn url_hint(&self) -> String {
         match self.base_url_source.as_str() {
-            "" => format!("Is it still running at {}?", self.address),
+            "" => format!("Is it still running at {}?", self.url),
             source => format!("Is it running? Its address is set in {source}."),
         }
     }
 
-    /// Returns the question whether a setting has the right address.
-    pub fn address_question(&self, source: &str) -> String {
+    /// Returns the question whether a setting has the right URL.
+    pub fn url_question(&self, source: &str) -> String {
         let api = match self.kind {
             EndpointKind::OpenAi => "an OpenAI-compatible API",
             EndpointKind::OpenAiResponses => "an API with OpenAI's Responses",
@@ -121,8 +121,8 @@ impl EndpointInfo {
         format!("Is {source} the address of {api}?")
     }
 
-    /// Returns the usual form of an address of this kind, as the predicate of a sentence.
-    pub fn address_form(&self) -> &'static str {
+    /// Returns the usual form of a URL of this kind, as the predicate of a sentence.
+    pub fn url_form(&self) -> &'static str {
         match self.kind {
             EndpointKind::OpenAi | EndpointKind::OpenAiResponses => "usually ends with /v1",
             EndpointKind::Anthropic => "is what stands before /v1/messages",

@@ -15,7 +15,7 @@ const MAX_BACKOFF: Duration = Duration::from_secs(600);
 pub struct ListBackoff(Mutex<Option<(Instant, ModelError)>>);
 
 impl ListBackoff {
-    /// Returns the error to report instead of a request during the delay.
+    /// Returns the error to report instead of sending a request during the delay.
     pub fn active_error(&self) -> Option<ModelError> {
         let backoff = self.0.lock();
         let (until, error) = backoff.as_ref()?;

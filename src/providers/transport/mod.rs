@@ -1,10 +1,9 @@
-//! HTTP with model servers, which all adapters share: addresses, requests, streams of events, error texts,
+//! HTTP with model servers, which all adapters share: URLs, requests, streams of events, error texts,
 //! lists. The request bodies and the events are those of each adapter.
 //!
 //! An exchange is without retries, redirects or time limits except the connect timeout. The run that waits
 //! for the answer decides its time limit.
 
-pub mod address;
 pub mod answer_stream;
 pub mod api;
 pub mod decoder;
@@ -14,6 +13,7 @@ pub mod list_backoff;
 pub mod other_protocol;
 #[cfg(test)]
 pub mod testing;
+pub mod urls;
 
 use std::{io, time::Duration};
 
@@ -89,26 +89,39 @@ impl Transport {
         ))
     }
 
-    pub fn invalid_answer(&self, what: impl Into<String>) -> ModelError {
-        let hint = match self.endpoint.base_url_source.as_str() {
+    /// Returns the error of a response that is no answer of a model.
+    pub fn invalid_response(&self, predicate: impl Into<String>) -> ModelError {
+        self.endpoint
+            .error(Refused, "bad_answer", predicate.into(), self.base_url_hint())
+    }
+
+    /// Returns the error of a request that can't be built.
+    pub fn invalid_request(&self, predicate: impl Into<String>) -> ModelError {
+        self.endpoint
+            .error(Refused, "request_refused", predicate.into(), self.base_url_hint())
+    }
+
+    /// Returns the hint for a possibly wrong base URL; empty if no setting has it.
+    fn base_url_hint(&self) -> String {
+        match self.endpoint.base_url_source.as_str() {
             "" => String::new(),
             source => format!(
                 "{} It {}.",
-                self.endpoint.address_question(source),
-                self.endpoint.address_form()
+                self.endpoint.url_question(source),
+                self.endpoint.url_form()
             ),
-        };
-        self.endpoint.error(Refused, "bad_answer", what.into(), hint)
+        }
     }
 
     /// Returns the error of an invalid part in a valid answer. `has_content` is true if there was content
     /// before it.
-    pub fn invalid_part(&self, what: impl Into<String>, has_content: bool) -> ModelError {
+    pub fn invalid_part(&self, predicate: impl Into<String>, has_content: bool) -> ModelError {
         let hint = match has_content {
             true => "The answer so far is kept. That server's log may have details.",
             false => "That server's log may have details.",
         };
-        self.endpoint.error(StreamBroken, "bad_answer", what.into(), hint)
+        self.endpoint
+            .error(StreamBroken, "bad_answer", predicate.into(), hint)
     }
 
     /// Returns the error of an answer in another protocol.
@@ -157,7 +170,7 @@ impl Transport {
         );
         let kind = Unavailable { after: None };
         self.endpoint
-            .error(kind, "endpoint_unreachable", what, self.endpoint.address_hint())
+            .error(kind, "endpoint_unreachable", what, self.endpoint.url_hint())
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> ModelError {
@@ -176,7 +189,7 @@ impl Transport {
             );
             return self
                 .endpoint
-                .error(unavailable, "endpoint_failed", what, self.endpoint.address_hint());
+                .error(unavailable, "endpoint_failed", what, self.endpoint.url_hint());
         }
         let cause = describe_cause(error);
         let what = format!("cannot be reached: {}.", self.endpoint.quote(&cause));
@@ -184,7 +197,7 @@ impl Transport {
             unavailable,
             "endpoint_unreachable",
             what,
-            self.endpoint.address_hint(),
+            self.endpoint.url_hint(),
         )
     }
 }

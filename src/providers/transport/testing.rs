@@ -9,9 +9,9 @@ use super::decoder::{DecodeError, Decoder, EventDecoder};
 use crate::{
     model::{
         ModelEvent::{self, Text, Thinking, ToolArguments},
-        OpaqueTarget, UnreadableContent, Usage,
+        ProviderDataTarget, ReportedUsage, UnreadableContent,
     },
-    protocol::{Opaque, RawJson},
+    protocol::{ProviderData, RawJson},
     providers::DEFAULT_MAX_FRAME_BYTES,
 };
 
@@ -141,11 +141,11 @@ pub fn cut_at<'a>(bytes: &'a [u8], cuts: &[Index]) -> Vec<&'a [u8]> {
 
 /// Returns the event of these token counts.
 pub fn usage(input_tokens: u64, output_tokens: u64, thinking_tokens: u64) -> ModelEvent {
-    ModelEvent::Usage(Usage {
+    ModelEvent::Usage(ReportedUsage {
         input_tokens,
         output_tokens,
         thinking_tokens,
-        ..Usage::default()
+        ..ReportedUsage::default()
     })
 }
 
@@ -162,13 +162,13 @@ pub fn arguments(index: usize, delta: &str) -> ModelEvent {
 }
 
 /// Returns the event of data for a provider of this kind.
-pub fn opaque(kind: &str, beside: OpaqueTarget, field: &str, value: &str) -> ModelEvent {
-    let data = Opaque {
+pub fn provider_data(kind: &str, target: ProviderDataTarget, field: &str, value: &str) -> ModelEvent {
+    let data = ProviderData {
         kind: kind.into(),
         field: field.into(),
         value: RawJson::parse_or_quote(value),
     };
-    ModelEvent::Opaque { beside, data }
+    ModelEvent::ProviderData { target, data }
 }
 
 /// Returns the content that could not be read.

@@ -1,35 +1,38 @@
 //! The driver of one run: feeds inputs to the agent and performs its effects, until the run ends or
 //! waits for a user.
 
+mod answer_images;
+mod hand_over;
+mod inputs;
 mod prepare;
 mod provider_data;
+mod usage;
 
 use std::{collections::HashMap, sync::Arc};
 
+use parking_lot::Mutex;
 use tokio::{sync::oneshot, time::Instant};
 
 use self::prepare::wait_for_tools;
 use super::{
     Inner, ReadError,
-    active_runs::{ApprovalReply, RunSlot},
+    active_runs::RunSlot,
     approved_tools::ApprovedTools,
     history::RunHistory,
     page_payloads::PagePayloads,
-    pending_model_call::{PendingModelCall, WaitOutcome},
+    pending_model_call::{PendingModelCall, SharedMeter},
     recorder::Recorder,
     request_builder::ModelRequestBuilder,
     token_meter::TokenMeter,
     tool_tasks::ToolTasks,
 };
 use crate::{
-    agent::{Agent, Effect, Input, Timeout},
+    agent::{Agent, Effect, Input},
     clock,
     journal::JournalError,
     model::{ModelEvent, ModelRequest},
     pages::Prompt,
-    protocol::{
-        AssistantMessage, EventBody, Message, MessageId, PlacedOpaque, ToolStatus, intent::ApprovalAnswer,
-    },
+    protocol::{AssistantMessage, EventBody, Message, MessageId, PlacedProviderData},
     storage::{Change, RunKey, StorageErrorKind},
 };
 
@@ -58,18 +61,22 @@ struct Driver<'a> {
     page_payloads: Arc<PagePayloads>,
     /// The messages that lead to the run, oldest first.
     history: Arc<[Message]>,
-    /// Opaque data of the history and the answer, for the models' providers only.
-    opaque: HashMap<MessageId, Vec<PlacedOpaque>>,
-    /// Bytes of opaque data in the present call.
+    /// The provider data of the history and the answer, for the models' providers only.
+    provider_data: HashMap<MessageId, Vec<PlacedProviderData>>,
+    /// Bytes of provider data in the present call.
     opaque_bytes: usize,
     /// The system prompt.
     prompt: Arc<Prompt>,
     pending_call: PendingModelCall,
+    /// The meter of the last call.
+    meter: Option<SharedMeter>,
     tool_tasks: ToolTasks,
     recorder: Recorder,
     deadline: Instant,
     /// Bytes that the model has produced.
     produced_bytes: usize,
+    /// Images of the answer that were rejected.
+    rejected_images: usize,
     /// Events logged, and their number at the last snapshot.
     logged_events: usize,
     stored_events: usize,
@@ -92,15 +99,37 @@ impl Driver<'_> {
                         self.runs.journal.append(self.run, vec![event]).await;
                     }
                     Effect::StorePayload(payload) => self.runs.journal.store_payload(self.run, payload).await,
-                    Effect::StoreOpaque { node, part, data } => self.store_opaque(node, part, data).await,
-                    Effect::CallModel { with_tools } => self.prepare_call(with_tools),
+                    Effect::StoreProviderData { node, part, data } => {
+                        self.store_provider_data(node, part, data).await
+                    }
+                    Effect::CallModel { with_tools } => {
+                        if self.hand_over().await {
+                            return;
+                        }
+                        let checked = tokio::select! {
+                            checked = self.check_call() => Some(checked),
+                            // The agent receives the stop next.
+                            () = slot.stop.cancelled() => None,
+                        };
+                        match checked {
+                            Some(Ok(())) => self.prepare_call(with_tools),
+                            Some(Err(refused)) => self.pending_call = PendingModelCall::refused(refused),
+                            None => {}
+                        }
+                    }
                     Effect::ScheduleRetry(wait) => self.pending_call = PendingModelCall::retry(wait),
                     Effect::RunTool { index, tool, input } => {
                         let offered = self.toolbox.offer().get(&tool);
                         self.tool_tasks.start(index, tool, offered, input);
                     }
-                    Effect::Pause(event) => return self.pause(event).await,
-                    Effect::End(event) => return self.end(event).await,
+                    Effect::Pause(event) => {
+                        slot.free_place();
+                        return self.pause(event).await;
+                    }
+                    Effect::End(event) => {
+                        slot.free_place();
+                        return self.end(event).await;
+                    }
                 }
             }
             self.recorder.write_due().await;
@@ -115,16 +144,19 @@ impl Driver<'_> {
                     .store_message(self.run, self.agent.message().clone())
                     .await;
             }
-            input = tokio::select! {
+            let next = tokio::select! {
                 biased;
-                () = &mut given_up => {
-                    // A tool must not add anything after the end.
-                    self.tool_tasks.shut_down().await;
-                    return runs.end_damaged_run(self.run, Some(self.agent.message().clone())).await;
-                }
-                input = self.next_input(slot) => input,
+                () = &mut given_up => None,
+                next = self.next_input(slot) => Some(next),
             };
-            input = self.limit_opaque(input);
+            let Some(next) = next else {
+                // A tool must not add anything after the end.
+                self.tool_tasks.shut_down().await;
+                return runs
+                    .end_damaged_run(self.run, Some(self.agent.message().clone()))
+                    .await;
+            };
+            input = next;
             self.recorder.record_input(&input);
             if let Input::Model(event) = &input {
                 self.produced_bytes += event_bytes(event);
@@ -132,6 +164,7 @@ impl Driver<'_> {
                     input = Input::TooLong(self.runs.limits.answer_bytes);
                 }
             }
+            self.count_cut_call(&input).await;
         }
     }
 
@@ -147,7 +180,7 @@ impl Driver<'_> {
             RunHistory {
                 history: &self.history,
                 answer: (self.run.message_id, self.agent.message()),
-                opaque: &self.opaque,
+                provider_data: &self.provider_data,
             },
             &self.page_payloads,
             tools,
@@ -159,83 +192,9 @@ impl Driver<'_> {
     async fn send_request(&mut self, request: Arc<ModelRequest>, meter: TokenMeter) {
         self.opaque_bytes = 0;
         self.recorder.record_call(request.clone(), meter.prices()).await;
+        let meter = Arc::new(Mutex::new(meter));
+        self.meter = Some(meter.clone());
         self.pending_call = PendingModelCall::call(self.runs.models.clone(), request, meter);
-    }
-
-    async fn next_input(&mut self, slot: &mut RunSlot) -> Input {
-        let mut since = Instant::now();
-        loop {
-            if let Some(input) = self.wait_once(slot, &mut since).await {
-                return input;
-            }
-        }
-    }
-
-    /// Waits for the next input. Returns `None` if the driver has to wait again. `since` is the start of the wait for the model.
-    async fn wait_once(&mut self, slot: &mut RunSlot, since: &mut Instant) -> Option<Input> {
-        let run_limit = self.runs.timeouts.run;
-        let (timeout, limit) = if self.agent.is_streaming() {
-            let limit = self.runs.timeouts.silence;
-            (Timeout::Silence(limit), limit)
-        } else {
-            let limit = self.runs.timeouts.first_token;
-            (Timeout::FirstToken(limit), limit)
-        };
-        Some(tokio::select! {
-            biased;
-            () = slot.stop.cancelled() => Input::Stop,
-            () = self.runs.shutdown.cancelled() => Input::Shutdown,
-            // Before the model: a model that always has an event ready would starve this branch.
-            () = tokio::time::sleep_until(self.deadline) => Input::TimedOut(Timeout::Run(run_limit)),
-            Some(answer) = slot.approvals.recv() => self.apply_approval(answer).await,
-            input = self.tool_tasks.next_input() => input,
-            happened = self.pending_call.next() => match happened {
-                WaitOutcome::Input(input) => input,
-                WaitOutcome::Prepared(request, meter) => {
-                    self.send_request(request, meter).await;
-                    *since = Instant::now();
-                    return None;
-                }
-            },
-            // After the call: a call is made before it is recorded.
-            () = self.recorder.wait_until_due() => {
-                self.recorder.write_due().await;
-                return None;
-            }
-            () = tokio::time::sleep_until(*since + limit), if self.pending_call.is_awaiting_model() => {
-                Input::TimedOut(timeout)
-            }
-        })
-    }
-
-    /// Applies the user's answer. The first answer counts: only a call that still waits is
-    /// allowed by it.
-    async fn apply_approval(
-        &mut self,
-        ApprovalReply {
-            index,
-            answer,
-            committed: done,
-        }: ApprovalReply,
-    ) -> Input {
-        let mut calls = self.agent.message().tool_calls();
-        let pending = calls.find(|call| call.index == index && call.status == ToolStatus::Waiting);
-        if let (ApprovalAnswer::Always, Some(call)) = (answer, pending) {
-            self.toolbox.allow(&call.tool);
-            let allow = Change::AllowTool {
-                user_id: self.run.user_id,
-                conversation_id: self.run.conversation_id,
-                tool: call.tool.clone(),
-            };
-            if let Err(error) = self.runs.journal.submit(allow).await {
-                tracing::warn!(%error, "a tool is allowed for this answer only");
-            }
-        }
-        self.approval_committed = Some(done);
-        Input::ApprovalAnswered {
-            index,
-            allowed: answer.is_allowed(),
-        }
     }
 
     async fn pause(mut self, event: EventBody) {
@@ -256,7 +215,9 @@ impl Driver<'_> {
     async fn end(mut self, event: EventBody) {
         crash_point!("runs::ending");
         // A tool must not add anything after the end.
-        self.tool_tasks.shut_down().await;
+        let of_tools = self.tool_tasks.shut_down().await;
+        // An answer that repeats itself is ended before its server has counted.
+        self.count_cut(true, of_tools).await;
         self.recorder.write_call().await;
         let end = Change::EndRun {
             run: self.run,
@@ -310,8 +271,12 @@ fn event_bytes(event: &ModelEvent) -> usize {
             .iter()
             .map(|source| source.url.len() + source.title.len())
             .sum(),
-        ModelEvent::Opaque { data, .. } => data.value.as_str().len(),
+        ModelEvent::ProviderData { data, .. } => data.value.as_str().len(),
         ModelEvent::Unreadable { raw, .. } => raw.len(),
-        ModelEvent::Usage(_) | ModelEvent::Finished(_) | ModelEvent::TextWasThinking => 0,
+        // Images have limits of their own.
+        ModelEvent::Image(_)
+        | ModelEvent::Usage(_)
+        | ModelEvent::Finished(_)
+        | ModelEvent::TextWasThinking => 0,
     }
 }

@@ -27,7 +27,7 @@ use crate::{
     protocol::{AssistantMessage, EventBody, Message, PayloadRef, RunStatus},
     settings::MetadataMode,
     storage::{Change, PageContextSnapshot, RunContext, RunKey, StorageErrorKind},
-    tools::{RetrieveFile, Tool},
+    tools::{GenerateImage, RetrieveFile, Tool},
 };
 
 impl<'a> Driver<'a> {
@@ -46,7 +46,7 @@ impl<'a> Driver<'a> {
         let Some(RunContext {
             answer,
             history,
-            opaque,
+            provider_data,
             mut context_snapshot,
             verdicts,
             instructions,
@@ -60,10 +60,12 @@ impl<'a> Driver<'a> {
         if answer.status != RunStatus::Running {
             return Ok(None);
         }
-        if let Some(snapshot) = context_snapshot
-            .as_mut()
-            .filter(|snapshot| snapshot.text.is_empty())
-        {
+        let read = || runs.permissions(run.user_id);
+        let permissions = runs.retry_read("a user's permissions", read).await?;
+        let is_allowed = |tool: &str| permissions.allows_tool(tool);
+        if let Some(snapshot) = context_snapshot.as_mut().filter(|snapshot| {
+            snapshot.text.is_empty() && runs.pages.may_describe(&snapshot.context, is_allowed)
+        }) {
             tokio::select! {
                 built = build_context_snapshot(runs, run, snapshot) => built?,
                 // The agent receives the stop first.
@@ -78,7 +80,12 @@ impl<'a> Driver<'a> {
         if history.iter().any(|message| !message.files().is_empty()) {
             named_tools.push(RetrieveFile::NAME);
         }
+        let image_model = runs.models.image_model(&runs.images);
+        if image_model.is_some_and(|model| permissions.allows_model(&model.id)) {
+            named_tools.push(GenerateImage::NAME);
+        }
         let offer = runs.tools.offer_with(&named_tools);
+        let offer = offer.only(|name| permissions.allows_tool(name));
         let payloads = earlier_payloads(&history, &answer);
         let read = || page_payloads::load_earlier_payloads(&*runs.storage, run, &history, &answer);
         let earlier = runs.retry_read("the payloads of earlier answers", read).await?;
@@ -105,8 +112,8 @@ impl<'a> Driver<'a> {
                 payload_configs: &page_payloads.payloads,
                 actions: &page_payloads.actions,
                 instructions: Instructions {
-                    server: &runs.agent.instructions,
-                    person: &instructions,
+                    operator: &runs.agent.instructions,
+                    user: &instructions,
                 },
             },
         );
@@ -129,10 +136,11 @@ impl<'a> Driver<'a> {
             request_builder: Arc::new(ModelRequestBuilder::new(runs, run, options)),
             page_payloads,
             history,
-            opaque,
+            provider_data,
             opaque_bytes: 0,
             prompt: Arc::new(prompt),
             pending_call: PendingModelCall::Idle,
+            meter: None,
             tool_tasks: ToolTasks::new(
                 run,
                 context_snapshot.map(|snapshot| Arc::new(snapshot.context)),
@@ -150,6 +158,7 @@ impl<'a> Driver<'a> {
             ),
             deadline: Instant::now() + runs.timeouts.run,
             produced_bytes: 0,
+            rejected_images: 0,
             logged_events: 0,
             stored_events: 0,
             approval_committed: None,
@@ -157,7 +166,8 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// Waits a little for tool sources that are still connecting, for the first runs after a start.
+/// Waits up to `timeouts.mcp_start` for tool sources that are still connecting, and shows a status meanwhile. A stop or a
+/// shutdown ends it early.
 pub(super) async fn wait_for_tools(runs: &Inner, run: RunKey, slot: &RunSlot) {
     let settled = runs.wait_for_tool_sources();
     tokio::pin!(settled);

@@ -1,31 +1,31 @@
-//! Opaque data that only the provider of a run's model understands: its limits and its storage.
+//! Provider data, which only the provider of a run's model understands: its limits and its storage.
 
 use super::Driver;
 use crate::{
     agent::Input,
     model::{ModelEvent, UnreadableContent},
-    protocol::{Opaque, PlacedOpaque},
+    protocol::{PlacedProviderData, ProviderData},
     providers::endpoint_name,
 };
 
 impl Driver<'_> {
-    /// Stores opaque data, before the run's next events.
-    pub(super) async fn store_opaque(&mut self, node: usize, part: Option<usize>, data: Opaque) {
+    /// Stores provider data, before the run's next events.
+    pub(super) async fn store_provider_data(&mut self, node: usize, part: Option<usize>, data: ProviderData) {
         let endpoint = endpoint_name(&self.agent.message().model).to_owned();
-        let placed = PlacedOpaque {
+        let placed = PlacedProviderData {
             node,
             part,
             endpoint,
             data,
         };
-        let of_answer = self.opaque.entry(self.run.message_id).or_default();
+        let of_answer = self.provider_data.entry(self.run.message_id).or_default();
         of_answer.push(placed.clone());
-        self.runs.journal.store_opaque(self.run, placed).await;
+        self.runs.journal.store_provider_data(self.run, placed).await;
     }
 
-    /// Returns the input unchanged, unless its opaque data exceed the limit for one call.
-    pub(super) fn limit_opaque(&mut self, input: Input) -> Input {
-        let Input::Model(ModelEvent::Opaque { data, .. }) = &input else {
+    /// Returns the input unchanged, unless its provider data exceeds the limit for one call.
+    pub(super) fn limit_provider_data(&mut self, input: Input) -> Input {
+        let Input::Model(ModelEvent::ProviderData { data, .. }) = &input else {
             return input;
         };
         let (bytes, limit) = (data.value.as_str().len(), self.runs.limits.opaque_bytes);

@@ -1,5 +1,5 @@
-//! The files of a conversation in the form for a model: text as text, images and PDF files as they are, the newest first. A
-//! file that is not sent is named instead.
+//! The files of a conversation in the form for a model: text as text, images and PDF files as they are, documents that it does
+//! not read as their text, the newest first. A file that is not sent is named instead.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use crate::{
     control::escape_metadata,
     files::{self, Files, PDF},
     model::{ModelFile, ModelMessage, tokens::BYTES_PER_TOKEN},
-    protocol::{ModelCapabilities, UserId},
+    protocol::{FileProblem, ModelCapabilities, UserId},
     storage::Storage,
 };
 
@@ -35,7 +35,7 @@ pub struct FileLoader<'a> {
 }
 
 /// A message of a call, with the content of its file.
-enum Entry {
+enum FileMessage {
     Message(ModelMessage),
     /// The text of a file, or the reason why it is not sent: a part of the message before it.
     Text(String),
@@ -54,27 +54,27 @@ impl FileLoader<'_> {
     /// Reads the files among the messages.
     pub async fn load(&self, messages: Vec<ModelMessage>) -> Vec<ModelMessage> {
         let mut left = self.files.settings().model_bytes;
-        let mut entries: Vec<Entry> = Vec::with_capacity(messages.len());
+        let mut entries: Vec<FileMessage> = Vec::with_capacity(messages.len());
         // The newest first, as the room for files is limited; then in their order again.
         for message in messages.into_iter().rev() {
             entries.push(match message {
                 ModelMessage::File(file) => self.load_file(file, &mut left).await,
-                other => Entry::Message(other),
+                other => FileMessage::Message(other),
             });
         }
         let mut loaded: Vec<ModelMessage> = Vec::with_capacity(entries.len());
         for entry in entries.into_iter().rev() {
             match entry {
-                Entry::Message(message) => loaded.push(message),
-                Entry::Text(text) => append_to_message(&mut loaded, &text),
+                FileMessage::Message(message) => loaded.push(message),
+                FileMessage::Text(text) => append_to_message(&mut loaded, &text),
             }
         }
         loaded
     }
 
-    async fn load_file(&self, file: ModelFile, left: &mut usize) -> Entry {
+    async fn load_file(&self, file: ModelFile, left: &mut usize) -> FileMessage {
         let name = escape_metadata(&file.name).into_owned();
-        let note = |why: &str| Entry::Text(format!("(The file {name} is not shown to you: {why}.)"));
+        let note = |why: &str| FileMessage::Text(format!("(The file {name} is not shown to you: {why}.)"));
         let stored = match self.storage.file(self.user_id, file.id).await {
             Ok(Some(stored)) => stored,
             Ok(None) => return note("it was deleted"),
@@ -83,14 +83,14 @@ impl FileLoader<'_> {
                 return note("it can't be read just now");
             }
         };
-        let read: io::Result<Entry> = async {
+        let read: io::Result<FileMessage> = async {
             let data = match self.form(&file, *left) {
                 FileForm::Text => {
-                    let text = self
-                        .files
-                        .read_text(&stored, self.files.settings().text_bytes)
-                        .await?;
-                    return Ok(Entry::Text(format!(
+                    let limit = self.files.settings().text_bytes;
+                    let Some(text) = self.files.read_text(&stored, limit).await? else {
+                        return Ok(note("it has no text"));
+                    };
+                    return Ok(FileMessage::Text(format!(
                         "{}\n[End of {name}]",
                         escape_metadata(&text)
                     )));
@@ -113,7 +113,7 @@ impl FileLoader<'_> {
                 true => "image/jpeg",
                 false => PDF,
             };
-            Ok(Entry::Message(ModelMessage::File(ModelFile {
+            Ok(FileMessage::Message(ModelMessage::File(ModelFile {
                 media_type: media_type.into(),
                 base64: BASE64_STANDARD.encode(&data).into(),
                 ..file.clone()
@@ -141,7 +141,10 @@ impl FileLoader<'_> {
     /// Images have about the same number of tokens in all of the large models.
     fn estimate_file(&self, file: &ModelFile, left: &mut usize) -> usize {
         match self.form(file, *left) {
-            FileForm::Text => file.bytes.min(self.files.settings().text_bytes) / BYTES_PER_TOKEN,
+            FileForm::Text => {
+                let bytes = file.text_bytes.unwrap_or(file.bytes);
+                bytes.min(self.files.settings().text_bytes) / BYTES_PER_TOKEN
+            }
             FileForm::Image => TOKENS_PER_IMAGE,
             FileForm::Pdf => {
                 *left -= file.bytes;
@@ -154,23 +157,32 @@ impl FileLoader<'_> {
     /// Returns the form in which a file is sent if there is room for so many bytes. The size of an image is known once
     /// it is read.
     fn form(&self, file: &ModelFile, left: usize) -> FileForm {
-        if files::is_text(&file.media_type) {
+        if file.is_image() {
+            return match self.capabilities.image_input {
+                Some(false) => FileForm::Note("you do not see images"),
+                _ => FileForm::Image,
+            };
+        }
+        let is_native = files::is_native_pdf(&file.media_type, file.problem, self.capabilities);
+        if is_native && file.bytes <= left {
+            return FileForm::Pdf;
+        }
+        if file.text_bytes.is_some() || files::is_text(&file.media_type) && file.problem.is_none() {
             return FileForm::Text;
         }
-        match file.is_image() {
-            true if self.capabilities.image_input == Some(false) => FileForm::Note("you do not see images"),
-            true => FileForm::Image,
-            false if file.media_type != PDF || self.capabilities.pdf_input != Some(true) => {
-                FileForm::Note("you do not read files of this type")
-            }
-            false if file.bytes > left => FileForm::Note(NO_ROOM),
-            false => FileForm::Pdf,
-        }
+        FileForm::Note(match file.problem {
+            _ if is_native => NO_ROOM,
+            Some(FileProblem::NoText) => "it has no text, only images",
+            Some(FileProblem::Encrypted) => "it needs a password",
+            Some(FileProblem::Damaged) => "it is damaged",
+            Some(FileProblem::TooComplex) => "it is too large to be read",
+            None => "you do not read files of this type",
+        })
     }
 }
 
-/// Appends the text of a file to its message: files stand behind the whole text of their message, and those of tools
-/// behind all outputs.
+/// Appends the text of a file to its message: files follow the whole text of their message, and those of tools
+/// all outputs.
 fn append_to_message(messages: &mut [ModelMessage], text: &str) {
     let before = messages.iter_mut().rev();
     let mut before = before.skip_while(|message| matches!(message, ModelMessage::File(_)));

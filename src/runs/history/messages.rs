@@ -3,13 +3,16 @@
 
 use super::{
     super::page_payloads::PagePayloads,
-    run_history::{AnswerOpaque, RunHistory},
+    run_history::{AnswerProviderData, RunHistory},
 };
 use crate::{
     control::escape_metadata,
     files,
     model::{ModelMessage, ToolUse},
-    protocol::{AssistantMessage, Message, MessageBody, MessagePieceKind, Opaque, ToolCall, ToolStatus},
+    protocol::{
+        AssistantMessage, Attachment, Message, MessageBody, MessagePieceKind, ProviderData, ToolCall,
+        ToolStatus,
+    },
 };
 
 /// Asks for the rest of an answer. Few model servers continue an answer that is the last message of
@@ -17,7 +20,10 @@ use crate::{
 pub(super) const CONTINUE_PROMPT: &str = "Your answer was cut off. Go on from exactly where it stops, in the middle of a word if need be. Do not \
                      repeat any of it, do not begin anew, and do not mention this.";
 
-/// Replaces a person's message that can't be read, so that the roles still alternate.
+/// The text of an answer that consists of images.
+const ONLY_IMAGES: &str = "(My answer was an image.)";
+
+/// Replaces the user's message that can't be read, so that the roles still alternate.
 pub(super) const DAMAGED_MESSAGE: &str =
     "(A message of the person stood here. It is damaged and can't be read.)";
 
@@ -46,7 +52,7 @@ pub(super) fn push_history_message(
     push_answer(
         answer,
         page_payloads,
-        run_history.answer_opaque(message.id),
+        run_history.answer_provider_data(message.id),
         false,
         messages,
     );
@@ -71,11 +77,11 @@ pub(super) fn push_history_message(
 pub(super) fn push_answer(
     assistant: &AssistantMessage,
     page_payloads: &PagePayloads,
-    opaque: AnswerOpaque<'_>,
+    provider_data: AnswerProviderData<'_>,
     with_thinking: bool,
     messages: &mut Vec<ModelMessage>,
 ) {
-    let mut turn = AssistantTurn::new(opaque);
+    let mut turn = AssistantTurn::new(provider_data);
     for piece in assistant.pieces() {
         match piece.kind {
             MessagePieceKind::Payload(payload) => {
@@ -83,6 +89,10 @@ pub(super) fn push_answer(
                     turn.flush_before(piece.key.0, messages);
                     turn.push_text(&written);
                 }
+            }
+            MessagePieceKind::File(file) => {
+                turn.flush_before(piece.key.0, messages);
+                turn.files.push(file);
             }
             MessagePieceKind::Thinking => {
                 turn.flush_before(piece.key.0, messages);
@@ -111,25 +121,28 @@ struct AssistantTurn<'a> {
     thinking: String,
     /// The calls, with their positions in their node.
     calls: Vec<(&'a ToolCall, usize)>,
+    /// The images that it made itself.
+    files: Vec<&'a Attachment>,
     /// The node of the calls.
     node: usize,
     /// The last node that has any content here.
     last_node: Option<usize>,
-    /// The first node with opaque data that have not been sent.
+    /// The first node whose provider data has not been sent.
     first_unsent_node: usize,
-    opaque: AnswerOpaque<'a>,
+    provider_data: AnswerProviderData<'a>,
 }
 
 impl<'a> AssistantTurn<'a> {
-    fn new(opaque: AnswerOpaque<'a>) -> Self {
+    fn new(provider_data: AnswerProviderData<'a>) -> Self {
         Self {
             text: String::new(),
             thinking: String::new(),
             calls: Vec::new(),
+            files: Vec::new(),
             node: 0,
             last_node: None,
             first_unsent_node: 0,
-            opaque,
+            provider_data,
         }
     }
 
@@ -148,7 +161,11 @@ impl<'a> AssistantTurn<'a> {
     }
 
     fn flush(&mut self, messages: &mut Vec<ModelMessage>) {
-        let (text, calls) = (std::mem::take(&mut self.text), std::mem::take(&mut self.calls));
+        let (mut text, calls) = (std::mem::take(&mut self.text), std::mem::take(&mut self.calls));
+        let own_files = std::mem::take(&mut self.files);
+        if text.is_empty() && calls.is_empty() && !own_files.is_empty() {
+            text = ONLY_IMAGES.into();
+        }
         // Without a call, only the answer counts.
         let thinking = Some(std::mem::take(&mut self.thinking));
         if text.is_empty() && calls.is_empty() {
@@ -157,7 +174,7 @@ impl<'a> AssistantTurn<'a> {
         let end = self.last_node.map_or(0, |node| node + 1);
         let nodes = self.first_unsent_node..end.max(self.first_unsent_node);
         self.first_unsent_node = nodes.end;
-        let (opaque, node) = (self.opaque, self.node);
+        let (provider_data, node) = (self.provider_data, self.node);
         let parts: Vec<usize> = calls.iter().map(|(_, part)| *part).collect();
         messages.push(ModelMessage::Assistant {
             text,
@@ -166,9 +183,9 @@ impl<'a> AssistantTurn<'a> {
                 .map(|thoughts| escape_metadata(&thoughts).into_owned()),
             tool_calls: calls
                 .iter()
-                .map(|(call, part)| to_tool_use(call, opaque.for_part(node, *part)))
+                .map(|(call, part)| to_tool_use(call, provider_data.for_part(node, *part)))
                 .collect(),
-            opaque: opaque.for_nodes(nodes, (node, &parts)),
+            provider_data: provider_data.for_nodes(nodes, (node, &parts)),
         });
         messages.extend(calls.iter().map(|(call, _)| ModelMessage::Tool {
             tool_use_id: call.tool_use_id.clone(),
@@ -177,11 +194,12 @@ impl<'a> AssistantTurn<'a> {
         // What a tool shows to the user, the model sees too.
         let files = calls.iter().flat_map(|(call, _)| &call.attachments);
         let images = files.filter(|file| files::is_image(file));
+        let images = images.chain(own_files);
         messages.extend(images.map(|file| ModelMessage::File(file.into())));
     }
 }
 
-fn to_tool_use(call: &ToolCall, opaque: Vec<Opaque>) -> ToolUse {
+fn to_tool_use(call: &ToolCall, provider_data: Vec<ProviderData>) -> ToolUse {
     let input = call.input.as_str();
     ToolUse {
         id: call.tool_use_id.clone(),
@@ -192,7 +210,7 @@ fn to_tool_use(call: &ToolCall, opaque: Vec<Opaque>) -> ToolUse {
         } else {
             "{}".into()
         },
-        opaque,
+        provider_data,
     }
 }
 
@@ -220,7 +238,10 @@ pub(super) fn request_continuation(branch: &mut Vec<ModelMessage>, answer: &Assi
         .take_while(|piece| !matches!(piece.kind, MessagePieceKind::ToolCall(_)));
     let mut thoughts = Vec::new();
     for piece in since_tools {
-        if matches!(piece.kind, MessagePieceKind::Text | MessagePieceKind::Payload(_)) {
+        if matches!(
+            piece.kind,
+            MessagePieceKind::Text | MessagePieceKind::Payload(_) | MessagePieceKind::File(_)
+        ) {
             branch.push(ModelMessage::User(CONTINUE_PROMPT.into()));
             return;
         }

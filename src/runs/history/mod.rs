@@ -86,7 +86,7 @@ impl ModelConversation {
         push_answer(
             answer,
             page_payloads,
-            run_history.answer_opaque(id),
+            run_history.answer_provider_data(id),
             true,
             &mut latest,
         );
@@ -170,7 +170,30 @@ impl ModelConversation {
             (None, _) => {}
         }
         number_calls(&mut messages);
+        move_answer_files(&mut messages);
         messages
+    }
+}
+
+/// Moves the images of an answer after the next message of the user: no protocol takes files from the model.
+fn move_answer_files(messages: &mut Vec<ModelMessage>) {
+    let mut moved = Vec::new();
+    let mut is_after_answer = false;
+    for message in std::mem::take(messages) {
+        match message {
+            ModelMessage::File(file) if is_after_answer => moved.push(ModelMessage::File(file)),
+            ModelMessage::User(_) => {
+                messages.push(message);
+                messages.append(&mut moved);
+                is_after_answer = false;
+            }
+            message => {
+                let is_answer =
+                    matches!(&message, ModelMessage::Assistant { tool_calls, .. } if tool_calls.is_empty());
+                is_after_answer = is_answer || is_after_answer && matches!(message, ModelMessage::File(_));
+                messages.push(message);
+            }
+        }
     }
 }
 
@@ -182,11 +205,14 @@ fn number_calls(messages: &mut [ModelMessage]) {
     for message in messages {
         match message {
             ModelMessage::Assistant {
-                tool_calls, opaque, ..
+                tool_calls,
+                provider_data,
+                ..
             } => {
                 awaited.clear();
-                // The server's opaque data may refer to the ids.
-                let is_signed = !opaque.is_empty() || tool_calls.iter().any(|call| !call.opaque.is_empty());
+                // The provider data may refer to the ids.
+                let is_signed =
+                    !provider_data.is_empty() || tool_calls.iter().any(|call| !call.provider_data.is_empty());
                 for call in tool_calls {
                     count += 1;
                     if is_signed {

@@ -65,7 +65,7 @@ fn made() -> Part {
     }
 }
 
-/// Builds the conversation for an answer, without opaque data.
+/// Builds the conversation for an answer, without provider data.
 fn conversation(
     history: &[Message],
     answer: &AssistantMessage,
@@ -84,7 +84,7 @@ fn conversation_at(
     let run_history = RunHistory {
         history,
         answer: (MessageId::new(), answer),
-        opaque: &HashMap::new(),
+        provider_data: &HashMap::new(),
     };
     ModelConversation::new(run_history, page_payloads, clock)
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub use crate::model::tokens::{BYTES_PER_TOKEN, estimate_text, truncate_to_tokens};
 use crate::{
     model::{ModelMessage, ToolSpec},
-    protocol::{Opaque, Usage},
+    protocol::{ProviderData, Usage},
 };
 
 /// The cost of a message besides its text: its role, and the separators around it.
@@ -32,17 +32,17 @@ pub fn estimate_message(message: &ModelMessage) -> usize {
             text,
             thinking,
             tool_calls,
-            opaque,
+            provider_data,
         } => {
             let calls = tool_calls.iter();
             let calls = calls.map(|call| {
                 TOKENS_PER_CALL
                     + estimate_text(&call.name)
                     + estimate_text(&call.arguments)
-                    + estimate_opaque(&call.opaque)
+                    + estimate_provider_data(&call.provider_data)
             });
             let output = estimate_text(text) + thinking.as_deref().map_or(0, estimate_text);
-            output + estimate_opaque(opaque) + calls.sum::<usize>()
+            output + estimate_provider_data(provider_data) + calls.sum::<usize>()
         }
         ModelMessage::File(file) => file.tokens,
         ModelMessage::Tool { output, .. } => TOKENS_PER_CALL + estimate_text(output),
@@ -50,8 +50,11 @@ pub fn estimate_message(message: &ModelMessage) -> usize {
     TOKENS_PER_MESSAGE + tokens
 }
 
-fn estimate_opaque(opaque: &[Opaque]) -> usize {
-    opaque.iter().map(|data| estimate_text(data.value.as_str())).sum()
+fn estimate_provider_data(provider_data: &[ProviderData]) -> usize {
+    provider_data
+        .iter()
+        .map(|data| estimate_text(data.value.as_str()))
+        .sum()
 }
 
 /// Estimates the tokens of the tool definitions.
@@ -60,7 +63,7 @@ pub fn estimate_tools(tools: &[Arc<ToolSpec>]) -> usize {
         TOKENS_PER_CALL
             + estimate_text(&tool.name)
             + estimate_text(&tool.description)
-            + estimate_text(&tool.parameters.to_string())
+            + estimate_text(&tool.input_schema.to_string())
     };
     tools.iter().map(of_tool).sum()
 }

@@ -120,10 +120,10 @@ impl PayloadFactory for PagePayloads {
         self.actions.iter().any(|known| known.name == action)
     }
 
-    fn is_earlier_source(&self, url: &str) -> bool {
+    fn is_known_url(&self, url: &str) -> bool {
         let gave = |call: &ToolCall| {
             let output = call.output.as_deref().unwrap_or_default();
-            call.status == ToolStatus::Complete && web_link::contains_address(url, output)
+            call.status == ToolStatus::Complete && web_link::contains_url(url, output)
         };
         let mut answers = self.history.iter().filter_map(Message::assistant);
         answers.any(|answer| {

@@ -95,7 +95,7 @@ fn oversized_versions_stay_separate() {
 }
 
 #[test]
-fn accepts_addresses_of_earlier_turns() {
+fn accepts_urls_of_earlier_turns() {
     let call = ToolCall {
         output: Some("See https://found.example/page.".into()),
         ..ToolCall::for_test("web_search", ToolStatus::Complete)
@@ -128,6 +128,6 @@ fn accepts_addresses_of_earlier_turns() {
         ("https://cited.example", true),
         ("https://found.example", false),
     ] {
-        assert_eq!(page_payloads.is_earlier_source(url), given, "{url}");
+        assert_eq!(page_payloads.is_known_url(url), given, "{url}");
     }
 }

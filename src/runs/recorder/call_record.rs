@@ -8,11 +8,12 @@ use crate::{
     agent::Input,
     clock,
     diagnostics::{
-        record::{CallFailure, RawCall, RawPiece, ResponseRecord, SentBefore, TokenUsage},
+        record::{CallFailure, RawCall, RawPiece, ResponseRecord, TokenUsage},
+        redaction::SentBefore,
         timeline::TimelineEntry,
     },
-    model::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, ServerCapabilities, Usage},
-    protocol::{CallId, Dollars, EventBody, Prices, RunStatus, Timestamp},
+    model::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, ReportedUsage, ServerCapabilities},
+    protocol::{Dollars, EventBody, ModelCallId, Prices, RunStatus, Timestamp},
 };
 
 /// Maximum number of recorded tool calls of one model call.
@@ -26,7 +27,7 @@ const MAX_FAILURES: usize = 20;
 
 /// The record of the last call.
 pub(super) struct CallRecord {
-    pub id: CallId,
+    pub id: ModelCallId,
     prices: Option<Prices>,
     /// The request, until the server has accepted it and it is recorded. A server may reject a part
     /// of it; the request is then sent without that part.
@@ -34,7 +35,7 @@ pub(super) struct CallRecord {
     pub started_at: Timestamp,
     /// The request of the call before.
     pub sent_before: SentBefore,
-    /// The server has begun to answer, so it has accepted the request.
+    /// True if the server has begun to answer, so it has accepted the request.
     pub has_answer: bool,
     pub response: ResponseRecord,
     /// The times of its first and its last attempt.
@@ -42,7 +43,7 @@ pub(super) struct CallRecord {
     pub last_started: Instant,
     /// Bytes of the answer.
     answer_bytes: usize,
-    /// There is new data to record now.
+    /// True if there is new data to record now.
     pub is_dirty: bool,
 }
 
@@ -72,7 +73,7 @@ impl CallRecord {
         at: Instant,
     ) -> Self {
         Self {
-            id: CallId::new(),
+            id: ModelCallId::new(),
             prices,
             pending_request: Some(PendingRequest::new(request)),
             started_at: clock::now(),
@@ -105,7 +106,7 @@ impl CallRecord {
         }
     }
 
-    /// Records the event with which the run ends or waits for a person, unless the call has ended before.
+    /// Records the event with which the run ends or waits for the user, unless the call has ended before.
     pub fn end_with_run(&mut self, event: &EventBody) {
         let Some(status) = event.terminal_status() else {
             return;
@@ -153,15 +154,16 @@ impl CallRecord {
                 let text = mem::take(&mut raw.text);
                 raw.thinking.push_str(&text);
             }
-            ModelEvent::Unreadable { what, raw: piece } if raw.unread.len() < MAX_UNREADABLE => {
+            ModelEvent::Unreadable { what, raw: piece } if raw.unreadable.len() < MAX_UNREADABLE => {
                 let mut kept = RawPiece::default();
                 add(&mut kept.what, what.name());
                 add(&mut kept.raw, piece);
-                raw.unread.push(kept);
+                raw.unreadable.push(kept);
             }
             ModelEvent::Unreadable { .. } => raw.cut = true,
-            // Opaque data are for the provider only.
-            ModelEvent::Opaque { .. }
+            // Provider data is for the provider only.
+            ModelEvent::ProviderData { .. }
+            | ModelEvent::Image(_)
             | ModelEvent::Sources(_)
             | ModelEvent::Refusal(_)
             | ModelEvent::Usage(_)
@@ -169,7 +171,7 @@ impl CallRecord {
         }
     }
 
-    fn record_usage(&mut self, usage: &Usage) {
+    fn record_usage(&mut self, usage: &ReportedUsage) {
         self.response.usage = Some(TokenUsage::from(usage));
         self.response.cost = usage.cost_at(self.prices.as_ref()).map(Dollars::to_f64);
     }

@@ -12,7 +12,8 @@ use crate::{
     agent::{Effect, Input},
     clock,
     diagnostics::{
-        record::{Purpose, RequestRecord, SentBefore},
+        record::{Purpose, RequestRecord},
+        redaction::SentBefore,
         timeline::{TimelineEntry, push_timeline_event},
     },
     journal::Journal,
@@ -21,7 +22,7 @@ use crate::{
     providers::Models,
     secrets::Secrets,
     settings::Settings,
-    storage::{RecordedCall, RunKey},
+    storage::{RecordedModelCall, RunKey},
 };
 
 /// Maximum number of timeline entries of one call, including those of its tools.
@@ -72,7 +73,7 @@ pub(super) struct Recorder {
     /// Events before the first call.
     early_events: Vec<TimelineEntry>,
     call: Option<CallRecord>,
-    /// The next call is a retry.
+    /// True if the next call is a retry.
     is_retry: bool,
 }
 
@@ -145,7 +146,7 @@ impl Recorder {
         };
         let request = (!is_written).then(|| {
             self.sent_before = call.sent_before.clone();
-            let sent = sent(&pending.request.without_opaque());
+            let sent = sent(&pending.request.without_provider_data());
             RequestRecord {
                 started_at: call.started_at,
                 model: pending.request.model.clone(),
@@ -184,7 +185,7 @@ impl Recorder {
             Effect::ScheduleRetry(_) => self.is_retry = true,
             Effect::CallModel { .. }
             | Effect::StorePayload(_)
-            | Effect::StoreOpaque { .. }
+            | Effect::StoreProviderData { .. }
             | Effect::RunTool { .. } => {}
         }
     }
@@ -224,7 +225,7 @@ impl Recorder {
             tracing::error!(run = %self.run.message_id, "a model call could not be recorded");
             return;
         };
-        let call = RecordedCall {
+        let call = RecordedModelCall {
             id: call.id,
             request,
             response,

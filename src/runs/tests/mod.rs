@@ -11,7 +11,7 @@ use crate::{
     protocol::{IntentId, MessageId, intent::SendMessage},
     providers::ModelsConfig,
     settings::Settings,
-    storage::{PageSize, sqlite::SqliteStorage},
+    storage::{PageSize, QueueLimits, RunStart, sqlite::SqliteStorage},
 };
 
 /// Runs with only the tour as a model, whose answer takes a while.
@@ -21,26 +21,16 @@ pub(super) async fn tour_runs() -> (tempfile::TempDir, Runs) {
 
 /// Runs with the tour and these tools.
 pub(super) async fn runs_with(tools: ToolRegistry) -> (tempfile::TempDir, Runs) {
+    runs_with_settings(tools, &Settings::default()).await
+}
+
+async fn runs_with_settings(tools: ToolRegistry, settings: &Settings) -> (tempfile::TempDir, Runs) {
     let folder = tempfile::tempdir().unwrap();
     let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
     let (journal, _writer) = Journal::start(storage.clone(), Arc::new(Hub::default()));
     let models = Arc::new(Models::new(ModelsConfig::default()));
-    let files = Files::open(
-        folder.path(),
-        storage.clone(),
-        journal.clone(),
-        &Settings::default(),
-    )
-    .unwrap();
-    let runs = Runs::new(
-        storage,
-        journal,
-        models,
-        tools,
-        Pages::new(0),
-        files,
-        &Settings::default(),
-    );
+    let files = Files::open(folder.path(), storage.clone(), journal.clone(), settings).unwrap();
+    let runs = Runs::new(storage, journal, models, tools, Pages::new(0), files, settings);
     (folder, runs)
 }
 
@@ -120,4 +110,61 @@ async fn keeps_a_stop_before_the_commit() {
         message.assistant().unwrap().is_empty(),
         "no model was asked: {message:?}"
     );
+}
+
+#[tokio::test]
+async fn a_place_that_is_given_back_sends_a_queue() {
+    let mut settings = Settings::default();
+    settings.accounts.runs = Some(1);
+    let (_folder, runs) = runs_with_settings(ToolRegistry::default(), &settings).await;
+    let start = || RunStart {
+        context_snapshot: None,
+        run: MessageId::new(),
+        default_model: "parlor/tour".into(),
+        parameters: None,
+        fingerprint: String::new(),
+    };
+    // A message waits, and nothing is running: the place was taken when the run before it ended.
+    let (first, first_start) = (hello(), start());
+    let run = RunKey {
+        user_id: UserId::LOCAL,
+        conversation_id: first.conversation_id,
+        message_id: first_start.run,
+    };
+    let waiting = SendMessage {
+        conversation_id: first.conversation_id,
+        ..hello()
+    };
+    let mut answer = AssistantMessage::new("parlor/tour");
+    let ended = EventBody::run_ended(RunStatus::Complete, None, clock::now(), 0);
+    apply_to_run(&mut answer, &ended);
+    for change in [
+        Change::SendMessage {
+            user_id: UserId::LOCAL,
+            intent: first.clone(),
+            start: first_start,
+        },
+        Change::QueueMessage {
+            user_id: UserId::LOCAL,
+            intent: waiting,
+            start: start(),
+            limits: QueueLimits {
+                messages: 1,
+                bytes: 1000,
+            },
+        },
+        Change::EndRun {
+            run,
+            events: vec![ended],
+            message: answer,
+        },
+    ] {
+        runs.0.journal.submit(change).await.unwrap();
+    }
+    // A repeated intent takes the place and starts nothing.
+    let again = runs.send(UserId::LOCAL, first, String::new()).await.unwrap();
+    assert_eq!(again.assistant_message_id, run.message_id);
+    let sent = wait_until(async || runs.0.active.any_active()).await;
+    assert_ne!(sent, run.message_id);
+    runs.stop(UserId::LOCAL, sent).await.unwrap();
 }

@@ -8,15 +8,19 @@ use serde::Deserialize;
 use super::{recovery::abandoned_run, *};
 use crate::{
     protocol::{
-        AssistantMessage, EventBody, RequestedCall, ToolStatus, examples::requested_call,
+        AssistantMessage, EventBody, RequestedCall, TokenTotals, ToolStatus, examples::requested_call,
         intent::ApprovalAnswer, transcript::apply_to_run,
     },
-    storage::ApprovalDecision,
+    storage::{ApprovalDecision, usage::Day},
     tools::{Tool, ToolContext, ToolError, ToolResult},
 };
 
-/// Counts its calls.
-struct CountingTool(Arc<AtomicUsize>);
+/// Counts its calls, and uses a model for each.
+struct CountingTool {
+    calls: Arc<AtomicUsize>,
+    /// True if a call never ends.
+    hangs: bool,
+}
 
 #[derive(Deserialize, JsonSchema)]
 struct Anything {}
@@ -30,8 +34,15 @@ impl Tool for CountingTool {
     const DONE: &'static str = "Counted";
     const NEEDS_APPROVAL: bool = true;
 
-    async fn run(&self, _: Anything, _: ToolContext) -> Result<ToolResult, ToolError> {
-        self.0.fetch_add(1, SeqCst);
+    async fn run(&self, _: Anything, call: ToolContext) -> Result<ToolResult, ToolError> {
+        call.usage.add(TokenTotals {
+            output_tokens: 7,
+            ..TokenTotals::default()
+        });
+        self.calls.fetch_add(1, SeqCst);
+        if self.hangs {
+            std::future::pending::<()>().await;
+        }
         Ok("counted".to_owned().into())
     }
 }
@@ -46,8 +57,16 @@ struct WaitingRun {
 
 impl WaitingRun {
     async fn new() -> Self {
+        Self::with_tool(false).await
+    }
+
+    async fn with_tool(hangs: bool) -> Self {
         let begun = Arc::new(AtomicUsize::new(0));
-        let (folder, runs) = runs_with(ToolRegistry::default().with_tool(CountingTool(begun.clone()))).await;
+        let tool = CountingTool {
+            calls: begun.clone(),
+            hangs,
+        };
+        let (folder, runs) = runs_with(ToolRegistry::default().with_tool(tool)).await;
         let run = abandoned_run(&runs).await;
         let asked = EventBody::ApprovalRequested(RequestedCall {
             part: 0,
@@ -120,6 +139,23 @@ async fn runs_the_approved_call() {
         .unwrap();
     wait_until(async || (asking.started_calls.load(SeqCst) == 1).then_some(())).await;
     asking.stop().await;
+}
+
+#[tokio::test]
+async fn counts_models_that_a_stopped_call_has_used() {
+    let asking = WaitingRun::with_tool(true).await;
+    let approved = asking.approval();
+    asking.runs.start_run(asking.run, approved).await.unwrap();
+    wait_until(async || (asking.started_calls.load(SeqCst) == 1).then_some(())).await;
+    asking.stop().await;
+    asking.runs.0.active.wait_until_all_ended().await;
+    let storage = &asking.runs.0.storage;
+    let counted = storage
+        .daily_usage(Some(asking.run.user_id), Day(0))
+        .await
+        .unwrap();
+    let tokens: u64 = counted.iter().map(|day| day.usage.output_tokens).sum();
+    assert_eq!(tokens, 7);
 }
 
 #[tokio::test]

@@ -47,7 +47,7 @@ pub struct PubmedClient {
 
 /// Receives all data that are read, so that they need not be fetched again.
 pub trait PubmedListener: fmt::Debug + Send + Sync {
-    fn article_read(&self, article: &Article);
+    fn article_read(&self, article: &PubmedArticle);
 
     /// Receives the abstract of an article; empty if it has none.
     fn abstract_read(&self, pmid: &str, text: &str);
@@ -79,7 +79,7 @@ pub const MAX_QUERY_BYTES: usize = 2000;
 /// The order of what a search finds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Sort {
+pub enum PubmedSort {
     #[default]
     Relevance,
     Date,
@@ -87,7 +87,7 @@ pub enum Sort {
 
 /// An article in PubMed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Article {
+pub struct PubmedArticle {
     pub pmid: String,
     pub title: String,
     pub authors: Vec<String>,
@@ -96,7 +96,7 @@ pub struct Article {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doi: Option<String>,
     #[serde(rename = "abstract", skip_serializing_if = "Option::is_none")]
-    pub summary: Option<String>,
+    pub abstract_text: Option<String>,
 }
 
 /// Creates the client of PubMed. There must be only one, because of the rate limit.
@@ -137,7 +137,7 @@ impl PubmedClient {
         })
     }
 
-    /// Limits the wait for an answer and retries at once. For tests.
+    /// Limits the wait for a response and retries at once. For tests.
     #[cfg(test)]
     pub fn with_test_timeout(mut self, timeout: Duration) -> Self {
         self.service = self.service.with_test_timeout(timeout);
@@ -156,13 +156,13 @@ impl PubmedClient {
         query: &str,
         first: usize,
         count: usize,
-        sort: Sort,
+        sort: PubmedSort,
     ) -> Result<SearchHits, ServiceError> {
         let first = (first > 0).then(|| first.to_string());
         let count = count.to_string();
         let sort = match sort {
-            Sort::Relevance => "relevance",
-            Sort::Date => "pub_date",
+            PubmedSort::Relevance => "relevance",
+            PubmedSort::Date => "pub_date",
         };
         let mut parameters = vec![
             ("retmode", "json"),
@@ -174,8 +174,8 @@ impl PubmedClient {
             parameters.push(("retstart", first));
         }
         let url = self.url("esearch.fcgi", &parameters)?;
-        let answer: SearchResponse = self.service.fetch_json(self.service.http().get(url)).await?;
-        let found = answer.esearchresult;
+        let response: SearchResponse = self.service.fetch_json(self.service.http().get(url)).await?;
+        let found = response.esearchresult;
         if let Some(error) = found.error {
             let error = text::plain_line(&error, MAX_LINE_CHARS);
             return Err(self.service.error(ServiceErrorKind::InvalidQuery(error)));
@@ -187,14 +187,14 @@ impl PubmedClient {
     }
 
     /// Returns the summaries of articles, in the order of `ids`, without invalid ones.
-    pub async fn summaries(&self, ids: &[String]) -> Result<Vec<Article>, ServiceError> {
+    pub async fn summaries(&self, ids: &[String]) -> Result<Vec<PubmedArticle>, ServiceError> {
         let url = self.url("esummary.fcgi", &[("retmode", "json"), ("id", &ids.join(","))])?;
-        let mut answer: SummaryResponse = self.service.fetch_json(self.service.http().get(url)).await?;
+        let mut response: SummaryResponse = self.service.fetch_json(self.service.http().get(url)).await?;
         let articles = ids.iter().filter_map(|id| {
-            let summary = serde_json::from_value(answer.result.remove(id)?).ok()?;
+            let summary = serde_json::from_value(response.result.remove(id)?).ok()?;
             Some(make_article(id, summary))
         });
-        let articles: Vec<Article> = articles.collect();
+        let articles: Vec<PubmedArticle> = articles.collect();
         if let Some(listener) = self.listener.get() {
             articles.iter().for_each(|article| listener.article_read(article));
         }
@@ -275,7 +275,7 @@ struct ArticleId {
     value: String,
 }
 
-fn make_article(pmid: &str, summary: RawSummary) -> Article {
+fn make_article(pmid: &str, summary: RawSummary) -> PubmedArticle {
     let journal = if summary.source.is_empty() {
         &summary.fulljournalname
     } else {
@@ -285,7 +285,7 @@ fn make_article(pmid: &str, summary: RawSummary) -> Article {
     let authors = summary.authors.iter().take(MAX_AUTHORS);
     // The title has its tags as entities.
     let title = html_escape::decode_html_entities(&summary.title);
-    Article {
+    PubmedArticle {
         pmid: pmid.into(),
         title: text::plain_line(&title, MAX_LINE_CHARS),
         authors: authors
@@ -294,6 +294,6 @@ fn make_article(pmid: &str, summary: RawSummary) -> Article {
         journal: text::plain_line(journal, MAX_SHORT_CHARS),
         date: text::plain_line(&summary.pubdate, MAX_SHORT_CHARS),
         doi: doi.map(|doi| text::plain_line(&doi.value, MAX_SHORT_CHARS)),
-        summary: None,
+        abstract_text: None,
     }
 }

@@ -134,7 +134,7 @@ fn each_providers_key_defines_an_endpoint() {
         expected.map(|(name, kind, url, key)| (name.to_owned(), kind, url.to_owned(), key.to_owned()));
     assert_eq!(made, expected);
 
-    // Each alone, beside the endpoints of the file, at another address.
+    // Each alone, in addition to the endpoints of the file, with another URL.
     let file = "[[endpoints]]\nname = 'gemini'\nkind = 'gemini'\nbase_url = 'http://x/v1beta'\n";
     let env = [
         ("GEMINI_API_KEY", "unused"),

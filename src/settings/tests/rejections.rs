@@ -10,7 +10,7 @@ fn names_unusable_settings() {
             "can be reached from other machines",
         ),
         ("[accounts]\nauth = 'proxy'", "server.proxies names no proxy"),
-        ("[accounts]\nauth = 'oidc'", "unknown variant `oidc`"),
+        ("[accounts]\nauth = 'ldap'", "unknown variant `ldap`"),
         ("[accounts]\nuser_header = 'a b'", "is not the name of a header"),
         ("[accounts]\nsign_in_attempts = 0", "accounts.sign_in_attempts"),
         (
@@ -139,5 +139,39 @@ fn rejects_unusable_account_modes() {
         "{error}"
     );
     let error = read_settings(file, &[("PARLOR_AUTH", "ldap")]).unwrap_err();
-    assert!(error.to_string().contains("none, password or proxy"), "{error}");
+    assert!(
+        error.to_string().contains("none, password, oidc or proxy"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_provider_needs_its_url_and_secret() {
+    let provider =
+        "[accounts]\nauth = 'oidc'\n[accounts.oidc]\nclient_id = 'parlor'\nclient_secret_env = 'SECRET'\n";
+    let with = |issuer: &str, env: &[(&str, &str)]| {
+        let settings = read_settings(&format!("{provider}issuer = '{issuer}'"), env);
+        settings.map_err(|error| error.to_string())
+    };
+    let secret = [("SECRET", "a secret of a client")];
+    let settings = with("https://id.example", &secret).unwrap();
+    assert_eq!(settings.accounts.oidc.display_name(), "id.example");
+    assert!(!format!("{settings:?}").contains("a secret of a client"));
+    let missing = read_settings(provider, &secret).unwrap_err().to_string();
+    assert!(missing.contains("accounts.oidc.issuer"), "{missing}");
+    let unset = with("https://id.example", &[]).unwrap_err();
+    assert!(unset.contains("the variable SECRET, which is not set"), "{unset}");
+    for issuer in [
+        "id.example",
+        "ftp://id.example",
+        "https://a:b@id.example",
+        "https://id.example?x",
+    ] {
+        assert!(
+            with(issuer, &secret)
+                .unwrap_err()
+                .contains("accounts.oidc.issuer"),
+            "{issuer}"
+        );
+    }
 }

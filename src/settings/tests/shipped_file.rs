@@ -57,7 +57,7 @@ fn native_examples_have_their_kinds() {
 }
 
 #[test]
-fn shipped_file_names_pubmed_address() {
+fn shipped_file_names_pubmed_url() {
     let line = format!("# base_url = \"{}\"", PubmedSettings::default().base_url);
     assert!(include_str!("../../../Leptos.toml").contains(&line), "{line}");
 }

@@ -3,16 +3,19 @@
 use super::*;
 use crate::{
     protocol::{LinkId, SessionId},
-    storage::accounts::{Account, AccountChange, AccountLink, AccountWarrant, LinkPurpose, Role, Session},
+    storage::accounts::{
+        Account, AccountChange, AccountLink, AccountWarrant, LinkPurpose, ProviderIdentity, Role, Session,
+        SignInMethod,
+    },
 };
 
-const HOUR_MS: i64 = 3_600_000;
+pub(super) const HOUR_MS: i64 = 3_600_000;
 
-async fn apply(storage: &dyn Storage, change: AccountChange) -> Result<Outcome, ChangeRejection> {
+pub(super) async fn apply(storage: &dyn Storage, change: AccountChange) -> Result<Outcome, ChangeRejection> {
     commit_one(storage, &Change::Account(change)).await
 }
 
-fn create(user_id: UserId, name: &str, warrant: AccountWarrant) -> AccountChange {
+pub(super) fn create(user_id: UserId, name: &str, warrant: AccountWarrant) -> AccountChange {
     AccountChange::Create {
         user_id,
         name: name.into(),
@@ -40,6 +43,7 @@ fn session() -> Session {
         last_used_at: NOON,
         idle_ms: HOUR_MS,
         expires_at: Timestamp(NOON.0 + 2 * HOUR_MS),
+        method: SignInMethod::Password,
     }
 }
 
@@ -62,7 +66,7 @@ fn link(purpose: LinkPurpose, expires_at: Timestamp) -> AccountLink {
 }
 
 /// Makes two accounts: the test user, an administrator, and the other user.
-async fn make_accounts(storage: &dyn Storage) {
+pub(super) async fn make_accounts(storage: &dyn Storage) {
     let setup = create(TEST_USER, "ann", AccountWarrant::Setup);
     assert_eq!(apply(storage, setup).await, Ok(Outcome::Done));
     let sign_up = create(other_user(), "ben", AccountWarrant::SignUp);
@@ -236,13 +240,10 @@ pub async fn deleting_a_user_leaves_the_others(backend: &dyn Backend) {
     for turn in [&theirs, &own] {
         commit_one(&*storage, &turn.change).await.unwrap();
     }
-    let delete = |user_id| AccountChange::Delete { user_id };
-    let last = apply(&*storage, delete(TEST_USER)).await;
+    let last = hand_over::delete_user(&*storage, TEST_USER, None).await;
     assert_eq!(last, Err(ChangeRejection::LastAdministrator));
-    assert_eq!(
-        apply(&*storage, delete(other_user())).await,
-        Ok(Outcome::DataDeleted)
-    );
+    let deleted = hand_over::delete_user(&*storage, other_user(), None).await;
+    assert_eq!(deleted, Ok(Outcome::DataDeleted));
     let of_deleted = storage.transcript(
         other_user(),
         theirs.run.conversation_id,
@@ -258,10 +259,8 @@ pub async fn deleting_a_user_leaves_the_others(backend: &dyn Backend) {
     assert_eq!(commit_one(&*storage, &late).await, Err(ChangeRejection::NotFound));
     let of_other = storage.transcript(TEST_USER, own.run.conversation_id, PageSize::UNLIMITED, None);
     assert!(of_other.await.unwrap().is_some());
-    assert_eq!(
-        apply(&*storage, delete(other_user())).await,
-        Err(ChangeRejection::NotFound)
-    );
+    let again = hand_over::delete_user(&*storage, other_user(), None).await;
+    assert_eq!(again, Err(ChangeRejection::NotFound));
 }
 
 pub async fn a_disabled_account_has_no_sessions(backend: &dyn Backend) {
@@ -280,4 +279,66 @@ pub async fn a_disabled_account_has_no_sessions(backend: &dyn Backend) {
     apply(&*storage, set(other_user(), false)).await.unwrap();
     let account = storage.account(other_user()).await.unwrap().unwrap();
     assert!(!account.is_disabled);
+}
+
+pub async fn an_identity_has_one_account(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let identity = |subject: &str| ProviderIdentity {
+        issuer: "https://id.example".into(),
+        subject: subject.into(),
+    };
+    let create = |user_id, name: &str, subject: &str, role| AccountChange::CreateProvided {
+        user_id,
+        name: name.into(),
+        identity: identity(subject),
+        role,
+    };
+    let (cid, dan) = (UserId::new(), UserId::new());
+    let apply = |change| apply(&*storage, change);
+    assert_eq!(
+        apply(create(TEST_USER, "ann", "1", None)).await,
+        Ok(Outcome::Done)
+    );
+    assert_eq!(apply(create(cid, "cid", "2", None)).await, Ok(Outcome::Done));
+    let administrator = Some(Role::Administrator);
+    assert_eq!(
+        apply(create(dan, "dan", "3", administrator)).await,
+        Ok(Outcome::Done)
+    );
+    for (name, subject) in [("ann", "4"), ("eve", "1")] {
+        let taken = apply(create(UserId::new(), name, subject, None)).await;
+        assert_eq!(taken, Err(ChangeRejection::NameTaken), "{name} {subject}");
+    }
+    let names = storage.accounts().await.unwrap();
+    let names: Vec<_> = names
+        .into_iter()
+        .map(|account| (account.name, account.role))
+        .collect();
+    let expected = [
+        ("ann", Role::Administrator),
+        ("cid", Role::Member),
+        ("dan", Role::Administrator),
+    ];
+    assert_eq!(names, expected.map(|(name, role)| (name.to_owned(), role)));
+    let found = storage.account_by_identity(&identity("1")).await.unwrap();
+    assert_eq!(found.unwrap().user_id, TEST_USER);
+    assert_eq!(storage.account_by_identity(&identity("4")).await.unwrap(), None);
+    let rename = |user_id, name: &str| AccountChange::Rename {
+        user_id,
+        name: name.into(),
+    };
+    assert_eq!(apply(rename(cid, "ann")).await, Err(ChangeRejection::NameTaken));
+    assert_eq!(apply(rename(cid, "cora")).await, Ok(Outcome::DataDeleted));
+    assert_eq!(storage.account(cid).await.unwrap().unwrap().name, "cora");
+    let demote = |user_id, keeps_administrator| AccountChange::SetRole {
+        user_id,
+        role: Role::Member,
+        keeps_administrator,
+    };
+    assert_eq!(apply(demote(dan, true)).await, Ok(Outcome::DataDeleted));
+    assert_eq!(
+        apply(demote(TEST_USER, true)).await,
+        Err(ChangeRejection::LastAdministrator)
+    );
+    assert_eq!(apply(demote(TEST_USER, false)).await, Ok(Outcome::DataDeleted));
 }

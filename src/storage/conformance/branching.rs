@@ -105,7 +105,7 @@ pub async fn a_branch_is_a_copy_of_its_own(backend: &dyn Backend) {
     let list = storage.conversations(TEST_USER, None, 10).await.unwrap();
     assert_eq!(list.conversations[0].id, copy);
 
-    // It outlives its source, and goes on.
+    // It outlives its source, and can be continued.
     commit_one(
         &*storage,
         &Change::DeleteConversation {

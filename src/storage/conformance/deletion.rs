@@ -111,7 +111,7 @@ pub async fn deleted_data_does_not_come_back(backend: &dyn Backend) {
 }
 
 pub fn hide(conversation_id: ConversationId, message_id: MessageId) -> Change {
-    Change::HideMessage {
+    Change::DeleteMessage {
         user_id: TEST_USER,
         conversation_id,
         message_id,
@@ -162,7 +162,7 @@ pub async fn hidden_message_is_restored_or_erased(backend: &dyn Backend) {
     );
 
     // Another user can't hide it.
-    let foreign = Change::HideMessage {
+    let foreign = Change::DeleteMessage {
         user_id: other_user(),
         conversation_id: id,
         message_id: second.user_message_id,
@@ -236,7 +236,7 @@ pub async fn hidden_message_is_restored_or_erased(backend: &dyn Backend) {
     assert_eq!(run, None);
     let late = restore(id, second.user_message_id);
     assert_eq!(commit_one(&*storage, &late).await, Err(ChangeRejection::NotFound));
-    // The conversation goes on, also after its first message is gone.
+    // The conversation can be continued, also after its first message is gone.
     commit_one(&*storage, &hide(id, first.user_message_id))
         .await
         .unwrap();

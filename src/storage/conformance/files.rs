@@ -12,6 +12,8 @@ pub fn image_file(user_id: UserId, conversation_id: ConversationId) -> StoredFil
             bytes: 3,
             width: Some(2),
             height: Some(1),
+            text_bytes: Some(4),
+            problem: Some(FileProblem::NoText),
         },
         location: FileLocation {
             user_id,
@@ -128,7 +130,7 @@ pub async fn an_erased_file_leaves_the_title(backend: &dyn Backend) {
     let (user_id, conversation_id, hidden_at) = (TEST_USER, id, NOON);
     commit_one(&*storage, &first.change).await.unwrap();
     assert_eq!(title().await, "secret.png");
-    let hide = Change::HideMessage {
+    let hide = Change::DeleteMessage {
         user_id,
         conversation_id,
         message_id,
@@ -171,6 +173,13 @@ pub async fn versions_share_contents_until_the_last_is_deleted(backend: &dyn Bac
     };
     let stored = storage.file(TEST_USER, copy.id).await.unwrap().unwrap();
     assert_eq!(stored.location, file.location);
+    let stored_bytes = |user| storage.stored_bytes(user);
+    assert_eq!(
+        stored_bytes(TEST_USER).await.unwrap(),
+        3,
+        "a shared content counts once"
+    );
+    assert_eq!(stored_bytes(other_user()).await.unwrap(), 0);
     for (message_id, expected) in [
         (first.user_message_id, vec![]),
         (version.user_message_id, vec![file.location]),
@@ -232,4 +241,70 @@ pub async fn unsent_uploads_expire(backend: &dyn Backend) {
         .await
         .unwrap();
     assert_eq!(deleted(&*storage).await, [unsent.location]);
+}
+
+pub async fn copied_files_share_contents_until_the_last_is_deleted(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let id = ConversationId::new();
+    let file = upload(&*storage, id).await;
+    let turn = turn_with_files(id, &[&file]);
+    commit_one(&*storage, &turn.change).await.unwrap();
+    let copy_by = |user_id, copy| Change::CopyFile {
+        user_id,
+        id: file.attachment.id,
+        copy,
+    };
+    let copy = AttachmentId::new();
+    let refused = commit_one(&*storage, &copy_by(other_user(), copy)).await;
+    assert_eq!(refused, Err(ChangeRejection::NotFound));
+    for id in [copy, AttachmentId::new()] {
+        let copied = commit_one(&*storage, &copy_by(TEST_USER, id)).await;
+        assert_eq!(copied, Ok(Outcome::Done));
+    }
+    let stored = storage.file(TEST_USER, copy).await.unwrap().unwrap();
+    let mut expected = file.clone();
+    expected.attachment.id = copy;
+    assert_eq!(stored, expected);
+    // It is an upload: the next message takes it.
+    commit_one(&*storage, &end_run(turn.run, "Seen")).await.unwrap();
+    let edit = turn_with_files(id, &[&stored]);
+    commit_one(&*storage, &edit.change).await.unwrap();
+    commit_one(&*storage, &end_run(edit.run, "Changed"))
+        .await
+        .unwrap();
+    assert_eq!(deleted(&*storage).await, []);
+    let delete = Change::DeleteConversation {
+        user_id: TEST_USER,
+        conversation_id: id,
+    };
+    commit_one(&*storage, &delete).await.unwrap();
+    assert_eq!(deleted(&*storage).await, [file.location]);
+}
+
+pub async fn ended_run_gets_no_file(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let (ended, deleted) = (
+        new_turn(TEST_USER, ConversationId::new(), "Draw"),
+        new_turn(TEST_USER, ConversationId::new(), "Draw"),
+    );
+    let delete = Change::DeleteConversation {
+        user_id: TEST_USER,
+        conversation_id: deleted.run.conversation_id,
+    };
+    for change in [
+        &ended.change,
+        &deleted.change,
+        &end_run(ended.run, "Drawn"),
+        &delete,
+    ] {
+        commit_one(&*storage, change).await.unwrap();
+    }
+    // The end of a run whose conversation is gone is rejected.
+    let _ = commit_one(&*storage, &end_run(deleted.run, "Drawn")).await;
+    for run in [ended.run, deleted.run] {
+        let attachment = image_file(TEST_USER, run.conversation_id);
+        let stored = commit_one(&*storage, &Change::StoreAttachment { run, attachment }).await;
+        assert_eq!(stored, Err(ChangeRejection::NotFound));
+    }
+    assert_eq!(storage.file_locations().await.unwrap(), []);
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::protocol::{
-    PageContext, StreamId,
+    PageContext, ResearchStreamId,
     literature::{self, Article, Library, ResearchStream, SavedArticle},
 };
 
@@ -25,13 +25,13 @@ fn save_article(user_id: UserId, article: SavedArticle) -> Change {
     Change::SaveArticle {
         user_id,
         article,
-        summary: Some(vec!["What it says.".into()]),
+        abstract_text: Some(vec!["What it says.".into()]),
         limit: 2,
     }
 }
 
 fn save_stream(user_id: UserId, stream: &ResearchStream) -> Change {
-    Change::SaveStream {
+    Change::SaveResearchStream {
         user_id,
         stream: stream.clone(),
         limit: 2,
@@ -40,7 +40,7 @@ fn save_stream(user_id: UserId, stream: &ResearchStream) -> Change {
 
 fn stream(name: &str) -> ResearchStream {
     ResearchStream {
-        id: StreamId::new(),
+        id: ResearchStreamId::new(),
         name: name.into(),
         query: "water".into(),
         instructions: "Mind the methods.".into(),
@@ -130,7 +130,7 @@ pub async fn stored_library_equals_the_replayed_one(backend: &dyn Backend) {
         user_id: TEST_USER,
         pmid,
     };
-    let delete = Change::DeleteStream {
+    let delete = Change::DeleteResearchStream {
         user_id: TEST_USER,
         stream_id,
     };
@@ -203,20 +203,20 @@ pub async fn stores_an_abstract_when_it_becomes_known(backend: &dyn Backend) {
     let unknown = Change::SaveArticle {
         user_id: TEST_USER,
         article: article("11"),
-        summary: None,
+        abstract_text: None,
         limit: 2,
     };
     commit_one(&*storage, &unknown).await.unwrap();
-    let summary = async || storage.saved_article(TEST_USER, "11").await.unwrap().unwrap().1;
-    assert_eq!(summary().await, None);
+    let abstract_text = async || storage.saved_article(TEST_USER, "11").await.unwrap().unwrap().1;
+    assert_eq!(abstract_text().await, None);
     for text in ["What it says.", "Something else."] {
         let known = Change::StoreAbstract {
             user_id: TEST_USER,
             pmid: "11".into(),
-            summary: vec![text.into()],
+            abstract_text: vec![text.into()],
         };
         commit_one(&*storage, &known).await.unwrap();
-        assert_eq!(summary().await, Some(vec!["What it says.".into()]));
+        assert_eq!(abstract_text().await, Some(vec!["What it says.".into()]));
     }
     assert_eq!(
         read_log(&*storage, TEST_USER).await.len(),
@@ -272,7 +272,7 @@ pub async fn removed_or_replaced_data_leaves_the_log(backend: &dyn Backend) {
         user_id: TEST_USER,
         pmid,
     };
-    let delete = Change::DeleteStream {
+    let delete = Change::DeleteResearchStream {
         user_id: TEST_USER,
         stream_id,
     };
@@ -312,7 +312,7 @@ pub async fn libraries_are_separate_per_user(backend: &dyn Backend) {
     commit_one(storage, &Change::RemoveArticle { user_id, pmid })
         .await
         .unwrap();
-    commit_one(storage, &Change::DeleteStream { user_id, stream_id })
+    commit_one(storage, &Change::DeleteResearchStream { user_id, stream_id })
         .await
         .unwrap();
     assert_eq!(

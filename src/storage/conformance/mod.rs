@@ -2,33 +2,40 @@
 //! backends.
 
 mod accounts;
+mod administrators;
+mod audit;
 mod branching;
 mod conversation_lists;
 mod deletion;
 mod files;
+mod fixtures;
+mod hand_over;
 mod literature;
 mod log;
 mod memories;
 mod model_calls;
-mod opaque;
 mod output;
 mod pages;
 mod parameters;
 mod personal;
+mod provider_data;
 mod queue;
 mod run_contexts;
+mod shares;
 mod suggestions;
 mod token_totals;
 mod turns;
+mod usage;
 
 use std::{collections::HashMap, path::Path, sync::Arc};
 
 use tempfile::TempDir;
 
+use self::fixtures::*;
 use super::*;
 use crate::protocol::{
-    AssistantMessage, Attachment, EventBody, IntentId, MemoryId, MessageBody, Part, PayloadRef, RawJson,
-    RequestedCall, TokenId, ToolStatus,
+    AssistantMessage, Attachment, EventBody, FileProblem, IntentId, MemoryId, MessageBody, Part, PayloadRef,
+    RawJson, RequestedCall, TokenId, ToolStatus,
     intent::{self, StartedRun},
     transcript,
 };
@@ -38,213 +45,6 @@ use crate::protocol::{
 trait Backend: Sync {
     /// Opens the storage that belongs to a folder, and creates it the first time.
     async fn open(&self, folder: &Path) -> Result<Arc<dyn Storage>, StorageError>;
-}
-
-/// Returns a storage of a temporary folder, which is deleted with it.
-async fn temp_storage(backend: &dyn Backend) -> (TempDir, Arc<dyn Storage>) {
-    let folder = tempfile::tempdir().expect("a folder for the test");
-    let storage = open_storage(backend, &folder).await;
-    (folder, storage)
-}
-
-async fn open_storage(backend: &dyn Backend, folder: &TempDir) -> Arc<dyn Storage> {
-    backend.open(folder.path()).await.expect("storage works")
-}
-
-const TEST_USER: UserId = UserId::LOCAL;
-const NOON: Timestamp = Timestamp(1_795_262_400_000);
-
-fn other_user() -> UserId {
-    UserId(uuid::Uuid::from_u128(2))
-}
-
-/// Returns a change that answers a run's question again.
-fn regenerate(run: RunKey, again: RunKey) -> Change {
-    Change::Regenerate {
-        user_id: run.user_id,
-        intent: intent::Regenerate {
-            intent_id: IntentId::new(),
-            conversation_id: run.conversation_id,
-            message_id: run.message_id,
-            model: None,
-        },
-        start: RunStart {
-            context_snapshot: None,
-            run: again.message_id,
-            default_model: "x/default".into(),
-            parameters: None,
-            fingerprint: String::new(),
-        },
-    }
-}
-
-struct TestTurn {
-    change: Change,
-    run: RunKey,
-    user_message_id: MessageId,
-}
-
-fn new_turn(user_id: UserId, conversation_id: ConversationId, text: &str) -> TestTurn {
-    let intent = intent::SendMessage {
-        intent_id: IntentId::new(),
-        conversation_id,
-        user_message_id: MessageId::new(),
-        text: text.into(),
-        files: Vec::new(),
-        model: Some("x/m".into()),
-        replaces: None,
-        force_tools: Vec::new(),
-        parameters: None,
-        context: None,
-        interaction: Default::default(),
-    };
-    let run = RunKey {
-        user_id,
-        conversation_id,
-        message_id: MessageId::new(),
-    };
-    let start = RunStart {
-        context_snapshot: None,
-        run: run.message_id,
-        default_model: "x/default".into(),
-        parameters: None,
-        fingerprint: text.into(),
-    };
-    TestTurn {
-        user_message_id: intent.user_message_id,
-        change: Change::SendMessage {
-            user_id,
-            intent,
-            start,
-        },
-        run,
-    }
-}
-
-/// Returns a turn whose message is another version of a message.
-fn new_version(conversation_id: ConversationId, replaced: MessageId, text: &str) -> TestTurn {
-    let mut turn = new_turn(TEST_USER, conversation_id, text);
-    if let Change::SendMessage { intent, .. } = &mut turn.change {
-        intent.replaces = Some(replaced);
-    }
-    turn
-}
-
-/// Returns the events of a tool call that has a payload and a file.
-fn draw_events(payload: Option<PayloadRef>, file: &StoredFile) -> [EventBody; 2] {
-    let call = RequestedCall {
-        node: 0,
-        part: 0,
-        index: 0,
-        tool_use_id: "1".into(),
-        tool: "draw".into(),
-        input: RawJson::parse_or_quote("{}"),
-        label: "Drawing".into(),
-        detail: None,
-    };
-    [
-        EventBody::ToolStart {
-            call,
-            started_at: NOON,
-        },
-        EventBody::ToolComplete {
-            index: 0,
-            tool_use_id: "1".into(),
-            tool: "draw".into(),
-            label: "Drew".into(),
-            status: ToolStatus::Complete,
-            output: String::new(),
-            payload,
-            attachments: vec![file.attachment.clone()],
-            ended_at: NOON,
-        },
-    ]
-}
-
-fn text(offset: usize, text: &str) -> EventBody {
-    EventBody::TextDelta {
-        node: 0,
-        part: 0,
-        offset,
-        text: text.into(),
-    }
-}
-
-/// Returns the message of a run with this answer.
-fn answer_message(answer: &str) -> AssistantMessage {
-    let mut message = AssistantMessage::new("x/m");
-    transcript::apply_to_run(&mut message, &text(0, answer));
-    message
-}
-
-fn end_run(run: RunKey, answer: &str) -> Change {
-    let event = EventBody::run_ended(RunStatus::Complete, None, NOON, 0);
-    let mut message = answer_message(answer);
-    transcript::apply_to_run(&mut message, &event);
-    Change::EndRun {
-        run,
-        events: vec![event],
-        message,
-    }
-}
-
-/// As [`end_run`], with the answer in the log and another status.
-fn answer_run(run: RunKey, answer: &str, status: RunStatus) -> Change {
-    let end = EventBody::run_ended(status, None, NOON, 0);
-    let mut message = answer_message(answer);
-    transcript::apply_to_run(&mut message, &end);
-    Change::EndRun {
-        run,
-        events: vec![text(0, answer), end],
-        message,
-    }
-}
-
-/// Commits a change and compares the folded log with the stored conversation. Returns that.
-async fn commit_and_fold(storage: &dyn Storage, id: ConversationId, change: &Change) -> Transcript {
-    commit_one(storage, change).await.expect("the change is accepted");
-    let stored = full_transcript(storage, id).await.expect("it is there");
-    let mut folded = folded_transcript(storage, id).await;
-    folded.truncate_to_newest(usize::MAX);
-    assert_eq!(stored, folded, "after {change:?}");
-    stored
-}
-
-async fn commit_one(storage: &dyn Storage, change: &Change) -> Result<Outcome, ChangeRejection> {
-    storage
-        .commit(NOON, std::slice::from_ref(change))
-        .await
-        .expect("storage works")
-        .outcomes[0]
-}
-
-async fn read_log(storage: &dyn Storage, user_id: UserId) -> Vec<Event> {
-    match storage
-        .events_after(user_id, Position(0), None, 1000)
-        .await
-        .expect("storage works")
-    {
-        LogPage::Events { events, .. } => events.into_iter().map(|logged| logged.event).collect(),
-        LogPage::Reset => panic!("the log was trimmed"),
-    }
-}
-
-/// Returns the test user's conversation with all of its shown branch; `None` if there is none.
-async fn full_transcript(storage: &dyn Storage, conversation_id: ConversationId) -> Option<Transcript> {
-    let transcript = storage
-        .transcript(TEST_USER, conversation_id, PageSize::UNLIMITED, None)
-        .await;
-    transcript.expect("storage works")
-}
-
-/// Folds the whole log into a conversation's transcript.
-async fn folded_transcript(storage: &dyn Storage, conversation_id: ConversationId) -> Transcript {
-    let mut state = Transcript::new(conversation_id);
-    for event in read_log(storage, TEST_USER).await {
-        transcript::apply(&mut state, &event).expect("no gap");
-        state.as_of = event.position;
-    }
-    state
 }
 
 /// Declares the tests of a backend: all cases, in a module per file. A case that is missing here is dead code,
@@ -266,6 +66,21 @@ macro_rules! conformance_tests {
                 a_new_password_ends_sessions_and_links,
                 deleting_a_user_leaves_the_others,
                 a_disabled_account_has_no_sessions,
+                an_identity_has_one_account,
+            }
+            administrators {
+                administrators_count_who_can_sign_in,
+            }
+            hand_over {
+                an_heir_gets_conversations_files_and_library,
+                nothing_is_handed_over_to_nobody,
+                a_handed_over_conversation_keeps_its_beginning,
+                long_hidden_branches_are_not_handed_over,
+                a_deletion_that_began_is_remembered,
+            }
+            audit {
+                the_audit_log_is_bounded,
+                an_administrator_is_named_with_the_account,
             }
             conversation_lists {
                 pages_the_list_by_newest_activity,
@@ -301,13 +116,15 @@ macro_rules! conformance_tests {
                 records_a_call_and_later_its_response,
                 keeps_calls_of_newest_undeleted_runs,
             }
-            opaque {
-                run_context_has_opaque_data_of_its_branch,
+            provider_data {
+                run_context_has_provider_data_of_its_branch,
             }
             files {
                 files_belong_to_one_message,
                 an_erased_file_leaves_the_title,
                 versions_share_contents_until_the_last_is_deleted,
+                copied_files_share_contents_until_the_last_is_deleted,
+                ended_run_gets_no_file,
                 queued_files_stay_until_removed,
                 unsent_uploads_expire,
             }
@@ -338,10 +155,19 @@ macro_rules! conformance_tests {
                 folded_queue_equals_the_stored_one,
                 only_a_complete_run_releases_the_queue,
                 queues_are_limited_and_private,
+                queues_of_disabled_accounts_wait,
             }
             run_contexts {
                 run_context_has_all_of_its_user,
                 payloads_are_limited_by_total_bytes,
+            }
+            shares {
+                a_share_exists_until_it_is_ended,
+                shares_end_with_their_conversation_and_their_users,
+                a_share_shows_one_branch_only,
+                erasing_its_last_message_ends_a_snapshot,
+                a_share_has_the_files_and_payloads_of_its_branch,
+                a_snapshot_has_nothing_made_later,
             }
             suggestions {
                 the_first_verdict_counts,
@@ -360,6 +186,10 @@ macro_rules! conformance_tests {
                 other_users_data_is_not_found,
                 only_a_cut_off_last_answer_continues,
                 another_version_of_a_message_is_a_sibling,
+            }
+            usage {
+                usage_counts_once_on_its_day,
+                a_continued_copy_counts_from_there,
             }
         }
     };

@@ -1,10 +1,10 @@
 //! Recorded model calls: their owner, their retention and their deletion.
 
 use super::*;
-use crate::protocol::CallId;
+use crate::protocol::ModelCallId;
 
-fn model_call(id: CallId, request: Option<&str>, response: &str) -> RecordedCall {
-    RecordedCall {
+fn model_call(id: ModelCallId, request: Option<&str>, response: &str) -> RecordedModelCall {
+    RecordedModelCall {
         id,
         request: request.map(str::to_owned),
         response: response.into(),
@@ -14,13 +14,13 @@ fn model_call(id: CallId, request: Option<&str>, response: &str) -> RecordedCall
 async fn record_call(
     storage: &dyn Storage,
     run: RunKey,
-    call: RecordedCall,
+    call: RecordedModelCall,
 ) -> Result<Outcome, ChangeRejection> {
     let keep_runs = 2;
     commit_one(storage, &Change::RecordCall { run, call, keep_runs }).await
 }
 
-async fn stored_calls(storage: &dyn Storage, user_id: UserId, run: RunKey) -> Vec<RecordedCall> {
+async fn stored_calls(storage: &dyn Storage, user_id: UserId, run: RunKey) -> Vec<RecordedModelCall> {
     storage
         .model_calls(user_id, run.message_id)
         .await
@@ -31,7 +31,7 @@ pub async fn records_a_call_and_later_its_response(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let turn = new_turn(TEST_USER, ConversationId::new(), "Hi");
     commit_one(&*storage, &turn.change).await.unwrap();
-    let (first, second) = (CallId::new(), CallId::new());
+    let (first, second) = (ModelCallId::new(), ModelCallId::new());
     record_call(&*storage, turn.run, model_call(first, Some("sent"), "{}"))
         .await
         .unwrap();
@@ -68,7 +68,7 @@ pub async fn keeps_calls_of_newest_undeleted_runs(backend: &dyn Backend) {
     for _ in 0..3 {
         let turn = new_turn(TEST_USER, conversation_id, "Hi");
         commit_one(&*storage, &turn.change).await.unwrap();
-        let one = model_call(CallId::new(), Some("sent"), "came");
+        let one = model_call(ModelCallId::new(), Some("sent"), "came");
         record_call(&*storage, turn.run, one).await.unwrap();
         commit_one(&*storage, &end_run(turn.run, "Hello")).await.unwrap();
         runs.push(turn.run);
@@ -79,7 +79,7 @@ pub async fn keeps_calls_of_newest_undeleted_runs(backend: &dyn Backend) {
     record_call(
         &*storage,
         other.run,
-        model_call(CallId::new(), Some("sent"), "{}"),
+        model_call(ModelCallId::new(), Some("sent"), "{}"),
     )
     .await
     .unwrap();
@@ -101,7 +101,7 @@ pub async fn keeps_calls_of_newest_undeleted_runs(backend: &dyn Backend) {
     let late = record_call(
         &*storage,
         other.run,
-        model_call(CallId::new(), Some("sent"), "{}"),
+        model_call(ModelCallId::new(), Some("sent"), "{}"),
     )
     .await;
     assert_eq!(late, Err(ChangeRejection::NotFound));

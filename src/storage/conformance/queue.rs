@@ -1,7 +1,13 @@
 //! Queues: messages that wait for the end of a run.
 
-use super::*;
-use crate::protocol::{QueuedMessage, intent::QueueChange};
+use super::{
+    accounts::{apply, make_accounts},
+    *,
+};
+use crate::{
+    protocol::{QueuedMessage, intent::QueueChange},
+    storage::accounts::AccountChange,
+};
 
 const LIMITS: QueueLimits = QueueLimits {
     messages: 3,
@@ -49,6 +55,14 @@ fn complete_run(run: RunKey, answer: &str) -> Change {
     answer_run(run, answer, RunStatus::Complete)
 }
 
+/// Returns the end of a run for the messages that wait.
+fn hand_over(run: RunKey) -> Change {
+    let Change::EndRun { run, events, message } = complete_run(run, "1") else {
+        unreachable!("it ends")
+    };
+    Change::HandOverRun { run, events, message }
+}
+
 fn send_queued(turn: &TestTurn) -> Change {
     Change::SendQueued {
         run: turn.run,
@@ -62,11 +76,15 @@ fn texts(transcript: &Transcript) -> Vec<&str> {
 }
 
 async fn ready(storage: &dyn Storage, conversation_id: ConversationId) -> Vec<MessageId> {
-    let one = storage.ready_messages(Some((TEST_USER, conversation_id))).await;
-    assert_eq!(
-        one.as_ref().ok(),
-        storage.ready_messages(None).await.ok().as_ref()
-    );
+    let one = storage
+        .ready_messages(Queues::OfConversation(TEST_USER, conversation_id))
+        .await;
+    for queues in [Queues::All, Queues::OfUser(TEST_USER)] {
+        assert_eq!(
+            one.as_ref().ok(),
+            storage.ready_messages(queues).await.ok().as_ref()
+        );
+    }
     one.unwrap().iter().map(|ready| ready.user_message_id).collect()
 }
 
@@ -81,6 +99,10 @@ pub async fn queued_message_becomes_one_user_message(backend: &dyn Backend) {
             .queue
             .messages
             .is_empty()
+    );
+    assert_eq!(
+        commit_one(&*storage, &hand_over(first.run)).await,
+        Err(ChangeRejection::NotFound)
     );
     let (second, third) = (queue_turn(id, "second"), queue_turn(id, "third"));
     let waiting = commit_and_fold(&*storage, id, &second.change).await;
@@ -101,7 +123,7 @@ pub async fn queued_message_becomes_one_user_message(backend: &dyn Backend) {
     );
     assert_eq!(ready(&*storage, id).await, []);
 
-    commit_and_fold(&*storage, id, &complete_run(first.run, "1")).await;
+    commit_and_fold(&*storage, id, &hand_over(first.run)).await;
     assert_eq!(ready(&*storage, id).await, [second.user_message_id]);
     // Before it is sent, a further message takes its place behind the others.
     let fourth = queue_turn(id, "fourth");
@@ -260,4 +282,32 @@ pub async fn queues_are_limited_and_private(backend: &dyn Backend) {
         Err(ChangeRejection::NotFound)
     );
     assert_eq!(full_transcript(&*storage, id).await, before);
+}
+
+pub async fn queues_of_disabled_accounts_wait(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    make_accounts(&*storage).await;
+    let id = ConversationId::new();
+    let first = new_turn(other_user(), id, "first");
+    let waiting = queued(new_turn(other_user(), id, "waits"));
+    for change in [&first.change, &waiting.change, &complete_run(first.run, "1")] {
+        commit_one(&*storage, change).await.unwrap();
+    }
+    for (is_disabled, ready) in [(true, 0), (false, 1)] {
+        let change = AccountChange::SetDisabled {
+            user_id: other_user(),
+            is_disabled,
+        };
+        apply(&*storage, change).await.unwrap();
+        for queues in [
+            Queues::All,
+            Queues::OfUser(other_user()),
+            Queues::OfConversation(other_user(), id),
+        ] {
+            let found = storage.ready_messages(queues).await.unwrap();
+            assert_eq!(found.len(), ready, "{queues:?}");
+        }
+    }
+    let others = storage.ready_messages(Queues::OfUser(TEST_USER)).await.unwrap();
+    assert_eq!(others, []);
 }

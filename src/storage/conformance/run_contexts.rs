@@ -45,7 +45,7 @@ pub async fn run_context_has_all_of_its_user(backend: &dyn Backend) {
     assert_eq!(
         context,
         RunContext {
-            opaque: Default::default(),
+            provider_data: Default::default(),
             answer: AssistantMessage::new("x/m"),
             history: context.history.clone(),
             context_snapshot: Some(snapshot),

@@ -3,20 +3,25 @@
 use async_trait::async_trait;
 use sqlx::{Row, sqlite::SqliteRow};
 
-use super::{SqliteStorage, id, optional_id, read_undamaged_rows, text};
+use super::{SqliteStorage, daily_usage, id, optional_id, read_undamaged_rows, text};
 use crate::{
-    protocol::{Timestamp, UserId},
+    protocol::{MessageId, Timestamp, UserId},
     storage::{
         StorageError, TokenHash,
-        accounts::{Account, AccountLink, AccountStorage, LinkPurpose, Role, Session},
+        accounts::{
+            Account, AccountLink, AccountStorage, LinkPurpose, PendingDeletion, ProviderIdentity, Role,
+            Session, SignInMethod,
+        },
+        audit::{AuditAction, AuditEntry},
         damage::skip_damaged,
+        usage::{DailyUsage, Day},
     },
 };
 
 const ACCOUNT_COLUMNS: &str = "a.user_id, a.name, a.role, a.created_at AS account_created_at, a.disabled";
 
 const SESSION_COLUMNS: &str =
-    "s.id, s.device, s.address, s.created_at, s.last_used_at, s.idle_ms, s.expires_at";
+    "s.id, s.device, s.address, s.created_at, s.last_used_at, s.idle_ms, s.expires_at, s.method";
 
 const SELECT_LINKS: &str = "SELECT id, user_id, role, created_at, expires_at FROM invitations";
 
@@ -60,6 +65,23 @@ impl AccountStorage for SqliteStorage {
         skip_damaged("accounts", text(&row, "user_id")?, read())
     }
 
+    async fn account_by_identity(
+        &self,
+        identity: &ProviderIdentity,
+    ) -> Result<Option<Account>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let sql = format!(
+            "SELECT {ACCOUNT_COLUMNS} FROM identities i JOIN accounts a ON a.user_id = i.user_id WHERE i.issuer = ? AND i.subject = ?"
+        );
+        let row = sqlx::query(sqlx::AssertSqlSafe(sql))
+            .bind(&identity.issuer)
+            .bind(&identity.subject)
+            .fetch_optional(&mut *connection)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        skip_damaged("accounts", text(&row, "user_id")?, read_account(&row))
+    }
+
     async fn session(&self, hash: &TokenHash) -> Result<Option<(Account, Session)>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         let sql = format!(
@@ -92,6 +114,54 @@ impl AccountStorage for SqliteStorage {
             .await?;
         let Some(row) = row else { return Ok(None) };
         skip_damaged("invitations", text(&row, "id")?, read_link(&row))
+    }
+
+    async fn audit_log(&self, before: Option<i64>, limit: usize) -> Result<Vec<AuditEntry>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let rows = sqlx::query(
+            "SELECT id, CAST(id AS TEXT) AS named, at, name, action, about, address FROM audit_log WHERE id < ? ORDER BY id DESC LIMIT ?",
+        )
+        .bind(before.unwrap_or(i64::MAX))
+        .bind(i64::try_from(limit).unwrap_or(i64::MAX))
+        .fetch_all(&mut *connection)
+        .await?;
+        // A number that was read as a text is none any more.
+        read_undamaged_rows("audit_log", "named", &rows, read_audit_entry)
+    }
+
+    async fn pending_deletions(&self) -> Result<Vec<PendingDeletion>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let rows =
+            sqlx::query("SELECT user_id, heir, actor, address FROM pending_deletions ORDER BY user_id")
+                .fetch_all(&mut *connection)
+                .await?;
+        let read = |row: &SqliteRow| {
+            Ok(PendingDeletion {
+                user_id: id(row, "user_id")?,
+                heir: optional_id(row, "heir")?,
+                actor: id(row, "actor")?,
+                address: text(row, "address")?,
+            })
+        };
+        read_undamaged_rows("pending_deletions", "user_id", &rows, read)
+    }
+
+    async fn active_runs(&self, user_id: UserId) -> Result<Vec<MessageId>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let rows = sqlx::query("SELECT id FROM runs WHERE user_id = ? AND status IN ('running', 'waiting')")
+            .bind(user_id.to_string())
+            .fetch_all(&mut *connection)
+            .await?;
+        read_undamaged_rows("runs", "id", &rows, |row| id(row, "id"))
+    }
+
+    async fn daily_usage(
+        &self,
+        user_id: Option<UserId>,
+        since: Day,
+    ) -> Result<Vec<DailyUsage>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        daily_usage::daily_usage(&mut connection, user_id, since).await
     }
 
     async fn account_links(&self) -> Result<Vec<AccountLink>, StorageError> {
@@ -127,6 +197,20 @@ fn read_session(row: &SqliteRow) -> Result<Session, StorageError> {
         last_used_at: time(row, "last_used_at")?,
         idle_ms: row.try_get("idle_ms")?,
         expires_at: time(row, "expires_at")?,
+        method: SignInMethod::from_name(row.try_get("method")?)
+            .ok_or_else(|| sqlx::Error::Decode("an unknown method of signing in".into()))?,
+    })
+}
+
+fn read_audit_entry(row: &SqliteRow) -> Result<AuditEntry, StorageError> {
+    Ok(AuditEntry {
+        id: row.try_get("id")?,
+        at: time(row, "at")?,
+        name: text(row, "name")?,
+        action: AuditAction::from_name(row.try_get("action")?)
+            .ok_or_else(|| sqlx::Error::Decode("an unknown action".into()))?,
+        about: text(row, "about")?,
+        address: text(row, "address")?,
     })
 }
 

@@ -1,4 +1,4 @@
-//! Checkpoints: copies committed pages from the write-ahead log into the database file, beside the commits.
+//! Checkpoints: copies committed pages from the write-ahead log into the database file, without stopping commits.
 //! SQLite's automatic checkpoints run inside a commit: the commit that fills the log would wait for two
 //! syncs.
 //!

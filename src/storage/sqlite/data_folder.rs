@@ -25,10 +25,10 @@ const KEEP_FILES_MARKER: &str = "keep-files";
 const KEEP_FILES_NOTE: &[u8] = b"parlor.db was empty or missing when Parlor started. While this file exists, Parlor keeps the contents in \
     files/ that belong to no message.\nDelete this file to have the next start delete them.\n";
 
-/// The content of the lock file beside a database.
+/// The content of the lock file next to a database.
 const DATABASE_NOTE: &[u8] = b"parlor.db\n";
 
-/// The suffixes of SQLite's own files beside the database.
+/// The suffixes of SQLite's own files next to the database.
 const SQLITE_FILE_SUFFIXES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// The locks on a data folder. The system releases them when the process dies.

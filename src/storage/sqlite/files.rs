@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{id, read_undamaged_rows, text};
 use crate::{
-    protocol::{Attachment, AttachmentId, MessageId, UserId},
+    protocol::{Attachment, AttachmentId, FileProblem, MessageId, UserId},
     storage::{AttachmentRow, FileLocation, StorageError, StoredFile, damage::skip_damaged},
 };
 
@@ -14,7 +14,7 @@ use crate::{
 macro_rules! select_files {
     ($rest:literal) => {
         concat!(
-            "SELECT id, user_id, stored_in, stored_name, name, media_type, bytes, width, height FROM files ",
+            "SELECT id, coalesce(stored_by, user_id) AS stored_by, stored_in, stored_name, name, media_type, bytes, width, height, text_bytes, problem FROM files ",
             $rest
         )
     };
@@ -52,11 +52,26 @@ pub(super) async fn message_files(
     read_undamaged_rows("files", "id", &rows, read_file)
 }
 
+/// Returns the size of the contents of all files of a user. Files that share one count once.
+pub(super) async fn stored_bytes(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+) -> Result<u64, StorageError> {
+    let sum: i64 = sqlx::query_scalar(
+        "SELECT COALESCE(SUM(bytes), 0) FROM (SELECT MAX(bytes) AS bytes FROM files WHERE user_id = ? GROUP BY stored_name)",
+    )
+    .bind(user_id.to_string())
+    .fetch_one(connection)
+    .await?;
+    Ok(sum.try_into().unwrap_or_default())
+}
+
 fn read_file(row: &SqliteRow) -> Result<StoredFile, StorageError> {
     let size = |column: &str| -> Result<Option<usize>, StorageError> {
         let number: Option<i64> = row.try_get(column)?;
         Ok(number.and_then(|number| number.try_into().ok()))
     };
+    let problem: Option<String> = row.try_get("problem")?;
     Ok(StoredFile {
         attachment: Attachment {
             id: id(row, "id")?,
@@ -65,6 +80,8 @@ fn read_file(row: &SqliteRow) -> Result<StoredFile, StorageError> {
             bytes: size("bytes")?.unwrap_or_default(),
             width: size("width")?,
             height: size("height")?,
+            text_bytes: size("text_bytes")?,
+            problem: problem.as_deref().and_then(FileProblem::parse),
         },
         location: read_location(row)?,
     })
@@ -72,7 +89,7 @@ fn read_file(row: &SqliteRow) -> Result<StoredFile, StorageError> {
 
 fn read_location(row: &SqliteRow) -> Result<FileLocation, StorageError> {
     Ok(FileLocation {
-        user_id: id(row, "user_id")?,
+        user_id: id(row, "stored_by")?,
         conversation_id: id(row, "stored_in")?,
         stored_name: id(row, "stored_name")?,
     })
@@ -82,9 +99,10 @@ fn read_location(row: &SqliteRow) -> Result<FileLocation, StorageError> {
 pub(super) async fn file_locations(
     connection: &mut SqliteConnection,
 ) -> Result<Vec<FileLocation>, StorageError> {
-    let rows = sqlx::query("SELECT user_id, stored_in, stored_name FROM files")
-        .fetch_all(connection)
-        .await?;
+    let rows =
+        sqlx::query("SELECT coalesce(stored_by, user_id) AS stored_by, stored_in, stored_name FROM files")
+            .fetch_all(connection)
+            .await?;
     // A damaged row may name any file: none must be taken for an orphan.
     rows.iter().map(read_location).collect()
 }
@@ -93,9 +111,10 @@ pub(super) async fn file_locations(
 pub(super) async fn deleted_files(
     connection: &mut SqliteConnection,
 ) -> Result<Vec<FileLocation>, StorageError> {
-    let rows = sqlx::query("SELECT user_id, stored_in, stored_name FROM deleted_files LIMIT 1000")
-        .fetch_all(connection)
-        .await?;
+    let rows =
+        sqlx::query("SELECT user_id AS stored_by, stored_in, stored_name FROM deleted_files LIMIT 1000")
+            .fetch_all(connection)
+            .await?;
     read_undamaged_rows("deleted_files", "stored_name", &rows, read_location)
 }
 
@@ -133,6 +152,8 @@ fn read_attachment_row(row: &SqliteRow) -> Result<AttachmentRow, StorageError> {
                 bytes: data.len(),
                 width: None,
                 height: None,
+                text_bytes: None,
+                problem: None,
             },
             location: FileLocation {
                 user_id: id(row, "user_id")?,

@@ -1,54 +1,15 @@
-//! Queries about literature: saved articles, research streams and page context snapshots.
+//! Queries about literature: saved articles and research streams.
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::{id, json, optional_text, queries, read_undamaged_rows, text};
 use crate::{
     protocol::{
-        MessageId, StreamId, Timestamp, UserId,
+        ResearchStreamId, Timestamp, UserId,
         literature::{Article, Library, ResearchStream, SavedArticle},
     },
-    storage::{PageContextSnapshot, StorageError, damage::skip_damaged},
+    storage::{StorageError, damage::skip_damaged},
 };
-
-pub(super) async fn context_snapshot(
-    connection: &mut SqliteConnection,
-    user_id: UserId,
-    message_id: MessageId,
-) -> Result<Option<PageContextSnapshot>, StorageError> {
-    let row =
-        sqlx::query("SELECT context, text, instructions FROM contexts WHERE user_id = ? AND message_id = ?")
-            .bind(user_id.to_string())
-            .bind(message_id.to_string())
-            .fetch_optional(connection)
-            .await?;
-    let snapshot = row.as_ref().map(|row| read_context_snapshot(row, message_id));
-    let snapshot = snapshot.transpose()?;
-    Ok(snapshot.flatten())
-}
-
-/// Reads a page context snapshot, if the row has a readable one.
-pub(super) fn read_context_snapshot(
-    row: &SqliteRow,
-    question: MessageId,
-) -> Result<Option<PageContextSnapshot>, StorageError> {
-    let Some(context) = optional_text(row, "context")? else {
-        return Ok(None);
-    };
-    let Some(context) = skip_damaged(
-        "contexts",
-        question,
-        serde_json::from_str(&context).map_err(StorageError::from),
-    )?
-    else {
-        return Ok(None);
-    };
-    Ok(Some(PageContextSnapshot {
-        context,
-        text: text(row, "text")?,
-        instructions: text(row, "instructions")?,
-    }))
-}
 
 /// Returns the library. Expects a connection with an open transaction, so that the result is consistent.
 pub(super) async fn library(
@@ -94,8 +55,8 @@ pub(super) async fn saved_article(
         return Ok(None);
     };
     // An unreadable abstract counts as unknown and is requested again.
-    let summary = skip_damaged("articles", pmid, json(&row, "summary"))?.flatten();
-    Ok(Some((saved, summary)))
+    let abstract_text = skip_damaged("articles", pmid, json(&row, "summary"))?.flatten();
+    Ok(Some((saved, abstract_text)))
 }
 
 pub(super) async fn saved_articles(
@@ -117,7 +78,7 @@ pub(super) async fn saved_articles(
 pub(super) async fn research_stream(
     connection: &mut SqliteConnection,
     user_id: UserId,
-    stream_id: StreamId,
+    stream_id: ResearchStreamId,
 ) -> Result<Option<ResearchStream>, StorageError> {
     let row = sqlx::query("SELECT id, name, query, instructions FROM streams WHERE user_id = ? AND id = ?")
         .bind(user_id.to_string())

@@ -151,7 +151,7 @@ pub(super) async fn newest_message(
 }
 
 /// Returns the first message of a page, if there are others before it.
-fn earliest_unless_root(page: &[Message]) -> Option<MessageId> {
+pub(super) fn earliest_unless_root(page: &[Message]) -> Option<MessageId> {
     page.first()
         .filter(|first| first.parent_id.is_some())
         .map(|first| first.id)

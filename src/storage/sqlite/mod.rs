@@ -16,12 +16,12 @@ use self::{
 };
 use super::{
     AttachmentRow, Change, CommitResult, CompletedIntent, FileLocation, LogPage, MessageKey,
-    PageContextSnapshot, PageSize, ReadyMessage, RecordedCall, RunContext, RunKey, Storage, StorageError,
-    StoredConversation, StoredFile, StoredRun, TokenHash,
+    PageContextSnapshot, PageSize, Queues, ReadyMessage, RecordedModelCall, RunContext, RunKey, Storage,
+    StorageError, StoredConversation, StoredFile, StoredRun, TokenHash,
 };
 use crate::protocol::{
     ApiToken, AttachmentId, ConversationId, ConversationList, IntentId, Memory, Message, MessageId,
-    OlderMessages, Parameters, Payload, PayloadVerdict, Position, StreamId, Timestamp, TokenTotals,
+    OlderMessages, Parameters, Payload, PayloadVerdict, Position, ResearchStreamId, Timestamp, TokenTotals,
     Transcript, UserId,
     conversation_list::ListCursor,
     literature::{Library, ResearchStream, SavedArticle},
@@ -31,22 +31,26 @@ mod accounts;
 mod branch;
 mod checkpoint;
 mod commit;
+mod daily_usage;
 mod damage_check;
 mod data_folder;
 mod files;
 mod literature;
 mod log_range;
 mod messages;
+mod migrations;
 mod model_calls;
-mod opaque;
 mod open;
+mod page_context;
 mod parameters;
 mod payloads;
 mod personal;
+mod provider_data;
 mod queries;
 mod queue;
 mod row;
 mod run_context;
+mod shares;
 mod token_totals;
 mod trim;
 mod writer;
@@ -68,9 +72,15 @@ pub struct SqliteStorage {
 }
 
 impl SqliteStorage {
-    /// Returns true if earlier data is gone: the database was empty, and other files of it were beside it.
+    /// Returns true if earlier data is gone: the database was empty or missing, and other files of it existed.
     pub fn lacks_earlier_data(&self) -> bool {
         self.lacks_earlier_data
+    }
+
+    /// Makes all reads fail from now on, for tests.
+    #[cfg(test)]
+    pub async fn close_readers(&self) {
+        self.readers.close().await;
     }
 }
 
@@ -181,6 +191,11 @@ impl Storage for SqliteStorage {
         files::file(&mut connection, user_id, id).await
     }
 
+    async fn stored_bytes(&self, user_id: UserId) -> Result<u64, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        files::stored_bytes(&mut connection, user_id).await
+    }
+
     async fn file_locations(&self) -> Result<Vec<FileLocation>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         files::file_locations(&mut connection).await
@@ -227,7 +242,7 @@ impl Storage for SqliteStorage {
         &self,
         user_id: UserId,
         message_id: MessageId,
-    ) -> Result<Vec<RecordedCall>, StorageError> {
+    ) -> Result<Vec<RecordedModelCall>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         model_calls::calls_of_run(&mut connection, user_id, message_id).await
     }
@@ -276,7 +291,7 @@ impl Storage for SqliteStorage {
         message_id: MessageId,
     ) -> Result<Option<PageContextSnapshot>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        literature::context_snapshot(&mut connection, user_id, message_id).await
+        page_context::context_snapshot(&mut connection, user_id, message_id).await
     }
 
     async fn library(&self, user_id: UserId) -> Result<Library, StorageError> {
@@ -305,7 +320,7 @@ impl Storage for SqliteStorage {
     async fn research_stream(
         &self,
         user_id: UserId,
-        stream_id: StreamId,
+        stream_id: ResearchStreamId,
     ) -> Result<Option<ResearchStream>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         literature::research_stream(&mut connection, user_id, stream_id).await
@@ -324,12 +339,9 @@ impl Storage for SqliteStorage {
         Ok(row.as_ref().map(queries::read_stored_run).transpose()?.flatten())
     }
 
-    async fn ready_messages(
-        &self,
-        conversation: Option<(UserId, ConversationId)>,
-    ) -> Result<Vec<ReadyMessage>, StorageError> {
+    async fn ready_messages(&self, queues: Queues) -> Result<Vec<ReadyMessage>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        queue::ready_messages(&mut connection, conversation).await
+        queue::ready_messages(&mut connection, queues).await
     }
 
     async fn hidden_messages(&self) -> Result<Vec<(MessageKey, Timestamp)>, StorageError> {

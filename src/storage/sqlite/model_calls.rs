@@ -5,7 +5,7 @@ use sqlx::{Row, SqliteConnection};
 use super::{id, read_undamaged_rows};
 use crate::{
     protocol::{MessageId, UserId},
-    storage::{RecordedCall, StorageError},
+    storage::{RecordedModelCall, StorageError},
 };
 
 /// Returns all recorded calls of a run, oldest first.
@@ -13,7 +13,7 @@ pub(super) async fn calls_of_run(
     connection: &mut SqliteConnection,
     user_id: UserId,
     message_id: MessageId,
-) -> Result<Vec<RecordedCall>, StorageError> {
+) -> Result<Vec<RecordedModelCall>, StorageError> {
     let rows = sqlx::query(
         "SELECT id, request, response FROM model_calls WHERE user_id = ? AND message_id = ? ORDER BY id",
     )
@@ -22,7 +22,7 @@ pub(super) async fn calls_of_run(
     .fetch_all(connection)
     .await?;
     read_undamaged_rows("model_calls", "id", &rows, |row| {
-        Ok(RecordedCall {
+        Ok(RecordedModelCall {
             id: id(row, "id")?,
             request: Some(row.try_get("request")?),
             response: row.try_get("response")?,

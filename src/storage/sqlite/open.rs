@@ -10,10 +10,8 @@ use sqlx::{
 };
 use tokio::sync::{Mutex, watch};
 
-use super::{SqliteStorage, checkpoint, data_folder, writer::WriteConnection};
+use super::{SqliteStorage, checkpoint, data_folder, migrations::migrator, writer::WriteConnection};
 use crate::storage::{StorageError, StorageErrorKind};
-
-static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
 /// The first SQLite version without the WAL-reset bug, as SQLite numbers versions.
 const MIN_SAFE_SQLITE_VERSION: i32 = 3_051_003;
@@ -72,7 +70,7 @@ impl SqliteStorage {
             .pragma("wal_autocheckpoint", "0")
             .statement_cache_capacity(100);
         let mut connection = options.connect().await?;
-        MIGRATIONS
+        migrator()
             .run(&mut connection)
             .await
             .map_err(|error| match error {

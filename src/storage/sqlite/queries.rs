@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     protocol::{
-        ConversationId, ConversationList, ConversationSummary, Event, EventBody, MessageId, Position,
+        ConversationId, ConversationList, Event, EventBody, ListedConversation, MessageId, Position,
         RunStatus, Timestamp, UserId, conversation_list::ListCursor,
     },
     storage::{
@@ -24,7 +24,7 @@ use crate::{
 // The + in front of a column disables its index. The planner has no statistics and would otherwise scan the
 // user's whole log instead of the run's part of it.
 
-// The log's range is beside each event, and in one row without event if there is none: one query is
+// The log's range is in the row of each event, and in one row without event if there is none: one query is
 // consistent and needs one round trip to the database thread.
 
 pub(super) const SELECT_USER_EVENTS: &str = concat!(
@@ -192,15 +192,15 @@ pub(super) async fn conversations(
     let newest = &rows[..rows.len().min(limit)];
     Ok(ConversationList {
         as_of,
-        conversations: read_undamaged_rows("conversations", "id", newest, read_summary)?,
+        conversations: read_undamaged_rows("conversations", "id", newest, read_listed)?,
         has_more,
     })
 }
 
-fn read_summary(row: &SqliteRow) -> Result<ConversationSummary, StorageError> {
+fn read_listed(row: &SqliteRow) -> Result<ListedConversation, StorageError> {
     let id = id(row, "id")?;
     let number = |column| number_or_zero("conversations", id, row, column);
-    Ok(ConversationSummary {
+    Ok(ListedConversation {
         id,
         title: text(row, "title")?,
         updated_at: Timestamp(number("updated_at")?),
@@ -224,7 +224,7 @@ pub(super) async fn conversation(
     row.map(|row| {
         let created_at = number_or_zero("conversations", conversation_id, &row, "created_at")?;
         Ok(StoredConversation {
-            summary: read_summary(&row)?,
+            listed: read_listed(&row)?,
             model: optional_text(&row, "model")?,
             created_at: Timestamp(created_at),
         })

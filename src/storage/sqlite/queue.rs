@@ -8,16 +8,18 @@ use crate::{
         Attachment, ConversationId, MessageId, MessageQueue, QueuedMessage, Timestamp, UserId,
         intent::SendMessage,
     },
-    storage::{ReadyMessage, RunKey, StorageError},
+    storage::{Queues, ReadyMessage, RunKey, StorageError},
 };
 
 pub(super) const SELECT_QUEUE: &str = "SELECT id, run, created_at, intent FROM queued_messages \
      WHERE user_id = ? AND conversation_id = ? ORDER BY place";
 
-/// The messages of all queues that are not held and wait for no run.
+/// The messages of all queues that are not held and wait for no run: of one (`?2`), of a user (`?1`), or of all. Those of
+/// accounts that are disabled wait. Without accounts there is no row for the user.
 pub(super) const SELECT_READY: &str = "SELECT q.user_id, q.conversation_id, q.id, q.run, q.created_at, q.intent FROM queued_messages q \
      JOIN conversations c ON c.id = q.conversation_id AND c.user_id = q.user_id AND c.queue_held = 0 \
-     WHERE (?1 IS NULL OR (q.user_id = ?1 AND q.conversation_id = ?2)) AND NOT EXISTS \
+     WHERE (?1 IS NULL OR q.user_id = ?1) AND (?2 IS NULL OR q.conversation_id = ?2) \
+         AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.user_id = q.user_id AND a.disabled <> 0) AND NOT EXISTS \
          (SELECT 1 FROM runs r WHERE r.conversation_id = q.conversation_id AND r.status IN ('running', 'waiting')) \
      ORDER BY q.conversation_id, q.place";
 
@@ -80,11 +82,16 @@ pub(super) async fn queue(
 /// Returns the first message of each queue that can be sent now.
 pub(super) async fn ready_messages(
     connection: &mut SqliteConnection,
-    conversation: Option<(UserId, ConversationId)>,
+    queues: Queues,
 ) -> Result<Vec<ReadyMessage>, StorageError> {
+    let (user_id, conversation_id) = match queues {
+        Queues::All => (None, None),
+        Queues::OfUser(user_id) => (Some(user_id), None),
+        Queues::OfConversation(user_id, conversation_id) => (Some(user_id), Some(conversation_id)),
+    };
     let rows = sqlx::query(SELECT_READY)
-        .bind(conversation.map(|(user, _)| user.to_string()))
-        .bind(conversation.map(|(_, id)| id.to_string()))
+        .bind(user_id.map(|id| id.to_string()))
+        .bind(conversation_id.map(|id| id.to_string()))
         .fetch_all(connection)
         .await?;
     let mut ready = read_undamaged_rows("queued_messages", "id", &rows, |row| {

@@ -3,7 +3,7 @@
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::{branch, json_array, literature, messages, opaque, parameters, text};
+use super::{branch, json_array, messages, page_context, parameters, provider_data, text};
 use crate::{
     protocol::{ConversationId, Message, MessageBody, MessageId},
     storage::{HistorySummary, PageSize, RunContext, RunKey, RunOptions, StorageError, damage::skip_damaged},
@@ -12,7 +12,7 @@ use crate::{
 /// The short parts of a run's context, most of which are usually empty. Forced tools belong to the question,
 /// for every answer to it: they are stored with the run that was started with the question.
 pub(super) const SELECT_CONTEXT: &str = "SELECT c.parameters, l.context, l.text, l.instructions, \
-     (SELECT i.text FROM instructions i WHERE i.user_id = ?1) AS person, \
+     (SELECT i.text FROM instructions i WHERE i.user_id = ?1) AS user_instructions, \
      (SELECT r.force_tools FROM messages m JOIN runs r ON r.id = m.id \
          WHERE m.user_id = ?1 AND m.parent_id = ?3 AND r.force_tools IS NOT NULL LIMIT 1) AS forced, \
      (SELECT json_group_array(a.tool) FROM allowed_tools a WHERE a.user_id = ?1 AND a.conversation_id = ?2) AS allowed, \
@@ -42,7 +42,7 @@ pub(super) async fn run_context(
     };
     let ids = (run.user_id, conversation_id);
     let history = branch::read_branch(&mut *connection, ids, question, PageSize::UNLIMITED, None).await?;
-    let opaque = opaque::opaque_of_branch(&mut *connection, run, &history).await?;
+    let provider_data = provider_data::provider_data_of_branch(&mut *connection, run, &history).await?;
     let row = sqlx::query(SELECT_CONTEXT)
         .bind(run.user_id.to_string())
         .bind(conversation_id.to_string())
@@ -53,10 +53,10 @@ pub(super) async fn run_context(
     Ok(Some(RunContext {
         answer,
         history,
-        opaque,
-        context_snapshot: literature::read_context_snapshot(&row, question)?,
+        provider_data,
+        context_snapshot: page_context::read_context_snapshot(&row, question)?,
         verdicts: json_array(&row, "verdicts", "payload_verdicts")?,
-        instructions: text(&row, "person")?,
+        instructions: text(&row, "user_instructions")?,
         allowed_tools: json_array(&row, "allowed", "allowed_tools")?,
         options: read_options(&row, conversation_id, question)?,
     }))

@@ -36,14 +36,15 @@ fn unary(name: &str, x: Number) -> Result {
         "abs" => Ok(if x.to_f64() < 0.0 { x.negative() } else { x }),
         "floor" => x.round_with(BigRational::floor),
         "ceil" => x.round_with(BigRational::ceil),
-        "ln" => Number::approximate(require_positive(x)?.ln()),
-        "log10" => Number::approximate(require_positive(x)?.log10()),
+        "ln" => Number::approximate(logarithm_argument(x)?.ln()),
+        "log10" => Number::approximate(logarithm_argument(x)?.log10()),
         "exp" => Number::approximate(x.to_f64().exp()),
         "sin" => Number::approximate(snap_to_zero(x.to_f64().sin())),
         "cos" => Number::approximate(snap_to_zero(x.to_f64().cos())),
         "tan" => {
             let x = x.to_f64();
-            Number::approximate(snap_to_zero(x.sin()))?.over(Number::approximate(snap_to_zero(x.cos()))?)
+            Number::approximate(snap_to_zero(x.sin()))?
+                .divided_by(Number::approximate(snap_to_zero(x.cos()))?)
         }
         _ => Err(ToolError(format!(
             "There is no function “{name}”. There are sqrt, ln, log10, exp, sin, cos, tan, abs, round, floor, ceil, min and max."
@@ -80,7 +81,7 @@ fn round(arguments: Vec<Number>) -> Result {
     number.rounded(decimals)
 }
 
-fn require_positive(x: Number) -> std::result::Result<f64, ToolError> {
+fn logarithm_argument(x: Number) -> std::result::Result<f64, ToolError> {
     match x.to_f64() {
         x if x > 0.0 => Ok(x),
         _ => Err(ToolError::new("Only numbers above zero have a logarithm.")),

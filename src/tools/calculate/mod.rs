@@ -33,7 +33,7 @@ impl Tool for Calculate {
 
     const NAME: &'static str = "calculate";
     const DESCRIPTION: &'static str = "Calculates an arithmetic expression. Use it for every calculation, however simple. It knows + - * / ^ and % (the \
-         remainder between two numbers, a percentage behind one: 200 + 15% is 230), parentheses, pi, e and sqrt, ln, log10, exp, \
+         remainder between two numbers, a percentage after one: 200 + 15% is 230), parentheses, pi, e and sqrt, ln, log10, exp, \
          sin, cos, tan (in radians), abs, round(number, decimals), floor, ceil, min and max. Decimals have a point; thousands have \
          no separator. No units, no variables.";
     const LABEL: &'static str = "Calculating";
@@ -53,7 +53,7 @@ impl Tool for Calculate {
 fn calculate(expression: &str) -> Result<String, ToolError> {
     if expression.len() > MAX_EXPRESSION_BYTES {
         return Err(ToolError(format!(
-            "The expression has {} bytes, and {MAX_EXPRESSION_BYTES} are the most. Calculate it in parts.",
+            "The expression has {} bytes; at most {MAX_EXPRESSION_BYTES} are allowed. Calculate it in parts.",
             expression.len()
         )));
     }

@@ -88,7 +88,7 @@ impl Number {
         }
     }
 
-    pub fn over(self, other: Self) -> Result {
+    pub fn divided_by(self, other: Self) -> Result {
         match (self, other) {
             (_, other) if other.is_zero() => Err(division_by_zero()),
             (Exact(a), Exact(b)) => Self::exact(a / b),

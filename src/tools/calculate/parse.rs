@@ -69,6 +69,7 @@ impl Operator {
         }
     }
 
+    /// Applies the operator. With + and −, a percentage is one of the left number: 200 + 15% is 230.
     fn apply(self, left: Number, right: Operand) -> Result {
         let percent_of_left = right.is_percent && matches!(self, Self::Plus | Self::Minus);
         let right = if percent_of_left {
@@ -80,7 +81,7 @@ impl Operator {
             Self::Plus => left.plus(right),
             Self::Minus => left.minus(right),
             Self::Times => left.times(right),
-            Self::Over => left.over(right),
+            Self::Over => left.divided_by(right),
             Self::Modulo => left.modulo(right),
             Self::Power => left.power(right),
         }
@@ -149,7 +150,7 @@ impl<'a> Parser<'a> {
             self.take_character();
             let hundred = Number::from_digits("100", "", 0)?;
             operand = Operand {
-                number: operand.number.over(hundred)?,
+                number: operand.number.divided_by(hundred)?,
                 is_percent: true,
             };
         }
@@ -309,6 +310,6 @@ fn leading_name(text: &str) -> &str {
 fn separator_error() -> ToolError {
     ToolError::new(
         "Write decimals with a point and thousands without a separator: 1234.5, not 1,234.5. Between two numbers of a function, put \
-         a space behind the comma.",
+         a space after the comma.",
     )
 }

@@ -1,5 +1,5 @@
 //! Parlor's side of an MCP connection: receives the progress of calls and changes of the tool list.
-//! It offers nothing else to the server: no files, no model, no questions to the person.
+//! It offers nothing else to the server: no files, no model, no questions to the user.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -24,7 +24,7 @@ const MAX_MESSAGE_BYTES: usize = 200;
 const MAX_DECLINED_QUESTIONS: usize = 3;
 
 #[derive(Clone, Default)]
-pub struct Client {
+pub struct McpClient {
     calls: Arc<Mutex<HashMap<ProgressToken, CallProgress>>>,
     /// Notified when the tools should be listed again.
     pub tools_changed: Arc<Notify>,
@@ -35,11 +35,11 @@ struct CallProgress {
     reporter: ProgressReporter,
     /// The largest progress so far. Smaller values arrived late and are ignored.
     max_progress: f64,
-    /// Questions to the person from the server during the call.
+    /// Questions to the user from the server during the call.
     declined: Vec<String>,
 }
 
-impl Client {
+impl McpClient {
     /// Forwards the progress of a call to its reporter.
     pub fn listen(&self, call: ProgressToken, reporter: ProgressReporter) {
         let progress = CallProgress {
@@ -50,14 +50,14 @@ impl Client {
         self.calls.lock().insert(call, progress);
     }
 
-    /// Removes a call, and returns the questions to the person that were declined during it.
+    /// Removes a call, and returns the questions to the user that were declined during it.
     pub fn forget(&self, call: &ProgressToken) -> Vec<String> {
         let progress = self.calls.lock().remove(call);
         progress.map(|progress| progress.declined).unwrap_or_default()
     }
 }
 
-impl ClientHandler for Client {
+impl ClientHandler for McpClient {
     async fn on_progress(&self, update: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         let mut calls = self.calls.lock();
         let Some(call) = calls.get_mut(&update.progress_token) else {
@@ -77,7 +77,7 @@ impl ClientHandler for Client {
         call.reporter.report("running", message, fraction);
     }
 
-    /// Declines a question, since a person can't be asked here. The request does not name its call,
+    /// Declines a question, since the user can't be asked here. The request does not name its call,
     /// so all calls in progress report it.
     async fn create_elicitation(
         &self,

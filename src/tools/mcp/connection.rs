@@ -8,17 +8,18 @@ use rmcp::{
         CallToolRequestParams, CallToolResult, ClientRequest, ErrorCode, JsonObject, PaginatedRequestParams,
         ProtocolVersion, Request, ServerResult, SubscriptionFilter, Tool,
     },
-    service::{
-        ClientInitializeError, PeerRequestOptions, RequestHandle, Subscription,
-        serve_client_with_lifecycle_and_ct,
-    },
-    transport::{IntoTransport, streamable_http_client::StreamableHttpError},
+    service::{PeerRequestOptions, RequestHandle, Subscription, serve_client_with_lifecycle_and_ct},
+    transport::IntoTransport,
 };
 use tokio::{runtime::Handle, time::timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{client::Client, listed::MAX_TOOLS};
-use crate::{http_client::causes::causes_with, tools::ProgressReporter};
+use super::{
+    client::McpClient,
+    listed::MAX_TOOLS,
+    open_error::{OpenError, causes, innermost_cause},
+};
+use crate::tools::ProgressReporter;
 
 /// Maximum number of pages read of a tool list.
 const MAX_TOOL_PAGES: usize = 20;
@@ -35,17 +36,7 @@ pub enum OpenMode {
     HandshakeOnly,
 }
 
-/// The reason why a connection could not be opened.
-#[derive(Debug)]
-pub struct OpenError {
-    pub message: String,
-    /// The server has answered the discovery request with something else: the handshake may work.
-    pub is_odd_discovery: bool,
-    /// The HTTP status, if it was not a success.
-    pub status: Option<u16>,
-}
-
-/// The result of a call, and the questions to the person that were declined during it.
+/// The result of a call, and the questions to the user that were declined during it.
 pub struct CallResponse {
     pub outcome: Result<CallToolResult, CallError>,
     pub declined: Vec<String>,
@@ -56,14 +47,14 @@ pub struct CallResponse {
 pub struct CallError {
     /// The message for the model.
     pub message: String,
-    /// The server supports no such calls of this tool.
+    /// True if the server supports no such calls of this tool.
     pub is_unsupported: bool,
 }
 
 /// An initialised connection to a server. It is closed when this is dropped.
-pub struct Connection {
+pub struct McpConnection {
     peer: Peer<RoleClient>,
-    client: Client,
+    client: McpClient,
     /// The subscription through which newer servers report that their tools have changed.
     subscription: tokio::sync::Mutex<Option<Subscription>>,
     /// Cancelled when the connection has ended.
@@ -72,7 +63,7 @@ pub struct Connection {
     _ends: DropGuard,
 }
 
-impl Connection {
+impl McpConnection {
     /// Opens and initialises a connection.
     ///
     /// # Errors
@@ -83,7 +74,7 @@ impl Connection {
         T: IntoTransport<RoleClient, E, A>,
         E: Error + Send + Sync + 'static,
     {
-        let client = Client::default();
+        let client = McpClient::default();
         let (end, ended) = (CancellationToken::new(), CancellationToken::new());
         let lifecycle = match opening {
             OpenMode::DiscoverOrHandshake => ClientLifecycleMode::Auto {
@@ -93,10 +84,9 @@ impl Connection {
             OpenMode::HandshakeOnly => ClientLifecycleMode::Initialize,
         };
         let service = serve_client_with_lifecycle_and_ct(client.clone(), transport, lifecycle, end.clone());
-        let service = service.await.map_err(|error| OpenError {
-            message: describe_open_error(&error),
-            is_odd_discovery: opening == OpenMode::DiscoverOrHandshake && is_odd_discovery(&error),
-            status: status(&error),
+        let service = service.await.map_err(|error| {
+            let has_discovery = opening == OpenMode::DiscoverOrHandshake;
+            OpenError::new(&error, has_discovery)
         })?;
         let peer = service.peer().clone();
         // Responses must be current, so no cache.
@@ -189,7 +179,7 @@ impl Connection {
         }
     }
 
-    /// Calls a tool. If this is dropped before the answer, the server is notified.
+    /// Calls a tool. If this is dropped before the response, the server is notified.
     pub async fn call_tool(
         &self,
         tool: String,
@@ -223,8 +213,8 @@ impl Connection {
             client: &self.client,
             handle: Some(handle),
         };
-        let answer = pending.answer(declined).await;
-        match answer.map_err(|error| self.call_error(error))? {
+        let response = pending.response(declined).await;
+        match response.map_err(|error| self.call_error(error))? {
             ServerResult::CallToolResult(result) => Ok(result),
             ServerResult::InputRequiredResult(_) => Err(other(
                 "The tool asks the person for more input, and Parlor can't ask for it: the call was given up.",
@@ -250,7 +240,7 @@ impl Connection {
                 if is_connecting(&error) {
                     format!("The call did not reach the server: {why}.")
                 } else {
-                    format!("The server gave no answer: {why}. Whether the call had an effect is not known.")
+                    format!("The server did not respond: {why}. Whether the call had an effect is not known.")
                 }
             }
             _ => "The connection to the server was lost. Whether the call had an effect is not known.".into(),
@@ -265,23 +255,23 @@ fn is_connecting(error: &(dyn Error + 'static)) -> bool {
         .any(reqwest::Error::is_connect)
 }
 
-/// A call that has not been answered.
+/// A call that waits for its response.
 struct PendingCall<'a> {
-    client: &'a Client,
+    client: &'a McpClient,
     handle: Option<RequestHandle<RoleClient>>,
 }
 
 impl PendingCall<'_> {
-    async fn answer(mut self, declined: &mut Vec<String>) -> Result<ServerResult, ServiceError> {
+    async fn response(mut self, declined: &mut Vec<String>) -> Result<ServerResult, ServiceError> {
         let Some(handle) = &mut self.handle else {
             return Err(ServiceError::UnexpectedResponse);
         };
-        let answer = (&mut handle.rx)
+        let response = (&mut handle.rx)
             .await
             .unwrap_or(Err(ServiceError::TransportClosed));
         *declined = self.client.forget(&handle.progress_token);
         self.handle = None;
-        answer
+        response
     }
 }
 
@@ -293,59 +283,4 @@ impl Drop for PendingCall<'_> {
             runtime.spawn(handle.cancel(Some("The call was stopped.".into())));
         }
     }
-}
-
-/// Returns `true` if a server has answered the discovery request with neither an error nor its
-/// versions.
-fn is_odd_discovery(error: &ClientInitializeError) -> bool {
-    match error {
-        ClientInitializeError::ExpectedInitResult(_)
-        | ClientInitializeError::ExpectedInitResponse(_)
-        | ClientInitializeError::UncorrelatedErrorResponse { .. }
-        | ClientInitializeError::ConflictInitResponseId(..) => true,
-        // An answer that can't be read, as opposed to no answer.
-        ClientInitializeError::TransportError { error, .. } => {
-            !causes(error).any(<dyn Error>::is::<reqwest::Error>)
-        }
-        _ => false,
-    }
-}
-
-/// Returns the HTTP status with which the last request was refused.
-fn status(error: &ClientInitializeError) -> Option<u16> {
-    let error = match error {
-        ClientInitializeError::TransportError { error, .. } => error,
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => return status(fallback),
-        _ => return None,
-    };
-    causes(error).find_map(|cause| match cause.downcast_ref()? {
-        StreamableHttpError::<reqwest::Error>::HttpStatus(error) => Some(error.status),
-        // rmcp has it nowhere else.
-        StreamableHttpError::UnexpectedServerResponse(text) => {
-            text.strip_prefix("HTTP ")?.get(..3)?.parse().ok()
-        }
-        _ => None,
-    })
-}
-
-fn describe_open_error(error: &ClientInitializeError) -> String {
-    match error {
-        ClientInitializeError::TransportError { error, .. } => innermost_cause(error),
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => describe_open_error(fallback),
-        ClientInitializeError::ConnectionClosed(_) => "it went away before it had introduced itself".into(),
-        error => format!("it does not introduce itself: {}", innermost_cause(error)),
-    }
-}
-
-/// Returns the innermost cause of an error.
-fn innermost_cause(error: &(dyn Error + 'static)) -> String {
-    causes(error).last().unwrap_or(error).to_string()
-}
-
-/// Iterates over an error and its causes, outermost first.
-fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    causes_with(error, |error| match error.downcast_ref()? {
-        StreamableHttpError::<reqwest::Error>::Client(inner) => Some(inner),
-        _ => None,
-    })
 }

@@ -17,7 +17,7 @@ use crate::{http_client::client_for, settings::mcp::SecretVariables};
 ///
 /// # Errors
 ///
-/// If the address or a header is invalid.
+/// If the URL or a header is invalid.
 pub fn transport(
     url: &str,
     headers: &SecretVariables,
@@ -29,11 +29,11 @@ pub fn transport(
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-/// Returns a client for a server, its address, and the headers of each request.
+/// Returns a client for a server, its URL, and the headers of each request.
 ///
 /// # Errors
 ///
-/// If the address or a header is invalid.
+/// If the URL or a header is invalid.
 pub fn client(
     url: &str,
     headers: &SecretVariables,

@@ -27,6 +27,7 @@ pub async fn is_legacy(url: &str, headers: &SecretVariables) -> bool {
         .unwrap_or_default()
 }
 
+/// Returns true if the stream begins with the event `endpoint`; `None` if there is no response or it breaks off.
 async fn begins_with_endpoint(url: &str, headers: &SecretVariables) -> Option<bool> {
     let (client, url, headers) = http::client(url, headers).ok()?;
     let request = client.get(url).headers(headers.into_iter().collect());

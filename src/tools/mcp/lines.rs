@@ -7,7 +7,7 @@ pub struct LineReader<R> {
     reader: BufReader<R>,
     limit: usize,
     line: Vec<u8>,
-    /// The line was returned truncated, and the rest of it is skipped.
+    /// True if the line was returned truncated, and the rest of it is skipped.
     is_skipping: bool,
 }
 

@@ -56,14 +56,14 @@ impl ServerLog {
     }
 
     pub fn warn(&self, line: &str) {
-        self.say(Level::Warning, line);
+        self.log_line(Level::Warning, line);
     }
 
     pub fn info(&self, line: &str) {
-        self.say(Level::Info, line);
+        self.log_line(Level::Info, line);
     }
 
-    fn say(&self, level: Level, line: &str) {
+    fn log_line(&self, level: Level, line: &str) {
         let verdict = self.budget.lock().decide(Instant::now());
         match verdict {
             LogDecision::Write { left_out } => {

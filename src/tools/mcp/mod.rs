@@ -13,6 +13,7 @@ mod legacy;
 mod lines;
 mod listed;
 mod log;
+mod open_error;
 mod redactor;
 mod result;
 mod server;
@@ -25,7 +26,7 @@ use futures::future::{BoxFuture, FutureExt, join_all};
 use tokio::{sync::Mutex, task::JoinSet};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use self::server::Server;
+use self::server::ConfiguredServer;
 use super::{AnyTool, ToolProvider};
 use crate::{protocol::RunError, secrets::Secrets, settings::McpServer};
 
@@ -34,7 +35,7 @@ const MAX_MESSAGE_BYTES: usize = 8 << 20;
 
 /// All MCP servers. They are stopped when this is dropped.
 pub struct Servers {
-    servers: Vec<Arc<Server>>,
+    servers: Vec<Arc<ConfiguredServer>>,
     /// One task for each server, for the lifetime of this value.
     tasks: Mutex<JoinSet<()>>,
     stop: CancellationToken,
@@ -42,16 +43,14 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// Starts connecting, and returns at once.
-    ///
-    /// These secrets are redacted in all texts about a server.
+    /// Starts the servers in the background. `secrets` are redacted in all texts of a server.
     pub fn start(settings: &[McpServer], secrets: &Arc<Secrets>) -> Self {
         let stop = CancellationToken::new();
         let servers: Vec<_> = settings
             .iter()
-            .map(|settings| Arc::new(Server::new(settings.clone(), secrets.clone())))
+            .map(|settings| Arc::new(ConfiguredServer::new(settings.clone(), secrets.clone())))
             .collect();
-        let keep = |server: &Arc<Server>| server.clone().keep_connected(stop.clone());
+        let keep = |server: &Arc<ConfiguredServer>| server.clone().keep_connected(stop.clone());
         Self {
             tasks: Mutex::new(servers.iter().map(keep).collect()),
             servers,
@@ -70,12 +69,21 @@ impl Servers {
 
 impl ToolProvider for Servers {
     fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
-        self.servers.iter().flat_map(Server::tools).collect()
+        self.servers.iter().flat_map(ConfiguredServer::tools).collect()
     }
 
     fn wait_until_settled(&self) -> BoxFuture<'_, ()> {
         let servers = self.servers.iter().map(|server| server.wait_until_settled());
         join_all(servers).map(drop).boxed()
+    }
+
+    fn may_have(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        let mut prefixes = self
+            .servers
+            .iter()
+            .map(|server| format!("{}_", server.settings.name));
+        prefixes.any(|prefix| name.starts_with(&prefix.to_lowercase()))
     }
 
     fn problems(&self) -> Vec<RunError> {

@@ -1,4 +1,4 @@
-//! Redacts texts about an MCP server: the secrets of all settings, and the server's address if it
+//! Redacts texts about an MCP server: the secrets of all settings, and the server's URL if it
 //! contains a key.
 
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::{
 #[derive(Clone)]
 pub struct ServerRedactor {
     log: ServerLog,
-    /// The server's whole address, if it may contain a key: in a query or before an `@`.
-    address: Option<Arc<str>>,
+    /// The server's whole URL, if it may contain a key: in a query or before an `@`.
+    url: Option<Arc<str>>,
     secrets: Arc<Secrets>,
 }
 
@@ -23,13 +23,13 @@ const MAX_EXCERPT_BYTES: usize = 1000;
 
 impl ServerRedactor {
     pub fn new(settings: &McpServer, secrets: Arc<Secrets>) -> Self {
-        let address = match &settings.transport {
+        let url = match &settings.transport {
             McpTransport::Url { url, .. } if url.contains(['@', '?']) => Some(url.as_str().into()),
             _ => None,
         };
         Self {
             log: ServerLog::new(&settings.name),
-            address,
+            url,
             secrets,
         }
     }
@@ -48,18 +48,18 @@ impl ServerRedactor {
     /// continues.
     pub fn redact_excerpt(&self, text: &str, more: bool) -> String {
         self.secrets
-            .redact_truncated(&self.without_address(text), MAX_EXCERPT_BYTES, more)
+            .redact_truncated(&self.without_url(text), MAX_EXCERPT_BYTES, more)
             .0
     }
 
     /// Redacts a text of any length.
     pub fn redact(&self, text: &str) -> String {
-        self.secrets.redact(&self.without_address(text))
+        self.secrets.redact(&self.without_url(text))
     }
 
-    fn without_address(&self, text: &str) -> String {
-        match &self.address {
-            Some(address) => text.replace(&**address, "•••"),
+    fn without_url(&self, text: &str) -> String {
+        match &self.url {
+            Some(url) => text.replace(&**url, "•••"),
             None => text.to_owned(),
         }
     }

@@ -84,9 +84,9 @@ impl ResultReader<'_> {
             self.texts.push(format!("[{media_type}, which can't be read]"));
             return;
         };
-        let address = uri.map(|uri| format!(", {uri}")).unwrap_or_default();
+        let url = uri.map(|uri| format!(", {uri}")).unwrap_or_default();
         self.texts
-            .push(format!("[{media_type}, {} bytes{address}]", data.len()));
+            .push(format!("[{media_type}, {} bytes{url}]", data.len()));
         self.attachments.push(NewAttachment {
             name: format!("{}-{}", self.tool, self.attachments.len() + 1),
             media_type,

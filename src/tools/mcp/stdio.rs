@@ -2,8 +2,8 @@
 //! standard error is logged.
 //!
 //! rmcp's own transport (`TokioChildProcess`, rmcp 3.9, with process-wrap for the process group) was
-//! weighed. It drops an answer that is too long or can't be read, so that its call waits until its
-//! timeout; here such an answer fails the call, or ends the connection, at once. It gives the server
+//! weighed. It drops a response that is too long or can't be read, so that its call waits until its
+//! timeout; here such a response fails the call, or ends the connection, at once. It gives the server
 //! up to 6 s to exit, as a constant, leaves children behind if the server itself exits in time, and
 //! has no time limit for writing to a server that does not read.
 
@@ -54,9 +54,9 @@ pub struct StdioTransport {
     /// `None` once the server is asked to exit.
     input: Arc<Mutex<Option<ChildStdin>>>,
     output: LineReader<ChildStdout>,
-    /// The process has exited; its children may keep its output open.
+    /// True if the process has exited; its children may keep its output open.
     has_ended: bool,
-    /// The server has sent a line that is not a message.
+    /// True if the server has sent a line that is not a message.
     has_sent_invalid: bool,
     redactor: ServerRedactor,
     /// Signals the end to the task that reads standard error.
@@ -210,11 +210,11 @@ impl Drop for StdioTransport {
     }
 }
 
-/// Parses a message. An answer that can't be read becomes an error, so that its call does not wait
+/// Parses a message. A response that can't be read becomes an error, so that its call does not wait
 /// forever.
 fn parse_message(line: &str) -> Option<ServerJsonRpcMessage> {
     #[derive(Deserialize)]
-    struct Answer {
+    struct Response {
         id: RequestId,
         method: Option<IgnoredAny>,
     }
@@ -222,12 +222,12 @@ fn parse_message(line: &str) -> Option<ServerJsonRpcMessage> {
     if let Ok(message) = serde_json::from_str(line) {
         return Some(message);
     }
-    let answer: Answer = serde_json::from_str(line).ok()?;
-    let error = ErrorData::internal_error("The answer can't be read.", None);
-    answer
+    let response: Response = serde_json::from_str(line).ok()?;
+    let error = ErrorData::internal_error("The response can't be read.", None);
+    response
         .method
         .is_none()
-        .then(|| JsonRpcMessage::error(error, Some(answer.id)))
+        .then(|| JsonRpcMessage::error(error, Some(response.id)))
 }
 
 /// Removes tools that can only be called as tasks from a tool list. rmcp's type for tools lacks

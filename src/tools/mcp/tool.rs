@@ -10,14 +10,14 @@ use super::{
     connection::{CallError, CallResponse},
     listed::{ListedTool, first_line},
     result,
-    server::Server,
+    server::ConfiguredServer,
 };
 use crate::{
     model::{ToolInput, ToolPlan, ToolSpec},
     tools::{AnyTool, Guidance, ToolContext, ToolError, ToolResult, ToolRunOptions},
 };
 
-/// Maximum length of an argument shown to a person, in bytes.
+/// Maximum length of an argument shown to the user, in bytes.
 const MAX_DETAIL_BYTES: usize = 200;
 
 /// Maximum size of a tool's output for the model, in bytes.
@@ -25,7 +25,7 @@ const MAX_OUTPUT_BYTES: usize = 48 << 10;
 
 /// A tool and its server.
 pub struct ServerTool {
-    pub server: Arc<Server>,
+    pub server: Arc<ConfiguredServer>,
     pub tool: Arc<ListedTool>,
 }
 
@@ -40,6 +40,7 @@ impl AnyTool for ServerTool {
             done_label: format!("Called {}", self.tool.title).into(),
             timeout: self.server.settings.timeout,
             output_bytes: MAX_OUTPUT_BYTES,
+            file_limits: None,
         }
     }
 
@@ -85,7 +86,7 @@ impl AnyTool for ServerTool {
     }
 }
 
-/// Puts the declined questions to the person at the beginning of an outcome. It is shown in the
+/// Puts the declined questions to the user at the beginning of an outcome. It is shown in the
 /// call's card.
 fn with_declined_questions(
     outcome: Result<ToolResult, ToolError>,
@@ -133,7 +134,7 @@ mod tests {
         let write =
             json!({ "name": "write", "title": " ", "inputSchema": { "required": ["path", "content"] } });
         let settings: Settings = toml::from_str("[[mcp]]\nname = 'x'\nurl = 'u'").unwrap();
-        let server = Arc::new(Server::new(settings.mcp[0].clone(), Arc::default()));
+        let server = Arc::new(ConfiguredServer::new(settings.mcp[0].clone(), Arc::default()));
         let tool = ServerTool {
             tool: ListedTool::from_list(&server, serde_json::from_value(json!([write])).unwrap()).remove(0),
             server,

@@ -1,4 +1,4 @@
-//! The agent's memories of a person, across conversations: remember, recall, forget.
+//! The agent's memories of a user, across conversations: remember, recall, forget.
 //!
 //! Three tools, not one with an action: each has few arguments with one meaning, which small models
 //! get right; they omit arguments that only one of several actions needs. And each has its own

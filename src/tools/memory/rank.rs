@@ -18,7 +18,7 @@ pub fn rank_by_words<'a>(memories: &'a [Memory], query: &str) -> Vec<&'a Memory>
         .iter()
         .map(|memory| {
             let has = words(&memory.text);
-            let is_there = |word: &&str| has.iter().any(|other| is_same_word(word, other));
+            let is_there = |word: &&str| has.iter().any(|other| shares_stem(word, other));
             wanted.iter().map(String::as_str).filter(is_there).collect()
         })
         .collect();
@@ -60,7 +60,8 @@ fn words(text: &str) -> BTreeSet<String> {
     words
 }
 
-fn is_same_word(one: &str, other: &str) -> bool {
+/// Returns true if the words are equal, or one is the other with a short suffix: peanut, peanuts.
+fn shares_stem(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() < other.len() {
         (one, other)
     } else {

@@ -14,7 +14,7 @@ use crate::{
     protocol::{Fraction, RawJson},
     services::{
         ServiceError,
-        pubmed::{Article, MAX_QUERY_BYTES, PubmedClient, Sort},
+        pubmed::{MAX_QUERY_BYTES, PubmedArticle, PubmedClient, PubmedSort},
     },
     text,
 };
@@ -27,7 +27,7 @@ const MAX_ARTICLES: usize = 50;
 const ABSTRACTS_PER_REQUEST: usize = 5;
 
 /// Maximum length of the abstracts for the model, in characters: of one, and of all together.
-const MAX_ABSTRACT_CHARS: usize = 1500;
+const MAX_MODEL_ABSTRACT_CHARS: usize = 1500;
 const MAX_TOTAL_ABSTRACT_CHARS: usize = 24_000;
 
 pub struct SearchPubmed {
@@ -45,7 +45,7 @@ pub struct Input {
     /// How many articles, from 1 to 50. 10 without it.
     count: Option<usize>,
     /// Which come first: the best matches (without it) or the newest.
-    sort: Option<Sort>,
+    sort: Option<PubmedSort>,
 }
 
 impl SearchPubmed {
@@ -110,7 +110,11 @@ impl Tool for SearchPubmed {
 
 impl SearchPubmed {
     /// Adds the abstracts, in batches. After an error, the abstracts fetched so far remain.
-    async fn read_abstracts(&self, articles: &mut [Article], call: &ToolContext) -> Result<(), ServiceError> {
+    async fn read_abstracts(
+        &self,
+        articles: &mut [PubmedArticle],
+        call: &ToolContext,
+    ) -> Result<(), ServiceError> {
         let all = articles.len();
         let mut read = 0;
         for some in articles.chunks_mut(ABSTRACTS_PER_REQUEST) {
@@ -121,7 +125,7 @@ impl SearchPubmed {
             let ids: Vec<&str> = some.iter().map(|article| article.pmid.as_str()).collect();
             let mut abstracts = self.client.abstracts(&ids).await?;
             for article in some.iter_mut() {
-                article.summary = abstracts.remove(&article.pmid);
+                article.abstract_text = abstracts.remove(&article.pmid);
             }
             read += some.len();
         }
@@ -137,7 +141,12 @@ fn report_progress(call: &ToolContext, stage: &str, message: String, progress: F
 }
 
 /// Formats the articles for the model.
-fn format_for_model(query: &str, total: u64, articles: &[Article], problem: Option<ServiceError>) -> String {
+fn format_for_model(
+    query: &str,
+    total: u64,
+    articles: &[PubmedArticle],
+    problem: Option<ServiceError>,
+) -> String {
     if articles.is_empty() && total == 0 {
         return format!("PubMed has no articles for “{query}”. Try other or fewer words.");
     }
@@ -146,7 +155,7 @@ fn format_for_model(query: &str, total: u64, articles: &[Article], problem: Opti
             "PubMed has {total} articles for “{query}”, but said nothing about them. Try again, or do without them."
         );
     }
-    let longest = MAX_ABSTRACT_CHARS.min(MAX_TOTAL_ABSTRACT_CHARS / articles.len());
+    let longest = MAX_MODEL_ABSTRACT_CHARS.min(MAX_TOTAL_ABSTRACT_CHARS / articles.len());
     let mut text = format!(
         "PubMed has {total} articles for “{query}”. These are {}:\n",
         articles.len()
@@ -157,15 +166,15 @@ fn format_for_model(query: &str, total: u64, articles: &[Article], problem: Opti
     for (index, article) in articles.iter().enumerate() {
         // Writing to a string does not fail.
         let _ = write!(text, "\n{}. {}", index + 1, format_article(article));
-        if let Some(summary) = &article.summary {
-            let _ = write!(text, "\n   {}", text::truncate_chars(summary, longest));
+        if let Some(abstract_text) = &article.abstract_text {
+            let _ = write!(text, "\n   {}", text::truncate_chars(abstract_text, longest));
         }
     }
     text
 }
 
-/// Formats an article in one line, with its address, so that it can be cited.
-fn format_article(article: &Article) -> String {
+/// Formats an article in one line, with its URL, so that it can be cited.
+fn format_article(article: &PubmedArticle) -> String {
     let authors = match &article.authors[..] {
         [] => String::new(),
         few if few.len() <= 3 => format!("{}. ", few.join(", ")),
@@ -175,13 +184,13 @@ fn format_article(article: &Article) -> String {
         .doi
         .as_ref()
         .map_or(String::new(), |doi| format!(" DOI {doi}."));
-    let Article {
+    let PubmedArticle {
         pmid,
         title,
         journal,
         date,
         ..
     } = article;
-    // With its address, so that it can be cited.
+    // With its URL, so that it can be cited.
     format!("{title} {authors}{journal}, {date}. PMID {pmid}.{doi} https://pubmed.ncbi.nlm.nih.gov/{pmid}/")
 }

@@ -51,15 +51,15 @@ fn input(query: &str) -> Input {
     }
 }
 
-fn article(pmid: &str, summary: Option<&str>) -> Article {
-    Article {
+fn article(pmid: &str, abstract_text: Option<&str>) -> PubmedArticle {
+    PubmedArticle {
         pmid: pmid.into(),
         title: format!("Study {pmid} of H2O."),
         authors: vec!["Doe J".into(), "Roe R".into()],
         journal: "J Water".into(),
         date: "2024 Jan 15".into(),
         doi: Some("10.1/x".into()),
-        summary: summary.map(str::to_owned),
+        abstract_text: abstract_text.map(str::to_owned),
     }
 }
 
@@ -68,17 +68,17 @@ async fn returns_articles_with_abstracts() {
     let (upstream, search) = pubmed(&["11", "12"], Page::text(ABSTRACTS_XML)).await;
     let (call, heard) = test_call::call_by(UserId::LOCAL);
     let result = search.run(input(" water[mesh] "), call).await.unwrap();
-    let summary = "BACKGROUND: Water is wet (p < 0.05).\nRESULTS & MORE: It’s H2O.";
+    let abstract_text = "BACKGROUND: Water is wet (p < 0.05).\nRESULTS & MORE: It’s H2O.";
     assert_eq!(
         result.text,
         format!(
             "PubMed has 1234 articles for “water[mesh]”. These are 2:\n\n\
-             1. Study 11 of H2O. Doe J, Roe R. J Water, 2024 Jan 15. PMID 11. DOI 10.1/x. https://pubmed.ncbi.nlm.nih.gov/11/\n   {summary}\n\
+             1. Study 11 of H2O. Doe J, Roe R. J Water, 2024 Jan 15. PMID 11. DOI 10.1/x. https://pubmed.ncbi.nlm.nih.gov/11/\n   {abstract_text}\n\
              2. Study 12 of H2O. Doe J, Roe R. J Water, 2024 Jan 15. PMID 12. DOI 10.1/x. https://pubmed.ncbi.nlm.nih.gov/12/"
         )
     );
     let payload = result.payload.expect("a payload");
-    let articles = json!([article("11", Some(summary)), article("12", None)]);
+    let articles = json!([article("11", Some(abstract_text)), article("12", None)]);
     assert_eq!(payload.kind, "pubmed_search_results");
     assert_eq!(
         payload.data,
@@ -157,12 +157,12 @@ async fn explains_a_failed_search() {
             Page::json(&refused),
             "PubMed did not understand the query: Search Backend failed: Can't parse (((",
         ),
-        (Page::text("<html>"), "PubMed gave an answer that can't be read"),
+        (Page::text("<html>"), "PubMed sent a response that can't be read"),
         (
             Page::json(&json!({ "esearchresult": 7 })),
-            "PubMed gave an answer that can't be read",
+            "PubMed sent a response that can't be read",
         ),
-        (Page::spaces(50 << 20), "PubMed answered with more than 8 MB"),
+        (Page::spaces(50 << 20), "PubMed sent a response of more than 8 MB"),
         (
             Page::text("").status(500),
             "PubMed failed (500 Internal Server Error)",
@@ -193,7 +193,7 @@ async fn leaves_out_invalid_articles() {
 
 #[tokio::test]
 async fn shortens_abstracts_only_for_the_model() {
-    let articles: Vec<Article> = (0..50)
+    let articles: Vec<PubmedArticle> = (0..50)
         .map(|n| article(&n.to_string(), Some(&"x".repeat(10_000))))
         .collect();
     let text = format_for_model("water", 50, &articles, None);

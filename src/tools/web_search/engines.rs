@@ -8,18 +8,18 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use super::{SearchResult, TimeRange};
-use crate::settings::{SearchProvider, Secret, WebSearchSettings};
+use crate::settings::{SearchEngine, Secret, WebSearchSettings};
 
 /// A search engine.
 #[derive(Debug)]
 pub struct Engine {
-    provider: SearchProvider,
+    provider: SearchEngine,
     url: Url,
     key: Option<Secret>,
 }
 
 impl Engine {
-    /// Returns `None` if a required key or the address is missing.
+    /// Returns `None` if a required key or the URL is missing.
     pub fn new(settings: &WebSearchSettings) -> Option<Self> {
         let (provider, key) = (settings.provider, settings.api_key.clone());
         if key.is_none() && provider.needs_key() {
@@ -33,7 +33,7 @@ impl Engine {
         // The settings have been validated.
         let url = settings.url.as_deref().or(provider.default_url())?;
         let mut url = Url::parse(url).ok()?;
-        if provider == SearchProvider::Searxng && !url.path().ends_with("/search") {
+        if provider == SearchEngine::Searxng && !url.path().ends_with("/search") {
             url.path_segments_mut().ok()?.pop_if_empty().push("search");
         }
         Some(Self { provider, url, key })
@@ -52,7 +52,7 @@ impl Engine {
     ) -> RequestBuilder {
         let key = self.key.as_ref().map(|key| key.0.as_str());
         match self.provider {
-            SearchProvider::Searxng => {
+            SearchEngine::Searxng => {
                 let mut url = self.url.clone();
                 url.query_pairs_mut()
                     .append_pair("q", query)
@@ -65,7 +65,7 @@ impl Engine {
                     None => request,
                 }
             }
-            SearchProvider::Brave => {
+            SearchEngine::Brave => {
                 let mut url = self.url.clone();
                 url.query_pairs_mut()
                     .append_pair("q", query)
@@ -75,7 +75,7 @@ impl Engine {
                     .header(header::ACCEPT, "application/json")
                     .header("x-subscription-token", key.unwrap_or_default())
             }
-            SearchProvider::Tavily => {
+            SearchEngine::Tavily => {
                 let mut body = json!({ "query": query, "max_results": count });
                 if let Some(range) = time_range {
                     body["time_range"] = range.range_name().into();
@@ -127,7 +127,7 @@ struct BraveWeb {
 
 /// One result, with the field names of all engines.
 #[derive(Deserialize)]
-struct Entry {
+struct EngineResult {
     url: String,
     #[serde(default)]
     title: Option<String>,
@@ -140,7 +140,7 @@ impl EngineResponse {
     pub fn into_results(self) -> impl Iterator<Item = SearchResult> {
         let results = self.results.into_iter().chain(self.web.results);
         results.filter_map(|result| {
-            let result: Entry = serde_json::from_value(result).ok()?;
+            let result: EngineResult = serde_json::from_value(result).ok()?;
             Some(SearchResult {
                 title: result.title.unwrap_or_default(),
                 url: result.url,

@@ -96,8 +96,8 @@ impl Tool for WebSearch {
         let request = self
             .engine
             .request(self.service.http(), query, count, input.time_range);
-        let answer: engines::EngineResponse = self.service.fetch_json(request).await?;
-        let found: Vec<SearchResult> = answer
+        let response: engines::EngineResponse = self.service.fetch_json(request).await?;
+        let found: Vec<SearchResult> = response
             .into_results()
             .filter_map(clean_result)
             .take(count)
@@ -120,7 +120,7 @@ impl Tool for WebSearch {
     }
 }
 
-/// Cleans a result; `None` if its address is not usable.
+/// Cleans a result; `None` if its URL is not usable.
 fn clean_result(found: SearchResult) -> Option<SearchResult> {
     let url = Url::parse(found.url.trim()).ok()?;
     let is_usable = matches!(url.scheme(), "http" | "https") && url.as_str().len() <= MAX_URL_CHARS;

@@ -3,20 +3,20 @@ use upstream::{CapturedRequest, Page, Upstream};
 
 use super::*;
 use crate::{
-    settings::{SearchProvider, Secret},
+    settings::{SearchEngine, Secret},
     tools::test_call,
 };
 
-/// A fake search engine with this answer, and a tool that queries it.
-async fn fake_engine(provider: SearchProvider, answer: &Value) -> (Upstream, WebSearch) {
+/// A fake search engine with this response, and a tool that queries it.
+async fn fake_engine(provider: SearchEngine, response: &Value) -> (Upstream, WebSearch) {
     let upstream = Upstream::start().await;
-    upstream.add_page("/search", Page::json(answer));
+    upstream.add_page("/search", Page::json(response));
     let settings = settings::WebSearchSettings {
         provider,
         url: Some(upstream.url_of(match provider {
-            // The address of a SearXNG instance, without the path of its API.
-            SearchProvider::Searxng => "/",
-            SearchProvider::Brave | SearchProvider::Tavily => "/search",
+            // The URL of a SearXNG instance, without the path of its API.
+            SearchEngine::Searxng => "/",
+            SearchEngine::Brave | SearchEngine::Tavily => "/search",
         })),
         api_key_env: Some("KEY".into()),
         api_key: provider.needs_key().then(|| Secret("the-key".into())),
@@ -41,7 +41,7 @@ fn only_request(upstream: &Upstream) -> CapturedRequest {
     request.clone()
 }
 
-/// The results that every engine's answer should give.
+/// The results that every engine's response should give.
 fn expected() -> Value {
     json!({
         "query": "rust & co",
@@ -64,12 +64,12 @@ async fn check(search: &WebSearch) {
 
 #[tokio::test]
 async fn sends_searxng_parameters() {
-    let answer = json!({ "query": "rust", "results": [
+    let response = json!({ "query": "rust", "results": [
         { "url": "https://doc.rust-lang.org/book/", "title": "The Rust Book", "content": "Learn Rust &amp; more.", "score": 1.5 },
         { "url": "https://example.com", "title": null, "content": null },
         { "url": "https://too.many/", "title": "Third" },
     ] });
-    let (upstream, search) = fake_engine(SearchProvider::Searxng, &answer).await;
+    let (upstream, search) = fake_engine(SearchEngine::Searxng, &response).await;
     check(&search).await;
     let request = only_request(&upstream);
     assert_eq!(
@@ -81,11 +81,11 @@ async fn sends_searxng_parameters() {
 
 #[tokio::test]
 async fn sends_brave_parameters() {
-    let answer = json!({ "type": "search", "web": { "results": [
+    let response = json!({ "type": "search", "web": { "results": [
         { "url": "https://doc.rust-lang.org/book/", "title": "The Rust Book", "description": "Learn <strong>Rust</strong> &amp; more." },
         { "url": "https://example.com", "title": "" },
     ] } });
-    let (upstream, search) = fake_engine(SearchProvider::Brave, &answer).await;
+    let (upstream, search) = fake_engine(SearchEngine::Brave, &response).await;
     check(&search).await;
     let request = only_request(&upstream);
     assert_eq!(request.query, "q=rust+%26+co&count=2&freshness=pm");
@@ -94,11 +94,11 @@ async fn sends_brave_parameters() {
 
 #[tokio::test]
 async fn sends_tavily_parameters() {
-    let answer = json!({ "answer": null, "results": [
+    let response = json!({ "answer": null, "results": [
         { "url": "https://doc.rust-lang.org/book/", "title": "The Rust Book", "content": "Learn Rust\n& more.", "raw_content": null },
         { "url": "https://example.com", "title": "", "content": "" },
     ] });
-    let (upstream, search) = fake_engine(SearchProvider::Tavily, &answer).await;
+    let (upstream, search) = fake_engine(SearchEngine::Tavily, &response).await;
     check(&search).await;
     let request = only_request(&upstream);
     assert_eq!(
@@ -115,14 +115,14 @@ async fn sends_tavily_parameters() {
 #[tokio::test]
 async fn drops_invalid_results_and_shortens_long_ones() {
     let long = "x".repeat(100_000);
-    let answer = json!({ "results": [
+    let response = json!({ "results": [
         { "url": "javascript:alert(1)", "title": "evil" },
         { "url": format!("https://example.com/{long}"), "title": "long" },
         { "url": 7 },
         "nonsense",
         { "url": "https://example.com", "title": long, "content": long },
     ], "web": null });
-    let (_upstream, search) = fake_engine(SearchProvider::Searxng, &answer).await;
+    let (_upstream, search) = fake_engine(SearchEngine::Searxng, &response).await;
     let result = search.run(input("x"), test_call::call()).await.unwrap();
     let found = json!({
         "title": format!("{}…", "x".repeat(MAX_TITLE_CHARS)),
@@ -137,7 +137,7 @@ async fn drops_invalid_results_and_shortens_long_ones() {
 
 #[tokio::test]
 async fn reports_an_empty_result() {
-    let (_upstream, search) = fake_engine(SearchProvider::Brave, &json!({ "type": "search" })).await;
+    let (_upstream, search) = fake_engine(SearchEngine::Brave, &json!({ "type": "search" })).await;
     let result = search.run(input("qwrtzp"), test_call::call()).await.unwrap();
     assert_eq!(
         result.text,
@@ -151,7 +151,7 @@ async fn reports_an_empty_result() {
 
 #[tokio::test]
 async fn limits_the_query_length() {
-    let (upstream, search) = fake_engine(SearchProvider::Searxng, &json!({})).await;
+    let (upstream, search) = fake_engine(SearchEngine::Searxng, &json!({})).await;
     for query in ["  ", &"x".repeat(MAX_QUERY_BYTES + 1)] {
         let error = search.run(input(query), test_call::call()).await.unwrap_err();
         assert!(error.0.contains("1 to 400 bytes"), "{error}");

@@ -1,8 +1,8 @@
-//! Texts as documents: saved as files, shown in frames.
+//! Texts saved as files.
 
 use leptos::prelude::document;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Blob, HtmlAnchorElement, HtmlFormElement, HtmlIFrameElement, HtmlTextAreaElement, Url};
+use web_sys::{Blob, HtmlAnchorElement, Url};
 
 use super::set_timeout;
 
@@ -28,26 +28,4 @@ fn try_save_file(name: &str, text: &str) -> Result<(), JsValue> {
     })
     .detach();
     Ok(())
-}
-
-/// Shows a page in a frame that has a name, by a form: no address contains the page, and the server's response sets its policy.
-pub fn show_in_frame(frame: &HtmlIFrameElement, page: &str) {
-    let _ = try_show_in_frame(frame, page);
-}
-
-fn try_show_in_frame(frame: &HtmlIFrameElement, page: &str) -> Result<(), JsValue> {
-    let form: HtmlFormElement = document().create_element("form")?.unchecked_into();
-    form.set_method("post");
-    form.set_action("/frame");
-    form.set_target(&frame.name());
-    form.set_hidden(true);
-    let field: HtmlTextAreaElement = document().create_element("textarea")?.unchecked_into();
-    field.set_name("page");
-    field.set_value(page);
-    form.append_child(&field)?;
-    let body = document().body().ok_or(JsValue::NULL)?;
-    body.append_child(&form)?;
-    let submitted = form.submit();
-    form.remove();
-    submitted
 }

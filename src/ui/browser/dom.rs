@@ -5,12 +5,11 @@ use leptos::{
     prelude::{Effect, document, window},
     task::spawn_local,
 };
-use send_wrapper::SendWrapper;
-use wasm_bindgen::{JsCast, closure::Closure};
+use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    ClipboardEvent, Element, Event, HtmlDialogElement, HtmlElement, HtmlTextAreaElement,
-    IntersectionObserver, IntersectionObserverEntry, KeyboardEvent, PointerEvent, ResizeObserver, Text,
+    ClipboardEvent, Element, Event, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, KeyboardEvent,
+    PointerEvent, Text,
 };
 
 /// Sets the title of the page. `text` is tracked.
@@ -81,6 +80,11 @@ pub fn exists(selector: &str) -> bool {
     matches!(document().query_selector(selector), Ok(Some(_)))
 }
 
+/// Returns true for a key that is pressed together with Alt, Control or Meta: it is a command of the browser.
+pub fn has_modifier(event: &KeyboardEvent) -> bool {
+    event.alt_key() || event.ctrl_key() || event.meta_key()
+}
+
 /// Returns true while an input method composes: Enter and Escape belong to it.
 pub fn is_composing(event: &KeyboardEvent) -> bool {
     // Safari ends the composition before the key that ends it, which has this code.
@@ -146,7 +150,7 @@ pub fn go_to_fragment(href: &str) {
     let _ = window().location().replace(href);
 }
 
-/// The element that the address's fragment names, if any.
+/// The element that the URL's fragment names, if any.
 pub fn fragment_target() -> Option<HtmlElement> {
     let hash = window().location().hash().ok()?;
     element_by_id(hash.strip_prefix('#').filter(|id| !id.is_empty())?)
@@ -240,7 +244,7 @@ pub fn is_within(event: &Event, selector: &str) -> bool {
     target.is_some_and(|target| matches!(target.closest(selector), Ok(Some(_))))
 }
 
-/// Scrolls the list that contains an element so that it is seen, as little as possible. The list is positioned.
+/// Scrolls the positioned list around an element by the smallest distance that shows the element.
 pub fn scroll_into_view(element: &HtmlElement) {
     let Some(list) = element.offset_parent() else {
         return;
@@ -252,59 +256,4 @@ pub fn scroll_into_view(element: &HtmlElement) {
     } else if top + height > seen_top + seen_height {
         list.set_scroll_top(top + height - seen_height);
     }
-}
-
-/// An observer; disconnected when dropped.
-pub struct ElementObserver(SendWrapper<Observer>);
-
-/// The observer with its callback, which must live as long.
-enum Observer {
-    Size {
-        observer: ResizeObserver,
-        _call: Closure<dyn Fn()>,
-    },
-    Intersection {
-        observer: IntersectionObserver,
-        _call: Closure<dyn Fn(js_sys::Array)>,
-    },
-}
-
-impl Drop for ElementObserver {
-    fn drop(&mut self) {
-        match &*self.0 {
-            Observer::Size { observer, .. } => observer.disconnect(),
-            Observer::Intersection { observer, .. } => observer.disconnect(),
-        }
-    }
-}
-
-/// Calls when an element's size changes, before the next paint.
-pub fn on_resize(element: &Element, call: impl Fn() + 'static) -> ElementObserver {
-    let call = Closure::<dyn Fn()>::new(call);
-    #[expect(clippy::expect_used, reason = "every browser with WASM has it")]
-    let observer =
-        ResizeObserver::new(call.as_ref().unchecked_ref()).expect("every browser with WASM has it");
-    observer.observe(element);
-    ElementObserver(SendWrapper::new(Observer::Size {
-        observer,
-        _call: call,
-    }))
-}
-
-/// Calls when an element becomes visible.
-pub fn on_visible(element: &Element, call: impl Fn() + 'static) -> ElementObserver {
-    let call = Closure::<dyn Fn(js_sys::Array)>::new(move |entries: js_sys::Array| {
-        let seen = |entry: IntersectionObserverEntry| entry.is_intersecting();
-        if entries.iter().any(|entry| seen(entry.unchecked_into())) {
-            call();
-        }
-    });
-    #[expect(clippy::expect_used, reason = "every browser with WASM has it")]
-    let observer =
-        IntersectionObserver::new(call.as_ref().unchecked_ref()).expect("every browser with WASM has it");
-    observer.observe(element);
-    ElementObserver(SendWrapper::new(Observer::Intersection {
-        observer,
-        _call: call,
-    }))
 }

@@ -12,7 +12,7 @@ use wasm_bindgen::{JsCast, JsValue, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, Headers, ReadableStreamDefaultReader, RequestCache, RequestInit, Response};
 
-use super::{PresenceEvent, StreamEvent, has_other_user, set_signed_out};
+use super::{PresenceEvent, ResponseEvent, has_other_user, set_signed_out};
 
 /// An open stream. Closed when dropped.
 pub struct EventStream(SendWrapper<AbortController>);
@@ -26,7 +26,7 @@ impl Drop for EventStream {
 /// Reads the stream at `url`. After its end nothing more is reported.
 ///
 /// Uses `fetch` instead of `EventSource`, which hides heartbeats and its own retries.
-pub fn open_event_stream(url: &str, call: impl Fn(StreamEvent) + 'static) -> EventStream {
+pub fn open_event_stream(url: &str, call: impl Fn(ResponseEvent) + 'static) -> EventStream {
     #[expect(clippy::expect_used, reason = "every browser with WASM has it")]
     let controller = AbortController::new().expect("every browser with WASM has AbortController");
     let init = RequestInit::new();
@@ -43,20 +43,23 @@ pub fn open_event_stream(url: &str, call: impl Fn(StreamEvent) + 'static) -> Eve
             Some(response) => drop(read_stream(response, &call).await),
             None => set_signed_out(true),
         }
-        call(StreamEvent::Ended);
+        call(ResponseEvent::Ended);
     });
     EventStream(SendWrapper::new(controller))
 }
 
-async fn read_stream(response: Promise, call: &impl Fn(StreamEvent)) -> Result<(), JsValue> {
+async fn read_stream(response: Promise, call: &impl Fn(ResponseEvent)) -> Result<(), JsValue> {
     let response: Response = JsFuture::from(response).await?.dyn_into()?;
     if response.ok() || response.status() == 401 {
         set_signed_out(!response.ok());
     }
+    if response.status() == 429 {
+        call(ResponseEvent::TooMany);
+    }
     let Some(body) = response.body().filter(|_| response.ok()) else {
         return Ok(());
     };
-    call(StreamEvent::Opened);
+    call(ResponseEvent::Opened);
     let reader: ReadableStreamDefaultReader = body.get_reader().dyn_into()?;
     loop {
         let chunk = JsFuture::from(reader.read()).await?;
@@ -64,7 +67,7 @@ async fn read_stream(response: Promise, call: &impl Fn(StreamEvent)) -> Result<(
         let Ok(bytes) = bytes.dyn_into::<js_sys::Uint8Array>() else {
             return Ok(());
         };
-        call(StreamEvent::Bytes(bytes.to_vec()));
+        call(ResponseEvent::Bytes(bytes.to_vec()));
     }
 }
 
@@ -87,9 +90,9 @@ pub fn on_presence(call: impl Fn(PresenceEvent) + 'static) {
 }
 
 /// A lock shared by all tabs: first requested, then held. Dropping this releases it, or cancels the request.
-pub struct Lock(SendWrapper<(AbortController, Function)>);
+pub struct TabLock(SendWrapper<(AbortController, Function)>);
 
-impl Drop for Lock {
+impl Drop for TabLock {
     fn drop(&mut self) {
         let (controller, release) = &*self.0;
         controller.abort();
@@ -98,16 +101,16 @@ impl Drop for Lock {
 }
 
 /// Requests a lock, and calls when it is granted. `None` where the browser has no locks.
-pub fn wait_for_lock(name: &str, granted: impl FnOnce() + 'static) -> Option<Lock> {
+pub fn wait_for_lock(name: &str, granted: impl FnOnce() + 'static) -> Option<TabLock> {
     request_lock(name, true, granted)
 }
 
 /// Takes a lock if it is free, and calls; does not wait for a held one.
-pub fn try_lock(name: &str, granted: impl FnOnce() + 'static) -> Option<Lock> {
+pub fn try_lock(name: &str, granted: impl FnOnce() + 'static) -> Option<TabLock> {
     request_lock(name, false, granted)
 }
 
-fn request_lock(name: &str, waits: bool, granted: impl FnOnce() + 'static) -> Option<Lock> {
+fn request_lock(name: &str, waits: bool, granted: impl FnOnce() + 'static) -> Option<TabLock> {
     let locks = Reflect::get(&window().navigator(), &JsValue::from_str("locks")).ok()?;
     let request: Function = Reflect::get(&locks, &JsValue::from_str("request"))
         .ok()?
@@ -138,7 +141,7 @@ fn request_lock(name: &str, waits: bool, granted: impl FnOnce() + 'static) -> Op
     spawn_local(async move {
         let _ = JsFuture::from(Promise::resolve(&asked)).await;
     });
-    Some(Lock(SendWrapper::new((controller, release?))))
+    Some(TabLock(SendWrapper::new((controller, release?))))
 }
 
 /// Returns true if the page is hidden.

@@ -1,13 +1,13 @@
 //! The boundary to the browser: all browser functions that the page uses besides rendering.
 //!
-//! The only module of the page with `cfg`: the browser half has the real functions, the server half a stub with the
+//! The only module of the page with `cfg`: the browser code has the real functions, the server code stubs with the
 //! same signatures. The server renders and runs no effects and no event handlers, so the stubs only have to compile;
 //! the few that are called while rendering say so.
 
 use leptos::ev::MouseEvent;
 
 #[cfg(feature = "hydrate")]
-mod address;
+mod diagrams;
 #[cfg(feature = "hydrate")]
 mod documents;
 #[cfg(feature = "hydrate")]
@@ -17,13 +17,23 @@ mod erase;
 #[cfg(feature = "hydrate")]
 mod events;
 #[cfg(feature = "hydrate")]
+mod frames;
+#[cfg(feature = "hydrate")]
+mod images;
+#[cfg(feature = "hydrate")]
+mod location;
+#[cfg(feature = "hydrate")]
 mod notification;
+#[cfg(feature = "hydrate")]
+mod observers;
 #[cfg(feature = "hydrate")]
 mod popovers;
 #[cfg(feature = "hydrate")]
 mod selection;
 #[cfg(feature = "hydrate")]
 mod storage;
+#[cfg(feature = "hydrate")]
+mod theme;
 #[cfg(feature = "hydrate")]
 mod time;
 #[cfg(feature = "hydrate")]
@@ -32,8 +42,9 @@ mod upload;
 mod user;
 #[cfg(feature = "hydrate")]
 pub use self::{
-    address::*, documents::*, dom::*, erase::*, events::*, notification::*, popovers::*, selection::*,
-    storage::*, time::*, upload::*, user::*,
+    diagrams::*, documents::*, dom::*, erase::*, events::*, frames::*, images::*, location::*,
+    notification::*, observers::*, popovers::*, selection::*, storage::*, theme::*, time::*, upload::*,
+    user::*,
 };
 
 #[cfg(not(feature = "hydrate"))]
@@ -44,7 +55,7 @@ pub use self::stub::*;
 #[cfg(feature = "ssr")]
 mod response;
 #[cfg(feature = "ssr")]
-pub use self::response::{current_address, load_personal, set_not_found, set_title};
+pub use self::response::{current_url, load_personal, set_not_found, set_title};
 
 /// Only the server's response has a status.
 #[cfg(not(feature = "ssr"))]
@@ -63,18 +74,82 @@ pub fn is_plain_click(event: &MouseEvent) -> bool {
     event.button() == 0 && !is_with_key
 }
 
+/// An image that opens large.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkedImage {
+    pub id: String,
+    pub url: String,
+    pub name: String,
+}
+
 /// An event of the event stream.
 #[derive(Debug)]
 #[cfg_attr(
     not(feature = "hydrate"),
     expect(dead_code, reason = "the stub never reports anything")
 )]
-pub enum StreamEvent {
-    /// The server answered.
+pub enum ResponseEvent {
+    /// The server responded.
     Opened,
     Bytes(Vec<u8>),
+    /// The server refused it, as there are too many (status 429).
+    TooMany,
     /// The stream ended, failed, or was refused.
     Ended,
+}
+
+/// The people with whom a conversation can be shared here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShareChoices {
+    /// Whoever has a link.
+    pub links: bool,
+    /// People here, by name.
+    pub people: bool,
+}
+
+/// The kind of a frame, as `http::framed_page` knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "hydrate"),
+    expect(dead_code, reason = "the server has no frame for diagrams")
+)]
+pub enum FrameKind {
+    /// A page. No script runs.
+    Static,
+    /// A page with its scripts.
+    Scripts,
+    /// The page that draws diagrams.
+    Diagrams,
+}
+
+impl FrameKind {
+    /// The name in the form.
+    #[cfg(feature = "hydrate")]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Static => "static",
+            Self::Scripts => "scripts",
+            Self::Diagrams => "diagrams",
+        }
+    }
+
+    /// The attribute of the frame. Without `allow-same-origin`, it has no origin.
+    pub fn sandbox(self) -> &'static str {
+        match self {
+            Self::Static => "",
+            Self::Scripts | Self::Diagrams => "allow-scripts",
+        }
+    }
+}
+
+/// The reason why a diagram is not drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "hydrate"), expect(dead_code, reason = "the stub never draws"))]
+pub enum DrawFailure {
+    /// The code that draws it could not be loaded. Trying again may help.
+    NotLoaded,
+    /// It can't be drawn, for this reason.
+    Impossible(String),
 }
 
 /// A change of the page's visibility or of the network.

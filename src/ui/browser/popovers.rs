@@ -1,4 +1,4 @@
-//! Popovers and menus: their places beside their buttons, and the focus in them.
+//! Popovers and menus: their positions next to their buttons, and the focus in them.
 
 use leptos::prelude::document;
 use wasm_bindgen::JsCast;
@@ -6,7 +6,7 @@ use web_sys::{Element, Event, HtmlElement};
 
 use super::focus;
 
-/// Returns true if an event is that of a popover that has opened.
+/// Returns true if a `toggle` event says that its popover has opened.
 pub fn is_toggled_open(event: &Event) -> bool {
     let element = event
         .target()
@@ -17,7 +17,7 @@ pub fn is_toggled_open(event: &Event) -> bool {
 /// The distance of a popover from its button and from the edges of the window, in pixels.
 pub(super) const POPOVER_GAP_PX: f64 = 6.0;
 
-/// Opens a popover beside a button. If its content shrinks, it keeps its height.
+/// Opens a popover next to a button. If its content shrinks, it keeps its height.
 pub fn show_popover(popover: &HtmlElement, button: &HtmlElement) {
     let _ = popover.show_popover();
     place_popover(popover, button);
@@ -50,7 +50,7 @@ pub fn place_popover(popover: &HtmlElement, button: &HtmlElement) {
     set("left", at.left().min(rightmost).max(POPOVER_GAP_PX));
 }
 
-/// Places a popover that has opened beside the button that names it as its target.
+/// Positions a popover that has opened next to the button that names it as its target.
 pub fn place_opened(event: &Event) {
     let popover: Option<HtmlElement> = event.target().and_then(|target| target.dyn_into().ok());
     let Some(popover) = popover.filter(|_| is_toggled_open(event)) else {

@@ -6,11 +6,11 @@ use leptos_axum::ResponseOptions;
 
 use crate::{api::personal, protocol::RawJson};
 
-/// The path of the requested address, with its query.
-pub fn current_address() -> String {
+/// The path of the requested URL, with its query.
+pub fn current_url() -> String {
     let request = use_context::<Parts>();
-    let address = request.and_then(|request| request.uri.path_and_query().map(ToString::to_string));
-    address.unwrap_or_default()
+    let url = request.and_then(|request| request.uri.path_and_query().map(ToString::to_string));
+    url.unwrap_or_default()
 }
 
 /// Sets the title in the head of the server's page.

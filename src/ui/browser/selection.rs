@@ -65,8 +65,8 @@ pub fn place_at_selection(element: &HtmlElement) {
         f64::from(element.offset_width()),
         f64::from(element.offset_height()),
     );
-    let place = |property: &str, wanted: f64, most: f64| {
-        let _ = style.set_property(property, &format!("{}px", wanted.min(most).max(POPOVER_GAP_PX)));
+    let place = |property: &str, wanted: f64, max_px: f64| {
+        let _ = style.set_property(property, &format!("{}px", wanted.min(max_px).max(POPOVER_GAP_PX)));
     };
     place("left", at.left(), window_width - width - POPOVER_GAP_PX);
     place(

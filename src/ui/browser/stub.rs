@@ -10,7 +10,7 @@ use leptos::{
     },
 };
 
-use super::{NotificationPermission, PresenceEvent, StreamEvent};
+use super::{FrameKind, LinkedImage, NotificationPermission, PresenceEvent, ResponseEvent, ShareChoices};
 use crate::protocol::Timestamp;
 
 /// Called by the server: the time that it sends with the page.
@@ -50,7 +50,11 @@ pub fn set_timeout(_ms: f64, _call: impl FnOnce() + 'static) -> Timer {
 
 pub fn on_next_frame(_call: impl FnOnce() + 'static) {}
 
-pub fn set_address(_path: &str, _replace: bool) {}
+pub fn set_url(_path: &str, _replace: bool) {}
+
+pub fn full_url(path: &str) -> String {
+    path.to_owned()
+}
 
 pub fn on_navigate(_call: impl Fn(String) + 'static) {}
 
@@ -58,23 +62,30 @@ pub fn has_other_user() -> bool {
     false
 }
 
+pub fn share_choices() -> ShareChoices {
+    ShareChoices {
+        links: true,
+        people: true,
+    }
+}
+
 pub fn set_signed_out(_is_signed_out: bool) {}
 
 pub struct EventStream;
 
-pub fn open_event_stream(_url: &str, _call: impl Fn(StreamEvent) + 'static) -> EventStream {
+pub fn open_event_stream(_url: &str, _call: impl Fn(ResponseEvent) + 'static) -> EventStream {
     EventStream
 }
 
 pub fn on_presence(_call: impl Fn(PresenceEvent) + 'static) {}
 
-pub struct Lock;
+pub struct TabLock;
 
-pub fn try_lock(_name: &str, _granted: impl FnOnce() + 'static) -> Option<Lock> {
+pub fn try_lock(_name: &str, _granted: impl FnOnce() + 'static) -> Option<TabLock> {
     None
 }
 
-pub fn wait_for_lock(_name: &str, _granted: impl FnOnce() + 'static) -> Option<Lock> {
+pub fn wait_for_lock(_name: &str, _granted: impl FnOnce() + 'static) -> Option<TabLock> {
     None
 }
 
@@ -94,13 +105,30 @@ pub fn storage_set(_key: &str, _value: Option<&str>) {}
 
 pub fn set_root_attribute(_name: &str, _value: Option<&str>) {}
 
+pub fn set_theme(_chosen: Option<&str>) {}
+
 pub fn set_started() {}
 
 pub fn copy_text(_text: String, _done: impl FnOnce(bool) + 'static) {}
 
 pub fn save_file(_name: &str, _text: &str) {}
 
-pub fn show_in_frame(_frame: &HtmlIFrameElement, _page: &str) {}
+pub fn show_in_frame(_frame: &HtmlIFrameElement, _kind: FrameKind, _page: &str) {}
+
+pub fn are_frames_paused() -> bool {
+    false
+}
+
+pub fn is_dark() -> bool {
+    false
+}
+
+pub fn draw_diagram(
+    _source: &str,
+    _is_dark: bool,
+    _done: impl FnOnce(Result<String, super::DrawFailure>) + 'static,
+) {
+}
 
 pub fn fix_column_widths(_table: &HtmlElement) {}
 
@@ -113,6 +141,10 @@ pub fn focus(_element: &HtmlElement) {}
 pub fn focus_selector(_selector: &str) {}
 
 pub fn exists(_selector: &str) -> bool {
+    false
+}
+
+pub fn has_modifier(_event: &KeyboardEvent) -> bool {
     false
 }
 
@@ -159,6 +191,10 @@ pub fn selected_text(_selector: &str) -> Option<String> {
 pub fn place_at_selection(_element: &HtmlElement) {}
 
 pub fn append_to_field(_selector: &str, _text: &str) {}
+
+pub fn clicked_image(_event: &Event) -> Option<(Vec<LinkedImage>, usize)> {
+    None
+}
 
 pub fn close_popover(_element: &HtmlElement) {}
 
@@ -208,6 +244,14 @@ impl LocalFile {
     pub fn name(&self) -> String {
         String::new()
     }
+
+    pub fn size(&self) -> f64 {
+        0.0
+    }
+}
+
+pub fn file_limits() -> (usize, usize) {
+    (usize::MAX, usize::MAX)
 }
 
 pub fn pasted_files(_event: &ClipboardEvent) -> Vec<LocalFile> {

@@ -16,6 +16,21 @@ impl LocalFile {
     pub fn name(&self) -> String {
         self.0.name()
     }
+
+    /// Its size in bytes.
+    pub fn size(&self) -> f64 {
+        self.0.size()
+    }
+}
+
+/// The limits of attached files, set by the server in the page: their number in a message, and the size of each in bytes.
+pub fn file_limits() -> (usize, usize) {
+    let root = document().document_element();
+    let limit = |name: &str| {
+        let text = root.as_ref().and_then(|root| root.get_attribute(name));
+        text.and_then(|text| text.parse().ok()).unwrap_or(usize::MAX)
+    };
+    (limit("data-max-files"), limit("data-max-file-bytes"))
 }
 
 fn files_in(list: Option<FileList>) -> Vec<LocalFile> {

@@ -1,6 +1,6 @@
 //! The signed-in user of the page. Without accounts there is none.
 
-use super::set_root_attribute;
+use super::{ShareChoices, set_root_attribute};
 use js_sys::Reflect;
 use leptos::prelude::document;
 use wasm_bindgen::JsValue;
@@ -17,6 +17,16 @@ const USER_COOKIE: &str = "parlor-user=";
 /// Returns the id of the user for whom the server made the page.
 pub(super) fn page_user() -> Option<String> {
     document().document_element()?.get_attribute(USER_ATTRIBUTE)
+}
+
+/// Returns the people with whom a conversation can be shared here, as the server says in the page.
+pub fn share_choices() -> ShareChoices {
+    let root = document().document_element();
+    let has = |name: &str| root.as_ref().is_some_and(|root| root.has_attribute(name));
+    ShareChoices {
+        links: has("data-share-links"),
+        people: has("data-share-people"),
+    }
 }
 
 /// Returns true if another user has signed in since, in another tab: this page must not act as that user.

@@ -26,7 +26,7 @@ pub struct Confirm {
 }
 
 impl Confirm {
-    /// No open request.
+    /// Creates the state of a dialog without a request.
     pub fn new() -> Self {
         Self {
             request: RwSignal::new(None),
@@ -71,7 +71,8 @@ impl Confirm {
     }
 }
 
-/// A modal dialog that opens when `is_asked` becomes true.
+/// Creates the reference of a `<dialog>`, which opens as a modal one when `is_asked` becomes true.
+/// `close_dialog` closes it.
 pub fn use_modal(is_asked: impl Fn() -> bool + 'static) -> NodeRef<html::Dialog> {
     let dialog = NodeRef::<html::Dialog>::new();
     Effect::new(move |_| {

@@ -19,7 +19,7 @@ pub fn announce_copy(toasts: Toasts, is_copied: bool) {
 #[component]
 pub fn CopyButton(
     name: &'static str,
-    /// The text beside the icon, if any.
+    /// The text next to the icon, if any.
     #[prop(optional, into)]
     label: Option<&'static str>,
     text: impl Fn() -> String + 'static,

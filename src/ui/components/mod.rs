@@ -1,11 +1,12 @@
-//! Small views that every feature uses. None of them is about one feature.
+//! Small views that every feature uses, and the action of Escape. None of them is about one feature.
 
 pub mod confirm;
 pub mod copy;
 pub mod details;
 pub mod edit_field;
-pub mod files;
+pub mod escape;
 pub mod highlight;
+pub mod icon_button;
 pub mod icons;
 pub mod link;
 pub mod more;

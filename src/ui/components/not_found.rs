@@ -8,12 +8,12 @@ use crate::ui::{
     runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_view,
 };
 
-/// Says that something does not exist, and offers links.
+/// The notice that something does not exist, with a link. `what` is its heading.
 pub fn not_found_notice(what: &'static str) -> AnyView {
     lazy_view(move || code(what))
 }
 
-/// Rarely seen, so its code is loaded on demand.
+/// The notice's code, which is loaded on demand, since it is rarely seen.
 #[wasm_split(not_found, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
 pub fn code(what: &'static str) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || notice(what)))

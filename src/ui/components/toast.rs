@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use crate::ui::{browser, components::icons, runtime::each::Each};
+use crate::ui::{browser, components::icon_button::IconButton, components::icons, runtime::each::Each};
 
 const TOAST_DURATION_MS: f64 = 6000.0;
 
@@ -27,7 +27,7 @@ pub struct Toasts {
 }
 
 impl Toasts {
-    /// No toasts.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self {
             shown: RwSignal::default(),
@@ -99,17 +99,11 @@ pub fn ToastArea(toasts: Toasts) -> impl IntoView {
                             "Undo"
                         </button>
                     })}
-                    <button
-                        type="button"
-                        class="icon-button"
-                        aria-label="Dismiss"
-                        on:click=move |_| {
-                            toasts.dismiss(toast.number);
-                            browser::focus_after_removal();
-                        }
-                    >
-                        {icons::close()}
-                    </button>
+                    {IconButton::new("Dismiss", icons::close(), move || {
+                        toasts.dismiss(toast.number);
+                        browser::focus_after_removal();
+                    })
+                    .view()}
                 </div>
             </Each>
         </div>

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, wasm_split::wasm_split};
 
 use crate::{
-    protocol::{Attachment, attachment::AttachmentDisplay},
+    protocol::{Attachment, attachment::AttachmentDisplay, number_format::format_size},
     ui::{
-        browser, components::files::format_size, components::icons, runtime::each::Each,
-        runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part,
-        runtime::when::When, state::DraftFile, state::UploadState, state::use_navigation,
-        state::use_next_message,
+        browser, components::icon_button::IconButton, components::icons, files::preview_button,
+        files::problem_note, runtime::each::Each, runtime::erase::Erase, runtime::lazy::LazyView,
+        runtime::lazy::LoadError, runtime::lazy::lazy_part, runtime::when::When, state::DraftFile,
+        state::UploadState, state::use_navigation, state::use_next_message,
     },
 };
 
-/// The button that opens the system's picker: files, and on a phone the camera.
+/// The buttons that open the system's picker, and on a phone its camera.
 #[component]
 pub fn AttachButton() -> impl IntoView {
     let (draft, chat_route) = (use_next_message().files, use_navigation().chat_route());
@@ -35,15 +35,20 @@ pub fn AttachButton() -> impl IntoView {
             aria-label="Files"
             on:change=on_choice
         />
-        <button
-            type="button"
-            class="icon-button needs-script"
-            aria-label="Attach files"
-            title="Attach files"
-            on:click=move |_| browser::open_picker(".attach-input")
-        >
-            {icons::attach()}
-        </button>
+        // Only where a finger points: elsewhere it would open the same picker.
+        <input
+            type="file"
+            class="camera-input"
+            accept="image/*"
+            capture="environment"
+            hidden=true
+            aria-label="Photo"
+            on:change=on_choice
+        />
+        {IconButton::new("Take a photo", icons::camera(), || browser::open_picker(".camera-input"))
+            .class("camera-button")
+            .view()}
+        {IconButton::new("Attach files", icons::attach(), || browser::open_picker(".attach-input")).view()}
     }
 }
 
@@ -112,7 +117,7 @@ fn Chips() -> impl IntoView {
     let (draft, chat_route) = (use_next_message().files, use_navigation().chat_route());
     view! {
         <ul class="attached" aria-label="Attached files">
-            <Each of=move || draft.of(chat_route.get()) key=|file: &DraftFile| (0, file.key) let:file>
+            <Each of=move || draft.for_route(chat_route.get()) key=|file: &DraftFile| (0, file.key) let:file>
                 <Chip file/>
             </Each>
         </ul>
@@ -148,9 +153,12 @@ fn Chip(file: DraftFile) -> impl IntoView {
             <progress max="100" value=percent.to_string() aria-label="Uploading"></progress>
         }
         .erase(),
-        UploadState::Uploaded(uploaded) => {
-            view! { <span class="attached-note">{format_size(uploaded.bytes)}</span> }.erase()
+        UploadState::Uploaded(uploaded) => view! {
+            {problem_note(&uploaded)}
+            <span class="attached-note">{format_size(uploaded.bytes)}</span>
+            {preview_button(&uploaded)}
         }
+        .erase(),
         UploadState::Failed(reason) => {
             let again = file.clone();
             view! {

@@ -28,7 +28,7 @@ use self::{
 };
 use crate::ui::{
     browser,
-    components::{icons, toast::use_toasts},
+    components::{escape::EscapeAction, icons, toast::use_toasts},
     runtime::{erase::Erase, when::When},
     state::{
         ConversationPhase, drafts, route::Route, snapshot::FormIds, tray::use_tray, use_conversations,
@@ -94,7 +94,7 @@ pub fn Composer() -> impl IntoView {
                 send();
             } else {
                 toasts
-                    .show("A message waited for its files, and you left it. It was not sent; it is a draft.");
+                    .show("Your message was not sent, because you left while its files were uploading. It is kept as a draft.");
             }
         }
     });
@@ -144,6 +144,10 @@ pub fn Composer() -> impl IntoView {
         message_id,
         begins,
     } = expect_context();
+    let placeholder = move || {
+        let of_page = use_tray().tray_page().and_then(|page| page.placeholder.run(()));
+        of_page.unwrap_or_else(|| "Write a message".into())
+    };
     // Without a conversation, messages have no recipient.
     let is_hidden = move || match conversations.current_view() {
         Some(view) => view.phase.get() == ConversationPhase::Missing,
@@ -186,7 +190,7 @@ pub fn Composer() -> impl IntoView {
                     rows="1"
                     // Sets the direction of right-to-left text from the first letter on.
                     dir="auto"
-                    placeholder="Write a message"
+                    placeholder=placeholder
                     autocomplete="off"
                     required=move || pastes.is_empty() && !files.has_files(chat_route.get())
                     on:paste=on_paste
@@ -213,16 +217,11 @@ pub fn Composer() -> impl IntoView {
     }
 }
 
-/// Stops the conversation's run on Escape, unless something else closes or ends with that key.
+/// Stops the conversation's run on Escape, if nothing is open that the key closes.
 fn register_stop_key(busy: Memo<bool>) {
     let (navigation, run_intents) = (use_navigation(), use_run_intents());
     let handle = window_event_listener(ev::keydown, move |event| {
-        let is_taken = event.default_prevented()
-            || browser::is_composing(&event)
-            || browser::is_within(&event, "input, select, textarea:not(#message)")
-            || browser::exists("#panel, .tray, dialog[open], :popover-open");
-        if event.key() == "Escape"
-            && !is_taken
+        if EscapeAction::StopAnswer.is_triggered(&event)
             && busy.get_untracked()
             && let Some(id) = navigation.shown_conversation()
         {

@@ -9,12 +9,13 @@ use super::model_row::{ModelRow, matches_query};
 use crate::{
     protocol::model_list::{ModelInfo, ModelList},
     ui::{
-        browser, components::icons, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
-        runtime::lazy::lazy_part, runtime::when::When, state::models::by_endpoint, state::use_models,
+        browser, components::icon_button::IconButton, components::icons, runtime::erase::Erase,
+        runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part, runtime::when::When,
+        state::models::by_endpoint, state::use_models,
     },
 };
 
-/// The dialog, while it is open, beside the button that opens it.
+/// The dialog, while it is open, next to the button that opens it.
 #[component]
 pub fn ModelDialog(
     is_open: RwSignal<bool>,
@@ -76,14 +77,14 @@ fn model_groups(list: &ModelList, chosen: Option<&str>) -> Vec<ModelGroup> {
 
 /// The state that all rows share.
 #[derive(Clone, Copy)]
-pub(super) struct ListState {
+pub(super) struct ModelListState {
     /// The places and the ids of the models that match the query, in order.
     shown: Memo<Vec<(usize, String)>>,
     /// The id of the model that Enter selects, if it is shown.
     pub active: RwSignal<Option<String>>,
 }
 
-impl ListState {
+impl ModelListState {
     /// Moves to another shown model, from the last one to the first one and back.
     fn move_by(self, step: isize) {
         let now = untrack(|| self.active_index());
@@ -167,7 +168,7 @@ fn Dialog(
             ids.collect::<Vec<_>>()
         })
     });
-    let list = ListState {
+    let list = ModelListState {
         shown,
         active: RwSignal::new(chosen),
     };
@@ -259,15 +260,7 @@ fn Dialog(
                         list.active.set(shown.with_untracked(|shown| shown.first().map(|(_, id)| id.clone())));
                     }
                 />
-                <button
-                    type="button"
-                    class="icon-button"
-                    aria-label="Close"
-                    title="Close"
-                    on:click=move |_| close()
-                >
-                    {icons::close()}
-                </button>
+                {IconButton::new("Close", icons::close(), close).view()}
             </div>
             <p class="model-count" role="status">{found}</p>
             <div id="model-list" class="model-list" role="listbox" aria-label="Models" tabindex="-1">

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::model_list::{ListState, row_id};
+use super::model_list::{ModelListState, row_id};
 use crate::{
     protocol::{ModelCapabilities, model_list::ModelInfo, number_format::group_digits},
     ui::{components::icons, runtime::erase::Erase},
@@ -13,7 +13,7 @@ use crate::{
 pub(super) fn ModelRow(
     place: usize,
     model: ModelInfo,
-    list: ListState,
+    list: ModelListState,
     on_choose: impl Fn(String) + Copy + 'static,
 ) -> impl IntoView {
     let ModelInfo {

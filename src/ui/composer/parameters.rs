@@ -1,4 +1,4 @@
-//! The model parameters: a small dialog beside the model picker. Few people open it, so its code is loaded on demand.
+//! The model parameters: a small dialog next to the model picker. Few people open it, so its code is loaded on demand.
 
 use std::sync::Arc;
 

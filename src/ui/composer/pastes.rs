@@ -6,9 +6,9 @@ use std::sync::Arc;
 use leptos::{prelude::*, wasm_split::wasm_split};
 
 use crate::ui::{
-    browser, components::icons, runtime::each::Each, runtime::erase::Erase, runtime::lazy::LazyView,
-    runtime::lazy::LoadError, runtime::lazy::lazy_part, runtime::when::When, state::drafts,
-    state::route::Route, state::use_navigation,
+    browser, components::icon_button::IconButton, components::icons, runtime::each::Each,
+    runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part,
+    runtime::when::When, state::drafts, state::route::Route, state::use_navigation,
 };
 
 /// The length from which a pasted text becomes a chip.
@@ -108,7 +108,7 @@ pub fn PasteChips(pastes: Pastes) -> impl IntoView {
 #[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn chips(pastes: Pastes) -> Result<LazyView, LoadError> {
     let chip = move |chat_route: Memo<Route>, Paste { key, text }: Paste| {
-        let remove = move |_| {
+        let remove = move || {
             pastes.update(chat_route.get_untracked(), |pastes| {
                 pastes.retain(|paste| paste.key != key);
             });
@@ -121,15 +121,7 @@ pub fn chips(pastes: Pastes) -> Result<LazyView, LoadError> {
                     <summary>{icons::page()} "Pasted text, " {lines} " lines"</summary>
                     <div class="paste-text" dir="auto" tabindex="0">{text}</div>
                 </details>
-                <button
-                    type="button"
-                    class="icon-button"
-                    aria-label="Remove pasted text"
-                    title="Remove"
-                    on:click=remove
-                >
-                    {icons::close()}
-                </button>
+                {IconButton::new("Remove pasted text", icons::close(), remove).title("Remove").view()}
             </li>
         }
         .erase()

@@ -7,10 +7,10 @@ use leptos::{prelude::*, wasm_split::wasm_split};
 use crate::{
     protocol::{ConversationId, MessageId, intent::QueueChange},
     ui::{
-        browser, components::edit_field::EditField, components::icons, components::toast::use_toasts,
-        runtime::each::Each, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
-        runtime::lazy::lazy_part, state::ConversationView, state::PendingSend, state::QueueRow,
-        state::QueueView, state::route::Route, state::use_conversations, state::use_outbox,
+        browser, components::edit_field::EditField, components::icon_button::IconButton, components::icons,
+        components::toast::use_toasts, runtime::each::Each, runtime::erase::Erase, runtime::lazy::LazyView,
+        runtime::lazy::LoadError, runtime::lazy::lazy_part, state::ConversationView, state::PendingSend,
+        state::QueueRow, state::QueueView, state::route::Route, state::use_conversations, state::use_outbox,
         state::use_run_intents,
     },
 };
@@ -204,19 +204,7 @@ fn actions(
                   icon: AnyView,
                   is_off: Box<dyn Fn() -> bool + Send>,
                   press: Box<dyn Fn() + Send>| {
-        view! {
-            <button
-                type="button"
-                class="icon-button"
-                aria-label=name
-                title=name
-                aria-disabled=move || is_off().then_some("true")
-                on:click=move |_| press()
-            >
-                {icon}
-            </button>
-        }
-        .erase()
+        IconButton::new(name, icon, press).disabled_while(is_off).view()
     };
     let (up, down) = (move_to.clone(), move_to);
     vec![
@@ -266,7 +254,7 @@ fn QueuedEdit(
     id: ConversationId,
     message: MessageId,
     text: String,
-    /// A message with files needs no text.
+    /// True if the message has files, so that it needs no text.
     has_files: bool,
     editing: RwSignal<Option<MessageId>>,
 ) -> impl IntoView {

@@ -3,7 +3,8 @@
 use leptos::prelude::*;
 
 use crate::ui::{
-    components::icons, runtime::when::When, state::use_models, state::use_navigation, state::use_next_message,
+    components::icon_button::IconButton, components::icons, runtime::when::When, state::use_models,
+    state::use_navigation, state::use_next_message,
 };
 
 /// Turns on the web search for the next message, if a search is available.
@@ -13,16 +14,11 @@ pub fn SearchToggle() -> impl IntoView {
     let route = use_navigation().chat_route();
     view! {
         <When when=move || models.with_list(|list| list.can_search)>
-            <button
-                type="button"
-                class="icon-button needs-script"
-                aria-label="Search the web for the next message"
-                title="Search the web for the next message"
-                aria-pressed=move || next_message.is_search_on(route.get()).to_string()
-                on:click=move |_| next_message.toggle_search(route.get_untracked())
-            >
-                {icons::globe()}
-            </button>
+            {IconButton::new("Search the web for the next message", icons::globe(), move || {
+                next_message.toggle_search(route.get_untracked());
+            })
+            .pressed_while(move || next_message.is_search_on(route.get()))
+            .view()}
         </When>
     }
 }

@@ -219,7 +219,7 @@ mod tests {
     use super::{ThinkingLevel::*, *};
 
     #[test]
-    fn offers_what_the_model_takes_and_what_is_set() {
+    fn offers_supported_levels_and_the_one_set() {
         let offered = |thinking, set| {
             let capabilities = ModelCapabilities {
                 thinking,
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_is_used_in_place_of_a_choice() {
+    fn names_the_level_used_instead() {
         let note = |thinking: &ThinkingSupport, choice| fallback_note("M", thinking, choice);
         let high = ThinkingChoice::Level(High);
         let budget = ThinkingSupport::budget(1024, 32_000, true);

@@ -15,8 +15,8 @@ use crate::{
     protocol::diagnostics::DiagnosticsView,
     ui::{
         browser, components::confirm::use_modal, components::copy::CopyButton, components::details,
-        components::icons, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
-        state::Connection, state::use_connection,
+        components::icon_button::IconButton, components::icons, runtime::erase::Erase,
+        runtime::lazy::LazyView, runtime::lazy::LoadError, state::Connection, state::use_connection,
     },
 };
 
@@ -134,16 +134,9 @@ fn diagnostics_view(state: DiagnosticsState) -> AnyView {
         at_work.get().then(|| {
             view! {
                 <span class="diagnostics-at-work">"The answer is being written."</span>
-                <button
-                    type="button"
-                    class="icon-button"
-                    aria-label="Refresh"
-                    title="Refresh"
-                    aria-disabled=move || state.is_loading.get().then_some("true")
-                    on:click=move |_| state.load()
-                >
-                    {icons::retry()}
-                </button>
+                {IconButton::new("Refresh", icons::retry(), move || state.load())
+                    .disabled_while(move || state.is_loading.get())
+                    .view()}
             }
         })
     };

@@ -7,21 +7,21 @@ use crate::ui::{
     components::toast::use_toasts, composer::Composer, diagnostics, diagnostics::DiagnosticsDialog,
     layout::header::Header, layout::welcome::Welcome, markdown::MarkdownLoader, pages::PAGES, panel::Panel,
     panel::PanelFrame, panel::use_panel, runtime::bidi::isolated, runtime::erase::Erase, runtime::when::When,
-    settings::SettingsSnapshot, settings::settings_page, sidebar::Sidebar, sidebar::deletion::Deletion,
-    state::ListRow, state::Navigation, state::Stores, state::page_registry::PageRegistry,
-    state::page_registry::use_page_registry, state::route::Route, state::snapshot::OpenedPage,
-    state::snapshot::PageCodec, state::snapshot::PageSnapshot, state::tray::Tray, state::tray::use_tray,
-    state::use_conversation_list, state::use_conversations, state::use_navigation, transcript::Conversation,
-    tray::tray,
+    settings::SettingsSnapshot, settings::settings_page, sharing, sharing::ShareDialog, sidebar::Sidebar,
+    sidebar::deletion::DeletionDialog, state::ListRow, state::Navigation, state::Stores,
+    state::page_registry::PageRegistry, state::page_registry::use_page_registry, state::route::Route,
+    state::snapshot::OpenedPage, state::snapshot::PageCodec, state::snapshot::PageSnapshot,
+    state::tray::Tray, state::tray::use_tray, state::use_conversation_list, state::use_conversations,
+    state::use_navigation, transcript::Conversation, tray::tray,
 };
 
 /// The whole page. The server waits for the page's snapshots and renders them; the browser finds them in the page.
 #[component]
 pub fn Chat() -> impl IntoView {
-    let navigation = create_navigation(browser::current_address());
+    let navigation = create_navigation(browser::current_url());
     Effect::new(move |_| browser::on_navigate(move |to| navigation.follow_browser(to)));
-    let address = untrack(|| navigation.with_address(String::clone));
-    let snapshots = OnceResource::<_, PageCodec>::new_with_options(PageSnapshot::load(address, PAGES), true);
+    let url = untrack(|| navigation.with_url(String::clone));
+    let snapshots = OnceResource::<_, PageCodec>::new_with_options(PageSnapshot::load(url, PAGES), true);
     view! {
         <Suspense>
             {move || Suspend::new(async move {
@@ -38,24 +38,31 @@ pub fn Chat() -> impl IntoView {
 }
 
 /// Creates the navigation, which lives as long as the page.
-pub(in crate::ui) fn create_navigation(address: String) -> Navigation {
+pub(in crate::ui) fn create_navigation(url: String) -> Navigation {
     let tray = Tray::new();
     provide_context(tray);
     provide_context(MarkdownLoader::start());
-    Navigation::new(address, PAGES, tray)
+    Navigation::new(url, PAGES, tray)
 }
 
-/// Renders the page from its snapshots.
-pub(in crate::ui) fn render_snapshot(page: PageSnapshot, navigation: Navigation) -> AnyView {
+/// Creates the stores of a page from its snapshots, and provides everything that its views need.
+pub(in crate::ui) fn provide_stores(page: PageSnapshot, navigation: Navigation) -> Stores {
     provide_context(page.form);
     provide_context(SettingsSnapshot(page.personal.clone()));
     provide_context(OpenedPage(page.opened.clone()));
     let stores = Stores::new(page, navigation);
     stores.provide();
-    provide_context(Deletion::new());
+    provide_context(DeletionDialog::new());
     provide_context(Panel::new());
     provide_context(PageRegistry::new(PAGES));
     provide_context(DiagnosticsDialog::new());
+    provide_context(ShareDialog::new());
+    stores
+}
+
+/// Renders the page from its snapshots.
+pub(in crate::ui) fn render_snapshot(page: PageSnapshot, navigation: Navigation) -> AnyView {
+    let stores = provide_stores(page, navigation);
     let (list, conversations) = (use_conversation_list(), use_conversations());
     Effect::new(move |_| {
         stores.start();
@@ -108,7 +115,7 @@ fn Layout() -> impl IntoView {
     let page_title = move || {
         let name = match page_route.try_get() {
             Some(Route::Settings) => "Settings".into(),
-            Some(Route::Nowhere) => "Not found".into(),
+            Some(Route::NotFound) => "Not found".into(),
             _ => title.try_get().unwrap_or_default(),
         };
         page_title(active_count.try_get().unwrap_or_default(), &name)
@@ -133,7 +140,7 @@ fn Layout() -> impl IntoView {
                 </When>
             </div>
             <When when=move || on_page.get()>{tray()}</When>
-            {vec![view! { <PanelFrame/> }.erase(), diagnostics::dialog()]}
+            {vec![view! { <PanelFrame/> }.erase(), diagnostics::dialog(), sharing::dialog()]}
             <ToastArea toasts=use_toasts()/>
         </div>
     }
@@ -153,7 +160,7 @@ fn page_title(active_count: usize, name: &str) -> String {
     title
 }
 
-/// Moves the focus only: the address stays as it is.
+/// Moves the focus only: the URL stays as it is.
 fn skip_to(event: ev::MouseEvent, to: &str) {
     event.prevent_default();
     browser::focus_selector(to);
@@ -169,7 +176,7 @@ fn route_view(route: Route) -> AnyView {
             entry.map_or_else(not_found, |entry| (entry.view)())
         }
         Route::Settings => settings_page(),
-        Route::Nowhere => not_found(),
+        Route::NotFound => not_found(),
     }
 }
 

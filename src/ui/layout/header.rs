@@ -4,8 +4,8 @@ use leptos::prelude::*;
 
 use crate::ui::{
     browser, components::icons, layout::notify_switch::NotifySwitch, layout::theme::ThemeSwitch,
-    runtime::erase::Erase, state::ConnectionStatus, state::ConversationPhase, state::route::Route,
-    state::use_connection, state::use_conversations, state::use_navigation,
+    runtime::erase::Erase, sharing::header_button, state::ConnectionStatus, state::ConversationPhase,
+    state::route::Route, state::use_connection, state::use_conversations, state::use_navigation,
 };
 
 /// The title of the route, and the connection status.
@@ -38,6 +38,14 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
             {sidebar_switch()}
             <h1 class="header-title" dir="auto">{heading}</h1>
             <ConnectionIndicator/>
+            {move || {
+                let Route::Conversation(id) = navigation.page_route().get() else {
+                    return None;
+                };
+                let view = conversations.view(id);
+                let is_here = view.phase.with(|phase| *phase == ConversationPhase::Ready);
+                is_here.then(|| header_button(id))
+            }}
             <a class="icon-button only-narrow" href=Route::New.path() aria-label="New chat" title="New chat">
                 {icons::plus()}
             </a>
@@ -50,7 +58,7 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
 /// The storage key of the hidden sidebar. A script in the page's head applies it before the first paint.
 const SIDEBAR_KEY: &str = "parlor-sidebar";
 
-/// The button that hides the list beside the conversation, or shows it again. This browser remembers it.
+/// The button that hides the list next to the conversation, or shows it again. This browser remembers it.
 fn sidebar_switch() -> AnyView {
     let is_hidden = RwSignal::new(false);
     Effect::new(move |_| is_hidden.set(browser::storage_get(SIDEBAR_KEY).is_some()));
@@ -84,7 +92,7 @@ fn sidebar_switch() -> AnyView {
 
 /// The connection status. It fades in only when the connection stays away for a moment, and disappears by itself.
 #[component]
-fn ConnectionIndicator() -> impl IntoView {
+pub fn ConnectionIndicator() -> impl IntoView {
     let connection = use_connection();
     let text = move || match connection.status() {
         ConnectionStatus::Disconnected => Some("Reconnecting…"),

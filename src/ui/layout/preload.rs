@@ -16,6 +16,7 @@ pub async fn prepare() {
             && (!is_there("settings") || settings::load().await.is_ok())
             && (!is_there("markdown") || markdown::load_markdown().await.is_ok())
             && (!is_there("tool") || transcript::load_tool().await.is_ok())
+            && (!is_there("image") || transcript::load_image().await.is_ok())
             && (!is_there("colours") || markdown::load_colours().await.is_ok())
             && (!is_there("payload") || panel::load_card().await.is_ok())
             && (!is_there("suggestions") || transcript::load_suggestions().await.is_ok())

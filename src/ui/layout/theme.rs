@@ -67,7 +67,7 @@ pub fn ThemeSwitch() -> impl IntoView {
         theme.update(|theme| *theme = theme.next());
         let stored = theme.get_untracked().stored_value();
         browser::storage_set(STORAGE_KEY, stored);
-        browser::set_root_attribute("data-theme", stored);
+        browser::set_theme(stored);
     };
     view! {
         <button

@@ -24,14 +24,14 @@ pub const QUERY_HANDLER: PayloadHandler = PayloadHandler {
     other_page: Some(OtherPage {
         button_label: "Search in Literature",
         description: "This opens the page Literature, together with this conversation.",
-        address: |proposal| match &proposal.body {
+        url: |proposal| match &proposal.body {
             PanelBody::Query(suggestion) => {
                 let query = suggestion.query.clone();
-                let address = LiteratureLocation {
+                let location = LiteratureLocation {
                     query,
                     ..LiteratureLocation::default()
                 };
-                Some(address.to_address())
+                Some(location.to_url())
             }
             _ => None,
         },
@@ -64,7 +64,7 @@ pub fn register(state: LiteratureState) {
             let Ok(OpenArticleData { pmid }) = json::parse(data.as_bytes()) else {
                 return false;
             };
-            let here = state.address.get_untracked();
+            let here = state.location.get_untracked();
             state.go_to(&LiteratureLocation {
                 article: Some(pmid),
                 ..here
@@ -85,7 +85,7 @@ pub fn register(state: LiteratureState) {
 /// Puts a query into the box and searches.
 fn run_suggested_query(state: LiteratureState, view: &PanelView) {
     if let PanelBody::Query(suggestion) = &view.body {
-        let here = state.address.get_untracked();
+        let here = state.location.get_untracked();
         state.go_to(&LiteratureLocation {
             tab: LiteratureTab::Search,
             query: suggestion.query.clone(),

@@ -6,7 +6,7 @@ use super::{
     entry::{citation_line, save_button},
     note::note,
     search::load_error,
-    state::{LiteratureState, Remote},
+    state::LiteratureState,
 };
 use crate::{
     protocol::ErrorCode,
@@ -14,7 +14,10 @@ use crate::{
     protocol::literature::ArticleWithAbstract,
     protocol::literature::LiteratureLocation,
     protocol::literature::doi_url,
-    ui::{browser, components::icons, components::link::EXTERNAL_LINK_REL, runtime::erase::Erase},
+    ui::{
+        browser, components::icons, components::link::EXTERNAL_LINK_REL, runtime::erase::Erase,
+        state::remote::Remote,
+    },
 };
 
 pub fn article_view(state: LiteratureState, pmid: String) -> AnyView {
@@ -38,9 +41,9 @@ pub fn article_view(state: LiteratureState, pmid: String) -> AnyView {
     let back = move || {
         let list = LiteratureLocation {
             article: None,
-            ..state.address.get()
+            ..state.location.get()
         };
-        list.to_address()
+        list.to_url()
     };
     view! {
         <a class="button button-quiet article-back" href=back>{icons::previous()} "Back to the list"</a>
@@ -52,7 +55,7 @@ pub fn article_view(state: LiteratureState, pmid: String) -> AnyView {
 fn full_article(state: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
     let ArticleWithAbstract {
         article,
-        summary,
+        abstract_text,
         problem,
     } = full;
     let abstract_ = match problem {
@@ -60,11 +63,11 @@ fn full_article(state: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
             view! { <p class="article-missing">"The abstract can’t be loaded now. " {problem.clone()}</p> }
                 .erase()
         }
-        None if summary.is_empty() => {
-            view! { <p class="article-missing">"PubMed has no abstract of it."</p> }.erase()
+        None if abstract_text.is_empty() => {
+            view! { <p class="article-missing">"PubMed has no abstract for this article."</p> }.erase()
         }
         None => {
-            let paragraphs: Vec<_> = summary
+            let paragraphs: Vec<_> = abstract_text
                 .iter()
                 .map(|text| view! { <p dir="auto">{text.clone()}</p> })
                 .collect();

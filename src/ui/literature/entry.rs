@@ -16,12 +16,12 @@ const MAX_LISTED_AUTHORS: usize = 6;
 pub fn article_entry(state: LiteratureState, article: &Article, noted: bool) -> AnyView {
     let pmid = article.pmid.clone();
     let href = move || {
-        let address = state.address.get();
+        let location = state.location.get();
         let open = LiteratureLocation {
             article: Some(pmid.clone()),
-            ..address
+            ..location
         };
-        open.to_address()
+        open.to_url()
     };
     let note = noted.then(|| note_preview(state, article.pmid.clone()));
     view! {

@@ -2,7 +2,7 @@
 //! shown.
 //!
 //! - [`state`]: the page's state and actions; the other modules are views of it
-//! - [`side_page`]: the page's context for the chat in the tray
+//! - [`tray_page`]: the page's context for the chat in the tray
 //! - [`search`], [`saved`], [`article`]: what the page shows; [`note`]: the user's note about an article
 //! - [`actions`]: the assistant's proposals for this page, and the actions that it can suggest
 //! - [`entry`]: an article in a list; [`streams`]: saved queries
@@ -13,9 +13,9 @@ mod entry;
 mod note;
 mod saved;
 mod search;
-mod side_page;
 mod state;
 mod streams;
+mod tray_page;
 
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ use self::state::LiteratureState;
 use crate::protocol::literature::{self, LiteratureLocation, LiteratureTab};
 use crate::protocol::number_format::group_digits;
 use crate::ui::{
-    browser, components::icons, components::not_found::not_found_notice, runtime::erase::Erase,
-    runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_view,
+    browser, components::icon_button::IconButton, components::icons, components::not_found::not_found_notice,
+    runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_view,
     state::page_registry::PageEntry,
 };
 
@@ -51,7 +51,7 @@ fn page() -> AnyView {
     let elsewhere = Memo::new(move |_| {
         state
             .navigation
-            .with_address(|address| LiteratureLocation::parse(address).is_none())
+            .with_url(|url| LiteratureLocation::parse(url).is_none())
     });
     let body = move || {
         if elsewhere.get() {
@@ -65,8 +65,8 @@ fn page() -> AnyView {
 }
 
 fn page_content(state: LiteratureState) -> AnyView {
-    let open = Memo::new(move |_| state.address.with(|address| address.article.clone()));
-    let tab = Memo::new(move |_| state.address.with(|address| address.tab));
+    let open = Memo::new(move |_| state.location.with(|location| location.article.clone()));
+    let tab = Memo::new(move |_| state.location.with(|location| location.tab));
     let body = move || match (open.get(), tab.get()) {
         (Some(pmid), _) => article::article_view(state, pmid),
         (None, LiteratureTab::Search) => search::search_tab(state),
@@ -83,7 +83,7 @@ fn page_content(state: LiteratureState) -> AnyView {
     .erase()
 }
 
-/// The tabs Search and Saved. They are links: each has an address.
+/// The tabs Search and Saved. They are links: each has a URL.
 fn tab_links(state: LiteratureState, here: Memo<LiteratureTab>) -> AnyView {
     let count = move || state.with_library(|library| library.articles.len());
     let number = move || match count() {
@@ -97,8 +97,8 @@ fn tab_links(state: LiteratureState, here: Memo<LiteratureTab>) -> AnyView {
     };
     view! {
         <nav class="tabs" aria-label="Literature">
-            <a href=move || state.last_search().to_address() aria-current=current(LiteratureTab::Search)>"Search"</a>
-            <a href=saved.to_address() aria-current=current(LiteratureTab::Saved)>"Saved" {number}</a>
+            <a href=move || state.last_search().to_url() aria-current=current(LiteratureTab::Search)>"Search"</a>
+            <a href=saved.to_url() aria-current=current(LiteratureTab::Saved)>"Saved" {number}</a>
         </nav>
     }
     .erase()
@@ -115,14 +115,7 @@ fn undo_bar(state: LiteratureState) -> AnyView {
                     <button type="button" class="button" on:click=move |_| state.restore_removed()>
                         {icons::retry()} "Undo"
                     </button>
-                    <button
-                        type="button"
-                        class="icon-button"
-                        aria-label="Dismiss"
-                        on:click=move |_| state.last_removed.set(None)
-                    >
-                        {icons::close()}
-                    </button>
+                    {IconButton::new("Dismiss", icons::close(), move || state.last_removed.set(None)).view()}
                 </div>
             }
             .erase()

@@ -2,16 +2,12 @@
 
 use leptos::{prelude::*, web_sys};
 
-use super::{
-    entry::article_entry,
-    search::load_error,
-    state::{LiteratureState, Remote},
-};
+use super::{entry::article_entry, search::load_error, state::LiteratureState};
 use crate::{
     protocol::literature::LITERATURE_PATH,
     protocol::literature::SavedArticle,
     protocol::number_format::group_digits,
-    ui::{runtime::each::Each, runtime::erase::Erase},
+    ui::{browser, runtime::each::Each, runtime::erase::Erase, state::remote::Remote},
 };
 
 /// The number of articles shown at first.
@@ -43,11 +39,11 @@ pub fn saved_tab(state: LiteratureState) -> AnyView {
 }
 
 fn saved_help(state: LiteratureState) -> AnyView {
-    if let Some(why) = state.search_problem() {
+    if let Some(reason) = state.search_problem() {
         return view! {
             <section class="literature-empty">
                 <h2>"Nothing is saved yet"</h2>
-                <p>{why}</p>
+                <p>{reason}</p>
             </section>
         }
         .erase();
@@ -65,7 +61,7 @@ fn saved_help(state: LiteratureState) -> AnyView {
 }
 
 fn saved_list(state: LiteratureState) -> AnyView {
-    let words = Memo::new(move |_| state.address.with(|address| address.query.clone()));
+    let words = Memo::new(move |_| state.location.with(|location| location.query.clone()));
     let all = RwSignal::new(false);
     let matching = Memo::new(move |_| {
         state.with_library(|library| {
@@ -84,11 +80,11 @@ fn saved_list(state: LiteratureState) -> AnyView {
         };
         matching.with(|matching| matching.iter().take(limit).cloned().collect::<Vec<_>>())
     };
-    // In the address, so that the chat's context includes it, and a reload keeps it.
+    // In the URL, so that the chat's context includes it, and a reload keeps it.
     let filter = move |event: web_sys::Event| {
-        let mut address = state.address.get_untracked();
-        address.query = event_target_value(&event);
-        state.navigation.set_address(address.to_address(), true);
+        let mut location = state.location.get_untracked();
+        location.query = event_target_value(&event);
+        state.navigation.set_url(location.to_url(), true);
     };
     let count = move || {
         let total = state.with_library(|library| library.articles.len());
@@ -106,7 +102,11 @@ fn saved_list(state: LiteratureState) -> AnyView {
     };
     let more = move || {
         (!all.get() && matching.with(Vec::len) > MAX_INITIAL_ARTICLES).then(|| {
-            view! { <button type="button" class="button" on:click=move |_| all.set(true)>"Show all"</button> }
+            view! { <button type="button" class="button needs-script" on:click=move |_| {
+                all.set(true);
+                // The button is removed.
+                browser::focus_selector("#literature");
+            }>"Show all"</button> }
         })
     };
     let key = |saved: &SavedArticle| saved.article.pmid.parse::<u64>().unwrap_or_default();

@@ -2,11 +2,7 @@
 
 use leptos::{ev, html, prelude::*};
 
-use super::{
-    entry::article_entry,
-    state::{LiteratureState, Remote},
-    streams,
-};
+use super::{entry::article_entry, state::LiteratureState, streams};
 use crate::{
     protocol::ApiError,
     protocol::literature::ArticleSearchResults,
@@ -15,7 +11,7 @@ use crate::{
     protocol::literature::LiteratureLocation,
     protocol::literature::LiteratureTab,
     protocol::number_format::group_digits,
-    ui::{browser, components::icons, runtime::erase::Erase, runtime::when::When},
+    ui::{browser, components::icons, runtime::erase::Erase, runtime::when::When, state::remote::Remote},
 };
 
 /// The query box, for focus changes.
@@ -24,7 +20,7 @@ pub const QUERY_INPUT: &str = "#literature-query";
 pub fn search_tab(state: LiteratureState) -> AnyView {
     let off = Memo::new(move |_| state.search_problem());
     let body = move || match off.get() {
-        Some(why) => search_unavailable(why),
+        Some(reason) => search_unavailable(reason),
         None => view! {
             <SearchBox state/>
             {streams::stream_list(state)}
@@ -36,7 +32,7 @@ pub fn search_tab(state: LiteratureState) -> AnyView {
 }
 
 /// The notice in place of everything that needs PubMed.
-fn search_unavailable(why: String) -> AnyView {
+fn search_unavailable(reason: String) -> AnyView {
     let saved = LiteratureLocation {
         tab: LiteratureTab::Saved,
         ..LiteratureLocation::default()
@@ -44,25 +40,25 @@ fn search_unavailable(why: String) -> AnyView {
     view! {
         <section class="literature-empty" role="status">
             <h2>"PubMed can’t be searched here"</h2>
-            <p>{why} " What you have saved is still here."</p>
-            <a class="button" href=saved.to_address()>"Show what you have saved"</a>
+            <p>{reason} " What you have saved is still here."</p>
+            <a class="button" href=saved.to_url()>"Show what you have saved"</a>
         </section>
     }
     .erase()
 }
 
-/// A plain form without scripts; with them, it changes the address.
+/// A plain form without scripts; with them, it changes the URL.
 #[component]
 fn SearchBox(state: LiteratureState) -> impl IntoView {
     let input = NodeRef::<html::Input>::new();
     let order = NodeRef::<html::Select>::new();
-    let address = state.address;
+    let location = state.location;
     let submit = move |event: ev::SubmitEvent| {
         event.prevent_default();
         let (Some(input), Some(order)) = (input.get_untracked(), order.get_untracked()) else {
             return;
         };
-        let here = address.get_untracked();
+        let here = location.get_untracked();
         let sort = if order.value() == "date" {
             ArticleSort::Date
         } else {
@@ -82,10 +78,10 @@ fn SearchBox(state: LiteratureState) -> impl IntoView {
             state.go_to(&to);
         }
     };
-    let by_date = move || address.with(|address| address.sort == ArticleSort::Date);
-    let query = Memo::new(move |_| address.with(|address| address.query.clone()));
+    let by_date = move || location.with(|location| location.sort == ArticleSort::Date);
+    let query = Memo::new(move |_| location.with(|location| location.query.clone()));
     Effect::new(move |_| {
-        // The address may change without the box: back and forward, a stream, a suggestion.
+        // The URL may change without the box: back and forward, a stream, a suggestion.
         let query = query.get();
         if let Some(input) = input.get() {
             input.set_value(&query);
@@ -141,11 +137,11 @@ fn results(state: LiteratureState) -> AnyView {
 
 fn search_help() -> AnyView {
     let example = |query: &'static str| {
-        let address = LiteratureLocation {
+        let location = LiteratureLocation {
             query: query.into(),
             ..LiteratureLocation::default()
         };
-        view! { <li><a href=address.to_address()><code>{query}</code></a></li> }
+        view! { <li><a href=location.to_url()><code>{query}</code></a></li> }
     };
     let examples = [
         "sleep deprivation memory",
@@ -156,7 +152,7 @@ fn search_help() -> AnyView {
         <section class="literature-empty">
             <h2>"Find articles, and keep those that matter"</h2>
             <p>
-                "Search in plain words or in PubMed’s syntax. Save a query as a stream to come back to it. The assistant beside this page sees what you see."
+                "Search in plain words or in PubMed’s syntax. Save a query as a stream to come back to it. The assistant next to this page sees what you see."
             </p>
             <ul>{examples.map(example).collect_view()}</ul>
         </section>
@@ -228,12 +224,12 @@ fn pager(state: LiteratureState, page: usize, pages: usize) -> AnyView {
     let link = |to: usize, name: &'static str| {
         let there = (1..=pages).contains(&to);
         there.then(|| {
-            let address = LiteratureLocation {
+            let location = LiteratureLocation {
                 page: to,
-                ..state.address.get_untracked()
+                ..state.location.get_untracked()
             };
             let press = move |_| browser::focus_selector(QUERY_INPUT);
-            view! { <a class="button" href=address.to_address() on:click=press>{name}</a> }
+            view! { <a class="button" href=location.to_url() on:click=press>{name}</a> }
         })
     };
     (pages > 1)

@@ -2,7 +2,7 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::side_page::side_page;
+use super::tray_page::tray_page;
 use crate::{
     api::literature as rpc,
     protocol::{
@@ -17,41 +17,11 @@ use crate::{
         browser,
         components::toast::{Toasts, use_toasts},
         state::{
-            Connection, Navigation, PageUpdate, snapshot::OpenedPage, tray::use_tray, use_connection,
-            use_feeds, use_lifecycle, use_navigation,
+            Connection, Navigation, PageUpdate, remote::Remote, snapshot::OpenedPage, tray::use_tray,
+            use_connection, use_feeds, use_lifecycle, use_navigation,
         },
     },
 };
-
-/// A value that is loaded from the server.
-#[derive(Clone, Debug)]
-pub enum Remote<T> {
-    /// Not needed at present.
-    NotRequested,
-    Loading,
-    Ready(T),
-    Failed(ApiError),
-}
-
-impl<T> From<Result<T, ApiError>> for Remote<T> {
-    fn from(outcome: Result<T, ApiError>) -> Self {
-        match outcome {
-            Ok(loaded) => Self::Ready(loaded),
-            Err(error) => Self::Failed(error),
-        }
-    }
-}
-
-impl<T> Remote<T> {
-    /// Creates the value from the page's snapshot, if it is wanted there.
-    fn from_snapshot(is_wanted: bool, given: Option<Result<T, ApiError>>) -> Self {
-        match given {
-            Some(outcome) => outcome.into(),
-            None if is_wanted => Self::Loading,
-            None => Self::NotRequested,
-        }
-    }
-}
 
 /// A search request: the query, the order, the page.
 type SearchRequest = (String, ArticleSort, usize);
@@ -62,7 +32,7 @@ pub struct LiteratureState {
     pub connection: Connection,
     pub navigation: Navigation,
     pub toasts: Toasts,
-    pub address: Memo<LiteratureLocation>,
+    pub location: Memo<LiteratureLocation>,
     pub library: RwSignal<Remote<Library>>,
     pub results: RwSignal<Remote<ArticleSearchResults>>,
     pub article: RwSignal<Remote<ArticleWithAbstract>>,
@@ -85,15 +55,15 @@ impl LiteratureState {
     /// Starts from the page's snapshot, or empty.
     pub fn new() -> Self {
         let navigation = use_navigation();
-        let address = Memo::new(move |_| {
-            let address = navigation.with_address(|address| LiteratureLocation::parse(address));
-            address.unwrap_or_default()
+        let location = Memo::new(move |_| {
+            let location = navigation.with_url(|url| LiteratureLocation::parse(url));
+            location.unwrap_or_default()
         });
         let state = Self {
             connection: use_connection(),
             navigation,
             toasts: use_toasts(),
-            address,
+            location,
             library: RwSignal::new(Remote::Loading),
             results: RwSignal::new(Remote::NotRequested),
             article: RwSignal::new(Remote::NotRequested),
@@ -111,8 +81,8 @@ impl LiteratureState {
         let opened =
             opened.and_then(|opened| json::parse::<LiteraturePageData>(opened.as_str().as_bytes()).ok());
         if let Some(opened) = opened {
-            let address = address.get_untracked();
-            let (search, article) = (search_request(&address), address.article);
+            let location = location.get_untracked();
+            let (search, article) = (search_request(&location), location.article);
             state.library.set(opened.library.into());
             state
                 .results
@@ -130,16 +100,16 @@ impl LiteratureState {
         state
     }
 
-    /// Follows the address and the log, and sets the tray's context.
+    /// Follows the URL and the log, and sets the tray's context.
     pub fn start(self) {
-        use_tray().set_side_page(side_page(self));
+        use_tray().set_tray_page(tray_page(self));
         use_feeds().on_page_change(literature::PAGE.name, move |change| self.on_update(change));
         Effect::new(move |before: Option<()>| {
-            let address = self.address.get();
-            if address.tab == LiteratureTab::Search && address.article.is_none() {
-                self.last_search.set(address.clone());
+            let location = self.location.get();
+            if location.tab == LiteratureTab::Search && location.article.is_none() {
+                self.last_search.set(location.clone());
             }
-            self.load_address(&address);
+            self.load_location(&location);
             let is_behind = match self.library.read_untracked() {
                 ref library if let Remote::Ready(library) = &**library => {
                     library.as_of < self.connection.cursor()
@@ -152,22 +122,22 @@ impl LiteratureState {
         });
     }
 
-    /// The address of the tab *Search*.
+    /// The URL of the tab *Search*.
     pub fn last_search(self) -> LiteratureLocation {
         self.last_search.get()
     }
 
-    /// Navigates to another address of the page.
+    /// Navigates to another URL of the page.
     pub fn go_to(self, to: &LiteratureLocation) {
-        self.navigation.set_address(to.to_address(), false);
+        self.navigation.set_url(to.to_url(), false);
     }
 
-    /// Loads what an address shows.
-    fn load_address(self, address: &LiteratureLocation) {
-        let (search, article) = (search_request(address), address.article.clone());
+    /// Loads what a location shows.
+    fn load_location(self, location: &LiteratureLocation) {
+        let (search, article) = (search_request(location), location.article.clone());
         let (searched, opened) = self.requested.get_value();
         // While an article is open, the results stay.
-        if search != searched && (search.is_some() || address.tab == LiteratureTab::Search) {
+        if search != searched && (search.is_some() || location.tab == LiteratureTab::Search) {
             self.search(search);
         }
         if article != opened {
@@ -199,7 +169,7 @@ impl LiteratureState {
     }
 
     pub fn search_again(self) {
-        self.search(search_request(&self.address.get_untracked()));
+        self.search(search_request(&self.location.get_untracked()));
     }
 
     pub fn open_article(self, pmid: Option<String>) {
@@ -277,7 +247,7 @@ impl LiteratureState {
 
     /// The open stream.
     pub fn open_stream(self) -> Option<ResearchStream> {
-        let id = self.address.with(|address| address.stream)?;
+        let id = self.location.with(|location| location.stream)?;
         self.with_library(|library| library.stream(id).cloned())
     }
 
@@ -359,7 +329,7 @@ impl LiteratureState {
     }
 }
 
-fn search_request(address: &LiteratureLocation) -> Option<SearchRequest> {
-    let searches = address.tab == LiteratureTab::Search && !address.query.is_empty();
-    searches.then(|| (address.query.clone(), address.sort, address.page))
+fn search_request(location: &LiteratureLocation) -> Option<SearchRequest> {
+    let searches = location.tab == LiteratureTab::Search && !location.query.is_empty();
+    searches.then(|| (location.query.clone(), location.sort, location.page))
 }

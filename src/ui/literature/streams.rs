@@ -5,7 +5,7 @@ use leptos::{ev, html, prelude::*};
 use super::{search::QUERY_INPUT, state::LiteratureState};
 use crate::{
     api::literature as rpc,
-    protocol::StreamId,
+    protocol::ResearchStreamId,
     protocol::literature::LiteratureLocation,
     protocol::literature::ResearchStream,
     ui::{browser, components::confirm, components::icons, runtime::erase::Erase},
@@ -13,9 +13,9 @@ use crate::{
 
 /// Opens the editor for a new stream with the query on the screen.
 pub fn edit_new_stream(state: LiteratureState) {
-    let query = state.address.with_untracked(|address| address.query.clone());
+    let query = state.location.with_untracked(|location| location.query.clone());
     let stream = ResearchStream {
-        id: StreamId::new(),
+        id: ResearchStreamId::new(),
         name: String::new(),
         query,
         instructions: String::new(),
@@ -23,7 +23,7 @@ pub fn edit_new_stream(state: LiteratureState) {
     state.edited_stream.set(Some((stream, true)));
 }
 
-fn stream_address(stream: &ResearchStream) -> LiteratureLocation {
+fn stream_location(stream: &ResearchStream) -> LiteratureLocation {
     LiteratureLocation {
         query: stream.query.clone(),
         stream: Some(stream.id),
@@ -35,9 +35,9 @@ fn stream_address(stream: &ResearchStream) -> LiteratureLocation {
 pub fn stream_list(state: LiteratureState) -> AnyView {
     let all = Memo::new(move |_| state.with_library(|library| library.streams.clone()));
     let open = Memo::new(move |_| state.open_stream());
-    let here = move |id: StreamId| open.with(|open| open.as_ref().is_some_and(|open| open.id == id));
+    let here = move |id: ResearchStreamId| open.with(|open| open.as_ref().is_some_and(|open| open.id == id));
     let link = move |stream: ResearchStream| {
-        let (id, href) = (stream.id, stream_address(&stream).to_address());
+        let (id, href) = (stream.id, stream_location(&stream).to_url());
         view! {
             <li>
                 <a href=href dir="auto" aria-current=move || here(id).then_some("true")>
@@ -127,7 +127,7 @@ pub fn stream_dialog(state: LiteratureState) -> AnyView {
         if stream.name.is_empty() || stream.query.is_empty() {
             return;
         }
-        let to = stream_address(&stream);
+        let to = stream_location(&stream);
         state.send(rpc::save_stream(stream), move |state| {
             close();
             state.toasts.show(if is_new {
@@ -149,9 +149,9 @@ pub fn stream_dialog(state: LiteratureState) -> AnyView {
                     .toasts
                     .show("The stream is deleted. What you have saved stays.");
                 // The stream is no longer open; its query stays.
-                let mut address = state.address.get_untracked();
-                address.stream = None;
-                state.navigation.set_address(address.to_address(), true);
+                let mut location = state.location.get_untracked();
+                location.stream = None;
+                state.navigation.set_url(location.to_url(), true);
                 browser::focus_selector(QUERY_INPUT);
             });
         }

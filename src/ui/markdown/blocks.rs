@@ -8,7 +8,7 @@ use super::{
     footnotes,
     growing::GrowingList,
     inlines,
-    node::{InlineNode, ItemNode, Node, NodeKind, Nodes},
+    node::{BlockNode, InlineNode, ItemNode, NodeKind, Nodes},
     table::render_table,
 };
 use crate::{markdown::AlertKind, ui::runtime::erase::Erase};
@@ -25,7 +25,7 @@ pub fn render_blocks(nodes: &Nodes, context: &RenderContext) -> AnyView {
 fn render_inner_blocks(nodes: &Nodes, context: &RenderContext) -> AnyView {
     let context = context.clone();
     let all = nodes.clone();
-    let block = move |node: Node| {
+    let block = move |node: BlockNode| {
         let is_first = all.get(0).is_none_or(|first| first.key == node.key);
         let dir = if is_first { None } else { OWN_DIRECTION };
         render_block(node, dir, &context)
@@ -36,7 +36,7 @@ fn render_inner_blocks(nodes: &Nodes, context: &RenderContext) -> AnyView {
 /// The `dir` of a block whose first letter decides on which side its bullets, bar or first column are.
 const OWN_DIRECTION: Option<&str> = Some("auto");
 
-fn render_block(node: Node, dir: Option<&'static str>, context: &RenderContext) -> AnyView {
+fn render_block(node: BlockNode, dir: Option<&'static str>, context: &RenderContext) -> AnyView {
     match node.kind {
         NodeKind::Paragraph(pieces) => view! { <p>{inlines::render_growing(&pieces, context)}</p> }.erase(),
         NodeKind::Heading { level, pieces } => heading(level, &pieces, context),

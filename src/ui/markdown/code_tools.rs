@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::preview::PreviewState;
 use crate::ui::{
     browser,
-    components::{copy::CopyButton, icons},
+    components::{copy::CopyButton, icon_button::IconButton, icons},
     runtime::{erase::Erase, when::When},
 };
 
@@ -23,29 +23,15 @@ pub fn CodeTools(
     preview: PreviewState,
 ) -> impl IntoView {
     let copied = text.clone();
-    let save = move |_| browser::save_file(&file_name, &text());
-    let wrap = move |_| is_wrapped.update(|is_wrapped| *is_wrapped = !*is_wrapped);
+    let save = move || browser::save_file(&file_name, &text());
+    let wrap = move || is_wrapped.update(|is_wrapped| *is_wrapped = !*is_wrapped);
     view! {
         <div class="md-code-head">
-            <button
-                type="button"
-                class="icon-button md-code-tool needs-script"
-                aria-label="Wrap lines"
-                title="Wrap lines"
-                aria-pressed=move || if is_wrapped.get() { "true" } else { "false" }
-                on:click=wrap
-            >
-                {icons::wrap()}
-            </button>
-            <button
-                type="button"
-                class="icon-button md-code-tool needs-script"
-                aria-label="Download code"
-                title="Download code"
-                on:click=save
-            >
-                {icons::download()}
-            </button>
+            {IconButton::new("Wrap lines", icons::wrap(), wrap)
+                .class("md-code-tool")
+                .pressed_while(move || is_wrapped.get())
+                .view()}
+            {IconButton::new("Download code", icons::download(), save).class("md-code-tool").view()}
             <When when=move || preview.is_expected()>{preview_buttons(preview)}</When>
             <span class="md-code-language">{language}</span>
             <CopyButton name="Copy code" text=move || copied()/>

@@ -22,11 +22,11 @@ impl FootnoteIndex {
         found
     }
 
-    fn refer(&mut self, label: &str, key: u64) {
+    fn add_reference(&mut self, label: &str, key: u64) {
         self.references.entry(label_key(label)).or_insert(key);
     }
 
-    fn define(&mut self, label: &str, key: u64) {
+    fn add_definition(&mut self, label: &str, key: u64) {
         self.definitions.entry(label_key(label)).or_insert(key);
     }
 }
@@ -57,7 +57,7 @@ fn collect_footnotes(nodes: &Nodes, found: &mut FootnoteIndex) {
             });
         }
         NodeKind::Footnote { label, nodes } => {
-            found.define(label, node.key);
+            found.add_definition(label, node.key);
             collect_footnotes(nodes, found);
         }
         NodeKind::Code { .. } | NodeKind::Html(_) | NodeKind::Rule => {}
@@ -66,7 +66,7 @@ fn collect_footnotes(nodes: &Nodes, found: &mut FootnoteIndex) {
 
 fn collect_references(piece: &InlineNode, found: &mut FootnoteIndex) {
     match &piece.kind {
-        InlineKind::Reference(label) => found.refer(label, piece.key),
+        InlineKind::Reference(label) => found.add_reference(label, piece.key),
         InlineKind::Emphasis(children)
         | InlineKind::Strong(children)
         | InlineKind::Strikethrough(children)

@@ -99,7 +99,7 @@ pub fn footnote(label: &Arc<str>, key: u64, text: AnyView, context: &RenderConte
     .erase()
 }
 
-/// Moves the focus and the page to a fragment. The address names the fragment, but *Back* leads to the page before the
+/// Moves the focus and the page to a fragment. The URL names the fragment, but *Back* leads to the page before the
 /// conversation.
 fn jump_to(event: &ev::MouseEvent, href: &str) {
     event.prevent_default();

@@ -200,7 +200,7 @@ impl RenderHtml for FormulaView {
             Position::Current => {}
             _ => cursor.sibling(),
         }
-        #[expect(clippy::expect_used, reason = "both halves render the same tree")]
+        #[expect(clippy::expect_used, reason = "server and browser render the same tree")]
         let element = Element::cast_from(cursor.current())
             .expect("the server renders an element where the browser has one");
         if !FROM_SERVER {

@@ -4,9 +4,8 @@ use crate::math::{AtomReader, MAX_FORMULA_BYTES};
 
 /// Finds the characters and commands that may stand in a formula, byte by byte.
 ///
-/// Which dollars delimit formulas is known only when the text is parsed. So more is counted here than formulas have, and
-/// never less: whatever stands between two dollars as a formula does, everything after two dollars at once, and everything
-/// after an opening bracket, each up to a blank line at most.
+/// Only parsing shows which dollars delimit formulas. The count is therefore an upper limit: everything between two dollars
+/// that may be a formula, everything after `$$`, and everything after an opening bracket, each up to a blank line at most.
 #[derive(Debug, Default)]
 pub struct FormulaMeter {
     atoms: AtomReader,
@@ -19,9 +18,9 @@ pub struct FormulaMeter {
     in_brackets: bool,
     /// True after `$$`.
     in_double: bool,
-    /// The characters and commands since the last dollar, if they may be a formula.
+    /// The number of characters and commands since the last dollar; `None` if they can't be a formula.
     pending: Option<usize>,
-    /// The bytes since the last delimiter.
+    /// The number of bytes since the last delimiter.
     length: usize,
     is_blank_line: bool,
 }

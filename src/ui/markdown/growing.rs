@@ -17,11 +17,12 @@ const MIN_PIECE_BYTES: usize = 4096;
 /// A list that mostly grows.
 #[derive(Clone, Debug)]
 pub struct GrowingList<T: Send + Sync + 'static> {
-    chunks: ArcRwSignal<Vec<Chunk<T>>>,
+    /// All but the last have `MAX_CHUNK_ITEMS` items.
+    chunks: ArcRwSignal<Vec<ListChunk<T>>>,
 }
 
 #[derive(Clone, Debug)]
-struct Chunk<T: Send + Sync + 'static> {
+struct ListChunk<T: Send + Sync + 'static> {
     key: u64,
     items: ArcRwSignal<Vec<T>>,
 }
@@ -35,7 +36,7 @@ impl<T: Clone + Send + Sync + 'static> GrowingList<T> {
         list
     }
 
-    /// The item at `index`, for changes. Not tracked.
+    /// Returns a clone of the item at `index`. Not tracked.
     pub fn get(&self, index: usize) -> Option<T> {
         let chunk = self
             .chunks
@@ -56,7 +57,7 @@ impl<T: Clone + Send + Sync + 'static> GrowingList<T> {
         chunks.iter().flat_map(|chunk| chunk.items.get()).collect()
     }
 
-    /// True if there is no item. Tracked.
+    /// Returns true if there is no item. Tracked.
     pub fn is_empty(&self) -> bool {
         self.chunks.with(Vec::is_empty)
     }
@@ -104,7 +105,7 @@ impl<T: Clone + Send + Sync + 'static> GrowingList<T> {
             if items.is_empty() {
                 break;
             }
-            chunks.push(Chunk {
+            chunks.push(ListChunk {
                 key: (at + used + chunks.len()) as u64,
                 items: ArcRwSignal::new(items),
             });
@@ -125,7 +126,7 @@ impl<T: Clone + Send + Sync + 'static> GrowingList<T> {
         item: impl Fn(T) -> AnyView + Clone + Send + Sync + 'static,
     ) -> AnyView {
         let chunks = self.chunks.clone();
-        let chunk = move |chunk: Chunk<T>| {
+        let chunk = move |chunk: ListChunk<T>| {
             let items = chunk.items;
             let item = item.clone();
             view! { <Each of=move || items.get() key=key.clone() children=item/> }

@@ -87,7 +87,7 @@ fn render_inline(piece: &InlineNode, context: &RenderContext) -> AnyView {
 /// The number of a source, a link once the source is known.
 fn citation(number: usize, context: &RenderContext) -> AnyView {
     let text = citation_text(number);
-    // In an element of its own: on the server's page it would merge with the texts beside it.
+    // In an element of its own: on the server's page it would merge with the texts next to it.
     let plain = move |text: String| view! { <span>{text}</span> }.erase();
     let Some(cited) = context.citations.clone() else {
         return plain(text);

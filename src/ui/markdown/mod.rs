@@ -11,8 +11,8 @@
 //! - [`blocks`], [`inlines`], [`code`] (highlighted once it has ended: [`highlighting`]), [`table`], [`footnotes`]: the
 //!   views; [`context`]: the data that they share; [`footnote_index`]: the footnotes of a text; [`scroll`]: scrolling of
 //!   wide and long content
-//! - [`code_tools`], [`code_file`]: the tools of code; [`preview`], [`preview_view`]: code that is shown as an image or a
-//!   page ([`xml_error`]: why it cannot); [`table_order`], [`table_export`]: sorted and copied tables
+//! - [`code_tools`], [`code_file`]: the tools of code; [`preview`], [`preview_view`]: code that is shown as an image
+//!   ([`xml_error`]: why it cannot), a page ([`framed_page`]) or a diagram ([`diagram`]); [`table_order`], [`table_export`]: sorted and copied tables
 //!
 //! Text becomes text nodes and attributes, never HTML: there is nothing to sanitise.
 
@@ -21,15 +21,18 @@ mod code;
 mod code_file;
 mod code_tools;
 mod context;
+mod diagram;
 mod footnote_index;
 mod footnotes;
 mod formula;
 mod formula_meter;
+mod framed_page;
 mod growing;
 mod highlighting;
 mod inlines;
 mod loader;
 mod node;
+mod node_builder;
 mod piece;
 mod preview;
 mod preview_view;
@@ -52,6 +55,7 @@ pub use self::{
     highlighting::load_colours,
     loader::{MarkdownLoader, copy_without_markup, load_markdown},
     prose::{ParseText, Prose},
+    table_order::{Order, sort_by_texts},
 };
 use crate::ui::runtime::erase::Erase;
 

@@ -1,4 +1,4 @@
-//! The previews of code blocks: an image in SVG, or an HTML page.
+//! The previews of code blocks: an image in SVG, an HTML page, or a diagram in Mermaid's language.
 //!
 //! Such a block has one height from its first line on, so nothing moves when the preview takes the place of the source.
 //! Its code ([`preview_view`](super::preview_view)) is loaded when the first such block is seen.
@@ -9,7 +9,9 @@ use super::{
     growing::GrowingText,
     preview_view::{PreviewSource, preview},
 };
-use crate::ui::{browser, runtime::lazy::LazyView, runtime::lazy::when_loaded};
+use crate::ui::{
+    browser, runtime::lazy::LazyView, runtime::lazy::when_loaded, runtime::shared_view::is_read_only,
+};
 
 /// The maximum length of a source that is shown.
 const MAX_PREVIEW_BYTES: usize = 512 << 10;
@@ -21,15 +23,23 @@ pub enum PreviewKind {
     Image,
     /// A whole HTML document. A part of one stays code.
     Page,
+    /// A diagram in Mermaid's language.
+    Diagram,
 }
 
 /// The languages of code that may be an image or a page.
 const MARKUP_LANGUAGES: [&str; 5] = ["svg", "xml", "html", "htm", "xhtml"];
 
+/// The names of Mermaid's language.
+const DIAGRAM_LANGUAGES: [&str; 2] = ["mermaid", "mmd"];
+
 impl PreviewKind {
     /// Recognizes the kind by the language and the beginning of the text, which is read only if the language is not
     /// enough: it may grow with each delta.
     fn detect(language: &str, read_start: impl FnOnce() -> String) -> Option<Self> {
+        if DIAGRAM_LANGUAGES.contains(&language) {
+            return Some(Self::Diagram);
+        }
         if !MARKUP_LANGUAGES.contains(&language) {
             return None;
         }
@@ -58,9 +68,13 @@ impl PreviewKind {
     pub fn memo(language: Option<String>, text: &GrowingText) -> Memo<Option<Self>> {
         let language = language.unwrap_or_default().to_lowercase();
         let text = text.clone();
+        let is_read_only = is_read_only();
         Memo::new(move |known: Option<&Option<Self>>| match known {
             Some(Some(kind)) => Some(*kind),
-            _ => Self::detect(&language, || text.start()),
+            // Frames are for signed-in people: readers of a share see the source of what needs one.
+            _ => {
+                Self::detect(&language, || text.start()).filter(|kind| !is_read_only || *kind == Self::Image)
+            }
         })
     }
 }
@@ -75,6 +89,8 @@ fn starts_with(text: &str, prefix: &str) -> bool {
 pub struct PreviewState {
     kind: Memo<Option<PreviewKind>>,
     view: RwSignal<Option<LazyView>>,
+    /// True once the view has something to show.
+    is_drawn: RwSignal<bool>,
     /// True if the user chose the source.
     is_source_chosen: RwSignal<bool>,
     is_enlarged: RwSignal<bool>,
@@ -93,6 +109,7 @@ impl PreviewState {
         let state = Self {
             kind,
             view: RwSignal::new(None),
+            is_drawn: RwSignal::new(false),
             is_source_chosen: RwSignal::new(false),
             is_enlarged: RwSignal::new(false),
             failure: RwSignal::new(None),
@@ -103,6 +120,7 @@ impl PreviewState {
                 // The block continues: what was drawn of its first part is out of date.
                 watch.set_value(None);
                 state.view.set(None);
+                state.is_drawn.set(false);
                 state.failure.set(None);
                 return;
             };
@@ -123,6 +141,7 @@ impl PreviewState {
         let source = PreviewSource {
             kind,
             text,
+            is_drawn: self.is_drawn,
             failure: self.failure,
             is_enlarged: self.is_enlarged,
         };
@@ -134,17 +153,17 @@ impl PreviewState {
         });
     }
 
-    /// True if there is or will be a preview. Tracked.
+    /// Returns true if there is or will be a preview. Tracked.
     pub fn is_expected(self) -> bool {
         self.kind.get().is_some() && self.failure.with(Option::is_none)
     }
 
-    /// True if there is a preview that can be shown. Tracked.
+    /// Returns true if there is a preview that can be shown. Tracked.
     pub fn is_ready(self) -> bool {
-        self.view.with(Option::is_some) && self.failure.with(Option::is_none)
+        self.view.with(Option::is_some) && self.is_drawn.get() && self.failure.with(Option::is_none)
     }
 
-    /// True if the preview hides the source. Tracked.
+    /// Returns true if the preview hides the source. Tracked.
     pub fn is_shown(self) -> bool {
         self.is_ready() && !self.is_source_chosen.get()
     }
@@ -173,6 +192,7 @@ mod tests {
     fn recognizes_images_and_documents() {
         for (language, text, kind) in [
             ("svg", "", Some(PreviewKind::Image)),
+            ("mermaid", "", Some(PreviewKind::Diagram)),
             (
                 "xml",
                 "<?xml version=\"1.0\"?>\n<!-- a -->\n<svg ",

@@ -1,16 +1,20 @@
-//! Previews of code blocks: an SVG as an image, a page in a frame.
+//! Previews of code blocks: an SVG or a diagram as an image, a page in a frame.
 //!
 //! Browsers run no script of an `img` and load nothing for it. A frame is sandboxed, and gets its document from
-//! `/frame` (`http::frame`), with a policy that allows neither requests nor scripts.
+//! `/frame` (`http::framed_page`), with a policy that allows no requests.
 
 use std::sync::Arc;
 
-use leptos::{html, prelude::*, wasm_split::wasm_split};
+use leptos::{prelude::*, wasm_split::wasm_split};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{preview::PreviewKind, xml_error::xml_error};
+use super::{
+    diagram::Diagram,
+    framed_page::{framed_page, large_page},
+    preview::PreviewKind,
+    xml_error::xml_error,
+};
 use crate::ui::{
-    browser,
     components::{confirm::use_modal, icons},
     runtime::{
         erase::Erase,
@@ -18,10 +22,12 @@ use crate::ui::{
     },
 };
 
-/// A preview to be made.
+/// The source of a preview, and the signals by which the preview reports to its block.
 pub struct PreviewSource {
     pub kind: PreviewKind,
     pub text: String,
+    /// Set once there is something to show instead of the source.
+    pub is_drawn: RwSignal<bool>,
     /// Set to a notice if it cannot be drawn.
     pub failure: RwSignal<Option<String>>,
     /// True while it is shown in a dialog.
@@ -34,26 +40,43 @@ pub fn preview(source: PreviewSource) -> Result<LazyView, LoadError> {
     let PreviewSource {
         kind,
         text,
+        is_drawn,
         failure,
         is_enlarged,
     } = source;
     let text: Arc<str> = text.into();
+    if kind != PreviewKind::Diagram {
+        is_drawn.try_set(true);
+    }
+    let diagram = Diagram {
+        source: text.clone(),
+        drawn: ArcRwSignal::default(),
+        is_drawn,
+        failure,
+        is_enlarged,
+    };
     Ok(Arc::new(move || {
-        let (text, in_dialog) = (text.clone(), text.clone());
+        let (text, in_dialog, drawn) = (text.clone(), text.clone(), diagram.drawn.clone());
         let content = match kind {
             PreviewKind::Image => image(&text, failure, is_enlarged),
-            PreviewKind::Page => page(&text),
+            PreviewKind::Page => framed_page(&text, is_enlarged),
+            PreviewKind::Diagram => diagram.clone().view(),
         };
         let enlarged = move || match kind {
-            PreviewKind::Image => large_image(&in_dialog),
-            PreviewKind::Page => frame(&in_dialog),
+            PreviewKind::Image => large_image(&image_url(&in_dialog), "image.svg"),
+            PreviewKind::Page => large_page(&in_dialog),
+            PreviewKind::Diagram => {
+                let drawn = drawn.clone();
+                let image = move || drawn.get().map(|drawn| large_image(&drawn.url, "diagram.svg"));
+                image.erase()
+            }
         };
-        view! { {content} {dialog(is_enlarged, enlarged)} }.erase()
+        view! { {content} {dialog(is_enlarged, kind, enlarged)} }.erase()
     }))
 }
 
-/// The address of an SVG as an image.
-fn image_address(text: &str) -> String {
+/// The URL of an SVG as an image.
+pub fn image_url(text: &str) -> String {
     let mut text = text.trim().to_owned();
     // Within HTML an SVG needs no namespace, but as an image it does.
     if !text.contains("http://www.w3.org/2000/svg")
@@ -66,73 +89,75 @@ fn image_address(text: &str) -> String {
 }
 
 fn image(text: &Arc<str>, failure: RwSignal<Option<String>>, is_enlarged: RwSignal<bool>) -> AnyView {
-    let address = image_address(text);
+    let url = image_url(text);
     let text = text.clone();
-    let failed = move |_: leptos::ev::ErrorEvent| {
+    let failed = move || {
         let reason = xml_error(&text).map_or(String::new(), |reason| [": ", &reason].concat());
         failure.set(Some(["This image cannot be drawn", &reason].concat()));
     };
-    let content = move || {
-        if let Some(notice) = failure.get() {
-            view! { <p class="md-preview-failure" role="note">{notice}</p> }.erase()
-        } else {
-            view! {
-                <button
-                    type="button"
-                    class="md-preview"
-                    aria-label="Image, show larger"
-                    on:click=move |_| is_enlarged.set(true)
-                >
-                    <img src=address.clone() alt="" on:error=failed.clone()/>
-                </button>
-            }
-            .erase()
-        }
+    let content = move || match failure.get() {
+        Some(notice) => failure_note(notice, None),
+        None => image_button(
+            "Image, show larger",
+            "md-preview",
+            &url,
+            is_enlarged,
+            failed.clone(),
+        ),
     };
     content.erase()
 }
 
-fn large_image(text: &str) -> AnyView {
-    view! { <img class="md-large-image" src=image_address(text) alt="Image"/> }.erase()
+/// An image that is enlarged by a click.
+pub fn image_button(
+    name: &'static str,
+    class: &'static str,
+    url: &str,
+    is_enlarged: RwSignal<bool>,
+    failed: impl Fn() + 'static,
+) -> AnyView {
+    view! {
+        <button type="button" class=class aria-label=name on:click=move |_| is_enlarged.set(true)>
+            <img src=url.to_owned() alt="" on:error=move |_| failed()/>
+        </button>
+    }
+    .erase()
 }
 
-/// A page, and a note if it lacks its scripts.
-fn page(text: &Arc<str>) -> AnyView {
-    let note = has_scripts(text).then(|| {
-        view! { <p class="md-preview-note">"Shown without its scripts. Download it to run them."</p> }
-    });
-    view! { <div class="md-preview md-preview-page">{frame(text)} {note}</div> }.erase()
+/// The notice that something cannot be drawn, under its source, perhaps with a button.
+pub fn failure_note(notice: String, button: Option<AnyView>) -> AnyView {
+    view! { <p class="md-preview-failure" role="note">{notice} {button}</p> }.erase()
 }
 
-/// True if a page seems to have scripts, also in attributes such as `onclick`.
-fn has_scripts(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    let is_handler = |part: &str| {
-        part.split_once('=')
-            .is_some_and(|(name, _)| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase()))
-    };
-    text.contains("<script") || text.split(" on").skip(1).any(is_handler)
-}
-
-/// A frame with a page.
-fn frame(text: &Arc<str>) -> AnyView {
-    let frame = NodeRef::<html::Iframe>::new();
-    // A name that is given later is not found.
-    let name = ["frame-", &browser::random().to_string()].concat();
-    let text = text.clone();
-    Effect::new(move |_| {
-        if let Some(frame) = frame.get() {
-            browser::show_in_frame(&frame, &text);
-        }
-    });
-    view! { <iframe node_ref=frame class="md-frame" name=name title="Page" sandbox=""></iframe> }.erase()
+fn large_image(url: &str, file_name: &'static str) -> AnyView {
+    view! {
+        <img class="md-large-image" src=url.to_owned() alt="Image"/>
+        <a
+            class="icon-button md-large-download"
+            href=url.to_owned()
+            download=file_name
+            aria-label="Download image"
+            title="Download image"
+        >
+            {icons::download()}
+        </a>
+    }
+    .erase()
 }
 
 /// A dialog with the preview, as large as the window allows.
-fn dialog(is_open: RwSignal<bool>, content: impl Fn() -> AnyView + Send + 'static) -> AnyView {
+fn dialog(
+    is_open: RwSignal<bool>,
+    kind: PreviewKind,
+    content: impl Fn() -> AnyView + Send + 'static,
+) -> AnyView {
     let dialog = use_modal(move || is_open.get());
+    let class = match kind {
+        PreviewKind::Diagram => "dialog md-large md-diagram",
+        PreviewKind::Image | PreviewKind::Page => "dialog md-large",
+    };
     view! {
-        <dialog node_ref=dialog class="dialog md-large" aria-label="Preview" on:close=move |_| is_open.set(false)>
+        <dialog node_ref=dialog class=class aria-label="Preview" on:close=move |_| is_open.set(false)>
             <form method="dialog">
                 <button class="icon-button" aria-label="Close" title="Close">{icons::close()}</button>
             </form>
@@ -147,27 +172,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn image_address_has_a_namespace_and_no_markup() {
-        let address = image_address("<svg viewBox=\"0 0 1 1\"><text>é#%</text></svg>\n");
-        let decoded = percent_encoding::percent_decode_str(&address).decode_utf8_lossy();
+    fn image_url_has_a_namespace_and_no_markup() {
+        let url = image_url("<svg viewBox=\"0 0 1 1\"><text>é#%</text></svg>\n");
+        let decoded = percent_encoding::percent_decode_str(&url).decode_utf8_lossy();
         assert_eq!(
             decoded,
             "data:image/svg+xml;charset=utf-8,<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1 1\"><text>é#%</text></svg>"
         );
-        assert!(!address.contains(['<', '>', '#', '"']));
+        assert!(!url.contains(['<', '>', '#', '"']));
         let named = "<svg xmlns=\"http://www.w3.org/2000/svg\"/>";
-        assert_eq!(image_address(named).matches("xmlns").count(), 1);
-    }
-
-    #[test]
-    fn recognizes_scripts() {
-        for (text, expected) in [
-            ("<SCRIPT>a</SCRIPT>", true),
-            ("<p onclick=\"a()\">", true),
-            ("<p>on = off, go on</p>", false),
-            ("<p>a</p>", false),
-        ] {
-            assert_eq!(has_scripts(text), expected, "{text}");
-        }
+        assert_eq!(image_url(named).matches("xmlns").count(), 1);
     }
 }

@@ -30,7 +30,7 @@ pub trait ParsedText: Send + Sync {
     fn append(&self, more: &str);
     /// Marks the text as complete.
     fn finish(&self);
-    /// The view. See [`MarkdownView`](super::MarkdownView) for `prefix` and `cited`.
+    /// Creates the view of the parsed text. See [`MarkdownView`](super::MarkdownView) for `prefix` and `cited`.
     fn view(self: Arc<Self>, prefix: String, cited: Option<CitationLookup>) -> AnyView;
 }
 

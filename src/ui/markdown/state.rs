@@ -8,7 +8,8 @@ use super::{
     blocks,
     context::{CitationLookup, RenderContext},
     footnote_index::FootnoteIndex,
-    node::{self, NodeBuilder, Nodes},
+    node::{self, Nodes},
+    node_builder::NodeBuilder,
     piece::{PieceMeter, nth_code_block},
     prose::ParsedText,
 };

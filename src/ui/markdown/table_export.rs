@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use crate::{
         markdown::parse,
-        ui::markdown::node::{NodeBuilder, NodeKind},
+        ui::markdown::{node::NodeKind, node_builder::NodeBuilder},
     };
 
     fn exported(markdown: &str, export: fn(&TableNode, &[TableRow]) -> String) -> String {

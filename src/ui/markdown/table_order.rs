@@ -27,6 +27,11 @@ impl Order {
         }
     }
 
+    /// The index of the column.
+    pub fn column(self) -> usize {
+        self.column
+    }
+
     /// The value of `aria-sort` for a column.
     pub fn direction_of(self, column: usize) -> Option<&'static str> {
         (self.column == column).then_some(if self.is_descending {
@@ -48,7 +53,12 @@ pub fn sorted(rows: Vec<TableRow>, order: Option<Order>) -> Vec<TableRow> {
                 .map_or(String::new(), |cell| cell_text(cell))
         })
         .collect();
-    let keys = sort_keys(&texts);
+    sort_by_texts(rows, &texts, order)
+}
+
+/// Sorts rows by the texts of a column, in the same order as the rows; equal ones keep their order.
+pub fn sort_by_texts<T>(rows: Vec<T>, texts: &[String], order: Order) -> Vec<T> {
+    let keys = sort_keys(texts);
     let mut rows: Vec<_> = keys.into_iter().zip(rows).collect();
     rows.sort_by(|(a, _), (b, _)| compare(a, b, order.is_descending));
     rows.into_iter().map(|(_, row)| row).collect()
@@ -153,7 +163,7 @@ fn plain_digits(digits: &str) -> Option<String> {
     let decimal = ['.', ','].into_iter().find(|c| is_decimal(*c));
     let (whole, fraction) = decimal.and_then(|c| digits.split_once(c)).unwrap_or((digits, ""));
     let groups: Vec<&str> = whole.split(|c: char| !c.is_ascii_digit()).collect();
-    // Dates, versions and addresses have other groups. Indian numbers have groups of two before the last one.
+    // Dates, versions and URLs have other groups. Indian numbers have groups of two before the last one.
     let is_grouped = match groups[..] {
         [_] => true,
         [first, ref middle @ .., last] => {

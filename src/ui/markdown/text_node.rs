@@ -92,7 +92,7 @@ impl RenderHtml for TextNode {
             cursor.sibling();
         }
         let node = cursor.current();
-        #[expect(clippy::expect_used, reason = "both halves render the same tree")]
+        #[expect(clippy::expect_used, reason = "server and browser render the same tree")]
         let node = Text::cast_from(node).expect("the server renders a text where the browser has one");
         if !FROM_SERVER {
             Rndr::set_text(&node, &self.0);

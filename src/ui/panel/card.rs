@@ -4,20 +4,43 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
 
-use super::use_panel;
+use super::{
+    preview::{preview_place, preview_placeholder},
+    use_panel,
+};
 use crate::{
     protocol::ConversationId,
     protocol::PayloadRef,
     protocol::Verdict,
     ui::{
         components::icons, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
-        runtime::lazy::lazy_part,
+        runtime::lazy::lazy_part_after, runtime::shared_view::use_shared_view,
+        state::page_registry::ShownPayload,
     },
 };
 
 /// The card of a payload of a tool or the model: a summary line, and a button that opens the panel.
 pub fn payload_card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
-    lazy_part(move || code(conversation_id, payload.clone()))
+    let expected = payload.clone();
+    lazy_part_after(
+        move || placeholder(&expected),
+        move || code(conversation_id, payload.clone()),
+    )
+}
+
+/// As high as the card: a part of the answer may follow at once.
+fn placeholder(payload: &PayloadRef) -> AnyView {
+    view! {
+        <div class="payload">
+            <div class="payload-head">
+                {icons::panel()}
+                <span class="payload-summary" dir="auto">{payload.summary.clone()}</span>
+                <button type="button" class="payload-open" disabled>"Open"</button>
+            </div>
+            {payload.preview_rows.map(|rows| preview_placeholder(&payload.kind, rows))}
+        </div>
+    }
+    .erase()
 }
 
 #[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_card))]
@@ -46,6 +69,15 @@ fn card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
         move || [word(), ": ", &summary].concat()
     };
     let id = payload.payload_id.clone();
+    let file = payload_file(conversation_id, &id);
+    let preview = payload.preview_rows.map(|rows| {
+        let payload = payload.clone();
+        let shown = ShownPayload {
+            conversation_id,
+            payload,
+        };
+        preview_place(shown, rows)
+    });
     let press = move |_| {
         if shown.get_untracked() {
             panel.close();
@@ -55,16 +87,35 @@ fn card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
     };
     view! {
         <div class="payload" data-payload=id data-lazy="payload">
-            {icons::panel()}
-            <span class="payload-summary" dir="auto">{summary}</span>
-            {verdict_label}
-            <button type="button" class="payload-open needs-script" aria-label=name on:click=press>{word}</button>
+            <div class="payload-head">
+                {icons::panel()}
+                <span class="payload-summary" dir="auto">{summary}</span>
+                {verdict_label}
+                <button type="button" class="payload-open needs-script" aria-label=name on:click=press>{word}</button>
+                <a class="payload-open without-script" href=file download="">"Download"</a>
+            </div>
+            {preview}
         </div>
     }
     .erase()
 }
 
+/// The URL of a payload as a file.
+pub fn payload_file(conversation_id: ConversationId, payload_id: &str) -> String {
+    if let Some(share) = use_shared_view() {
+        return share.payload_file(payload_id);
+    }
+    [
+        "/rpc/conversations/",
+        &conversation_id.to_string(),
+        "/payloads/",
+        payload_id,
+        "/file",
+    ]
+    .concat()
+}
+
 /// The selector of the card's button.
 pub fn card_selector(payload: &PayloadRef) -> String {
-    ["[data-payload=\"", &payload.payload_id, "\"] button"].concat()
+    ["[data-payload=\"", &payload.payload_id, "\"] .payload-open"].concat()
 }

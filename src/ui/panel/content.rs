@@ -6,15 +6,17 @@ use leptos::{
     ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local, wasm_split::wasm_split,
 };
 
-use super::{Panel, body::body, handlers, verdict::verdict_buttons, width};
+use super::{
+    Panel, body::body, card::payload_file, handlers, loading, loading::LoadingPayload,
+    verdict::verdict_buttons, width,
+};
 use crate::{
-    api::rpc,
     protocol::ApiError,
     protocol::PanelView,
     ui::{
-        browser, components::icons, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
-        state::Connection, state::page_registry::PayloadHandler, state::page_registry::ShownPayload,
-        state::page_registry::use_page_registry, state::use_connection,
+        components::escape::EscapeAction, components::icons, runtime::erase::Erase, runtime::lazy::LazyView,
+        runtime::lazy::LoadError, runtime::shared_view::is_read_only, state::page_registry::PayloadHandler,
+        state::page_registry::ShownPayload, state::page_registry::use_page_registry,
     },
 };
 
@@ -26,20 +28,12 @@ pub fn code(panel: Panel) -> Result<LazyView, LoadError> {
 
 fn content(panel: Panel) -> AnyView {
     let escape = window_event_listener(ev::keydown, move |event| {
-        if event.key() == "Escape" && is_panel_escape(&event) {
+        if EscapeAction::ClosePanel.is_triggered(&event) {
             panel.close();
         }
     });
     on_cleanup(move || escape.remove());
     (move || panel.shown.get().map(|shown| payload_view(panel, shown))).erase()
-}
-
-/// Returns true if no other element handles Escape: a dialog, a list, a title or an input that is being edited.
-fn is_panel_escape(event: &ev::KeyboardEvent) -> bool {
-    !event.default_prevented()
-        && !browser::is_composing(event)
-        && !browser::is_within(event, "input, select")
-        && !browser::exists("dialog[open], :popover-open")
 }
 
 /// The loading state of a payload.
@@ -52,18 +46,11 @@ enum PayloadState {
 
 fn payload_view(panel: Panel, shown: ShownPayload) -> AnyView {
     let handler = handlers::handler_for(&use_page_registry(), &shown.payload.kind);
-    let file = [
-        "/rpc/conversations/",
-        &shown.conversation_id.to_string(),
-        "/payloads/",
-        &shown.payload.payload_id,
-        "/file",
-    ]
-    .concat();
+    let file = payload_file(shown.conversation_id, &shown.payload.payload_id);
     let state = RwSignal::new(PayloadState::Loading);
     let proposed = shown.clone();
-    let connection = use_connection();
-    let load = move || load(connection, &shown, state);
+    let request = loading::request(&shown, false);
+    let load = move || load(request(), state);
     load();
     let body = move || match state.get() {
         PayloadState::Loading => {
@@ -72,10 +59,10 @@ fn payload_view(panel: Panel, shown: ShownPayload) -> AnyView {
         PayloadState::Ready(view) => {
             let answer = view
                 .is_proposal
-                .then(|| verdict_buttons(panel, &proposed, &handler, view.clone()));
+                .then(|| verdict_buttons(".panel-body", panel, &proposed, &handler, view.clone()));
             view! {
-                {answer}
                 {payload_body(&handler, &proposed, &view)}
+                {answer}
             }
             .erase()
         }
@@ -100,17 +87,16 @@ fn payload_view(panel: Panel, shown: ShownPayload) -> AnyView {
 
 /// The content: the page's own view, or else the one of its kind.
 pub(super) fn payload_body(handler: &PayloadHandler, shown: &ShownPayload, view: &Arc<PanelView>) -> AnyView {
-    match handler.view {
+    match handler.view.filter(|_| !is_read_only()) {
         Some(own) => own.run((shown.clone(), view.clone())),
         None => body(view),
     }
 }
 
-fn load(connection: Connection, shown: &ShownPayload, state: RwSignal<PayloadState>) {
+fn load(request: LoadingPayload, state: RwSignal<PayloadState>) {
     state.set(PayloadState::Loading);
-    let request = rpc::payload(shown.conversation_id, shown.payload.payload_id.clone());
     spawn_local(async move {
-        let outcome = connection.call(request).await;
+        let outcome = request.await;
         // The panel may show something else by now.
         state.try_set(match outcome {
             Ok(view) => PayloadState::Ready(Arc::new(view)),

@@ -69,7 +69,7 @@ mod tests {
             }),
         };
         assert_eq!(
-            (elsewhere.address)(&proposal).as_deref(),
+            (elsewhere.url)(&proposal).as_deref(),
             Some("/literature?q=tides%5Bti%5D")
         );
     }
@@ -100,6 +100,7 @@ mod tests {
                 payload_id: "abc12345".into(),
                 kind: "drawer".into(),
                 summary: "Drawer 1".into(),
+                preview_rows: None,
             },
         };
         let view = Arc::new(PanelView {

@@ -1,4 +1,4 @@
-//! The panel beside the conversation, with payloads of tools and the model.
+//! The panel next to the conversation, with payloads of tools and the model.
 //!
 //! This module has what every page needs: the shown payload, opening and closing, the frame, and the [`card`] in the
 //! transcript. The content's code is in a file of its own ([`content`]), which is loaded when the panel is first
@@ -7,23 +7,32 @@
 //! - [`handlers`]: the presentation by payload type: title, width, and the page's own view and actions for proposals
 //! - [`verdict`]: accepting and rejecting
 //! - [`width`]: the resizing by pointer and keys
+//! - [`loading`]: requests for the content
+//! - [`preview`]: the beginning of a payload in the answer
 //! - [`body`]: the content, one file per kind
 
 mod body;
 mod card;
 mod content;
 mod handlers;
+mod loading;
+mod preview;
 mod verdict;
 mod width;
+
+pub use self::body::still_chart;
 
 use leptos::{html, prelude::*};
 
 #[cfg(test)]
 pub use self::body::body;
+#[cfg(debug_assertions)]
+pub use self::body::{body as payload_body, preview as payload_preview};
 pub use self::card::{load_card, payload_card};
 use crate::protocol::{ConversationId, PayloadRef, Transcript, Verdict};
 use crate::ui::{
     browser,
+    components::icon_button::IconButton,
     components::icons,
     runtime::lazy::lazy_view,
     runtime::when::When,
@@ -33,14 +42,14 @@ use crate::ui::{
 
 /// The frame, for focus changes.
 const FRAME_SELECTOR: &str = "#panel";
-/// Matches where the panel does not fit beside the conversation, which keeps at least 30rem. As in the style sheet.
+/// Matches where the panel does not fit next to the conversation, which keeps at least 30rem. As in the style sheet.
 const NARROW_QUERY: &str = "(width < 68rem)";
 
 /// The panel. One per page.
 #[derive(Clone, Copy)]
 pub struct Panel {
     shown: RwSignal<Option<ShownPayload>>,
-    /// True if it does not fit beside the conversation: it covers the whole screen.
+    /// True if it does not fit next to the conversation: it covers the whole screen.
     is_fullscreen: RwSignal<bool>,
     conversations: OpenConversations,
     navigation: Navigation,
@@ -76,12 +85,13 @@ impl Panel {
         panel
     }
 
-    /// Opens automatically, if there is room and the user is not working in it. It never covers a page that is read
-    /// beside the chat.
+    /// Opens automatically, if there is room, the user is not working in it, and the answer shows nothing of the payload.
+    /// It never covers a page that is open next to the chat.
     fn on_payload(self, id: ConversationId, payload: PayloadRef) {
         let is_here = self.navigation.shown_conversation() == Some(id);
         let covers_page = self.navigation.page_route().get_untracked().has_tray();
         if is_here
+            && payload.preview_rows.is_none()
             && !covers_page
             && !browser::matches_media(NARROW_QUERY)
             && !browser::has_focus_in(FRAME_SELECTOR)
@@ -195,15 +205,9 @@ fn Frame(panel: Panel) -> impl IntoView {
             aria-modal=move || covers().then_some("true")
             aria-label=name
         >
-            <button
-                type="button"
-                class="icon-button panel-close"
-                aria-label="Close the panel"
-                title="Close the panel"
-                on:click=move |_| panel.close()
-            >
-                {icons::close()}
-            </button>
+            {IconButton::new("Close the panel", icons::close(), move || panel.close())
+                .class("panel-close")
+                .view()}
             {lazy_view(move || content::code(panel))}
         </div>
     }

@@ -15,8 +15,10 @@ use crate::{
     },
 };
 
-/// The buttons, or the verdict.
+/// The buttons, or the verdict. The buttons are removed when one is pressed, and the focus goes to the element that `focus`
+/// selects.
 pub fn verdict_buttons(
+    focus: impl Into<Arc<str>>,
     panel: Panel,
     shown: &ShownPayload,
     handler: &PayloadHandler,
@@ -39,6 +41,7 @@ pub fn verdict_buttons(
     let elsewhere = handler.other_page.filter(|_| accept.is_none());
     let obstacle = proposal.obstacle.clone();
     let tray = use_tray();
+    let focus: Arc<str> = focus.into();
     let say = Callback::new(move |verdict: Verdict| {
         if is_sending.get_untracked() {
             return;
@@ -48,20 +51,19 @@ pub fn verdict_buttons(
             Verdict::Accepted => accept,
             Verdict::Rejected => reject,
         };
-        let proposal = proposal.clone();
+        let (proposal, focus) = (proposal.clone(), focus.clone());
         let counts = move || {
             // The panel may show something else by now, and the page that handles the verdict may be left.
             if !is_sending.is_disposed() {
-                // The buttons are removed.
-                browser::focus_selector(".panel-body");
+                browser::focus_selector(&focus);
             }
             if let Some(does) = does {
                 does.try_run(proposal);
             } else if let Some(there) = elsewhere.filter(|_| verdict == Verdict::Accepted)
-                && let Some(address) = (there.address)(&proposal)
+                && let Some(url) = (there.url)(&proposal)
             {
                 let talk = panel.navigation.chat_route().get_untracked();
-                panel.navigation.set_address(address, false);
+                panel.navigation.set_url(url, false);
                 tray.carry_over(talk);
             }
         };

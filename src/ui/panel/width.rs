@@ -15,7 +15,7 @@ fn right_edge() -> u32 {
     browser::right_edge("panel").unwrap_or_else(browser::viewport_width)
 }
 
-/// The current maximum width, as in the style sheet: beside the conversation, or over the page and beside a tray.
+/// The current maximum width, as in the style sheet: next to the conversation, or over the page and next to a tray.
 fn max_width() -> u32 {
     browser::max_width("panel").unwrap_or(u32::MAX).max(MIN_WIDTH)
 }

@@ -5,7 +5,7 @@
 
 use leptos::prelude::*;
 
-use super::{each::Key, signal::set_if_changed};
+use super::{each::ItemKey, signal::set_if_changed};
 use crate::{
     protocol::{Timestamp, time},
     ui::browser,
@@ -81,7 +81,7 @@ impl PageClock {
         self.0.get()
     }
 
-    /// Changes to the browser's clock of today: after hydration, and later because days pass while a page is open.
+    /// Sets the clock to the browser's time zone and date: after hydration, and later because days pass while a page is open.
     pub fn update(self) {
         set_if_changed(&self.0, &Clock::local());
     }
@@ -131,14 +131,14 @@ impl DateGroup {
     }
 }
 
-impl From<DateGroup> for Key {
+impl From<DateGroup> for ItemKey {
     fn from(group: DateGroup) -> Self {
         match group {
-            DateGroup::Today => Key(0, 0),
-            DateGroup::Yesterday => Key(0, 1),
-            DateGroup::Week => Key(0, 2),
+            DateGroup::Today => ItemKey(0, 0),
+            DateGroup::Yesterday => ItemKey(0, 1),
+            DateGroup::Week => ItemKey(0, 2),
             // No year is 0.
-            DateGroup::Month { year, month } => Key(year.cast_unsigned(), u64::from(month)),
+            DateGroup::Month { year, month } => ItemKey(year.cast_unsigned(), u64::from(month)),
         }
     }
 }

@@ -3,12 +3,12 @@
 use leptos::prelude::*;
 use serde::Serialize;
 
-use crate::protocol::{ConversationId, MemoryId, MessageId, StreamId, TokenId};
+use crate::protocol::{ConversationId, MemoryId, MessageId, ResearchStreamId, ShareId, TokenId};
 use crate::ui::runtime::erase::Erase;
 
 /// The key of an item, unique within its list.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-pub struct Key(pub u64, pub u64);
+pub struct ItemKey(pub u64, pub u64);
 
 /// Shows a changing list; an item keeps its view as long as it has its key.
 ///
@@ -24,7 +24,7 @@ pub fn Each<T, K, V>(
 ) -> impl IntoView
 where
     T: Send + 'static,
-    K: Into<Key>,
+    K: Into<ItemKey>,
     V: IntoView + 'static,
 {
     let entry = move |item: T| {
@@ -33,71 +33,78 @@ where
         let view: ViewFactory = Box::new(move || children(item).into_view().erase());
         (key, view)
     };
-    let entries: Entries = Box::new(move || of().into_iter().map(&entry).collect());
+    let entries: KeyedViews = Box::new(move || of().into_iter().map(&entry).collect());
     view! { <For each=entries key=entry_key children=entry_view/> }
 }
 
 type ViewFactory = Box<dyn FnOnce() -> AnyView + Send>;
-type Entry = (Key, ViewFactory);
-type Entries = Box<dyn Fn() -> Vec<Entry> + Send>;
+type KeyedView = (ItemKey, ViewFactory);
+type KeyedViews = Box<dyn Fn() -> Vec<KeyedView> + Send>;
 
-fn entry_key((key, _): &Entry) -> Key {
+fn entry_key((key, _): &KeyedView) -> ItemKey {
     *key
 }
 
-fn entry_view((_, make): Entry) -> AnyView {
+fn entry_view((_, make): KeyedView) -> AnyView {
     make()
 }
 
-impl From<u64> for Key {
+impl From<u64> for ItemKey {
     fn from(number: u64) -> Self {
         Self(0, number)
     }
 }
 
-impl From<(usize, usize)> for Key {
+impl From<(usize, usize)> for ItemKey {
     fn from((high, low): (usize, usize)) -> Self {
         Self(high as u64, low as u64)
     }
 }
 
-impl From<(usize, usize, usize)> for Key {
+impl From<(usize, usize, usize)> for ItemKey {
     /// The first two must be small.
     fn from((first, second, third): (usize, usize, usize)) -> Self {
         Self(((first as u64) << 32) | second as u64, third as u64)
     }
 }
 
-impl From<ConversationId> for Key {
+impl From<ConversationId> for ItemKey {
     fn from(id: ConversationId) -> Self {
         let (high, low) = id.0.as_u64_pair();
         Self(high, low)
     }
 }
 
-impl From<MessageId> for Key {
+impl From<MessageId> for ItemKey {
     fn from(id: MessageId) -> Self {
         let (high, low) = id.0.as_u64_pair();
         Self(high, low)
     }
 }
 
-impl From<StreamId> for Key {
-    fn from(id: StreamId) -> Self {
+impl From<ResearchStreamId> for ItemKey {
+    fn from(id: ResearchStreamId) -> Self {
         let (high, low) = id.0.as_u64_pair();
         Self(high, low)
     }
 }
 
-impl From<MemoryId> for Key {
+impl From<MemoryId> for ItemKey {
     fn from(id: MemoryId) -> Self {
         let (high, low) = id.0.as_u64_pair();
         Self(high, low)
     }
 }
 
-impl From<TokenId> for Key {
+impl From<TokenId> for ItemKey {
     fn from(id: TokenId) -> Self {
+        let (high, low) = id.0.as_u64_pair();
+        Self(high, low)
+    }
+}
+
+impl From<ShareId> for ItemKey {
+    fn from(id: ShareId) -> Self {
         let (high, low) = id.0.as_u64_pair();
         Self(high, low)
     }

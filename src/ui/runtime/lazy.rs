@@ -56,32 +56,77 @@ pub type LoadFuture<T> = Pin<Box<dyn Future<Output = Result<T, LoadError>>>>;
 pub fn lazy_view<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     load: impl Fn() -> F + Send + Sync + 'static,
 ) -> AnyView {
-    Lazy::new(load).show(true)
+    Lazy::new(load)
+        .show(|| view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase())
 }
 
 /// Shows a part of a larger view once its code is loaded; no notice while it is loading.
 pub fn lazy_part<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     load: impl Fn() -> F + Send + Sync + 'static,
 ) -> AnyView {
-    Lazy::new(load).show(false)
+    Lazy::new(load).show(|| ().into_any())
+}
+
+/// The same with a placeholder of the view's size, so that nothing moves when the view takes its place.
+pub fn lazy_part_after<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
+    placeholder: impl Fn() -> AnyView + Send + 'static,
+    load: impl Fn() -> F + Send + Sync + 'static,
+) -> AnyView {
+    Lazy::new(load).show(placeholder)
 }
 
 /// Shows an optional view once its code is loaded, without any notice, also of failures.
 pub fn lazy_optional<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     load: impl Fn() -> F + 'static,
 ) -> AnyView {
-    let code = RwSignal::new(None::<LazyView>);
-    let is_wanted = move || !code.is_disposed();
-    retry_until_loaded(
-        move || Box::pin(load()),
-        is_wanted,
-        || {},
-        move |here| {
-            code.try_set(Some(here));
-        },
-    );
-    let view = move || code.get().map(|code| code());
-    view.erase()
+    let slot = LazySlot::new();
+    slot.load(load);
+    slot.view(|| ().into_any())
+}
+
+/// The place of a view whose code is loaded later, without any notice, also of failures.
+#[derive(Clone, Copy)]
+pub struct LazySlot {
+    code: RwSignal<Option<LazyView>>,
+    is_requested: StoredValue<bool>,
+}
+
+impl LazySlot {
+    pub fn new() -> Self {
+        Self {
+            code: RwSignal::new(None),
+            is_requested: StoredValue::new(false),
+        }
+    }
+
+    /// Loads the code, once.
+    pub fn load<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
+        self,
+        load: impl Fn() -> F + 'static,
+    ) {
+        // The place may be removed by now.
+        if self.is_requested.try_get_value() != Some(false) {
+            return;
+        }
+        self.is_requested.set_value(true);
+        retry_until_loaded(
+            move || Box::pin(load()),
+            move || !self.code.is_disposed(),
+            || {},
+            move |loaded| {
+                self.code.try_set(Some(loaded));
+            },
+        );
+    }
+
+    /// The view, and its placeholder until then.
+    pub fn view(self, placeholder: impl Fn() -> AnyView + Send + 'static) -> AnyView {
+        let view = move || match self.code.get() {
+            Some(code) => code(),
+            None => placeholder(),
+        };
+        view.erase()
+    }
 }
 
 /// Loads something lazy, retries as long as it is wanted, and calls `on_loaded` with it. The first failure is reported
@@ -142,14 +187,11 @@ impl Lazy {
         }
     }
 
-    fn show(self, shows_notice: bool) -> AnyView {
+    fn show(self, placeholder: impl Fn() -> AnyView + Send + 'static) -> AnyView {
         self.load_and_retry();
         let view = move || match (self.has_failed.get(), self.code.get()) {
             (_, Some(code)) => code(),
-            (false, None) if !shows_notice => ().into_any(),
-            (false, None) => {
-                view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase()
-            }
+            (false, None) => placeholder(),
             (true, None) => self.clone().failure(),
         };
         view.erase()
@@ -166,7 +208,7 @@ impl Lazy {
         retry_until_loaded(move || load(), is_wanted, on_failed, on_loaded);
     }
 
-    /// Tries once, beside the retries.
+    /// Tries once, in addition to the retries.
     fn load_now(&self) {
         let lazy = self.clone();
         when_loaded((self.load)(), move |result| lazy.on_loaded(result));

@@ -9,5 +9,6 @@ pub mod erase;
 pub mod lazy;
 pub mod lock;
 pub mod page_state;
+pub mod shared_view;
 pub mod signal;
 pub mod when;

@@ -25,7 +25,7 @@ enum SaveStatus {
 }
 
 #[derive(Clone, Copy)]
-struct Instructions {
+struct InstructionsForm {
     settings: SettingsState,
     save_status: RwSignal<SaveStatus>,
     is_unsaved: Memo<bool>,
@@ -40,7 +40,7 @@ pub fn section(settings: SettingsState) -> AnyView {
         max_instructions_bytes: longest,
         ..
     } = settings;
-    let instructions = Instructions {
+    let instructions = InstructionsForm {
         settings,
         save_status: RwSignal::new(SaveStatus::Idle),
         is_unsaved: Memo::new(move |_| text.with(|text| saved.with(|saved| saved != text))),
@@ -94,7 +94,7 @@ pub fn section(settings: SettingsState) -> AnyView {
     .erase()
 }
 
-impl Instructions {
+impl InstructionsForm {
     /// Restores the unsaved text of an earlier visit.
     fn restore_draft(self) {
         if self.settings.phase.get() == SettingsPhase::Ready

@@ -12,12 +12,13 @@ use crate::{
     protocol::sorted_vec,
     protocol::text::truncate_chars,
     ui::{
-        browser, components::confirm::Confirm, components::confirm::ConfirmRequest, components::icons,
-        components::time::Time, runtime::each::Each, runtime::erase::Erase, runtime::when::When,
+        browser, components::confirm::Confirm, components::confirm::ConfirmRequest,
+        components::icon_button::IconButton, components::icons, components::time::Time, runtime::each::Each,
+        runtime::erase::Erase, runtime::when::When,
     },
 };
 
-/// More memories than these need a search.
+/// The maximum number of memories that are shown without a search box.
 const MAX_WITHOUT_SEARCH: usize = 7;
 
 /// The maximum length of a memory in its button's label, in characters.
@@ -127,19 +128,9 @@ fn row(memories: Memories, memory: Memory) -> AnyView {
             }
             .erase()
         } else {
-            let forget = move |_| memories.forget(id);
-            view! {
-                <button
-                    type="button"
-                    class="icon-button needs-script"
-                    aria-label=forget_name.clone()
-                    title="Forget"
-                    on:click=forget
-                >
-                    {icons::trash()}
-                </button>
-            }
-            .erase()
+            IconButton::new(forget_name.clone(), icons::trash(), move || memories.forget(id))
+                .title("Forget")
+                .view()
         }
     };
     view! {
@@ -158,7 +149,7 @@ fn element_id(id: MemoryId) -> String {
     ["memory-", &id.to_string()].concat()
 }
 
-/// The pressed button was replaced by another.
+/// Focuses the button that replaced the pressed one of a memory.
 fn focus_button(id: MemoryId) {
     browser::on_next_frame(move || browser::focus_selector(&["#", &element_id(id), " button"].concat()));
 }

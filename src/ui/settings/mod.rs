@@ -56,13 +56,17 @@ fn page() -> AnyView {
     view! {
         <div id="settings" class="settings" data-lazy="settings" role="region" aria-label="Settings" tabindex="-1">
             <div class="settings-page">
-                <a class="button button-quiet settings-back" href=move || navigation.previous_address()>
+                <a class="button button-quiet settings-back" href=move || navigation.previous_url()>
                     {icons::previous()}
                     "Back"
                 </a>
                 <section class="settings-section settings-account" aria-labelledby="settings-account">
                     {heading("settings-account", "Account", "Your password, and the devices on which you are signed in.")}
                     <div><a class="button" target="_self" href="/account">"Your account"</a></div>
+                </section>
+                <section class="settings-section" aria-labelledby="settings-usage">
+                    {heading("settings-usage", "Usage", "The tokens and the cost of your answers, by day.")}
+                    <div><a class="button" target="_self" href="/account/usage">"Your usage"</a></div>
                 </section>
                 <p class="without-script">"Without scripts, the settings can be read here and not changed."</p>
                 {sections}

@@ -150,13 +150,13 @@ impl SettingsState {
     pub fn send(
         self,
         intent: impl Future<Output = Result<(), ApiError>> + 'static,
-        take_back: impl FnOnce() + 'static,
+        undo: impl FnOnce() + 'static,
     ) {
         spawn_local(async move {
             if let Err(error) = self.connection.call(intent).await {
                 self.toasts.show(error.message);
                 if self.phase.try_get_untracked().is_some() {
-                    take_back();
+                    undo();
                 }
             }
         });

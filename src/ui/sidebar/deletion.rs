@@ -11,15 +11,15 @@ use crate::ui::{
     state::ConversationListStore, state::use_conversation_list,
 };
 
-/// The confirmation for the conversation to delete.
+/// The dialog that confirms the deletion of a conversation.
 #[derive(Clone, Copy)]
-pub struct Deletion {
+pub struct DeletionDialog {
     list: ConversationListStore,
     confirm: Confirm,
 }
 
-impl Deletion {
-    /// No open request.
+impl DeletionDialog {
+    /// Creates the state of a dialog without a request.
     pub fn new() -> Self {
         Self {
             list: use_conversation_list(),

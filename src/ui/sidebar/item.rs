@@ -5,9 +5,9 @@ use leptos::{ev, html, prelude::*};
 use crate::{
     protocol::ConversationId,
     ui::{
-        browser, components::icons, runtime::erase::Erase, sidebar::deletion::Deletion,
-        sidebar::links::link_selector, state::ListRow, state::route::Route, state::use_conversation_list,
-        state::use_navigation,
+        browser, components::icons, runtime::erase::Erase, sharing::list_button,
+        sidebar::deletion::DeletionDialog, sidebar::links::link_selector, state::ListRow,
+        state::route::Route, state::use_conversation_list, state::use_navigation,
     },
 };
 
@@ -34,7 +34,7 @@ pub fn ConversationItem(row: ListRow) -> impl IntoView {
 
 #[component]
 fn ItemLink(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoView {
-    let deletion = expect_context::<Deletion>();
+    let deletion = expect_context::<DeletionDialog>();
     let list = use_conversation_list();
     let ListRow {
         id,
@@ -51,7 +51,7 @@ fn ItemLink(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl In
         }
     };
     let (rename_name, delete_name) = (name("Rename"), name("Delete"));
-    let shown = title.clone();
+    let (shown, shared_title) = (title.clone(), title.clone());
     let has_news = Memo::new(move |_| list.has_news(&row));
     let asks = is_waiting.clone();
     view! {
@@ -73,6 +73,7 @@ fn ItemLink(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl In
             }.erase())}
         </a>
         <div class="item-actions needs-script">
+            {list_button(id, shared_title)}
             <button
                 type="button"
                 class="icon-button"

@@ -1,4 +1,4 @@
-//! The list of conversations: beside the conversation if there is room, otherwise a drawer. The drawer is the
+//! The list of conversations: next to the conversation if there is room, otherwise a drawer. The drawer is the
 //! platform's own popover, so that it opens and closes without scripts too.
 
 pub mod deletion;
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::ui::{
     components::icons, runtime::clock::use_clock, runtime::each::Each, runtime::erase::Erase,
-    runtime::when::When, sidebar::deletion::Deletion, state::page_registry::PageEntry,
+    runtime::when::When, sidebar::deletion::DeletionDialog, state::page_registry::PageEntry,
     state::page_registry::use_page_registry, state::route::Route,
 };
 
@@ -64,7 +64,7 @@ pub fn Sidebar() -> impl IntoView {
                     {icons::close()}
                 </button>
             </div>
-            <a class="button new-chat" href="/" title="Ctrl+Shift+O" on:click=move |_| focus_composer()>
+            <a class="button new-chat" href="/" title="Ctrl+Shift+O" aria-keyshortcuts="Control+Shift+O" on:click=move |_| focus_composer()>
                 {icons::plus()} "New chat"
             </a>
             {page_links()}
@@ -77,7 +77,7 @@ pub fn Sidebar() -> impl IntoView {
                 {icons::gear()} "Settings"
             </a>
             // Inside the drawer, so that the drawer stays open below it.
-            {expect_context::<Deletion>().dialog()}
+            {expect_context::<DeletionDialog>().dialog()}
         </nav>
     }
 }

@@ -5,17 +5,20 @@
 //! which are above it here; none calls one below it:
 //!
 //! - [`lifecycle`]: the page is hydrated, visible
-//! - [`navigation`]: the address and its [`route`]s; [`tray`]: the chat beside a page
+//! - [`navigation`]: the URL and its [`route`]s; [`tray`]: the chat next to a page
+//! - [`remote`]: a value that is loaded
 //! - [`feeds`]: what the stream brings for single features
 //! - [`connection`]: requests, and the stream with its reconnects; it knows no events
 //! - [`next_message`]: drafts and options
 //! - [`outbox`]: what was sent and the server has not begun
 //! - [`conversation_list`]: the list
 //! - [`conversations`]: the open conversations, shown with what the outbox has for them
+//! - [`shares`]: the user's shares of conversations
 //! - [`models`]: the available models and the selected one
 //! - [`run_intents`]: sends messages, starts and stops runs
 //! - [`notifications`]: reports the ends of long answers
 //! - [`follower`]: applies the stream's events to all of them, and reloads them when the log can't be followed
+//! - [`shared_follower`]: in its place on a reader's page, where there is one conversation and nothing else
 //!
 //! The copies of the server's state, the reconnect policy and the queues are pure and tested without a browser. The
 //! stores perform their effects (requests, timers, storage) and, once a frame, update the signals that the views read.
@@ -34,8 +37,11 @@ pub mod notifications;
 mod outbox;
 pub mod page_registry;
 mod preview_line;
+pub mod remote;
 pub mod route;
 mod run_intents;
+mod shared_follower;
+mod shares;
 pub mod snapshot;
 mod stores;
 #[cfg(test)]
@@ -51,11 +57,13 @@ pub use self::{
     },
     feeds::PageUpdate,
     navigation::Navigation,
-    next_message::{DraftFile, UploadState, drafts},
+    next_message::{DraftFile, DraftFiles, UploadState, drafts},
     outbox::PendingSend,
     run_intents::RunIntents,
+    shared_follower::SharedFollower,
+    shares::Shares,
     stores::{
         Stores, use_connection, use_conversation_list, use_conversations, use_feeds, use_lifecycle,
-        use_models, use_navigation, use_next_message, use_outbox, use_run_intents,
+        use_models, use_navigation, use_next_message, use_outbox, use_run_intents, use_shares,
     },
 };

@@ -20,7 +20,7 @@ const MIN_REFRESH_INTERVAL_MS: f64 = 20_000.0;
 
 /// The handle of the views.
 #[derive(Clone, Copy)]
-pub struct Models {
+pub struct ModelStore {
     list: RwSignal<ModelList>,
     /// The user's last choice, the default of new conversations. Known after hydration.
     last_choice: RwSignal<Option<String>>,
@@ -29,7 +29,7 @@ pub struct Models {
     connection: Connection,
 }
 
-impl Models {
+impl ModelStore {
     /// Starts from the page's snapshot.
     pub(super) fn new(page: &PageSnapshot, conversations: OpenConversations, connection: Connection) -> Self {
         let list = page.models.clone().unwrap_or_default();
@@ -56,7 +56,8 @@ impl Models {
         self.list.with(|list| read(list))
     }
 
-    /// Starts in the browser, after hydration.
+    /// Restores the last choice, and requests the list again whenever the page becomes visible. Called once, after
+    /// hydration.
     pub(super) fn start(self) {
         self.last_choice.set(browser::storage_get(STORAGE_KEY));
         self.requested_at.set_value(browser::monotonic_ms());

@@ -1,4 +1,4 @@
-//! The current address and its routes, and the means to change them.
+//! The current URL and its routes, and the means to change them.
 
 use leptos::prelude::*;
 
@@ -8,42 +8,42 @@ use crate::{protocol::ConversationId, ui::browser};
 /// The navigation. Lives as long as the page.
 #[derive(Clone, Copy)]
 pub struct Navigation {
-    address: RwSignal<String>,
-    /// The address of the previous page.
-    previous_address: RwSignal<String>,
+    url: RwSignal<String>,
+    /// The URL of the previous page.
+    previous_url: RwSignal<String>,
     page_route: Memo<Route>,
     chat_route: Memo<Route>,
     tray: Tray,
 }
 
 impl Navigation {
-    /// Starts at an address, which may be one of these pages.
-    pub fn new(address: String, pages: &'static [PageEntry], tray: Tray) -> Self {
-        let address = RwSignal::new(address);
-        let page_route = Memo::new(move |_| address.with(|address| Route::parse(address, pages)));
+    /// Starts at a URL, which may be one of these pages.
+    pub fn new(url: String, pages: &'static [PageEntry], tray: Tray) -> Self {
+        let url = RwSignal::new(url);
+        let page_route = Memo::new(move |_| url.with(|url| Route::parse(url, pages)));
         Self {
-            address,
-            previous_address: RwSignal::new(Route::New.path()),
+            url,
+            previous_url: RwSignal::new(Route::New.path()),
             page_route,
             chat_route: Memo::new(move |_| tray.chat_route(page_route.get())),
             tray,
         }
     }
 
-    /// Keeps the previous page's address up to date.
+    /// Keeps the previous page's URL up to date.
     pub fn start(self) {
         Effect::new(move |before: Option<(Route, String)>| {
-            let here = (self.page_route.get(), self.address.get());
-            if let Some((page, address)) = before
+            let here = (self.page_route.get(), self.url.get());
+            if let Some((page, url)) = before
                 && page != here.0
             {
-                self.previous_address.set(address);
+                self.previous_url.set(url);
             }
             here
         });
     }
 
-    /// The chat beside a page.
+    /// The chat next to a page.
     pub fn tray(self) -> Tray {
         self.tray
     }
@@ -63,28 +63,28 @@ impl Navigation {
         self.chat_route.get_untracked().conversation_id()
     }
 
-    /// Reads the page's address. Tracked.
-    pub fn with_address<T>(self, read: impl FnOnce(&String) -> T) -> T {
-        self.address.with(read)
+    /// Reads the page's URL. Tracked.
+    pub fn with_url<T>(self, read: impl FnOnce(&String) -> T) -> T {
+        self.url.with(read)
     }
 
-    /// The address of the previous page. Tracked.
-    pub fn previous_address(self) -> String {
-        self.previous_address.get()
+    /// The URL of the previous page. Tracked.
+    pub fn previous_url(self) -> String {
+        self.previous_url.get()
     }
 
-    /// Navigates to an address; with `replace`, in place of the present entry of the browser's history.
-    pub fn set_address(self, address: String, replace: bool) {
-        browser::set_address(&address, replace);
-        self.address.set(address);
+    /// Navigates to a URL; with `replace`, in place of the present entry of the browser's history.
+    pub fn set_url(self, url: String, replace: bool) {
+        browser::set_url(&url, replace);
+        self.url.set(url);
     }
 
     /// Follows the browser, which has navigated already.
-    pub fn follow_browser(self, address: String) {
-        self.address.set(address);
+    pub fn follow_browser(self, url: String) {
+        self.url.set(url);
     }
 
-    /// Navigates to a route. Beside a page with a tray, the conversation is shown there.
+    /// Navigates to a route. On a page with a tray, the conversation is shown in the tray.
     pub fn go_to(self, route: Route) {
         self.navigate(route, false);
     }
@@ -98,7 +98,7 @@ impl Navigation {
         if self.page_route.get_untracked().has_tray() {
             self.tray.show(route);
         } else {
-            self.set_address(route.path(), replace);
+            self.set_url(route.path(), replace);
         }
     }
 }

@@ -15,7 +15,8 @@ pub struct PageEntry {
     pub info: &'static PageInfo,
     /// The icon of its link in the sidebar.
     pub icon: fn() -> AnyView,
-    /// Shows the page, at any of its addresses. Its root element has the page's name as id and as `data-lazy`.
+    /// Creates the page's view, for any of its URLs. The root element has the page's name as `data-lazy`; an element
+    /// in it, which gets the focus, has it as `id`, and `tabindex="-1"`.
     pub view: fn() -> AnyView,
     /// Loads the page's code. Returns false if that failed.
     pub load: fn() -> Pin<Box<dyn Future<Output = bool>>>,
@@ -60,8 +61,8 @@ pub struct OtherPage {
     pub button_label: &'static str,
     /// A sentence about its effect.
     pub description: &'static str,
-    /// The address that opens the proposal there.
-    pub address: fn(&PanelView) -> Option<String>,
+    /// The URL that opens the proposal there.
+    pub url: fn(&PanelView) -> Option<String>,
 }
 
 impl PayloadHandler {

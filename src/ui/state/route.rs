@@ -1,4 +1,4 @@
-//! The current route: the address, parsed once.
+//! The current route: the URL, parsed once.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,25 +7,25 @@ use crate::protocol::{ConversationId, MessageId, PageInfo};
 
 const SETTINGS_PATH: &str = "/settings";
 
-/// The meaning of an address.
+/// The meaning of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Route {
     /// A new conversation.
     New,
     Conversation(ConversationId),
-    /// A registered page, at any of its addresses. Nothing is sent from it, so it is not stored.
+    /// A registered page, at any of its URLs. Nothing is sent from it, so it is not stored.
     #[serde(skip)]
     Page(&'static PageInfo),
     /// The user's settings.
     Settings,
-    /// An unknown address.
-    Nowhere,
+    /// An unknown URL.
+    NotFound,
 }
 
 impl Route {
-    /// Parses an address, which may be one of these pages.
-    pub fn parse(address: &str, pages: &[PageEntry]) -> Self {
-        let path = address.split('?').next().unwrap_or_default();
+    /// Parses a URL, which may be one of these pages.
+    pub fn parse(url: &str, pages: &[PageEntry]) -> Self {
+        let path = url.split('?').next().unwrap_or_default();
         // The page parses the rest itself.
         if let Some(page) = pages.iter().find(|page| page.info.has_path(path)) {
             return Self::Page(page.info);
@@ -36,14 +36,14 @@ impl Route {
             path => path
                 .strip_prefix("/c/")
                 .and_then(|id| id.parse().ok())
-                .map_or(Self::Nowhere, Self::Conversation),
+                .map_or(Self::NotFound, Self::Conversation),
         }
     }
 
     /// The path of the route.
     pub fn path(self) -> String {
         match self {
-            Self::New | Self::Nowhere => "/".into(),
+            Self::New | Self::NotFound => "/".into(),
             Self::Page(page) => page.path.into(),
             Self::Settings => SETTINGS_PATH.into(),
             Self::Conversation(id) => {
@@ -63,7 +63,7 @@ impl Route {
     pub fn conversation_id(self) -> Option<ConversationId> {
         match self {
             Self::Conversation(id) => Some(id),
-            Self::New | Self::Page(_) | Self::Settings | Self::Nowhere => None,
+            Self::New | Self::Page(_) | Self::Settings | Self::NotFound => None,
         }
     }
 
@@ -73,9 +73,9 @@ impl Route {
     }
 }
 
-/// The message in an address before which older messages are to be shown, for pages without scripts.
-pub fn before_message(address: &str) -> Option<MessageId> {
-    let (_, query) = address.split_once('?')?;
+/// The message in a URL before which older messages are to be shown, for pages without scripts.
+pub fn before_message(url: &str) -> Option<MessageId> {
+    let (_, query) = url.split_once('?')?;
     let before = query
         .split('&')
         .find_map(|parameter| parameter.strip_prefix("before="));
@@ -110,7 +110,7 @@ mod tests {
             Route::Page(&literature::PAGE)
         );
         for path in ["/literaturex", "/c", "/c/", "/c/what", "/setting", "/settings/x"] {
-            assert_eq!(Route::parse(path, PAGES), Route::Nowhere, "{path}");
+            assert_eq!(Route::parse(path, PAGES), Route::NotFound, "{path}");
         }
     }
 }

@@ -2,13 +2,14 @@
 //! the state that the server rendered.
 
 use leptos::server::codee::{Decoder, Encoder};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::ui::{browser, state::page_registry::PageEntry, state::route, state::route::Route};
 use crate::{
-    api::rpc,
+    api::{rpc, sharing},
     protocol::{
-        ApiError, ConversationId, ConversationList, IntentId, MessageId, RawJson, Timestamp, Transcript,
+        ApiError, ConversationId, ConversationList, IntentId, MessageId, RawJson, Share, Timestamp,
+        Transcript,
         json::{self, JsonError},
         model_list::ModelList,
     },
@@ -20,12 +21,14 @@ pub struct PageSnapshot {
     /// The server's clock, which defines "today" until the browser's own is known.
     pub now: Timestamp,
     pub list: Result<ConversationList, ApiError>,
-    /// The conversation that the address names.
+    /// The conversation that the URL names.
     pub transcript: Option<Result<Transcript, ApiError>>,
     pub models: Result<ModelList, ApiError>,
-    /// The data of the registered page that the address names. Parsed by that page only.
+    /// The user's shares.
+    pub shares: Result<Vec<Share>, ApiError>,
+    /// The data of the registered page that the URL names. Parsed by that page only.
     pub opened: Option<RawJson>,
-    /// The data of the settings page, if the address names it. Parsed by that page only, because few people need it.
+    /// The data of the settings page, if the URL names it. Parsed by that page only, because few people need it.
     pub personal: Option<RawJson>,
     pub form: FormIds,
 }
@@ -66,22 +69,22 @@ const LESS_THAN_SUBSTITUTE: &str = "¬";
 /// taken for it.
 const SUBSTITUTE_IN_DATA: &str = "\u{1}";
 
-impl Encoder<PageSnapshot> for PageCodec {
+impl<T: Serialize> Encoder<T> for PageCodec {
     type Error = serde_json::Error;
     type Encoded = String;
 
-    fn encode(page: &PageSnapshot) -> serde_json::Result<String> {
+    fn encode(page: &T) -> serde_json::Result<String> {
         Ok(serde_json::to_string(page)?
             .replace(LESS_THAN_SUBSTITUTE, SUBSTITUTE_IN_DATA)
             .replace('<', LESS_THAN_SUBSTITUTE))
     }
 }
 
-impl Decoder<PageSnapshot> for PageCodec {
+impl<T: DeserializeOwned> Decoder<T> for PageCodec {
     type Error = JsonError;
     type Encoded = str;
 
-    fn decode(encoded: &str) -> Result<PageSnapshot, JsonError> {
+    fn decode(encoded: &str) -> Result<T, JsonError> {
         let json = encoded
             .replace(LESS_THAN_SUBSTITUTE, "<")
             .replace(SUBSTITUTE_IN_DATA, LESS_THAN_SUBSTITUTE);
@@ -94,9 +97,9 @@ impl Decoder<PageSnapshot> for PageCodec {
 pub struct OpenedPage(pub Option<RawJson>);
 
 impl PageSnapshot {
-    /// Reads the snapshots of an address. If it names a message, the conversation reaches back to the page before it.
-    pub async fn load(address: String, pages: &'static [PageEntry]) -> Self {
-        let (route, before) = (Route::parse(&address, pages), route::before_message(&address));
+    /// Reads the snapshots of a URL. If it names a message, the conversation reaches back to the page before it.
+    pub async fn load(url: String, pages: &'static [PageEntry]) -> Self {
+        let (route, before) = (Route::parse(&url, pages), route::before_message(&url));
         let transcript = async {
             match route.conversation_id() {
                 Some(id) => Some(load_conversation(id, before).await),
@@ -106,12 +109,17 @@ impl PageSnapshot {
         let opened = async {
             match route {
                 // If this fails, the page requests the data itself.
-                Route::Page(_) => rpc::open_page(address).await.ok(),
+                Route::Page(_) => rpc::open_page(url).await.ok(),
                 _ => None,
             }
         };
-        let (list, transcript, models, opened) =
-            futures::join!(rpc::conversations(None), transcript, rpc::models(), opened);
+        let (list, transcript, models, opened, shares) = futures::join!(
+            rpc::conversations(None),
+            transcript,
+            rpc::models(),
+            opened,
+            sharing::shares()
+        );
         // After the list: the stream continues from the list's position and reports later changes.
         let personal = match route {
             Route::Settings => browser::load_personal().await,
@@ -122,6 +130,7 @@ impl PageSnapshot {
             list,
             transcript,
             models,
+            shares,
             opened,
             personal,
             form: FormIds::new(route),
@@ -129,7 +138,27 @@ impl PageSnapshot {
     }
 }
 
-/// A conversation's newest messages, and those that the address asks for.
+impl PageSnapshot {
+    /// The snapshot of a reader's page: one conversation, and nothing of its owner.
+    pub fn of_share(now: Timestamp, transcript: Transcript) -> Self {
+        let route = Route::Conversation(transcript.conversation_id);
+        Self {
+            now,
+            list: Ok(ConversationList {
+                as_of: transcript.as_of,
+                ..ConversationList::default()
+            }),
+            transcript: Some(Ok(transcript)),
+            models: Ok(ModelList::default()),
+            shares: Ok(Vec::new()),
+            opened: None,
+            personal: None,
+            form: FormIds::new(route),
+        }
+    }
+}
+
+/// A conversation's newest messages, and those that the URL asks for.
 async fn load_conversation(id: ConversationId, before: Option<MessageId>) -> Result<Transcript, ApiError> {
     let mut transcript = rpc::conversation(id, before).await?;
     if let Some(before) = before.filter(|before| transcript.earliest == Some(*before)) {

@@ -9,18 +9,23 @@ use super::{
     feeds::ChangeFeeds,
     follower::{EventFollower, resume_position, split_result},
     lifecycle::PageLifecycle,
-    models::Models,
+    models::ModelStore,
     navigation::Navigation,
     next_message::NextMessage,
     notifications::RunEndNotifier,
     outbox::Outbox,
     run_intents::RunIntents,
+    shared_follower::SharedFollower,
+    shares::Shares,
     snapshot::PageSnapshot,
 };
-use crate::ui::{
-    browser::{self, PresenceEvent},
-    components::toast::Toasts,
-    runtime::clock::PageClock,
+use crate::{
+    protocol::{ConversationId, MessageId},
+    ui::{
+        browser::{self, PresenceEvent},
+        components::toast::Toasts,
+        runtime::{clock::PageClock, shared_view::SharedView},
+    },
 };
 
 /// All stores of a page. They live as long as the page.
@@ -35,8 +40,9 @@ pub struct Stores {
     outbox: Outbox,
     list: ConversationListStore,
     conversations: OpenConversations,
-    models: Models,
+    models: ModelStore,
     run_intents: RunIntents,
+    shares: Shares,
     pub(super) follower: EventFollower,
     toasts: Toasts,
 }
@@ -86,8 +92,9 @@ impl Stores {
             outbox,
             list,
             conversations,
-            models: Models::new(&page, conversations, connection),
+            models: ModelStore::new(&page, conversations, connection),
             run_intents,
+            shares: Shares::new(page.shares.clone(), connection),
             follower,
             toasts,
         };
@@ -127,6 +134,26 @@ impl Stores {
         }
         self.follower.start();
         self.models.start();
+        self.shares.load_if_unread();
+        // Another tab may share, too.
+        Effect::new(move |before: Option<u32>| {
+            let version = self.feeds.settings_version();
+            if before.is_some_and(|before| before != version) {
+                self.shares.reload();
+            }
+            version
+        });
+    }
+
+    /// The follower of a share, for a reader's page, which starts it in place of the stores.
+    pub fn shared_follower(
+        self,
+        id: ConversationId,
+        share: SharedView,
+        before: Option<MessageId>,
+    ) -> SharedFollower {
+        let stores = (self.connection, self.conversations, self.lifecycle, self.clock);
+        SharedFollower::new(stores, id, share, before)
     }
 
     fn on_presence(self, presence: PresenceEvent) {
@@ -177,7 +204,7 @@ pub fn use_lifecycle() -> PageLifecycle {
 }
 
 /// The page's models.
-pub fn use_models() -> Models {
+pub fn use_models() -> ModelStore {
     use_stores().models
 }
 
@@ -199,4 +226,9 @@ pub fn use_outbox() -> Outbox {
 /// The page's intents that start and stop runs.
 pub fn use_run_intents() -> RunIntents {
     use_stores().run_intents
+}
+
+/// The user's shares of conversations.
+pub fn use_shares() -> Shares {
+    use_stores().shares
 }

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::route::Route;
 use crate::{protocol::PageContext, ui::browser};
 
-/// Matches where the tray does not fit beside the page.
+/// Matches where the tray does not fit next to the page.
 const NARROW_QUERY: &str = "(width < 48rem)";
 /// The storage key of its state: open or closed, and its conversation.
 const OPEN_KEY: &str = "parlor-tray-open";
@@ -21,18 +21,20 @@ pub struct Tray {
     is_fullscreen: RwSignal<bool>,
     /// True if it was open when the page was left: it must not take the focus.
     was_restored: StoredValue<bool>,
-    side_page: RwSignal<Option<SidePage>>,
+    tray_page: RwSignal<Option<TrayPage>>,
 }
 
 /// A page that the tray's chat is about.
 #[derive(Clone, Copy)]
-pub struct SidePage {
+pub struct TrayPage {
     /// Returns the current context: what is on the screen.
     pub context: Callback<(), PageContext>,
     /// A sentence about what the assistant sees of the page.
     pub about: &'static str,
     /// Suggested questions about what is open now.
-    pub suggested_questions: Callback<(), &'static [&'static str]>,
+    pub suggested_questions: Callback<(), Vec<String>>,
+    /// The placeholder of the message box; `None` for the usual one.
+    pub placeholder: Callback<(), Option<String>>,
 }
 
 impl Tray {
@@ -43,7 +45,7 @@ impl Tray {
             route: RwSignal::new(Route::New),
             is_fullscreen: RwSignal::new(false),
             was_restored: StoredValue::new(false),
-            side_page: RwSignal::new(None),
+            tray_page: RwSignal::new(None),
         }
     }
 
@@ -143,19 +145,19 @@ impl Tray {
     }
 
     /// The page that the chat is about, while that page is shown. Tracked.
-    pub fn side_page(self) -> Option<SidePage> {
-        self.side_page.get()
+    pub fn tray_page(self) -> Option<TrayPage> {
+        self.tray_page.get()
     }
 
     /// Sets the page that the chat is about, for as long as the current owner lives.
-    pub fn set_side_page(self, page: SidePage) {
-        self.side_page.set(Some(page));
-        on_cleanup(move || self.side_page.set(None));
+    pub fn set_tray_page(self, page: TrayPage) {
+        self.tray_page.set(Some(page));
+        on_cleanup(move || self.tray_page.set(None));
     }
 
     /// The context of a message that is written now. Not tracked.
     pub fn page_context(self) -> Option<PageContext> {
-        let page = self.side_page.get_untracked()?;
+        let page = self.tray_page.get_untracked()?;
         Some(untrack(|| page.context.run(())))
     }
 

@@ -136,12 +136,12 @@ fn texts() -> impl Strategy<Value = Texts> {
     )
 }
 
-fn assert_agreement(name: &str, page: &PageSnapshot, address: &str) {
+fn assert_agreement(name: &str, page: &PageSnapshot, url: &str) {
     let sent = wire::round_trip(page);
     assert_eq!(&sent, page, "{name}: the state");
     assert_eq!(
-        render_html(&sent, address),
-        render_html(page, address),
+        render_html(&sent, url),
+        render_html(page, url),
         "{name}: the page"
     );
 }
@@ -156,8 +156,8 @@ fn browser_renders_what_the_server_rendered() {
     };
     let mut runner = TestRunner::new_with_rng(config, rng);
     let tested = runner.run(&texts(), |texts| {
-        let (page, address) = pages::conversation(&texts);
-        assert_agreement("conversation", &page, &address);
+        let (page, url) = pages::conversation(&texts);
+        assert_agreement("conversation", &page, &url);
         Ok(())
     });
     if let Err(error) = tested {
@@ -168,8 +168,8 @@ fn browser_renders_what_the_server_rendered() {
 #[test]
 fn browser_renders_other_pages_the_same() {
     for text in SPECIAL_STRINGS {
-        for (page, address) in pages::other_pages(text) {
-            assert_agreement(text, &page, &address);
+        for (page, url) in pages::other_pages(text) {
+            assert_agreement(text, &page, &url);
         }
     }
 }
@@ -179,7 +179,7 @@ fn raw_json_keeps_its_bytes() {
     let item = "<li>item</li>";
     for count in [1, 249, 250, 251, 300] {
         let input = serde_json::json!({ "path": "list.html", "content": item.repeat(count) }).to_string();
-        let (page, address) = pages::conversation(&Texts {
+        let (page, url) = pages::conversation(&Texts {
             input: input.clone(),
             ..Texts::uniform("text")
         });
@@ -192,7 +192,7 @@ fn raw_json_keeps_its_bytes() {
             panic!("the third part is the call");
         };
         assert_eq!(call.input, RawJson::parse_or_quote(&input));
-        assert_agreement("list", &page, &address);
+        assert_agreement("list", &page, &url);
     }
 }
 
@@ -212,7 +212,7 @@ fn pages_of_very_many_parts_are_short() {
         (vec![text(&"word ".repeat(20_000))], 80),
         (vec![call], 5000),
     ] {
-        let (mut page, address) = pages::conversation(&Texts::uniform("text"));
+        let (mut page, url) = pages::conversation(&Texts::uniform("text"));
         let Some(Ok(transcript)) = &mut page.transcript else {
             panic!("there is one");
         };
@@ -222,7 +222,7 @@ fn pages_of_very_many_parts_are_short() {
         answer.nodes = vec![Node {
             parts: vec![parts; times].concat(),
         }];
-        let html = render_html(&page, &address);
+        let html = render_html(&page, &url);
         assert!(html.len() < 2_000_000, "{} bytes", html.len());
         assert!(html.contains("Show more"));
     }

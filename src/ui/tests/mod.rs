@@ -2,7 +2,7 @@
 //!
 //! - [`pages`]: pages with a given text in every place that can have one
 //! - [`wire`]: the data of a page as Leptos writes it into the page and as a browser reads it there
-//! - [`agreement`]: both halves have the same state, and render the same page from it
+//! - [`agreement`]: server and browser have the same state, and render the same page from it
 //! - [`xss`]: no text becomes markup
 
 mod agreement;
@@ -26,9 +26,9 @@ fn run_as_server(make: impl FnOnce() -> String) -> String {
 }
 
 /// The server-rendered HTML of a page's body.
-fn render_html(page: &PageSnapshot, address: &str) -> String {
+fn render_html(page: &PageSnapshot, url: &str) -> String {
     run_as_server(|| {
-        let navigation = chat::create_navigation(address.to_owned());
+        let navigation = chat::create_navigation(url.to_owned());
         chat::render_snapshot(page.clone(), navigation).to_html()
     })
 }

@@ -92,15 +92,15 @@ pub(crate) fn parse_html(html: &str) -> ParsedHtml {
 fn assert_harmless(name: &str, made: &ParsedHtml, allowed: &BTreeSet<String>) {
     let more: Vec<_> = made.names.difference(allowed).collect();
     assert!(more.is_empty(), "{name} has made {more:?}");
-    for address in &made.urls {
+    for url in &made.urls {
         // Browsers ignore control characters there.
-        let address: String = address.chars().filter(|c| !c.is_control()).collect();
-        let before_path = address.trim().split(['/', '?', '#']).next().unwrap_or_default();
+        let url: String = url.chars().filter(|c| !c.is_control()).collect();
+        let before_path = url.trim().split(['/', '?', '#']).next().unwrap_or_default();
         let scheme = before_path
             .split_once(':')
             .map(|(scheme, _)| scheme.to_ascii_lowercase());
         let is_allowed = scheme.is_none_or(|scheme| ["https", "http", "mailto"].contains(&scheme.as_str()));
-        assert!(is_allowed, "{name} leads to {address}");
+        assert!(is_allowed, "{name} leads to {url}");
     }
 }
 
@@ -108,11 +108,11 @@ fn assert_harmless(name: &str, made: &ParsedHtml, allowed: &BTreeSet<String>) {
 fn allowed_names() -> BTreeSet<String> {
     let mut allowed = BTreeSet::new();
     for text in [HARMLESS_MARKDOWN, "text"] {
-        let (page, address) = pages::conversation(&Texts::uniform(text));
+        let (page, url) = pages::conversation(&Texts::uniform(text));
         let mut pages = pages::other_pages(text);
-        pages.push((page, address));
-        for (page, address) in pages {
-            allowed.append(&mut parse_html(&render_html(&page, &address)).names);
+        pages.push((page, url));
+        for (page, url) in pages {
+            allowed.append(&mut parse_html(&render_html(&page, &url)).names);
         }
     }
     for tag in [
@@ -124,11 +124,11 @@ fn allowed_names() -> BTreeSet<String> {
         .iter()
         .find(|name| name.contains(" on") || name.ends_with(" style"));
     assert_eq!(handler, None);
-    // Formulas are typed elements, without addresses.
-    let address = allowed
+    // Formulas are typed elements, without URLs.
+    let url = allowed
         .iter()
         .find(|name| name.starts_with('m') && name.ends_with("href"));
-    assert_eq!(address, None);
+    assert_eq!(url, None);
     allowed
 }
 
@@ -136,8 +136,8 @@ fn allowed_names() -> BTreeSet<String> {
 fn no_text_of_a_page_becomes_markup() {
     let allowed = allowed_names();
     for (index, text) in batches(&collections()).iter().enumerate() {
-        let (page, address) = pages::conversation(&Texts::uniform(text));
-        let made = parse_html(&render_html(&page, &address));
+        let (page, url) = pages::conversation(&Texts::uniform(text));
+        let made = parse_html(&render_html(&page, &url));
         assert_harmless(&format!("batch {index}"), &made, &allowed);
         // A parser turns each of these into one line break, and drops NUL.
         let shown = text.replace("\r\n", "\n").replace('\r', "\n");
@@ -145,10 +145,10 @@ fn no_text_of_a_page_becomes_markup() {
             made.text.contains(&shown),
             "batch {index}: the question is shown as it is"
         );
-        for (page, address) in pages::other_pages(text) {
+        for (page, url) in pages::other_pages(text) {
             assert_harmless(
-                &format!("batch {index} at {address}"),
-                &parse_html(&render_html(&page, &address)),
+                &format!("batch {index} at {url}"),
+                &parse_html(&render_html(&page, &url)),
                 &allowed,
             );
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use leptos::prelude::*;
+use leptos::{prelude::*, task::spawn_local};
 
 use super::{
     activity::activity,
@@ -11,7 +11,7 @@ use super::{
     parts::part_id,
     problem::{Problem, describe_problem},
     suggestions::{sources, suggestions},
-    tool::{CallContext, tool_card},
+    tool::{CallContext, answer_image, tool_card},
     trace::trace,
 };
 use crate::{
@@ -19,9 +19,9 @@ use crate::{
     protocol::RunStatus,
     protocol::WAITING_FOR_MODEL,
     ui::{
-        components::more::more, markdown::CitationLookup, markdown::MarkdownView, panel::payload_card,
-        runtime::each::Each, runtime::erase::Erase, state::AnswerRow, state::PartKind, state::PartRow,
-        state::use_conversations, state::use_models,
+        components::more::more, markdown::CitationLookup, markdown::MarkdownView, panel::load_card,
+        panel::payload_card, runtime::each::Each, runtime::erase::Erase, runtime::shared_view::is_read_only,
+        state::AnswerRow, state::PartKind, state::PartRow, state::use_conversations, state::use_models,
     },
 };
 
@@ -75,10 +75,23 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
                 && parts.with(|parts| parts.last().is_some_and(is_text))
         })
     };
+    let is_read_only = is_read_only();
     let extras = row.extras.clone();
     let can_continue = use_can_continue(conversation_id, &row);
     let run = row.run.clone();
     let problem = Memo::new(move |_| run.with(describe_problem));
+    // The cards' code, while a card is being written: loaded later, it would push down the text that follows.
+    let run = row.run.clone();
+    let writes_card = Memo::new(move |_| {
+        let is_card = |activity: &String| activity != WAITING_FOR_MODEL;
+        run.with(|run| run.status == RunStatus::Running && run.activity.as_ref().is_some_and(is_card))
+    });
+    Effect::new(move |_| {
+        if writes_card.get() {
+            // A failure is retried by the card.
+            spawn_local(async { drop(load_card().await) });
+        }
+    });
     let message_id = row.id;
     let view = use_conversations().view(conversation_id);
     let busy = Memo::new(move |_| view.is_busy());
@@ -92,7 +105,8 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
     view! {
         <article id=message_id.to_string() class="message answer" class:writing=is_writing aria-label="Answer">
             <h2 class="visually-hidden">"Answer"</h2>
-            {trace(row.clone(), shown)}
+            // Readers do not get the thoughts.
+            {(!is_read_only).then(|| trace(row.clone(), shown))}
             <Each of=move || shown.with(|shown| shown.first.clone()) key=PartRow::view_key children=part.clone()/>
             {move || has_more.get().then(|| more(move || pieces.update(|pieces| *pieces += 1)))}
             <Each of=move || shown.with(|shown| shown.last.clone()) key=PartRow::view_key children=part/>
@@ -102,12 +116,12 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             })}
             {move || extras.with(|extras| (!extras.sources.is_empty()).then(|| sources(extras.sources.clone())))}
             <AnswerFooter conversation_id row=row.clone() can_continue busy/>
-            {suggestions(conversation_id, row, busy)}
+            {(!is_read_only).then(|| suggestions(conversation_id, row, busy))}
         </article>
     }
 }
 
-/// True if the answer can be continued: it is not empty, it is the last one, and it is incomplete.
+/// Returns true if the answer can be continued: it is not empty, it is the last one, and it is incomplete.
 fn use_can_continue(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
     let rows = use_conversations().view(conversation_id).rows;
     let (id, run, parts) = (row.id, row.run.clone(), row.parts.clone());
@@ -147,6 +161,7 @@ fn part_view(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) ->
                 .erase()
         }
         PartKind::Payload(payload) => payload_card(conversation_id, payload),
+        PartKind::File(file) => answer_image(file),
         PartKind::Tool(call) => {
             let of = CallContext {
                 conversation_id,

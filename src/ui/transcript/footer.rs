@@ -11,9 +11,10 @@ use crate::{
     protocol::RunStatus,
     protocol::number_format::group_digits,
     ui::{
-        browser, components::copy::CopyButton, components::icons, components::time::Time, diagnostics,
-        runtime::erase::Erase, state::AnswerRow, state::RunIntents, state::RunView, state::Siblings,
-        state::models, state::use_conversations, state::use_run_intents,
+        browser, components::copy::CopyButton, components::icon_button::IconButton, components::icons,
+        components::time::Time, diagnostics, runtime::erase::Erase, runtime::shared_view::is_read_only,
+        state::AnswerRow, state::RunIntents, state::RunView, state::Siblings, state::models,
+        state::use_conversations, state::use_run_intents,
     },
 };
 
@@ -29,14 +30,39 @@ pub fn AnswerFooter(
 ) -> impl IntoView {
     let run = row.run.clone();
     let status = Memo::new(move |_| run.with(|run| run.status));
+    let is_read_only = is_read_only();
     move || {
         let status = status.get();
-        if status.is_terminal() {
+        if is_read_only {
+            status
+                .is_terminal()
+                .then(|| read_only_footer(conversation_id, &row, status))
+                .into_any()
+        } else if status.is_terminal() {
             footer_content(conversation_id, row.clone(), status, can_continue, busy)
         } else {
             view! { <footer class="message-foot">{diagnostics::button(row.id)}</footer> }.erase()
         }
     }
+}
+
+/// The footer of a reader.
+fn read_only_footer(conversation_id: ConversationId, row: &AnswerRow, status: RunStatus) -> AnyView {
+    let conversations = use_conversations();
+    let (id, model) = (row.id, row.model.clone());
+    let text = move || {
+        let text = conversations.answer_text(conversation_id, id);
+        text.unwrap_or_default()
+    };
+    view! {
+        <footer class="message-foot">
+            {(status == RunStatus::Stopped).then(|| view! { <span class="stopped">"Stopped"</span> })}
+            {(!model.is_empty()).then(|| view! { <span class="model">{model.to_string()}</span> })}
+            <Time at=row.created_at/>
+            <CopyButton name="Copy" text=text/>
+        </footer>
+    }
+    .erase()
 }
 
 fn footer_content(
@@ -62,18 +88,9 @@ fn footer_content(
     let copied = text.clone();
     let action =
         move |name: &'static str, icon: AnyView, press: fn(RunIntents, ConversationId, MessageId)| {
-            view! {
-                <button
-                    type="button"
-                    class="icon-button needs-script"
-                    aria-label=name
-                    title=name
-                    aria-disabled=move || busy.get().then_some("true")
-                    on:click=move |_| press(run_intents, conversation_id, id)
-                >
-                    {icon}
-                </button>
-            }
+            IconButton::new(name, icon, move || press(run_intents, conversation_id, id))
+                .disabled_while(move || busy.get())
+                .view()
         };
     view! {
         <footer class="message-foot">
@@ -88,7 +105,7 @@ fn footer_content(
                 .then(|| action("Continue", icons::play(), RunIntents::continue_answer))}
             // In one list, because the code of a view grows with the number of its siblings.
             {vec![
-                action("Regenerate", icons::retry(), RunIntents::regenerate).erase(),
+                action("Regenerate", icons::retry(), RunIntents::regenerate),
                 regenerate_with(conversation_id, id, busy),
                 menu_button(id, text),
                 diagnostics::button(id),
@@ -208,6 +225,7 @@ mod tests {
             error: None,
             truncation: None,
             elapsed_ms,
+            thought_ms: 0,
             tools_ms: 1000,
             totals,
         };

@@ -5,7 +5,9 @@ mod activity;
 mod answer;
 mod answer_menu;
 mod buttons;
+mod edit_image;
 mod footer;
+mod gallery;
 mod older;
 mod parts;
 mod problem;
@@ -20,13 +22,14 @@ mod unrecorded;
 
 pub use self::{
     suggestions::{load_sources, load_suggestions},
-    tool::load_tool,
+    tool::{load_image, load_tool},
 };
 
 use leptos::{html, prelude::*};
 
 use self::{
-    answer::Answer, footer::SiblingStep, older::OlderMessages, question::UserMessage, scroll::EndFollower,
+    answer::Answer, footer::SiblingStep, gallery::Gallery, older::OlderMessages, question::UserMessage,
+    scroll::EndFollower,
 };
 use super::{
     browser, state::ConversationPhase, state::ConversationView, state::PendingSend, state::Row,
@@ -35,7 +38,7 @@ use super::{
 use crate::protocol::{ConversationId, MessageId, RunStatus};
 use crate::ui::{
     components::icons, components::not_found::not_found_notice, runtime::each::Each, runtime::erase::Erase,
-    runtime::when::When, state::drafts, state::route::Route,
+    runtime::shared_view::is_read_only, runtime::when::When, state::drafts, state::route::Route,
 };
 
 /// A conversation, or the reason why it is not shown.
@@ -49,7 +52,7 @@ pub fn Conversation(view: ConversationView) -> impl IntoView {
         ConversationPhase::Missing => {
             browser::set_not_found();
             drafts::move_to_new_chat(Route::Conversation(view.id));
-            not_found_notice("This conversation is not here.")
+            not_found_notice("This conversation does not exist.")
         }
         ConversationPhase::Failed(message) => {
             let route = Route::Conversation(view.id);
@@ -91,8 +94,9 @@ fn Transcript(view: ConversationView) -> impl IntoView {
     let follower = EndFollower::new(scroller);
     let watch = StoredValue::new(None);
     let id = view.id;
+    let is_read_only = is_read_only();
     let near_start = move || {
-        if follower.is_near_start() {
+        if !is_read_only && follower.is_near_start() {
             conversations.load_older_near_start(id);
         }
     };
@@ -135,6 +139,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
     let started = active_run.clone();
     let announcement = announce_progress(rows.clone(), active_run);
     provide_context(SiblingStep::default());
+    let gallery = Gallery::new();
     view! {
         <div node_ref=scroller class="transcript" tabindex="0" aria-label="Messages" role="region"
             on:scroll=move |_| {
@@ -146,11 +151,12 @@ fn Transcript(view: ConversationView) -> impl IntoView {
                 class="messages"
                 role="log"
                 aria-live="off"
+                on:click=move |event| gallery.on_click(&event)
             >
                 <OlderMessages view=older/>
                 <Each of=move || rows.get() key=Row::id let:row>
                     {match row {
-                        Row::User(row) => view! { <UserMessage conversation_id=Some(id) row/> }.erase(),
+                        Row::User(row) => view! { <UserMessage conversation_id=(!is_read_only).then_some(id) row/> }.erase(),
                         Row::Answer(row) => view! { <Answer conversation_id=id row/> }.erase(),
                         Row::Unrecorded(row) => unrecorded::unrecorded_messages(row),
                     }}
@@ -164,7 +170,8 @@ fn Transcript(view: ConversationView) -> impl IntoView {
             </div>
         </div>
         <p class="visually-hidden" role="status">{announcement}</p>
-        {quote::quote_button()}
+        {(!is_read_only).then(quote::quote_button)}
+        {gallery.view()}
         <When when=move || !follower.is_at_end()>
             <button type="button" class="jump" on:click=move |_| {
                 follower.follow_end();

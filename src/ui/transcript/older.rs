@@ -3,14 +3,14 @@
 use leptos::prelude::*;
 
 use crate::ui::{
-    browser, runtime::erase::Erase, state::ConversationView, state::OlderState, state::route::Route,
-    state::use_conversations,
+    browser, runtime::erase::Erase, runtime::shared_view::use_shared_view, state::ConversationView,
+    state::OlderState, state::route::Route, state::use_conversations,
 };
 
 /// A link that loads the previous page; without scripts, it leads to a page that has both. Scrolling up loads it too.
 #[component]
 pub fn OlderMessages(view: ConversationView) -> impl IntoView {
-    let conversations = use_conversations();
+    let (conversations, share) = (use_conversations(), use_shared_view());
     let ConversationView {
         id, earliest, older, ..
     } = view;
@@ -23,7 +23,7 @@ pub fn OlderMessages(view: ConversationView) -> impl IntoView {
             OlderState::Failed(_) => "Try again",
         };
         let error = move || match error.get() {
-            OlderState::Failed(why) => ["Older messages could not be loaded. ", &why].concat(),
+            OlderState::Failed(reason) => ["Older messages could not be loaded. ", &reason].concat(),
             _ => String::new(),
         };
         let press = move |event: leptos::ev::MouseEvent| {
@@ -35,6 +35,11 @@ pub fn OlderMessages(view: ConversationView) -> impl IntoView {
             browser::focus_selector(".transcript");
             conversations.load_older(id);
         };
+        if let Some(share) = &share {
+            let href = share.older_messages(before);
+            let link = view! { <a class="button button-quiet" href=href>"Show older messages"</a> };
+            return Some(view! { <div class="older">{link}</div> }.erase());
+        }
         let before = before.to_string();
         let href = [&Route::Conversation(id).path(), "?before=", &before, "#", &before].concat();
         Some(

@@ -24,8 +24,8 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Selects the first `pieces` pieces of an answer. `waits` is true while the answer waits for a user.
-    pub fn select(parts: &[PartRow], pieces: usize, waits: bool) -> Self {
+    /// Selects the first `pieces` pieces of an answer, and of the rest the parts that stream or wait for the user.
+    pub fn select(parts: &[PartRow], pieces: usize, is_waiting_for_user: bool) -> Self {
         let mut left = MAX_COST.saturating_mul(pieces);
         let is_shown = |part: &&PartRow| {
             let has_room = left > 0;
@@ -35,8 +35,9 @@ impl Shown {
         let first: Vec<PartRow> = parts.iter().take_while(is_shown).cloned().collect();
         let rest = &parts[first.len()..];
         let node = parts.last().map(|part| part.key.0);
-        let asks =
-            |part: &PartRow| waits && Some(part.key.0) == node && matches!(part.kind, PartKind::Tool(_));
+        let asks = |part: &PartRow| {
+            is_waiting_for_user && Some(part.key.0) == node && matches!(part.kind, PartKind::Tool(_))
+        };
         let last: Vec<PartRow> = rest
             .iter()
             .filter(|part| part.is_streamed || asks(part))
@@ -57,7 +58,7 @@ impl Shown {
 fn cost(part: &PartRow) -> usize {
     match part.kind {
         PartKind::Tool(_) => TOOL_COST,
-        _ => PART_COST + part.painted(),
+        _ => PART_COST + part.prose_bytes(),
     }
 }
 

@@ -9,9 +9,13 @@ use crate::{
     protocol::RunError,
     protocol::RunStatus,
     ui::{
-        components::icons, runtime::erase::Erase, state::RunIntents, state::RunView, state::use_run_intents,
+        components::icons, runtime::erase::Erase, runtime::shared_view::is_read_only, state::RunIntents,
+        state::RunView, state::use_run_intents,
     },
 };
+
+/// The meaning of the buttons of an answer that can be continued.
+const CONTINUE_HINT: &str = "Continue goes on from here, Retry starts over.";
 
 /// The problem of a run that did not complete: a short title, and the details.
 pub fn describe_problem(run: &RunView) -> Option<(&'static str, RunError)> {
@@ -30,7 +34,7 @@ pub fn describe_problem(run: &RunView) -> Option<(&'static str, RunError)> {
     let error = RunError {
         code: String::new(),
         message: String::new(),
-        hint: "Continue resumes from there.".into(),
+        hint: String::new(),
     };
     Some((what, error))
 }
@@ -73,11 +77,14 @@ pub fn Problem(
                 <strong>{what}</strong>
                 {(!message.is_empty()).then(|| view! { <p>{message}</p> })}
                 {(!hint.is_empty()).then(|| view! { <p class="problem-hint">{hint}</p> })}
+                {move || can_continue.get().then(|| view! { <p class="problem-hint">{CONTINUE_HINT}</p> })}
             </div>
-            <div class="problem-actions needs-script">
-                {move || can_continue.get().then(|| action("Continue", icons::play(), RunIntents::continue_answer))}
-                {action("Retry", icons::retry(), RunIntents::regenerate)}
-            </div>
+            {(!is_read_only()).then(|| view! {
+                <div class="problem-actions needs-script">
+                    {move || can_continue.get().then(|| action("Continue", icons::play(), RunIntents::continue_answer))}
+                    {action("Retry", icons::retry(), RunIntents::regenerate)}
+                </div>
+            })}
         </div>
     }
 }
@@ -95,19 +102,19 @@ mod tests {
                 error: None,
                 truncation: Some(reason),
                 elapsed_ms: 0,
+                thought_ms: 0,
                 tools_ms: 0,
                 totals: Default::default(),
             };
-            describe_problem(&run).map(|(what, error)| (what, error.hint))
+            describe_problem(&run).map(|(what, _)| what)
         };
-        let hint = String::from("Continue resumes from there.");
         assert_eq!(
             told(FinishReason::PauseTurn),
-            Some(("The model server paused the answer.", hint.clone()))
+            Some("The model server paused the answer.")
         );
         assert_eq!(
             told(FinishReason::Length),
-            Some(("The answer reached the length limit.", hint))
+            Some("The answer reached the length limit.")
         );
     }
 }

@@ -9,9 +9,9 @@ use crate::{
     protocol::{ConversationId, Interaction, MessageId},
     ui::{
         browser, components::copy::CopyButton, components::edit_field::EditField,
-        components::files::message_files, components::icons, components::time::Time, runtime::erase::Erase,
-        runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part, state::UserRow,
-        state::use_conversations, state::use_next_message, state::use_run_intents,
+        components::icon_button::IconButton, components::icons, components::time::Time, files::message_files,
+        runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part,
+        state::UserRow, state::use_conversations, state::use_next_message, state::use_run_intents,
     },
 };
 
@@ -108,61 +108,35 @@ fn folded_text(id: MessageId, text: &Arc<str>) -> AnyView {
 /// The button that copies what leads up to the message into a new conversation, with its text as the draft.
 fn branch_button(message: MessageId, text: Arc<str>) -> AnyView {
     let conversations = use_conversations();
-    view! {
-        <button
-            type="button"
-            class="icon-button needs-script"
-            aria-label="Branch"
-            title="Branch into a new conversation"
-            on:click=move |_| conversations.branch(message, Some(text.clone()))
-        >
-            {icons::branch()}
-        </button>
-    }
-    .erase()
+    let press = move || conversations.branch(message, Some(text.clone()));
+    IconButton::new("Branch", icons::branch(), press)
+        .title("Branch into a new conversation")
+        .view()
 }
 
 fn delete_button(conversation_id: ConversationId, message: MessageId) -> AnyView {
     let conversations = use_conversations();
     let view = conversations.view(conversation_id);
     let busy = Memo::new(move |_| view.is_busy());
-    let press = move |_| {
+    let press = move || {
         if !busy.get_untracked() {
             conversations.delete_message(conversation_id, message);
             browser::focus_selector("#message");
         }
     };
-    view! {
-        <button
-            type="button"
-            class="icon-button needs-script"
-            aria-label="Delete"
-            title="Delete, with all that follows"
-            aria-disabled=move || busy.get().then_some("true")
-            on:click=press
-        >
-            {icons::trash()}
-        </button>
-    }
-    .erase()
+    IconButton::new("Delete", icons::trash(), press)
+        .title("Delete, with all that follows")
+        .disabled_while(move || busy.get())
+        .view()
 }
 
 fn edit_button(conversation_id: ConversationId, is_editing: RwSignal<bool>) -> AnyView {
     let view = use_conversations().view(conversation_id);
     let busy = Memo::new(move |_| view.is_busy());
-    view! {
-        <button
-            type="button"
-            class="icon-button needs-script"
-            aria-label="Edit"
-            title="Edit"
-            aria-disabled=move || busy.get().then_some("true")
-            on:click=move |_| is_editing.set(!busy.get_untracked())
-        >
-            {icons::pencil()}
-        </button>
-    }
-    .erase()
+    let press = move || is_editing.set(!busy.get_untracked());
+    IconButton::new("Edit", icons::pencil(), press)
+        .disabled_while(move || busy.get())
+        .view()
 }
 
 #[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]

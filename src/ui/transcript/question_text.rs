@@ -89,7 +89,7 @@ fn fence_of(line: &str) -> Option<&str> {
     (line.len() - text.len() < 4 && length >= 3).then(|| &text[..length])
 }
 
-/// True if a fence opens code: `` ```a``` `` is code within a line.
+/// Returns true if a fence opens code: `` ```a``` `` is code within a line.
 fn can_open(fence: &str, line: &str) -> bool {
     fence.starts_with('~') || !line.trim_start_matches([' ', '`']).contains('`')
 }

@@ -1,6 +1,5 @@
-//! The thinking trace at the top of an answer whose model thinks: one line with the current step, which opens to all
-//! thoughts and tool calls in their order. When the answer is complete, the trace is folded and shows the duration and
-//! the used tools.
+//! The thinking trace at the top of an answer whose model thinks: one line with the current thought, which opens to all of
+//! them. When the thinking has ended, the line shows its duration and the used tools, whose cards are in the answer.
 
 use leptos::{ev, prelude::*};
 
@@ -10,7 +9,6 @@ use super::{
 };
 use crate::{
     protocol::RunStatus,
-    protocol::ToolCall,
     protocol::ToolStatus,
     ui::{
         components::details, markdown::MarkdownView, runtime::clock, runtime::each::Each,
@@ -30,40 +28,38 @@ fn Trace(row: AnswerRow, shown: Memo<Shown>) -> impl IntoView {
     let AnswerRow { id, run, parts, .. } = row;
     let open = RwSignal::new(false);
     let toggled = move |event: ev::Event| open.set(details::is_details_open(&event));
-    // The current step, if the trace shows it.
+    // The current thought.
     let now = {
         let (run, parts) = (run.clone(), parts.clone());
         Memo::new(move |_| {
             let runs = run.with(|run| run.status == RunStatus::Running);
             let last = parts.with(|parts| parts.last().cloned());
-            last.filter(|part| runs && is_step(part))
+            last.filter(|part| runs && part.is_thinking())
         })
     };
     let summary = move || match now.get() {
-        Some(part) => current_step(part),
+        Some(part) => current_thought(&part),
         None => trace_summary(
-            open,
-            run.with(|run| run.elapsed_ms),
-            parts.with(|parts| used_tools(parts)),
+            run.with(|run| run.thought_ms),
+            if open.get() {
+                String::new()
+            } else {
+                parts.with(|parts| used_tools(parts))
+            },
         ),
     };
     let steps = move || {
         shown.with(|shown| {
             shown
                 .all()
-                .filter(|part| is_step(part))
+                .filter(|part| part.is_thinking())
                 .cloned()
                 .collect::<Vec<_>>()
         })
     };
     let step = move |part: PartRow| {
         let prefix = part_id(id, part.key);
-        match part.kind.clone() {
-            PartKind::Tool(call) => {
-                view! { <p class="trace-tool">{move || call.with(call_step)}</p> }.erase()
-            }
-            _ => thought_step(part, prefix, open),
-        }
+        thought_step(part, prefix, open)
     };
     view! {
         <details class="trace fold" on:toggle=toggled>
@@ -75,52 +71,25 @@ fn Trace(row: AnswerRow, shown: Memo<Shown>) -> impl IntoView {
     }
 }
 
-fn is_step(part: &PartRow) -> bool {
-    part.is_thinking() || matches!(part.kind, PartKind::Tool(_))
-}
-
-/// One line with the current step.
-fn current_step(part: PartRow) -> AnyView {
-    let (doing, detail) = match part.kind {
-        PartKind::Tool(call) => {
-            let works = {
-                let call = call.clone();
-                Memo::new(move |_| call.with(|call| call.status == ToolStatus::Running))
-            };
-            let label = call.with_untracked(|call| call.label.clone());
-            let detail = call.with_untracked(|call| call.detail.clone().unwrap_or_default());
-            // The call has ended, and the model is active again.
-            let doing = move || {
-                if works.get() {
-                    label.clone()
-                } else {
-                    "Thinking".into()
-                }
-            };
-            let detail = move || {
-                if works.get() {
-                    detail.clone()
-                } else {
-                    String::new()
-                }
-            };
-            (doing.erase(), detail.erase())
-        }
-        _ => ("Thinking".into_any(), (move || part.latest_line.get()).erase()),
-    };
+/// One line with the latest thought.
+fn current_thought(part: &PartRow) -> AnyView {
+    let latest = part.latest_line.clone();
     view! {
-        <span class="trace-now">{doing} {elapsed()}</span>
+        <span class="trace-now">"Thinking" {elapsed()}</span>
         <Dots/>
-        <span class="trace-latest">{detail}</span>
+        <span class="trace-latest">{move || latest.get()}</span>
     }
     .erase()
 }
 
-/// The summary of a completed trace.
-fn trace_summary(open: RwSignal<bool>, worked_ms: u64, used: String) -> AnyView {
+/// The summary of thinking that has ended: "Thought for 2 s". Short thinking, and that of old answers, has no duration.
+fn trace_summary(thought_ms: u64, used: String) -> AnyView {
+    let words = match clock::format_duration(thought_ms) {
+        Some(took) => ["Thought for ", &took].concat(),
+        None => "Thought".into(),
+    };
     view! {
-        <span>{move || if open.get() { "Hide details" } else { "Show details" }}</span>
-        {clock::format_duration(worked_ms).map(|took| view! { <span class="trace-took">{took}</span> })}
+        <span class="trace-now">{words}</span>
         <span class="trace-latest">{used}</span>
     }
     .erase()
@@ -133,7 +102,9 @@ fn used_tools(parts: &[PartRow]) -> String {
         let PartKind::Tool(call) = &part.kind else {
             continue;
         };
-        let label = call.with(|call| call.label.clone());
+        // The label of a failed call says what it tried.
+        let done = call.with(|call| (call.status == ToolStatus::Complete).then(|| call.label.clone()));
+        let Some(label) = done else { continue };
         match used.iter_mut().find(|(known, _)| *known == label) {
             Some((_, count)) => *count += 1,
             None => used.push((label, 1)),
@@ -144,14 +115,6 @@ fn used_tools(parts: &[PartRow]) -> String {
         _ => [&label, " ×", &count.to_string()].concat(),
     };
     used.into_iter().map(times).collect::<Vec<_>>().join(", ")
-}
-
-/// A tool call, whose card is in the text.
-fn call_step(call: &ToolCall) -> String {
-    match &call.detail {
-        Some(detail) => [&call.label, ": ", detail].concat(),
-        None => call.label.clone(),
-    }
 }
 
 fn thought_step(part: PartRow, prefix: String, open: RwSignal<bool>) -> AnyView {

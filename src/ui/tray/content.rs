@@ -9,11 +9,12 @@ use leptos::{
 use crate::{
     protocol::ConversationId,
     ui::{
-        browser, components::icons, composer::Composer, panel::use_panel, runtime::each::Each,
-        runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::when::When,
-        state::ConversationPhase, state::route::Route, state::tray::SidePage, state::tray::use_tray,
-        state::use_conversation_list, state::use_conversations, state::use_models, state::use_navigation,
-        state::use_run_intents, transcript::Conversation,
+        browser, components::escape::EscapeAction, components::icon_button::IconButton, components::icons,
+        composer::Composer, panel::use_panel, runtime::each::Each, runtime::erase::Erase,
+        runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::when::When, state::ConversationPhase,
+        state::route::Route, state::tray::TrayPage, state::tray::use_tray, state::use_conversation_list,
+        state::use_conversations, state::use_models, state::use_navigation, state::use_run_intents,
+        transcript::Conversation,
     },
 };
 
@@ -44,6 +45,7 @@ fn content() -> AnyView {
                     id="tray-open"
                     class="button tray-open needs-script"
                     title="Ctrl+."
+                    aria-keyshortcuts="Control+."
                     on:click=move |_| tray.set_open(true)
                 >
                     {icons::brand()} "Ask about this page"
@@ -72,8 +74,7 @@ fn OpenTray() -> impl IntoView {
     });
     let covers = move || tray.is_fullscreen();
     let escape = move |event: ev::KeyboardEvent| {
-        let elsewhere = event.default_prevented() || browser::exists("#panel, dialog[open], :popover-open");
-        if event.key() == "Escape" && !elsewhere {
+        if EscapeAction::CloseTray.is_triggered(&event) {
             tray.close();
         }
     };
@@ -89,7 +90,7 @@ fn OpenTray() -> impl IntoView {
     let scene = move || match chat_route.get() {
         Route::New => tray_welcome(),
         Route::Conversation(id) => view! { <Conversation view=conversations.view(id)/> }.erase(),
-        Route::Page(_) | Route::Settings | Route::Nowhere => ().into_any(),
+        Route::Page(_) | Route::Settings | Route::NotFound => ().into_any(),
     };
     view! {
         <section
@@ -103,18 +104,11 @@ fn OpenTray() -> impl IntoView {
         >
             <header class="tray-head">
                 <ConversationPicker/>
-                <button
-                    type="button"
-                    class="icon-button"
-                    aria-label="New conversation"
-                    title="New conversation"
-                    on:click=move |_| {
-                        tray.show(Route::New);
-                        browser::focus_selector("#message");
-                    }
-                >
-                    {icons::plus()}
-                </button>
+                {IconButton::new("New conversation", icons::plus(), move || {
+                    tray.show(Route::New);
+                    browser::focus_selector("#message");
+                })
+                .view()}
                 <a
                     class="icon-button"
                     href=move || chat_route.get().path()
@@ -128,6 +122,7 @@ fn OpenTray() -> impl IntoView {
                     class="icon-button"
                     aria-label="Close the chat"
                     title="Close the chat (Ctrl+.)"
+                    aria-keyshortcuts="Control+."
                     on:click=move |_| tray.close()
                 >
                     {icons::close()}
@@ -195,8 +190,9 @@ fn ConversationPicker() -> impl IntoView {
 /// The welcome of an empty tray, with suggested questions.
 fn tray_welcome() -> AnyView {
     let (tray, models, run_intents) = (use_tray(), use_models(), use_run_intents());
-    let question = move |text: &'static str| {
-        let ask = move |_| run_intents.send(Route::New, text.into(), models.requested());
+    let question = move |text: String| {
+        let message = text.clone();
+        let ask = move |_| run_intents.send(Route::New, message.clone(), models.requested());
         view! {
             <li>
                 <button type="button" class="suggestion" on:click=ask>{text}</button>
@@ -204,13 +200,13 @@ fn tray_welcome() -> AnyView {
         }
     };
     let words = move || {
-        tray.side_page().map(
-            |SidePage {
+        tray.tray_page().map(
+            |TrayPage {
                  about,
                  suggested_questions: questions,
                  ..
              }| {
-                let questions: Vec<_> = questions.run(()).iter().copied().map(question).collect();
+                let questions: Vec<_> = questions.run(()).into_iter().map(question).collect();
                 view! {
                     <p>{about}</p>
                     <ul class="suggestions">{questions}</ul>

@@ -62,7 +62,7 @@ impl BodyDecoder {
         self.has_room(written)
     }
 
-    /// Unpacks the rest at the end.
+    /// Unpacks the rest after the last chunk. Returns `true` if there was room for it.
     fn finish(&mut self) -> Result<bool, FetchError> {
         match self {
             Self::Plain(_) => Ok(true),

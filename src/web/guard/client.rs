@@ -1,4 +1,4 @@
-//! The web client: follows redirects by hand and checks each address.
+//! The web client: follows redirects by hand and checks each URL.
 
 use std::{error::Error, io, sync::Arc, time::Duration};
 
@@ -7,7 +7,7 @@ use reqwest::{Client, ClientBuilder, Response, StatusCode, Url, dns::Resolve, he
 use super::{
     address, body,
     resolver::{GuardedResolver, InternalNameError, SystemResolver, UnknownNameError},
-    target::Target,
+    target::CheckedUrl,
 };
 use crate::{
     http_client::{causes::causes, install_tls},
@@ -45,12 +45,12 @@ impl Default for WebConfig {
 /// A downloaded response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Download {
-    /// The address after all redirects.
+    /// The URL after all redirects.
     pub url: Url,
     /// The `Content-Type` with its parameters; empty if the server sent none.
     pub content_type: String,
     pub body: Vec<u8>,
-    /// The body was longer than the limit.
+    /// True if the body was longer than the limit.
     pub is_cut: bool,
 }
 
@@ -63,7 +63,7 @@ pub enum WebClientError {
     Http(#[from] reqwest::Error),
 }
 
-/// Fetches public addresses. One is enough for a process; cloning is cheap.
+/// Fetches URLs of the public internet. One is enough for a process; cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct WebClient {
     /// For all other hosts: connects to checked addresses only.
@@ -114,20 +114,20 @@ impl WebClient {
         Self::with_resolvers(config, resolver.clone(), resolver)
     }
 
-    /// Fetches an address, if its content type is `wanted`. A response without a content type is
+    /// Fetches a URL, if its content type is `wanted`. A response without a content type is
     /// always accepted.
     ///
     /// # Errors
     ///
-    /// If the address or a redirect is not allowed, or if there is no such response in time.
+    /// If the URL or a redirect is not allowed, or if there is no such response in time.
     pub async fn get(&self, url: &str, wanted: fn(&str) -> bool) -> Result<Download, FetchError> {
-        let target = Target::parse(url, &self.allowed)?;
+        let target = CheckedUrl::parse(url, &self.allowed)?;
         tokio::time::timeout(self.config.timeout, self.download(target, wanted))
             .await
             .unwrap_or(Err(FetchError::Timeout(self.config.timeout)))
     }
 
-    async fn download(&self, target: Target, wanted: fn(&str) -> bool) -> Result<Download, FetchError> {
+    async fn download(&self, target: CheckedUrl, wanted: fn(&str) -> bool) -> Result<Download, FetchError> {
         let (target, response) = self.follow(target).await?;
         if !response.status().is_success() {
             let status = response.status().as_u16();
@@ -151,8 +151,8 @@ impl WebClient {
         })
     }
 
-    /// Follows redirects. Each target is checked like the first address.
-    async fn follow(&self, mut target: Target) -> Result<(Target, Response), FetchError> {
+    /// Follows redirects. Each target is checked like the first URL.
+    async fn follow(&self, mut target: CheckedUrl) -> Result<(CheckedUrl, Response), FetchError> {
         for _ in 0..=self.config.max_redirects {
             let response = self.ask(&target).await?;
             let Some(location) = redirect_location(&response) else {
@@ -163,8 +163,8 @@ impl WebClient {
         Err(FetchError::TooManyRedirects(self.config.max_redirects))
     }
 
-    /// Sends one request to one checked address.
-    async fn ask(&self, target: &Target) -> Result<Response, FetchError> {
+    /// Sends one request to one checked URL.
+    async fn ask(&self, target: &CheckedUrl) -> Result<Response, FetchError> {
         let client = if target.is_exempt {
             &self.exempt
         } else {
@@ -178,7 +178,7 @@ impl WebClient {
         if target.is_exempt || is_public_peer(&response) {
             Ok(response)
         } else {
-            Err(FetchError::InternalAddress(target.host()))
+            Err(FetchError::InternalAddress(target.quoted_host()))
         }
     }
 }
@@ -235,8 +235,8 @@ fn client_builder(config: &WebConfig, resolver: Arc<dyn Resolve>) -> ClientBuild
 }
 
 /// Converts an error without a response.
-fn fetch_error(error: &reqwest::Error, target: &Target) -> FetchError {
-    let host = target.host();
+fn fetch_error(error: &reqwest::Error, target: &CheckedUrl) -> FetchError {
+    let host = target.quoted_host();
     if causes(error).any(<dyn Error>::is::<InternalNameError>) {
         return FetchError::InternalAddress(host);
     }

@@ -1,8 +1,8 @@
-//! An HTTP client for untrusted addresses. It never connects to an internal address.
+//! An HTTP client for untrusted URLs. It never connects to an internal IP address.
 //!
 //! - The checked addresses are the ones that are connected to: [`resolver`] checks every address of
 //!   a name and passes exactly these to the connection, so a name can't change in between. A
-//!   literal IP address bypasses the resolver: [`target`] checks it, for the first address and for
+//!   literal IP address bypasses the resolver: [`target`] checks it, for the first URL and for
 //!   each redirect; redirects are followed by hand. The connection's peer is checked once more
 //!   before anything is read.
 //! - Every address that is not plainly public counts as internal: [`address`] has the ranges.

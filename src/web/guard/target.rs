@@ -1,4 +1,4 @@
-//! Checks that an address may be fetched, by its text alone.
+//! Checks that a URL may be fetched, by its text alone.
 
 use std::net::IpAddr;
 
@@ -17,16 +17,16 @@ const BLOCKED_PORTS: [u16; 83] = [
     2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ];
 
-/// An address that passed the check of its text.
+/// A URL that passed the check of its text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Target {
+pub struct CheckedUrl {
     pub url: Url,
-    /// The host may be internal.
+    /// True if the host may be internal.
     pub is_exempt: bool,
 }
 
-impl Target {
-    /// Parses an untrusted address. The parser is the browsers' one: `0x7f.1`, `2130706433` and
+impl CheckedUrl {
+    /// Parses an untrusted URL. The parser is the browsers' one: `0x7f.1`, `2130706433` and
     /// `１２７。０。０。１` are 127.0.0.1 from here on.
     pub fn parse(text: &str, allowed: &AllowedHosts) -> Result<Self, FetchError> {
         let text = text.trim();
@@ -34,7 +34,7 @@ impl Target {
         Self::check(url, allowed)
     }
 
-    /// Returns the target of a redirect from this address.
+    /// Returns the target of a redirect from this URL.
     pub fn redirect(&self, location: &[u8], allowed: &AllowedHosts) -> Result<Self, FetchError> {
         let location = str::from_utf8(location).map_err(|_| FetchError::InvalidRedirect)?;
         let url = self.url.join(location).map_err(|_| FetchError::InvalidRedirect)?;
@@ -56,7 +56,7 @@ impl Target {
         url.set_fragment(None);
         let exempt = allowed.contains(&url);
         if !exempt && literal_ip(&url).is_some_and(|ip| !address::is_public(ip)) {
-            return Err(FetchError::InternalAddress(host(&url)));
+            return Err(FetchError::InternalAddress(quoted_host(&url)));
         }
         Ok(Self {
             url,
@@ -64,12 +64,13 @@ impl Target {
         })
     }
 
-    pub fn host(&self) -> String {
-        host(&self.url)
+    /// Returns the host for an error text, shortened to one line.
+    pub fn quoted_host(&self) -> String {
+        quoted_host(&self.url)
     }
 }
 
-fn host(url: &Url) -> String {
+fn quoted_host(url: &Url) -> String {
     quote_line(url.host_str().unwrap_or_default())
 }
 
@@ -83,11 +84,11 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<String, FetchError> {
-        Target::parse(text, &AllowedHosts::default()).map(|target| target.url.into())
+        CheckedUrl::parse(text, &AllowedHosts::default()).map(|target| target.url.into())
     }
 
     #[test]
-    fn accepts_web_addresses_without_fragment() {
+    fn accepts_web_urls_without_fragment() {
         assert_eq!(
             parse("  https://example.org:8443/a?b=c#d "),
             Ok("https://example.org:8443/a?b=c".into())
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_other_addresses() {
+    fn rejects_other_urls() {
         assert_eq!(
             parse("example.org"),
             Err(FetchError::InvalidUrl("example.org".into()))
@@ -115,7 +116,7 @@ mod tests {
     #[test]
     fn checks_redirect_targets() {
         let none = AllowedHosts::default();
-        let from = Target::parse("https://example.org/a/b", &none).unwrap();
+        let from = CheckedUrl::parse("https://example.org/a/b", &none).unwrap();
         let to = |location: &str| {
             from.redirect(location.as_bytes(), &none)
                 .map(|target| target.url.into())

@@ -4,7 +4,7 @@ use html5gum::StartTag;
 
 use super::tag::Tag;
 
-/// ARIA roles of content beside the main text.
+/// ARIA roles of content outside the main text.
 const ASIDE_ROLES: [&[u8]; 11] = [
     b"alert",
     b"alertdialog",
@@ -38,7 +38,7 @@ pub fn role_tag(tag: &StartTag<()>) -> Option<Tag> {
     }
 }
 
-/// Returns `true` for an element that is not shown, or that is beside the main text.
+/// Returns `true` for an element that is not shown, or that is outside the main text.
 pub fn is_hidden(tag: &StartTag<()>) -> bool {
     let attribute = |name| attribute_bytes(tag, name).map(<[u8]>::to_ascii_lowercase);
     let is_invisible = |style: Vec<u8>| {

@@ -26,15 +26,15 @@ const SCOPE_BOUNDARIES: &[Tag] = &[Tag::Table, Tag::Td, Tag::Th];
 
 /// A parsed page.
 #[derive(Debug, Default)]
-pub struct Document {
-    pub nodes: Vec<Node>,
+pub struct HtmlDocument {
+    pub nodes: Vec<HtmlNode>,
     pub metadata: PageMetadata,
-    /// The page had more nodes than the limit.
+    /// True if the page had more nodes than the limit.
     pub is_cut: bool,
 }
 
 #[derive(Debug)]
-pub enum Node {
+pub enum HtmlNode {
     Text(Box<str>),
     Element(Element),
 }
@@ -44,10 +44,10 @@ pub struct Element {
     pub tag: Tag,
     /// The index of the first node after its content.
     pub end: usize,
-    /// The address of a link, the alternative text of an image, or the first number of an ordered
+    /// The URL of a link, the alternative text of an image, or the first number of an ordered
     /// list.
     pub attribute: Option<Box<str>>,
-    /// A layout table: it contains other tables.
+    /// True for a layout table, which contains other tables.
     pub is_layout: bool,
 }
 
@@ -60,7 +60,7 @@ pub enum KeepMode {
     WithHidden,
 }
 
-impl Document {
+impl HtmlDocument {
     pub fn parse(html: &str, keep: KeepMode) -> Self {
         let mut emitter = DefaultEmitter::default();
         emitter.naively_switch_states(true);
@@ -87,19 +87,19 @@ impl Document {
             .iter()
             .enumerate()
             .find_map(|(index, node)| match node {
-                Node::Element(element) if element.tag == Tag::Heading(1) => Some((index, element.end)),
+                HtmlNode::Element(element) if element.tag == Tag::Heading(1) => Some((index, element.end)),
                 _ => None,
             })?;
         let text = self.nodes[start..end].iter().filter_map(|node| match node {
-            Node::Text(text) => Some(&**text),
-            Node::Element(_) => None,
+            HtmlNode::Text(text) => Some(&**text),
+            HtmlNode::Element(_) => None,
         });
         page_metadata::short_line(&text.collect::<String>())
     }
 }
 
 struct HtmlTreeBuilder {
-    document: Document,
+    document: HtmlDocument,
     keep: KeepMode,
     open: Vec<OpenElement>,
     /// The positions in `open` of each tag. A search through `open` for every tag would take
@@ -122,7 +122,7 @@ struct OpenElement {
 impl HtmlTreeBuilder {
     fn new(keep: KeepMode) -> Self {
         Self {
-            document: Document::default(),
+            document: HtmlDocument::default(),
             keep,
             open: Vec::new(),
             open_by_tag: BTreeMap::new(),
@@ -167,7 +167,7 @@ impl HtmlTreeBuilder {
             _ => {}
         }
         let index = self.document.nodes.len();
-        self.document.nodes.push(Node::Element(Element {
+        self.document.nodes.push(HtmlNode::Element(Element {
             tag,
             end: index + 1,
             attribute: match tag {
@@ -184,7 +184,9 @@ impl HtmlTreeBuilder {
     /// Marks the tables around a table as layout.
     fn mark_layout(&mut self) {
         for open in self.open.iter().filter(|open| open.tag == Tag::Table) {
-            if let Some(Node::Element(table)) = open.node.and_then(|node| self.document.nodes.get_mut(node)) {
+            if let Some(HtmlNode::Element(table)) =
+                open.node.and_then(|node| self.document.nodes.get_mut(node))
+            {
                 table.is_layout = true;
             }
         }
@@ -240,7 +242,7 @@ impl HtmlTreeBuilder {
             return;
         };
         if self.nearest_open(stops).is_none_or(|stop| stop < position) {
-            self.close_to(position);
+            self.close_from(position);
         }
     }
 
@@ -251,13 +253,15 @@ impl HtmlTreeBuilder {
             .max()
     }
 
-    fn close_to(&mut self, depth: usize) {
+    /// Closes all elements from this position in `open` on.
+    fn close_from(&mut self, depth: usize) {
         // They were inside the closed element.
         self.too_deep.clear();
         let end = self.document.nodes.len();
         for open in self.open.drain(depth..) {
             self.open_by_tag.get_mut(&open.tag).and_then(Vec::pop);
-            if let Some(Node::Element(element)) = open.node.and_then(|node| self.document.nodes.get_mut(node))
+            if let Some(HtmlNode::Element(element)) =
+                open.node.and_then(|node| self.document.nodes.get_mut(node))
             {
                 element.end = end;
             }
@@ -273,12 +277,12 @@ impl HtmlTreeBuilder {
             self.document.metadata.set_title(&text);
         }
         if self.skipped_from.is_none() {
-            self.document.nodes.push(Node::Text(text.into()));
+            self.document.nodes.push(HtmlNode::Text(text.into()));
         }
     }
 
-    fn finish(mut self) -> Document {
-        self.close_to(0);
+    fn finish(mut self) -> HtmlDocument {
+        self.close_from(0);
         self.document
     }
 }

@@ -2,7 +2,7 @@
 
 use reqwest::Url;
 
-/// Maximum length of an address; longer ones are data.
+/// Maximum length of a URL; longer ones are data.
 const MAX_URL_BYTES: usize = 2000;
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl LinkResolver {
         }
     }
 
-    /// Returns the absolute address of a link, if it is a web address and not a fragment of this
+    /// Returns the absolute URL of a link, if it is a web URL and not a fragment of this
     /// page.
     pub fn resolve(&self, href: &str) -> Option<String> {
         if href.len() > MAX_URL_BYTES {
@@ -33,8 +33,8 @@ impl LinkResolver {
         let is_here = url.fragment().is_some() && without_fragment(&url) == without_fragment(&self.page);
         let is_web = matches!(url.scheme(), "http" | "https");
         // Parentheses would end the link.
-        let address = url.as_str().replace('(', "%28").replace(')', "%29");
-        (is_web && !is_here && address.len() <= MAX_URL_BYTES).then_some(address)
+        let url = url.as_str().replace('(', "%28").replace(')', "%29");
+        (is_web && !is_here && url.len() <= MAX_URL_BYTES).then_some(url)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{
-    html_tree::{Document, Node},
+    html_tree::{HtmlDocument, HtmlNode},
     tag::Tag,
 };
 
@@ -14,14 +14,14 @@ pub struct ProseIndex {
 }
 
 impl ProseIndex {
-    pub fn from_document(document: &Document) -> Self {
+    pub fn from_document(document: &HtmlDocument) -> Self {
         let mut before = Vec::with_capacity(document.nodes.len() + 1);
         let (mut total, mut link_end) = (0, 0);
         for (index, node) in document.nodes.iter().enumerate() {
             before.push(total);
             match node {
-                Node::Element(element) if element.tag == Tag::A => link_end = link_end.max(element.end),
-                Node::Text(text) if index >= link_end => {
+                HtmlNode::Element(element) if element.tag == Tag::A => link_end = link_end.max(element.end),
+                HtmlNode::Text(text) if index >= link_end => {
                     total += text.split_whitespace().map(str::len).sum::<usize>();
                 }
                 _ => {}
@@ -37,7 +37,7 @@ impl ProseIndex {
 
     /// Finds the main content: a `<main>` with a good part of the page's text, and in it the one
     /// article with most of it.
-    pub fn find_content(&self, document: &Document) -> Range<usize> {
+    pub fn find_content(&self, document: &HtmlDocument) -> Range<usize> {
         let page = 0..document.nodes.len();
         let main = self.largest_part(document, &page, Tag::Main);
         let main = main.filter(|part| self.chars_in(part) * 3 >= self.chars_in(&page));
@@ -49,10 +49,10 @@ impl ProseIndex {
 
     /// Returns the element with this tag that has the most prose in a part; the first one if
     /// several have the same amount.
-    fn largest_part(&self, document: &Document, part: &Range<usize>, tag: Tag) -> Option<Range<usize>> {
+    fn largest_part(&self, document: &HtmlDocument, part: &Range<usize>, tag: Tag) -> Option<Range<usize>> {
         let all = document.nodes[part.clone()].iter().zip(part.start..);
         let parts = all.filter_map(|(node, start)| match node {
-            Node::Element(element) if element.tag == tag => Some(start..element.end),
+            HtmlNode::Element(element) if element.tag == tag => Some(start..element.end),
             _ => None,
         });
         parts.reduce(|best, next| {

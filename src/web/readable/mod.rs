@@ -24,7 +24,7 @@ mod writer;
 use reqwest::Url;
 use serde::de::IgnoredAny;
 
-use self::html_tree::{Document, KeepMode};
+use self::html_tree::{HtmlDocument, KeepMode};
 use super::{FetchError, guard::Download};
 use crate::protocol::json::pretty_print_up_to;
 
@@ -34,8 +34,8 @@ const MAX_TEXT_BYTES: usize = 1 << 20;
 
 /// A page for a model or a user to read. All of it is untrusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Page {
-    /// The address after redirects.
+pub struct ReadablePage {
+    /// The URL after redirects.
     pub url: String,
     pub title: Option<String>,
     /// The author, as given by the page.
@@ -45,7 +45,7 @@ pub struct Page {
     /// The text with headings, lists, tables, code and links as in Markdown. Empty if the page has
     /// no text without its scripts.
     pub text: String,
-    /// The page exceeded the limits.
+    /// True if the page exceeded the limits.
     pub is_cut: bool,
 }
 
@@ -68,7 +68,7 @@ pub fn is_readable(content_type: &str) -> bool {
 /// # Errors
 ///
 /// If it is not text, whatever its content type says.
-pub fn read_page(download: &Download) -> Result<Page, FetchError> {
+pub fn read_page(download: &Download) -> Result<ReadablePage, FetchError> {
     let kind = match content_kind(&download.content_type) {
         Some(kind) => kind,
         None if essence(&download.content_type).is_empty() => sniff_kind(&download.body),
@@ -83,7 +83,7 @@ pub fn read_page(download: &Download) -> Result<Page, FetchError> {
         ContentKind::Json => read_json(&text),
         ContentKind::Text => read_plain(&text),
     };
-    Ok(Page {
+    Ok(ReadablePage {
         url: download.url.to_string(),
         is_cut: page.is_cut || download.is_cut,
         ..page
@@ -136,31 +136,31 @@ fn detect_binary(body: &[u8]) -> Option<&'static str> {
     (start.contains(&0) && !is_utf16).then_some("binary data")
 }
 
-fn read_html(text: &str, url: &Url) -> Page {
-    let document = Document::parse(text, KeepMode::VisibleOnly);
+fn read_html(text: &str, url: &Url) -> ReadablePage {
+    let document = HtmlDocument::parse(text, KeepMode::VisibleOnly);
     let page = build_page(&document, url);
     if !page.text.is_empty() {
         return page;
     }
     // Some pages hide all their content until their scripts have run.
-    build_page(&Document::parse(text, KeepMode::WithHidden), url)
+    build_page(&HtmlDocument::parse(text, KeepMode::WithHidden), url)
 }
 
-fn build_page(document: &Document, url: &Url) -> Page {
+fn build_page(document: &HtmlDocument, url: &Url) -> ReadablePage {
     let rendered = render::render(document, url);
     let facts = &document.metadata;
-    Page {
+    ReadablePage {
         title: facts.title().or_else(|| document.first_heading()),
         byline: facts.byline.clone(),
         published: facts.published.clone(),
         text: rendered.text,
         is_cut: rendered.is_cut || document.is_cut,
-        ..Page::default()
+        ..ReadablePage::default()
     }
 }
 
 /// Reads JSON with each member on its own line. What is not JSON is read as plain text.
-fn read_json(text: &str) -> Page {
+fn read_json(text: &str) -> ReadablePage {
     match serde_json::from_str::<IgnoredAny>(text) {
         Ok(_) => read_plain(&pretty_print_up_to(text, MAX_TEXT_BYTES)),
         Err(_) => read_plain(text),
@@ -168,14 +168,14 @@ fn read_json(text: &str) -> Page {
 }
 
 /// Reads plain text, without invisible characters.
-fn read_plain(text: &str) -> Page {
+fn read_plain(text: &str) -> ReadablePage {
     let end = text.floor_char_boundary(MAX_TEXT_BYTES);
     let seen = text[..end]
         .chars()
         .filter(|&c| c == '\n' || c == '\t' || !writer::is_invisible(c));
-    Page {
+    ReadablePage {
         text: seen.collect(),
         is_cut: end < text.len(),
-        ..Page::default()
+        ..ReadablePage::default()
     }
 }

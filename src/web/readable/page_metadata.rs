@@ -54,7 +54,7 @@ impl PageMetadata {
         };
         if field.is_none() {
             let content = attribute_text(tag, "content").and_then(|content| short_line(&content));
-            // An address is not a name.
+            // A URL is not a name.
             *field = content.filter(|content| !content.starts_with("http"));
         }
     }

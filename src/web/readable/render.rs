@@ -5,7 +5,7 @@ use std::ops::Range;
 use reqwest::Url;
 
 use super::{
-    html_tree::{Document, Element, Node},
+    html_tree::{Element, HtmlDocument, HtmlNode},
     links::LinkResolver,
     main_content::ProseIndex,
     tag::Tag,
@@ -18,10 +18,10 @@ pub struct Rendered {
     pub is_cut: bool,
 }
 
-pub fn render(document: &Document, url: &Url) -> Rendered {
+pub fn render(document: &HtmlDocument, url: &Url) -> Rendered {
     let prose = ProseIndex::from_document(document);
     let content = prose.find_content(document);
-    let mut renderer = Renderer {
+    let mut renderer = PageRenderer {
         document,
         prose_index: &prose,
         content: content.clone(),
@@ -39,8 +39,8 @@ pub fn render(document: &Document, url: &Url) -> Rendered {
     }
 }
 
-struct Renderer<'a> {
-    document: &'a Document,
+struct PageRenderer<'a> {
+    document: &'a HtmlDocument,
     prose_index: &'a ProseIndex,
     content: Range<usize>,
     open: Vec<&'a Element>,
@@ -50,18 +50,18 @@ struct Renderer<'a> {
     /// The next number of each open list, if it is numbered.
     numbers: Vec<Option<u64>>,
     /// The present table, which contains no other tables.
-    table: Option<Table>,
+    table: Option<OpenTable>,
     links: LinkResolver,
 }
 
 #[derive(Default)]
-struct Table {
+struct OpenTable {
     rows: usize,
     /// The number of cells in the present row.
     cells: usize,
 }
 
-impl<'a> Renderer<'a> {
+impl<'a> PageRenderer<'a> {
     /// Writes a part of the page. Returns `true` if it was cut off.
     fn write_range(&mut self, part: Range<usize>) -> bool {
         let mut index = part.start;
@@ -71,11 +71,11 @@ impl<'a> Renderer<'a> {
                 break;
             }
             index = match &self.document.nodes[index] {
-                Node::Text(text) => {
+                HtmlNode::Text(text) => {
                     self.writer.text(text);
                     index + 1
                 }
-                Node::Element(element) => self.enter(index, element),
+                HtmlNode::Element(element) => self.enter(index, element),
             };
         }
         self.close_before(usize::MAX);
@@ -130,7 +130,7 @@ impl<'a> Renderer<'a> {
             Tag::Li => self.begin_item(),
             Tag::Dd => self.writer.set_line_prefix(": "),
             Tag::Table if !element.is_layout && self.table.is_none() && self.writer.inline_depth == 0 => {
-                self.table = Some(Table::default());
+                self.table = Some(OpenTable::default());
             }
             Tag::Tr => self.begin_row(),
             Tag::Td | Tag::Th => self.begin_cell(),
@@ -202,10 +202,12 @@ impl<'a> Renderer<'a> {
         let mut text = String::new();
         for node in &self.document.nodes[part.start + 1..part.end] {
             match node {
-                Node::Text(more) => text.push_str(more),
-                Node::Element(element) if element.tag == Tag::Br => text.push('\n'),
-                Node::Element(element) if element.tag.is_block() && !text.ends_with('\n') => text.push('\n'),
-                Node::Element(_) => {}
+                HtmlNode::Text(more) => text.push_str(more),
+                HtmlNode::Element(element) if element.tag == Tag::Br => text.push('\n'),
+                HtmlNode::Element(element) if element.tag.is_block() && !text.ends_with('\n') => {
+                    text.push('\n')
+                }
+                HtmlNode::Element(_) => {}
             }
         }
         text

@@ -32,7 +32,7 @@ pub enum Tag {
     Ul,
     /// The banner at the top of a page, or the heading of an article.
     Header,
-    /// Navigation and other content beside the text.
+    /// Navigation and other content outside the main text.
     Aside,
     /// Content that is not text: scripts, styles, controls, media.
     NoText,

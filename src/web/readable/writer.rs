@@ -50,11 +50,12 @@ impl Writer {
         }
     }
 
-    /// Removes a prefix without words.
+    /// Removes the prefix of the next line, if no words followed it.
     pub fn clear_line_prefix(&mut self) {
         self.line_prefix.clear();
     }
 
+    /// Begins markup with a bracket, which is written before the next word.
     pub fn open(&mut self, bracket: char) {
         self.pending_opening.push(bracket);
     }
@@ -147,8 +148,8 @@ impl Writer {
 /// Returns `true` for a character that people don't see but a model might read: controls, direction
 /// marks, tags.
 ///
-/// The list is shorter on purpose than that of [`markdown::is_unseen`](crate::markdown::is_unseen): the joiners and
-/// variation selectors of emoji belong to the text of a page, but not to the address of a link.
+/// The list is shorter on purpose than that of [`markdown::is_invisible`](crate::markdown::is_invisible): the joiners and
+/// variation selectors of emoji belong to the text of a page, but not to the URL of a link.
 pub fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,

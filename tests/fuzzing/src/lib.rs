@@ -18,7 +18,7 @@ pub use proptest;
 /// The seed of every randomised test unless `PARLOR_FUZZ_SEED` is set.
 const DEFAULT_SEED: u64 = 20_261_123;
 
-/// The folder of stored failing cases, beside `src` and in the repository's root.
+/// The folder of stored failing cases, next to `src` and in the repository's root.
 const REGRESSIONS_FOLDER: &str = "proptest-regressions";
 
 /// The number of inputs that a strategy may reject for each case.

@@ -1,15 +1,16 @@
 //! Every route × everybody who may not use it, and then its owner.
 //!
-//! The routes of the API are those of its document, the server functions those that are registered, and all others are read from
-//! the source: a path without an entry fails.
-
-use std::{collections::BTreeSet, fs, path::Path};
+//! [`routes`](super::routes) has the routes, and a test that none is missing.
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::{AT_ONCE, Browser, PASSWORD, with_passwords};
+use super::{
+    AT_ONCE, Browser, PASSWORD,
+    routes::{ADMINISTRATORS, OWN},
+    with_passwords,
+};
 use crate::{
     fuzz::{
         start_parlor_with,
@@ -18,50 +19,6 @@ use crate::{
     support::{Parlor, TEST_TIMEOUT},
     tokens::{create_token, list_tokens, revoke},
 };
-
-/// Routes that everybody may use.
-const PUBLIC: [&str; 6] = [
-    "/sign-in",
-    "/setup",
-    "/sign-up",
-    "/invitation/{secret}",
-    "/new-password/{secret}",
-    "/healthz",
-];
-
-/// Routes of a signed-in user about nothing that another user has.
-const OWN: [(&str, &str); 6] = [
-    ("POST", "/sign-out"),
-    ("GET", "/account"),
-    ("POST", "/account/password"),
-    ("POST", "/account/session/end"),
-    ("POST", "/account/sessions/end"),
-    ("POST", "/frame"),
-];
-
-/// Routes of administrators.
-const ADMINISTRATORS: [(&str, &str); 7] = [
-    ("GET", "/account/users"),
-    ("POST", "/account/users/invite"),
-    ("POST", "/account/users/uninvite"),
-    ("POST", "/account/users/password"),
-    ("POST", "/account/users/disable"),
-    ("POST", "/account/users/enable"),
-    ("POST", "/account/users/delete"),
-];
-
-/// Patterns that match what no other route does.
-const CATCH_ALL: [&str; 9] = [
-    "/api",
-    "/api/",
-    "/api/{*unknown}",
-    "/v1",
-    "/v1/",
-    "/v1/{*unknown}",
-    "/rpc",
-    "/rpc/",
-    "/rpc/{*unknown}",
-];
 
 /// Routes that make the named conversation if it does not exist, as clients choose its id. Nobody can guess the id of another
 /// one, which is taken.
@@ -72,8 +29,16 @@ const MAKE_CONVERSATIONS: [&str; 4] = [
     "/api/chat/batch",
 ];
 
-/// Targets whose valid arguments name nothing that exists: an unknown address, a message in a queue.
-const NAME_NOTHING_OF_THE_OWNER: [&str; 2] = ["/v1/models", "/rpc/change_queue"];
+/// Server functions of readers, who need no account: without the key of a share they answer everybody as if there was none.
+const OF_READERS: [&str; 2] = ["/rpc/shared_conversation", "/rpc/shared_payload"];
+
+/// Targets whose valid arguments name nothing that exists: an unknown URL, a message in a queue, the key of a share.
+const NAME_NOTHING_OF_THE_OWNER: [&str; 4] = [
+    "/v1/models",
+    "/rpc/change_queue",
+    "/rpc/shared_conversation",
+    "/rpc/shared_payload",
+];
 
 /// Server functions and routes that change nothing of others and say the same about what does not exist, but with success:
 /// deleting or stopping something that is gone is no error, and what does not exist has used no tokens.
@@ -89,7 +54,7 @@ const SUCCEED_WITHOUT_OBJECT: [&str; 7] = [
 
 fn request(parlor: &Parlor, client: &reqwest::Client, target: &Target, ids: &Ids) -> RequestBuilder {
     let method: Method = target.method.parse().unwrap();
-    let request = client.request(method, format!("{}{}", parlor.url, target.address(ids)));
+    let request = client.request(method, format!("{}{}", parlor.url, target.url(ids)));
     if target.method == "GET" {
         return request;
     }
@@ -109,7 +74,7 @@ fn request(parlor: &Parlor, client: &reqwest::Client, target: &Target, ids: &Ids
 async fn send(request: RequestBuilder) -> (u16, String) {
     let response = timeout(TEST_TIMEOUT, request.send())
         .await
-        .expect("an answer")
+        .expect("a response")
         .unwrap();
     let status = response.status().as_u16();
     let content_type = response
@@ -214,7 +179,12 @@ async fn only_the_owner_reaches_anything() {
         for (who, client) in [("nobody", &nobody), ("an expired session", &expired)] {
             let found = send(request(&parlor, client, target, &ids)).await;
             let unknown = send(request(&parlor, client, target, &missing)).await;
-            expect(found.0 == 401 && found == unknown, who, target, &found);
+            let refused = if OF_READERS.contains(&target.path.as_str()) {
+                404
+            } else {
+                401
+            };
+            expect(found.0 == refused && found == unknown, who, target, &found);
         }
         let found = send(request(&parlor, &nobody, target, &ids).bearer_auth(&token)).await;
         expect(found.0 == 401, "a revoked token", target, &found);
@@ -298,7 +268,7 @@ async fn account_pages_belong_to_their_users() {
 }
 
 #[tokio::test]
-async fn a_signed_out_form_is_refused_so_that_its_text_stays() {
+async fn refused_signed_out_form_keeps_its_text() {
     let (_folder, _upstream, parlor) = start_parlor_with(with_passwords).await;
     let mut ann = Browser::new(&parlor);
     ann.set_up(&parlor, "ann").await;
@@ -313,54 +283,4 @@ async fn a_signed_out_form_is_refused_so_that_its_text_stays() {
     );
     let page = nobody.get("/c/1").send().await.unwrap();
     assert_eq!(page.headers()["location"], "/sign-in?next=%2Fc%2F1");
-}
-
-/// Returns the patterns of all routes in the source.
-fn declared_routes(folder: &Path, routes: &mut BTreeSet<String>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            declared_routes(&path, routes);
-            continue;
-        }
-        // Only `make dev` has the routes of the latter.
-        if path.ends_with("tests.rs") || path.ends_with("dev_reload.rs") {
-            continue;
-        }
-        let source = fs::read_to_string(&path).unwrap();
-        for call in source.split("route(").skip(1) {
-            let call = call.trim_start();
-            match call.strip_prefix('"') {
-                Some(literal) => routes.extend(literal.split('"').next().map(str::to_owned)),
-                None if call.starts_with("frame::PATH") => routes.extend(["/frame".to_owned()]),
-                None if call.starts_with("rpc::UPLOAD_PATH") => routes.extend(["/rpc/files".to_owned()]),
-                // Files of the page, and the definition of a helper.
-                None => assert!(call.starts_with("&address"), "{}: {call:.40}", path.display()),
-            }
-        }
-    }
-}
-
-#[test]
-fn every_route_has_an_entry() {
-    let mut routes = BTreeSet::new();
-    declared_routes(Path::new("src/http"), &mut routes);
-    declared_routes(Path::new("src/assets"), &mut routes);
-    assert!(routes.len() > 40, "{routes:?}");
-    let known: BTreeSet<String> = all_targets()
-        .into_iter()
-        .map(|target| target.path)
-        .chain(
-            OWN.into_iter()
-                .chain(ADMINISTRATORS)
-                .map(|(_, path)| path.to_owned()),
-        )
-        .chain(PUBLIC.into_iter().chain(CATCH_ALL).map(str::to_owned))
-        .chain(["/pkg/{*name}".to_owned()])
-        .collect();
-    let missing: Vec<_> = routes.difference(&known).collect();
-    assert!(
-        missing.is_empty(),
-        "add these to this file, or to the fuzzer's targets: {missing:?}"
-    );
 }

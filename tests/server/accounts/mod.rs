@@ -1,10 +1,17 @@
 //! Accounts over HTTP: setup, sign-in, sessions, links, limits, proxies, and the access of every route.
 
 mod access;
+mod audit;
+mod cut_calls;
+mod deletion;
 mod entry;
 mod limits;
+mod oidc;
+mod permissions;
 mod proxy;
+mod routes;
 mod sessions;
+mod usage;
 mod users;
 
 use std::time::Duration;
@@ -24,29 +31,29 @@ use crate::support::{Parlor, TEST_TIMEOUT};
 const PASSWORD: &str = "a long password";
 
 /// A server with accounts.
-struct Team {
-    parlor: Parlor,
+pub(crate) struct Team {
+    pub(crate) parlor: Parlor,
     folder: TempDir,
     upstream: Upstream,
 }
 
 /// A browser, which keeps its cookies.
 #[derive(Clone)]
-struct Browser {
+pub(crate) struct Browser {
     url: String,
     cookies: String,
-    client: Client,
+    pub(crate) client: Client,
 }
 
 /// Enables passwords. Attempts are not limited, unless a test is about that.
-fn with_passwords(settings: &mut Settings) {
+pub(crate) fn with_passwords(settings: &mut Settings) {
     settings.accounts.auth = AuthMode::Password;
     settings.accounts.sign_in_attempts = 1000;
 }
 
 impl Team {
     /// Starts a server with passwords and without accounts.
-    async fn start(change: impl FnOnce(&mut Settings)) -> Self {
+    pub(crate) async fn start(change: impl FnOnce(&mut Settings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let upstream = Upstream::start().await;
         upstream.add_script(When::any(), Script::new().text("Yes."));
@@ -62,13 +69,13 @@ impl Team {
         }
     }
 
-    fn browser(&self) -> Browser {
+    pub(crate) fn browser(&self) -> Browser {
         Browser::new(&self.parlor)
     }
 }
 
 impl Browser {
-    fn new(parlor: &Parlor) -> Self {
+    pub(crate) fn new(parlor: &Parlor) -> Self {
         Self {
             url: parlor.url.clone(),
             cookies: String::new(),
@@ -88,7 +95,7 @@ impl Browser {
     }
 
     /// Sends a form. Keeps the cookies of the response.
-    async fn submit(&mut self, path: &str, fields: &[(&str, &str)]) -> Response {
+    pub(crate) async fn submit(&mut self, path: &str, fields: &[(&str, &str)]) -> Response {
         let body = serde_json::Map::from_iter(
             fields
                 .iter()
@@ -111,7 +118,7 @@ impl Browser {
     }
 
     /// Makes the first account.
-    async fn set_up(&mut self, parlor: &Parlor, name: &str) -> Response {
+    pub(crate) async fn set_up(&mut self, parlor: &Parlor, name: &str) -> Response {
         let token = parlor.setup_token.clone().unwrap();
         let fields = [
             ("token", token.as_str()),
@@ -133,7 +140,7 @@ impl Browser {
     }
 
     /// Invites somebody, who accepts.
-    async fn invite(&mut self, parlor: &Parlor, name: &str) -> Self {
+    pub(crate) async fn invite(&mut self, parlor: &Parlor, name: &str) -> Self {
         let path = self
             .new_link("/account/users/invite", &[("role", "member")])
             .await;
@@ -153,7 +160,7 @@ impl Browser {
     }
 
     /// Returns a client that sends the cookies with each request, for the helpers of [`Parlor`].
-    fn signed_in_client(&self) -> Client {
+    pub(crate) fn signed_in_client(&self) -> Client {
         let mut headers = HeaderMap::new();
         headers.insert(COOKIE, HeaderValue::from_str(&self.cookies).unwrap());
         Client::builder()
@@ -164,7 +171,7 @@ impl Browser {
     }
 
     /// Returns a page, or another response, as text.
-    async fn page(&self, path: &str) -> String {
+    pub(crate) async fn page(&self, path: &str) -> String {
         self.get(path).send().await.unwrap().text().await.unwrap()
     }
 
@@ -180,8 +187,17 @@ impl Browser {
         request.status().as_u16()
     }
 
+    /// Returns the administrator's own id, by the form that deletes this user: they can get everything.
+    pub(crate) async fn administrator_id(&mut self, name: &str) -> String {
+        let user = self.user_id(name).await;
+        let form = self.submit("/account/users/delete", &[("user", &user)]).await;
+        let form = form.text().await.unwrap();
+        let (_, heir) = form.split_once("<option value=\"").expect("another user");
+        heir.split('"').next().unwrap().to_owned()
+    }
+
     /// Returns the id of a user by the administrator's page.
-    async fn user_id(&self, name: &str) -> String {
+    pub(crate) async fn user_id(&self, name: &str) -> String {
         let page = self.page("/account/users").await;
         let (_, row) = page
             .split_once(&format!("<strong>{name}</strong>"))

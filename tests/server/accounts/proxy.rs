@@ -34,6 +34,9 @@ async fn a_named_proxy_names_the_user() {
         404,
         "there are no passwords"
     );
+    let unnamed = browser.get(&format!("/shared/{}", uuid::Uuid::now_v7()));
+    let unnamed = unnamed.header("accept", "text/html").send().await.unwrap();
+    assert_eq!(unnamed.status(), 404, "nor is a share's reader led there");
     let two = get("/account", "ann").header("remote-user", "ben");
     assert_eq!(two.send().await.unwrap().status(), 403);
     // What one user writes, another one does not find.
@@ -72,7 +75,7 @@ async fn the_user_header_counts_from_the_proxy_only() {
 }
 
 #[tokio::test]
-async fn the_first_proxied_user_gets_what_was_there_before() {
+async fn first_proxied_user_gets_the_earlier_data() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.add_script(When::any(), Script::new().text("Yes."));

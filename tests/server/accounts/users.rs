@@ -54,7 +54,7 @@ async fn a_disabled_account_cannot_be_used_until_enabled() {
 }
 
 #[tokio::test]
-async fn a_new_link_has_the_address_of_the_browser() {
+async fn new_link_has_the_browsers_url() {
     let team = Team::start(|settings| settings.server.allowed_hosts = vec!["parlor.example".into()]).await;
     let mut ann = team.browser();
     ann.set_up(&team.parlor, "ann").await;

@@ -6,8 +6,8 @@ use upstream::Script;
 
 pub enum FaultyServer {
     Scripted(Script),
-    /// An address other than the scripted server's, which is `HERE`.
-    Address(&'static str),
+    /// A URL other than the scripted server's, which is `HERE`.
+    Url(&'static str),
 }
 
 pub struct FaultCase {
@@ -38,10 +38,10 @@ fn scripted_case(
     }
 }
 
-fn address_case(fault: &'static str, address: &'static str) -> FaultCase {
+fn url_case(fault: &'static str, url: &'static str) -> FaultCase {
     FaultCase {
         fault,
-        server: FaultyServer::Address(address),
+        server: FaultyServer::Url(url),
         status: "failed",
         code: "endpoint_unreachable",
         kept: "",
@@ -56,9 +56,9 @@ pub fn fault_cases(kind: EndpointKind) -> Vec<FaultCase> {
     let refused =
         |status, message: &str| script().status(status, json!({ "error": { "message": message } }), &[]);
     vec![
-        address_case("connection refused", "http://127.0.0.1:9/v1"),
-        address_case("unknown host", "http://no-such-host.invalid/v1"),
-        address_case("no TLS", "https://HERE/v1"),
+        url_case("connection refused", "http://127.0.0.1:9/v1"),
+        url_case("unknown host", "http://no-such-host.invalid/v1"),
+        url_case("no TLS", "https://HERE/v1"),
         scripted_case("401", refused(401, "bad key"), ("failed", "key_missing"), "", 1),
         scripted_case(
             "403",
@@ -194,7 +194,7 @@ pub fn fault_cases(kind: EndpointKind) -> Vec<FaultCase> {
         ),
         scripted_case(
             "a line without end",
-            half().raw(format!("data: {}", "x".repeat(2 << 20))).hang(),
+            half().raw(format!("data: {}", "x".repeat(17 << 20))).hang(),
             ("interrupted", "bad_answer"),
             "half",
             1,

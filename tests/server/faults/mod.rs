@@ -33,11 +33,11 @@ const CODES_WITHOUT_ENDPOINT: [&str; 10] = [
 async fn run_case(kind: EndpointKind, case: FaultCase) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    let mut address = None;
+    let mut url = None;
     match case.server {
         FaultyServer::Scripted(script) => upstream.add_script(When::any(), script),
-        FaultyServer::Address(elsewhere) => {
-            address = Some(elsewhere.replace("HERE", &upstream.address().to_string()))
+        FaultyServer::Url(elsewhere) => {
+            url = Some(elsewhere.replace("HERE", &upstream.address().to_string()))
         }
     }
     let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
@@ -50,8 +50,8 @@ async fn run_case(kind: EndpointKind, case: FaultCase) -> Result<(), String> {
         settings.timeouts.run = Duration::from_secs(if case.code == "too_long" { 1 } else { 60 });
         settings.limits.answer_bytes = 100_000;
         set_kind(&mut settings.endpoints[0], kind, &upstream);
-        if let Some(address) = address {
-            settings.endpoints[0].base_url = address;
+        if let Some(url) = url {
+            settings.endpoints[0].base_url = url;
         }
     })
     .await;

@@ -167,8 +167,39 @@ async fn unusable_files_are_refused_before_sending() {
     assert_eq!(sent.last().unwrap()["type"], "complete");
 }
 
+#[tokio::test]
+async fn first_model_list_can_allow_a_file() {
+    // Nothing requested the list before: until then, no model is known to take a PDF file.
+    let (_folder, _upstream, parlor) = start(|_, upstream| {
+        let entry = json!({ "id": "any", "architecture": { "input_modalities": ["text", "file"] } });
+        upstream.list_models(200, json!({ "data": [entry, { "id": "other" }] }));
+    })
+    .await;
+    let pdf = include_bytes!("../../fixtures/files/scan.pdf").to_vec();
+    let (file, events) = parlor.send_file("paper.pdf", pdf.clone(), "Read").await;
+    assert_eq!(
+        (&file["media_type"], &events.last().unwrap()["type"]),
+        (&json!("application/pdf"), &json!("complete"))
+    );
+
+    let (_, file) = parlor.upload("paper.pdf", None, pdf).await;
+    let turn = json!({
+        "message": "Read", "files": [file["id"]], "conversation_id": file["conversation_id"], "model": "test/other",
+    });
+    let (status, problem) = parlor.rejection(&turn).await;
+    assert_eq!(
+        (status, &problem["code"]),
+        (422, &json!("file_not_taken")),
+        "{problem}"
+    );
+    assert!(
+        problem["detail"].as_str().unwrap().contains("test/any"),
+        "{problem}"
+    );
+}
+
 /// Returns an answer that retrieves the first file of the message with these events.
-fn retrieving_first_file(events: &[Value]) -> Script {
+pub(super) fn retrieving_first_file(events: &[Value]) -> Script {
     let saved = events
         .iter()
         .find(|event| event["type"] == "user_message_saved")
@@ -255,7 +286,9 @@ async fn unsent_file_takes_no_room_of_the_history() {
         settings.endpoints[0].capabilities = [("any".into(), reader)].into();
     })
     .await;
-    let large = [b"%PDF-1.7\n".to_vec(), vec![b' '; 2 << 20]].concat();
+    // An image only, with more after its end.
+    let scan = include_bytes!("../../fixtures/files/scan.pdf");
+    let large = [&scan[..], &vec![b' '; 2 << 20]].concat();
     let (file, _) = parlor.send_file("large.pdf", large, "Read it").await;
     let conversation = file["conversation_id"].as_str().unwrap();
     parlor.turn(Some(conversation), "And now?").await;

@@ -1,5 +1,12 @@
-//! Files of the user over HTTP: upload, limits and contents ([`stored`]), and messages with files ([`messages`]).
+//! Files of the user over HTTP: upload, limits and contents ([`stored`]), messages with files ([`messages`]), documents
+//! ([`documents`]), images that models make ([`images`],
+//! [`answer_images`]), and files that are not stored completely ([`interrupted`]).
 
+mod answer_images;
+mod documents;
+mod images;
+#[cfg(unix)]
+mod interrupted;
 mod messages;
 mod stored;
 
@@ -13,7 +20,7 @@ use uuid::Uuid;
 
 use crate::support::{Parlor, read_json, string_field};
 
-fn png(width: u32, height: u32) -> Vec<u8> {
+pub(crate) fn png(width: u32, height: u32) -> Vec<u8> {
     let mut png = Vec::new();
     DynamicImage::new_rgb8(width, height)
         .write_to(&mut Cursor::new(&mut png), ImageFormat::Png)
@@ -65,7 +72,12 @@ impl Parlor {
     }
 }
 
-/// Returns the address of an uploaded file.
+/// Returns the id of an uploaded file.
+fn id(file: &Value) -> String {
+    string_field(file, "id")
+}
+
+/// Returns the URL of an uploaded file.
 fn file_path(file: &Value) -> String {
-    format!("/api/files/{}", string_field(file, "id"))
+    format!("/api/files/{}", id(file))
 }

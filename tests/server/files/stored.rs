@@ -31,7 +31,7 @@ fn stored_names(data: &Path) -> Vec<String> {
     names
 }
 
-async fn wait_for_names(data: &Path, count: usize) {
+pub(super) async fn wait_for_names(data: &Path, count: usize) {
     let wait = async {
         while stored_names(data).len() != count {
             tokio::task::yield_now().await;

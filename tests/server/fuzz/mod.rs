@@ -1,8 +1,9 @@
-//! A fuzzer of all addresses: every route of `docs/openapi.json`, every registered server function, and the
+//! A fuzzer of all URLs: every route of `docs/openapi.json`, every registered server function, and the
 //! form. Requests start valid, with existing ids, and are then damaged. No response may have a status of 500
 //! or above, nothing may panic, and Parlor must work afterwards.
 
 pub mod captures;
+mod member;
 mod mutations;
 mod raw;
 pub mod targets;

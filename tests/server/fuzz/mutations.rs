@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use bytes::Bytes;
 use fastrand::Rng;
 use reqwest::{
     Method,
@@ -15,7 +16,7 @@ use crate::support::Parlor;
 /// A request to send.
 pub struct MutatedRequest {
     method: String,
-    address: String,
+    url: String,
     headers: Vec<(String, Vec<u8>)>,
     body: Vec<u8>,
 }
@@ -25,8 +26,8 @@ const MAX_SHOWN_BYTES: usize = 2000;
 
 impl fmt::Display for MutatedRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let address: String = self.address.chars().take(MAX_SHOWN_BYTES).collect();
-        writeln!(f, "{} {address}", self.method)?;
+        let url: String = self.url.chars().take(MAX_SHOWN_BYTES).collect();
+        writeln!(f, "{} {url}", self.method)?;
         for (name, value) in &self.headers {
             writeln!(f, "{name}: {}", value.escape_ascii())?;
         }
@@ -48,24 +49,24 @@ impl MutatedRequest {
             random.usize(1..4)
         };
         let mut raw = false;
-        let mut address_damaged = false;
+        let mut url_damaged = false;
         for _ in 0..damages {
             match random.u8(..10) {
                 0 => method = pick(random, &METHODS).into(),
                 1 | 2 => headers.push(random_header(ids, random)),
-                3 => address_damaged = true,
+                3 => url_damaged = true,
                 4 => raw = true,
                 _ => mutate_value(&mut arguments, ids, random),
             }
         }
         let by_query = target.method == "GET";
-        let mut address = Target {
+        let mut url = Target {
             arguments: by_query.then_some(arguments.clone()).filter(Value::is_object),
             ..target.clone()
         }
-        .address(ids);
-        if address_damaged {
-            address = mutate_address(&address, ids, random);
+        .url(ids);
+        if url_damaged {
+            url = mutate_url(&url, ids, random);
         }
         let mut body = match (by_query, target.is_form) {
             (true, _) => Vec::new(),
@@ -84,7 +85,7 @@ impl MutatedRequest {
         headers.push(("content-type".into(), kind.into()));
         Self {
             method,
-            address,
+            url,
             headers,
             body,
         }
@@ -92,8 +93,13 @@ impl MutatedRequest {
 
     /// Sends it, and reads the response unless it is endless. Returns its status.
     pub async fn send(&self, parlor: &Parlor) -> reqwest::Result<u16> {
+        Ok(self.fetch(parlor).await?.0)
+    }
+
+    /// As [`send`](Self::send). Returns the body too, which is empty for streams.
+    pub async fn fetch(&self, parlor: &Parlor) -> reqwest::Result<(u16, Bytes)> {
         let method = Method::from_bytes(self.method.as_bytes()).expect("a method");
-        let url = format!("{}{}", parlor.url, self.address);
+        let url = format!("{}{}", parlor.url, self.url);
         let mut request = parlor.client.request(method, url).body(self.body.clone());
         for (name, value) in &self.headers {
             let name = HeaderName::from_bytes(name.as_bytes()).expect("a header");
@@ -102,15 +108,18 @@ impl MutatedRequest {
         let response = request.send().await?;
         let status = response.status().as_u16();
         let kind = response.headers().get("content-type");
-        if kind.is_none_or(|kind| kind != "text/event-stream") {
-            response.bytes().await?;
-        }
-        Ok(status)
+        let is_endless = kind.is_some_and(|kind| kind == "text/event-stream");
+        let body = if is_endless {
+            Bytes::new()
+        } else {
+            response.bytes().await?
+        };
+        Ok((status, body))
     }
 
     /// Returns true if this request may fail with this error of the connection. The server may close the
     /// connection of a client that sends more than the limit, or a long body where none is read: the response
-    /// then is cut. An address can also be too long to send.
+    /// then is cut. A URL can also be too long to send.
     pub fn may_fail_with(&self, error: &reqwest::Error) -> bool {
         let is_cut = error.is_decode() && self.body.len() > MAX_UNREAD_BODY_BYTES;
         error.is_request() || error.is_builder() || is_cut
@@ -121,8 +130,9 @@ fn pick<T: Copy>(random: &mut Rng, all: &[T]) -> T {
     all[random.usize(..all.len())]
 }
 
-/// The kernel buffers this much of a body that the server does not read.
-const MAX_UNREAD_BODY_BYTES: usize = 64 << 10;
+/// The server reads this much of a body with its head. If more is unread when it closes the connection, the end of a long response
+/// may be lost.
+const MAX_UNREAD_BODY_BYTES: usize = 4 << 10;
 
 const METHODS: [&str; 10] = [
     "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PURGE", "get",
@@ -232,8 +242,8 @@ fn mutate_bytes(mut body: Vec<u8>, random: &mut Rng) -> Vec<u8> {
     body
 }
 
-fn mutate_address(address: &str, ids: &Ids, random: &mut Rng) -> String {
-    let (path, query) = address.split_once('?').unwrap_or((address, ""));
+fn mutate_url(url: &str, ids: &Ids, random: &mut Rng) -> String {
+    let (path, query) = url.split_once('?').unwrap_or((url, ""));
     let mut parts: Vec<String> = path.split('/').map(str::to_owned).collect();
     let last = parts.len() - 1;
     let place = random.usize(1..=last.max(1)).min(last);

@@ -73,7 +73,7 @@ impl Ids {
     pub async fn create(parlor: &Parlor) -> Self {
         let mut ids = Self::from_turn(&parlor.turn(None, "Give").await);
         assert!(ids.payload != "none" && ids.attachment != "none", "{ids:?}");
-        let (_, file) = parlor.upload("a.txt", None, "Hello").await;
+        let (_, file) = parlor.upload("a.csv", None, "name,size\nmap,3\n").await;
         ids.file = string_field(&file, "id");
         ids
     }
@@ -122,20 +122,20 @@ impl Ids {
 
 impl Target {
     /// Returns the path with ids, and the query of a `GET` request.
-    pub fn address(&self, ids: &Ids) -> String {
+    pub fn url(&self, ids: &Ids) -> String {
         let parts = self.path.split('/').map(|part| {
             let name = part.strip_prefix('{').and_then(|part| part.strip_suffix('}'));
             name.map_or_else(|| part.to_owned(), |name| ids.get(name))
         });
-        let mut address = parts.collect::<Vec<_>>().join("/");
+        let mut url = parts.collect::<Vec<_>>().join("/");
         if self.method == "GET"
             && let Some(arguments) = &self.arguments
         {
             let mut arguments = arguments.clone();
             ids.fill(&mut arguments);
-            address = format!("{address}?{}", form_encode(&arguments));
+            url = format!("{url}?{}", form_encode(&arguments));
         }
-        address
+        url
     }
 }
 
@@ -173,7 +173,7 @@ pub fn server_functions() -> Vec<Target> {
 /// Returns all targets in a stable order.
 pub fn all_targets() -> Vec<Target> {
     let mut targets = server_functions();
-    for (path, methods) in DOCUMENT["paths"].as_object().expect("addresses") {
+    for (path, methods) in DOCUMENT["paths"].as_object().expect("paths") {
         for (method, operation) in methods.as_object().expect("methods") {
             let example = operation["requestBody"]["content"]["application/json"].get("example");
             targets.push(Target {
@@ -203,6 +203,7 @@ pub fn all_targets() -> Vec<Target> {
             "/literature",
             Some(json!({ "q": "tides", "article": "11" })),
         ),
+        ("GET", "/data/town/jobs", Some(json!({ "q": "jobs" }))),
         ("GET", "/settings", None),
         ("GET", "/v1/models", None),
     ];
@@ -214,6 +215,9 @@ pub fn all_targets() -> Vec<Target> {
     }));
     targets
 }
+
+/// A key that opens no share, in the form of a link's secret.
+pub const NO_SHARE: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// Returns valid arguments of each server function.
 fn function_arguments() -> Map<String, Value> {
@@ -246,13 +250,23 @@ fn function_arguments() -> Map<String, Value> {
         "conversations": { "before": { "activity": 5 } },
         "delete_conversation": { "conversation_id": "$conversation" },
         "delete_stream": { "stream_id": "$new" },
+        "copy_file": { "id": "$file_id" },
         "delete_upload": { "id": "$file_id" },
+        "file_preview": { "id": "$file_id" },
+        "check_upload": { "bytes": 5 },
         "diagnostics": { "message_id": "$answer" },
         "forget_all_memories": {},
         "forget_memory": { "memory_id": "$new" },
         "judge_payload": { "intent": judged },
         "save_stream": { "stream": stream },
+        "data_catalogue": {},
+        "data_table": { "database": "town", "table": "jobs" },
         "library": {},
+        "create_share": { "conversation_id": "$conversation", "readers": null, "is_live": true },
+        "end_share": { "share_id": "$new" },
+        "shared_conversation": { "key": NO_SHARE, "before": "$question" },
+        "shared_payload": { "key": NO_SHARE, "payload_id": "p1", "is_preview": true },
+        "shares": {},
         "create_token": { "name": "A program", "days": 30 },
         "mark_read": { "conversation_id": "$conversation" },
         "models": {},

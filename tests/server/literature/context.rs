@@ -138,7 +138,7 @@ async fn rejects_unknown_context_with_advice() {
     for (context, words) in [
         (
             json!({ "current_page": "reports" }),
-            "The pages are: chat, literature.",
+            "The pages are: chat, literature, data.",
         ),
         (
             json!({ "current_page": "literature", "active_tab": "top" }),
@@ -278,9 +278,9 @@ async fn sends_known_data_while_pubmed_hangs() {
     let (prompt, _) = last_prompt_and_tools(&upstream);
     for words in [
         "PMID 11: Tides of the moon Roe J.",
-        "did not answer within 0.05 seconds. PMID 77)",
+        "did not respond within 0.05 seconds. PMID 77)",
         "Title: Tides of the moon",
-        "(It can't be had just now: PubMed did not answer",
+        "(It can't be had just now: PubMed did not respond",
     ] {
         assert!(prompt.contains(words), "{words}: {prompt}");
     }

@@ -29,7 +29,7 @@ struct Fixture {
 
 #[derive(Deserialize, JsonSchema)]
 struct Named {
-    /// Which one.
+    /// A name that tells calls apart.
     name: String,
 }
 

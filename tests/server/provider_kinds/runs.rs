@@ -52,7 +52,7 @@ async fn stop_keeps_the_text_with_every_kind() {
 }
 
 #[tokio::test]
-async fn continues_after_a_cut_and_a_restart_with_every_kind() {
+async fn every_kind_continues_after_cut_and_restart() {
     for kind in EndpointKind::ALL {
         let fixture = start(kind).await;
         let cut = Script::new().think("Rayleigh.").text("Because the sk").cut();
@@ -85,7 +85,7 @@ async fn continues_after_a_cut_and_a_restart_with_every_kind() {
 }
 
 #[tokio::test]
-async fn runs_parallel_calls_and_returns_thinking_with_every_kind() {
+async fn every_kind_runs_parallel_calls_with_thinking() {
     for kind in EndpointKind::ALL {
         let Fixture { upstream, parlor, .. } = &start(kind).await;
         upstream.add_script(When::user_contains("Look"), parallel_calls());
@@ -140,7 +140,7 @@ async fn forces_a_tool_with_every_kind() {
 }
 
 #[tokio::test]
-async fn answers_without_tools_at_the_limit_with_every_kind() {
+async fn every_kind_answers_at_the_tool_limit() {
     for kind in EndpointKind::ALL {
         let Fixture {
             folder: _folder,

@@ -117,9 +117,9 @@ impl Parlor {
             .body(body.to_string())
     }
 
-    /// Gets an address. Returns the status and the JSON body.
+    /// Gets a URL. Returns the status and the JSON body.
     pub async fn get_json(&self, path: &str) -> (u16, Value) {
-        let response = self.get(path).send().await.expect("an answer");
+        let response = self.get(path).send().await.expect("a response");
         (response.status().as_u16(), read_json(response).await)
     }
 
@@ -137,7 +137,7 @@ impl Parlor {
             "message_id": events[0]["message_id"],
         } });
         let started = self.post("/rpc/continue_run", &intent).send().await;
-        assert_eq!(started.expect("an answer").status(), 200);
+        assert_eq!(started.expect("a response").status(), 200);
         let run = string_field(&events[0], "message_id");
         let events = self.follow(&format!("/api/runs/{run}/events")).await;
         events.read_to_end().await
@@ -152,7 +152,7 @@ impl Parlor {
             .post("/rpc/regenerate", &again)
             .send()
             .await
-            .expect("an answer");
+            .expect("a response");
         let run = string_field(&read_json(started).await, "assistant_message_id");
         self.follow(&format!("/api/runs/{run}/events"))
             .await
@@ -204,7 +204,7 @@ pub fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Setti
     let mut settings = Settings::default();
     settings.server.data = data.to_owned();
     // The program of the tests can't read images.
-    settings.files.image_reader = Some(env!("CARGO_BIN_EXE_parlor").into());
+    settings.files.reader = Some(env!("CARGO_BIN_EXE_parlor").into());
     // Scripted answers need no time to finish.
     settings.timeouts.shutdown = Duration::from_millis(100);
     settings.endpoints = vec![EndpointSettings {
@@ -244,7 +244,7 @@ pub fn set_kind(endpoint: &mut EndpointSettings, kind: EndpointKind, upstream: &
     endpoint.base_url = upstream.url_for(protocol_of(kind));
 }
 
-/// What a tool is asked with that needs nothing.
+/// The arguments of a tool that needs none.
 #[derive(Deserialize, JsonSchema)]
 pub struct Nothing {}
 

@@ -19,7 +19,7 @@ pub struct EventStream {
 impl EventStream {
     /// Sends a request and opens the stream of its response.
     pub async fn open(request: reqwest::RequestBuilder) -> Self {
-        let response = request.send().await.expect("an answer");
+        let response = request.send().await.expect("a response");
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         Self {

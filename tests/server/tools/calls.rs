@@ -59,7 +59,7 @@ async fn parallel_calls_return_their_outputs() {
             &function["name"],
             &function["parameters"]["properties"]["name"]["description"]
         ),
-        (&json!("together"), &json!("Which one."))
+        (&json!("together"), &json!("A name that tells calls apart."))
     );
     let call = |id: &str, name: &str| {
         let arguments = json!({ "name": name }).to_string();

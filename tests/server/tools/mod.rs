@@ -24,7 +24,7 @@ use crate::support::{Parlor, parlor_with_tools};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Named {
-    /// Which one.
+    /// A name that tells calls apart.
     name: String,
 }
 

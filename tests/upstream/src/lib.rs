@@ -26,6 +26,7 @@
 )]
 
 mod frames;
+mod images;
 mod models;
 mod native_frames;
 mod pages;
@@ -44,6 +45,7 @@ use tokio::{net::TcpListener, task::JoinHandle};
 
 pub use self::{
     frames::now_micros,
+    images::picture,
     pages::{Page, PageBody, PlacedPage},
     protocol::{Protocol, content_text},
     script::{Script, Step, ThinkingFormat, When},

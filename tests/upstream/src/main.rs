@@ -1,6 +1,6 @@
 //! Runs the scripted server on its own, for end-to-end tests and the benchmark.
 
-#![allow(clippy::print_stdout, reason = "its output is its address")]
+#![allow(clippy::print_stdout, reason = "its output is its URL")]
 
 use clap::Parser;
 use upstream::Upstream;

@@ -37,6 +37,7 @@ impl Protocol {
                 .rev()
                 .find(|turn| !self.has_only_files(turn))
                 .and_then(|turn| self.tool_output(turn)),
+            image_prompt: None,
         }
     }
 

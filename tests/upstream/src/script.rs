@@ -91,6 +91,9 @@ pub struct When {
     /// The request ends with a tool's output that contains this text.
     #[serde(default)]
     pub tool_gave: Option<String>,
+    /// The request is for an image, and its prompt contains this text. No other script answers such a request.
+    #[serde(default)]
+    pub image_prompt: Option<String>,
 }
 
 /// The part of a request that selects the script.
@@ -101,6 +104,8 @@ pub(crate) struct RequestSummary {
     pub user: String,
     /// The last message, if it is a tool's output.
     pub tool: Option<String>,
+    /// The prompt of a request for an image.
+    pub image_prompt: Option<String>,
 }
 
 impl When {
@@ -125,6 +130,13 @@ impl When {
         }
     }
 
+    pub fn image_prompt(text: impl Into<String>) -> Self {
+        Self {
+            image_prompt: Some(text.into()),
+            ..Self::default()
+        }
+    }
+
     pub fn any() -> Self {
         Self::default()
     }
@@ -134,7 +146,9 @@ impl When {
             let part = part.as_deref();
             part.is_none_or(|part| whole.is_some_and(|whole| whole.contains(part)))
         };
-        contains(&self.user_contains, Some(&asked.user))
+        self.image_prompt.is_some() == asked.image_prompt.is_some()
+            && contains(&self.image_prompt, asked.image_prompt.as_deref())
+            && contains(&self.user_contains, Some(&asked.user))
             && contains(&self.tool_gave, asked.tool.as_deref())
             && self.model.as_deref().is_none_or(|name| name == asked.model)
     }

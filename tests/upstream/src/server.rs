@@ -13,6 +13,7 @@ use axum::{
 use serde_json::{Value, json};
 
 use crate::{
+    images::{self, ImageForm},
     models::{BUILT_IN_MODELS, built_in_script},
     pages::{self, PlacedPage},
     play,
@@ -24,6 +25,8 @@ pub fn router(state: Arc<UpstreamState>) -> Router {
     Router::new()
         .route("/v1/models", get(get_models))
         .route("/v1/chat/completions", post(post_chat))
+        .route("/v1/images/generations", post(post_image))
+        .route("/v1/images/edits", post(post_image_edit))
         .route("/v1/responses", post(post_responses))
         .route("/v1/messages", post(post_messages))
         .route("/v1beta/models", get(get_gemini_models))
@@ -43,7 +46,7 @@ pub fn router(state: Arc<UpstreamState>) -> Router {
 }
 
 async fn get_models(Extract(state): Extract<Arc<UpstreamState>>, uri: Uri, headers: HeaderMap) -> Response {
-    // Anthropic's list has the same address as OpenAI's.
+    // Anthropic's list has the same URL as OpenAI's.
     let protocol = match headers.contains_key("anthropic-version") {
         true => Protocol::Messages,
         false => Protocol::ChatCompletions,
@@ -119,6 +122,10 @@ async fn post_content(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
+    if let Some(model) = target.strip_suffix(":generateContent") {
+        let request = serde_json::from_slice(&body).unwrap_or_default();
+        return call_image(state, ImageForm::GenerateContent, model, &uri, &headers, request).await;
+    }
     match target.strip_suffix(":streamGenerateContent") {
         Some(model) => {
             call(
@@ -133,6 +140,47 @@ async fn post_content(
         }
         None => StatusCode::NOT_FOUND.into_response(),
     }
+}
+
+async fn post_image(
+    Extract(state): Extract<Arc<UpstreamState>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let model = request["model"].as_str().unwrap_or_default().to_owned();
+    call_image(state, ImageForm::Images, &model, &uri, &headers, request).await
+}
+
+async fn post_image_edit(
+    Extract(state): Extract<Arc<UpstreamState>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let request = images::read_form(&headers, &body);
+    let model = request["model"].as_str().unwrap_or_default().to_owned();
+    call_image(state, ImageForm::Images, &model, &uri, &headers, request).await
+}
+
+async fn call_image(
+    state: Arc<UpstreamState>,
+    form: ImageForm,
+    model: &str,
+    uri: &Uri,
+    headers: &HeaderMap,
+    request: Value,
+) -> Response {
+    let protocol = match form {
+        ImageForm::GenerateContent => Protocol::GenerateContent,
+        ImageForm::Images | ImageForm::Chat => Protocol::ChatCompletions,
+    };
+    capture(&state, &Method::POST, uri, headers, request.clone());
+    if let Some(refusal) = check_key(&state, protocol, headers) {
+        return refusal;
+    }
+    images::respond(state, form, model, &request).await
 }
 
 /// Plays the script for a request.
@@ -150,6 +198,12 @@ async fn call(
         Protocol::GenerateContent => uri.query().unwrap_or_default().contains("alt=sse"),
         _ => request["stream"] == json!(true),
     };
+    let wants_image = request["modalities"]
+        .as_array()
+        .is_some_and(|list| list.contains(&json!("image")));
+    if wants_image && !is_streamed {
+        return call_image(state, ImageForm::Chat, &asked.model, uri, headers, request).await;
+    }
     capture(&state, &Method::POST, uri, headers, request);
     if let Some(refusal) = check_key(&state, protocol, headers) {
         return refusal;

@@ -6,8 +6,8 @@ mod resume;
 
 use super::*;
 use crate::{
-    model::{OpaqueTarget, ToolArtifacts, ToolInput, ToolOutcome, ToolPlan, Toolbox},
-    protocol::{Opaque, RawJson, ToolCall, ToolStatus},
+    model::{ProviderDataTarget, ToolArtifacts, ToolInput, ToolOutcome, ToolPlan, Toolbox},
+    protocol::{ProviderData, RawJson, ToolCall, ToolStatus},
 };
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
@@ -74,6 +74,7 @@ fn tool_output(index: usize, output: Result<&str, &str>) -> Input {
             label,
             output,
             artifacts: ToolArtifacts::default(),
+            usage: None,
         },
     }
 }
@@ -244,17 +245,17 @@ fn replaces_missing_and_duplicate_call_ids() {
 
 #[test]
 fn stores_call_provider_data_before_start() {
-    let data = Opaque {
+    let data = ProviderData {
         kind: "openai".into(),
         field: "extra_content".into(),
         value: RawJson::parse_or_quote("{}"),
     };
-    let opaque = Input::Model(ModelEvent::Opaque {
-        beside: OpaqueTarget::ToolCall(0),
+    let provider_data = Input::Model(ModelEvent::ProviderData {
+        target: ProviderDataTarget::ToolCall(0),
         data: data.clone(),
     });
     let mut inputs = tool_requests(&[("look", "{}")]);
-    inputs.insert(1, opaque);
+    inputs.insert(1, provider_data);
     let mut agent = agent(AssistantMessage::new("x/m"));
     agent.step(Input::Start, NOON);
     let effects: Vec<Effect> = inputs
@@ -262,10 +263,10 @@ fn stores_call_provider_data_before_start() {
         .flat_map(|input| agent.step(input, NOON))
         .collect();
     let position = |is_it: fn(&Effect) -> bool| effects.iter().position(is_it).unwrap();
-    let kept = position(|effect| matches!(effect, Effect::StoreOpaque { .. }));
+    let kept = position(|effect| matches!(effect, Effect::StoreProviderData { .. }));
     assert_eq!(
         effects[kept],
-        Effect::StoreOpaque {
+        Effect::StoreProviderData {
             node: 0,
             part: Some(0),
             data

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::*;
 use crate::{
-    model::ToolPlan,
     pages::actions::COMMON_ACTIONS,
     protocol::{Node, Payload, RawJson, RunStatus, ToolCall, ToolStatus},
 };
@@ -14,15 +13,6 @@ use control::Marker;
 use fuzzing::properties;
 use proptest::prelude::*;
 use serde_json::Value;
-
-#[derive(Debug)]
-struct NoTools;
-
-impl Toolbox for NoTools {
-    fn plan(&self, tool: &str, _: &str) -> Result<ToolPlan, String> {
-        Err(format!("There is no tool {tool}."))
-    }
-}
 
 /// A run with a search that returned `output`.
 fn message_with_tool_output(output: &str) -> AssistantMessage {
@@ -38,7 +28,7 @@ fn message_with_tool_output(output: &str) -> AssistantMessage {
     message
 }
 
-/// An address from an earlier turn.
+/// A URL from an earlier turn.
 const EARLIER_URL: &str = "https://earlier.example/x";
 
 /// A page with tables, some of which are rejected, and one action.
@@ -77,7 +67,7 @@ impl PayloadFactory for TablePage {
         COMMON_ACTIONS.iter().any(|performed| performed.name == action)
     }
 
-    fn is_earlier_source(&self, url: &str) -> bool {
+    fn is_known_url(&self, url: &str) -> bool {
         url == EARLIER_URL
     }
 }

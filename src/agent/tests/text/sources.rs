@@ -18,7 +18,7 @@ fn accepts_only_sources_from_tools() {
 }
 
 #[test]
-fn rejects_a_disguised_address() {
+fn rejects_a_disguised_url() {
     let urls = [
         "https://a.example/1",
         "xhttps://a.example/2",
@@ -98,7 +98,7 @@ fn keeps_server_source_numbers() {
     );
 }
 
-/// An event with sources, or the next model call. The numbers stand for addresses.
+/// An event with sources, or the next model call. The numbers stand for URLs.
 #[derive(Clone, Debug)]
 enum SourceEvent {
     ByServer(Vec<(usize, usize)>),

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use self::steps::{Step, log, steps, usage};
 use super::*;
-use crate::protocol::{ConversationId, Timestamp, Usage, Verdict};
+use crate::protocol::{ConversationId, RunError, RunStatus, Timestamp, Usage, Verdict};
 
 #[test]
 fn usage_is_the_last_answers_for_chosen_model() {

@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::super::*;
 use crate::protocol::{
-    ActionHandler, ActionStyle, ConversationId, Fraction, ParameterInput, Parameters, PayloadRef, RawJson,
-    RequestedCall, RunError, SuggestedAction, SuggestedValue, Timestamp, TokenTotals, ToolCall, ToolProgress,
-    ToolStatus, Usage, Verdict,
+    ActionHandler, ActionStyle, ConversationId, Fraction, ParameterInput, Parameters, Part, PayloadRef,
+    RawJson, RequestedCall, RunError, RunStatus, SuggestedAction, SuggestedValue, Timestamp, TokenTotals,
+    ToolCall, ToolProgress, ToolStatus, Usage, Verdict,
     examples::{self, attachment, source},
 };
 
@@ -135,7 +135,7 @@ fn unjudged_payloads(state: &Transcript) -> Vec<String> {
     let made = parts.filter_map(|part| match part {
         Part::Payload { payload } => Some(&payload.payload_id),
         Part::ToolCall(call) => call.payload.as_ref().map(|payload| &payload.payload_id),
-        Part::Thinking { .. } | Part::Text { .. } => None,
+        Part::Thinking { .. } | Part::Text { .. } | Part::File { .. } => None,
     });
     let left = made.filter(|id| state.verdict(id).is_none());
     left.cloned().collect()
@@ -212,6 +212,7 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                         part,
                         offset,
                         text: text.clone(),
+                        took_ms: 0,
                     },
                 );
             }

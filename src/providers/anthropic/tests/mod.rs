@@ -12,7 +12,7 @@ use crate::{
     model::{
         FinishReason,
         ModelEvent::{self, Finished, Text, Thinking, ToolArguments},
-        OpaqueTarget, UnreadableContent, Usage,
+        ProviderDataTarget, ReportedUsage, UnreadableContent,
     },
     providers::transport::{
         decoder::DecodeError,
@@ -35,7 +35,12 @@ fn usage(input_tokens: u64, output_tokens: u64) -> ModelEvent {
 
 /// Returns the event of these provider blocks, with the texts and calls before them.
 fn blocks(value: &Value) -> ModelEvent {
-    testing::opaque(PROVIDER_KIND, OpaqueTarget::Answer, "blocks", &value.to_string())
+    testing::provider_data(
+        PROVIDER_KIND,
+        ProviderDataTarget::Answer,
+        "blocks",
+        &value.to_string(),
+    )
 }
 
 fn start(index: u64, block: Value) -> Value {

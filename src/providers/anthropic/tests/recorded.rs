@@ -95,7 +95,7 @@ fn keeps_signed_thinking() {
     let events = decode_recorded("anthropic-clear-thinking.1");
     let [
         Thinking(thinking),
-        ModelEvent::Opaque { beside, data },
+        ModelEvent::ProviderData { target, data },
         Text(text),
         counts,
         end,
@@ -107,7 +107,10 @@ fn keeps_signed_thinking() {
         thinking,
         "The previous result was 925. Now I need to divide that by 5.\n\n925 ÷ 5 = 185"
     );
-    assert_eq!((beside, text.as_str()), (&OpaqueTarget::Answer, "925 ÷ 5 = 185"));
+    assert_eq!(
+        (target, text.as_str()),
+        (&ProviderDataTarget::Answer, "925 ÷ 5 = 185")
+    );
     let kept: Value = serde_json::from_str(data.value.as_str()).unwrap();
     assert_eq!(kept[0]["thinking"], *thinking);
     assert!(kept[0]["signature"].as_str().unwrap().starts_with("EvQBCkYICxgC"));
@@ -154,7 +157,7 @@ fn lists_citations_of_server_tools_as_sources() {
     let kept: Vec<Value> = events
         .iter()
         .filter_map(|event| match event {
-            ModelEvent::Opaque { data, .. } => Some(serde_json::from_str(data.value.as_str()).unwrap()),
+            ModelEvent::ProviderData { data, .. } => Some(serde_json::from_str(data.value.as_str()).unwrap()),
             _ => None,
         })
         .collect();

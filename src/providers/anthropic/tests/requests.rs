@@ -10,7 +10,7 @@ use super::super::{
 };
 use crate::{
     model::{ModelMessage, ModelRequest, ToolSpec, ToolUse},
-    protocol::{Opaque, ParameterInput, Parameters, RawJson},
+    protocol::{ParameterInput, Parameters, ProviderData, RawJson},
     providers::known_models::known_capabilities,
 };
 
@@ -48,7 +48,7 @@ fn tool(name: &str) -> ToolSpec {
     ToolSpec {
         name: name.into(),
         description: "Looks.".into(),
-        parameters: json!({ "type": "object" }),
+        input_schema: json!({ "type": "object" }),
     }
 }
 
@@ -57,7 +57,7 @@ fn tool_use(id: &str) -> ToolUse {
         id: id.into(),
         name: "look".into(),
         arguments: format!("{{\"id\": \"{id}\"}}"),
-        opaque: Vec::new(),
+        provider_data: Vec::new(),
     }
 }
 
@@ -70,7 +70,7 @@ fn output(id: &str) -> ModelMessage {
 
 /// Returns a conversation in the middle of a loop of two parallel calls.
 fn tool_loop(blocks: &[Value]) -> Vec<ModelMessage> {
-    let opaque = blocks.iter().map(|value| Opaque {
+    let provider_data = blocks.iter().map(|value| ProviderData {
         kind: PROVIDER_KIND.into(),
         field: "blocks".into(),
         value: RawJson::parse_or_quote(&value.to_string()),
@@ -84,7 +84,7 @@ fn tool_loop(blocks: &[Value]) -> Vec<ModelMessage> {
             text: "OneTwo".into(),
             thinking: Some("Hm.".into()),
             tool_calls: vec![tool_use("t1"), tool_use("t2")],
-            opaque: opaque.collect(),
+            provider_data: provider_data.collect(),
         },
         output("t1"),
         output("t2"),
@@ -253,7 +253,7 @@ fn leaves_out_what_the_server_rejects() {
         sent["messages"][3]["content"][0],
         json!({ "type": "text", "text": "OneTwo" })
     );
-    // White space is no content.
+    // Whitespace is no content.
     let request = ModelRequest::new("m", vec![user("Hi"), ModelMessage::assistant(" \n"), user("Ho")]);
     let texts = json!([{ "type": "text", "text": "Hi" }, { "type": "text", "text": "Ho" }]);
     assert_eq!(
@@ -263,7 +263,7 @@ fn leaves_out_what_the_server_rejects() {
 }
 
 #[test]
-fn chooses_the_form_of_thinking_by_list_name_and_rejections() {
+fn chooses_thinking_by_list_name_and_rejections() {
     use super::super::Feature;
     let listed = |adaptive: bool, enabled: bool| {
         let entry = json!({ "id": "m", "capabilities": { "thinking": {

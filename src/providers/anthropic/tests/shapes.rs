@@ -103,7 +103,7 @@ fn separates_tagged_thinking() {
 }
 
 #[test]
-fn ignores_odd_values_beside_the_text() {
+fn ignores_odd_values_next_to_the_text() {
     for odd in testing::odd_values() {
         let text = json!({ "type": "text_delta", "text": "Hi", "citation": odd, "stop_details": odd });
         let end = json!({

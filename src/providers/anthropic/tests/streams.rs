@@ -18,12 +18,12 @@ fn keeps_the_order_of_interleaved_blocks() {
         events.extend([start(index, block), delta(index, input), stop(index)]);
     }
     events.extend(message_end("tool_use"));
-    let counts = Usage {
+    let counts = ReportedUsage {
         input_tokens: 240,
         output_tokens: 7,
         cached_input_tokens: 200,
         cache_write_tokens: 30,
-        ..Usage::default()
+        ..ReportedUsage::default()
     };
     assert_eq!(
         decode_events(&events),

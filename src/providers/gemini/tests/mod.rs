@@ -12,7 +12,7 @@ use crate::{
     model::{
         FinishReason,
         ModelEvent::{self, Finished, Refusal, Text, Thinking},
-        OpaqueTarget, UnreadableContent,
+        ProviderDataTarget, UnreadableContent,
     },
     protocol::CitedSource,
     providers::transport::{
@@ -29,12 +29,12 @@ fn decode_chunks(chunks: &[Value]) -> (Vec<ModelEvent>, Option<DecodeError>) {
     testing::decode_events(ContentDecoder::default(), chunks)
 }
 
-fn opaque(beside: OpaqueTarget, field: &str, value: &Value) -> ModelEvent {
-    opaque_text(beside, field, &value.to_string())
+fn provider_data(target: ProviderDataTarget, field: &str, value: &Value) -> ModelEvent {
+    provider_data_text(target, field, &value.to_string())
 }
 
-fn opaque_text(beside: OpaqueTarget, field: &str, value: &str) -> ModelEvent {
-    testing::opaque(PROVIDER_KIND, beside, field, value)
+fn provider_data_text(target: ProviderDataTarget, field: &str, value: &str) -> ModelEvent {
+    testing::provider_data(PROVIDER_KIND, target, field, value)
 }
 
 /// Returns a chunk with this content.

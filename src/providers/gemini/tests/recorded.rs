@@ -54,12 +54,18 @@ fn decodes_recorded_texts_with_their_signature() {
         ),
     ] {
         let events = decode_recorded(name);
-        let [Text(text), ModelEvent::Opaque { beside, data }, last, finished] = events.as_slice() else {
+        let [
+            Text(text),
+            ModelEvent::ProviderData { target, data },
+            last,
+            finished,
+        ] = events.as_slice()
+        else {
             panic!("{name}: {events:?}")
         };
         assert_eq!(
-            (text.as_str(), beside),
-            (expected, &OpaqueTarget::Answer),
+            (text.as_str(), target),
+            (expected, &ProviderDataTarget::Answer),
             "{name}"
         );
         let kept: Value = serde_json::from_str(data.value.as_str()).unwrap();
@@ -76,11 +82,18 @@ fn decodes_recorded_texts_with_their_signature() {
 fn decodes_recorded_calls_with_their_signatures() {
     for name in ["google-tool-call", "google-tool-call-gemini3"] {
         let events = decode_recorded(name);
-        let [begin, ModelEvent::Opaque { beside, data }, made, _, finished] = events.as_slice() else {
+        let [
+            begin,
+            ModelEvent::ProviderData { target, data },
+            made,
+            _,
+            finished,
+        ] = events.as_slice()
+        else {
             panic!("{name}: {events:?}")
         };
         assert_eq!(begin, &call(0, "call_0", "weather"), "{name}");
-        assert_eq!(beside, &OpaqueTarget::ToolCall(0), "{name}");
+        assert_eq!(target, &ProviderDataTarget::ToolCall(0), "{name}");
         assert_eq!(data.field, "thoughtSignature", "{name}");
         assert_eq!(made, &arguments(0, "{\"location\":\"San Francisco\"}"), "{name}");
         assert_eq!(finished, &Finished(FinishReason::ToolCalls), "{name}");
@@ -88,7 +101,7 @@ fn decodes_recorded_calls_with_their_signatures() {
     let events = decode_recorded("google-stream-tool-call-arguments");
     let calls: Vec<&ModelEvent> = events
         .iter()
-        .filter(|event| !matches!(event, ModelEvent::Opaque { .. }))
+        .filter(|event| !matches!(event, ModelEvent::ProviderData { .. }))
         .collect();
     assert_eq!(
         calls,

@@ -9,7 +9,7 @@ use super::super::{
 };
 use crate::{
     model::{ModelMessage, ModelRequest, ToolSpec, ToolUse},
-    protocol::{Opaque, ParameterInput, Parameters, RawJson},
+    protocol::{ParameterInput, Parameters, ProviderData, RawJson},
 };
 
 const FORM: RequestForm = RequestForm {
@@ -27,33 +27,33 @@ fn tool(name: &str) -> ToolSpec {
     ToolSpec {
         name: name.into(),
         description: "Looks.".into(),
-        parameters: json!({ "type": "object" }),
+        input_schema: json!({ "type": "object" }),
     }
 }
 
-fn data(field: &str, value: &Value) -> Opaque {
-    Opaque {
+fn data(field: &str, value: &Value) -> ProviderData {
+    ProviderData {
         kind: PROVIDER_KIND.into(),
         field: field.into(),
         value: RawJson::parse_or_quote(&value.to_string()),
     }
 }
 
-fn tool_use(id: &str, opaque: Vec<Opaque>) -> ToolUse {
+fn tool_use(id: &str, provider_data: Vec<ProviderData>) -> ToolUse {
     ToolUse {
         id: id.into(),
         name: "look".into(),
         arguments: format!("{{\"id\": \"{id}\"}}"),
-        opaque,
+        provider_data,
     }
 }
 
-fn answer(text: &str, tool_calls: Vec<ToolUse>, opaque: Vec<Opaque>) -> ModelMessage {
+fn answer(text: &str, tool_calls: Vec<ToolUse>, provider_data: Vec<ProviderData>) -> ModelMessage {
     ModelMessage::Assistant {
         text: text.into(),
         thinking: Some("Hm.".into()),
         tool_calls,
-        opaque,
+        provider_data,
     }
 }
 
@@ -156,7 +156,7 @@ fn sends_signatures_back_where_they_came() {
 }
 
 #[test]
-fn marks_calls_of_other_models_in_the_current_turn() {
+fn marks_calls_of_other_models_this_turn() {
     let call = || vec![tool_use("c1", vec![])];
     let messages = vec![
         user("Look"),
@@ -186,7 +186,7 @@ fn omits_rejected_signatures() {
         text: String::new(),
         thinking: None,
         tool_calls: vec![signed],
-        opaque: Vec::new(),
+        provider_data: Vec::new(),
     };
     let request = ModelRequest::new("m", vec![user("Look"), answer]);
     for (earlier_signatures, expected) in [(true, "old"), (false, "skip_thought_signature_validator")] {

@@ -99,8 +99,8 @@ fn keeps_unknown_parts_and_their_signatures() {
                 what: UnreadableContent::Unknown("videoMetadata".into()),
                 raw: "{\"fps\":1}".into(),
             },
-            opaque_text(
-                OpaqueTarget::Answer,
+            provider_data_text(
+                ProviderDataTarget::Answer,
                 "blocks",
                 "[{\"thoughtSignature\":\"s\",\"hasText\":false}]"
             ),
@@ -123,7 +123,7 @@ fn separates_tagged_thinking() {
 }
 
 #[test]
-fn ignores_odd_values_beside_the_text() {
+fn ignores_odd_values_next_to_the_text() {
     for odd in testing::odd_values() {
         let mut first = chunk(json!("Hi"));
         for field in [

@@ -23,23 +23,23 @@ fn keeps_ids_and_signatures_of_parallel_calls() {
         { "functionCall": { "id": "f1", "name": "look", "args": { "b": 1, "a": 2 } }, "thoughtSignature": "s1" },
         { "functionCall": { "id": "f2", "name": "listen" } },
     ]);
-    let target = OpaqueTarget::ToolCall;
+    let target = ProviderDataTarget::ToolCall;
     assert_eq!(
         decode_chunks(&[chunk(json!({ "parts": parts })), end("STOP")]),
         (
             vec![
                 Text("OneTwo".into()),
-                opaque_text(
-                    OpaqueTarget::Answer,
+                provider_data_text(
+                    ProviderDataTarget::Answer,
                     "blocks",
                     "[[3,\"One\"],[3,\"Two\"],{\"thoughtSignature\":\"s0\",\"hasText\":true}]"
                 ),
                 call(0, "f1", "look"),
-                opaque(target(0), "id", &json!("f1")),
-                opaque(target(0), "thoughtSignature", &json!("s1")),
+                provider_data(target(0), "id", &json!("f1")),
+                provider_data(target(0), "thoughtSignature", &json!("s1")),
                 arguments(0, "{\"a\":2,\"b\":1}"),
                 call(1, "f2", "listen"),
-                opaque(target(1), "id", &json!("f2")),
+                provider_data(target(1), "id", &json!("f2")),
                 arguments(1, "{}"),
                 Finished(FinishReason::ToolCalls),
             ],

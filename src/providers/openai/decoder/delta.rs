@@ -2,18 +2,20 @@
 
 use std::collections::VecDeque;
 
+use serde_json::Value;
+
 use super::{
     super::{
         PROVIDER_KIND,
         unknown_content::unknown_fields,
-        wire::{Content, ContentPart, Delta, ToolCall, TypedPart},
+        wire::{Content, ContentPart, Delta, ToolCallFragment, TypedPart},
     },
     ChunkDecoder,
 };
 use crate::{
-    model::{ModelEvent, OpaqueTarget, UnreadableContent},
-    protocol::{Opaque, RawJson},
-    providers::unreadable::raw_excerpt,
+    model::{ModelEvent, ProviderDataTarget, UnreadableContent},
+    protocol::{ProviderData, RawJson},
+    providers::{images::image_event, unreadable::raw_excerpt},
 };
 
 impl ChunkDecoder {
@@ -29,12 +31,12 @@ impl ChunkDecoder {
                 for part in parts {
                     match part {
                         ContentPart::Text(text) => self.think_filter.push(&text, events),
-                        ContentPart::Part(part) => self.decode_part(*part, data, events),
+                        ContentPart::Part(part) => self.decode_part(*part, events),
                         ContentPart::Other(_) => {}
                     }
                 }
             }
-            Some(Content::Part(part)) => self.decode_part(*part, data, events),
+            Some(Content::Part(part)) => self.decode_part(*part, events),
             Some(Content::Other(_)) | None => {}
         }
         if let Some(refusal) = delta.refusal {
@@ -50,7 +52,7 @@ impl ChunkDecoder {
             }
         }
         for image in delta.images.iter().flat_map(raw_entries) {
-            self.push_unreadable_image(&image, events);
+            self.push_image(&image, events);
         }
         let sources = delta
             .annotations
@@ -69,17 +71,17 @@ impl ChunkDecoder {
             .extra_content
             .filter(|extra| extra.as_str().contains("signature"))
         {
-            let data = Opaque {
+            let data = ProviderData {
                 kind: PROVIDER_KIND.into(),
                 field: "extra_content".into(),
                 value,
             };
-            let beside = OpaqueTarget::Answer;
-            events.push_back(ModelEvent::Opaque { beside, data });
+            let target = ProviderDataTarget::Answer;
+            events.push_back(ModelEvent::ProviderData { target, data });
         }
-        let alone = delta.function_call.map(|function| ToolCall {
+        let alone = delta.function_call.map(|function| ToolCallFragment {
             function,
-            ..ToolCall::default()
+            ..ToolCallFragment::default()
         });
         // Some servers send a call in both forms. The form in which the first call gets its name is used.
         if !self.calls.have_begun() {
@@ -96,9 +98,10 @@ impl ChunkDecoder {
         }
     }
 
-    fn decode_part(&mut self, mut part: TypedPart, data: &str, events: &mut VecDeque<ModelEvent>) {
+    fn decode_part(&mut self, mut part: TypedPart, events: &mut VecDeque<ModelEvent>) {
         if part.is_image() {
-            self.push_unreadable_image(data, events);
+            let image = Value::Object(std::mem::take(&mut part.others));
+            self.push_image(&image.to_string(), events);
         }
         let thinking = part.thinking.take().map(|thinking| thinking.into_text());
         let (thinking, text) = match part.is_thinking() {
@@ -114,12 +117,10 @@ impl ChunkDecoder {
         }
     }
 
-    /// Reports an image. Each image is reported.
-    fn push_unreadable_image(&mut self, raw: &str, events: &mut VecDeque<ModelEvent>) {
+    /// Adds an image.
+    fn push_image(&mut self, raw: &str, events: &mut VecDeque<ModelEvent>) {
         self.think_filter.finish(events);
-        let raw = raw_excerpt(raw);
-        let what = UnreadableContent::Image;
-        events.push_back(ModelEvent::Unreadable { what, raw });
+        events.push_back(image_event(raw));
     }
 
     /// Reports the fields of a chunk without any known content.

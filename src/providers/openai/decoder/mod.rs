@@ -13,7 +13,7 @@ use super::{
     wire::{Choice, Chunk},
 };
 use crate::{
-    model::{FinishReason, ModelEvent, UnreadableContent, Usage},
+    model::{FinishReason, ModelEvent, ReportedUsage, UnreadableContent},
     protocol::{Dollars, sse::SseFrame},
     providers::{
         think_tags::ThinkFilter,
@@ -33,22 +33,22 @@ const KIND: EndpointKind = EndpointKind::OpenAi;
 pub struct ChunkDecoder {
     think_filter: ThinkFilter,
     calls: CallAssembler,
-    /// Calls arrive in `tool_calls`, not in the older `function_call`.
+    /// True if calls arrive in `tool_calls`, not in the older `function_call`.
     calls_in_list: bool,
     citations: CitationCollector,
     reasoning_details: DetailList,
     thinking_blocks: DetailList,
-    usage: Option<Usage>,
+    usage: Option<ReportedUsage>,
     finish: Option<FinishReason>,
     /// The index of the chosen answer: the first with content, since only one is requested.
     choice_index: Option<u64>,
-    /// A delta had content.
+    /// True if a delta had content.
     has_seen_delta: bool,
     /// A description of received audio, and the presence of its transcript.
     audio_note: Option<String>,
     has_transcript: bool,
     unreadable: UnreadablePieces,
-    /// An event of the stream was decoded.
+    /// True if an event of the stream was decoded.
     has_begun: bool,
     ended: bool,
 }
@@ -156,9 +156,9 @@ impl ChunkDecoder {
         events: &mut VecDeque<ModelEvent>,
     ) -> Result<(), DecodeError> {
         if let Some(usage) = chunk.usage {
-            self.usage = Some(Usage {
+            self.usage = Some(ReportedUsage {
                 input_tokens: usage.prompt_tokens,
-                output_tokens: usage.completion_tokens,
+                output_tokens: usage.output_tokens(),
                 cost: usage.cost.and_then(Dollars::from_f64),
                 cached_input_tokens: usage.prompt_tokens_details.cached_tokens,
                 cache_write_tokens: usage.prompt_tokens_details.cache_write_tokens,

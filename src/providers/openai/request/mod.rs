@@ -12,10 +12,11 @@ use serde_json::{Map, Value, json};
 
 use super::PROVIDER_KIND;
 use crate::{
-    model::{ModelFile, ModelMessage, ModelRequest, ServerCapabilities, ToolSpec, ToolUse},
-    protocol::{Opaque, Parameters, RawJson, ThinkingChoice, ThinkingLevel},
+    model::{ImageApi, ModelFile, ModelMessage, ModelRequest, ServerCapabilities, ToolSpec, ToolUse},
+    protocol::{Parameters, ProviderData, RawJson, ThinkingChoice, ThinkingLevel},
     providers::{
         fallback_messages::{offered_forced_tools, require_tools, without_system, without_tools},
+        images::openai_model_api,
         reasoning_effort::reasoning_effort,
     },
     settings::{Dialect, MaxTokensField, ThinkingField},
@@ -62,9 +63,9 @@ struct RequestAssistant {
     reasoning_content: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tool_calls: Vec<RequestCall>,
-    /// Opaque data that the endpoint expects to be sent back.
+    /// The provider data, by field.
     #[serde(flatten)]
-    opaque: BTreeMap<String, RawJson>,
+    provider_data: BTreeMap<String, RawJson>,
 }
 
 #[derive(Debug, Serialize)]
@@ -72,7 +73,7 @@ struct RequestCall {
     #[serde(flatten)]
     call: ChatCompletionMessageToolCalls,
     #[serde(flatten)]
-    opaque: BTreeMap<String, RawJson>,
+    provider_data: BTreeMap<String, RawJson>,
 }
 
 /// Builds the request body for a server with this dialect and these capabilities. `model` is the endpoint's
@@ -102,6 +103,10 @@ pub fn build_completion(
     if !capabilities.system {
         without_system(messages.to_mut());
     }
+    // Otherwise such a model answers with text alone.
+    if capabilities.image_output && asks_for_images(model) {
+        fields.insert("modalities".into(), json!(["image", "text"]));
+    }
     CompletionRequest {
         model: model.to_owned(),
         messages: request_messages(&messages, capabilities.thinking),
@@ -113,6 +118,11 @@ pub fn build_completion(
         }),
         fields,
     }
+}
+
+/// Returns true if a model is asked for images in its answers: its name says that it makes them.
+pub fn asks_for_images(model: &str) -> bool {
+    openai_model_api(model) == Some(ImageApi::Chat)
 }
 
 /// Returns the forced tools among those that are offered to the model.
@@ -228,19 +238,20 @@ fn request_message(message: &ModelMessage, with_thinking: bool) -> RequestMessag
             text,
             thinking,
             tool_calls,
-            opaque,
+            provider_data,
         } => {
-            let opaque = opaque_fields(opaque);
+            let provider_data = provider_data_by_field(provider_data);
             // If the server has sent its reasoning in its own format, it expects that one back.
             let in_own_form = ["reasoning_details", "thinking_blocks"];
-            let with_thinking = with_thinking && !in_own_form.iter().any(|name| opaque.contains_key(*name));
+            let with_thinking =
+                with_thinking && !in_own_form.iter().any(|name| provider_data.contains_key(*name));
             return RequestMessage::Assistant(RequestAssistant {
                 role: "assistant",
-                // Some servers reject an empty text beside calls, and all reject a message without either.
+                // Some servers reject an empty text next to calls, and all reject a message without either.
                 content: (!text.is_empty() || tool_calls.is_empty()).then(|| text.clone()),
                 reasoning_content: thinking.clone().filter(|_| with_thinking),
                 tool_calls: tool_calls.iter().map(request_call).collect(),
-                opaque,
+                provider_data,
             });
         }
         ModelMessage::Tool { tool_use_id, output } => ChatCompletionRequestToolMessage {
@@ -260,14 +271,14 @@ fn request_call(call: &ToolUse) -> RequestCall {
                 arguments: call.arguments.clone(),
             },
         }),
-        opaque: opaque_fields(&call.opaque),
+        provider_data: provider_data_by_field(&call.provider_data),
     }
 }
 
 /// Returns the data for endpoints of this kind by field. Lists of the same field are joined.
-fn opaque_fields(opaque: &[Opaque]) -> BTreeMap<String, RawJson> {
+fn provider_data_by_field(provider_data: &[ProviderData]) -> BTreeMap<String, RawJson> {
     let mut fields: BTreeMap<String, RawJson> = BTreeMap::new();
-    for Opaque { field, value, .. } in opaque.iter().filter(|data| data.kind == PROVIDER_KIND) {
+    for ProviderData { field, value, .. } in provider_data.iter().filter(|data| data.kind == PROVIDER_KIND) {
         let list = |json: &RawJson| serde_json::from_str::<Vec<RawJson>>(json.as_str()).ok();
         let both = fields
             .get(field)
@@ -289,7 +300,7 @@ fn request_tool(tool: &ToolSpec) -> ChatCompletionTools {
         function: FunctionObject {
             name: tool.name.clone(),
             description: Some(tool.description.clone()),
-            parameters: Some(tool.parameters.clone()),
+            parameters: Some(tool.input_schema.clone()),
             strict: None,
         },
     })

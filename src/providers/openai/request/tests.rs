@@ -7,7 +7,7 @@ fn spec(name: &str) -> ToolSpec {
     ToolSpec {
         name: name.into(),
         description: "Does it.".into(),
-        parameters: json!({"type": "object"}),
+        input_schema: json!({"type": "object"}),
     }
 }
 
@@ -184,9 +184,9 @@ fn returns_thinking_unless_refused() {
             id: "1".into(),
             name: "a".into(),
             arguments: "{}".into(),
-            opaque: Vec::new(),
+            provider_data: Vec::new(),
         }],
-        opaque: Vec::new(),
+        provider_data: Vec::new(),
     };
     let request = ModelRequest::new("m", vec![thoughtful]);
     let message = &request_json(&request, Dialect::default(), ALL)["messages"][0];
@@ -198,4 +198,20 @@ fn returns_thinking_unless_refused() {
     };
     let message = &request_json(&request, Dialect::default(), refused)["messages"][0];
     assert!(message.get("reasoning_content").is_none());
+}
+
+#[test]
+fn asks_image_models_for_images() {
+    let modalities = |model: &str, capabilities| {
+        let request = ModelRequest::new(model, Vec::new());
+        request_json(&request, Dialect::default(), capabilities)["modalities"].clone()
+    };
+    let image_model = "google/gemini-2.5-flash-image";
+    assert_eq!(modalities(image_model, ALL), json!(["image", "text"]));
+    assert_eq!(modalities("google/gemini-3-pro-preview", ALL), Value::Null);
+    let refused = ServerCapabilities {
+        image_output: false,
+        ..ALL
+    };
+    assert_eq!(modalities(image_model, refused), Value::Null);
 }

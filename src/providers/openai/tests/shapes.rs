@@ -5,9 +5,9 @@ use serde_json::json;
 use super::{decode, recorded::stream_in};
 use crate::{
     model::{
-        FinishReason,
+        EncodedImage, FinishReason,
         ModelEvent::{self, Finished, Sources, Text, TextWasThinking, Thinking},
-        OpaqueTarget, UnreadableContent,
+        ProviderDataTarget, UnreadableContent,
     },
     protocol::CitedSource,
     providers::transport::{
@@ -28,11 +28,11 @@ fn usage(input_tokens: u64, output_tokens: u64) -> ModelEvent {
     testing::usage(input_tokens, output_tokens, 0)
 }
 
-fn opaque(beside: OpaqueTarget, field: &str, value: &str) -> ModelEvent {
-    testing::opaque("openai", beside, field, value)
+fn provider_data(target: ProviderDataTarget, field: &str, value: &str) -> ModelEvent {
+    testing::provider_data("openai", target, field, value)
 }
 
-fn unread(what: UnreadableContent, raw: &str) -> ModelEvent {
+fn unreadable(what: UnreadableContent, raw: &str) -> ModelEvent {
     ModelEvent::Unreadable {
         what,
         raw: raw.into(),
@@ -82,10 +82,7 @@ fn expected() -> Vec<(&'static str, Vec<ModelEvent>)> {
             "openrouter-images",
             vec![
                 text("Here it is:"),
-                unread(
-                    UnreadableContent::Image,
-                    r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="},"index":0}"#,
-                ),
+                ModelEvent::Image(EncodedImage("data:image/png;base64,iVBORw0KGgo=".into())),
                 STOP,
             ],
         ),
@@ -95,7 +92,7 @@ fn expected() -> Vec<(&'static str, Vec<ModelEvent>)> {
                 thinking("Let me look."),
                 call(0, "tool_1", "look"),
                 arguments(0, "{}"),
-                opaque(OpaqueTarget::Answer, "reasoning_details", DETAILS),
+                provider_data(ProviderDataTarget::Answer, "reasoning_details", DETAILS),
                 usage(7, 9),
                 CALLS,
             ],
@@ -105,8 +102,8 @@ fn expected() -> Vec<(&'static str, Vec<ModelEvent>)> {
             vec![
                 thinking("Hm."),
                 text("Hi"),
-                opaque(
-                    OpaqueTarget::Answer,
+                provider_data(
+                    ProviderDataTarget::Answer,
                     "thinking_blocks",
                     r#"[{"signature":"EqQB","thinking":"Hm.","type":"thinking"}]"#,
                 ),
@@ -117,8 +114,8 @@ fn expected() -> Vec<(&'static str, Vec<ModelEvent>)> {
             "gemini-thought-signature",
             vec![
                 call(0, "function-call-1", "weather"),
-                opaque(
-                    OpaqueTarget::ToolCall(0),
+                provider_data(
+                    ProviderDataTarget::ToolCall(0),
                     "extra_content",
                     r#"{"google":{"thought_signature":"Cs4BAc/+7w=="}}"#,
                 ),
@@ -150,21 +147,18 @@ fn expected() -> Vec<(&'static str, Vec<ModelEvent>)> {
             "content-parts",
             vec![
                 text("One two three four"),
-                unread(
+                unreadable(
                     UnreadableContent::Image,
-                    concat!(
-                        r#"{"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":"#,
-                        r#"[{"index":0,"delta":{"content":[{"type":"text","text":"four"},"#,
-                        r#"{"type":"image_url","image_url":{"url":"https://x.example/a.png"}}]},"finish_reason":null}]}"#
-                    ),
+                    r#"{"image_url":{"url":"https://x.example/a.png"}}"#,
                 ),
+                ModelEvent::Image(EncodedImage("data:image/png;base64,iVBORw0KGgo=".into())),
                 STOP,
             ],
         ),
         (
             "unknown-field",
             vec![
-                unread(
+                unreadable(
                     UnreadableContent::Unknown("video_frames".into()),
                     r#"[{"data":"AAAA"}]"#,
                 ),
@@ -283,4 +277,24 @@ fn limits_held_reasoning_details() {
         ),
         "{events:?}"
     );
+}
+
+#[test]
+fn xai_counts_thinking_apart_from_the_output() {
+    for (prompt, completion, thinking, total, output) in [
+        // xAI.
+        (32, 9, 100, 141, 109),
+        // OpenAI.
+        (32, 109, 100, 141, 109),
+        (32, 109, 0, 141, 109),
+        // Without a total.
+        (32, 109, 100, 0, 109),
+    ] {
+        let usage = json!({
+            "prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": total,
+            "completion_tokens_details": { "reasoning_tokens": thinking },
+        });
+        let usage: super::super::wire::Usage = serde_json::from_value(usage).unwrap();
+        assert_eq!(usage.output_tokens(), output, "{usage:?}");
+    }
 }

@@ -9,7 +9,7 @@ use crate::{
     model::{
         FinishReason,
         ModelEvent::{self, Finished, Text, Thinking, ToolArguments},
-        UnreadableContent, Usage,
+        ReportedUsage, UnreadableContent,
     },
     providers::transport::{
         decoder::{DecodeError, Decoder},
@@ -75,13 +75,13 @@ fn reads_every_thinking_field() {
         ];
         let (mut events, fault) = events_of(&chunks);
         // The data that OpenRouter expects back.
-        events.retain(|event| !matches!(event, ModelEvent::Opaque { .. }));
+        events.retain(|event| !matches!(event, ModelEvent::ProviderData { .. }));
         assert_eq!((events, fault), (expected, None), "{chunks:?}");
     }
 }
 
 #[test]
-fn ignores_odd_values_beside_the_text() {
+fn ignores_odd_values_next_to_the_text() {
     for odd in testing::odd_values() {
         let mut end = finish("stop");
         end["usage"] = json!({
@@ -89,10 +89,10 @@ fn ignores_odd_values_beside_the_text() {
             "prompt_tokens_details": { "cached_tokens": odd, "image_tokens": 2 },
             "completion_tokens_details": odd,
         });
-        let expected = ModelEvent::Usage(Usage {
+        let expected = ModelEvent::Usage(ReportedUsage {
             output_tokens: 3,
             image_input_tokens: 2,
-            ..Usage::default()
+            ..ReportedUsage::default()
         });
         let (events, error) = events_of(&[delta(json!({ "content": "Hi" })), end]);
         assert_eq!(error, None, "{odd}");

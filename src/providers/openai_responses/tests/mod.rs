@@ -12,7 +12,7 @@ use crate::{
     model::{
         FinishReason,
         ModelEvent::{self, Finished, Text, Thinking, ToolArguments},
-        OpaqueTarget, UnreadableContent,
+        ProviderDataTarget, UnreadableContent,
     },
     providers::transport::{
         decoder::DecodeError,
@@ -31,7 +31,7 @@ fn decode_events(events: &[Value]) -> (Vec<ModelEvent>, Option<DecodeError>) {
 }
 
 fn blocks(value: &str) -> ModelEvent {
-    testing::opaque(PROVIDER_KIND, OpaqueTarget::Answer, "blocks", value)
+    testing::provider_data(PROVIDER_KIND, ProviderDataTarget::Answer, "blocks", value)
 }
 
 fn delta(kind: &str, index: u64, delta: &str) -> Value {

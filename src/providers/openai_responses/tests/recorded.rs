@@ -37,7 +37,7 @@ properties! {
 }
 
 #[test]
-fn keeps_encrypted_reasoning_beside_recorded_calls() {
+fn keeps_encrypted_reasoning_of_recorded_calls() {
     // The recording has four responses.
     let recorded = recorded_events(FOLDER, "openai-reasoning-encrypted-content.1");
     let mut responses: Vec<Vec<String>> = Vec::new();
@@ -56,7 +56,7 @@ fn keeps_encrypted_reasoning_beside_recorded_calls() {
         .collect();
     let [
         Thinking(thinking),
-        ModelEvent::Opaque { data, .. },
+        ModelEvent::ProviderData { data, .. },
         begin,
         made,
         _,
@@ -100,7 +100,7 @@ fn lists_recorded_annotations_as_sources() {
     let is_unreadable = |event: &ModelEvent| matches!(event, ModelEvent::Unreadable { .. });
     assert!(!events.iter().any(is_unreadable), "{events:?}");
     // The server's own calls are kept in their order.
-    assert!(events.iter().any(|event| matches!(event, ModelEvent::Opaque { data, .. } if data.value.as_str().contains("web_search_call"))));
+    assert!(events.iter().any(|event| matches!(event, ModelEvent::ProviderData { data, .. } if data.value.as_str().contains("web_search_call"))));
     assert_eq!(events.last(), Some(&STOP));
 }
 

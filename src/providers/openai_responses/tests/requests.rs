@@ -8,7 +8,7 @@ use super::super::{
 };
 use crate::{
     model::{ModelMessage, ModelRequest, ToolSpec, ToolUse},
-    protocol::{Opaque, ParameterInput, Parameters, RawJson},
+    protocol::{ParameterInput, Parameters, ProviderData, RawJson},
 };
 
 const FORM: RequestForm = RequestForm {
@@ -38,7 +38,7 @@ fn tool(name: &str) -> ToolSpec {
     ToolSpec {
         name: name.into(),
         description: "Looks.".into(),
-        parameters: json!({ "type": "object" }),
+        input_schema: json!({ "type": "object" }),
     }
 }
 
@@ -47,7 +47,7 @@ fn tool_use(id: &str) -> ToolUse {
         id: id.into(),
         name: "look".into(),
         arguments: "{}".into(),
-        opaque: Vec::new(),
+        provider_data: Vec::new(),
     }
 }
 
@@ -57,7 +57,7 @@ fn body(request: &ModelRequest, form: RequestForm) -> Value {
 
 fn tool_loop() -> ModelRequest {
     let reasoning = json!([{ "type": "reasoning", "encrypted_content": "a" }, 3, "call", { "type": "reasoning", "encrypted_content": "b" }]);
-    let opaque = Opaque {
+    let provider_data = ProviderData {
         kind: PROVIDER_KIND.into(),
         field: "blocks".into(),
         value: RawJson::parse_or_quote(&reasoning.to_string()),
@@ -73,7 +73,7 @@ fn tool_loop() -> ModelRequest {
             text: "One".into(),
             thinking: Some("Hm.".into()),
             tool_calls: vec![tool_use("c1"), tool_use("c2")],
-            opaque: vec![opaque],
+            provider_data: vec![provider_data],
         },
         output("c1"),
         output("c2"),

@@ -151,7 +151,7 @@ fn reads_items_without_positions() {
 }
 
 #[test]
-fn ignores_odd_values_beside_the_text() {
+fn ignores_odd_values_next_to_the_text() {
     for odd in testing::odd_values() {
         let mut text = delta("output_text", 0, "Hi");
         for field in ["annotation", "part", "item_id", "summary_index", "message"] {

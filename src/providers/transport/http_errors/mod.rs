@@ -146,7 +146,7 @@ fn described_error(
                 .unwrap_or("another address");
             let to = facts.quote(to.split('?').next().unwrap_or_default());
             let what = format!("redirects to {to}, which Parlor does not follow.");
-            facts.error(Refused, "request_refused", what, wrong_address_hint(facts))
+            facts.error(Refused, "request_refused", what, wrong_url_hint(facts))
         }
         401 | 403 if facts.has_key => {
             let what = format!("refused the API key ({}){because}", status.as_u16());
@@ -199,7 +199,7 @@ fn described_error(
         }
         404 | 405 => {
             let what = format!("has no such address ({status}){because}");
-            facts.error(Refused, "request_refused", what, wrong_address_hint(facts))
+            facts.error(Refused, "request_refused", what, wrong_url_hint(facts))
         }
         _ => facts.error(
             Refused,
@@ -265,10 +265,10 @@ fn no_credit_error(facts: &EndpointInfo, because: &str) -> ModelError {
     )
 }
 
-fn wrong_address_hint(facts: &EndpointInfo) -> String {
+fn wrong_url_hint(facts: &EndpointInfo) -> String {
     let source = match facts.base_url_source.as_str() {
         "" => "its base URL",
         source => source,
     };
-    format!("Check {source}; it {}.", facts.address_form())
+    format!("Check {source}; it {}.", facts.url_form())
 }

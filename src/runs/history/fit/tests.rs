@@ -21,9 +21,9 @@ fn turn(number: usize, question: usize, outputs: &[usize]) -> Vec<ModelMessage> 
                 id: id.clone(),
                 name: "look".into(),
                 arguments: "{}".into(),
-                opaque: Vec::new(),
+                provider_data: Vec::new(),
             }],
-            opaque: Vec::new(),
+            provider_data: Vec::new(),
         });
         messages.push(ModelMessage::Tool {
             tool_use_id: id,

@@ -17,6 +17,7 @@ use crate::{
     control::escape_metadata,
     protocol::{AssistantMessage, Interaction, Message, MessageBody, Timestamp, ToolCall, ToolStatus},
     settings::{self, HistorySettings},
+    tools::{GenerateImage, Tool},
 };
 
 const MINUTE_MS: i64 = 60_000;
@@ -32,7 +33,7 @@ pub const EXPLANATION: &str = "A comment with METADATA at the beginning of a mes
 
 /// The metadata of a message, in the order in which they are written.
 #[derive(Serialize)]
-struct Metadata {
+struct MessageMetadata {
     timestamp: String,
     relative_time: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +62,7 @@ pub struct MetadataClock {
     /// The beginning of the present hour.
     reference_hour: i64,
     min_gap_ms: i64,
-    /// Omits metadata that carry no information.
+    /// True if metadata that carry no information are omitted.
     is_sparse: bool,
 }
 
@@ -103,7 +104,7 @@ impl MetadataClock {
         if self.is_sparse && (before.is_none() && files.is_empty() || !says_something) {
             return None;
         }
-        let metadata = Metadata {
+        let metadata = MessageMetadata {
             timestamp: self.format_time(at),
             relative_time: self.format_relative(at),
             session_gap: away.map(format_span),
@@ -164,9 +165,14 @@ fn file_list(message: &Message) -> Vec<File> {
 fn tool_metadata(answer: &AssistantMessage) -> (Vec<String>, Option<String>) {
     let mut names: Vec<String> = Vec::new();
     let mut done: Vec<(String, usize)> = Vec::new();
+    let mut images = 0;
     for call in answer.tool_calls() {
         if !names.contains(&call.tool) {
             names.push(call.tool.clone());
+        }
+        if is_made_image(call) {
+            images += call.attachments.len();
+            continue;
         }
         let what = call_outcome(call);
         match done.iter_mut().find(|(known, _)| *known == what) {
@@ -178,8 +184,18 @@ fn tool_metadata(answer: &AssistantMessage) -> (Vec<String>, Option<String>) {
         1 => what,
         count => format!("{what} {count} times"),
     });
+    let made = match images {
+        0 => None,
+        1 => Some("generated 1 image".to_owned()),
+        count => Some(format!("generated {count} images")),
+    };
+    let times = times.chain(made);
     let summary = times.collect::<Vec<_>>().join(", ");
     (names, Some(summary).filter(|summary| !summary.is_empty()))
+}
+
+fn is_made_image(call: &ToolCall) -> bool {
+    call.tool == GenerateImage::NAME && call.status == ToolStatus::Complete && !call.attachments.is_empty()
 }
 
 fn call_outcome(call: &ToolCall) -> String {

@@ -125,6 +125,34 @@ fn renders_tools_of_an_answer() {
 }
 
 #[test]
+fn counts_generated_images() {
+    let made = |images: usize| {
+        let file = Attachment {
+            id: AttachmentId::new(),
+            name: "Fox.png".into(),
+            media_type: "image/png".into(),
+            bytes: 7,
+            width: None,
+            height: None,
+            text_bytes: None,
+            problem: None,
+        };
+        let mut answer = AssistantMessage::new("x/m");
+        let mut call = called("generate_image", "Generated image", ToolStatus::Complete);
+        if let Part::ToolCall(call) = &mut call {
+            call.attachments = vec![file; images];
+        }
+        let failed = called("generate_image", "Generating image", ToolStatus::Failed);
+        answer.nodes.push(Node {
+            parts: vec![call, failed],
+        });
+        tool_metadata(&answer).1.unwrap()
+    };
+    assert_eq!(made(1), "failed: generating image, generated 1 image");
+    assert_eq!(made(3), "failed: generating image, generated 3 images");
+}
+
+#[test]
 fn renders_tool_files_of_an_answer() {
     let file = |name: &str| Attachment {
         id: AttachmentId::new(),
@@ -133,6 +161,8 @@ fn renders_tool_files_of_an_answer() {
         bytes: 7,
         width: None,
         height: None,
+        text_bytes: None,
+        problem: None,
     };
     let give = |names: &[&str]| {
         Part::ToolCall(Box::new(ToolCall {

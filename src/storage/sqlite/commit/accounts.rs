@@ -1,13 +1,21 @@
 //! Changes to accounts, sessions and one-time links. No log has them: their pages are loaded on request.
 
-use sqlx::{Row, SqliteConnection};
+use sqlx::SqliteConnection;
 
-use super::{super::id, Batch, ChangeError, personal::ensure_user};
+use super::{
+    super::id,
+    Batch, ChangeError,
+    administrators::{disable, keep_administrator},
+    audit, hand_over,
+    personal::ensure_user,
+    provided_accounts,
+};
 use crate::{
     protocol::{MessageId, SessionId, UserId},
     storage::{
         ChangeRejection, Outcome, TokenHash,
         accounts::{AccountChange, AccountLink, AccountWarrant, LinkPurpose, Role, Session},
+        audit::Actor,
         damage::skip_damaged,
     },
 };
@@ -18,6 +26,25 @@ impl Batch {
         connection: &mut SqliteConnection,
         change: &AccountChange,
     ) -> Result<Outcome, ChangeError> {
+        let (change, by) = match change {
+            AccountChange::By { actor, change } => (&**change, Some(actor)),
+            change => (change, None),
+        };
+        let entry = audit::NewEntry::from_change(connection, change, by).await?;
+        let outcome = self.apply_account_change(connection, change, by).await?;
+        if let Some(entry) = entry {
+            entry.store(connection, self.at).await?;
+        }
+        Ok(outcome)
+    }
+
+    async fn apply_account_change(
+        &mut self,
+        connection: &mut SqliteConnection,
+        change: &AccountChange,
+        by: Option<&Actor>,
+    ) -> Result<Outcome, ChangeError> {
+        let way = by.map(|actor| &actor.signs_in_by);
         match change {
             AccountChange::Create {
                 user_id,
@@ -27,6 +54,33 @@ impl Batch {
             } => {
                 let account = (*user_id, name.as_str(), password.as_deref());
                 self.create_account(connection, account, *warrant).await
+            }
+            AccountChange::CreateProvided {
+                user_id,
+                name,
+                identity,
+                role,
+            } => {
+                let account = (*user_id, name.as_str(), *role);
+                provided_accounts::create(connection, self.at, account, identity).await
+            }
+            AccountChange::Rename { user_id, name } => {
+                provided_accounts::rename(connection, *user_id, name).await
+            }
+            AccountChange::SetRole {
+                user_id,
+                role,
+                keeps_administrator,
+            } => {
+                if *keeps_administrator && *role != Role::Administrator {
+                    keep_administrator(connection, *user_id, way).await?;
+                }
+                let changed = sqlx::query("UPDATE accounts SET role = ? WHERE user_id = ?")
+                    .bind(role.as_str())
+                    .bind(user_id.to_string())
+                    .execute(connection)
+                    .await?;
+                require_row(changed.rows_affected())
             }
             AccountChange::StartSession {
                 user_id,
@@ -77,17 +131,42 @@ impl Batch {
             }
             AccountChange::SetDisabled { user_id, is_disabled } => {
                 if *is_disabled {
-                    keep_administrator(connection, *user_id).await?;
-                    end_sessions(connection, *user_id, None).await?;
+                    disable(connection, *user_id, way).await
+                } else {
+                    // A deletion that has begun is given up.
+                    sqlx::query("DELETE FROM pending_deletions WHERE user_id = ?")
+                        .bind(user_id.to_string())
+                        .execute(&mut *connection)
+                        .await?;
+                    let enabled = sqlx::query("UPDATE accounts SET disabled = 0 WHERE user_id = ?")
+                        .bind(user_id.to_string())
+                        .execute(connection)
+                        .await?;
+                    require_row(enabled.rows_affected())
                 }
-                let changed = sqlx::query("UPDATE accounts SET disabled = ? WHERE user_id = ?")
-                    .bind(i64::from(*is_disabled))
-                    .bind(user_id.to_string())
-                    .execute(connection)
-                    .await?;
-                require_row(changed.rows_affected())
             }
-            AccountChange::Delete { user_id } => self.delete_account(connection, *user_id).await,
+            AccountChange::BeginDeletion { user_id, heir } => {
+                let actor = by.ok_or(ChangeRejection::Internal)?;
+                disable(&mut *connection, *user_id, way).await?;
+                hand_over::begin_deletion(connection, (*user_id, *heir), actor).await
+            }
+            AccountChange::Delete { user_id, heir } => {
+                // Its beginning has disabled the account, and has kept an administrator.
+                hand_over::require_begun(&mut *connection, *user_id, *heir).await?;
+                if let Some(heir) = heir {
+                    self.hand_over(&mut *connection, *user_id, *heir).await?;
+                }
+                self.delete_account(connection, *user_id).await
+            }
+            AccountChange::NoteFailure { .. } => Ok(Outcome::Done),
+            AccountChange::TrimAuditLog { before, keep } => {
+                Ok(match audit::trim(connection, *before, *keep).await? {
+                    true => Outcome::DataDeleted,
+                    false => Outcome::Done,
+                })
+            }
+            // Nobody acts for an actor.
+            AccountChange::By { .. } => Err(ChangeRejection::Internal)?,
         }
     }
 
@@ -158,8 +237,8 @@ impl Batch {
         .execute(&mut *connection)
         .await?;
         let started = sqlx::query(
-            "INSERT INTO sessions (id, hash, user_id, device, address, created_at, last_used_at, idle_ms, expires_at) \
-             SELECT ?, ?, user_id, ?, ?, ?, ?, ?, ? FROM accounts WHERE user_id = ? AND disabled = 0",
+            "INSERT INTO sessions (id, hash, user_id, device, address, created_at, last_used_at, idle_ms, expires_at, method) \
+             SELECT ?, ?, user_id, ?, ?, ?, ?, ?, ?, ? FROM accounts WHERE user_id = ? AND disabled = 0",
         )
         .bind(session.id.to_string())
         .bind(hash.0.as_slice())
@@ -169,6 +248,7 @@ impl Batch {
         .bind(session.last_used_at.0)
         .bind(session.idle_ms)
         .bind(session.expires_at.0)
+        .bind(session.method.as_str())
         .bind(user_id.to_string())
         .execute(connection)
         .await?;
@@ -241,7 +321,6 @@ impl Batch {
         connection: &mut SqliteConnection,
         user_id: UserId,
     ) -> Result<Outcome, ChangeError> {
-        keep_administrator(connection, user_id).await?;
         let active =
             sqlx::query("SELECT id FROM runs WHERE user_id = ? AND status IN ('running', 'waiting')")
                 .bind(user_id.to_string())
@@ -260,14 +339,14 @@ impl Batch {
     }
 }
 
-fn require_row(affected: u64) -> Result<Outcome, ChangeError> {
+pub(super) fn require_row(affected: u64) -> Result<Outcome, ChangeError> {
     if affected == 0 {
         Err(ChangeRejection::NotFound)?;
     }
     Ok(Outcome::DataDeleted)
 }
 
-async fn end_sessions(
+pub(super) async fn end_sessions(
     connection: &mut SqliteConnection,
     user_id: UserId,
     except: Option<SessionId>,
@@ -277,21 +356,5 @@ async fn end_sessions(
         .bind(except.map(|session| session.to_string()))
         .execute(connection)
         .await?;
-    Ok(())
-}
-
-/// Rejects a change after which no administrator could sign in.
-async fn keep_administrator(connection: &mut SqliteConnection, user_id: UserId) -> Result<(), ChangeError> {
-    let row = sqlx::query(
-        "SELECT count(*) FILTER (WHERE user_id = ?1) AS own, count(*) FILTER (WHERE user_id <> ?1) AS others FROM accounts \
-         WHERE role = 'administrator' AND disabled = 0",
-    )
-    .bind(user_id.to_string())
-    .fetch_one(connection)
-    .await?;
-    let count = |column| row.try_get::<i64, _>(column);
-    if count("own")? > 0 && count("others")? == 0 {
-        Err(ChangeRejection::LastAdministrator)?;
-    }
     Ok(())
 }

@@ -50,8 +50,7 @@ pub(super) async fn delete_unshown(
     let payloads: Vec<&str> = shown_payloads(message)
         .map(|payload| &*payload.payload_id)
         .collect();
-    let files = message.tool_calls().flat_map(|call| &call.attachments);
-    let files: Vec<String> = files.map(|file| file.id.to_string()).collect();
+    let files: Vec<String> = message.files().map(|file| file.id.to_string()).collect();
     sqlx::query(DELETE_UNSHOWN)
         .bind(run.user_id.to_string())
         .bind(run.message_id.to_string())
@@ -68,6 +67,6 @@ fn shown_payloads(message: &AssistantMessage) -> impl Iterator<Item = &PayloadRe
     parts.filter_map(|part| match part {
         Part::Payload { payload } => Some(payload),
         Part::ToolCall(call) => call.payload.as_ref(),
-        Part::Thinking { .. } | Part::Text { .. } => None,
+        Part::Thinking { .. } | Part::Text { .. } | Part::File { .. } => None,
     })
 }

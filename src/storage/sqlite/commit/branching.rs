@@ -55,9 +55,9 @@ const COPY_BELONGINGS: [&str; 6] = [
 /// it again. Both share the content.
 const COPY_FILE: [&str; 2] = [
     "INSERT INTO files (id, user_id, conversation_id, message_id, place, stored_name, stored_in, name, media_type, bytes, \
-         width, height, created_at) \
+         width, height, text_bytes, problem, created_at, stored_by) \
      SELECT ?2, f.user_id, m.conversation_id, m.id, f.place, f.stored_name, f.stored_in, f.name, f.media_type, f.bytes, \
-         f.width, f.height, f.created_at FROM files f JOIN messages m ON m.id = ?3 WHERE f.id = ?1",
+         f.width, f.height, f.text_bytes, f.problem, f.created_at, f.stored_by FROM files f JOIN messages m ON m.id = ?3 WHERE f.id = ?1",
     "UPDATE messages SET body = replace(body, ?1, ?2) WHERE instr(body, ?1) > 0 \
          AND (user_id, conversation_id) = (SELECT user_id, conversation_id FROM messages WHERE id = ?3)",
 ];

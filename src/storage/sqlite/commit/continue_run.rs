@@ -3,7 +3,10 @@
 use sqlx::SqliteConnection;
 
 use super::{
-    super::messages, Batch, ChangeError, deletion::require_shown, run_output::update_message,
+    super::{daily_usage::skip_usage, messages},
+    Batch, ChangeError,
+    deletion::require_shown,
+    run_output::update_message,
     turns::conflict_as_rejection,
 };
 use crate::{
@@ -12,7 +15,7 @@ use crate::{
         intent::{ContinueRun, StartedRun},
         transcript::apply_to_run,
     },
-    storage::ChangeRejection,
+    storage::{ChangeRejection, RunKey},
 };
 
 /// Continues a run that was cut off.
@@ -60,6 +63,15 @@ impl Batch {
         .await?;
         if followers > 0 {
             Err(ChangeRejection::NotContinuable)?;
+        }
+        if let Some(usage) = &assistant.usage {
+            // Of a copy, or of an answer that is older than the counting: it is not of this day.
+            let run = RunKey {
+                user_id,
+                conversation_id,
+                message_id,
+            };
+            skip_usage(&mut *connection, &run, &usage.totals).await?;
         }
         let event = EventBody::RunContinued { created_at: self.at };
         apply_to_run(assistant, &event);

@@ -3,7 +3,7 @@
 use sqlx::SqliteConnection;
 
 use super::{
-    super::{id, messages},
+    super::{daily_usage::count_usage, id, messages},
     Batch, ChangeError, EMPTY_EVENTS,
     deletion::require_shown,
     erase_event,
@@ -76,7 +76,7 @@ impl Batch {
         Ok(Outcome::Done)
     }
 
-    /// Adds the tokens of a title to the answer after which it was made, unless that goes on.
+    /// Adds the tokens of a title to the answer after which it was made, unless that is being continued.
     pub(super) async fn count_title(
         &mut self,
         connection: &mut SqliteConnection,
@@ -103,6 +103,7 @@ impl Batch {
         });
         apply_to_run(answer, &event);
         update_message(&mut *connection, run.user_id, run.message_id, answer).await?;
+        count_usage(&mut *connection, run, &usage.totals.plus(totals), self.at).await?;
         let message_id = Some(run.message_id);
         self.log_event(connection, run.user_id, run.conversation_id, message_id, event)
             .await?;

@@ -47,7 +47,7 @@ const UNTITLED: &str = "Untitled";
 
 impl Batch {
     /// Hides a message with all that follow it. Has no effect on one that is hidden or erased already.
-    pub(super) async fn hide_message(
+    pub(super) async fn delete_message(
         &mut self,
         connection: &mut SqliteConnection,
         key: (UserId, ConversationId),
@@ -173,14 +173,16 @@ impl Batch {
             .iter_mut()
             .filter(|logged| logged.event.message_id.is_some_and(|id| subtree.contains(&id)))
             .for_each(erase_event);
-        // The newest first: SQLite limits how deep one deletion may delete others.
-        for message in &subtree {
-            sqlx::query("DELETE FROM messages WHERE user_id = ? AND id = ?")
-                .bind(key.0.to_string())
-                .bind(message.to_string())
-                .execute(&mut *connection)
-                .await?;
-        }
+        delete_messages(&mut *connection, key.0, &subtree).await?;
+        // A snapshot without its last message opens nothing.
+        sqlx::query(
+            "DELETE FROM shares WHERE user_id = ?1 AND conversation_id = ?2 AND leaf_id IN (SELECT value FROM json_each(?3))",
+        )
+        .bind(key.0.to_string())
+        .bind(key.1.to_string())
+        .bind(&ids)
+        .execute(&mut *connection)
+        .await?;
         if let Some((
             _,
             Message {
@@ -249,6 +251,17 @@ impl Batch {
         Ok(())
     }
 
+    /// Deletes a message with its descendants, which leaves their events.
+    pub(super) async fn delete_subtree(
+        &self,
+        connection: &mut SqliteConnection,
+        key: (UserId, ConversationId),
+        message_id: MessageId,
+    ) -> Result<(), ChangeError> {
+        let subtree = self.subtree(&mut *connection, key, message_id).await?;
+        delete_messages(connection, key.0, &subtree).await
+    }
+
     /// Returns a message and its descendants, the newest first.
     async fn subtree(
         &self,
@@ -266,6 +279,22 @@ impl Batch {
         }
         Ok(ids)
     }
+}
+
+/// Deletes messages, the newest first: SQLite limits how deep one deletion may delete others.
+async fn delete_messages(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    newest_first: &[MessageId],
+) -> Result<(), ChangeError> {
+    for message in newest_first {
+        sqlx::query("DELETE FROM messages WHERE user_id = ? AND id = ?")
+            .bind(user_id.to_string())
+            .bind(message.to_string())
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
 }
 
 /// A query about a message: `?1` is its user, `?2` its conversation, `?3` the message.

@@ -3,12 +3,12 @@
 use sqlx::SqliteConnection;
 
 use super::{
-    Batch, ChangeError,
-    literature::{store_abstract, store_context_snapshot},
+    super::daily_usage::add_usage, Batch, ChangeError, audit::NewEntry, literature::store_abstract,
+    page_context::store_context_description,
 };
 use crate::{
     protocol::EventBody,
-    storage::{Change, Outcome},
+    storage::{Change, Outcome, audit::AuditAction},
 };
 
 impl Batch {
@@ -65,7 +65,9 @@ impl Batch {
             Change::AppendEvents { .. } => Ok(Outcome::Done),
             Change::StoreMessage { run, message } => self.store_message(connection, run, message).await,
             Change::StorePayload { run, payload } => self.store_payload(connection, run, payload).await,
-            Change::StoreOpaque { run, placed } => self.store_opaque(connection, run, placed).await,
+            Change::StoreProviderData { run, placed } => {
+                self.store_provider_data(connection, run, placed).await
+            }
             Change::RecordCall { run, call, keep_runs } => {
                 self.record_call(connection, run, call, *keep_runs).await
             }
@@ -73,6 +75,7 @@ impl Batch {
                 self.store_attachment(connection, run, attachment).await
             }
             Change::StoreUpload { file } => self.store_upload(connection, file).await,
+            Change::CopyFile { user_id, id, copy } => self.copy_file(connection, *user_id, *id, *copy).await,
             Change::DeleteUpload { user_id, id } => self.delete_upload(connection, *user_id, *id).await,
             Change::ExpireUploads { before } => self.expire_uploads(connection, *before).await,
             Change::ForgetDeletedFiles { locations } => {
@@ -102,6 +105,9 @@ impl Batch {
                     .await
             }
             Change::EndRun { run, events, message } => self.end_run(connection, run, events, message).await,
+            Change::HandOverRun { run, events, message } => {
+                self.hand_over_run(connection, run, events, message).await
+            }
             Change::AbandonRun {
                 run,
                 events,
@@ -149,6 +155,10 @@ impl Batch {
                 self.set_parameters(connection, *user_id, intent.conversation_id, parameters)
                     .await
             }
+            Change::CountCutCall { run, totals } => {
+                add_usage(connection, run.user_id, totals, self.at).await?;
+                Ok(Outcome::Done)
+            }
             Change::StoreSummary { run, summary } => self.store_summary(connection, run, summary).await,
             Change::SelectBranch {
                 user_id,
@@ -161,14 +171,15 @@ impl Batch {
             Change::BranchConversation { user_id, intent, .. } => {
                 self.branch_conversation(connection, *user_id, intent).await
             }
-            Change::HideMessage {
+            Change::DeleteMessage {
                 user_id,
                 conversation_id,
                 message_id,
                 hidden_at,
             } => {
                 let key = (*user_id, *conversation_id);
-                self.hide_message(connection, key, *message_id, *hidden_at).await
+                self.delete_message(connection, key, *message_id, *hidden_at)
+                    .await
             }
             Change::RestoreMessage {
                 user_id,
@@ -209,23 +220,23 @@ impl Batch {
             Change::SaveArticle {
                 user_id,
                 article,
-                summary,
+                abstract_text,
                 limit,
             } => {
-                let summary = summary.as_deref();
-                self.save_article(connection, *user_id, article, summary, *limit)
+                let abstract_text = abstract_text.as_deref();
+                self.save_article(connection, *user_id, article, abstract_text, *limit)
                     .await
             }
             Change::StoreAbstract {
                 user_id,
                 pmid,
-                summary,
-            } => store_abstract(connection, *user_id, pmid, summary).await,
+                abstract_text,
+            } => store_abstract(connection, *user_id, pmid, abstract_text).await,
             Change::StoreContextSnapshot {
                 run,
                 text,
                 instructions,
-            } => store_context_snapshot(connection, run, text, instructions).await,
+            } => store_context_description(connection, run, text, instructions).await,
             Change::SetArticleNote {
                 user_id,
                 pmid,
@@ -236,12 +247,12 @@ impl Batch {
                     .await
             }
             Change::RemoveArticle { user_id, pmid } => self.remove_article(connection, *user_id, pmid).await,
-            Change::SaveStream {
+            Change::SaveResearchStream {
                 user_id,
                 stream,
                 limit,
             } => self.save_stream(connection, *user_id, stream, *limit).await,
-            Change::DeleteStream { user_id, stream_id } => {
+            Change::DeleteResearchStream { user_id, stream_id } => {
                 self.delete_stream(connection, *user_id, *stream_id).await
             }
             Change::DeleteAllMemories { user_id } => self.delete_memories(connection, *user_id, None).await,
@@ -253,13 +264,22 @@ impl Batch {
                 token,
                 hash,
                 limit,
-            } => self.add_token(connection, *user_id, token, hash, *limit).await,
+            } => {
+                let added = self.add_token(connection, *user_id, token, hash, *limit).await?;
+                let entry = NewEntry::by_user(*user_id, AuditAction::TokenMade);
+                entry.store(connection, self.at).await?;
+                Ok(added)
+            }
             Change::RevokeToken { user_id, token_id } => {
-                self.revoke_token(connection, *user_id, *token_id).await
+                let revoked = self.revoke_token(connection, *user_id, *token_id).await?;
+                let entry = NewEntry::by_user(*user_id, AuditAction::TokenRevoked);
+                entry.store(connection, self.at).await?;
+                Ok(revoked)
             }
             Change::RecordTokenUse { user_id, token_id } => {
                 self.record_token_use(connection, *user_id, *token_id).await
             }
+            Change::Share(change) => self.change_shares(connection, change).await,
             Change::Account(change) => self.change_accounts(connection, change).await,
         }
     }

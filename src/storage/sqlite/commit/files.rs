@@ -8,7 +8,7 @@ use super::{
     personal::ensure_user,
 };
 use crate::{
-    protocol::{Attachment, AttachmentId, ConversationId, MessageId, Timestamp, UserId},
+    protocol::{Attachment, AttachmentId, ConversationId, FileProblem, MessageId, Timestamp, UserId},
     storage::{ChangeRejection, FileLocation, Outcome, RunKey, StoredFile},
 };
 
@@ -32,19 +32,30 @@ impl Batch {
         {
             Err(ChangeRejection::NotFound)?;
         }
-        self.insert_file(connection, file, file.location.conversation_id, None, 0)
-            .await?;
+        let owner = (file.location.user_id, file.location.conversation_id);
+        self.insert_file(connection, file, owner, None, 0).await?;
         Ok(Outcome::Done)
     }
 
-    /// Stores a file of a tool.
+    /// Stores a file of a tool. A run that has ended gets none any more.
     pub(super) async fn store_attachment(
         &mut self,
         connection: &mut SqliteConnection,
         run: &RunKey,
         file: &StoredFile,
     ) -> Result<Outcome, ChangeError> {
-        self.insert_file(connection, file, run.conversation_id, Some(run.message_id), 0)
+        let active = sqlx::query(
+            "SELECT 1 FROM runs WHERE user_id = ? AND id = ? AND status IN ('running', 'waiting')",
+        )
+        .bind(run.user_id.to_string())
+        .bind(run.message_id.to_string())
+        .fetch_optional(&mut *connection)
+        .await?;
+        if active.is_none() {
+            Err(ChangeRejection::NotFound)?;
+        }
+        let owner = (run.user_id, run.conversation_id);
+        self.insert_file(connection, file, owner, Some(run.message_id), 0)
             .await?;
         Ok(Outcome::Done)
     }
@@ -53,17 +64,18 @@ impl Batch {
         &mut self,
         connection: &mut SqliteConnection,
         StoredFile { attachment, location }: &StoredFile,
-        conversation_id: ConversationId,
+        (user_id, conversation_id): (UserId, ConversationId),
         message_id: Option<MessageId>,
         place: usize,
     ) -> Result<(), ChangeError> {
         let number = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
         sqlx::query(
             "INSERT INTO files (id, user_id, conversation_id, message_id, place, stored_name, stored_in, name, media_type, \
-             bytes, width, height, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             bytes, width, height, text_bytes, problem, created_at, stored_by) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(attachment.id.to_string())
-        .bind(location.user_id.to_string())
+        .bind(user_id.to_string())
         .bind(conversation_id.to_string())
         .bind(message_id.map(|id| id.to_string()))
         .bind(number(place))
@@ -74,7 +86,10 @@ impl Batch {
         .bind(number(attachment.bytes))
         .bind(attachment.width.map(number))
         .bind(attachment.height.map(number))
+        .bind(attachment.text_bytes.map(number))
+        .bind(attachment.problem.map(FileProblem::as_str))
         .bind(self.at.0)
+        .bind((location.user_id != user_id).then(|| location.user_id.to_string()))
         .execute(connection)
         .await?;
         Ok(())
@@ -135,11 +150,38 @@ impl Batch {
             .enumerate()
         {
             file.attachment.id = AttachmentId::new();
-            self.insert_file(&mut *connection, &file, conversation_id, Some(message_id), place)
+            let owner = (user_id, conversation_id);
+            self.insert_file(&mut *connection, &file, owner, Some(message_id), place)
                 .await?;
             copies.push(file.attachment);
         }
         Ok(copies)
+    }
+
+    /// Gives a file a second row, as an upload that is in no message.
+    pub(super) async fn copy_file(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        id: AttachmentId,
+        copy: AttachmentId,
+    ) -> Result<Outcome, ChangeError> {
+        let copied = sqlx::query(
+            "INSERT INTO files (id, user_id, conversation_id, message_id, place, stored_name, stored_in, name, media_type, \
+             bytes, width, height, text_bytes, problem, created_at, stored_by) \
+             SELECT ?3, user_id, conversation_id, NULL, 0, stored_name, stored_in, name, media_type, bytes, width, height, \
+             text_bytes, problem, ?4, stored_by FROM files WHERE user_id = ?1 AND id = ?2",
+        )
+        .bind(user_id.to_string())
+        .bind(id.to_string())
+        .bind(copy.to_string())
+        .bind(self.at.0)
+        .execute(connection)
+        .await?;
+        match copied.rows_affected() {
+            0 => Err(ChangeRejection::NotFound)?,
+            _ => Ok(Outcome::Done),
+        }
     }
 
     /// Deletes an uploaded file that is in no message. Has no effect on others.
@@ -209,7 +251,7 @@ impl Batch {
         self.insert_file(
             &mut *connection,
             file,
-            file.location.conversation_id,
+            (file.location.user_id, file.location.conversation_id),
             Some(message_id),
             0,
         )

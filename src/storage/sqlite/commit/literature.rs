@@ -6,10 +6,10 @@ use sqlx::SqliteConnection;
 use super::{super::literature, Batch, ChangeError, erase_event, personal::ensure_user};
 use crate::{
     protocol::{
-        ConversationId, EventBody, MessageId, RawJson, StreamId, UserId,
+        ConversationId, EventBody, RawJson, ResearchStreamId, UserId,
         literature::{LibraryChange, ResearchStream, SavedArticle},
     },
-    storage::{ChangeRejection, Outcome, PageContextSnapshot, RunKey, StorageError},
+    storage::{ChangeRejection, Outcome, StorageError},
 };
 
 impl Batch {
@@ -18,7 +18,7 @@ impl Batch {
         connection: &mut SqliteConnection,
         user_id: UserId,
         saved: &SavedArticle,
-        summary: Option<&[String]>,
+        abstract_text: Option<&[String]>,
         limit: usize,
     ) -> Result<Outcome, ChangeError> {
         let SavedArticle {
@@ -58,7 +58,7 @@ impl Batch {
         .bind(&article.published)
         .bind(&article.doi)
         // An unknown abstract is stored as `null`.
-        .bind(serde_json::to_string(&summary)?)
+        .bind(serde_json::to_string(&abstract_text)?)
         .bind(note)
         .bind(saved_at.0)
         .execute(&mut *connection)
@@ -175,7 +175,7 @@ impl Batch {
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
-        stream_id: StreamId,
+        stream_id: ResearchStreamId,
     ) -> Result<Outcome, ChangeError> {
         let deleted = sqlx::query("DELETE FROM streams WHERE user_id = ? AND id = ?")
             .bind(user_id.to_string())
@@ -191,7 +191,7 @@ impl Batch {
         Ok(Outcome::DataDeleted)
     }
 
-    async fn log_library_change(
+    pub(super) async fn log_library_change(
         &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
@@ -204,8 +204,8 @@ impl Batch {
         Ok(())
     }
 
-    /// Erases the logged events about a library item, which was removed or replaced. Erases unreadable events
-    /// too, since they may be about it.
+    /// Erases the logged events about a library item that was removed or replaced. The user's unreadable events
+    /// without a conversation are erased too, since they may be about it.
     async fn erase_logged_changes(
         &mut self,
         connection: &mut SqliteConnection,
@@ -239,7 +239,7 @@ impl Batch {
 #[derive(Clone, Copy)]
 enum LibraryItem<'a> {
     Article(&'a str),
-    Stream(StreamId),
+    Stream(ResearchStreamId),
 }
 
 impl LibraryItem<'_> {
@@ -261,10 +261,10 @@ pub(super) async fn store_abstract(
     connection: &mut SqliteConnection,
     user_id: UserId,
     pmid: &str,
-    summary: &[String],
+    abstract_text: &[String],
 ) -> Result<Outcome, ChangeError> {
     sqlx::query("UPDATE articles SET summary = ? WHERE user_id = ? AND pmid = ? AND (summary = 'null' OR NOT json_valid(summary))")
-        .bind(serde_json::to_string(summary)?)
+        .bind(serde_json::to_string(abstract_text)?)
         .bind(user_id.to_string())
         .bind(pmid)
         .execute(connection)
@@ -286,63 +286,4 @@ async fn check_limit(
         Err(ChangeRejection::LibraryFull)?;
     }
     Ok(())
-}
-
-/// Stores the page that the user has open while they write a message.
-pub(super) async fn insert_page_context(
-    connection: &mut SqliteConnection,
-    user_id: UserId,
-    message_id: MessageId,
-    snapshot: &PageContextSnapshot,
-) -> Result<(), StorageError> {
-    sqlx::query(
-        "INSERT INTO contexts (message_id, user_id, context, text, instructions) VALUES (?, ?, ?, ?, ?)",
-    )
-    .bind(message_id.to_string())
-    .bind(user_id.to_string())
-    .bind(serde_json::to_string(&snapshot.context)?)
-    .bind(&snapshot.text)
-    .bind(&snapshot.instructions)
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
-/// Gives another version of a message the page context of the first one.
-pub(super) async fn copy_page_context(
-    connection: &mut SqliteConnection,
-    user_id: UserId,
-    from: MessageId,
-    to: MessageId,
-) -> Result<(), StorageError> {
-    sqlx::query(
-        "INSERT INTO contexts (message_id, user_id, context, text, instructions) \
-         SELECT ?3, user_id, context, text, instructions FROM contexts WHERE user_id = ?1 AND message_id = ?2",
-    )
-    .bind(user_id.to_string())
-    .bind(from.to_string())
-    .bind(to.to_string())
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
-/// Stores the text that describes the page to the model. The first stored text is kept.
-pub(super) async fn store_context_snapshot(
-    connection: &mut SqliteConnection,
-    run: &RunKey,
-    text: &str,
-    instructions: &str,
-) -> Result<Outcome, ChangeError> {
-    sqlx::query(
-        "UPDATE contexts SET text = ?, instructions = ? WHERE user_id = ? AND text = '' \
-         AND message_id = (SELECT parent_id FROM messages WHERE user_id = contexts.user_id AND id = ?)",
-    )
-    .bind(text)
-    .bind(instructions)
-    .bind(run.user_id.to_string())
-    .bind(run.message_id.to_string())
-    .execute(connection)
-    .await?;
-    Ok(Outcome::Done)
 }

@@ -24,25 +24,31 @@ use crate::{
 };
 
 mod accounts;
+mod administrators;
 mod approvals;
 mod artifacts;
+mod audit;
 mod branching;
 mod continue_run;
 pub(super) mod conversations;
 mod deletion;
 mod dispatch;
 mod files;
+mod hand_over;
 pub(super) mod intents;
 mod literature;
 mod log;
 mod memories;
 mod model_calls;
-mod opaque;
+mod page_context;
 mod parameters;
 mod personal;
+mod provided_accounts;
+mod provider_data;
 mod queue;
 mod queue_state;
 mod run_output;
+mod shares;
 mod suggestions;
 mod turns;
 
@@ -99,13 +105,14 @@ impl WriteConnection {
                 Change::AppendEvents { run, .. }
                 | Change::StoreMessage { run, .. }
                 | Change::StorePayload { run, .. }
-                | Change::StoreOpaque { run, .. }
+                | Change::StoreProviderData { run, .. }
                 | Change::StoreSummary { run, .. }
                 | Change::RecordCall { run, .. }
                 | Change::StoreAttachment { run, .. }
                 | Change::TitleConversation { run, .. }
                 | Change::PauseRun { run, .. }
                 | Change::EndRun { run, .. }
+                | Change::HandOverRun { run, .. }
                 | Change::AbandonRun { run, .. } => {
                     self.orphaned_runs.contains(&run.message_id)
                         || batch.orphaned_runs.contains(&run.message_id)
@@ -238,7 +245,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::{
-        artifacts::DELETE_UNSHOWN, continue_run::CONTINUE_RUN, model_calls::RECORD_CALL, turns::START_RUN,
+        super::daily_usage::COUNT_USAGE, artifacts::DELETE_UNSHOWN, continue_run::CONTINUE_RUN,
+        model_calls::RECORD_CALL, turns::START_RUN,
     };
 
     /// Returns the parameter numbers of a statement.
@@ -250,7 +258,7 @@ mod tests {
 
     #[test]
     fn sql_batches_skip_few_parameter_numbers() {
-        for text in [START_RUN, CONTINUE_RUN, RECORD_CALL, DELETE_UNSHOWN] {
+        for text in [START_RUN, CONTINUE_RUN, RECORD_CALL, DELETE_UNSHOWN, COUNT_USAGE] {
             let statements: Vec<_> = text.split("; ").map(parameter_numbers).collect();
             let highest = |numbers: &BTreeSet<usize>| numbers.last().copied().unwrap_or_default();
             let parameters = statements.iter().map(highest).max().unwrap_or_default();

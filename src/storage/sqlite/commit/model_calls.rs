@@ -4,7 +4,7 @@
 use sqlx::SqliteConnection;
 
 use super::{Batch, ChangeError};
-use crate::storage::{Outcome, RecordedCall, RunKey};
+use crate::storage::{Outcome, RecordedModelCall, RunKey};
 
 /// The number of calls kept per run; a run can be continued any number of times. Most requests are stored as
 /// an addition to the previous one. Among this many there is always a complete one (`runs::recorder` ensures
@@ -27,7 +27,7 @@ impl Batch {
         &mut self,
         connection: &mut SqliteConnection,
         run: &RunKey,
-        call: &RecordedCall,
+        call: &RecordedModelCall,
         keep_runs: usize,
     ) -> Result<Outcome, ChangeError> {
         let (user, message) = (run.user_id.to_string(), run.message_id.to_string());

@@ -29,7 +29,7 @@ impl Batch {
         Ok(Outcome::DataDeleted)
     }
 
-    /// Adds a token, if there are fewer than `limit`.
+    /// Adds a token. Rejected with `TokensFull` if the user has `limit` already.
     pub(super) async fn add_token(
         &mut self,
         connection: &mut SqliteConnection,

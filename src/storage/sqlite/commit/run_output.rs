@@ -2,7 +2,12 @@
 
 use sqlx::SqliteConnection;
 
-use super::{super::json, Batch, ChangeError, artifacts::delete_unshown};
+use super::{
+    super::{daily_usage::count_usage, json},
+    Batch, ChangeError,
+    artifacts::delete_unshown,
+    queue_state::{is_held, is_queue_empty},
+};
 use crate::{
     protocol::{AssistantMessage, EventBody, MessageBody, MessageId, Position, RunStatus, UserId},
     storage::{ChangeRejection, Outcome, RunKey, StorageError, damage::skip_damaged},
@@ -18,6 +23,9 @@ impl Batch {
     ) -> Result<Position, StorageError> {
         let (message, mut last) = (Some(run.message_id), Position(0));
         for event in events {
+            if let EventBody::Usage(usage) = event {
+                count_usage(&mut *connection, run, &usage.totals, self.at).await?;
+            }
             last = self
                 .log_event(
                     connection,
@@ -52,6 +60,21 @@ impl Batch {
         }
         update_message(connection, run.user_id, run.message_id, message).await?;
         Ok(Outcome::Done)
+    }
+
+    /// Ends a run for the messages that wait for it.
+    pub(super) async fn hand_over_run(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        events: &[EventBody],
+        message: &AssistantMessage,
+    ) -> Result<Outcome, ChangeError> {
+        let key = (run.user_id, run.conversation_id);
+        if is_queue_empty(&mut *connection, key).await? || is_held(&mut *connection, key).await? {
+            Err(ChangeRejection::NotFound)?;
+        }
+        self.end_run(connection, run, events, message).await
     }
 
     pub(super) async fn end_run(

@@ -6,7 +6,7 @@ use super::{
     super::{branch, files, messages, optional_id, optional_text, queries},
     Batch, ChangeError,
     deletion::require_shown,
-    literature::{copy_page_context, insert_page_context},
+    page_context::{copy_page_context, insert_page_context},
     personal::ensure_user,
 };
 use crate::{
@@ -245,9 +245,9 @@ impl Batch {
             .bind(user_id.to_string())
             .bind(conversation_id.to_string())
             .bind(message_id.to_string())
-            .bind(parent_id.to_string())
-            .bind(position.0.cast_signed())
             .bind(self.at.0)
+            .bind(position.0.cast_signed())
+            .bind(parent_id.to_string())
             .bind(serde_json::to_string(&body)?)
             .bind(first.unwrap_or(position).0.cast_signed())
             .bind(model)
@@ -266,12 +266,14 @@ impl Batch {
 }
 
 /// Starts a run, perhaps with another model: its message becomes the shown one, and its conversation moves to
-/// the top of the list.
+/// the top of the list. It counts in the usage of its day.
 pub(super) const START_RUN: &str = "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
-         VALUES (?3, ?1, ?2, ?4, ?5, ?6, ?7); \
+         VALUES (?3, ?1, ?2, ?6, ?5, ?4, ?7); \
      INSERT INTO runs (id, user_id, conversation_id, status, first_position) VALUES (?3, ?1, ?2, 'running', ?8); \
-     UPDATE conversations SET active_leaf = ?3, updated_at = ?6, activity = ?5, unseen = 0, model = ?9 \
-         WHERE user_id = ?1 AND id = ?2";
+     UPDATE conversations SET active_leaf = ?3, updated_at = ?4, activity = ?5, unseen = 0, model = ?9 \
+         WHERE user_id = ?1 AND id = ?2; \
+     INSERT INTO daily_usage (user_id, day, runs) VALUES (?1, ?4 / 86400000, 1) \
+         ON CONFLICT (user_id, day) DO UPDATE SET runs = runs + 1";
 
 /// Stores the tools that the first model call must use, in this run and in every other one that answers the
 /// same message.

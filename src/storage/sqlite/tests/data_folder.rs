@@ -200,7 +200,7 @@ async fn closed_storage_releases_the_folder() {
 }
 
 #[test]
-fn folder_is_unlocked_while_a_forked_process_has_it_open() {
+fn folder_is_unlocked_despite_a_forked_process() {
     let folder = tempfile::tempdir().unwrap();
     let lock = lock_folder(folder.path()).unwrap();
     // A process that has just been forked has the same files open.

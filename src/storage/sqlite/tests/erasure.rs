@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     protocol::{
-        Attachment, AttachmentId, Opaque, PlacedOpaque, RawJson,
+        Attachment, AttachmentId, PlacedProviderData, ProviderData, RawJson,
         intent::{QueueChange, SendMessage},
         literature::{Article, SavedArticle},
         transcript::apply_to_run,
@@ -46,6 +46,8 @@ async fn store_and_delete_secret(storage: &SqliteStorage) {
                 bytes: text.len(),
                 width: None,
                 height: None,
+                text_bytes: None,
+                problem: None,
             },
             location: FileLocation {
                 user_id: run.user_id,
@@ -60,17 +62,17 @@ async fn store_and_delete_secret(storage: &SqliteStorage) {
         };
         let events = vec![delta];
         let attach = Change::StoreAttachment { run, attachment };
-        let placed = PlacedOpaque {
+        let placed = PlacedProviderData {
             node: 0,
             part: None,
             endpoint: "x".into(),
-            data: Opaque {
+            data: ProviderData {
                 kind: "openai".into(),
                 field: "extra_content".into(),
                 value: RawJson::parse_or_quote(&text),
             },
         };
-        let keep = Change::StoreOpaque { run, placed };
+        let keep = Change::StoreProviderData { run, placed };
         for change in [send, keep, Change::AppendEvents { run, events }, attach, delete] {
             let done = storage.commit(NOON, &[change]).await.unwrap();
             assert!(done.outcomes[0].is_ok(), "{:?}", done.outcomes);
@@ -124,7 +126,7 @@ async fn send_and_erase_secret(storage: &SqliteStorage, secret: &str) {
         events: vec![ended],
         message,
     };
-    let hide = Change::HideMessage {
+    let hide = Change::DeleteMessage {
         user_id,
         conversation_id,
         message_id,
@@ -155,7 +157,7 @@ async fn save_and_remove_secret(storage: &SqliteStorage, secret: &str) {
             note: secret.into(),
             saved_at: NOON,
         },
-        summary: None,
+        abstract_text: None,
         limit: 9,
     };
     let note = Change::SetArticleNote {

@@ -154,7 +154,7 @@ async fn frequent_queries_use_an_index() {
             "SEARCH p USING PRIMARY KEY (conversation_id=? AND id=?)",
         ),
         (
-            opaque::SELECT_OPAQUE,
+            provider_data::SELECT_PROVIDER_DATA,
             "opaque_of_conversation (conversation_id=? AND message_id=?)",
         ),
         (branch::SELECT_BRANCH, "SEARCH m USING PRIMARY KEY (id=?)"),
@@ -178,7 +178,7 @@ async fn frequent_queries_use_an_index() {
                     branch::SELECT_BRANCH,
                     run_context::SELECT_CONTEXT,
                     payloads::SELECT_PAYLOADS,
-                    opaque::SELECT_OPAQUE,
+                    provider_data::SELECT_PROVIDER_DATA,
                     commit::conversations::NEWEST_DESCENDANT
                 ]
                 .contains(&query),
@@ -188,7 +188,7 @@ async fn frequent_queries_use_an_index() {
 }
 
 #[tokio::test]
-async fn old_answers_have_no_opaque_data() {
+async fn old_answers_have_no_provider_data() {
     let folder = tempfile::tempdir().unwrap();
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
     let (change, run) = send_change("Hello");
@@ -219,7 +219,7 @@ async fn old_answers_have_no_opaque_data() {
 
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
     let context = storage.run_context(run).await.unwrap().unwrap();
-    assert!(context.opaque.is_empty());
+    assert!(context.provider_data.is_empty());
     assert_eq!(
         (context.answer.text().as_str(), context.answer.finish_reason),
         ("Hi", None)
@@ -227,7 +227,7 @@ async fn old_answers_have_no_opaque_data() {
 }
 
 #[tokio::test]
-async fn checkpoints_run_beside_commits() {
+async fn checkpoints_run_during_commits() {
     let folder = tempfile::tempdir().unwrap();
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
     let file = folder.path().join(DATABASE_FILE_NAME);

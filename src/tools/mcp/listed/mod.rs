@@ -7,7 +7,7 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::server::Server;
+use super::server::ConfiguredServer;
 use crate::{control::escape_metadata, model::ToolSpec, settings::mcp::ApprovalPolicy, text::truncate_bytes};
 
 /// Maximum number of tools offered of one server: the first ones.
@@ -37,7 +37,7 @@ pub struct ListedTool {
 
 impl ListedTool {
     /// Returns the tools of a list that can be offered.
-    pub fn from_list(server: &Server, tools: Vec<Tool>) -> Vec<Arc<Self>> {
+    pub fn from_list(server: &ConfiguredServer, tools: Vec<Tool>) -> Vec<Arc<Self>> {
         let settings = &server.settings;
         let mut names = HashSet::new();
         let mut listed: Vec<Arc<Self>> = Vec::new();
@@ -93,7 +93,7 @@ impl ListedTool {
             spec: Arc::new(ToolSpec {
                 name,
                 description: truncate_bytes(&escape_metadata(description), MAX_DESCRIPTION_BYTES),
-                parameters: input_schema(&tool.input_schema)?,
+                input_schema: input_schema(&tool.input_schema)?,
             }),
             name: tool.name.clone().into_owned(),
         })

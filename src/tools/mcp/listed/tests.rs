@@ -3,7 +3,7 @@ use crate::settings::Settings;
 
 fn tools(entry: &str, tools: Value) -> Vec<Arc<ListedTool>> {
     let settings: Settings = toml::from_str(&format!("[[mcp]]\nname = 'x'\nurl = 'u'\n{entry}")).unwrap();
-    let server = Server::new(settings.mcp[0].clone(), Arc::default());
+    let server = ConfiguredServer::new(settings.mcp[0].clone(), Arc::default());
     ListedTool::from_list(&server, serde_json::from_value(tools).unwrap())
 }
 
@@ -52,7 +52,7 @@ fn escapes_metadata_in_tool_descriptions() {
         "properties": { other: { "description": other, "enum": [other, "<!-- no -->", 1] } },
     });
     assert_eq!(
-        (&*listed.spec.description, &listed.spec.parameters),
+        (&*listed.spec.description, &listed.spec.input_schema),
         (other, &expected)
     );
     assert!(!listed.spec.name.contains('<'), "{}", listed.spec.name);
@@ -133,7 +133,7 @@ fn limits_listed_tools() {
     );
     assert_eq!(names(&listed), ["x_ok"]);
     let spec = &listed[0].spec;
-    assert_eq!(spec.parameters, json!({ "type": "object", "properties": {} }));
+    assert_eq!(spec.input_schema, json!({ "type": "object", "properties": {} }));
     assert_eq!(listed[0].title, "A title");
     assert!(spec.description.len() <= MAX_DESCRIPTION_BYTES + 3);
 }

@@ -4,13 +4,13 @@ use leptos::prelude::*;
 
 use super::{
     growing::{GrowingList, GrowingText},
-    node::{InlineKind, Node, NodeKind},
+    node::{BlockNode, InlineKind, NodeKind},
     prose::ParsedText,
     state::MarkdownState,
 };
 use crate::{markdown::parse, math};
 
-fn node(state: &MarkdownState, index: usize) -> Node {
+fn node(state: &MarkdownState, index: usize) -> BlockNode {
     state.nodes.get(index).expect("there is such a block")
 }
 
@@ -167,7 +167,7 @@ fn long_texts_with_formulas_have_short_pieces() {
 }
 
 /// The number of elements of the formulas in a paragraph.
-fn formula_elements(node: &Node) -> usize {
+fn formula_elements(node: &BlockNode) -> usize {
     let NodeKind::Paragraph(pieces) = &node.kind else {
         return 0;
     };

@@ -42,7 +42,7 @@ pub fn article_list(found: &ArticleListView) -> AnyView {
 }
 
 fn entry(article: &ArticleView) -> AnyView {
-    let summary = (!article.summary.is_empty()).then(|| {
+    let summary = (!article.abstract_text.is_empty()).then(|| {
         view! {
             <details>
                 <summary>"Abstract"</summary>
@@ -101,7 +101,7 @@ enum SaveState {
 fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
     let (panel, tray, navigation) = (use_panel(), use_tray(), use_navigation());
     let (connection, toasts) = (use_connection(), use_toasts());
-    let address = [LITERATURE_PATH, "/articles/", pmid].concat();
+    let url = [LITERATURE_PATH, "/articles/", pmid].concat();
     let leave = move |event: ev::MouseEvent| {
         if !browser::is_plain_click(&event) {
             return;
@@ -138,7 +138,7 @@ fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
     };
     view! {
         <p class="panel-actions">
-            <a class="button" href=address aria-label=opening on:click=leave>"Open here"</a>
+            <a class="button" href=url aria-label=opening on:click=leave>"Open here"</a>
             <button
                 type="button"
                 class="button"
@@ -182,7 +182,7 @@ fn save(
 }
 
 fn paragraphs(article: &ArticleView) -> AnyView {
-    let paragraphs = article.summary.iter();
+    let paragraphs = article.abstract_text.iter();
     let paragraphs: Vec<_> = paragraphs
         .map(|text| view! { <p dir="auto">{text.clone()}</p> })
         .collect();

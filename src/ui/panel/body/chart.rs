@@ -1,45 +1,92 @@
-//! Charts. The lines scale with the available space; the labels beside them are plain text.
+//! Charts. The lines scale with the available space; the labels next to them are plain text.
 
 use leptos::prelude::*;
 
-use super::table;
+use super::{chart_cursor::ChartCursor, table};
 use crate::{
-    protocol::panel::AxisLabel, protocol::panel::ChartView, protocol::panel::Series,
-    protocol::panel::SeriesMarks, ui::runtime::erase::Erase,
+    protocol::number_format::group_text, protocol::panel::AxisLabel, protocol::panel::ChartView,
+    protocol::panel::Series, protocol::panel::SeriesMarks, ui::runtime::erase::Erase,
 };
 
 /// The height and the width of the coordinate system.
-const EXTENT: usize = 10_000;
+pub const EXTENT: usize = 10_000;
 
 /// A chart, with its numbers as a table below it.
 pub fn chart(chart: &ChartView, name: &str) -> AnyView {
     let title = chart.data.title.clone();
-    let name = ["Chart: ", title.as_deref().unwrap_or(name)].concat();
+    view! {
+        {title.map(|title| view! { <p class="panel-about" dir="auto">{title}</p> })}
+        {figure(chart, name)}
+        <details class="chart-numbers">
+            <summary>"Numbers"</summary>
+            {table::rows(&chart.data)}
+        </details>
+    }
+    .erase()
+}
+
+/// The drawing, with the values at the chosen place.
+pub fn figure(chart: &ChartView, name: &str) -> AnyView {
+    let title = chart.data.title.as_deref();
+    let name = ["Chart: ", title.unwrap_or(name)].concat();
     let marks: Vec<_> = chart.series.iter().enumerate().map(series_marks).collect();
     let ticks: Vec<_> = chart
         .ticks
         .iter()
-        .map(|tick| view! { <span>{tick.clone()}</span> })
+        .map(|tick| view! { <span>{group_text(tick)}</span> })
         .collect();
     let is_thinned = chart.labels.iter().any(|label| label.places > 1);
     let labels: Vec<_> = chart.labels.iter().map(axis_label).collect();
     let zero = ["M0 ", &chart.zero.to_string(), "H10000"].concat();
+    let cursor = ChartCursor::new(chart);
     view! {
-        {title.map(|title| view! { <p class="panel-about" dir="auto">{title}</p> })}
         <figure class="chart">
             <div class="chart-ticks" aria-hidden="true">{ticks}</div>
-            <svg class="chart-plot" viewBox="0 0 10000 10000" preserveAspectRatio="none" role="img" aria-label=name>
+            <svg class="chart-plot" viewBox="0 0 10000 10000" preserveAspectRatio="none" role="img" aria-label=name.clone()>
+                <path class="chart-grid" d=grid_path(chart.ticks.len())/>
+                {cursor.background()}
+                {marks}
+                <path class="chart-zero" d=zero/>
+                {cursor.dots()}
+            </svg>
+            {cursor.overlay(&name)}
+            <div class="chart-labels" class:thinned=is_thinned aria-hidden="true">{labels}</div>
+            {legend(&chart.series)}
+        </figure>
+    }
+    .erase()
+}
+
+/// The drawing for pages without scripts: no place can be chosen. Their policy forbids styles in the markup, so all labels are
+/// to have as many places.
+pub fn still_chart(chart: &ChartView, name: &str) -> AnyView {
+    let marks: Vec<_> = chart.series.iter().enumerate().map(series_marks).collect();
+    let ticks = chart.ticks.iter();
+    let ticks: Vec<_> = ticks
+        .map(|tick| view! { <span>{group_text(tick)}</span> })
+        .collect();
+    let is_thinned = chart.labels.iter().any(|label| label.places > 1);
+    let labels = chart.labels.iter();
+    let labels: Vec<_> = labels
+        .map(|label| view! { <span>{label.text.clone()}</span> })
+        .collect();
+    let zero = ["M0 ", &chart.zero.to_string(), "H10000"].concat();
+    view! {
+        <figure class="chart">
+            <div class="chart-ticks" aria-hidden="true">{ticks}</div>
+            <svg
+                class="chart-plot"
+                viewBox="0 0 10000 10000"
+                preserveAspectRatio="none"
+                role="img"
+                aria-label=["Chart: ", name].concat()
+            >
                 <path class="chart-grid" d=grid_path(chart.ticks.len())/>
                 {marks}
                 <path class="chart-zero" d=zero/>
             </svg>
             <div class="chart-labels" class:thinned=is_thinned aria-hidden="true">{labels}</div>
-            {legend(&chart.series)}
         </figure>
-        <details class="chart-numbers">
-            <summary>"Numbers"</summary>
-            {table::rows(&chart.data)}
-        </details>
     }
     .erase()
 }
@@ -93,16 +140,18 @@ fn series_marks((index, series): (usize, &Series)) -> AnyView {
     .erase()
 }
 
-fn push_point(path: &mut String, command: &str, left: u32, top: u32) {
+pub fn push_point(path: &mut String, command: &str, left: u32, top: u32) {
     path.push_str(&[command, &left.to_string(), " ", &top.to_string()].concat());
 }
 
-fn series_class(index: usize) -> String {
+pub fn series_class(index: usize) -> String {
     ["series-", &(index + 1).to_string()].concat()
 }
 
+/// One place is the style sheet's default, which markup from the server needs: its policy forbids styles there.
 fn axis_label(label: &AxisLabel) -> AnyView {
-    view! { <span style:flex-grow=label.places.to_string()>{label.text.clone()}</span> }.erase()
+    let places = (label.places > 1).then(|| label.places.to_string());
+    view! { <span style:flex-grow=places>{label.text.clone()}</span> }.erase()
 }
 
 /// The legend; a single series without a name needs none.

@@ -103,7 +103,7 @@ fn diff(lines: &[DiffLine]) -> AnyView {
     view! { <div class="diff" role="region" tabindex="0" aria-label="Changes since the previous version">{lines}</div> }.erase()
 }
 
-fn diff_line(line: &DiffLine) -> AnyView {
+pub fn diff_line(line: &DiffLine) -> AnyView {
     let text = line.text.clone();
     match line.change {
         LineChange::Same => view! { <div class="diff-line">"  " {text}</div> }.erase(),

@@ -2,13 +2,17 @@
 
 mod articles;
 mod chart;
+mod chart_cursor;
 mod document;
+mod preview;
 mod query;
 mod results;
 mod table;
 mod tree;
 
 use leptos::prelude::*;
+
+pub use self::chart::still_chart;
 
 use crate::{
     protocol::number_format::group_digits,
@@ -28,6 +32,16 @@ pub fn body(view: &PanelView) -> AnyView {
         PanelBody::Document(document) => document::document(document, view.is_proposal),
         PanelBody::Query(query) => query::query(query),
         PanelBody::Tree(tree) => tree::tree(tree),
+    }
+}
+
+/// The part of a payload that an answer shows; `None` of a kind without one.
+pub fn preview(view: &PanelView) -> Option<AnyView> {
+    match &view.body {
+        PanelBody::Table(table) => Some(preview::table(table)),
+        PanelBody::Chart(chart) => Some(chart::figure(chart, &view.summary)),
+        PanelBody::Document(document) => Some(preview::changes(document)),
+        _ => None,
     }
 }
 

@@ -16,13 +16,15 @@ use crate::{
         sse::{SseDecoder, SseFrame},
     },
     ui::{
-        browser::{self, PresenceEvent, StreamEvent},
+        browser::{self, PresenceEvent, ResponseEvent},
         runtime::page_state::PageState,
     },
 };
 
 /// Far above the server's limit for one event.
 const MAX_FRAME_BYTES: usize = 16 << 20;
+/// The URL of the user's log, up to the position.
+const USER_EVENTS: &str = "/rpc/events?after=";
 /// The lock whose holder, a hidden tab, keeps its stream.
 const HIDDEN_TAB_LOCK: &str = "parlor-hidden";
 
@@ -40,6 +42,8 @@ pub(super) enum StreamInput {
     /// The frames of the received bytes. They are `Incomplete` if bytes after them can't be decoded.
     Frames(Vec<SseFrame>),
     Incomplete(Vec<SseFrame>),
+    /// The server refused the stream, as there are too many.
+    TooMany,
 }
 
 #[derive(Default)]
@@ -48,6 +52,8 @@ struct ConnectionState {
     /// The last applied position, after which the stream resumes.
     cursor: Position,
     listener: Option<Callback<StreamInput>>,
+    /// The URL of the stream up to the position at which it starts; `None` for the user's log.
+    events_url: Option<String>,
     /// Counts the streams, so that late events of an old stream are not taken for the new one's.
     generation: u32,
     /// Closes the stream when dropped.
@@ -55,10 +61,10 @@ struct ConnectionState {
     decoder: Option<SseDecoder>,
     /// Wakes the reconnect policy at its deadline. Waking early is harmless: the timer is set again.
     timer: Option<(Ms, browser::Timer)>,
-    /// The snapshots are being loaded again.
+    /// True if the snapshots are being loaded again.
     is_paused: bool,
     /// While the page is hidden: the request to be the one hidden tab that stays connected.
-    lock: Option<browser::Lock>,
+    lock: Option<browser::TabLock>,
 }
 
 impl Connection {
@@ -87,11 +93,11 @@ impl Connection {
     pub(super) fn advance(self, cursor: Position) {
         self.state.with(|state| {
             state.cursor = cursor;
-            state.policy.forgive();
+            state.policy.reset_failures();
         });
     }
 
-    /// True if the snapshots were loaded again and no event has arrived since.
+    /// Returns true if the snapshots were loaded again and no event has arrived since.
     pub(super) fn was_resynced(self) -> bool {
         self.state.with(|state| state.policy.was_resynced())
     }
@@ -99,6 +105,11 @@ impl Connection {
     /// Closes the stream for long, because the server's log is damaged.
     pub(super) fn report_damaged_log(self) {
         self.step(ConnectionEvent::LogDamaged);
+    }
+
+    /// Follows another log than the user's: that of a share.
+    pub(super) fn set_events_url(self, url: String) {
+        self.state.with(|state| state.events_url = Some(url));
     }
 
     /// Opens the stream, in the browser, after hydration.
@@ -191,7 +202,10 @@ impl Connection {
             state.generation += 1;
             state.decoder = Some(SseDecoder::new(MAX_FRAME_BYTES));
             let number = state.generation;
-            let mut url = String::from("/rpc/events?after=");
+            let mut url = match &state.events_url {
+                Some(url) => url.clone(),
+                None => String::from(USER_EVENTS),
+            };
             url.push_str(&state.cursor.0.to_string());
             // Close the old stream before the new one opens.
             state.stream = None;
@@ -201,7 +215,7 @@ impl Connection {
         });
     }
 
-    fn on_stream_event(self, number: u32, event: StreamEvent) {
+    fn on_stream_event(self, number: u32, event: ResponseEvent) {
         if self
             .state
             .with(|state| state.generation != number || state.stream.is_none())
@@ -209,9 +223,10 @@ impl Connection {
             return;
         }
         match event {
-            StreamEvent::Opened => self.step(ConnectionEvent::Opened),
-            StreamEvent::Ended => self.step(ConnectionEvent::Closed),
-            StreamEvent::Bytes(bytes) => {
+            ResponseEvent::Opened => self.step(ConnectionEvent::Opened),
+            ResponseEvent::TooMany => self.report(StreamInput::TooMany),
+            ResponseEvent::Ended => self.step(ConnectionEvent::Closed),
+            ResponseEvent::Bytes(bytes) => {
                 self.step(ConnectionEvent::Received);
                 self.report(self.state.with(|state| state.decode(&bytes)));
             }

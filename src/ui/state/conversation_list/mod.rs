@@ -162,13 +162,13 @@ impl ConversationListStore {
     pub fn mark_seen(self) {
         let route = self.navigation.chat_route().get();
         let shown = route.conversation_id().filter(|_| self.lifecycle.is_visible());
-        let unread = self.rows.with(|rows| {
+        let unseen = self.rows.with(|rows| {
             let row = rows.iter().find(|row| Some(row.id) == shown);
             row.filter(|row| row.is_unseen.get()).map(|row| row.id)
         });
-        if let Some(id) = unread {
+        if let Some(id) = unseen {
             spawn_local(async move {
-                // If that fails, it stays unread and is retried with the next change.
+                // If that fails, it stays unseen and is retried with the next change.
                 let _ = self.connection.call(rpc::mark_read(id)).await;
             });
         }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::cache::ListCache;
 use crate::{
-    protocol::{ConversationId, ConversationSummary, Timestamp},
+    protocol::{ConversationId, ListedConversation, Timestamp},
     ui::runtime::signal::set_if_changed,
 };
 
@@ -29,23 +29,23 @@ impl PartialEq for ListRow {
 }
 
 impl ListRow {
-    fn new(summary: &ConversationSummary) -> Self {
+    fn new(listed: &ListedConversation) -> Self {
         Self {
-            id: summary.id,
-            title: ArcRwSignal::new(summary.title.clone()),
-            updated_at: ArcRwSignal::new(summary.updated_at),
-            is_running: ArcRwSignal::new(summary.active_run.is_some()),
-            is_waiting: ArcRwSignal::new(summary.waiting),
-            is_unseen: ArcRwSignal::new(summary.unseen),
+            id: listed.id,
+            title: ArcRwSignal::new(listed.title.clone()),
+            updated_at: ArcRwSignal::new(listed.updated_at),
+            is_running: ArcRwSignal::new(listed.active_run.is_some()),
+            is_waiting: ArcRwSignal::new(listed.waiting),
+            is_unseen: ArcRwSignal::new(listed.unseen),
         }
     }
 
-    fn sync(&self, summary: &ConversationSummary) {
-        set_if_changed(&self.title, summary.title.as_str());
-        set_if_changed(&self.updated_at, &summary.updated_at);
-        set_if_changed(&self.is_running, &summary.active_run.is_some());
-        set_if_changed(&self.is_waiting, &summary.waiting);
-        set_if_changed(&self.is_unseen, &summary.unseen);
+    fn sync(&self, listed: &ListedConversation) {
+        set_if_changed(&self.title, listed.title.as_str());
+        set_if_changed(&self.updated_at, &listed.updated_at);
+        set_if_changed(&self.is_running, &listed.active_run.is_some());
+        set_if_changed(&self.is_waiting, &listed.waiting);
+        set_if_changed(&self.is_unseen, &listed.unseen);
     }
 }
 
@@ -55,12 +55,12 @@ pub fn sync(rows: RwSignal<Vec<ListRow>>, listing: &ListCache) {
     let new: Vec<ListRow> = listing
         .conversations()
         .iter()
-        .map(|summary| match old.iter().find(|row| row.id == summary.id) {
+        .map(|listed| match old.iter().find(|row| row.id == listed.id) {
             Some(row) => {
-                row.sync(summary);
+                row.sync(listed);
                 row.clone()
             }
-            None => ListRow::new(summary),
+            None => ListRow::new(listed),
         })
         .collect();
     if new != old {

@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl OpenConversations {
-    /// Answers the approval request of a tool call.
+    /// Allows or denies a tool call that waits for approval.
     pub fn answer_approval(self, message_id: MessageId, index: usize, answer: ApprovalAnswer) {
         self.send_intent(rpc::answer_approval(message_id, index, answer), || {});
     }
@@ -57,7 +57,7 @@ impl OpenConversations {
                     self.navigation.go_to(route);
                     browser::focus_after_removal();
                     self.toasts
-                        .show("This is a new conversation. The other one is unchanged.");
+                        .show("You are in a new conversation, a copy. The original is unchanged.");
                 }
                 Err(error) => self.toasts.show(error.message),
             }
@@ -146,11 +146,11 @@ impl OpenConversations {
     fn send_intent(
         self,
         intent: impl Future<Output = Result<(), ApiError>> + 'static,
-        take_back: impl FnOnce() + 'static,
+        undo: impl FnOnce() + 'static,
     ) {
         spawn_local(async move {
             if let Err(error) = self.connection.call(intent).await {
-                take_back();
+                undo();
                 self.toasts.show(error.message);
             }
         });

@@ -55,7 +55,7 @@ struct ConversationsState {
 }
 
 impl OpenConversations {
-    /// No conversations.
+    /// Creates the store, without conversations.
     pub(super) fn new(
         outbox: Outbox,
         connection: Connection,

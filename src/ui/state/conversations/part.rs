@@ -1,4 +1,4 @@
-//! A part of an answer, and the painted length of its text.
+//! A part of an answer, and the length of its text so far.
 
 use std::sync::{
     Arc,
@@ -8,7 +8,7 @@ use std::sync::{
 use leptos::prelude::*;
 
 use crate::{
-    protocol::{MessagePiece, MessagePieceKind, PayloadRef, ToolCall},
+    protocol::{Attachment, MessagePiece, MessagePieceKind, PayloadRef, ToolCall},
     ui::{markdown::Prose, runtime::signal::set_if_changed, state::preview_line::latest_line},
 };
 
@@ -18,13 +18,13 @@ pub struct PartRow {
     /// The node and the part in which it begins.
     pub key: (usize, usize),
     pub kind: PartKind,
-    /// Streamed to this browser: rendered in folded sections only when they are opened.
+    /// True if it is streamed to this browser: it is rendered in folded sections only when they are opened.
     pub is_streamed: bool,
     pub prose: Prose,
     /// The last line of the thinking.
     pub latest_line: ArcRwSignal<String>,
     /// The number of bytes of its text in `prose`.
-    painted_bytes: Arc<AtomicUsize>,
+    prose_bytes: Arc<AtomicUsize>,
 }
 
 /// The kind of a part.
@@ -36,13 +36,15 @@ pub enum PartKind {
     Tool(ArcRwSignal<ToolCall>),
     /// A payload for the panel.
     Payload(PayloadRef),
+    /// An image that the model made.
+    File(Attachment),
 }
 
 impl PartRow {
     /// The key of the view. A part that replaces another, rather than growing out of it, gets another key even at the
     /// same position.
     pub fn view_key(&self) -> (usize, usize, usize) {
-        (self.key.0, self.key.1, Arc::as_ptr(&self.painted_bytes).addr())
+        (self.key.0, self.key.1, Arc::as_ptr(&self.prose_bytes).addr())
     }
 
     pub fn new(piece: &MessagePiece<'_>, ended: bool, live: bool) -> Self {
@@ -52,41 +54,42 @@ impl PartRow {
             kind: PartKind::from_piece(piece.kind),
             is_streamed: live,
             latest_line: ArcRwSignal::new(latest_line(&text).into()),
-            painted_bytes: Arc::new(AtomicUsize::new(text.len())),
+            prose_bytes: Arc::new(AtomicUsize::new(text.len())),
             prose: Prose::new(text, ended),
         }
     }
 
-    /// Returns the number of painted bytes of its text.
-    pub fn painted(&self) -> usize {
-        self.painted_bytes.load(Relaxed)
+    /// Returns the number of bytes of the text that `prose` has.
+    pub fn prose_bytes(&self) -> usize {
+        self.prose_bytes.load(Relaxed)
     }
 
     pub fn is_thinking(&self) -> bool {
         matches!(self.kind, PartKind::Thinking)
     }
 
-    /// Returns true if the text begins with the painted text, judged by length. Texts only grow.
+    /// Returns true if the text begins with the text of `prose`, judged by length. Texts only grow.
     pub fn is_extended_by(&self, piece: &MessagePiece<'_>) -> bool {
         let same_kind = match piece.kind {
             MessagePieceKind::Thinking => matches!(self.kind, PartKind::Thinking),
             MessagePieceKind::Text => matches!(self.kind, PartKind::Text),
             MessagePieceKind::ToolCall(_) => matches!(self.kind, PartKind::Tool(_)),
             MessagePieceKind::Payload(_) => matches!(self.kind, PartKind::Payload(_)),
+            MessagePieceKind::File(_) => matches!(self.kind, PartKind::File(_)),
         };
-        same_kind && piece.texts_after(self.painted()).is_some()
+        same_kind && piece.texts_after(self.prose_bytes()).is_some()
     }
 
     pub fn sync(&self, piece: &MessagePiece<'_>) {
         if let (PartKind::Tool(call), MessagePieceKind::ToolCall(now)) = (&self.kind, piece.kind) {
             set_if_changed(call, now);
         }
-        let new = piece.texts_after(self.painted()).unwrap_or_default();
+        let new = piece.texts_after(self.prose_bytes()).unwrap_or_default();
         if new.is_empty() {
             return;
         }
         for text in &new {
-            self.painted_bytes.fetch_add(text.len(), Relaxed);
+            self.prose_bytes.fetch_add(text.len(), Relaxed);
             self.prose.append(text);
         }
         if let (PartKind::Thinking, Some(text)) = (&self.kind, piece.texts.last()) {
@@ -102,12 +105,13 @@ impl PartKind {
             MessagePieceKind::Text => Self::Text,
             MessagePieceKind::ToolCall(call) => Self::Tool(ArcRwSignal::new(call.clone())),
             MessagePieceKind::Payload(payload) => Self::Payload(payload.clone()),
+            MessagePieceKind::File(file) => Self::File(file.clone()),
         }
     }
 }
 
 impl PartialEq for PartRow {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.painted_bytes, &other.painted_bytes)
+        Arc::ptr_eq(&self.prose_bytes, &other.prose_bytes)
     }
 }

@@ -4,7 +4,7 @@ use super::{OpenConversations, unrecorded::find_unrecorded};
 use crate::protocol::{ApiError, ConversationId, ErrorCode, Position, Transcript};
 
 impl OpenConversations {
-    /// Starts from the page's snapshot. `id` is the conversation that its address names.
+    /// Starts from the page's snapshot. `id` is the conversation that its URL names.
     pub(in crate::ui::state) fn start_from(self, id: Option<ConversationId>, transcript: Option<Transcript>) {
         if let Some(transcript) = transcript {
             self.state.with(|state| state.cache.insert(transcript));
@@ -14,7 +14,7 @@ impl OpenConversations {
         }
     }
 
-    /// Returns the transcript that replaces the one of conversation `id`, for which the server answered `loaded`, or
+    /// Returns the transcript that replaces the one of conversation `id`, for which the server returned `loaded`, or
     /// the error to show. Keeps the messages on the screen that the server has lost. `head` is the server's position.
     pub(in crate::ui::state) fn adopt_snapshot(
         self,

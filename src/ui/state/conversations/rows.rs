@@ -43,7 +43,7 @@ pub struct UserRow {
     /// The server has not confirmed it yet.
     pub is_pending: ArcRwSignal<bool>,
     pub siblings: ArcRwSignal<Siblings>,
-    /// The stored message is unreadable: the text says so.
+    /// True if the stored message is unreadable: the text says so.
     pub is_damaged: bool,
 }
 
@@ -57,7 +57,7 @@ pub struct AnswerRow {
     pub parts: ArcRwSignal<Vec<PartRow>>,
     pub siblings: ArcRwSignal<Siblings>,
     pub extras: ArcRwSignal<AnswerExtras>,
-    /// It arrived while the conversation was shown.
+    /// True if it arrived while the conversation was shown.
     pub is_new: bool,
 }
 
@@ -79,6 +79,8 @@ pub struct RunView {
     pub truncation: Option<FinishReason>,
     /// The time it has been active, in milliseconds.
     pub elapsed_ms: u64,
+    /// The part of that in which the model was thinking, in milliseconds.
+    pub thought_ms: u64,
     /// The part of that in which tools were active and the model waited for them, in milliseconds.
     pub tools_ms: u64,
     /// The tokens and the cost of its model calls.
@@ -169,6 +171,7 @@ impl From<UnrecordedMessages> for UnrecordedRow {
 }
 
 impl AnswerRow {
+    /// Updates the row from its message. `live` is true for a message that is streamed to this browser.
     pub(super) fn sync(&self, assistant: &AssistantMessage, live: bool) {
         let ended = assistant.status.is_terminal();
         let known = self.parts.get_untracked();
@@ -211,6 +214,7 @@ impl RunView {
                 .clone()
                 .filter(|_| assistant.is_cut_short()),
             elapsed_ms: assistant.worked_ms,
+            thought_ms: assistant.thought_ms,
             tools_ms: tools_ms(assistant),
             totals: assistant.usage.map(|usage| usage.totals).unwrap_or_default(),
         }

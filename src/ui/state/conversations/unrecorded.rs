@@ -48,7 +48,7 @@ fn message_length(message: &Message) -> usize {
 fn part_length(part: &Part) -> usize {
     match part {
         Part::Thinking { text } | Part::Text { text } => text.len(),
-        Part::Payload { .. } => 1,
+        Part::Payload { .. } | Part::File { .. } => 1,
         Part::ToolCall(call) => 1 + call.output.as_ref().map_or(0, String::len),
     }
 }

@@ -48,7 +48,7 @@ pub enum OlderState {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueView {
     pub messages: Vec<QueueRow>,
-    /// They wait until the user releases them.
+    /// True if they wait until the user releases them.
     pub held: bool,
 }
 

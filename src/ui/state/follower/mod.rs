@@ -43,7 +43,7 @@ pub struct EventFollower {
     pub(super) toasts: Toasts,
 }
 
-/// An effect of an event beside the changes of the stores. Performed after all events that arrived with it.
+/// An effect of an event in addition to the changes of the stores. Performed after all events that arrived with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EventEffect {
     /// An event in a conversation outside the loaded part of the list: load the newest page.
@@ -71,11 +71,14 @@ impl EventFollower {
             }
             StreamInput::Frames(frames) => self.apply_frames(&frames, true),
             StreamInput::Incomplete(frames) => self.apply_frames(&frames, false),
+            // The reconnect policy tries again.
+            StreamInput::TooMany => {}
         }));
         self.run_intents.resume_stored();
     }
 
-    /// Applies frames of the stream. The log can't be followed after them unless they are complete.
+    /// Applies frames of the stream. Loads the snapshots again if a frame can't be read, or if bytes after the frames could
+    /// not be decoded (`is_complete` is false).
     fn apply_frames(self, frames: &[SseFrame], is_complete: bool) {
         let mut effects = Vec::new();
         for frame in frames {
@@ -156,9 +159,9 @@ impl EventFollower {
     }
 }
 
-/// Splits what the server answered about a conversation, if it was asked.
-pub fn split_result<T, E>(answer: Option<Result<T, E>>) -> (Option<T>, Option<E>) {
-    match answer.transpose() {
+/// Splits the result of a request for a conversation, if there was one.
+pub fn split_result<T, E>(result: Option<Result<T, E>>) -> (Option<T>, Option<E>) {
+    match result.transpose() {
         Ok(found) => (found, None),
         Err(error) => (None, Some(error)),
     }

@@ -26,7 +26,7 @@ impl EventFollower {
         });
     }
 
-    /// Loads the snapshots and replaces the old ones. Returns false if the server gave no definite answer.
+    /// Loads the snapshots and replaces the old ones. Returns false if the server gave no definite result.
     async fn try_resync(self) -> bool {
         let shown = self.navigation.shown_conversation();
         let known = shown.map(|id| self.outbox.known_intents(id)).unwrap_or_default();
@@ -38,7 +38,7 @@ impl EventFollower {
         };
         let list = self.connection.call(rpc::conversations(None));
         let (list, transcript) = futures::join!(list, transcript);
-        // Content on the screen is replaced only by a definite answer of the server.
+        // Content on the screen is replaced only by a definite result of the server.
         let is_unanswered = matches!(&transcript, Some(Err(error))
             if error.code.is_temporary());
         let Ok(list) = list else { return false };
@@ -50,7 +50,7 @@ impl EventFollower {
         true
     }
 
-    /// Replaces the old snapshots with new ones: the list, and what the server answered about a conversation.
+    /// Replaces the old snapshots with new ones: the list, and the result of the request for a conversation.
     pub(super) fn replace_snapshots(
         self,
         list: ConversationList,

@@ -31,6 +31,7 @@ fn with_follower(list: ConversationList, transcript: Option<Transcript>, test: i
             list: Ok(list),
             transcript: transcript.map(Ok),
             models: Ok(Default::default()),
+            shares: Ok(Vec::new()),
             opened: None,
             personal: None,
             form: FormIds::new(place),

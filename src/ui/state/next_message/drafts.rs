@@ -1,12 +1,12 @@
 //! Drafts: text that is not sent yet, stored in this browser for each route.
 
-use super::draft_files::StoredFiles;
+use super::draft_files::SavedDraftFiles;
 use crate::{
     protocol::json,
     ui::{browser, state::route::Route},
 };
 
-/// Separates a returned message from the text written since.
+/// The separator between a message that could not be sent, back in the box, and the text written since.
 const SEPARATOR: &str = "\n\n";
 
 fn storage_key(route: Route) -> String {
@@ -58,13 +58,13 @@ fn files_key(route: Route) -> String {
 }
 
 /// The uploaded files of a route's draft.
-pub fn load_files(route: Route) -> Option<StoredFiles> {
+pub fn load_files(route: Route) -> Option<SavedDraftFiles> {
     let stored = browser::storage_get(&files_key(route))?;
     json::parse(stored.as_bytes()).ok()
 }
 
 /// Stores the uploaded files of a route's draft.
-pub fn save_files(route: Route, files: &StoredFiles) {
+pub fn save_files(route: Route, files: &SavedDraftFiles) {
     let stored = serde_json::to_string(files).ok();
     browser::storage_set(&files_key(route), stored.as_deref());
 }

@@ -243,8 +243,8 @@ impl Outbox {
     }
 
     /// The messages that wait for the connection.
-    pub(super) fn held(self) -> Vec<MessageId> {
-        self.state.with(|state| state.messages.held())
+    pub(super) fn awaiting_connection(self) -> Vec<MessageId> {
+        self.state.with(|state| state.messages.awaiting_connection())
     }
 
     /// Returns the next step for a message that waits for the connection; `None` if it does not wait any more.
@@ -258,9 +258,9 @@ impl Outbox {
         })
     }
 
-    /// Holds a message because the server was unreachable. Returns its number of failed attempts.
-    pub(super) fn hold(self, message: MessageId) -> Option<u32> {
-        self.state.with(|state| state.messages.hold(message))
+    /// Lets a message wait for the connection, since the server was unreachable. Returns its number of failed attempts.
+    pub(super) fn await_connection(self, message: MessageId) -> Option<u32> {
+        self.state.with(|state| state.messages.await_connection(message))
     }
 
     /// Records that the server has a message, and stops its run if the user asked for that already.

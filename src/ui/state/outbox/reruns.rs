@@ -12,7 +12,7 @@ struct Rerun {
     ended_at: Option<Timestamp>,
     /// The run, once the server has named it.
     run_id: Option<MessageId>,
-    /// The user pressed *Stop* before the run's id was known.
+    /// True if the user pressed *Stop* before the run's id was known.
     is_stop_requested: bool,
 }
 

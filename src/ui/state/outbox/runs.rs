@@ -14,7 +14,7 @@ impl Outbox {
         self.state.with(|state| state.reruns.add(id, ended_at))
     }
 
-    /// Records the answer of the server, and stops the run if the user asked for that already.
+    /// Records the server's response, and stops the run if the user asked for that already.
     pub(in crate::ui::state) fn settle_rerun(
         self,
         intent: IntentId,

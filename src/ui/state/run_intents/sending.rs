@@ -103,7 +103,7 @@ impl RunIntents {
 
     /// Retries all messages that wait for the connection.
     pub(in crate::ui::state) fn retry_held(self) {
-        for message in self.outbox.held() {
+        for message in self.outbox.awaiting_connection() {
             self.deliver(message);
         }
     }
@@ -145,7 +145,7 @@ impl RunIntents {
     /// Schedules a retry for when the server is unreachable. A message that left the outbox meanwhile was delivered, and
     /// only its response was lost: the next one can go.
     fn retry_later(self, id: ConversationId, message: MessageId) {
-        let Some(tries) = self.outbox.hold(message) else {
+        let Some(tries) = self.outbox.await_connection(message) else {
             return self.deliver_next(id);
         };
         self.conversations.refresh(id);

@@ -1,11 +1,15 @@
 //! The card of a tool call: the tool and its main argument in one line; arguments and result when it is opened
-//! ([`call_details`]); its files ([`files`](crate::ui::components::files)).
+//! ([`call_details`]); its files ([`files`](crate::ui::files)).
 
 use std::sync::Arc;
 
 use leptos::{ev, prelude::*, wasm_split::wasm_split};
 
-use self::call_details::CallDetails;
+pub use self::image::{answer_image, load_image};
+use self::{
+    call_details::CallDetails,
+    image::{GENERATE_IMAGE, made_images},
+};
 use super::activity::{Dots, elapsed};
 use crate::{
     protocol::ConversationId,
@@ -16,17 +20,18 @@ use crate::{
     protocol::intent::ApprovalAnswer,
     protocol::text::truncate_bytes,
     ui::{
-        components::details, components::files::file_list, components::icons, panel::payload_card,
-        runtime::clock, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
-        runtime::lazy::lazy_part, state::PartRow, state::RunView, state::use_conversations,
+        components::details, components::icons, files::file_list, panel::payload_card, runtime::clock,
+        runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part,
+        runtime::shared_view::is_read_only, state::PartRow, state::RunView, state::use_conversations,
     },
 };
 
 mod call_details;
 mod changes;
+mod image;
 
 /// The maximum length of an error in a closed card, in bytes.
-const MAX_ERROR_BYTES: usize = 400;
+const MAX_SHOWN_ERROR_BYTES: usize = 400;
 
 /// The run that a call belongs to.
 #[derive(Clone)]
@@ -66,6 +71,7 @@ fn ToolCard(
     context: CallContext,
     prefix: String,
 ) -> impl IntoView {
+    let is_read_only = is_read_only();
     let live = part.is_streamed;
     let open = RwSignal::new(false);
     let toggled = move |event: ev::Event| open.set(details::is_details_open(&event));
@@ -99,9 +105,16 @@ fn ToolCard(
         let call = call.clone();
         Memo::new(move |_| call.with(|call| call.attachments.clone()))
     };
+    let makes_images = call.with_untracked(|call| call.tool == GENERATE_IMAGE);
+    let files = match makes_images {
+        true => made_images(call.clone()),
+        false => (move || file_list(given.get())).erase(),
+    };
     let asks = {
         let run = context.run.clone();
-        Memo::new(move |_| status.get() == ToolStatus::Waiting && run.with(|run| !run.status.is_terminal()))
+        Memo::new(move |_| {
+            !is_read_only && status.get() == ToolStatus::Waiting && run.with(|run| !run.status.is_terminal())
+        })
     };
     let approval = {
         let (call, context) = (call.clone(), context.clone());
@@ -113,12 +126,12 @@ fn ToolCard(
     let failed = {
         let call = call.clone();
         move || {
-            (status.get() == ToolStatus::Failed).then(|| {
+            (status.get() == ToolStatus::Failed && !is_read_only).then(|| {
                 let error = call
                     .with_untracked(|call| call.output.clone())
                     .unwrap_or_default();
                 // The open card has the whole text in its place.
-                let beginning = truncate_bytes(&error, MAX_ERROR_BYTES);
+                let beginning = truncate_bytes(&error, MAX_SHOWN_ERROR_BYTES);
                 view! { <p class="tool-error">{beginning}</p> }
             })
         }
@@ -136,16 +149,19 @@ fn ToolCard(
                     <span class="tool-state">{move || status_icon(status.get())}</span>
                 </summary>
                 <div class="tool-body">
-                    {move || seen.get().then(|| {
+                    {is_read_only.then(|| view! {
+                        <p class="settings-empty">"What the tool was given and what it returned is not shared."</p>
+                    })}
+                    {move || (seen.get() && !is_read_only).then(|| {
                         let is_whole = asks.get_untracked();
                         view! { <CallDetails call=call.clone() prefix=prefix.clone() is_whole/> }
                     })}
                 </div>
             </details>
-            {move || progress.get().map(progress_bar)}
+            {move || progress.get().filter(|_| !makes_images).map(progress_bar)}
             {failed}
             {move || payload.get().map(|payload| payload_card(context.conversation_id, payload))}
-            {move || file_list(given.get())}
+            {files}
             {approval}
         </div>
     }
@@ -157,7 +173,9 @@ fn tool_icon(tool: &str) -> AnyView {
         "web_search" => icons::search(),
         "fetch_webpage" => icons::page(),
         "search_pubmed" => icons::book(),
+        "sql_query" | "subject_overview" | "table_docs" | "view_column_values" => icons::database(),
         "remember" | "recall" | "forget" => icons::bookmark(),
+        GENERATE_IMAGE => icons::image(),
         "calculate" => icons::calculator(),
         "current_time" => icons::clock(),
         _ => icons::plug(),
@@ -170,8 +188,8 @@ fn status_icon(status: ToolStatus) -> AnyView {
         ToolStatus::Running | ToolStatus::Allowed => {
             return view! { <span class="tool-took">{elapsed()}</span> <Dots/> }.erase();
         }
-        ToolStatus::Failed => return stated(icons::alert(), "Failed"),
-        ToolStatus::Denied => return stated(icons::close(), "Denied"),
+        ToolStatus::Failed => return labelled_icon(icons::alert(), "Failed"),
+        ToolStatus::Denied => return labelled_icon(icons::close(), "Denied"),
         ToolStatus::Waiting => (icons::question(), "Asks: "),
         ToolStatus::Complete => (icons::check(), "Done: "),
         ToolStatus::Stopped => (icons::stop(), "Stopped: "),
@@ -185,7 +203,7 @@ fn status_icon(status: ToolStatus) -> AnyView {
 }
 
 /// The icon of a status that everybody should read.
-fn stated(sign: AnyView, word: &'static str) -> AnyView {
+fn labelled_icon(sign: AnyView, word: &'static str) -> AnyView {
     view! { {sign} <span>{word}</span> }.erase()
 }
 

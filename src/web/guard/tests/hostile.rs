@@ -1,4 +1,4 @@
-//! Hundreds of addresses that lead to internal hosts, against internal listeners that count
+//! Hundreds of URLs that lead to internal hosts, against internal listeners that count
 //! connections.
 
 use std::{
@@ -44,13 +44,13 @@ impl InternalListeners {
     }
 }
 
-/// Returns `true` if an address was refused by the check. Any other error would mean that a
+/// Returns `true` if a URL was refused by the check. Any other error would mean that a
 /// connection was tried.
-fn is_refusal(answer: &Result<Download, FetchError>) -> bool {
+fn is_refusal(response: &Result<Download, FetchError>) -> bool {
     use FetchError::{
         HasCredentials, InternalAddress, InvalidRedirect, InvalidUrl, Status, UnsupportedScheme,
     };
-    match answer {
+    match response {
         Ok(_) => false,
         // A redirect without its own host leads to the redirector, which has no other page.
         Err(Status { status }) => *status == 404,
@@ -62,7 +62,7 @@ fn is_refusal(answer: &Result<Download, FetchError>) -> bool {
 }
 
 #[tokio::test]
-async fn hostile_addresses_never_connect_inside() {
+async fn hostile_urls_never_connect_inside() {
     let inside = InternalListeners::listen();
     let named = internal_names(inside.port);
     let mut urls = internal_urls(inside.port);
@@ -107,10 +107,10 @@ async fn hostile_addresses_never_connect_inside() {
 
     let mut outcome = Ok(());
     for url in &urls {
-        let answer = client.get(url, |_| true).await;
-        if !is_refusal(&answer) {
+        let response = client.get(url, |_| true).await;
+        if !is_refusal(&response) {
             // With a hole in the guard, each of them could take its time.
-            outcome = Err((url, answer));
+            outcome = Err((url, response));
             break;
         }
     }

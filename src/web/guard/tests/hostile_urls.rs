@@ -1,4 +1,4 @@
-//! Addresses that lead to internal hosts, by their spelling or by the resolution of a name.
+//! URLs that lead to internal hosts, by their spelling or by the resolution of a name.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,4 +1,4 @@
-//! The client against allowed servers on this machine. Forbidden addresses are in [`hostile`].
+//! The client against allowed servers on this machine. Forbidden URLs are in [`hostile`].
 
 mod hostile;
 mod hostile_urls;
@@ -46,8 +46,8 @@ impl<F: Fn(&str, usize) -> Vec<IpAddr> + Send + Sync> Resolve for FakeNames<F> {
     }
 }
 
-/// Starts a server that passes every request to `answer` and sends the result; returns its port.
-pub async fn serve(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> u16 {
+/// Starts a server that passes every request to `response` and sends the result; returns its port.
+pub async fn serve(response: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
@@ -55,7 +55,7 @@ pub async fn serve(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> 
             let Some((mut stream, request)) = read_head(stream).await else {
                 continue;
             };
-            let _ = stream.write_all(&answer(&request)).await;
+            let _ = stream.write_all(&response(&request)).await;
         }
     });
     port
@@ -71,11 +71,11 @@ async fn read_head(mut stream: TcpStream) -> Option<(TcpStream, String)> {
 
 pub fn http_response(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
-    let mut answer =
+    let mut response =
         format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n")
             .into_bytes();
-    answer.extend_from_slice(body);
-    answer
+    response.extend_from_slice(body);
+    response
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {

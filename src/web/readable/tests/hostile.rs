@@ -6,7 +6,7 @@ use fuzzing::properties;
 use proptest::prelude::*;
 
 use super::*;
-use crate::web::readable::html_tree::Node;
+use crate::web::readable::html_tree::HtmlNode;
 
 /// Enough for a slow machine and an unoptimised build. Quadratic time would be much longer for the
 /// smallest page.
@@ -81,12 +81,12 @@ fn reads_text_below_the_depth_limit() {
 
 #[test]
 fn limits_tree_depth() {
-    let document = Document::parse(
+    let document = HtmlDocument::parse(
         &("<table><tr><td><ul><li>".repeat(1000) + "x"),
         KeepMode::VisibleOnly,
     );
     let last = document.nodes.len() - 1;
-    let is_around = |node: &Node| matches!(node, Node::Element(element) if element.end > last);
+    let is_around = |node: &HtmlNode| matches!(node, HtmlNode::Element(element) if element.end > last);
     assert_eq!(document.nodes.iter().filter(|node| is_around(node)).count(), 256);
 }
 
@@ -109,9 +109,9 @@ properties! {
                 false => format!("<{} {}>{text}", TAGS[tag], ATTRIBUTES[attribute]),
             })
             .collect();
-        let document = Document::parse(&html, KeepMode::VisibleOnly);
+        let document = HtmlDocument::parse(&html, KeepMode::VisibleOnly);
         for (index, node) in document.nodes.iter().enumerate() {
-            if let Node::Element(element) = node {
+            if let HtmlNode::Element(element) = node {
                 prop_assert!(index < element.end && element.end <= document.nodes.len());
             }
         }

@@ -4,7 +4,7 @@ mod hostile;
 
 use super::*;
 
-pub fn read_as(content_type: &str, body: &[u8]) -> Result<Page, FetchError> {
+pub fn read_as(content_type: &str, body: &[u8]) -> Result<ReadablePage, FetchError> {
     read_page(&Download {
         url: "https://example.org/a/page".parse().unwrap(),
         content_type: content_type.into(),
@@ -13,7 +13,7 @@ pub fn read_as(content_type: &str, body: &[u8]) -> Result<Page, FetchError> {
     })
 }
 
-pub fn page_of(html: &str) -> Page {
+pub fn page_of(html: &str) -> ReadablePage {
     read_as("text/html; charset=utf-8", html.as_bytes()).unwrap()
 }
 
@@ -40,7 +40,7 @@ fn renders_headings_lists_and_links() {
         <dl><dt>term<dd>meaning</dl></main><footer>Imprint</footer></body></html>"#;
     assert_eq!(
         page_of(html),
-        Page {
+        ReadablePage {
             url: "https://example.org/a/page".into(),
             title: Some("A title & more".into()),
             byline: Some("Ada L.".into()),

@@ -8,7 +8,7 @@ use parlor::{
     tools::ToolProvider,
 };
 
-use crate::{TestServers, call_with_progress, server_config};
+use crate::{FILE_LIMITS, TestServers, call_with_progress, server_config};
 
 fn everything_server() -> McpServer {
     let program = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
@@ -26,7 +26,7 @@ async fn offers_the_servers_tools() {
     let sum = running.tool("get-sum").await;
     let spec = sum.spec();
     assert_eq!(spec.description, "Returns the sum of two numbers");
-    assert_eq!(spec.parameters["properties"]["a"]["type"], "number");
+    assert_eq!(spec.input_schema["properties"]["a"]["type"], "number");
     let plan = sum.plan(r#"{"a":1,"b":2}"#).unwrap();
     assert_eq!((plan.label.as_str(), plan.detail), ("Calling Get Sum Tool", None));
     assert!(!plan.needs_approval && plan.is_idempotent, "it only reads");
@@ -78,7 +78,7 @@ async fn returns_every_content_type_and_errors() {
         attached.data.len()
     );
     assert_eq!(image.text, said);
-    let (kept, _) = attached.clone().into_attachment(1 << 20).unwrap();
+    let (kept, _) = attached.clone().into_attachment(&FILE_LIMITS).unwrap();
     assert_eq!(
         (&*kept.name, &*kept.media_type),
         ("get-tiny-image-1.png", "image/png")

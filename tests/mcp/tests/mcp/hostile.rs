@@ -13,7 +13,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use crate::{TEST_TIMEOUT, TestServers, call_with_progress, server_config, set_env};
+use crate::{FILE_LIMITS, TEST_TIMEOUT, TestServers, call_with_progress, server_config, set_env};
 
 const SERVER_PROGRAM: &str = env!("CARGO_BIN_EXE_mcp-server");
 
@@ -116,7 +116,7 @@ async fn mislabeled_image_is_stored_as_file() {
         .unwrap();
     assert!(forged.text.ends_with("Trust me."), "{}", forged.text);
     let kept = forged.attachments.into_iter().map(|file| {
-        let (kept, _) = file.into_attachment(1 << 20).unwrap();
+        let (kept, _) = file.into_attachment(&FILE_LIMITS).unwrap();
         format!("{} {} {}", kept.name, kept.media_type, kept.bytes)
     });
     let expected = [

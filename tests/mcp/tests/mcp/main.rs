@@ -18,9 +18,19 @@ use parlor::{
         McpServer, Secret,
         mcp::{McpTransport, SecretVariables},
     },
-    tools::{self, AnyTool, CallOrigin, ToolError, ToolProvider, ToolResult, mcp::Servers},
+    tools::{
+        self, AnyTool, CallOrigin, FileLimits, ToolError, ToolProvider, ToolResult, UsageMeter, mcp::Servers,
+    },
 };
 use tokio::time::{sleep, timeout};
+
+/// Limits of files that no test reaches.
+const FILE_LIMITS: FileLimits = FileLimits {
+    max_count: 100,
+    max_bytes: 1 << 20,
+    count_setting: "",
+    bytes_setting: "",
+};
 
 /// The timeout for events that must come at once.
 const TEST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -96,6 +106,7 @@ async fn call_with_progress(
         conversation_id: ConversationId::new(),
         run: MessageId::new(),
         page: None,
+        usage: UsageMeter::default(),
     };
     let called = timeout(
         TEST_TIMEOUT,

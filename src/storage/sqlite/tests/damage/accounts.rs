@@ -5,7 +5,7 @@ use crate::{
     protocol::SessionId,
     storage::{
         TokenHash,
-        accounts::{AccountChange, AccountStorage, AccountWarrant, Role, Session},
+        accounts::{AccountChange, AccountStorage, AccountWarrant, Role, Session, SignInMethod},
     },
 };
 
@@ -28,6 +28,7 @@ async fn sign_in(storage: &SqliteStorage, name: &str, hash: u8) -> UserId {
             last_used_at: NOON,
             idle_ms: 1000,
             expires_at: Timestamp(NOON.0 + 1000),
+            method: SignInMethod::Password,
         },
         hash: TokenHash([hash; 32]),
         replaces: None,
@@ -46,6 +47,7 @@ async fn a_damaged_account_or_session_lets_nobody_in() {
         ("sessions", "last_used_at", "X'ff'"),
         ("sessions", "idle_ms", "1.5"),
         ("sessions", "id", "'x'"),
+        ("sessions", "method", "'x'"),
     ] {
         let (_folder, storage) = open_storage().await;
         let ann = sign_in(&storage, "ann", 1).await;

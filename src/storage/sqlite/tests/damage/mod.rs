@@ -7,6 +7,7 @@ mod accounts;
 mod links;
 mod numbers;
 mod related_rows;
+mod shares;
 mod users;
 
 /// Values that are stored in place of valid JSON.

@@ -34,7 +34,7 @@ async fn a_damaged_time_is_isolated() {
         .conversation(UserId::LOCAL, conversation_id)
         .await
         .unwrap();
-    assert_eq!(one.expect("it is there").summary, expected.conversations[0]);
+    assert_eq!(one.expect("it is there").listed, expected.conversations[0]);
 }
 
 #[tokio::test]

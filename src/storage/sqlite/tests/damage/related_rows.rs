@@ -4,10 +4,13 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::*;
-use crate::{protocol::literature, storage::ChangeRejection};
+use crate::{
+    protocol::literature,
+    storage::{ChangeRejection, Queues},
+};
 
 #[tokio::test]
-async fn a_damaged_row_beside_a_message_is_isolated() {
+async fn a_damaged_row_of_a_message_is_isolated() {
     let (_folder, storage) = open_storage().await;
     let (question, run) = answered_turn(&storage, ConversationId::new(), "Hello").await;
     let (conversation, answer, user) = (run.conversation_id, run.message_id, UserId::LOCAL);
@@ -31,7 +34,7 @@ async fn a_damaged_row_beside_a_message_is_isolated() {
              ('{answer}', 1, {of}, 0, NULL, 'e', 'k', 'f', '1')"
         ),
         format!(
-            "INSERT INTO files VALUES ('{0}', {of}, '{answer}', 0, '{0}', '{conversation}', CAST(X'ff' AS TEXT), 'image/png', 1, NULL, NULL, 1)",
+            "INSERT INTO files VALUES ('{0}', {of}, '{answer}', 0, '{0}', '{conversation}', CAST(X'ff' AS TEXT), 'image/png', 1, NULL, NULL, 1, NULL, NULL, NULL)",
             Uuid::from_u128(7)
         ),
     ] {
@@ -55,7 +58,7 @@ async fn a_damaged_row_beside_a_message_is_isolated() {
     assert_eq!(file.unwrap().attachment.name, "\u{fffd}");
     let run_context = || async { storage.run_context(run).await.unwrap().expect("it begins") };
     let context = run_context().await;
-    assert_eq!(context.opaque[&run.message_id].len(), 1);
+    assert_eq!(context.provider_data[&run.message_id].len(), 1);
     assert_eq!((context.verdicts, context.context_snapshot), (verdicts, None));
     assert!(context.allowed_tools.contains(&"search".to_owned()));
     assert_eq!(context.options.summaries.len(), 1);
@@ -186,7 +189,7 @@ async fn a_damaged_personal_row_is_isolated() {
     let kept = Change::StoreAbstract {
         user_id: user,
         pmid: "2".into(),
-        summary: vec!["Known".into()],
+        abstract_text: vec!["Known".into()],
     };
     commit_one(&storage, kept).await;
     let summary = storage.saved_article(user, "2").await.unwrap().unwrap().1;
@@ -234,7 +237,7 @@ async fn a_damaged_queued_message_is_isolated() {
         .map(|message| message.text.as_str())
         .collect();
     assert_eq!(serde_json::to_string(&texts).unwrap(), format!("[{sound}]"));
-    let ready = storage.ready_messages(None).await.unwrap();
+    let ready = storage.ready_messages(Queues::All).await.unwrap();
     let [ready] = &ready[..] else {
         panic!("one can be sent: {ready:?}")
     };
@@ -255,11 +258,11 @@ async fn a_damaged_queued_message_is_isolated() {
 }
 
 #[tokio::test]
-async fn a_damaged_time_of_a_deletion_erases_the_message() {
+async fn damaged_deletion_time_erases_the_message() {
     let (_folder, storage) = open_storage().await;
     let (question, run) = answered_turn(&storage, ConversationId::new(), "Hello").await;
     let (user_id, conversation_id) = (run.user_id, run.conversation_id);
-    let hide = Change::HideMessage {
+    let hide = Change::DeleteMessage {
         user_id,
         conversation_id,
         message_id: question,

@@ -29,7 +29,7 @@ const STABLE_AGE: Ms = 5_000.0;
 pub enum ConnectionEvent {
     /// The page is ready: connect and stay connected.
     Start,
-    /// The server answered.
+    /// The server responded.
     Opened,
     /// Bytes arrived, including heartbeats.
     Received,
@@ -39,7 +39,7 @@ pub enum ConnectionEvent {
     Closed,
     /// The state is being loaded again; a stream is useless until the next `Start`.
     Pause,
-    /// The network is back, or the server answered another request.
+    /// The network is back, or the server responded to another request.
     Online,
     /// The browser reports that the network is gone. This does not prove that the server is unreachable.
     Offline,
@@ -76,12 +76,12 @@ pub enum ConnectionStatus {
 /// The reason to wait before the next connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WaitReason {
-    /// The server could not be reached, perhaps. It is asked as soon as it answers another request.
+    /// The server could not be reached, perhaps. It is asked as soon as it responds to another request.
     Unreachable,
-    /// The server is reachable, and its streams are useless: that it answers another request is no reason to connect
+    /// The server is reachable, and its streams are useless: that it responds to another request is no reason to connect
     /// earlier.
     Useless,
-    /// As `Useless`, as the server reported.
+    /// The server reports a damaged log: its streams are useless, too, and the wait is longer (`DAMAGED_LOG_DELAY`).
     LogDamaged,
 }
 
@@ -112,7 +112,7 @@ pub struct ReconnectPolicy {
     /// Reloads of the state in a row, without an event between them.
     resyncs: u32,
     hidden_since: Option<Ms>,
-    /// Hidden, and allowed to stay connected.
+    /// True if the page is hidden and allowed to stay connected.
     is_lock_holder: bool,
 }
 
@@ -146,7 +146,7 @@ impl ReconnectPolicy {
             }
             ConnectionEvent::Start => return self.connect(now),
             ConnectionEvent::Pause => {
-                self.forgive_if_stable(now);
+                self.reset_failures_if_stable(now);
                 self.resyncs += 1;
                 self.state = StreamState::Off;
                 return Some(ConnectionEffect::Disconnect);
@@ -198,7 +198,7 @@ impl ReconnectPolicy {
             ConnectionEvent::Received => {
                 if let StreamState::Open { heard, .. } = &mut self.state {
                     *heard = now;
-                    self.forgive_if_stable(now);
+                    self.reset_failures_if_stable(now);
                 }
             }
             ConnectionEvent::LogDamaged if matches!(self.state, StreamState::Open { .. }) => {
@@ -257,7 +257,7 @@ impl ReconnectPolicy {
     }
 
     fn schedule_retry(&mut self, now: Ms, random: f64) {
-        self.forgive_if_stable(now);
+        self.reset_failures_if_stable(now);
         let reason = match self.state {
             StreamState::Open { .. } if self.failures > 0 => WaitReason::Useless,
             _ => WaitReason::Unreachable,
@@ -270,18 +270,18 @@ impl ReconnectPolicy {
     }
 
     /// Forgets earlier failures: the stream is useful, for instance because an event of the log arrived.
-    pub fn forgive(&mut self) {
+    pub fn reset_failures(&mut self) {
         self.failures = 0;
         self.resyncs = 0;
     }
 
-    fn forgive_if_stable(&mut self, now: Ms) {
+    fn reset_failures_if_stable(&mut self, now: Ms) {
         if matches!(self.state, StreamState::Open { since, .. } if now - since >= STABLE_AGE) {
-            self.forgive();
+            self.reset_failures();
         }
     }
 
-    /// True if the state was loaded again and no event has arrived since.
+    /// Returns true if the state was loaded again and no event has arrived since.
     pub fn was_resynced(&self) -> bool {
         self.resyncs > 0
     }

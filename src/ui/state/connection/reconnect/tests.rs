@@ -33,7 +33,7 @@ fn backs_off_until_an_event_arrives() {
     );
     policy.step(ConnectionEvent::Opened, now, 0.0);
     policy.step(ConnectionEvent::Received, now, 0.0);
-    policy.forgive();
+    policy.reset_failures();
     assert_eq!(policy.status(), ConnectionStatus::Connected);
     policy.step(ConnectionEvent::Closed, now, 0.0);
     assert_eq!(policy.deadline(), Some(now + 200.0), "jitter halves it at most");
@@ -52,7 +52,7 @@ fn useless_streams_keep_the_backoff() {
         delays.push(until - now - 2.0);
         if delays.len() > 1 {
             let answered = policy.step(ConnectionEvent::Online, now + 3.0, 1.0);
-            assert_eq!(answered, None, "that other requests are answered is no news");
+            assert_eq!(answered, None, "responses to other requests are no news");
         }
         now = until;
         policy.step(ConnectionEvent::Tick, now, 1.0);
@@ -88,7 +88,7 @@ fn backs_off_between_resyncs() {
         delays,
         [0.0, 800.0, 1600.0, 3200.0, 6400.0, 12_800.0, 15_000.0, 15_000.0]
     );
-    policy.forgive();
+    policy.reset_failures();
     policy.step(ConnectionEvent::Pause, now, 1.0);
     assert_eq!(
         policy.step(ConnectionEvent::Start, now, 1.0),

@@ -4,7 +4,7 @@
 //! added. A rename or a deletion in the meantime is not lost.
 
 use crate::protocol::{
-    ConversationList, ConversationSummary, Event,
+    ConversationList, Event, ListedConversation,
     conversation_list::{self, ListCursor, ListUpdate},
     sorted_vec,
 };
@@ -31,7 +31,7 @@ impl ListCache {
     }
 
     /// The loaded part, newest activity first.
-    pub fn conversations(&self) -> &[ConversationSummary] {
+    pub fn conversations(&self) -> &[ListedConversation] {
         &self.list.conversations
     }
 

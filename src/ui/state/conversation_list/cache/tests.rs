@@ -1,9 +1,9 @@
 use super::*;
 use crate::protocol::{ConversationId, EventBody, MessageId, Position, Timestamp};
 
-fn summary(n: i64) -> ConversationSummary {
+fn summary(n: i64) -> ListedConversation {
     let id = ConversationId(uuid::Uuid::from_u128(n as u128));
-    ConversationSummary {
+    ListedConversation {
         id,
         title: format!("chat {n}"),
         updated_at: Timestamp(n),

@@ -17,15 +17,15 @@ const MAX_IDLE_MESSAGES: usize = 20;
 const MAX_SNAPSHOT_ATTEMPTS: u8 = 3;
 
 #[derive(Debug)]
-struct Entry {
+struct CachedTranscript {
     transcript: Transcript,
-    /// `false` until a snapshot has arrived: there is nothing to show yet.
+    /// True once a snapshot has arrived. Until then there is nothing to show.
     is_ready: bool,
     /// The events received while a snapshot is being loaded.
     buffer: Option<Vec<Event>>,
     /// A snapshot from before this position is the response to an earlier request.
     requested_at: Position,
-    /// The last snapshot could not be loaded: the transcript is stale, and events do not apply to it.
+    /// True if the last snapshot could not be loaded: the transcript is stale, and events do not apply to it.
     is_behind: bool,
     attempts: u8,
 }
@@ -47,10 +47,10 @@ pub enum CacheOutcome {
 /// The cached conversations, the most recently viewed last.
 #[derive(Debug, Default)]
 pub struct TranscriptCache {
-    entries: Vec<Entry>,
+    entries: Vec<CachedTranscript>,
 }
 
-impl Entry {
+impl CachedTranscript {
     fn begin_request(&mut self, cursor: Position, came_already: Vec<Event>) {
         self.attempts = 0;
         self.buffer = Some(came_already);
@@ -64,7 +64,7 @@ impl TranscriptCache {
         let id = transcript.conversation_id;
         self.entries
             .retain(|entry| entry.transcript.conversation_id != id);
-        self.entries.push(Entry {
+        self.entries.push(CachedTranscript {
             transcript,
             is_ready: true,
             buffer: None,
@@ -85,7 +85,7 @@ impl TranscriptCache {
                 return false;
             }
         } else {
-            self.entries.push(Entry {
+            self.entries.push(CachedTranscript {
                 transcript: Transcript::new(id),
                 is_ready: false,
                 buffer: None,

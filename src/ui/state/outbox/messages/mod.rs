@@ -22,19 +22,19 @@ pub struct OutgoingMessage {
     pub files: Vec<Attachment>,
     /// The route where it was written.
     pub from: Route,
-    /// The user pressed *Stop* before the run's id was known.
+    /// True if the user pressed *Stop* before the run's id was known.
     stop: bool,
-    /// It was written while a run was active: the server will probably queue it.
+    /// True if it was written while a run was active: the server will probably queue it.
     #[serde(default)]
     pub is_queued: bool,
-    /// The server was unreachable, or an earlier message of the conversation is on its way: waits for a retry. A message
-    /// restored after a reload waits too.
-    #[serde(skip, default = "waits")]
-    held: bool,
+    /// True if it waits for a retry: the server was unreachable, or an earlier message of the conversation is on its
+    /// way. A message restored after a reload waits too.
+    #[serde(skip, default = "waits_by_default")]
+    awaits_connection: bool,
     /// The number of attempts at which the server was unreachable.
     #[serde(skip)]
     tries: u32,
-    /// The server has acknowledged it.
+    /// True if the server has acknowledged it.
     #[serde(skip)]
     known: bool,
 }
@@ -54,12 +54,12 @@ pub struct MessageOptions {
     pub files: Vec<Attachment>,
     /// The conversation that the message begins, if files were uploaded for it.
     pub new_conversation: Option<ConversationId>,
-    /// The page context, if the user is on another page beside the conversation. A repeated message keeps its first
+    /// The page context, if the user is on another page next to the conversation. A repeated message keeps its first
     /// context.
     pub context: Option<PageContext>,
 }
 
-fn waits() -> bool {
+fn waits_by_default() -> bool {
     true
 }
 
@@ -94,7 +94,7 @@ pub struct OutgoingMessages {
 
 impl OutgoingMessage {
     pub fn pending_send(&self) -> PendingSend {
-        match self.held {
+        match self.awaits_connection {
             true => PendingSend::WaitingForConnection,
             false => PendingSend::Requested,
         }
@@ -161,14 +161,14 @@ impl OutgoingMessages {
         };
         self.returned.retain(|sending| sending.from != from);
         // One after the other, so that the server gets them in their order.
-        let held = self.next_undelivered(intent.conversation_id).is_some();
+        let awaits_connection = self.next_undelivered(intent.conversation_id).is_some();
         let sending = OutgoingMessage {
             intent,
             files,
             from,
             stop: false,
             is_queued,
-            held,
+            awaits_connection,
             tries: 0,
             known: false,
         };
@@ -218,31 +218,31 @@ impl OutgoingMessages {
             .map_or(PendingSend::Nothing, OutgoingMessage::pending_send)
     }
 
-    /// Holds a message because the server was unreachable. Returns its number of failed attempts.
-    pub fn hold(&mut self, message: MessageId) -> Option<u32> {
+    /// Lets a message wait for the connection, since the server was unreachable. Returns its number of failed attempts.
+    pub fn await_connection(&mut self, message: MessageId) -> Option<u32> {
         let sending = self.find(message)?;
-        sending.held = true;
+        sending.awaits_connection = true;
         sending.tries += 1;
         Some(sending.tries)
     }
 
-    /// Retries a held message, unless an earlier one of its conversation has to be sent first: returns the same request
+    /// Retries a message that waits for the connection, unless an earlier one of its conversation has to be sent first: returns the same request
     /// as the first time.
     pub fn retry(&mut self, message: MessageId) -> Option<SendMessage> {
         let next = self.next_undelivered(self.conversation_id(message)?);
         if next != Some(message) {
             return None;
         }
-        let sending = self.find(message).filter(|sending| sending.held)?;
-        sending.held = false;
+        let sending = self.find(message).filter(|sending| sending.awaits_connection)?;
+        sending.awaits_connection = false;
         Some(sending.intent.clone())
     }
 
     /// The messages that wait for the connection.
-    pub fn held(&self) -> Vec<MessageId> {
+    pub fn awaiting_connection(&self) -> Vec<MessageId> {
         self.messages
             .iter()
-            .filter(|sending| sending.held)
+            .filter(|sending| sending.awaits_connection)
             .map(|sending| sending.intent.user_message_id)
             .collect()
     }
@@ -255,7 +255,7 @@ impl OutgoingMessages {
 
     /// Takes back this message, if it waits for the connection.
     pub fn withdraw_message(&mut self, message: MessageId) -> Option<OutgoingMessage> {
-        self.find(message).filter(|sending| sending.held)?;
+        self.find(message).filter(|sending| sending.awaits_connection)?;
         // An earlier attempt may have been delivered.
         self.mark_failed(message, true)
     }

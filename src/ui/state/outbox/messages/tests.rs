@@ -120,13 +120,13 @@ fn retries_an_undelivered_message_unchanged() {
     let (id, message) = (intent.conversation_id, intent.user_message_id);
     assert_eq!(outbox.pending_send(id), PendingSend::Requested);
     assert_eq!(outbox.retry(message), None, "it is on its way");
-    assert_eq!(outbox.hold(message), Some(1));
+    assert_eq!(outbox.await_connection(message), Some(1));
     assert_eq!(
-        (outbox.pending_send(id), outbox.held()),
+        (outbox.pending_send(id), outbox.awaiting_connection()),
         (PendingSend::WaitingForConnection, vec![message])
     );
     assert_eq!(outbox.retry(message), Some(intent));
-    assert_eq!(outbox.hold(message), Some(2));
+    assert_eq!(outbox.await_connection(message), Some(2));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn reuses_ids_after_withdrawal_without_changes() {
     let mut outbox = OutgoingMessages::default();
     let intent = enqueue(&mut outbox, "Hello");
     assert_eq!(outbox.withdraw(intent.conversation_id), None, "it is on its way");
-    outbox.hold(intent.user_message_id);
+    outbox.await_connection(intent.user_message_id);
     let taken = outbox.withdraw(intent.conversation_id);
     assert_eq!(taken.map(|sending| sending.intent), Some(intent.clone()));
     assert_eq!(outbox.pending_send(intent.conversation_id), PendingSend::Nothing);
@@ -152,7 +152,7 @@ fn restored_messages_wait_for_the_connection() {
     for _ in 0..2 {
         next.restore(serde_json::from_str(&kept).unwrap());
     }
-    assert_eq!(next.held(), [sending.intent.user_message_id]);
+    assert_eq!(next.awaiting_connection(), [sending.intent.user_message_id]);
     assert_eq!(
         next.retry(sending.intent.user_message_id),
         Some(sending.intent.clone())

@@ -35,12 +35,12 @@ const CODE_ARGUMENTS: [(&str, &str); 7] = [
 pub fn CallDetails(
     call: ArcRwSignal<ToolCall>,
     prefix: String,
-    /// The user decides about the call: nothing of it is left out.
+    /// True if the user decides about the call, so that nothing of it is left out.
     is_whole: bool,
 ) -> impl IntoView {
     let (input, output) = (call.clone(), call);
     let arguments = Memo::new(move |_| input.with(argument_sections));
-    let given = Memo::new(move |_| output.with(|call| Some((call.output.clone()?, call.status))));
+    let given = Memo::new(move |_| output.with(|call| Some((shown_result(call)?, call.status))));
     let part = move |(name, text, language): (String, String, String)| {
         view! {
             <section class="tool-part">
@@ -79,7 +79,10 @@ fn argument_sections(call: &ToolCall) -> Vec<(String, String, String)> {
         let known = CODE_ARGUMENTS.iter().find(|(field, _)| field == name);
         match (known, json::parse::<String>(value.as_str().as_bytes())) {
             (Some((_, usual)), Ok(text)) if !text.is_empty() => {
-                let language = language(&arguments, &text).unwrap_or_else(|| (*usual).into());
+                let language = match &*call.tool {
+                    "sql_query" => "sql".into(),
+                    _ => language(&arguments, &text).unwrap_or_else(|| (*usual).into()),
+                };
                 code.push((argument_title(name), text, language));
             }
             (None, Ok(text)) if text.contains('\n') => code.push((argument_title(name), text, String::new())),
@@ -124,13 +127,58 @@ fn argument_title(name: &str) -> String {
     title
 }
 
-/// The result: a table as a table, JSON highlighted, other text as it is.
-fn result_view(given: String, prefix: String) -> AnyView {
-    if is_table(&given) {
-        return table_view(given, prefix);
+/// Returns true for tools whose result is a table with a note below it.
+fn has_table_first(tool: &str) -> bool {
+    matches!(tool, "sql_query" | "view_column_values")
+}
+
+/// A result as the open card shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ShownResult {
+    Text(String),
+    Table(String),
+    /// A table with a note below it; without the table if the answer shows it below the card.
+    Noted(Option<String>, String),
+}
+
+/// The result without what is for the model only, and without what the answer shows; `None` if nothing is left.
+fn shown_result(call: &ToolCall) -> Option<ShownResult> {
+    let mut output = call.output.clone()?;
+    if let Some(payload) = &call.payload {
+        output = output.replacen(&payload.model_note(), "", 1);
     }
-    let is_json = given.trim_start().starts_with(['{', '[']) && given.trim_end().ends_with(['}', ']']);
-    text_view(given, if is_json { "json".into() } else { String::new() }, false)
+    let has_preview = call
+        .payload
+        .as_ref()
+        .is_some_and(|payload| payload.preview_rows.is_some());
+    if has_table_first(&call.tool)
+        && let Some((table, note)) = output.split_once("\n\n")
+        && is_table(table)
+    {
+        let table = (!has_preview).then(|| table.to_owned());
+        return Some(ShownResult::Noted(table, note.to_owned()));
+    }
+    match is_table(&output) {
+        true if has_preview => None,
+        true => Some(ShownResult::Table(output)),
+        false => Some(ShownResult::Text(output)),
+    }
+}
+
+/// The result: a table as a table, JSON highlighted, other text as it is.
+fn result_view(result: ShownResult, prefix: String) -> AnyView {
+    match result {
+        ShownResult::Noted(table, note) => view! {
+            {table.map(|table| table_view(table, prefix))}
+            <p class="tool-note">{note}</p>
+        }
+        .erase(),
+        ShownResult::Table(table) => table_view(table, prefix),
+        ShownResult::Text(text) => {
+            let is_json = text.trim_start().starts_with(['{', '[']) && text.trim_end().ends_with(['}', ']']);
+            text_view(text, if is_json { "json".into() } else { String::new() }, false)
+        }
+    }
 }
 
 /// Returns true if a text is a Markdown table and nothing else: in a longer text, a table may be part of a page or a

@@ -1,7 +1,7 @@
 //! The details of calls as they are shown.
 
 use super::*;
-use crate::protocol::{RawJson, RequestedCall};
+use crate::protocol::{PayloadRef, RawJson, RequestedCall};
 
 /// The titles and texts of the argument sections.
 fn sections(input: &str) -> Vec<(String, String, String)> {
@@ -125,4 +125,33 @@ fn shows_arguments_without_code_whole() {
     }
     let odd = r#"{"query":"a","b\"c":1}"#;
     assert_eq!(sections(odd), [part("Asked", &json::pretty_print(odd), "json")]);
+}
+
+#[test]
+fn leaves_out_what_the_answer_shows() {
+    let payload = |preview_rows| PayloadRef {
+        payload_id: "p1".into(),
+        kind: "table".into(),
+        summary: "2 rows".into(),
+        preview_rows,
+    };
+    let table = "| year |\n| ---: |\n| 2020 |";
+    let shown = |tool: &str, output: &str, payload: Option<PayloadRef>| {
+        let note = payload.as_ref().map(PayloadRef::model_note);
+        shown_result(&ToolCall {
+            output: Some(output.to_owned() + &note.unwrap_or_default()),
+            payload,
+            ..ToolCall::for_test(tool, ToolStatus::Complete)
+        })
+    };
+    let noted =
+        |table: Option<&str>| Some(ShownResult::Noted(table.map(str::to_owned), "2 rows.".to_owned()));
+    let output = [table, "\n\n2 rows."].concat();
+    assert_eq!(shown("sql_query", &output, Some(payload(Some(2)))), noted(None));
+    assert_eq!(shown("sql_query", &output, None), noted(Some(table)));
+    assert_eq!(shown("other", table, Some(payload(Some(2)))), None);
+    assert_eq!(
+        shown("other", "Found.", Some(payload(None))),
+        Some(ShownResult::Text("Found.".to_owned()))
+    );
 }

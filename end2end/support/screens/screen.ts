@@ -1,0 +1,24 @@
+/** The parts of every screen. */
+import type { Page } from '@playwright/test';
+import type { BrowserLog } from '../browser-log.ts';
+import type { Chat } from '../chat.ts';
+import type { Parlor } from '../parlor.ts';
+import type { Upstream } from '../upstream.ts';
+
+export type Stage = { chat: Chat; page: Page; parlor: Parlor; upstream: Upstream; browserLog: BrowserLog };
+
+export type Screen = {
+  name: string;
+  environment?: NodeJS.ProcessEnv;
+  settings?: (upstream: Upstream) => string;
+  /** Brings the page to the screen. */
+  prepare: (stage: Stage) => Promise<void>;
+};
+
+/** Asks a question and waits for the scripted answer. */
+export async function answered({ chat, upstream }: Stage, question: string, ...steps: Record<string, unknown>[]): Promise<void> {
+  await upstream.script({ when: { user_contains: question }, steps });
+  await chat.open();
+  await chat.begin(question);
+  await chat.done();
+}

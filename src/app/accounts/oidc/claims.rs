@@ -1,0 +1,101 @@
+//! The claims of the provider about a user: the name, the groups, and the right to enter.
+
+use serde_json::Value;
+
+use super::{super::name, token::Claims};
+use crate::{
+    protocol::{ApiError, ErrorCode},
+    settings::OidcSettings,
+    storage::accounts::Role,
+};
+
+pub type Map = serde_json::Map<String, Value>;
+
+/// The name of a user whom the provider gives none.
+const UNNAMED: &str = "user";
+
+/// A user whom the provider has authenticated, and who may enter.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ProvidedUser {
+    /// The provider's id of the user.
+    pub subject: String,
+    /// The name for an account. Another user may have the same.
+    pub name: String,
+    /// The role by the groups; none if they decide no roles.
+    pub role: Option<Role>,
+}
+
+/// Returns true if the claims of an ID token say all that Parlor wants to know.
+pub fn are_complete(settings: &OidcSettings, claims: &Map) -> bool {
+    let wants_groups = !settings.administrator_groups.is_empty() || !settings.allowed_groups.is_empty();
+    claims.contains_key("preferred_username")
+        && (!wants_groups || claims.contains_key(&settings.groups_claim))
+        && (!settings.verified_email || claims.contains_key("email_verified"))
+}
+
+/// Reads a user of the provider `provider` from a verified ID token, and from the claims of the userinfo endpoint, which count
+/// where the token says nothing.
+///
+/// # Errors
+///
+/// If the user may not enter.
+pub fn read_user(
+    settings: &OidcSettings,
+    provider: &str,
+    token: Claims,
+    more: Map,
+) -> Result<ProvidedUser, ApiError> {
+    let mut claims = more;
+    claims.extend(token.more);
+    let text = |name: &str| claims.get(name).and_then(Value::as_str);
+    let is_verified = is_true(claims.get("email_verified"));
+    if settings.verified_email && !(is_verified && text("email").is_some()) {
+        return Err(refusal(format!(
+            "{provider} has not verified your mail address, which this Parlor requires. You are not signed in; verify it there."
+        )));
+    }
+    let groups = groups(claims.get(&settings.groups_claim));
+    let is_in = |wanted: &[String]| wanted.iter().any(|wanted| groups.contains(&wanted.as_str()));
+    let is_administrator = is_in(&settings.administrator_groups);
+    if !settings.allowed_groups.is_empty() && !is_administrator && !is_in(&settings.allowed_groups) {
+        return Err(refusal(format!(
+            "Your account at {provider} is in none of the groups that may use this Parlor. You are not signed in; ask an administrator."
+        )));
+    }
+    let role = match is_administrator {
+        true => Role::Administrator,
+        false => Role::Member,
+    };
+    // A mail address that is not verified could be somebody else's.
+    let names = [
+        text("preferred_username"),
+        text("email").filter(|_| is_verified),
+        text("name"),
+    ];
+    Ok(ProvidedUser {
+        subject: token.sub,
+        name: names
+            .into_iter()
+            .flatten()
+            .find_map(name::from_foreign)
+            .unwrap_or_else(|| UNNAMED.to_owned()),
+        role: (!settings.administrator_groups.is_empty()).then_some(role),
+    })
+}
+
+fn groups(claim: Option<&Value>) -> Vec<&str> {
+    match claim {
+        Some(Value::String(group)) => vec![group],
+        Some(Value::Array(groups)) => groups.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Some providers write booleans as texts.
+fn is_true(claim: Option<&Value>) -> bool {
+    matches!(claim, Some(Value::Bool(true))) || claim.and_then(Value::as_str) == Some("true")
+}
+
+fn refusal(message: String) -> ApiError {
+    ApiError::new(ErrorCode::Forbidden, message)
+}

@@ -1,0 +1,66 @@
+//! The trait of a read-only database.
+
+use async_trait::async_trait;
+
+use super::{Column, QueryError, QueryResult, Table, limits::QueryLimits};
+
+/// The language of a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SqlDialect {
+    Sqlite,
+    Postgres,
+}
+
+impl SqlDialect {
+    /// Returns the name for the model and the person.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres => "PostgreSQL",
+        }
+    }
+}
+
+/// A database that can only be read. Dropping a future stops its query.
+#[async_trait]
+pub trait DatabaseBackend: Send + Sync {
+    fn dialect(&self) -> SqlDialect;
+
+    /// Connects once. Returns what the operator should change, as sentences.
+    async fn check(&self, limits: &QueryLimits) -> Result<Vec<String>, QueryError>;
+
+    /// Reads the tables with their columns, comments and keys, sorted by name.
+    async fn tables(&self, limits: &QueryLimits) -> Result<Vec<Table>, QueryError>;
+
+    /// Runs one statement that reads. Anything else is refused.
+    async fn query(&self, sql: &str, limits: &QueryLimits) -> Result<QueryResult, QueryError>;
+
+    /// Returns the values of a column with their counts, the most frequent first. `search` is a part of the
+    /// value.
+    async fn values(
+        &self,
+        table: &Table,
+        column: &Column,
+        search: Option<&str>,
+        count: usize,
+        limits: &QueryLimits,
+    ) -> Result<QueryResult, QueryError>;
+}
+
+/// Quotes a name for SQL.
+pub fn quote_identifier(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Returns a LIKE pattern with `\` as escape character that matches texts with this part.
+pub fn pattern_of(search: &str) -> String {
+    let mut pattern = String::from("%");
+    for c in search.chars() {
+        if matches!(c, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern.push('%');
+    pattern
+}

@@ -1,0 +1,162 @@
+//! A configured database: its backend, its documentation, and its cached catalogue.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::sync::{Mutex, Semaphore};
+
+use super::{
+    Catalogue, Column, QueryError, QueryErrorKind, QueryResult, SqlDialect, Table,
+    backend::{DatabaseBackend, quote_identifier},
+    documentation::Documentation,
+    limits::QueryLimits,
+    list_names,
+    postgres::PostgresBackend,
+    sqlite::SqliteBackend,
+};
+use crate::settings::{DataSettings, DatabaseSettings, DatabaseUrl};
+
+/// The time in which a catalogue that could not be read is not read again: others wait for it.
+const FAILURE_AGE: Duration = Duration::from_secs(5);
+
+/// A configured database. Clones refer to the same one.
+#[derive(Clone)]
+pub struct Database(Arc<Inner>);
+
+/// The time and the result of a reading of the catalogue.
+type ReadCatalogue = (Instant, Result<Arc<Catalogue>, QueryError>);
+
+struct Inner {
+    name: String,
+    backend: Box<dyn DatabaseBackend>,
+    documentation: Documentation,
+    limits: QueryLimits,
+    catalogue_age: Duration,
+    /// The queries that may still start.
+    places: Semaphore,
+    /// The last reading of the catalogue.
+    catalogue: Mutex<Option<ReadCatalogue>>,
+}
+
+impl Database {
+    /// Prepares a database; `None` if its URL can't be read, which the settings rule out.
+    pub fn new(settings: &DatabaseSettings, limits: &DataSettings) -> Option<Self> {
+        let backend: Box<dyn DatabaseBackend> = match settings.parsed_url()? {
+            DatabaseUrl::Sqlite(path) => Box::new(SqliteBackend::new(path, limits.concurrent_queries)),
+            DatabaseUrl::Postgres(url) => {
+                let password = settings.password.as_ref().map(|password| &*password.0);
+                Box::new(PostgresBackend::new(&settings.name, &url, password)?)
+            }
+        };
+        Some(Self(Arc::new(Inner {
+            name: settings.name.clone(),
+            backend,
+            documentation: Documentation::read(settings.documentation.as_ref()),
+            limits: QueryLimits::new(limits),
+            catalogue_age: limits.catalogue_age,
+            places: Semaphore::new(limits.concurrent_queries),
+            catalogue: Mutex::default(),
+        })))
+    }
+
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    pub fn dialect(&self) -> SqlDialect {
+        self.0.backend.dialect()
+    }
+
+    /// Connects once and logs what the operator should change.
+    pub async fn check(&self) {
+        let name = self.name();
+        match self.0.backend.check(&self.0.limits).await {
+            Ok(warnings) => warnings
+                .iter()
+                .for_each(|warning| tracing::warn!(database = name, "{warning}")),
+            Err(error) => tracing::warn!(database = name, %error, "a database of the settings can't be read"),
+        }
+    }
+
+    /// Returns the catalogue, which may be as old as the setting data.catalogue_age.
+    pub async fn catalogue(&self) -> Result<Arc<Catalogue>, QueryError> {
+        // Others wait for the one who reads it.
+        let mut cached = self.0.catalogue.lock().await;
+        if let Some((read_at, read)) = &*cached
+            && read_at.elapsed() < read.as_ref().map_or(FAILURE_AGE, |_| self.0.catalogue_age)
+        {
+            return read.clone();
+        }
+        let limits = self.0.limits.for_catalogue();
+        let tables = self.within(self.0.backend.tables(&limits)).await;
+        let read = tables.map(|tables| Arc::new(Catalogue::new(tables, &self.0.documentation)));
+        *cached = Some((Instant::now(), read.clone()));
+        read
+    }
+
+    /// Runs one statement that reads.
+    pub async fn query(&self, sql: &str) -> Result<QueryResult, QueryError> {
+        let result = self.within(self.0.backend.query(sql, &self.0.limits)).await;
+        match result {
+            Err(error) => Err(self.add_hint(error).await),
+            result => result,
+        }
+    }
+
+    /// Returns the first rows of a table.
+    pub async fn first_rows(&self, table: &Table, count: usize) -> Result<QueryResult, QueryError> {
+        // The role may not read the other columns.
+        let columns = table.columns.iter().take(self.0.limits.columns);
+        let columns: Vec<String> = columns.map(|column| quote_identifier(&column.name)).collect();
+        let (columns, name) = (columns.join(", "), table.quoted_name());
+        let sql = format!("SELECT {columns} FROM {name} LIMIT {count}");
+        self.within(self.0.backend.query(&sql, &self.0.limits)).await
+    }
+
+    /// Returns the values of a column with their counts.
+    pub async fn values(
+        &self,
+        table: &Table,
+        column: &Column,
+        search: Option<&str>,
+        count: usize,
+    ) -> Result<QueryResult, QueryError> {
+        let values = self
+            .0
+            .backend
+            .values(table, column, search, count, &self.0.limits);
+        self.within(values).await
+    }
+
+    /// Waits for a place and runs a query.
+    async fn within<T>(&self, query: impl Future<Output = Result<T, QueryError>>) -> Result<T, QueryError> {
+        let place = tokio::time::timeout(self.0.limits.timeout, self.0.places.acquire()).await;
+        let Ok(Ok(_place)) = place else {
+            return Err(QueryError::busy());
+        };
+        query.await
+    }
+
+    /// Adds the names of the tables to an error about a missing one.
+    async fn add_hint(&self, error: QueryError) -> QueryError {
+        if error.kind != QueryErrorKind::Invalid || error.hint.is_some() {
+            return error;
+        }
+        let message = error.message.to_lowercase();
+        if message.contains("no such column") || message.contains("column") && message.contains("not exist") {
+            return error.with_hint("table_docs lists the columns of a table.");
+        }
+        let is_missing = message.contains("no such table")
+            || message.contains("relation") && message.contains("not exist");
+        if !is_missing {
+            return error;
+        }
+        let Ok(catalogue) = self.catalogue().await else {
+            return error;
+        };
+        let names = list_names(catalogue.tables().map(Table::full_name));
+        error.with_hint(format!("The tables are: {names}."))
+    }
+}

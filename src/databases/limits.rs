@@ -1,0 +1,40 @@
+//! The bounds of a query.
+
+use std::time::Duration;
+
+use crate::settings::DataSettings;
+
+/// The bounds of a query. See the settings of the same names in `data`.
+#[derive(Clone, Copy, Debug)]
+pub struct QueryLimits {
+    pub timeout: Duration,
+    pub rows: usize,
+    pub bytes: usize,
+    pub columns: usize,
+    pub value_bytes: usize,
+    pub memory_bytes: usize,
+    pub tables: usize,
+}
+
+impl QueryLimits {
+    pub fn new(settings: &DataSettings) -> Self {
+        Self {
+            timeout: settings.query_timeout,
+            rows: settings.result_rows,
+            bytes: settings.result_bytes,
+            columns: settings.result_columns,
+            value_bytes: settings.value_bytes,
+            memory_bytes: settings.query_memory_bytes,
+            tables: settings.tables,
+        }
+    }
+
+    /// Returns the limits for reading a catalogue, which has many rows of short texts.
+    pub fn for_catalogue(self) -> Self {
+        Self {
+            rows: usize::MAX,
+            bytes: usize::MAX,
+            ..self
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Postgres: a session of its own for each query, in a transaction that can only read and is always rolled back.
+//!
+//! The role of the settings decides first: it should own nothing, write nothing and be no superuser (docs/databases.md). On
+//! top of that:
+//!
+//! - [`session`]: read-only, with timeouts, ended when nobody waits for it any more
+//! - [`tokens`]: the words of a query, in which functions with effects are refused
+//! - [`query`]: one statement by the extended protocol, as a cursor, so that only a query fits
+//! - [`catalogue`]: tables, columns, comments and keys; [`role`]: what the role should not have
+
+mod catalogue;
+mod error;
+mod query;
+mod role;
+mod session;
+mod tokens;
+
+use async_trait::async_trait;
+use reqwest::Url;
+use sqlx::{ConnectOptions, postgres::PgConnectOptions};
+
+use self::session::QuerySession;
+use super::{
+    Column, QueryError, QueryResult, SqlDialect, Table, backend::DatabaseBackend, limits::QueryLimits,
+};
+
+/// A database of a Postgres server.
+pub struct PostgresBackend {
+    options: PgConnectOptions,
+}
+
+impl PostgresBackend {
+    /// Prepares the connections; `None` if the URL can't be used, which is logged.
+    pub fn new(name: &str, url: &Url, password: Option<&str>) -> Option<Self> {
+        let options = match PgConnectOptions::from_url(url) {
+            Ok(options) => options.application_name("parlor").disable_statement_logging(),
+            Err(error) => {
+                tracing::error!(database = name, %error, "the URL of a database can't be used");
+                return None;
+            }
+        };
+        let options = match password {
+            Some(password) => options.password(password),
+            None => options,
+        };
+        Some(Self { options })
+    }
+}
+
+#[async_trait]
+impl DatabaseBackend for PostgresBackend {
+    fn dialect(&self) -> SqlDialect {
+        SqlDialect::Postgres
+    }
+
+    async fn check(&self, limits: &QueryLimits) -> Result<Vec<String>, QueryError> {
+        let mut session = QuerySession::open(&self.options, limits).await?;
+        let warnings = session.run(role::warnings).await;
+        session.close();
+        warnings
+    }
+
+    async fn tables(&self, limits: &QueryLimits) -> Result<Vec<Table>, QueryError> {
+        let mut session = QuerySession::open(&self.options, limits).await?;
+        let count = limits.tables;
+        let tables = session
+            .run(async |connection| catalogue::read(connection, count).await)
+            .await;
+        session.close();
+        tables
+    }
+
+    async fn query(&self, sql: &str, limits: &QueryLimits) -> Result<QueryResult, QueryError> {
+        let sql = tokens::single_query(sql)?;
+        let mut session = QuerySession::open(&self.options, limits).await?;
+        let result = session
+            .run(async |connection| query::run(connection, sql, limits).await)
+            .await;
+        session.close();
+        result
+    }
+
+    async fn values(
+        &self,
+        table: &Table,
+        column: &Column,
+        search: Option<&str>,
+        count: usize,
+        limits: &QueryLimits,
+    ) -> Result<QueryResult, QueryError> {
+        let mut session = QuerySession::open(&self.options, limits).await?;
+        let result = session
+            .run(async |connection| query::values(connection, table, column, search, count, limits).await)
+            .await;
+        session.close();
+        result
+    }
+}

@@ -1,0 +1,174 @@
+//! Running one statement as a cursor.
+
+use futures::TryStreamExt;
+use sqlx::{
+    AssertSqlSafe, Column as _, Either, Executor, PgConnection, Row, SqlSafeStr, Statement, TypeInfo,
+    postgres::{PgRow, PgStatement},
+};
+
+use super::{
+    super::{
+        Cell, Column, QueryError, QueryErrorKind, QueryResult, ResultColumn, Table,
+        backend::{pattern_of, quote_identifier},
+        limits::QueryLimits,
+        result::RowCollector,
+    },
+    error::query_error,
+    session::own_error,
+};
+
+/// The rows that are asked for at a time.
+const FETCH: &str = "FETCH FORWARD 500 FROM parlor_query";
+/// The shortest length to which a value is cut, in characters.
+const MIN_VALUE_CHARS: usize = 1000;
+
+/// Runs one query.
+///
+/// Postgres parses the statement by itself first, which tells its columns and the place of a mistake. Then it
+/// becomes a part of a cursor's query, which converts every value to text, and in which nothing but a query
+/// fits. Long values are cut by Postgres, so that no row needs more memory than the result may have.
+pub async fn run(
+    connection: &mut PgConnection,
+    sql: &str,
+    limits: &QueryLimits,
+) -> Result<QueryResult, QueryError> {
+    let columns = describe(connection, sql).await?;
+    if columns.len() > limits.columns {
+        return Err(QueryError::new(
+            QueryErrorKind::TooLarge,
+            format!(
+                "The result has {} columns; the limit is {} (setting data.result_columns).",
+                columns.len(),
+                limits.columns
+            ),
+        ));
+    }
+    let max_chars =
+        (limits.bytes / columns.len()).clamp(MIN_VALUE_CHARS, limits.value_bytes.max(MIN_VALUE_CHARS));
+    let names: Vec<String> = (1..=columns.len()).map(|number| format!("c{number}")).collect();
+    let texts: Vec<String> = names
+        .iter()
+        .map(|name| format!("left({name}::text, {})", max_chars + 1))
+        .collect();
+    let cursor = format!(
+        "DECLARE parlor_query NO SCROLL CURSOR FOR SELECT {} FROM (\n{sql}\n) AS parlor_rows({})",
+        texts.join(", "),
+        names.join(", ")
+    );
+    sqlx::query(AssertSqlSafe(cursor))
+        .persistent(false)
+        .execute(&mut *connection)
+        .await
+        .map_err(|error| cursor_error(&error))?;
+    let types: Vec<String> = columns.iter().map(|column| column.data_type.clone()).collect();
+    let mut collector = RowCollector::new(columns, *limits);
+    loop {
+        let mut rows = sqlx::query(FETCH).fetch(&mut *connection);
+        let mut count = 0;
+        while let Some(row) = rows.try_next().await.map_err(|error| query_error(&error, ""))? {
+            count += 1;
+            if !collector.push(read_row(&row, &types, max_chars)?) {
+                return Ok(collector.finish());
+            }
+        }
+        if count == 0 {
+            return Ok(collector.finish());
+        }
+    }
+}
+
+/// Lets Postgres parse a statement. Returns the columns of its result.
+async fn describe(connection: &mut PgConnection, sql: &str) -> Result<Vec<ResultColumn>, QueryError> {
+    let prepared = connection
+        .prepare(AssertSqlSafe(sql.to_owned()).into_sql_str())
+        .await;
+    let statement: PgStatement = prepared.map_err(|error| query_error(&error, sql))?;
+    if let Some(Either::Left([_, ..]) | Either::Right(1..)) = statement.parameters() {
+        return Err(QueryError::new(
+            QueryErrorKind::Invalid,
+            "The query has a parameter ($1) without a value. Write the value into the query.",
+        ));
+    }
+    if statement.columns().is_empty() {
+        return Err(QueryError::refused("The statement does not read rows."));
+    }
+    let columns = statement.columns().iter().map(|column| ResultColumn {
+        name: column.name().to_owned(),
+        data_type: column.type_info().name().to_lowercase(),
+    });
+    Ok(columns.collect())
+}
+
+/// Converts an error of the cursor. A syntax error shows that the statement, which was parsed before, is not a
+/// query.
+fn cursor_error(error: &sqlx::Error) -> QueryError {
+    let code = error.as_database_error().and_then(|error| error.code());
+    match code.as_deref() {
+        Some("42601") => QueryError::refused("The statement is not a query."),
+        _ => query_error(error, ""),
+    }
+}
+
+fn read_row(row: &PgRow, types: &[String], max_chars: usize) -> Result<Vec<Cell>, QueryError> {
+    let cells = types.iter().enumerate().map(|(index, data_type)| {
+        let text: Option<String> = row.try_get(index).map_err(|error| own_error(&error))?;
+        Ok(text.map_or(Cell::Null, |text| read_cell(text, data_type, max_chars)))
+    });
+    cells.collect()
+}
+
+/// Reads a value from Postgres' text form.
+fn read_cell(mut text: String, data_type: &str, max_chars: usize) -> Cell {
+    if let Some((end, _)) = text.char_indices().nth(max_chars) {
+        text.truncate(end);
+        text.push('…');
+        return Cell::Text(text);
+    }
+    match data_type {
+        "int2" | "int4" | "int8" => text.parse().map_or(Cell::Text(text), Cell::Integer),
+        "float4" | "float8" => text.parse().map_or(Cell::Text(text), Cell::Real),
+        "numeric" => Cell::Decimal(text),
+        "bool" => match text.as_str() {
+            "true" | "t" => Cell::Bool(true),
+            "false" | "f" => Cell::Bool(false),
+            _ => Cell::Text(text),
+        },
+        _ => Cell::Text(text),
+    }
+}
+
+/// Returns the values of a column with their counts.
+pub async fn values(
+    connection: &mut PgConnection,
+    table: &Table,
+    column: &Column,
+    search: Option<&str>,
+    count: usize,
+    limits: &QueryLimits,
+) -> Result<QueryResult, QueryError> {
+    let (table, name) = (table.quoted_name(), quote_identifier(&column.name));
+    let sql = format!(
+        "SELECT left({name}::text, {MIN_VALUE_CHARS}), count(*) FROM {table} \
+         WHERE $1::text IS NULL OR {name}::text ILIKE $1 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {count}"
+    );
+    let columns = [("value", &*column.data_type), ("count", "int8")];
+    let columns = columns.map(|(name, data_type)| ResultColumn {
+        name: name.into(),
+        data_type: data_type.into(),
+    });
+    let rows = sqlx::query(AssertSqlSafe(sql)).bind(search.map(pattern_of));
+    let rows = rows
+        .fetch_all(&mut *connection)
+        .await
+        .map_err(|error| query_error(&error, ""))?;
+    let mut collector = RowCollector::new(columns.into(), *limits);
+    for row in rows {
+        let read = (|| Ok((row.try_get::<Option<String>, _>(0)?, row.try_get(1)?)))();
+        let (value, count) = read.map_err(|error: sqlx::Error| own_error(&error))?;
+        let value = value.map_or(Cell::Null, Cell::Text);
+        if !collector.push(vec![value, Cell::Integer(count)]) {
+            break;
+        }
+    }
+    Ok(collector.finish())
+}

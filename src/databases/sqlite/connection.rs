@@ -1,0 +1,85 @@
+//! A connection that can only read.
+
+use std::{path::Path, time::Duration};
+
+use rusqlite::{Connection, OpenFlags, config::DbConfig, limits::Limit};
+
+use super::{
+    super::{QueryError, limits::QueryLimits},
+    authorizer::{authorize_catalogue, authorize_query},
+    stop::StopSignal,
+    unavailable,
+};
+
+/// The instructions of SQLite between two looks at the stop signal: well below a millisecond.
+const INSTRUCTIONS_PER_CHECK: i32 = 1000;
+/// The longest wait for a lock of whoever writes the file.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+/// The page cache, in KiB.
+const CACHE_KIB: i32 = 8192;
+
+/// Limits of statements that no sensible query reaches.
+const STATEMENT_LIMITS: [(Limit, i32); 9] = [
+    (Limit::SQLITE_LIMIT_SQL_LENGTH, 100_000),
+    (Limit::SQLITE_LIMIT_EXPR_DEPTH, 200),
+    (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 100),
+    (Limit::SQLITE_LIMIT_VDBE_OP, 100_000),
+    (Limit::SQLITE_LIMIT_FUNCTION_ARG, 100),
+    (Limit::SQLITE_LIMIT_ATTACHED, 0),
+    (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000),
+    (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 10),
+    (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+];
+
+/// The statements that a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectionPurpose {
+    /// Statements of others.
+    Query,
+    /// Parlor's own statements about the tables.
+    Catalogue,
+}
+
+/// Opens the file read-only, with limits, and with the authorizer in place.
+pub fn open(
+    path: &Path,
+    purpose: ConnectionPurpose,
+    limits: &QueryLimits,
+    stop: StopSignal,
+) -> Result<Connection, QueryError> {
+    open_limited(path, purpose, limits, stop).map_err(|error| unavailable(&error))
+}
+
+fn open_limited(
+    path: &Path,
+    purpose: ConnectionPurpose,
+    limits: &QueryLimits,
+    stop: StopSignal,
+) -> rusqlite::Result<Connection> {
+    // Without SQLITE_OPEN_URI, so that no parameter of the name changes the mode.
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(LOCK_TIMEOUT)?;
+    // Sorting stays in memory, where it is limited, instead of filling a disk.
+    connection.execute_batch(&format!(
+        "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -{CACHE_KIB}; \
+         PRAGMA mmap_size = 0; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON"
+    ))?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false)?;
+    // A misspelt column in double quotes is an error, and not a text.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
+    for (limit, value) in STATEMENT_LIMITS {
+        connection.set_limit(limit, value)?;
+    }
+    let to_limit = |value: usize| i32::try_from(value).unwrap_or(i32::MAX);
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, to_limit(limits.value_bytes))?;
+    connection.set_limit(Limit::SQLITE_LIMIT_COLUMN, to_limit(limits.columns))?;
+    connection.progress_handler(INSTRUCTIONS_PER_CHECK, Some(move || stop.must_stop()))?;
+    match purpose {
+        ConnectionPurpose::Query => connection.authorizer(Some(authorize_query))?,
+        ConnectionPurpose::Catalogue => connection.authorizer(Some(authorize_catalogue))?,
+    }
+    Ok(connection)
+}

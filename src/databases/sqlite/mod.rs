@@ -1,0 +1,121 @@
+//! SQLite: a file, opened read-only by a connection of its own for each query.
+//!
+//! sqlx has no authorizer, so this uses `rusqlite`, which shares the linked SQLite. The connection refuses
+//! writing in several ways ([`connection`]), and all but reading by the authorizer ([`authorizer`]).
+
+mod authorizer;
+mod catalogue;
+mod connection;
+mod memory;
+mod query;
+mod stop;
+
+use std::{path::PathBuf, sync::Arc};
+
+use async_trait::async_trait;
+use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
+
+use self::{
+    connection::ConnectionPurpose,
+    stop::{QueryGuard, StopSignal},
+};
+use super::{
+    Column, QueryError, QueryResult, SqlDialect, Table,
+    backend::{DatabaseBackend, pattern_of, quote_identifier},
+    limits::QueryLimits,
+};
+
+/// A file of SQLite.
+pub struct SqliteBackend {
+    path: PathBuf,
+    /// The threads that may still start. One counts until its query has really ended: SQLite can't stop in the
+    /// middle of a function.
+    threads: Arc<Semaphore>,
+}
+
+impl SqliteBackend {
+    pub fn new(path: PathBuf, max_threads: usize) -> Self {
+        Self {
+            path,
+            threads: Arc::new(Semaphore::new(max_threads)),
+        }
+    }
+
+    /// Runs something with a new connection on a thread for blocking work. Dropping the future stops it.
+    async fn run<T: Send + 'static>(
+        &self,
+        purpose: ConnectionPurpose,
+        limits: &QueryLimits,
+        run: impl FnOnce(&rusqlite::Connection, &QueryLimits) -> Result<T, QueryError> + Send + 'static,
+    ) -> Result<T, QueryError> {
+        let thread = timeout(limits.timeout, self.threads.clone().acquire_owned()).await;
+        let Ok(Ok(thread)) = thread else {
+            return Err(QueryError::busy());
+        };
+        let stop = StopSignal::new(limits);
+        let _guard = QueryGuard(stop.clone());
+        let (path, limits) = (self.path.clone(), *limits);
+        let done = spawn_blocking(move || {
+            let _thread = thread;
+            let connection = connection::open(&path, purpose, &limits, stop.clone())?;
+            run(&connection, &limits).map_err(|error| stop.reason(&limits).unwrap_or(error))
+        });
+        done.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "a query of SQLite failed");
+            Err(QueryError::unavailable())
+        })
+    }
+}
+
+#[async_trait]
+impl DatabaseBackend for SqliteBackend {
+    fn dialect(&self) -> SqlDialect {
+        SqlDialect::Sqlite
+    }
+
+    async fn check(&self, limits: &QueryLimits) -> Result<Vec<String>, QueryError> {
+        self.query("SELECT count(*) FROM sqlite_schema", limits)
+            .await
+            .map(|_| Vec::new())
+    }
+
+    async fn tables(&self, limits: &QueryLimits) -> Result<Vec<Table>, QueryError> {
+        self.run(ConnectionPurpose::Catalogue, limits, catalogue::read)
+            .await
+    }
+
+    async fn query(&self, sql: &str, limits: &QueryLimits) -> Result<QueryResult, QueryError> {
+        let sql = sql.to_owned();
+        self.run(ConnectionPurpose::Query, limits, move |connection, limits| {
+            query::run(connection, &sql, &[], limits)
+        })
+        .await
+    }
+
+    async fn values(
+        &self,
+        table: &Table,
+        column: &Column,
+        search: Option<&str>,
+        count: usize,
+        limits: &QueryLimits,
+    ) -> Result<QueryResult, QueryError> {
+        let (table, column) = (table.quoted_name(), quote_identifier(&column.name));
+        let sql = format!(
+            "SELECT {column} AS value, count(*) AS count FROM {table} \
+             WHERE ?1 IS NULL OR CAST({column} AS TEXT) LIKE ?1 ESCAPE '\\' \
+             GROUP BY {column} ORDER BY count(*) DESC, {column} LIMIT {count}"
+        );
+        let search = search.map(pattern_of);
+        self.run(ConnectionPurpose::Query, limits, move |connection, limits| {
+            query::run(connection, &sql, &[search], limits)
+        })
+        .await
+    }
+}
+
+/// Converts an error that no query is to blame for.
+fn unavailable(error: &rusqlite::Error) -> QueryError {
+    tracing::error!(%error, "a database of SQLite can't be read");
+    QueryError::unavailable()
+}

@@ -1,0 +1,249 @@
+//! Previews of workbooks. Excel's current form is read cell by cell; the others have to be read as a whole.
+
+use std::io::Cursor;
+
+use calamine::{
+    Data, DataRef, ExcelDateTime, Ods, OdsError, Range, Reader, SheetType, Xls, XlsError, Xlsb, XlsbError,
+    Xlsx, XlsxError, open_workbook_from_rs,
+};
+
+use super::{
+    document::PreviewLimits,
+    table::{CellKind, TableBuilder},
+};
+use crate::protocol::{FilePreview, FileProblem, file_preview::TablePreview};
+
+/// The maximum number of sheets in a preview.
+const MAX_SHEETS: usize = 20;
+
+/// The number of cells after which no more rows of a workbook are counted.
+const MAX_CELLS: usize = 5_000_000;
+
+/// The forms of workbooks.
+#[derive(Clone, Copy, Debug)]
+pub enum WorkbookKind {
+    Xlsx,
+    Xlsb,
+    Xls,
+    Ods,
+}
+
+type WorkbookBytes = Cursor<Vec<u8>>;
+
+/// Reads a workbook.
+pub fn read(kind: WorkbookKind, data: Vec<u8>, limits: PreviewLimits) -> Result<FilePreview, FileProblem> {
+    let data = Cursor::new(data);
+    match kind {
+        WorkbookKind::Xlsx => read_xlsx(data, limits),
+        WorkbookKind::Xlsb => {
+            let book = open_workbook_from_rs::<Xlsb<_>, _>(data);
+            let is_encrypted = |error: &XlsbError| matches!(error, XlsbError::Password);
+            read_ranges(book.map_err(|error| problem(is_encrypted(&error)))?, limits)
+        }
+        WorkbookKind::Xls => {
+            let book = open_workbook_from_rs::<Xls<_>, _>(data);
+            let is_encrypted = |error: &XlsError| matches!(error, XlsError::Password);
+            read_ranges(book.map_err(|error| problem(is_encrypted(&error)))?, limits)
+        }
+        WorkbookKind::Ods => {
+            let book = open_workbook_from_rs::<Ods<_>, _>(data);
+            let is_encrypted = |error: &OdsError| matches!(error, OdsError::Password);
+            read_ranges(book.map_err(|error| problem(is_encrypted(&error)))?, limits)
+        }
+    }
+}
+
+fn problem(is_encrypted: bool) -> FileProblem {
+    match is_encrypted {
+        true => FileProblem::Encrypted,
+        false => FileProblem::Damaged,
+    }
+}
+
+fn read_xlsx(data: WorkbookBytes, limits: PreviewLimits) -> Result<FilePreview, FileProblem> {
+    let mut book = open_workbook_from_rs::<Xlsx<_>, _>(data)
+        .map_err(|error| problem(matches!(error, XlsxError::Password)))?;
+    let names = sheet_names(&book);
+    let mut sheets = Sheets::new(&names, limits);
+    let mut left = MAX_CELLS;
+    for name in names.iter().take(MAX_SHEETS) {
+        let mut table = sheets.start(name);
+        match read_xlsx_sheet(&mut book, name, &mut table, &mut left) {
+            Ok(has_more) => sheets.push(table, has_more),
+            // The other sheets may be readable.
+            Err(_) => sheets.push(table, true),
+        }
+    }
+    sheets.finish()
+}
+
+/// Adds the rows of a sheet. Returns true if there are more.
+fn read_xlsx_sheet(
+    book: &mut Xlsx<WorkbookBytes>,
+    name: &str,
+    table: &mut TableBuilder,
+    left: &mut usize,
+) -> Result<bool, XlsxError> {
+    let mut reader = book.worksheet_cells_reader(name)?;
+    let mut row: Vec<(CellKind, String)> = Vec::new();
+    let mut row_index = None;
+    while let Some(cell) = reader.next_cell()? {
+        let (at, column) = cell.get_position();
+        if row_index != Some(at) {
+            push_owned_row(table, &row);
+            row.clear();
+            row_index = Some(at);
+        }
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            return Ok(true);
+        }
+        let value = read_value(cell.get_value());
+        // Columns that a sheet names without filling them are not kept.
+        if value.0 != CellKind::Empty {
+            let column = usize::try_from(column).unwrap_or_default();
+            row.resize(
+                row.len().max(column + 1).min(MAX_COLUMN),
+                (CellKind::Empty, String::new()),
+            );
+            if let Some(place) = row.get_mut(column) {
+                *place = value;
+            }
+        }
+    }
+    push_owned_row(table, &row);
+    Ok(false)
+}
+
+/// The last column of Excel.
+const MAX_COLUMN: usize = 16_384;
+
+fn push_owned_row(table: &mut TableBuilder, row: &[(CellKind, String)]) {
+    if !row.is_empty() {
+        let cells: Vec<(CellKind, &str)> = row.iter().map(|(kind, text)| (*kind, &**text)).collect();
+        table.push_row(&cells);
+    }
+}
+
+fn read_ranges<B: Reader<WorkbookBytes>>(
+    mut book: B,
+    limits: PreviewLimits,
+) -> Result<FilePreview, FileProblem> {
+    let names = sheet_names(&book);
+    let mut sheets = Sheets::new(&names, limits);
+    for name in names.iter().take(MAX_SHEETS) {
+        let mut table = sheets.start(name);
+        let range: Result<Range<Data>, _> = book.worksheet_range(name);
+        let is_read = range.is_ok();
+        for row in range.unwrap_or_default().rows() {
+            let cells: Vec<(CellKind, String)> = row.iter().map(|cell| read_value(&as_ref(cell))).collect();
+            push_owned_row(&mut table, &cells);
+        }
+        sheets.push(table, !is_read);
+    }
+    sheets.finish()
+}
+
+/// Returns the names of the sheets that are tables.
+fn sheet_names<B: Reader<WorkbookBytes>>(book: &B) -> Vec<String> {
+    let sheets = book.sheets_metadata().iter();
+    let tables = sheets.filter(|sheet| sheet.typ == SheetType::WorkSheet);
+    tables.map(|sheet| sheet.name.clone()).collect()
+}
+
+/// The previews of the sheets so far, which share the limit of bytes.
+struct Sheets {
+    limits: PreviewLimits,
+    tables: Vec<TablePreview>,
+    omitted: usize,
+}
+
+impl Sheets {
+    fn new(names: &[String], limits: PreviewLimits) -> Self {
+        Self {
+            limits,
+            tables: Vec::new(),
+            omitted: names.len().saturating_sub(MAX_SHEETS),
+        }
+    }
+
+    fn start(&self, name: &str) -> TableBuilder {
+        TableBuilder::new(name, self.limits)
+    }
+
+    fn push(&mut self, table: TableBuilder, has_more: bool) {
+        self.limits.bytes = self.limits.bytes.saturating_sub(table.bytes());
+        self.tables.push(table.build(has_more));
+    }
+
+    fn finish(self) -> Result<FilePreview, FileProblem> {
+        if self.tables.is_empty() {
+            return Err(FileProblem::Damaged);
+        }
+        Ok(FilePreview {
+            text: String::new(),
+            tables: self.tables,
+            omitted_tables: self.omitted,
+        })
+    }
+}
+
+fn as_ref(value: &Data) -> DataRef<'_> {
+    match value {
+        Data::Int(number) => DataRef::Int(*number),
+        Data::Float(number) => DataRef::Float(*number),
+        Data::String(text) => DataRef::SharedString(text),
+        Data::Bool(value) => DataRef::Bool(*value),
+        Data::DateTime(date) => DataRef::DateTime(*date),
+        Data::DateTimeIso(text) => DataRef::DateTimeIso(text.clone()),
+        Data::DurationIso(text) => DataRef::DurationIso(text.clone()),
+        Data::Error(error) => DataRef::Error(error.clone()),
+        Data::Empty => DataRef::Empty,
+    }
+}
+
+fn read_value(value: &DataRef<'_>) -> (CellKind, String) {
+    match value {
+        DataRef::Empty => (CellKind::Empty, String::new()),
+        DataRef::String(text) => read_text(text),
+        DataRef::SharedString(text) => read_text(text),
+        DataRef::Int(number) => (CellKind::Number, number.to_string()),
+        DataRef::Float(number) => (CellKind::Number, number.to_string()),
+        DataRef::Bool(value) => (CellKind::Boolean, value.to_string()),
+        DataRef::DateTime(date) => (CellKind::Date, format_date(*date)),
+        DataRef::DateTimeIso(text) => (CellKind::Date, text.clone()),
+        DataRef::DurationIso(text) => (CellKind::Text, text.clone()),
+        DataRef::Error(error) => (CellKind::Text, error.to_string()),
+    }
+}
+
+fn read_text(text: &str) -> (CellKind, String) {
+    match text.trim().is_empty() {
+        true => (CellKind::Empty, String::new()),
+        // A line of the preview is a row.
+        false => (CellKind::Text, text.replace(['\r', '\n'], " ")),
+    }
+}
+
+/// Returns a date as ISO 8601, without a time at midnight.
+fn format_date(date: ExcelDateTime) -> String {
+    if date.is_duration() {
+        let seconds = (date.as_f64() * 86_400.0).round().abs() as u64;
+        let sign = if date.as_f64() < 0.0 { "-" } else { "" };
+        return format!(
+            "{sign}{}:{:02}:{:02}",
+            seconds / 3600,
+            seconds / 60 % 60,
+            seconds % 60
+        );
+    }
+    let (year, month, day, hour, minute, second, _) = date.to_ymd_hms_milli();
+    // Less than a day is a time.
+    if (0.0..1.0).contains(&date.as_f64()) {
+        return format!("{hour:02}:{minute:02}:{second:02}");
+    }
+    match (hour, minute, second) {
+        (0, 0, 0) => format!("{year:04}-{month:02}-{day:02}"),
+        _ => format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"),
+    }
+}

@@ -1,0 +1,159 @@
+use std::{os::unix::fs::PermissionsExt, path::Path, time::Duration};
+
+use futures::stream;
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use super::*;
+use crate::{
+    hub::Hub,
+    journal::JournalError,
+    protocol::{AttachmentId, ConversationId, MessageId, UserId},
+    storage::{ChangeRejection, RunKey, sqlite::SqliteStorage},
+};
+
+/// The beginning of a PNG file.
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\nand so on";
+
+/// Writes a shell script that stands for the process that reads a file.
+fn reader_script(folder: &Path, script: &str) -> std::path::PathBuf {
+    let path = folder.join("reader.sh");
+    std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+    path
+}
+
+/// Opens files whose reader is a shell script.
+async fn open_files(script: &str, change: impl FnOnce(&mut FileSettings)) -> (TempDir, Files) {
+    let folder = tempfile::tempdir().unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
+    let (journal, _writer) = Journal::start(storage.clone(), Arc::new(Hub::default()));
+    let mut settings = Settings::default();
+    settings.files.reader = Some(reader_script(folder.path(), script));
+    change(&mut settings.files);
+    let files = Files::open(folder.path(), storage, journal, &settings).unwrap();
+    (folder, files)
+}
+
+fn text_file() -> StoredFile {
+    StoredFile {
+        attachment: Attachment {
+            id: AttachmentId::new(),
+            name: "a.txt".into(),
+            media_type: "text/plain".into(),
+            bytes: 5,
+            width: None,
+            height: None,
+            text_bytes: None,
+            problem: None,
+        },
+        location: FileLocation {
+            user_id: UserId::LOCAL,
+            conversation_id: ConversationId::new(),
+            stored_name: Uuid::new_v4(),
+        },
+    }
+}
+
+async fn upload(files: Files, name: &str, data: &'static [u8]) -> Result<Attachment, UploadError> {
+    let head = UploadHead {
+        user_id: UserId::LOCAL,
+        conversation_id: ConversationId::new(),
+        name,
+        length: None,
+    };
+    let body = stream::iter([Ok::<_, io::Error>(Bytes::from_static(data))]);
+    files.upload(head, body).await
+}
+
+/// Waits until the folder of files has this number of contents, in all their forms.
+async fn wait_for_contents(files: &Files, count: usize) {
+    let wait = async {
+        while files.0.contents.list().await.unwrap().len() != count {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), wait)
+        .await
+        .expect("so many contents");
+}
+
+#[tokio::test]
+async fn file_without_a_row_leaves_nothing() {
+    let (_folder, files) = open_files("exit 1", |_| {}).await;
+    let run = RunKey {
+        user_id: UserId::LOCAL,
+        conversation_id: ConversationId::new(),
+        message_id: MessageId::new(),
+    };
+    let written = files.write_tool_file(text_file(), b"Hello").await.unwrap();
+    wait_for_contents(&files, 1).await;
+    let refused = written.commit_for_run(run).await;
+    assert_eq!(refused, Err(JournalError::Rejected(ChangeRejection::NotFound)));
+    wait_for_contents(&files, 0).await;
+    drop(files.write_tool_file(text_file(), b"Hello").await.unwrap());
+    wait_for_contents(&files, 0).await;
+}
+
+#[tokio::test]
+async fn cut_upload_leaves_nothing() {
+    let (_folder, files) = open_files("exec sleep 600", |_| {}).await;
+    let upload = tokio::spawn(upload(files.clone(), "a.png", PNG));
+    // The original is complete, and its form for models is being written.
+    wait_for_contents(&files, 2).await;
+    upload.abort();
+    wait_for_contents(&files, 0).await;
+}
+
+#[tokio::test]
+async fn output_of_a_reader_is_limited() {
+    // It never ends by itself.
+    let (_folder, files) = open_files("exec cat /dev/zero", |settings| {
+        settings.reader_timeout = Duration::from_secs(300);
+    })
+    .await;
+    let cleaned = files.clean_image(Bytes::from_static(PNG), 100_000).await;
+    assert!(
+        matches!(cleaned, Err(PrepareError::TooLarge { limit: 100_000 })),
+        "{cleaned:?}"
+    );
+    // What it writes to its standard error is cut off, and its end is awaited.
+    let (_folder, files) = open_files("cat /dev/zero >&2; exit 3", |_| {}).await;
+    let cleaned = files.clean_image(Bytes::from_static(PNG), 100_000).await;
+    assert!(matches!(cleaned, Err(PrepareError::TooManyPixels)), "{cleaned:?}");
+}
+
+#[tokio::test]
+async fn unread_documents_keep_only_fitting_types() {
+    // As a reader ends that exceeds a limit.
+    let (_folder, files) = open_files("exit 1", |_| {}).await;
+    let zip: &[u8] = b"PK\x03\x04 and so on";
+    let ole: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1 and so on";
+    let mut found = Vec::new();
+    for (name, data) in [
+        ("bomb.pdf", zip),
+        ("bomb.pdf", ole),
+        ("a.xlsx", zip),
+        ("a.csv", b"K\xF6ln;3\n"),
+        ("a.csv", "Köln;3\n".as_bytes()),
+    ] {
+        let kept = upload(files.clone(), name, data).await;
+        found.push(
+            kept.map_err(|error| error.to_string())
+                .map(|file| (file.media_type, file.problem)),
+        );
+    }
+    let xlsx = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+    let unusable = |media_type: &str| Err(format!("files of the type {media_type} can't be used"));
+    assert_eq!(
+        found,
+        [
+            unusable("application/zip"),
+            unusable("application/x-ole-storage"),
+            Ok((xlsx.into(), Some(FileProblem::TooComplex))),
+            unusable("application/octet-stream"),
+            Ok(("text/csv".into(), None)),
+        ]
+    );
+    wait_for_contents(&files, 2).await;
+}

@@ -1,0 +1,302 @@
+//! The pages with the usage by day: one's own, and for administrators that of all users.
+
+use std::collections::BTreeMap;
+
+use axum::{
+    extract::{Query, rejection::QueryRejection},
+    http::StatusCode,
+    response::Response,
+};
+use leptos::prelude::*;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{
+    SignedIn,
+    page::{self, failure},
+};
+use crate::{
+    app::{self, AppState, Caller},
+    clock, payloads,
+    protocol::{
+        ApiError, Payload, RawJson, UserId,
+        number_format::group_digits,
+        panel::{ChartView, PanelBody},
+    },
+    storage::usage::{DailyUsage, Day, UsageSum},
+    ui::still_chart,
+};
+
+/// The number of days that the pages show: whole weeks, so that all labels of the chart stand for as many days.
+const SHOWN_DAYS: i64 = 28;
+
+/// The query of the administrator's page.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct UsageQuery {
+    /// The only user to show.
+    user: Option<String>,
+}
+
+/// `GET /account/usage`: the user's own.
+pub async fn show_own(caller: Caller) -> Response {
+    match own_page(&caller).await {
+        Ok(response) => response,
+        Err(error) => failure("Your usage", &error),
+    }
+}
+
+async fn own_page(caller: &Caller) -> Result<Response, ApiError> {
+    let today = Day::from_timestamp(clock::now());
+    let usage = caller
+        .app
+        .storage
+        .daily_usage(Some(caller.user_id), first_day(today));
+    let days = by_day(&usage.await?);
+    let used = days.get(&today).copied().unwrap_or_default();
+    let content = view! {
+        <div class="account-actions"><a class="button" href="/settings">"Back to the settings"</a></div>
+        {about()}
+        {limits(&caller.app, used)}
+        {charts(&days, today)}
+        {table("By day", "Day", rows_by_day(&days))}
+    };
+    Ok(page::respond(StatusCode::OK, "Your usage", content))
+}
+
+/// `GET /account/users/usage`
+pub async fn show_all(admin: SignedIn, query: Result<Query<UsageQuery>, QueryRejection>) -> Response {
+    let Query(query) = query.unwrap_or_default();
+    match administrators_page(&admin, query).await {
+        Ok(response) => response,
+        Err(error) => failure("Usage", &error),
+    }
+}
+
+async fn administrators_page(admin: &SignedIn, query: UsageQuery) -> Result<Response, ApiError> {
+    admin.require_administrator()?;
+    let accounts = admin.app.accounts.accounts().await?;
+    let user: Option<UserId> = match &query.user {
+        Some(id) => Some(id.parse().map_err(|_| app::not_found())?),
+        None => None,
+    };
+    let names: BTreeMap<UserId, String> = accounts
+        .into_iter()
+        .map(|account| (account.user_id, account.name))
+        .collect();
+    let name = match user {
+        Some(user) => Some(names.get(&user).ok_or_else(app::not_found)?.clone()),
+        None => None,
+    };
+    let today = Day::from_timestamp(clock::now());
+    let usage = admin.app.storage.daily_usage(user, first_day(today)).await?;
+    let days = by_day(&usage);
+    let of_users = user.is_none().then(|| {
+        let mut sums: BTreeMap<UserId, UsageSum> = BTreeMap::new();
+        for day in &usage {
+            let sum = sums.entry(day.user_id).or_default();
+            *sum = sum.plus(day.usage);
+        }
+        let mut sums: Vec<_> = sums
+            .into_iter()
+            .filter_map(|(user, sum)| Some((user, names.get(&user)?.clone(), sum)))
+            .collect();
+        sums.sort_by_key(|(_, _, sum)| std::cmp::Reverse(sum.tokens()));
+        let rows = sums.into_iter().map(|(user, name, sum)| {
+            let link = view! { <a href=format!("/account/users/usage?user={user}")>{name}</a> };
+            (link.into_any(), sum)
+        });
+        table("By user", "User", rows.collect())
+    });
+    let heading = name.map(|name| view! { <p>"Of the account " <strong>{name}</strong> "."</p> });
+    let all = user.map(|_| view! { <a class="button" href="/account/users/usage">"All users"</a> });
+    let content = view! {
+        <div class="account-actions">
+            <a class="button" href="/account/users">"Back to the users"</a>
+            {all}
+        </div>
+        {heading}
+        {about()}
+        {charts(&days, today)}
+        {of_users}
+        {table("By day", "Day", rows_by_day(&days))}
+    };
+    Ok(page::respond(StatusCode::OK, "Usage", content))
+}
+
+fn about() -> impl IntoView {
+    let text = format!(
+        "The last {SHOWN_DAYS} days. A day begins at midnight UTC. An answer counts on the day on which it begins, its tokens and its \
+         cost when the model’s server reports them; models without a known price cost nothing here."
+    );
+    view! { <p class="account-note">{text}</p> }
+}
+
+/// Returns what is left of the day, if there are limits.
+fn limits(app: &AppState, used: UsageSum) -> impl IntoView + use<> {
+    let settings = &app.settings.accounts;
+    let tokens = settings.tokens_per_day.map(|limit| {
+        format!(
+            "{} of {} tokens",
+            group_digits(used.tokens()),
+            group_digits(limit)
+        )
+    });
+    let cost = settings
+        .dollars_per_day
+        .map(|limit| format!("{} of {}", used.cost.to_label(), limit.to_label()));
+    let runs = settings
+        .runs
+        .map(|limit| format!("at most {limit} answers are written at the same time"));
+    let parts: Vec<_> = [tokens, cost, runs].into_iter().flatten().collect();
+    (!parts.is_empty())
+        .then(|| view! { <p>"Your limits, and what you have used today: " {parts.join("; ")} "."</p> })
+}
+
+fn first_day(today: Day) -> Day {
+    Day(today.0 - SHOWN_DAYS + 1)
+}
+
+/// Returns the sums of all users by day.
+fn by_day(usage: &[DailyUsage]) -> BTreeMap<Day, UsageSum> {
+    let mut days: BTreeMap<Day, UsageSum> = BTreeMap::new();
+    for day in usage {
+        let sum = days.entry(day.day).or_default();
+        *sum = sum.plus(day.usage);
+    }
+    days
+}
+
+/// Returns the charts of the tokens and, if there is any, of the cost.
+fn charts(days: &BTreeMap<Day, UsageSum>, today: Day) -> impl IntoView + use<> {
+    let shown: Vec<Day> = (first_day(today).0..=today.0).map(Day).collect();
+    let values = |of: fn(&UsageSum) -> f64| -> Vec<f64> {
+        let of_day = |day| days.get(day).map_or(0.0, of);
+        shown.iter().map(of_day).collect()
+    };
+    let tokens = chart(&shown, &values(|sum| sum.tokens() as f64));
+    let cost = values(|sum| sum.cost.to_f64());
+    let cost = cost
+        .iter()
+        .any(|cost| *cost > 0.0)
+        .then(|| chart(&shown, &cost))
+        .flatten();
+    let drawn: Vec<_> = [("Tokens by day", tokens), ("Cost by day, in US dollars", cost)]
+        .into_iter()
+        .filter_map(|(title, chart)| Some((title, chart?)))
+        .map(|(title, chart)| {
+            view! {
+                <section class="settings-section">
+                    <h2>{title}</h2>
+                    {still_chart(&chart, title)}
+                </section>
+            }
+        })
+        .collect();
+    view! { {drawn} }
+}
+
+/// Returns a chart of the panel's kind.
+fn chart(days: &[Day], values: &[f64]) -> Option<ChartView> {
+    let labels: Vec<String> = days.iter().map(|day| date(*day)[5..].to_owned()).collect();
+    let data = json!({ "kind": "bar", "x": labels, "series": [{ "values": values }] });
+    let payload = Payload {
+        payload_id: String::new(),
+        kind: "chart".into(),
+        summary: String::new(),
+        data: RawJson::parse_or_quote(&data.to_string()),
+    };
+    match payloads::view(&payload).body {
+        PanelBody::Chart(chart) => Some(chart),
+        _ => None,
+    }
+}
+
+fn rows_by_day(days: &BTreeMap<Day, UsageSum>) -> Vec<(AnyView, UsageSum)> {
+    let newest_first = days.iter().rev();
+    newest_first
+        .map(|(day, sum)| (view! { <span>{date(*day)}</span> }.into_any(), *sum))
+        .collect()
+}
+
+/// Returns a table of sums, with their total.
+fn table(title: &'static str, first: &'static str, rows: Vec<(AnyView, UsageSum)>) -> impl IntoView + use<> {
+    if rows.is_empty() {
+        return view! { <p class="account-note">"Nothing was used in these days."</p> }.into_any();
+    }
+    let total = rows
+        .iter()
+        .fold(UsageSum::default(), |total, (_, sum)| total.plus(*sum));
+    let rows: Vec<_> = rows.into_iter().map(|(name, sum)| row(name, sum)).collect();
+    let total = row(view! { <span>"All"</span> }.into_any(), total);
+    view! {
+        <section class="settings-section">
+            <h2>{title}</h2>
+            <div class="usage-table" tabindex="0" role="region" aria-label=title>
+                <table>
+                    <thead>
+                        <tr>
+                            <th scope="col">{first}</th>
+                            <th scope="col">"Answers"</th>
+                            <th scope="col">"Tokens in"</th>
+                            <th scope="col">"Tokens out"</th>
+                            <th scope="col">"Cost"</th>
+                        </tr>
+                    </thead>
+                    <tbody>{rows}</tbody>
+                    <tfoot>{total}</tfoot>
+                </table>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+fn row(name: AnyView, sum: UsageSum) -> AnyView {
+    view! {
+        <tr>
+            <th scope="row">{name}</th>
+            <td>{group_digits(sum.runs)}</td>
+            <td>{group_digits(sum.input_tokens)}</td>
+            <td>{group_digits(sum.output_tokens)}</td>
+            <td>{sum.cost.to_label()}</td>
+        </tr>
+    }
+    .into_any()
+}
+
+/// Returns the date of a day, such as 2026-11-25.
+fn date(day: Day) -> String {
+    clock::format_date(day.start())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::protocol::Dollars;
+
+    #[test]
+    fn charts_have_equal_labels_and_no_styles() {
+        let today = Day(20_782);
+        let sum = UsageSum {
+            runs: 2,
+            input_tokens: 1500,
+            output_tokens: 200,
+            cost: Dollars(2_500_000),
+        };
+        let days = BTreeMap::from([(today, sum), (Day(today.0 - 27), sum)]);
+        let shown: Vec<Day> = (first_day(today).0..=today.0).map(Day).collect();
+        let drawn = chart(&shown, &vec![1.0; shown.len()]).expect("a chart");
+        let places: BTreeSet<u32> = drawn.labels.iter().map(|label| label.places).collect();
+        assert_eq!(places.len(), 1, "{:?}", drawn.labels);
+        let html = charts(&days, today).to_html();
+        assert!(
+            html.matches("<svg").count() == 2 && !html.contains("style="),
+            "{html}"
+        );
+        let html = table("By day", "Day", rows_by_day(&days)).to_html();
+        assert!(html.contains("2026-11-25") && html.contains("3,000"), "{html}");
+    }
+}

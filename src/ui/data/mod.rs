@@ -1,0 +1,79 @@
+//! The page *Data*: the catalogue of the databases, and an open table. Its code is loaded when it is first shown.
+//!
+//! - [`state`]: the page's state; the other modules are views of it
+//! - [`tray_page`]: the page's context for the chat in the tray
+//! - [`catalogue`], [`table`]: what the page shows
+//! - [`actions`]: the actions that the assistant can suggest
+
+mod actions;
+mod catalogue;
+mod state;
+mod table;
+mod tray_page;
+
+use std::sync::Arc;
+
+use leptos::{prelude::*, wasm_split::wasm_split};
+
+use self::state::DataState;
+use crate::{
+    protocol::{
+        ApiError,
+        data::{self, DataLocation},
+    },
+    ui::{
+        browser, components::icons, components::not_found::not_found_notice, runtime::erase::Erase,
+        runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_view,
+        state::page_registry::PageEntry,
+    },
+};
+
+/// The page, for the parts around it.
+pub const PAGE: PageEntry = PageEntry {
+    info: &data::PAGE,
+    icon: icons::database,
+    view: || lazy_view(code),
+    load: || Box::pin(async { load().await.is_ok() }),
+    handlers: &[],
+};
+
+#[wasm_split(data, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
+pub fn code() -> Result<LazyView, LoadError> {
+    Ok(Arc::new(page))
+}
+
+fn page() -> AnyView {
+    let state = DataState::new();
+    state.start();
+    actions::register(state);
+    let is_elsewhere = Memo::new(move |_| {
+        state
+            .navigation
+            .with_url(|url| DataLocation::parse(url).is_none())
+    });
+    let open = Memo::new(move |_| state.location.with(|location| location.table.clone()));
+    let body = move || {
+        if is_elsewhere.get() {
+            browser::set_not_found();
+            return not_found_notice("There is nothing at this address.");
+        }
+        let content = match open.get() {
+            Some(_) => table::table_view(state),
+            None => catalogue::catalogue_view(state),
+        };
+        view! { <div id="data" class="data-page" tabindex="-1">{content}</div> }.erase()
+    };
+    view! { <div class="data" data-lazy="data">{body}</div> }.erase()
+}
+
+/// A load error, with a button to retry.
+fn load_error(what: &'static str, error: &ApiError, again: impl Fn() + 'static) -> AnyView {
+    view! {
+        <section class="data-empty" role="alert">
+            <h2>{what}</h2>
+            <p>{error.message.clone()}</p>
+            <button type="button" class="button" on:click=move |_| again()>"Try again"</button>
+        </section>
+    }
+    .erase()
+}

@@ -1,0 +1,166 @@
+//! The page of a share's reader: the conversation with the chat's own views, and nothing that changes it.
+
+use leptos::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::{header::ConnectionIndicator, theme::ThemeSwitch};
+use crate::{
+    api::sharing::shared_conversation,
+    protocol::{ApiError, ErrorCode, SharedConversation, Timestamp},
+    ui::{
+        browser, components::time::Time, components::toast::ToastArea, components::toast::use_toasts,
+        diagnostics::DiagnosticsDialog, layout::chat, pages::PAGES, panel::Panel, panel::PanelFrame,
+        panel::use_panel, runtime::bidi::isolated, runtime::erase::Erase, runtime::shared_view::SharedView,
+        runtime::when::When, state::Navigation, state::SharedFollower, state::Stores,
+        state::page_registry::PageRegistry, state::route, state::route::Route, state::snapshot::PageCodec,
+        state::snapshot::PageSnapshot, state::use_conversations, transcript::Conversation,
+    },
+};
+
+/// The snapshot that a reader's page starts from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in crate::ui) struct SharedSnapshot {
+    /// The server's clock.
+    pub now: Timestamp,
+    pub shared: Result<SharedConversation, ApiError>,
+}
+
+/// The page of a share, by its key.
+pub fn shared_page(key: String) -> AnyView {
+    let before = route::before_message(&browser::current_url());
+    let load = {
+        let key = key.clone();
+        async move {
+            SharedSnapshot {
+                now: browser::now(),
+                shared: shared_conversation(key, before).await,
+            }
+        }
+    };
+    let snapshot = OnceResource::<_, PageCodec>::new_with_options(load, true);
+    let navigation = chat::create_navigation(Route::New.path());
+    view! {
+        <Suspense>
+            {move || {
+                let key = key.clone();
+                Suspend::new(async move {
+                    let snapshot = snapshot.await;
+                    // The client may have disconnected meanwhile, and the signals with it.
+                    match navigation.page_route().try_get_untracked() {
+                        Some(_) => render_snapshot(&key, snapshot, navigation),
+                        None => ().into_any(),
+                    }
+                })
+            }}
+        </Suspense>
+    }
+    .erase()
+}
+
+/// Renders the page from its snapshot.
+pub(in crate::ui) fn render_snapshot(
+    key: &str,
+    SharedSnapshot { now, shared }: SharedSnapshot,
+    navigation: Navigation,
+) -> AnyView {
+    match shared {
+        Ok(shared) => render(key, now, shared, navigation),
+        Err(error) => {
+            if error.code == ErrorCode::NotFound {
+                browser::set_not_found();
+            }
+            browser::set_title(|| "Not shared · Parlor".into());
+            view! {
+                <div class="app shared-app">
+                    <main class="scene">{notice("Nothing to read here", error.message)}</main>
+                </div>
+            }
+            .erase()
+        }
+    }
+}
+
+fn render(key: &str, now: Timestamp, shared: SharedConversation, navigation: Navigation) -> AnyView {
+    let share = SharedView::provide(key);
+    let before = route::before_message(&browser::current_url());
+    let id = shared.transcript.conversation_id;
+    // The views find the conversation as they do in its owner's page.
+    navigation.follow_browser(Route::Conversation(id).path());
+    let stores = Stores::new(PageSnapshot::of_share(now, shared.transcript.clone()), navigation);
+    stores.provide();
+    provide_context(Panel::new());
+    provide_context(PageRegistry::new(PAGES));
+    provide_context(DiagnosticsDialog::new());
+    let follower = stores.shared_follower(id, share, before);
+    let is_live = shared.is_live;
+    Effect::new(move |_| {
+        follower.start(is_live);
+        browser::set_started();
+    });
+    layout(follower, shared)
+}
+
+fn layout(follower: SharedFollower, shared: SharedConversation) -> AnyView {
+    let SharedConversation {
+        transcript,
+        is_live,
+        created_at,
+        owner,
+    } = shared;
+    let view = use_conversations().view(transcript.conversation_id);
+    let panel = use_panel();
+    let (title, shown) = (view.title.clone(), view.title.clone());
+    browser::set_title(move || {
+        let title = title.try_get().unwrap_or_default();
+        [&isolated(&title), " · Parlor"].concat()
+    });
+    let by = owner.map(|name| view! { "Shared by " <strong dir="auto">{name}</strong> ". " });
+    let extent = if is_live {
+        let words = move || match follower.is_crowded() {
+            true => "Too many people watch this. Reload later to see what is new. You cannot write here.",
+            false => "You see what is written as it comes. You cannot write here.",
+        };
+        words.erase()
+    } else {
+        view! { "As it was on " <Time at=created_at/> ". You cannot write here." }.erase()
+    };
+    let content = move || match follower.has_ended() {
+        true => notice(
+            "This conversation is no longer shared",
+            "The share has ended. Ask the person who gave you the address if you need it again.".into(),
+        ),
+        false => view! { <Conversation view=view.clone()/> }.erase(),
+    };
+    view! {
+        <div class="app shared-app">
+            <div class="stage shared-stage" inert=move || panel.is_covering_page()>
+                <header class="header">
+                    <h1 class="header-title" dir="auto">
+                        {move || if follower.has_ended() { "No longer shared".to_owned() } else { shown.get() }}
+                    </h1>
+                    <When when=move || !follower.is_crowded()>
+                        <ConnectionIndicator/>
+                    </When>
+                    <ThemeSwitch/>
+                </header>
+                <aside class="shared-note" aria-label="About this page">
+                    <span role="status">{by} {extent}</span>
+                </aside>
+                <main class="scene">{content}</main>
+            </div>
+            {vec![view! { <PanelFrame/> }.erase()]}
+            <ToastArea toasts=use_toasts()/>
+        </div>
+    }
+    .erase()
+}
+
+fn notice(title: &'static str, text: String) -> AnyView {
+    view! {
+        <div class="notice" role="alert">
+            <h2>{title}</h2>
+            <p>{text}</p>
+        </div>
+    }
+    .erase()
+}

@@ -1,0 +1,26 @@
+//! The data of the settings.
+
+use super::NOW;
+use crate::protocol::{ApiToken, Memory, MemoryId, PersonalData, TokenId};
+
+/// Instructions, a memory and a token.
+pub fn personal(text: &str) -> PersonalData {
+    PersonalData {
+        instructions: text.into(),
+        instructions_bytes: 8192,
+        remembers: true,
+        memories: vec![Memory {
+            id: MemoryId::new(),
+            text: text.into(),
+            created_at: NOW,
+        }],
+        tokens: vec![ApiToken {
+            id: TokenId::new(),
+            name: text.into(),
+            beginning: text.into(),
+            created_at: NOW,
+            expires_at: None,
+            last_used_at: Some(NOW),
+        }],
+    }
+}
