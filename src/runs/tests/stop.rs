@@ -36,6 +36,7 @@ impl Tool for CountingTool {
 
     async fn run(&self, _: Anything, call: ToolContext) -> Result<ToolResult, ToolError> {
         call.usage.add(TokenTotals {
+            calls: 1,
             output_tokens: 7,
             ..TokenTotals::default()
         });
