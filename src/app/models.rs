@@ -14,8 +14,7 @@ use crate::protocol::{
 /// If the database can't be read.
 pub async fn list(app: &AppState, user_id: UserId) -> Result<ModelList, ApiError> {
     let permissions = app.runs.permissions(user_id).await?;
-    let mut list = app.models.list().await;
-    permissions.filter(&mut list);
+    let mut list = app.runs.allowed_models(&permissions).await;
     list.can_search = app.runs.is_tool_offered(&permissions, WEB_SEARCH);
     let tool_problems = app.runs.tool_problems().into_iter();
     list.problems.extend(tool_problems.map(Into::into));

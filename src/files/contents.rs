@@ -51,7 +51,7 @@ impl Contents {
     }
 
     /// Creates a content. It is deleted again unless it is kept.
-    pub async fn create(&self, location: FileLocation, variant: ContentForm) -> io::Result<NewContent> {
+    pub async fn create(&self, location: FileLocation, form: ContentForm) -> io::Result<NewContent> {
         let folder = self.0.clone();
         in_background(move || {
             let mut builder = DirBuilder::new();
@@ -64,7 +64,7 @@ impl Contents {
             cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let open = || {
                 folder.create_dir_with(conversation_folder(location), &builder)?;
-                folder.open_with(content_path(location, variant), &options)
+                folder.open_with(content_path(location, form), &options)
             };
             // The deletion of the last content of a folder may remove the folder in between.
             let file = (1..CREATE_ATTEMPTS).find_map(|_| match open() {
@@ -77,7 +77,7 @@ impl Contents {
                 file: file.into_std().into(),
                 folder,
                 location,
-                variant,
+                form,
                 is_kept: false,
             })
         })
@@ -85,9 +85,9 @@ impl Contents {
     }
 
     /// Opens a content for reading.
-    pub async fn read(&self, location: FileLocation, variant: ContentForm) -> io::Result<tokio::fs::File> {
+    pub async fn read(&self, location: FileLocation, form: ContentForm) -> io::Result<tokio::fs::File> {
         let folder = self.0.clone();
-        let open = move || Ok(folder.open(content_path(location, variant))?.into_std());
+        let open = move || Ok(folder.open(content_path(location, form))?.into_std());
         Ok(in_background(open).await?.into())
     }
 
@@ -100,8 +100,8 @@ impl Contents {
     /// Deletes a content as [`Contents::delete`] does, on this thread.
     pub fn delete_now(&self, location: FileLocation) -> io::Result<()> {
         let folder = &self.0;
-        for variant in [ContentForm::Prepared, ContentForm::Original] {
-            match folder.remove_file(content_path(location, variant)) {
+        for form in [ContentForm::Prepared, ContentForm::Original] {
+            match folder.remove_file(content_path(location, form)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
@@ -155,9 +155,9 @@ fn conversation_folder(location: FileLocation) -> PathBuf {
     PathBuf::from(location.user_id.to_string()).join(location.conversation_id.to_string())
 }
 
-fn content_path(location: FileLocation, variant: ContentForm) -> PathBuf {
+fn content_path(location: FileLocation, form: ContentForm) -> PathBuf {
     let mut name = location.stored_name.to_string();
-    if variant == ContentForm::Prepared {
+    if form == ContentForm::Prepared {
         name.push_str(PREPARED_SUFFIX);
     }
     conversation_folder(location).join(name)
@@ -175,7 +175,7 @@ pub struct NewContent {
     file: tokio::fs::File,
     folder: Arc<Dir>,
     location: FileLocation,
-    variant: ContentForm,
+    form: ContentForm,
     is_kept: bool,
 }
 
@@ -213,7 +213,7 @@ impl NewContent {
 impl Drop for NewContent {
     fn drop(&mut self) {
         if !self.is_kept
-            && let Err(error) = self.folder.remove_file(content_path(self.location, self.variant))
+            && let Err(error) = self.folder.remove_file(content_path(self.location, self.form))
         {
             tracing::warn!(%error, "a file that was not kept could not be deleted; the next start deletes it");
         }

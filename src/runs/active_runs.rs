@@ -66,7 +66,9 @@ pub(super) struct StopGuard {
 
 /// The user has the maximum number of active runs.
 #[derive(Debug)]
-pub(super) struct TooManyRuns;
+pub(super) struct TooManyRuns {
+    pub limit: usize,
+}
 
 /// A user's answer to the question whether a tool call may begin.
 #[derive(Debug)]
@@ -111,8 +113,10 @@ impl ActiveRuns {
         limit: Option<usize>,
     ) -> Result<Option<RunSlot>, TooManyRuns> {
         let mut state = self.0.lock();
-        if limit.is_some_and(|limit| state.is_full(run, limit)) {
-            return Err(TooManyRuns);
+        if let Some(limit) = limit
+            && state.is_full(run, limit)
+        {
+            return Err(TooManyRuns { limit });
         }
         let stop = CancellationToken::new();
         let (end, ended) = watch::channel(());

@@ -55,9 +55,8 @@ impl Runs {
                 }
             };
             if !is_taken(&capabilities) {
-                let mut list = self.0.models.list().await;
                 let permissions = self.permissions(user_id).await.map_err(journal_error)?;
-                permissions.filter(&mut list);
+                let list = self.allowed_models(&permissions).await;
                 // A newer list, or the first one, may know more of the model.
                 capabilities = self.0.models.capabilities(model);
                 if is_taken(&capabilities) {

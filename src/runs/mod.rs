@@ -17,7 +17,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use self::active_runs::{ActiveRuns, RunSlot};
+use self::active_runs::{ActiveRuns, RunSlot, TooManyRuns};
 use crate::{
     agent, clock,
     files::Files,
@@ -39,6 +39,7 @@ mod active_runs;
 mod again;
 mod approval;
 mod approved_tools;
+mod call_refusal;
 mod driver;
 mod history;
 mod message_files;
@@ -57,8 +58,9 @@ mod title;
 mod token_meter;
 mod tool_tasks;
 
+pub use call_refusal::CallRefusal;
 pub use message_files::FileNotTaken;
-pub use permissions::{CallRefusal, Permissions};
+pub use permissions::Permissions;
 pub use start::StartError;
 pub use stop::StopError;
 
@@ -239,11 +241,12 @@ impl Runs {
             let before = runs.0.active.latest_stop();
             let limit = runs.0.accounts.runs;
             let is_queued = matches!(change, Change::SendQueued { .. });
-            let entered = runs.0.active.enter_limited(run, before, limit);
-            let Ok(mut slot) = entered else {
-                let limit = limit.unwrap_or_default();
-                let _ = answer.send(Err(StartError::Refused(CallRefusal::Runs { limit })));
-                return;
+            let mut slot = match runs.0.active.enter_limited(run, before, limit) {
+                Ok(slot) => slot,
+                Err(TooManyRuns { limit }) => {
+                    let _ = answer.send(Err(StartError::Refused(CallRefusal::Runs { limit })));
+                    return;
+                }
             };
             let outcome = runs.0.journal.submit(change).await.map_err(StartError::from);
             let has_started = matches!(outcome, Ok(Outcome::Started { again: false, .. }));

@@ -39,7 +39,7 @@ pub(super) struct SideCall {
 }
 
 /// The result of such a call.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct SideAnswer {
     /// The whole answer; `None` if it did not come to its natural end in time.
     pub text: Option<String>,

@@ -295,9 +295,8 @@ impl Runs {
             }
         };
         if model.is_none() {
-            let mut list = self.0.models.list().await;
             let permissions = self.permissions(user_id).await.map_err(journal_error)?;
-            permissions.filter(&mut list);
+            let list = self.allowed_models(&permissions).await;
             default_model = list.default.unwrap_or_default();
         }
         let model = model.unwrap_or_else(|| default_model.clone());

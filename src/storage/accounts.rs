@@ -195,7 +195,7 @@ pub enum FailedAttempt {
 pub struct PendingDeletion {
     pub user_id: UserId,
     pub heir: Option<UserId>,
-    /// The administrator, and their address.
+    /// The administrator, and their IP address.
     pub actor: UserId,
     pub address: String,
 }

@@ -5,7 +5,7 @@ use crate::{
     agent::{Input, KEPT_HINT, run_error},
     model::{ModelError, ModelErrorKind},
     protocol::TokenTotals,
-    runs::{ReadError, permissions::CallRefusal},
+    runs::{CallRefusal, ReadError},
     storage::Change,
 };
 

@@ -58,26 +58,6 @@ fn save_article(user_id: UserId, pmid: &str, note: &str) -> Change {
     }
 }
 
-fn stored_file(run: RunKey) -> StoredFile {
-    StoredFile {
-        attachment: Attachment {
-            id: AttachmentId::new(),
-            name: "a.png".into(),
-            media_type: "image/png".into(),
-            bytes: 5,
-            width: None,
-            height: None,
-            text_bytes: None,
-            problem: None,
-        },
-        location: FileLocation {
-            user_id: run.user_id,
-            conversation_id: run.conversation_id,
-            stored_name: uuid::Uuid::new_v4(),
-        },
-    }
-}
-
 /// Runs a turn of the other user with a file.
 async fn turn_with_file(
     storage: &dyn Storage,
@@ -86,7 +66,7 @@ async fn turn_with_file(
 ) -> (TestTurn, StoredFile) {
     let turn = new_turn(other_user(), conversation_id, text);
     commit_one(storage, &turn.change).await.unwrap();
-    let file = stored_file(turn.run);
+    let file = files::image_file(turn.run.user_id, conversation_id);
     let store = Change::StoreAttachment {
         run: turn.run,
         attachment: file.clone(),

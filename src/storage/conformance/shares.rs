@@ -304,7 +304,7 @@ pub async fn a_snapshot_has_nothing_made_later(backend: &dyn Backend) {
     }
 }
 
-/// The payload of the tool beside one that the model wrote.
+/// The ID of the tool's payload that accompanies one of the model's own.
 fn tool_payload(payload_id: &str) -> String {
     format!("{payload_id}-of-tool")
 }
