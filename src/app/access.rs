@@ -84,7 +84,7 @@ impl AccessMonitor {
     /// Returns true if a user may act: without accounts the local user only, else the users with an enabled account.
     pub async fn is_active(&self, user_id: UserId) -> Result<bool, StorageError> {
         if self.mode == AuthMode::None {
-            return Ok(true);
+            return Ok(user_id == UserId::LOCAL);
         }
         let account = self.storage.account(user_id).await?;
         Ok(account.is_some_and(|account| !account.is_disabled))
@@ -169,6 +169,15 @@ mod tests {
         assert!(monitor.access_end(Some(ACCESS)).await.is_ok(), "there is none");
         storage.close().await.unwrap();
         assert!(monitor.access_end(Some(ACCESS)).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn without_accounts_only_the_local_user_may_act() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_storage, monitor) = open(&folder).await;
+        assert!(monitor.is_active(UserId::LOCAL).await.unwrap());
+        // Tokens and shares of the time with accounts remain stored.
+        assert!(!monitor.is_active(UserId::new()).await.unwrap());
     }
 
     #[tokio::test]

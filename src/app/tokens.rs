@@ -115,7 +115,7 @@ pub fn has_authorization(headers: &HeaderMap) -> bool {
     values.any(|value| parse_bearer(value).is_some_and(|token| token.starts_with(TOKEN_PREFIX)))
 }
 
-/// Returns the error for an invalid token.
+/// Returns the error for a request without a valid identity: a token, a session.
 pub fn unauthorized(reason: &str) -> ApiError {
     ApiError::new(ErrorCode::Unauthorized, reason)
 }

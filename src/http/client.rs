@@ -46,8 +46,9 @@ impl Client {
 fn forwarded_address(headers: &HeaderMap, is_proxy: impl Fn(IpAddr) -> bool) -> Option<IpAddr> {
     let mut found = None;
     for value in headers.get_all("x-forwarded-for").iter().rev() {
-        for address in value.to_str().ok()?.rsplit(',') {
-            let Ok(address) = address.trim().parse::<IpAddr>() else {
+        // Only the part that the proxy appended need be text.
+        for address in value.as_bytes().rsplit(|&byte| byte == b',') {
+            let Some(address) = parse_address(address) else {
                 return found;
             };
             let address = address.to_canonical();
@@ -60,22 +61,30 @@ fn forwarded_address(headers: &HeaderMap, is_proxy: impl Fn(IpAddr) -> bool) -> 
     found
 }
 
+fn parse_address(bytes: &[u8]) -> Option<IpAddr> {
+    str::from_utf8(bytes).ok()?.trim().parse().ok()
+}
+
 /// Returns the last value of a list, which the proxy itself has written.
 fn last_value<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    let value = headers.get_all(name).iter().next_back()?.to_str().ok()?;
-    value.rsplit(',').next().map(str::trim)
+    let list = headers.get_all(name).iter().next_back()?.as_bytes();
+    let value = list.rsplit(|&byte| byte == b',').next()?;
+    Some(str::from_utf8(value).ok()?.trim())
 }
 
 #[cfg(test)]
 mod tests {
-    use axum::http::HeaderName;
+    use axum::http::{HeaderName, HeaderValue};
 
     use super::*;
 
     fn client(peer: &str, headers: &[(&'static str, &str)]) -> Client {
-        let headers = headers
-            .iter()
-            .map(|(name, value)| (name.parse::<HeaderName>().unwrap(), value.parse().unwrap()));
+        let headers = headers.iter().map(|(name, value)| {
+            (
+                name.parse::<HeaderName>().unwrap(),
+                HeaderValue::from_bytes(value.as_bytes()).unwrap(),
+            )
+        });
         let headers: HeaderMap = headers.collect();
         let peer = PeerAddress(SocketAddr::new(peer.parse().unwrap(), 1));
         Client::new(Some(peer), &headers, &["10.0.0.0/8".parse().unwrap()])
@@ -119,5 +128,15 @@ mod tests {
             assert_eq!(found.to_string(), expected, "{forwarded}");
         }
         assert!(!client("10.1.1.1", &[("x-forwarded-proto", "https, http")]).is_tls);
+        // The proxy appends its part to what a client sent, which need not be text.
+        let appended = [
+            ("x-forwarded-for", "\u{ff}, 192.0.2.7"),
+            ("x-forwarded-proto", "\u{ff}, https"),
+        ];
+        let found = client("10.1.1.1", &appended);
+        assert_eq!(
+            (found.address.to_string().as_str(), found.is_tls),
+            ("192.0.2.7", true)
+        );
     }
 }

@@ -116,10 +116,10 @@ fn shell() -> impl IntoView {
     let is_plain = is_plain_requested(&uri);
     // Placed after the interface, since hydration starts at the first element of the body. The style sheet
     // shows them first.
-    // They are for those who use Parlor, not for the readers of a share.
+    // They are for those who use Parlor, not for visitors or for the readers of a share.
     let is_shared = shared_key(uri.path()).is_some();
     let found = app
-        .filter(|_| !is_shared)
+        .filter(|app| !is_shared && (user.is_some() || app.accounts.mode() == AuthMode::None))
         .map_or(Vec::new(), |app| app.notices.all());
     let found = (!found.is_empty()).then(|| {
         let notice = |Notice { title, text }| view! { <details open><summary>{title}</summary><p>{text}</p></details> };

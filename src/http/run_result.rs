@@ -12,9 +12,9 @@ use crate::{
     app::{Caller, diagnostics},
     diagnostics::Diagnostics,
     protocol::{
-        ActionHandler, ActionStyle, ApiError, AssistantMessage, CitedSource, ConversationId, Event,
-        FinishReason, Message, MessageId, MessagePieceKind, Part, Payload, PayloadRef, RawJson, RunError,
-        RunStatus, SuggestedAction, SuggestedValue, ToolCall, ToolStatus,
+        ActionHandler, ActionStyle, ApiError, AssistantMessage, CitedSource, ConversationId, ErrorCode,
+        Event, FinishReason, Message, MessageId, MessagePieceKind, Part, Payload, PayloadRef, RawJson,
+        RunError, RunStatus, SuggestedAction, SuggestedValue, ToolCall, ToolStatus,
     },
 };
 
@@ -104,7 +104,10 @@ impl RunResult {
         };
         let diagnostics = if with_diagnostics {
             // An answer without a model call has no diagnostics.
-            diagnostics::load(caller, message.id).await.ok()
+            match diagnostics::load(caller, message.id).await {
+                Err(error) if error.code == ErrorCode::NotFound => None,
+                loaded => Some(loaded?),
+            }
         } else {
             None
         };

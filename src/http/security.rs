@@ -4,7 +4,8 @@
 //! 2. The identity ([`authentication`]): a token, a session, a user named by a proxy, or the local user.
 //! 3. Cross-site requests (`Origin`, `Sec-Fetch-Site`), of every method: a request that only reads can also trigger requests to
 //!    other servers.
-//! 4. With accounts, everything but the pages for signing in, the health check and the files of the page needs an identity.
+//! 4. With accounts, everything needs an identity but the pages for signing in and for new accounts, shares with a link, the
+//!    health check and the files of the page.
 //!
 //! Other pages have no token, so a request with one may come from any origin ([`cors`] allows it). No browser
 //! sends a token by itself, so it cannot be used in the user's name. A request with an invalid token is

@@ -211,8 +211,8 @@ impl Server {
         } = self;
         let storage = app.storage.clone();
         let run_timeout = app.settings.timeouts.shutdown;
-        tokio::spawn(app::deletion::erase_hidden(app.clone()));
-        tokio::spawn(app::accounts::deletion::resume(app.clone()));
+        let erasing = tokio::spawn(app::deletion::erase_hidden(app.clone()));
+        let deleting = tokio::spawn(app::accounts::deletion::resume(app.clone()));
         let trimming = tokio::spawn(trim_log_periodically(app.clone()));
         let sweeping = tokio::spawn(files::sweep_periodically(app.files.clone()));
         let checking = tokio::spawn(damage_check::check_database(app.clone()));
@@ -241,7 +241,7 @@ impl Server {
                 tracing::warn!("some connections did not end in time");
             }
         }
-        let tasks: Vec<_> = [trimming, sweeping, checking, stopping]
+        let tasks: Vec<_> = [erasing, deleting, trimming, sweeping, checking, stopping]
             .into_iter()
             .chain(recovery)
             .collect();

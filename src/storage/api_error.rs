@@ -119,6 +119,10 @@ impl From<ChangeRejection> for ApiError {
                 ErrorCode::Forbidden,
                 "Parlor is set up already. No account was made; sign in, or ask an administrator for an invitation.",
             ),
+            ChangeRejection::SetupNeeded => Self::new(
+                ErrorCode::Forbidden,
+                "Parlor has no administrator yet. No account was made; whoever runs Parlor makes the first one at /setup.",
+            ),
             ChangeRejection::NoHeir => Self::new(
                 ErrorCode::BadRequest,
                 "There is no such other account that could get the conversations. Nothing was deleted; choose another account.",

@@ -58,6 +58,8 @@ pub enum ChangeRejection {
     NameTaken,
     #[error("the first account exists already")]
     SetupDone,
+    #[error("the first account is not made yet")]
+    SetupNeeded,
     #[error("it is the last administrator")]
     LastAdministrator,
     #[error("there is no other account that could get the data")]

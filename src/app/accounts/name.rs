@@ -7,8 +7,15 @@ use crate::protocol::{ApiError, ErrorCode};
 /// The maximum length of an account's name, in characters.
 const MAX_NAME_CHARS: usize = 64;
 
-/// Returns a name as it is compared: names that look the same are the same.
+/// The maximum length of a written name, in bytes. The characters of a valid one can each be written with several.
+const MAX_WRITTEN_BYTES: usize = 2048;
+
+/// Returns a name as it is compared: names that look the same are the same. Returns the empty name, which no account has, for
+/// one that is too long for any.
 pub(in crate::app) fn normalize(name: &str) -> String {
+    if name.len() > MAX_WRITTEN_BYTES {
+        return String::new();
+    }
     let name = ComposingNormalizerBorrowed::new_nfkc().normalize(name.trim());
     name.to_lowercase()
 }
@@ -51,6 +58,14 @@ pub(super) fn parse(name: &str) -> Result<String, ApiError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_oversized_name_is_nobodys() {
+        assert_eq!(normalize("Ann"), "ann");
+        let decomposed = "a\u{301}".repeat(MAX_NAME_CHARS);
+        assert_eq!(parse(&decomposed).unwrap(), "á".repeat(MAX_NAME_CHARS));
+        assert_eq!(normalize(&"\u{fdfa}".repeat(100_000)), "");
+    }
 
     #[test]
     fn foreign_names_become_valid_ones() {

@@ -76,12 +76,18 @@ pub async fn create(
 pub async fn end(caller: &Caller, share_id: ShareId) -> Result<(), ApiError> {
     let user_id = caller.user_id;
     let change = ShareChange::End { user_id, share_id };
-    let ended = caller.app.journal.submit(Change::Share(change)).await;
-    caller.app.access.recheck();
-    match ended.map_err(ApiError::from) {
-        Err(error) if error.code != ErrorCode::NotFound => Err(error),
-        _ => Ok(()),
+    match caller
+        .app
+        .journal
+        .submit(Change::Share(change))
+        .await
+        .map_err(ApiError::from)
+    {
+        Ok(_) => caller.app.access.recheck(),
+        Err(error) if error.code == ErrorCode::NotFound => {}
+        Err(error) => return Err(error),
     }
+    Ok(())
 }
 
 /// Returns the accounts with these names.

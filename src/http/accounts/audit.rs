@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::{
     SignedIn,
-    page::{self, failure},
+    page::{self, failure, in_words},
 };
 use crate::{
     clock::format_minute,
@@ -65,9 +65,13 @@ async fn audit_page(admin: &SignedIn, before: Option<i64>) -> Result<Response, A
         view! { <a class="button" rel="next" href=format!("/account/audit?before={last}")>"Older entries"</a> }
     });
     let newest = before.map(|_| view! { <a class="button" href="/account/audit">"Newest entries"</a> });
-    let days = admin.app.settings.accounts.audit_keep.as_secs() / (24 * 3600);
+    let settings = &admin.app.settings.accounts;
+    let (keep, most) = (in_words(settings.audit_keep), settings.audit_entries);
     let content = view! {
-        <p>{format!("Who did what, without contents. Entries are kept for {days} days (setting accounts.audit_keep).")}</p>
+        <p>{format!(
+            "Who did what, without contents. Entries are kept for {keep} (setting accounts.audit_keep), and at most {most} of \
+             them (setting accounts.audit_entries)."
+        )}</p>
         <div class="account-actions">
             <a class="button" href="/account/users">"Back to the users"</a>
             {newest}

@@ -1,7 +1,10 @@
 //! The pages for people who are not signed in: sign-in and setup.
 
 use axum::{
-    extract::{Form, Query, rejection::FormRejection},
+    extract::{
+        Form, Query,
+        rejection::{FormRejection, QueryRejection},
+    },
     http::{HeaderMap, header},
     response::Response,
 };
@@ -52,7 +55,8 @@ pub type FormInput = Result<Form<EntryForm>, FormRejection>;
 
 /// Reads a form.
 pub fn read(form: FormInput) -> Result<EntryForm, FormError> {
-    form.map(|Form(form)| form).map_err(|_| invalid_form())
+    let form = form.map_err(|rejection| invalid_form(&rejection))?;
+    Ok(form.0)
 }
 
 impl EntryForm {
@@ -97,7 +101,12 @@ pub async fn start_session(
 }
 
 /// `GET /sign-in`
-pub async fn sign_in_page(to: Visitor, Query(query): Query<EntryQuery>, headers: HeaderMap) -> Response {
+pub async fn sign_in_page(
+    to: Visitor,
+    query: Result<Query<EntryQuery>, QueryRejection>,
+    headers: HeaderMap,
+) -> Response {
+    let Query(query) = query.unwrap_or_default();
     match to.app.accounts.needs_setup().await {
         Ok(false) => {
             let next = query
@@ -168,7 +177,8 @@ fn sign_in_form(to: &Visitor, form: EntryForm, error: Option<FormError>) -> Resp
 }
 
 /// `GET /setup`
-pub async fn setup_page(to: WithPasswords, Query(query): Query<EntryQuery>) -> Response {
+pub async fn setup_page(to: WithPasswords, query: Result<Query<EntryQuery>, QueryRejection>) -> Response {
+    let Query(query) = query.unwrap_or_default();
     match to.app.accounts.needs_setup().await {
         Ok(true) => {
             let form = EntryForm {

@@ -4,9 +4,9 @@ use axum::{extract::Path, http::HeaderMap, response::Response};
 use leptos::prelude::*;
 
 use super::{
-    WithPasswords,
+    SETUP_PATH, WithPasswords,
     entry::{EntryForm, FormInput, read, start_session},
-    page::{self, FormError, failure, name_field, password_field, password_rules},
+    page::{self, FormError, failure, name_field, password_field, password_rules, redirect},
 };
 use crate::{
     app::accounts::{
@@ -20,6 +20,11 @@ use crate::{
 
 /// `GET /sign-up`
 pub async fn sign_up_page(to: WithPasswords) -> Response {
+    match to.app.accounts.needs_setup().await {
+        Ok(false) => {}
+        Ok(true) => return redirect(SETUP_PATH),
+        Err(error) => return failure("Not available", &error.into()),
+    }
     match to.app.accounts.sign_up_mode() {
         SignUp::Open => new_account_form(&to, "/sign-up".into(), EntryForm::default(), None),
         SignUp::Invitation | SignUp::Closed => closed_page(),

@@ -88,11 +88,13 @@ pub fn routes() -> Router<AppState> {
 
 /// Returns true if people who are not signed in may open a path.
 pub fn is_public(path: &str) -> bool {
+    let link = path
+        .strip_prefix("/invitation/")
+        .or_else(|| path.strip_prefix("/new-password/"));
     matches!(
         path,
         "/sign-in" | "/sign-in/start" | "/sign-in/callback" | "/setup" | "/sign-up"
-    ) || path.starts_with("/invitation/")
-        || path.starts_with("/new-password/")
+    ) || link.is_some_and(|secret| !secret.is_empty() && !secret.contains('/'))
 }
 
 /// Returns the path of the page for signing in, which then redirects to the requested page.

@@ -1,7 +1,10 @@
 //! The user's own account: the password, and the devices on which they are signed in.
 
 use axum::{
-    extract::{Form, Query, rejection::FormRejection},
+    extract::{
+        Form, Query,
+        rejection::{FormRejection, QueryRejection},
+    },
     http::{HeaderMap, header},
     response::Response,
 };
@@ -15,7 +18,7 @@ use super::{
     provider,
 };
 use crate::{
-    app::accounts::ClientAddress,
+    app::{self, accounts::ClientAddress},
     clock::format_minute,
     protocol::{ApiError, ErrorCode, SessionId},
     settings::AuthMode,
@@ -30,7 +33,8 @@ pub struct AccountQuery {
 }
 
 /// `GET /account`
-pub async fn show(user: SignedIn, Query(query): Query<AccountQuery>) -> Response {
+pub async fn show(user: SignedIn, query: Result<Query<AccountQuery>, QueryRejection>) -> Response {
+    let Query(query) = query.unwrap_or_default();
     let done = match query.done.as_str() {
         "password" => Some("The password was changed. All other devices were signed out."),
         "session" => Some("That device was signed out."),
@@ -142,7 +146,7 @@ pub async fn change_password(user: SignedIn, form: Result<Form<PasswordForm>, Fo
             let message = "You do not sign in with a password here. Nothing was changed.";
             return Err(ApiError::new(ErrorCode::BadRequest, message).into());
         };
-        let Form(form) = form.map_err(|_| invalid_form())?;
+        let Form(form) = form.map_err(|rejection| invalid_form(&rejection))?;
         if form.password != form.again {
             let message = "The two new passwords differ. Nothing was changed; write both again.";
             return Err(ApiError::new(ErrorCode::BadRequest, message).into());
@@ -173,11 +177,12 @@ pub async fn end_session(
     headers: HeaderMap,
     form: Result<Form<SessionForm>, FormRejection>,
 ) -> Response {
-    let id = form
-        .ok()
-        .and_then(|Form(form)| form.session.parse::<SessionId>().ok());
-    let Some(id) = id else {
-        return account_page(&user, None, Some(invalid_form())).await;
+    let form = match form {
+        Ok(Form(form)) => form,
+        Err(rejection) => return account_page(&user, None, Some(invalid_form(&rejection).into())).await,
+    };
+    let Ok(id) = form.session.parse::<SessionId>() else {
+        return account_page(&user, None, Some(app::not_found().into())).await;
     };
     match user.app.accounts.end_session(user.account.user_id, id).await {
         Ok(()) if user.session == Some(id) => signed_out(&user, &headers).await,
@@ -203,8 +208,9 @@ pub async fn sign_out(user: SignedIn, headers: HeaderMap) -> Response {
         }
     };
     match ended.await {
-        Ok(()) => signed_out(&user, &headers).await,
-        Err(error) => failure("Not signed out", &error),
+        // The button was pressed twice, or the session ended meanwhile.
+        Err(error) if error.code != ErrorCode::NotFound => failure("Not signed out", &error),
+        _ => signed_out(&user, &headers).await,
     }
 }
 

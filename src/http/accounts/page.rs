@@ -3,6 +3,7 @@
 use std::{sync::LazyLock, time::Duration};
 
 use axum::{
+    extract::rejection::FormRejection,
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
     response::{Html, IntoResponse, Redirect, Response},
 };
@@ -113,10 +114,15 @@ impl From<AttemptError> for FormError {
     }
 }
 
-/// Returns the error for a form with other fields than the page's.
-pub fn invalid_form() -> FormError {
+/// Returns the error for a form that is too large, or has other fields than the page's.
+pub fn invalid_form(rejection: &FormRejection) -> ApiError {
+    if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        let message =
+            "The form is larger than the limit (setting limits.request_bytes). Nothing was changed.";
+        return ApiError::new(ErrorCode::TooLarge, message);
+    }
     let message = "The form could not be read. Nothing was changed; go back and try again.";
-    ApiError::new(ErrorCode::BadRequest, message).into()
+    ApiError::new(ErrorCode::BadRequest, message)
 }
 
 /// Returns a page with a form, and the error of its last use.
@@ -140,13 +146,20 @@ pub fn whole_seconds(wait: Duration) -> u64 {
         .max(1)
 }
 
-/// Formats a duration for people: "a second", "5 seconds", "3 minutes".
-fn in_words(wait: Duration) -> String {
-    match whole_seconds(wait) {
-        1 => "a second".into(),
-        seconds @ 2..=119 => format!("{seconds} seconds"),
-        seconds => format!("{} minutes", seconds.div_ceil(60)),
-    }
+/// Formats a duration for people, rounded up: "a second", "5 seconds", "3 minutes", "36 hours", "90 days".
+pub fn in_words(wait: Duration) -> String {
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 60 * MINUTE;
+    const DAY: u64 = 24 * HOUR;
+    // The largest unit of which there are two.
+    let (unit, name) = match whole_seconds(wait) {
+        1 => return "a second".into(),
+        seconds if seconds >= 2 * DAY => (DAY, "days"),
+        seconds if seconds >= 2 * HOUR => (HOUR, "hours"),
+        seconds if seconds >= 2 * MINUTE => (MINUTE, "minutes"),
+        _ => (1, "seconds"),
+    };
+    format!("{} {name}", whole_seconds(wait).div_ceil(unit))
 }
 
 /// Returns a labelled field of a name.
@@ -242,6 +255,14 @@ mod tests {
     fn waits_are_whole_seconds() {
         assert_eq!(whole_seconds(Duration::from_millis(1)), 1);
         assert_eq!(whole_seconds(Duration::from_millis(1001)), 2);
-        assert_eq!(in_words(Duration::from_secs(300)), "5 minutes");
+        for (seconds, words) in [
+            (1, "a second"),
+            (119, "119 seconds"),
+            (300, "5 minutes"),
+            (43_200, "12 hours"),
+            (90 * 86_400, "90 days"),
+        ] {
+            assert_eq!(in_words(Duration::from_secs(seconds)), words);
+        }
     }
 }

@@ -1,7 +1,10 @@
 //! The administrator's page: users, invitations, links for new passwords.
 
 use axum::{
-    extract::{Form, Query, rejection::FormRejection},
+    extract::{
+        Form, Query,
+        rejection::{FormRejection, QueryRejection},
+    },
     http::{HeaderMap, StatusCode, header},
     response::Response,
 };
@@ -10,7 +13,7 @@ use serde::Deserialize;
 
 use super::{
     SignedIn,
-    page::{self, failure, redirect},
+    page::{self, failure, invalid_form, redirect},
 };
 use crate::{
     app,
@@ -43,7 +46,8 @@ pub struct UsersForm {
 pub(super) type UsersFormInput = Result<Form<UsersForm>, FormRejection>;
 
 /// `GET /account/users`
-pub async fn show(admin: SignedIn, Query(query): Query<UsersQuery>) -> Response {
+pub async fn show(admin: SignedIn, query: Result<Query<UsersQuery>, QueryRejection>) -> Response {
+    let Query(query) = query.unwrap_or_default();
     let done = match query.done.as_str() {
         "disabled" => Some("The account was disabled, and its devices were signed out."),
         "enabled" => Some("The account can be used again."),
@@ -212,7 +216,8 @@ fn link_row(link: &AccountLink, what: String, until: String) -> impl IntoView + 
 /// Reads the form of an administrator.
 pub(super) fn read(admin: &SignedIn, form: UsersFormInput) -> Result<UsersForm, ApiError> {
     admin.require_administrator()?;
-    form.map(|Form(form)| form).map_err(|_| app::not_found())
+    let form = form.map_err(|rejection| invalid_form(&rejection))?;
+    Ok(form.0)
 }
 
 pub(super) fn parse_user(form: &UsersForm) -> Result<UserId, ApiError> {

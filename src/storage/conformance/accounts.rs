@@ -76,6 +76,9 @@ pub(super) async fn make_accounts(storage: &dyn Storage) {
 pub async fn only_the_first_account_is_set_up(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     assert!(!storage.has_accounts().await.unwrap());
+    let too_early = apply(&*storage, create(other_user(), "ben", AccountWarrant::SignUp)).await;
+    assert_eq!(too_early, Err(ChangeRejection::SetupNeeded));
+    assert!(!storage.has_accounts().await.unwrap());
     make_accounts(&*storage).await;
     assert!(storage.has_accounts().await.unwrap());
     let eve = UserId::new();

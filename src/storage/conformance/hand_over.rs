@@ -143,7 +143,8 @@ pub async fn an_heir_gets_conversations_files_and_library(backend: &dyn Backend)
         assert_eq!(found.as_ref(), Some(file), "its content stays where it is");
     }
     assert_eq!(storage.deleted_files().await.unwrap(), []);
-    assert_eq!(storage.stored_bytes(TEST_USER).await.unwrap(), 15);
+    let bytes: u64 = files.iter().map(|(_, file)| file.attachment.bytes).sum();
+    assert_eq!(storage.stored_bytes(TEST_USER).await.unwrap(), bytes);
     let library = storage.library(TEST_USER).await.unwrap();
     let notes: Vec<_> = library
         .articles

@@ -12,6 +12,9 @@ use super::{
     writer::{Gap, Writer},
 };
 
+/// The maximum length of the fence around preformatted text, whose backticks are not counted further.
+const MAX_FENCE_CHARS: usize = 40;
+
 #[derive(Debug, Default)]
 pub struct Rendered {
     pub text: String,
@@ -188,7 +191,7 @@ impl<'a> PageRenderer<'a> {
             return self.writer.text(text);
         }
         let ticks = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-        let fence = "`".repeat(3.max(ticks + 1));
+        let fence = "`".repeat((ticks + 1).clamp(3, MAX_FENCE_CHARS));
         self.gap(Gap::Paragraph);
         self.writer.raw(&fence);
         self.gap(Gap::Line);

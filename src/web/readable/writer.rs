@@ -88,10 +88,11 @@ impl Writer {
         }
     }
 
-    /// Writes text unchanged.
+    /// Writes text unchanged, as far as there is room.
     pub fn raw(&mut self, text: &str) {
         self.flush_before_word();
-        self.out.push_str(text);
+        let room = MAX_TEXT_BYTES.saturating_sub(self.out.len());
+        self.out.push_str(&text[..text.floor_char_boundary(room)]);
     }
 
     /// Writes lines unchanged, each with its margin.

@@ -184,6 +184,8 @@ impl Batch {
             AccountWarrant::Setup => Role::Administrator,
             AccountWarrant::Invitation(hash) => self.use_invitation(connection, &hash).await?,
             AccountWarrant::Proxy if is_first => Role::Administrator,
+            // Without an administrator, nobody could invite or manage anybody.
+            AccountWarrant::SignUp if is_first => Err(ChangeRejection::SetupNeeded)?,
             AccountWarrant::SignUp | AccountWarrant::Proxy => Role::Member,
         };
         ensure_user(connection, user_id).await?;

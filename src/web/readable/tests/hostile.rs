@@ -52,6 +52,10 @@ fn hostile_pages_use_bounded_stack_and_time() {
         ("a comment", "<!--".to_owned() + &some("-")),
         ("hidden", some("<p hidden>")),
         ("lines", "<pre>".to_owned() + &some("\n")),
+        (
+            "backticks",
+            "<pre>".to_owned() + &repeat_to_kilobytes(1 << 10, "`"),
+        ),
         ("entities", some("&amp;&notit;")),
         ("metas", some("<meta name=author content=x>")),
     ] {
