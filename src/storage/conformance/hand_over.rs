@@ -143,8 +143,8 @@ pub async fn an_heir_gets_conversations_files_and_library(backend: &dyn Backend)
         assert_eq!(found.as_ref(), Some(file), "its content stays where it is");
     }
     assert_eq!(storage.deleted_files().await.unwrap(), []);
-    let bytes: u64 = files.iter().map(|(_, file)| file.attachment.bytes).sum();
-    assert_eq!(storage.stored_bytes(TEST_USER).await.unwrap(), bytes);
+    let bytes: usize = files.iter().map(|(_, file)| file.attachment.bytes).sum();
+    assert_eq!(storage.stored_bytes(TEST_USER).await.unwrap(), bytes as u64);
     let library = storage.library(TEST_USER).await.unwrap();
     let notes: Vec<_> = library
         .articles

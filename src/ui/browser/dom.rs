@@ -1,6 +1,6 @@
 //! Elements: focus, sizes, dialogs, the clipboard.
 
-use super::set_timeout;
+use super::{popovers::to_pixels, set_timeout};
 use leptos::{
     prelude::{Effect, document, window},
     task::spawn_local,
@@ -213,12 +213,14 @@ pub fn fix_column_widths(table: &HtmlElement) {
     while let Some(cell) = next {
         next = cell.next_element_sibling();
         if let Ok(cell) = cell.dyn_into::<HtmlElement>() {
-            let share = f64::from(cell.offset_width()) / width;
+            // In hundredths of a percent: the code that formats floating-point numbers is large.
+            let share = (f64::from(cell.offset_width()) / width * 10_000.0) as u32;
             columns.push((cell, share));
         }
     }
     for (cell, share) in columns {
-        let _ = HtmlElement::style(&cell).set_property("width", &format!("{}%", share * 100.0));
+        let _ =
+            HtmlElement::style(&cell).set_property("width", &format!("{}.{:02}%", share / 100, share % 100));
     }
     let style = HtmlElement::style(table);
     let _ = style.set_property("table-layout", "fixed");
@@ -227,7 +229,7 @@ pub fn fix_column_widths(table: &HtmlElement) {
         .parent_element()
         .is_some_and(|parent| width > f64::from(parent.client_width()));
     if is_wider {
-        let _ = style.set_property("min-width", &format!("{width}px"));
+        let _ = style.set_property("min-width", &to_pixels(width));
     }
 }
 

@@ -21,8 +21,15 @@ pub(super) const POPOVER_GAP_PX: f64 = 6.0;
 pub fn show_popover(popover: &HtmlElement, button: &HtmlElement) {
     let _ = popover.show_popover();
     place_popover(popover, button);
-    let height = format!("{}px", popover.offset_height());
+    let height = to_pixels(popover.offset_height().into());
     let _ = HtmlElement::style(popover).set_property("min-height", &height);
+}
+
+/// Formats a length for the style, in whole pixels: the code that formats floating-point numbers is large.
+pub(super) fn to_pixels(length: f64) -> String {
+    let mut text = (length.round() as i32).to_string();
+    text.push_str("px");
+    text
 }
 
 /// Places an open popover below a button, or above where there is more room.
@@ -32,7 +39,7 @@ pub fn place_popover(popover: &HtmlElement, button: &HtmlElement) {
     let (above, below) = (at.top(), window_height - at.bottom());
     let style = HtmlElement::style(popover);
     let set = |property: &str, pixels: f64| {
-        let _ = style.set_property(property, &format!("{pixels}px"));
+        let _ = style.set_property(property, &to_pixels(pixels));
     };
     let _ = style.set_property("inset", "auto");
     let _ = style.set_property("margin", "0");

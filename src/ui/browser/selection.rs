@@ -7,7 +7,7 @@ use web_sys::{Element, Event, EventInit, HtmlElement, HtmlTextAreaElement, Selec
 
 use super::{
     focus,
-    popovers::{POPOVER_GAP_PX, viewport_size},
+    popovers::{POPOVER_GAP_PX, to_pixels, viewport_size},
 };
 
 /// A listener for changes of the selection; removed when dropped.
@@ -66,7 +66,7 @@ pub fn place_at_selection(element: &HtmlElement) {
         f64::from(element.offset_height()),
     );
     let place = |property: &str, wanted: f64, max_px: f64| {
-        let _ = style.set_property(property, &format!("{}px", wanted.min(max_px).max(POPOVER_GAP_PX)));
+        let _ = style.set_property(property, &to_pixels(wanted.min(max_px).max(POPOVER_GAP_PX)));
     };
     place("left", at.left(), window_width - width - POPOVER_GAP_PX);
     place(

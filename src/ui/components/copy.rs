@@ -7,11 +7,13 @@ use crate::ui::{browser, components::icons, components::toast::Toasts};
 /// The time for which the button shows that the text was copied.
 const COPIED_NOTICE_MS: f64 = 2000.0;
 
+const COPY_BLOCKED: &str = "Your browser blocked copying. Select the text instead.";
+
 /// Says whether a text was copied.
 pub fn announce_copy(toasts: Toasts, is_copied: bool) {
     toasts.show(match is_copied {
         true => "Copied.",
-        false => "Your browser blocked copying. Select the text instead.",
+        false => COPY_BLOCKED,
     });
 }
 
@@ -27,11 +29,14 @@ pub fn CopyButton(
     let toasts = use_context::<Toasts>();
     // A counter, so that the end of an earlier "Copied" does not end a later one.
     let copied = RwSignal::new(0_u32);
+    let is_blocked = RwSignal::new(false);
     let copy = move |_| {
         browser::copy_text(text(), move |done| {
             if !done {
-                if let Some(toasts) = toasts {
-                    announce_copy(toasts, false);
+                // A modal dialog covers the toasts, and hides them from screen readers.
+                match toasts.filter(|_| !browser::has_focus_in("dialog")) {
+                    Some(toasts) => announce_copy(toasts, false),
+                    None => drop(is_blocked.try_set(true)),
                 }
                 return;
             }
@@ -61,6 +66,11 @@ pub fn CopyButton(
         <button type="button" class=class aria-label=name title=name on:click=copy>
             {move || if done() { icons::check() } else { icons::copy() }} {label}
         </button>
-        <span class="visually-hidden" role="status">{move || done().then_some("Copied")}</span>
+        <span class:visually-hidden=move || !is_blocked.get() role="status">
+            {move || match is_blocked.get() {
+                true => Some(COPY_BLOCKED),
+                false => done().then_some("Copied"),
+            }}
+        </span>
     }
 }

@@ -9,6 +9,7 @@ use crate::ui::{browser, components::icon_button::IconButton, components::icons,
 const TOAST_DURATION_MS: f64 = 6000.0;
 
 const AREA_SELECTOR: &str = ".toasts";
+const HOVERED_AREA_SELECTOR: &str = ".toasts:hover";
 
 /// One toast.
 #[derive(Clone)]
@@ -58,7 +59,7 @@ impl Toasts {
     /// Removes a toast later, but not while a user may be about to press something in it.
     fn dismiss_later(self, number: u64) {
         browser::set_timeout(TOAST_DURATION_MS, move || {
-            if browser::has_focus_in(AREA_SELECTOR) {
+            if browser::has_focus_in(AREA_SELECTOR) || browser::exists(HOVERED_AREA_SELECTOR) {
                 self.dismiss_later(number);
             } else {
                 self.dismiss(number);

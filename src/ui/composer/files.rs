@@ -24,7 +24,7 @@ pub fn AttachButton() -> impl IntoView {
         for file in browser::chosen_files(&event) {
             draft.add(route, file);
         }
-        browser::focus_selector("#message");
+        browser::focus_after_removal();
     };
     view! {
         <input
@@ -138,7 +138,7 @@ fn Chip(file: DraftFile) -> impl IntoView {
     let removed = file.clone();
     let remove = move |_| {
         draft.remove(&removed);
-        browser::focus_selector("#message");
+        browser::focus_after_removal();
     };
     let remove_label = {
         let name = file.name.clone();
@@ -148,9 +148,10 @@ fn Chip(file: DraftFile) -> impl IntoView {
             UploadState::Uploaded(_) | UploadState::Failed(_) => ["Remove ", &name].concat(),
         }
     };
+    let uploading = ["Uploading ", &file.name].concat();
     let status = move || match state.get() {
         UploadState::Uploading { percent } => view! {
-            <progress max="100" value=percent.to_string() aria-label="Uploading"></progress>
+            <progress max="100" value=percent.to_string() aria-label=uploading.clone()></progress>
         }
         .erase(),
         UploadState::Uploaded(uploaded) => view! {

@@ -112,7 +112,7 @@ pub fn chips(pastes: Pastes) -> Result<LazyView, LoadError> {
             pastes.update(chat_route.get_untracked(), |pastes| {
                 pastes.retain(|paste| paste.key != key);
             });
-            browser::focus_selector("#message");
+            browser::focus_after_removal();
         };
         let lines = text.lines().count().to_string();
         view! {

@@ -71,7 +71,7 @@ fn QueueHead(view: ConversationView) -> impl IntoView {
     let busy = Memo::new(move |_| view.is_busy());
     let release = move |_| {
         conversations.change_queue(id, QueueChange::Release);
-        browser::focus_selector("#message");
+        browser::focus_after_removal();
     };
     let text = move || match (held.get(), busy.get()) {
         (false, _) => "Sent when the answer is done",
@@ -241,7 +241,7 @@ fn actions(
             Box::new(|| false),
             Box::new(move || {
                 conversations.change_queue(id, QueueChange::Remove { message_id: message });
-                browser::focus_selector("#message");
+                browser::focus_after_removal();
             }),
         ),
     ]

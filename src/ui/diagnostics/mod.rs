@@ -22,13 +22,9 @@ pub struct DiagnosticsDialog {
 impl DiagnosticsDialog {
     /// Closed. Navigating away closes it too.
     pub fn new() -> Self {
-        let chat_route = use_navigation().chat_route();
-        let asked = RwSignal::new(None);
-        Effect::new(move |_| {
-            chat_route.track();
-            asked.set(None);
-        });
-        Self { open_for: asked }
+        let open_for = RwSignal::new(None);
+        use_navigation().clear_when_leaving(open_for);
+        Self { open_for }
     }
 }
 

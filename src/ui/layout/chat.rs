@@ -87,7 +87,7 @@ pub(in crate::ui) fn render_snapshot(page: PageSnapshot, navigation: Navigation)
 fn register_shortcuts(navigation: Navigation) {
     let handle = window_event_listener(ev::keydown, move |event| {
         let chord = (event.ctrl_key() || event.meta_key()) && event.shift_key();
-        if chord && event.code() == "KeyO" {
+        if chord && event.code() == "KeyO" && !browser::exists("dialog[open]") {
             event.prevent_default();
             navigation.go_to(Route::New);
             browser::focus_selector("#message");

@@ -1,4 +1,4 @@
-//! The page around the features: the one layout, its header, the color theme and the welcome view of a new chat.
+//! The page around the features: the layouts of the chat and of a share, the header, the color theme and the welcome view of a new chat.
 
 pub mod chat;
 mod header;

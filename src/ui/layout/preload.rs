@@ -1,8 +1,8 @@
 //! Loading the code of the lazy views that the server has rendered, before the browser takes the page over.
 
 use crate::ui::{
-    browser, components::not_found, composer, markdown, pages::PAGES, panel, runtime::backoff::backoff_ms,
-    settings, transcript, tray,
+    browser, components::not_found, composer, layout::shared_page, markdown, pages::PAGES, panel,
+    runtime::backoff::backoff_ms, settings, transcript, tray,
 };
 
 /// Loads the code of the views that the server has rendered. Without it the page stays as the server rendered it, as it
@@ -14,6 +14,7 @@ pub async fn prepare() {
         let is_there = |name: &str| browser::exists(&["[data-lazy=", name, "]"].concat());
         let mut are_here = (!is_there("not_found") || not_found::load().await.is_ok())
             && (!is_there("settings") || settings::load().await.is_ok())
+            && (!is_there("shared") || shared_page::load().await.is_ok())
             && (!is_there("markdown") || markdown::load_markdown().await.is_ok())
             && (!is_there("tool") || transcript::load_tool().await.is_ok())
             && (!is_there("image") || transcript::load_image().await.is_ok())

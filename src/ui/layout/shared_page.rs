@@ -1,6 +1,8 @@
 //! The page of a share's reader: the conversation with the chat's own views, and nothing that changes it.
 
-use leptos::prelude::*;
+use std::sync::Arc;
+
+use leptos::{prelude::*, wasm_split::wasm_split};
 use serde::{Deserialize, Serialize};
 
 use super::{header::ConnectionIndicator, theme::ThemeSwitch};
@@ -9,11 +11,12 @@ use crate::{
     protocol::{ApiError, ErrorCode, SharedConversation, Timestamp},
     ui::{
         browser, components::time::Time, components::toast::ToastArea, components::toast::use_toasts,
-        diagnostics::DiagnosticsDialog, layout::chat, pages::PAGES, panel::Panel, panel::PanelFrame,
-        panel::use_panel, runtime::bidi::isolated, runtime::erase::Erase, runtime::shared_view::SharedView,
-        runtime::when::When, state::Navigation, state::SharedFollower, state::Stores,
-        state::page_registry::PageRegistry, state::route, state::route::Route, state::snapshot::PageCodec,
-        state::snapshot::PageSnapshot, state::use_conversations, transcript::Conversation,
+        layout::chat, pages::PAGES, panel::Panel, panel::PanelFrame, panel::use_panel,
+        runtime::bidi::isolated, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
+        runtime::lazy::lazy_view, runtime::shared_view::SharedView, runtime::when::When, state::Navigation,
+        state::SharedFollower, state::Stores, state::page_registry::PageRegistry, state::route,
+        state::route::Route, state::snapshot::PageCodec, state::snapshot::PageSnapshot,
+        state::use_conversations, transcript::Conversation,
     },
 };
 
@@ -27,6 +30,16 @@ pub(in crate::ui) struct SharedSnapshot {
 
 /// The page of a share, by its key.
 pub fn shared_page(key: String) -> AnyView {
+    lazy_view(move || code(key.clone()))
+}
+
+/// In the file that shows answers, which this page needs in any case. The chat does not need this page.
+#[wasm_split(markdown, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
+pub fn code(key: String) -> Result<LazyView, LoadError> {
+    Ok(Arc::new(move || page(key.clone())))
+}
+
+fn page(key: String) -> AnyView {
     let before = route::before_message(&browser::current_url());
     let load = {
         let key = key.clone();
@@ -71,7 +84,7 @@ pub(in crate::ui) fn render_snapshot(
             }
             browser::set_title(|| "Not shared · Parlor".into());
             view! {
-                <div class="app shared-app">
+                <div class="app shared-app" data-lazy="shared">
                     <main class="scene">{notice("Nothing to read here", error.message)}</main>
                 </div>
             }
@@ -90,7 +103,6 @@ fn render(key: &str, now: Timestamp, shared: SharedConversation, navigation: Nav
     stores.provide();
     provide_context(Panel::new());
     provide_context(PageRegistry::new(PAGES));
-    provide_context(DiagnosticsDialog::new());
     let follower = stores.shared_follower(id, share, before);
     let is_live = shared.is_live;
     Effect::new(move |_| {
@@ -111,18 +123,25 @@ fn layout(follower: SharedFollower, shared: SharedConversation) -> AnyView {
     let panel = use_panel();
     let (title, shown) = (view.title.clone(), view.title.clone());
     browser::set_title(move || {
+        if follower.has_ended() {
+            return "No longer shared · Parlor".into();
+        }
         let title = title.try_get().unwrap_or_default();
         [&isolated(&title), " · Parlor"].concat()
     });
-    let by = owner.map(|name| view! { "Shared by " <strong dir="auto">{name}</strong> ". " });
-    let extent = if is_live {
-        let words = move || match follower.is_crowded() {
-            true => "Too many people watch this. Reload later to see what is new. You cannot write here.",
-            false => "You see what is written as it comes. You cannot write here.",
-        };
-        words.erase()
-    } else {
-        view! { "As it was on " <Time at=created_at/> ". You cannot write here." }.erase()
+    let by = move || {
+        let name = owner.clone()?;
+        Some(view! { "Shared by " <strong dir="auto">{name}</strong> ". " })
+    };
+    let extent = move || match is_live {
+        true => {
+            let words = move || match follower.is_crowded() {
+                true => "Too many people watch this. Reload later to see what is new. You cannot write here.",
+                false => "You see what is written as it comes. You cannot write here.",
+            };
+            words.erase()
+        }
+        false => view! { "As it was on " <Time at=created_at/> ". You cannot write here." }.erase(),
     };
     let content = move || match follower.has_ended() {
         true => notice(
@@ -132,7 +151,7 @@ fn layout(follower: SharedFollower, shared: SharedConversation) -> AnyView {
         false => view! { <Conversation view=view.clone()/> }.erase(),
     };
     view! {
-        <div class="app shared-app">
+        <div class="app shared-app" data-lazy="shared">
             <div class="stage shared-stage" inert=move || panel.is_covering_page()>
                 <header class="header">
                     <h1 class="header-title" dir="auto">
@@ -143,12 +162,16 @@ fn layout(follower: SharedFollower, shared: SharedConversation) -> AnyView {
                     </When>
                     <ThemeSwitch/>
                 </header>
-                <aside class="shared-note" aria-label="About this page">
-                    <span role="status">{by} {extent}</span>
-                </aside>
+                <When when=move || !follower.has_ended()>
+                    <aside class="shared-note" aria-label="About this page">
+                        <span role="status">{by()} {extent()}</span>
+                    </aside>
+                </When>
                 <main class="scene">{content}</main>
             </div>
-            {vec![view! { <PanelFrame/> }.erase()]}
+            <When when=move || !follower.has_ended()>
+                <PanelFrame/>
+            </When>
             <ToastArea toasts=use_toasts()/>
         </div>
     }

@@ -32,6 +32,10 @@ fn frame(ShareDialog { open_for }: ShareDialog, id: ConversationId, button: Stri
         if event.target() == event.current_target() {
             open_for.set(None);
             browser::focus_selector(&button);
+            // On a phone the button is in the list, which the dialog has closed.
+            if !browser::has_focus_in(&button) {
+                browser::focus_selector("#menu");
+            }
         }
     };
     let choices = browser::share_choices();

@@ -11,7 +11,7 @@ use crate::{
     protocol::ConversationId,
     ui::{
         components::icons, runtime::bidi::isolated, runtime::erase::Erase, runtime::lazy::lazy_part,
-        state::use_shares,
+        state::use_navigation, state::use_shares,
     },
 };
 
@@ -22,11 +22,11 @@ pub struct ShareDialog {
 }
 
 impl ShareDialog {
-    /// A closed dialog.
+    /// A closed dialog. Navigating away closes it too.
     pub fn new() -> Self {
-        Self {
-            open_for: RwSignal::new(None),
-        }
+        let open_for = RwSignal::new(None);
+        use_navigation().clear_when_leaving(open_for);
+        Self { open_for }
     }
 }
 

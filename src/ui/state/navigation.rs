@@ -54,6 +54,14 @@ impl Navigation {
     }
 
     /// The route of the conversation on the screen: in the tray, or the page's own.
+    /// Clears a signal whenever another route is shown: what a dialog is open for, for example.
+    pub fn clear_when_leaving<T: Send + Sync + 'static>(self, signal: RwSignal<Option<T>>) {
+        Effect::new(move |_| {
+            self.chat_route.track();
+            signal.set(None);
+        });
+    }
+
     pub fn chat_route(self) -> Memo<Route> {
         self.chat_route
     }

@@ -5,7 +5,7 @@ use leptos::{prelude::*, task::spawn_local};
 use super::connection::Connection;
 use crate::{
     api::sharing,
-    protocol::{ApiError, ConversationId, NewShare, Share, ShareId},
+    protocol::{ApiError, ConversationId, NewShare, Share, ShareId, sorted_vec::insert_sorted},
 };
 
 /// The user's shares. One store per page.
@@ -94,11 +94,13 @@ fn describe_audience(list: &[Share], id: ConversationId) -> Option<String> {
     for share in list.iter().filter(|share| share.conversation_id == id) {
         match &share.readers {
             None => has_link = true,
-            Some(readers) => names.extend(readers.iter().map(String::as_str)),
+            Some(readers) => {
+                for name in readers {
+                    insert_sorted(&mut names, name.as_str(), |name| *name);
+                }
+            }
         }
     }
-    names.sort_unstable();
-    names.dedup();
     if has_link {
         names.push("whoever has the link");
     }

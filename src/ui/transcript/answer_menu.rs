@@ -49,6 +49,8 @@ pub fn menu_button(id: MessageId, text: AnswerText) -> AnyView {
     let menu_id = ["menu-", &id.to_string()].concat();
     let toggled = move |event: ev::Event| {
         is_open.set(browser::is_toggled_open(&event));
+        // Its items may still be loading.
+        browser::place_opened(&event);
     };
     view! {
         <button

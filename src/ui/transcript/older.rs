@@ -7,7 +7,7 @@ use crate::ui::{
     state::OlderState, state::route::Route, state::use_conversations,
 };
 
-/// A link that loads the previous page; without scripts, it leads to a page that has both. Scrolling up loads it too.
+/// A link that loads the previous page; without scripts, it leads to a page that has both. In the chat, scrolling up loads it too.
 #[component]
 pub fn OlderMessages(view: ConversationView) -> impl IntoView {
     let (conversations, share) = (use_conversations(), use_shared_view());

@@ -121,7 +121,7 @@ fn delete_button(conversation_id: ConversationId, message: MessageId) -> AnyView
     let press = move || {
         if !busy.get_untracked() {
             conversations.delete_message(conversation_id, message);
-            browser::focus_selector("#message");
+            browser::focus_after_removal();
         }
     };
     IconButton::new("Delete", icons::trash(), press)

@@ -1,6 +1,6 @@
 //! Requests to the server.
 
-use std::pin::pin;
+use std::pin::{Pin, pin};
 
 use futures::future::{Either, select};
 
@@ -19,25 +19,29 @@ impl Connection {
     /// Sends a request, with the usual time limit.
     ///
     /// Any response shows that the server is reachable: a pending reconnect need not wait any longer.
-    pub async fn call<T>(self, request: impl Future<Output = Result<T, ApiError>>) -> Result<T, ApiError> {
-        self.call_within(REQUEST_TIMEOUT_MS, request).await
+    pub fn call<'a, T>(
+        self,
+        request: impl Future<Output = Result<T, ApiError>> + 'a,
+    ) -> impl Future<Output = Result<T, ApiError>> {
+        self.call_within(REQUEST_TIMEOUT_MS, Box::pin(request))
     }
 
     /// Sends a request for which the server asks another service, with a longer time limit.
-    pub async fn call_upstream<T>(
+    pub fn call_upstream<'a, T>(
         self,
-        request: impl Future<Output = Result<T, ApiError>>,
-    ) -> Result<T, ApiError> {
-        self.call_within(UPSTREAM_REQUEST_TIMEOUT_MS, request).await
+        request: impl Future<Output = Result<T, ApiError>> + 'a,
+    ) -> impl Future<Output = Result<T, ApiError>> {
+        self.call_within(UPSTREAM_REQUEST_TIMEOUT_MS, Box::pin(request))
     }
 
+    /// The request is boxed, so that this is compiled once for each result, not for each request.
     async fn call_within<T>(
         self,
         patience_ms: f64,
-        request: impl Future<Output = Result<T, ApiError>>,
+        request: Pin<Box<dyn Future<Output = Result<T, ApiError>> + '_>>,
     ) -> Result<T, ApiError> {
         check_user()?;
-        let outcome = match select(pin!(request), pin!(browser::sleep(patience_ms))).await {
+        let outcome = match select(request, pin!(browser::sleep(patience_ms))).await {
             Either::Left((outcome, _)) => outcome,
             Either::Right(_) => Err(ApiError::unreachable()),
         };

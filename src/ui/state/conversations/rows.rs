@@ -9,7 +9,7 @@ use crate::{
     protocol::{
         AssistantMessage, Attachment, CitedSource, FinishReason, Interaction, Message, MessageBody,
         MessageId, Part, RunError, RunStatus, SuggestedAction, SuggestedValue, Timestamp, TokenTotals,
-        Transcript, damaged_message::damaged_message_text,
+        Transcript, damaged_message::damaged_message_text, sorted_vec::insert_sorted,
     },
     ui::runtime::signal::set_if_changed,
 };
@@ -233,10 +233,13 @@ fn tools_ms(assistant: &AssistantMessage) -> u64 {
 }
 
 /// Returns the length of the union of intervals.
-fn union_ms(mut intervals: Vec<(i64, i64)>) -> u64 {
-    intervals.sort_unstable();
+fn union_ms(intervals: Vec<(i64, i64)>) -> u64 {
+    let mut sorted = Vec::new();
+    for interval in intervals {
+        insert_sorted(&mut sorted, interval, |interval| *interval);
+    }
     let (mut sum, mut covered_until) = (0, i64::MIN);
-    for (start, end) in intervals {
+    for (start, end) in sorted {
         let new = end.saturating_sub(start.max(covered_until));
         sum += u64::try_from(new).unwrap_or_default();
         covered_until = covered_until.max(end);
