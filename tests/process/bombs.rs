@@ -6,7 +6,7 @@ use flate2::{Compress, Compression, Crc, FlushCompress};
 use serde_json::Value;
 use upstream::Upstream;
 
-use crate::{Server, files::peak_memory};
+use crate::Server;
 
 /// The settings of the server: a reader that takes longer has found a bomb.
 const SETTINGS: &str = "[files]\nreader_timeout = \"5s\"\nmax_pixels = 1000000\n";
@@ -333,4 +333,13 @@ async fn bombs_end_only_their_reader() {
     let health = reqwest::get(format!("{}/healthz", server.url)).await.unwrap();
     assert_eq!(health.status(), 200);
     server.kill().await;
+}
+
+/// Returns the largest resident memory of a process so far, in bytes.
+#[cfg(target_os = "linux")]
+fn peak_memory(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    let kilobytes: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    kilobytes << 10
 }

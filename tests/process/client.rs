@@ -210,11 +210,16 @@ where
 /// Follows the log from its beginning until a line of it is accepted.
 pub async fn wait_for_event(url: &str, is_wanted: impl Fn(&str) -> bool) {
     let mut response = reqwest::get(format!("{url}/api/events?after=0")).await.unwrap();
-    let mut read = String::new();
-    while !read.lines().any(&is_wanted) {
+    let mut read = Vec::new();
+    let has_come = |read: &[u8]| {
+        // The last line may be incomplete.
+        let complete = read.iter().rposition(|&byte| byte == b'\n').unwrap_or(0);
+        String::from_utf8_lossy(&read[..complete]).lines().any(&is_wanted)
+    };
+    while !has_come(&read) {
         let chunk = timeout(TEST_TIMEOUT, response.chunk())
             .await
             .expect("the event comes");
-        read.push_str(std::str::from_utf8(&chunk.unwrap().unwrap()).unwrap());
+        read.extend_from_slice(&chunk.unwrap().unwrap());
     }
 }

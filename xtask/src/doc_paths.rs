@@ -81,7 +81,18 @@ fn fault_of(name: &str) -> Option<&'static str> {
 
 /// Returns true if a source file has a Rust test with this name, or an end-to-end test with this title.
 fn has_test(source: &str, test: &str) -> bool {
-    source.contains(&format!("fn {test}(")) || source.contains(&format!("test('{test}'"))
+    let mut functions = source
+        .match_indices(&format!("fn {test}("))
+        .map(|(start, _)| start);
+    functions.any(|start| is_test(&source[..start])) || source.contains(&format!("test('{test}'"))
+}
+
+/// Returns true if the function after this text is a test: it has such an attribute, or is a case of the storage's suite.
+fn is_test(before: &str) -> bool {
+    let attributes = before.rsplit("\n\n").next().unwrap_or_default();
+    attributes.contains("test]")
+        || attributes.contains("test(")
+        || attributes.trim_end().ends_with("pub async")
 }
 
 #[cfg(test)]
@@ -98,7 +109,8 @@ mod tests {
     fn names_missing_files_only() {
         assert_eq!(fault_of("src/no_such_file.rs"), Some("no such file"));
         assert_eq!(fault_of("/api/events"), None);
-        assert!(has_test("fn begins() {}\ntest('stops', …", "begins"));
+        assert!(has_test("#[test]\nfn begins() {}\ntest('stops', …", "begins"));
+        assert!(!has_test("#[test]\nfn other() {}\n\nfn begins() {}", "begins"));
         assert!(has_test("test('stops at once', …", "stops at once"));
         assert!(!has_test("// begins, stops", "begins"));
         assert_eq!(fault_of("application/json"), None);

@@ -59,6 +59,9 @@ pub async fn measure(
             killed.complaints.push(complaint.to_string());
         }
     }
+    if killed.seen == 0 {
+        return Err("the server was killed before anybody had seen an event".into());
+    }
     killed.complaints.truncate(3);
     parlor.stop().await?;
     Ok(killed)

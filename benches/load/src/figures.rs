@@ -236,6 +236,8 @@ pub struct Report {
     pub stored: Option<StoredResult>,
     pub browser: Option<BrowserResult>,
     pub largest: Option<BrowserResult>,
+    /// True if a chosen measurement was not possible.
+    pub has_missing: bool,
 }
 
 impl Report {
@@ -243,9 +245,11 @@ impl Report {
     pub fn has_failed(&self) -> bool {
         let slow = self.slow.as_ref().map(|slow| slow.faults);
         let reconnect = self.reconnect.as_ref().map(|reconnect| reconnect.faults);
-        self.load
-            .iter()
-            .any(|load| load.faults != Faults::default() || load.completed != load.runs)
+        self.has_missing
+            || self
+                .load
+                .iter()
+                .any(|load| load.faults != Faults::default() || load.completed != load.runs)
             || [slow, reconnect]
                 .into_iter()
                 .flatten()

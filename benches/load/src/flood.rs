@@ -39,13 +39,19 @@ pub async fn measure(
         let client = ann.clone();
         flood.spawn(async move {
             loop {
-                load::run(client.clone(), tokens, 0.0, false).await;
+                let run = load::run(client.clone(), tokens, 0.0, false).await;
+                if let Some(fault) = run.first_fault {
+                    return fault;
+                }
             }
         });
     }
     // The flood has begun when an answer of another user waits as well.
     first_tokens(&ann, 1).await?;
     let flooded = first_tokens(&ben, answers).await?;
+    if let Some(ended) = flood.try_join_next() {
+        return Err(["an answer of the flood failed: ", &ended?].concat().into());
+    }
     flood.shutdown().await;
     parlor.kill().await?;
     Ok(FloodResult {

@@ -59,6 +59,9 @@ pub async fn measure(
         sleep(DISCONNECTED_TIME).await;
     }
     parlor.stop().await?;
+    if micros.is_empty() {
+        return Err("the runs ended before a connection was broken".into());
+    }
     Ok(ReconnectResult {
         runs: plan.runs,
         times: micros.len(),

@@ -32,7 +32,10 @@ pub async fn measure(
     plan: &LoadPlan,
 ) -> Result<SlowReadersResult, Error> {
     let parlor = programs.start_parlor("slow", upstream).await?;
-    load::measure(history, &parlor, upstream).await;
+    let made = load::measure(history, &parlor, upstream).await;
+    if made.completed != made.runs {
+        return Err("the events to read could not be made".into());
+    }
     let without = load::measure(plan, &parlor, upstream).await;
 
     let before = machine::resident_mb(parlor.pid());

@@ -90,7 +90,7 @@ async fn measure_requests(
     let mut micros = Vec::new();
     for path in paths {
         let started = Instant::now();
-        client.get(&path).await?.bytes().await?;
+        client.get_compressed(&path).await?.bytes().await?;
         micros.push(u32::try_from(started.elapsed().as_micros())?);
     }
     Ok(Percentiles::from_micros(micros))

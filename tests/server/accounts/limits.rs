@@ -57,10 +57,13 @@ async fn failed_attempts_have_to_wait() {
             }
             assert_eq!(page.status(), 401);
         }
+        // At once: the wait is short.
+        if name == "ann" {
+            let right = team.sign_in_from("203.0.113.1", name, PASSWORD).await;
+            assert_eq!(right.status(), 429, "the right password has to wait too");
+        }
         expect_wait(limited.expect("a limit per account")).await;
     }
-    let right = team.sign_in_from("203.0.113.1", "ann", PASSWORD).await;
-    assert_eq!(right.status(), 429, "the right password has to wait too");
     assert_eq!(ann.status().await, 200, "sessions go on");
 }
 
