@@ -31,6 +31,15 @@ pub fn single_line(text: &str, limit: usize) -> String {
     truncate_chars(&line, limit)
 }
 
+/// Returns the first names of a list, and how many more there are: "a, b, or one of 3 more".
+pub fn join_first(names: &[String], max: usize) -> String {
+    let named = names[..names.len().min(max)].join(", ");
+    match names.len().saturating_sub(max) {
+        0 => named,
+        more => format!("{named}, or one of {more} more"),
+    }
+}
+
 fn strip_formatting_tags(text: &str) -> String {
     let mut untagged = String::with_capacity(text.len());
     let mut rest = text;

@@ -99,7 +99,7 @@ fn refused(refusal: &CallRefusal) -> ApiError {
 }
 
 /// The maximum number of models that the error about a file lists.
-const MAX_LISTED_MODELS: usize = 5;
+const MAX_LISTED_ALTERNATIVES: usize = 5;
 
 fn file_not_taken(file: &FileNotTaken) -> ApiError {
     let FileNotTaken {
@@ -121,7 +121,7 @@ fn file_not_taken(file: &FileNotTaken) -> ApiError {
         [] => format!("No listed model is known to read {what}."),
         others => format!(
             "These do: {}.",
-            others[..others.len().min(MAX_LISTED_MODELS)].join(", ")
+            others[..others.len().min(MAX_LISTED_ALTERNATIVES)].join(", ")
         ),
     };
     ApiError::new(

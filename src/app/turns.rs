@@ -8,7 +8,7 @@ use crate::{
     },
     providers::UnknownModel,
     storage::Change,
-    text::truncate_chars,
+    text::{join_first, truncate_chars},
 };
 
 /// The maximum number of models that the error for an unknown model lists.
@@ -67,13 +67,11 @@ pub(super) fn unknown_model_error(unknown: &UnknownModel) -> ApiError {
         models,
         hint,
     } = unknown;
-    let named = models[..models.len().min(MAX_LISTED_MODELS)].join(", ");
-    let others = match (models.len(), models.len().saturating_sub(MAX_LISTED_MODELS)) {
-        (0, _) => "GET /api/models lists the models.".to_owned(),
-        (_, 0) => format!("Choose one of these: {named}."),
-        (_, more) => {
-            format!("Choose one of these: {named}, or one of {more} more (GET /api/models has all).")
-        }
+    let named = join_first(models, MAX_LISTED_MODELS);
+    let others = match models.len() {
+        0 => "GET /api/models lists the models.".to_owned(),
+        1..=MAX_LISTED_MODELS => format!("Choose one of these: {named}."),
+        _ => format!("Choose one of these: {named} (GET /api/models has all)."),
     };
     let message = truncate_chars(message, MAX_QUOTED_CHARS);
     ApiError::new(

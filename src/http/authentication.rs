@@ -7,7 +7,7 @@ use super::{
     client::Client,
     error_response::{accepts_html, is_program_path},
     origin::RequestHead,
-    security::{Admission, Rejection, is_api, is_rpc},
+    security::{Admission, is_api, is_rpc},
     shared,
 };
 use crate::{
@@ -121,29 +121,28 @@ async fn by_proxy(app: &AppState, headers: &HeaderMap) -> Result<Identity, ApiEr
 
 /// Rejects a request without an identity. People who open a page are led to the one for signing in; a form is refused, so
 /// that going back finds its text.
-pub async fn reject(app: &AppState, head: RequestHead<'_>) -> Result<Admission, Rejection> {
+pub async fn reject(app: &AppState, head: RequestHead<'_>) -> Result<Admission, ApiError> {
     let path = head.uri.path();
     if is_rpc(path) {
         return Err(ApiError::new(
             ErrorCode::SignedOut,
             "You are signed out. What you wrote is kept in this browser; sign in again to go on.",
-        )
-        .into());
+        ));
     }
     if app.accounts.mode() == AuthMode::Proxy {
         let message =
             "The proxy named no user (setting accounts.user_header). Nothing was done; sign in there.";
-        return Err(unauthorized(message).into());
+        return Err(unauthorized(message));
     }
     if is_program_path(path) || !accepts_html(head.headers) {
         let message =
             "This needs an API token from Parlor’s settings, as “Authorization: Bearer …”. Nothing was done.";
-        return Err(unauthorized(message).into());
+        return Err(unauthorized(message));
     }
     if !matches!(*head.method, Method::GET | Method::HEAD) {
         let message = "You are signed out. Nothing was done. Go back: your text is still in the form. Sign in in another tab, then send \
                    it again.";
-        return Err(unauthorized(message).into());
+        return Err(unauthorized(message));
     }
     let page = if app.accounts.needs_setup().await? {
         SETUP_PATH.to_owned()

@@ -2,16 +2,16 @@
 
 use axum::{
     Router,
-    http::{HeaderValue, header},
-    response::{Html, IntoResponse, Response},
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
     routing::get,
 };
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
+use super::document::Document;
 use crate::{
     app::AppState,
-    assets::Manifest,
     payloads,
     protocol::{Payload, RawJson},
     ui::design,
@@ -34,33 +34,14 @@ async fn stylesheet() -> Response {
 async fn show() -> Response {
     let views = examples().iter().map(payloads::view).collect();
     let content = design::render(views);
-    let page = view! {
-        <!DOCTYPE html>
-        <html lang="en">
-            <head>
-                <meta charset="utf-8"/>
-                <meta name="viewport" content="width=device-width, initial-scale=1"/>
-                <meta name="color-scheme" content="light dark"/>
-                <title>"Design · Parlor"</title>
-                <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
-                <link rel="stylesheet" href=Manifest::current().css/>
-                <link rel="stylesheet" href=STYLESHEET_PATH/>
-            </head>
-            <body>
-                <main class="design">
-                    <h1>"Design"</h1>
-                    <div inner_html=content></div>
-                </main>
-            </body>
-        </html>
+    let document = Document {
+        status: StatusCode::OK,
+        title: "Design",
+        classes: ("", "design"),
+        style: Some(STYLESHEET_PATH),
+        content: view! { <div inner_html=content></div> },
     };
-    let policy =
-        "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'";
-    let mut response = Html(page.to_html()).into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
-    response
+    document.respond()
 }
 
 /// A payload of each type, and data of an unknown one.

@@ -28,14 +28,19 @@ pub fn respond(uri: &Uri, request: &HeaderMap, error: ApiError) -> Response {
         return rpc::respond(&error);
     }
     if !is_program_path(path) && accepts_html(request) {
-        return message_page(
-            status(&error),
-            "Parlor refused this request",
-            &error.message,
-            None,
-        );
+        let title = "Parlor refused this request";
+        let mut response = message_page(status(&error), title, &error.message, None);
+        add_retry_after(response.headers_mut(), error.retry_after);
+        return response;
     }
     Problem(error).into_response()
+}
+
+/// Adds the number of seconds after which the same request may succeed, if it is known.
+pub fn add_retry_after(headers: &mut HeaderMap, seconds: Option<u64>) {
+    if let Some(seconds) = seconds {
+        headers.insert(header::RETRY_AFTER, seconds.into());
+    }
 }
 
 /// Responds to a method that a path does not support. The router adds `Allow`.

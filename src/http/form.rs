@@ -2,16 +2,18 @@
 
 use axum::{
     extract::{Form, rejection::FormRejection},
-    http::{HeaderValue, StatusCode, header},
-    response::{Html, IntoResponse, Redirect, Response},
+    http::StatusCode,
+    response::{IntoResponse, Redirect, Response},
 };
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::error_response::status;
+use super::{
+    document::Document,
+    error_response::{add_retry_after, status},
+};
 use crate::{
     app::{self, Caller, fingerprint, turns},
-    assets::Manifest,
     protocol::{
         ApiError, ConversationId, ErrorCode, IntentId, Interaction, MessageId, error::excerpt,
         intent::SendMessage, model_list::ModelInfo,
@@ -156,40 +158,15 @@ fn rejection_page(error: &ApiError, mut composed: ComposerForm, models: Vec<Mode
     let alone = again
         .is_none()
         .then(|| view! { <a class="button" href=back>"Back"</a> });
-    let page = view! {
-        <!DOCTYPE html>
-        <html lang="en">
-            <head>
-                <meta charset="utf-8"/>
-                <meta name="viewport" content="width=device-width, initial-scale=1"/>
-                <meta name="color-scheme" content="light dark"/>
-                <title>"Not sent · Parlor"</title>
-                <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
-                <link rel="stylesheet" href=Manifest::current().css/>
-            </head>
-            <body>
-                <main class="refused">
-                    <h1>"Not sent"</h1>
-                    <p role="alert">{message}</p>
-                    {again}
-                    {alone}
-                </main>
-            </body>
-        </html>
+    let document = Document {
+        status: status(error),
+        title: "Not sent",
+        classes: ("", "refused"),
+        style: None,
+        content: view! { <p role="alert">{message}</p> {again} {alone} },
     };
-    let mut response = (status(error), Html(page.to_html())).into_response();
-    let headers = response.headers_mut();
-    if let Some(seconds) = error.retry_after {
-        headers.insert(header::RETRY_AFTER, seconds.into());
-    }
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(
-        header::CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static(
-            "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
-             frame-ancestors 'none'",
-        ),
-    );
+    let mut response = document.respond();
+    add_retry_after(response.headers_mut(), error.retry_after);
     response
 }
 

@@ -33,6 +33,7 @@ mod cors;
 #[cfg(debug_assertions)]
 mod design;
 mod diagnostics;
+mod document;
 mod error_response;
 mod event_stream;
 mod files;

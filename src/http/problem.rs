@@ -16,7 +16,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::error_response::status;
+use super::error_response::{add_retry_after, status};
 use crate::{
     app::not_found,
     protocol::{ApiError, ConversationId, ErrorCode, MessageId, error::excerpt},
@@ -54,11 +54,7 @@ impl IntoResponse for Problem {
             message,
             &CommonExtensions::default(),
         );
-        if let Some(seconds) = retry_after {
-            response
-                .headers_mut()
-                .insert(header::RETRY_AFTER, (*seconds).into());
-        }
+        add_retry_after(response.headers_mut(), *retry_after);
         // The layer of `/rpc` formats errors differently.
         response.extensions_mut().insert(self.0);
         response

@@ -11,8 +11,6 @@
 //! sends a token by itself, so it cannot be used in the user's name. A request with an invalid token is
 //! rejected; it does not count as one without a token.
 
-use std::time::Duration;
-
 use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderValue, header},
@@ -68,14 +66,7 @@ pub async fn guard(State(app): State<AppState>, mut request: Request, next: Next
             }
             call_next(request, next).await
         }
-        Err(rejection) => {
-            let mut response = error_response::respond(request.uri(), request.headers(), rejection.error);
-            if let Some(wait) = rejection.retry_after {
-                let seconds = HeaderValue::from(whole_seconds(wait));
-                response.headers_mut().insert(header::RETRY_AFTER, seconds);
-            }
-            response
-        }
+        Err(error) => error_response::respond(request.uri(), request.headers(), error),
     };
     let headers = response.headers_mut();
     add_security_headers(headers, &client);
@@ -137,34 +128,18 @@ pub(super) enum Admission {
     Granted(Identity),
 }
 
-/// A rejected request.
-pub(super) struct Rejection {
-    error: ApiError,
-    /// The time after which the request may succeed.
-    retry_after: Option<Duration>,
-}
-
-impl<E: Into<ApiError>> From<E> for Rejection {
-    fn from(error: E) -> Self {
-        Self {
-            error: error.into(),
-            retry_after: None,
-        }
-    }
-}
-
 /// Returns the admission of a request.
 ///
 /// # Errors
 ///
 /// If the request is rejected.
-async fn admit(app: &AppState, head: RequestHead<'_>, client: &Client) -> Result<Admission, Rejection> {
+async fn admit(app: &AppState, head: RequestHead<'_>, client: &Client) -> Result<Admission, ApiError> {
     let (path, headers) = (head.uri.path(), head.headers);
     let allowed = &app.settings.server.allowed_hosts;
     let host = head.check_host(allowed)?;
     if head.is_upgrade() {
         let message = "Parlor supports HTTP only, no WebSockets. Nothing was done.";
-        return Err(ApiError::new(ErrorCode::Forbidden, message).into());
+        return Err(ApiError::new(ErrorCode::Forbidden, message));
     }
     if headers.get_all(header::CONTENT_TYPE).iter().nth(1).is_some() {
         let message = "The request has more than one Content-Type. Nothing was done.";
@@ -209,7 +184,7 @@ fn count_request(
     path: &str,
     identity: Option<&Identity>,
     client: &Client,
-) -> Result<(), Rejection> {
+) -> Result<(), ApiError> {
     if app.accounts.mode() == AuthMode::None || assets::is_asset(path) {
         return Ok(());
     }
@@ -218,12 +193,10 @@ fn count_request(
         None => RequestKey::Address(client.address),
     };
     let counted = app.accounts.count_request(key);
-    counted.map_err(|wait| Rejection {
-        error: ApiError::new(
-            ErrorCode::TooManyRequests,
-            "Too many requests (setting accounts.requests_per_minute). Nothing was done; try again in a moment.",
-        ),
-        retry_after: Some(wait),
+    counted.map_err(|wait| {
+        let message =
+            "Too many requests (setting accounts.requests_per_minute). Nothing was done; try again in a moment.";
+        ApiError::new(ErrorCode::TooManyRequests, message).with_retry_after(Some(whole_seconds(wait)))
     })
 }
 

@@ -6,6 +6,7 @@ use crate::{
     agent::run_error,
     model::{ModelError, ModelErrorKind},
     protocol::{Dollars, number_format::group_digits},
+    text::join_first,
 };
 
 /// The maximum number of models that a refusal lists.
@@ -71,12 +72,7 @@ impl CallRefusal {
                 "None of the models is for you: ask an administrator.".into()
             }
             Self::Model { allowed, .. } => {
-                let named = allowed[..allowed.len().min(MAX_LISTED_MODELS)].join(", ");
-                let more = match allowed.len().saturating_sub(MAX_LISTED_MODELS) {
-                    0 => String::new(),
-                    more => format!(", or one of {more} more"),
-                };
-                format!("Choose one of these: {named}{more}.")
+                format!("Choose one of these: {}.", join_first(allowed, MAX_LISTED_MODELS))
             }
             Self::Tokens { wait, .. } | Self::Cost { wait, .. } => format!(
                 "The next day begins at midnight UTC, in {}; an administrator can raise the limit.",

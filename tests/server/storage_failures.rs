@@ -1,7 +1,7 @@
 //! A database that cannot be written: requests fail at once, runs wait, and everything continues by itself
 //! afterwards.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::support::{Parlor, event_types, joined_deltas, read_json};
 use serde_json::{Value, json};

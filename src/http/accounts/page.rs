@@ -1,20 +1,20 @@
 //! The common parts of the account pages.
 
-use std::{sync::LazyLock, time::Duration};
+use std::time::Duration;
 
 use axum::{
     extract::rejection::FormRejection,
-    http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
-    response::{Html, IntoResponse, Redirect, Response},
+    http::{HeaderMap, StatusCode, Uri, header},
+    response::{IntoResponse, Redirect, Response},
 };
-use base64::{Engine, prelude::BASE64_STANDARD};
 use leptos::prelude::*;
-use ring::digest::{SHA256, digest};
 
 use crate::{
     app::accounts::{Accounts, AttemptError},
-    assets::Manifest,
-    http::{error_response::status, page::THEME_SCRIPT},
+    http::{
+        document::Document,
+        error_response::{add_retry_after, status},
+    },
     protocol::{ApiError, ErrorCode},
 };
 
@@ -31,44 +31,17 @@ impl IntoResponse for NoAccounts {
     }
 }
 
-/// The policy of the pages: one script, which applies the chosen theme.
-static POLICY: LazyLock<String> = LazyLock::new(|| {
-    let hash = BASE64_STANDARD.encode(digest(&SHA256, THEME_SCRIPT.as_bytes()));
-    format!(
-        "default-src 'none'; script-src 'sha256-{hash}'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
-         frame-ancestors 'none'"
-    )
-});
-
 /// Returns a page.
 pub fn respond(status: StatusCode, title: &'static str, content: impl IntoView) -> Response {
-    let page = view! {
-        <!DOCTYPE html>
-        <html lang="en">
-            <head>
-                <meta charset="utf-8"/>
-                <meta name="viewport" content="width=device-width, initial-scale=1"/>
-                <meta name="color-scheme" content="light dark"/>
-                <title>{[title, " · Parlor"].concat()}</title>
-                <script>{THEME_SCRIPT}</script>
-                <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
-                <link rel="stylesheet" href=Manifest::current().css/>
-            </head>
-            <body class="account-body">
-                <main class="account-page">
-                    <h1>{title}</h1>
-                    {content}
-                </main>
-            </body>
-        </html>
-    };
-    let mut response = (status, Html(page.to_html())).into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if let Ok(policy) = HeaderValue::from_str(&POLICY) {
-        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    let classes = ("account-body", "account-page");
+    Document {
+        status,
+        title,
+        classes,
+        style: None,
+        content,
     }
-    response
+    .respond()
 }
 
 /// Returns a page with an error only.
@@ -85,15 +58,16 @@ pub fn failure(title: &'static str, error: &ApiError) -> Response {
 pub struct FormError {
     pub status: StatusCode,
     pub message: String,
-    pub retry_after: Option<Duration>,
+    /// In seconds.
+    pub retry_after: Option<u64>,
 }
 
 impl From<ApiError> for FormError {
     fn from(error: ApiError) -> Self {
         Self {
             status: status(&error),
+            retry_after: error.retry_after,
             message: error.message,
-            retry_after: None,
         }
     }
 }
@@ -108,7 +82,7 @@ impl From<AttemptError> for FormError {
                     "Too many attempts. Nothing was changed; try again in {}.",
                     in_words(wait)
                 ),
-                retry_after: Some(wait),
+                retry_after: Some(whole_seconds(wait)),
             },
         }
     }
@@ -131,11 +105,7 @@ pub fn form(title: &'static str, error: Option<FormError>, content: impl IntoVie
     let retry_after = error.as_ref().and_then(|error| error.retry_after);
     let message = error.map(|error| view! { <p class="account-error" role="alert">{error.message}</p> });
     let mut response = respond(status, title, view! { {message} {content} });
-    if let Some(wait) = retry_after {
-        response
-            .headers_mut()
-            .insert(header::RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
-    }
+    add_retry_after(response.headers_mut(), retry_after);
     response
 }
 
