@@ -143,14 +143,14 @@ async fn admit(app: &AppState, head: RequestHead<'_>, client: &Client) -> Result
     }
     if headers.get_all(header::CONTENT_TYPE).iter().nth(1).is_some() {
         let message = "The request has more than one Content-Type. Nothing was done.";
-        return Err(ApiError::new(ErrorCode::BadRequest, message).into());
+        return Err(ApiError::new(ErrorCode::BadRequest, message));
     }
     if is_api(path) {
         if cors::is_preflight(head.method, headers) {
             return Ok(Admission::Preflight);
         }
     } else if tokens::has_authorization(headers) {
-        return Err(tokens::unauthorized("API tokens are accepted under /api/ only.").into());
+        return Err(tokens::unauthorized("API tokens are accepted under /api/ only."));
     }
     let identified = authentication::identify(app, head, client).await;
     // Rejected requests count too: they may be guesses of tokens.
