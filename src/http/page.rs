@@ -128,17 +128,21 @@ fn shell() -> impl IntoView {
     let user = user.map(|access| access.user_id.to_string());
     let signed_out = user.is_some().then(signed_out_notice);
     let Manifest { js, wasm, css, .. } = Manifest::current();
-    // A conversation is not hydrated without this module, so it must not load after everything else.
-    let markdown = wasm
+    // A conversation is not hydrated without these modules, so they must not load after everything else.
+    let folder = wasm
         .rsplit_once('/')
-        .filter(|_| uri.path().starts_with("/c/") || is_shared);
-    let markdown = markdown.map(|(folder, _)| [folder, "/split_markdown.wasm"].concat());
+        .filter(|_| uri.path().starts_with("/c/") || is_shared)
+        .map(|(folder, _)| folder);
+    let modules = folder.map(|folder| {
+        let url = |name: &str| [folder, "/split_", name, ".wasm"].concat();
+        ["transcript", "markdown"].map(|name| view! { <link rel="preload" href=url(name) r#as="fetch" r#type="application/wasm" crossorigin=""/> }).to_vec()
+    });
     let start = format!("const js = {js:?}, wasm = {wasm:?};\n{START_SCRIPT}");
     let preloaded = (!is_plain).then(|| {
         view! {
             <link rel="modulepreload" href=js/>
             <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin=""/>
-            {markdown.map(|file| view! { <link rel="preload" href=file r#as="fetch" r#type="application/wasm" crossorigin=""/> })}
+            {modules}
         }
     });
     let script = if is_plain { PLAIN_SCRIPT.to_owned() } else { start };

@@ -81,10 +81,9 @@ fn fault_of(name: &str) -> Option<&'static str> {
 
 /// Returns true if a source file has a Rust test with this name, or an end-to-end test with this title.
 fn has_test(source: &str, test: &str) -> bool {
-    let mut functions = source
-        .match_indices(&format!("fn {test}("))
-        .map(|(start, _)| start);
-    functions.any(|start| is_test(&source[..start])) || source.contains(&format!("test('{test}'"))
+    let function = format!("fn {test}(");
+    let mut functions = source.match_indices(&function);
+    functions.any(|(start, _)| is_test(&source[..start])) || source.contains(&format!("test('{test}'"))
 }
 
 /// Returns true if the function after this text is a test: it has such an attribute, or is a case of the storage's suite.

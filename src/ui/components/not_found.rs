@@ -14,7 +14,7 @@ pub fn not_found_notice(what: &'static str) -> AnyView {
 }
 
 /// The notice's code, which is loaded on demand, since it is rarely seen.
-#[wasm_split(not_found, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
+#[wasm_split(overlays, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
 pub fn code(what: &'static str) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || notice(what)))
 }

@@ -27,7 +27,7 @@ pub fn ModelDialog(
     }
 }
 
-#[wasm_split(models, wasm_split_path = leptos::wasm_split, fallible)]
+#[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn code(
     is_open: RwSignal<bool>,
     anchor: NodeRef<html::Button>,

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// The dialog for one answer.
-#[wasm_split(diagnostics, wasm_split_path = leptos::wasm_split, fallible)]
+#[wasm_split(overlays, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn code(diagnosis: DiagnosticsDialog, id: MessageId) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || frame(diagnosis, id)))
 }

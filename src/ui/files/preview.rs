@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The dialog for one file.
-#[wasm_split(file_preview, wasm_split_path = leptos::wasm_split, fallible)]
+#[wasm_split(overlays, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn code(id: AttachmentId, name: String, is_open: RwSignal<bool>) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || dialog(id, name.clone(), is_open)))
 }

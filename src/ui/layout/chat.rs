@@ -12,7 +12,7 @@ use crate::ui::{
     state::page_registry::PageRegistry, state::page_registry::use_page_registry, state::route::Route,
     state::snapshot::OpenedPage, state::snapshot::PageCodec, state::snapshot::PageSnapshot,
     state::tray::Tray, state::tray::use_tray, state::use_conversation_list, state::use_conversations,
-    state::use_navigation, transcript::Conversation, tray::tray,
+    state::use_navigation, transcript::conversation, transcript::start_loading, tray::tray,
 };
 
 /// The whole page. The server waits for the page's snapshots and renders them; the browser finds them in the page.
@@ -67,6 +67,7 @@ pub(in crate::ui) fn render_snapshot(page: PageSnapshot, navigation: Navigation)
     Effect::new(move |_| {
         stores.start();
         use_tray().restore();
+        start_loading();
         browser::set_started();
     });
     Effect::new(move |before: Option<Route>| {
@@ -170,7 +171,7 @@ fn skip_to(event: ev::MouseEvent, to: &str) {
 fn route_view(route: Route) -> AnyView {
     match route {
         Route::New => view! { <Welcome/> }.erase(),
-        Route::Conversation(id) => view! { <Conversation view=use_conversations().view(id)/> }.erase(),
+        Route::Conversation(id) => conversation(use_conversations().view(id)),
         Route::Page(page) => {
             let entry = use_page_registry().page(page);
             entry.map_or_else(not_found, |entry| (entry.view)())

@@ -12,7 +12,10 @@ pub async fn prepare() {
     loop {
         // One after the other: most of them are in the same file.
         let is_there = |name: &str| browser::exists(&["[data-lazy=", name, "]"].concat());
-        let mut are_here = (!is_there("not_found") || not_found::load().await.is_ok())
+        let has_conversation =
+            is_there("tray") || is_there("shared") || browser::current_url().starts_with("/c/");
+        let mut are_here = (!has_conversation || transcript::load().await.is_ok())
+            && (!is_there("not_found") || not_found::load().await.is_ok())
             && (!is_there("settings") || settings::load().await.is_ok())
             && (!is_there("shared") || shared_page::load().await.is_ok())
             && (!is_there("markdown") || markdown::load_markdown().await.is_ok())

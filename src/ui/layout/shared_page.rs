@@ -16,7 +16,7 @@ use crate::{
         runtime::lazy::lazy_view, runtime::shared_view::SharedView, runtime::when::When, state::Navigation,
         state::SharedFollower, state::Stores, state::page_registry::PageRegistry, state::route,
         state::route::Route, state::snapshot::PageCodec, state::snapshot::PageSnapshot,
-        state::use_conversations, transcript::Conversation,
+        state::use_conversations, transcript::conversation,
     },
 };
 
@@ -33,8 +33,8 @@ pub fn shared_page(key: String) -> AnyView {
     lazy_view(move || code(key.clone()))
 }
 
-/// In the file that shows answers, which this page needs in any case. The chat does not need this page.
-#[wasm_split(markdown, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
+/// In the file that shows conversations, which this page needs in any case.
+#[wasm_split(transcript, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
 pub fn code(key: String) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || page(key.clone())))
 }
@@ -148,7 +148,7 @@ fn layout(follower: SharedFollower, shared: SharedConversation) -> AnyView {
             "This conversation is no longer shared",
             "The share has ended. Ask the person who gave you the address if you need it again.".into(),
         ),
-        false => view! { <Conversation view=view.clone()/> }.erase(),
+        false => conversation(view.clone()),
     };
     view! {
         <div class="app shared-app" data-lazy="shared">

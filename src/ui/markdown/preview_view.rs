@@ -35,7 +35,7 @@ pub struct PreviewSource {
 }
 
 /// Makes the view of a preview.
-#[wasm_split(preview, wasm_split_path = leptos::wasm_split, fallible)]
+#[wasm_split(panel, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn preview(source: PreviewSource) -> Result<LazyView, LoadError> {
     let PreviewSource {
         kind,

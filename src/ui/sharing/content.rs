@@ -19,7 +19,7 @@ use crate::{
 const HEADING: &str = "#sharing-title";
 
 /// The dialog for one conversation. `button` opened it.
-#[wasm_split(sharing, wasm_split_path = leptos::wasm_split, fallible)]
+#[wasm_split(overlays, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn code(dialog: ShareDialog, id: ConversationId, button: String) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || frame(dialog, id, button.clone())))
 }

@@ -55,7 +55,7 @@ impl Gallery {
     }
 }
 
-#[wasm_split(gallery, wasm_split_path = leptos::wasm_split, fallible)]
+#[wasm_split(overlays, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn gallery_view(gallery: Gallery) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || view! { <Dialog gallery/> }.erase()))
 }

@@ -25,7 +25,9 @@ pub use self::{
     tool::{load_image, load_tool},
 };
 
-use leptos::{html, prelude::*};
+use std::sync::Arc;
+
+use leptos::{html, prelude::*, wasm_split::wasm_split};
 
 use self::{
     answer::Answer, footer::SiblingStep, gallery::Gallery, older::OlderMessages, question::UserMessage,
@@ -38,10 +40,30 @@ use super::{
 use crate::protocol::{ConversationId, MessageId, RunStatus};
 use crate::ui::{
     components::icons, components::not_found::not_found_notice, runtime::each::Each, runtime::erase::Erase,
-    runtime::shared_view::is_read_only, runtime::when::When, state::drafts, state::route::Route,
+    runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::LoadFuture, runtime::lazy::lazy_view,
+    runtime::lazy::retry_until_loaded, runtime::shared_view::is_read_only, runtime::when::When,
+    state::drafts, state::route::Route,
 };
 
-/// A conversation, or the reason why it is not shown.
+/// Shows a conversation, or the reason why it is not shown.
+pub fn conversation(view: ConversationView) -> AnyView {
+    lazy_view(move || code(view.clone()))
+}
+
+/// Loaded right after the first page, since a new chat is shown without it.
+#[wasm_split(transcript, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
+pub fn code(view: ConversationView) -> Result<LazyView, LoadError> {
+    Ok(Arc::new(move || {
+        view! { <Conversation view=view.clone()/> }.erase()
+    }))
+}
+
+/// Starts loading the code, so that it is there before the first message is sent.
+pub fn start_loading() {
+    let load = || -> LoadFuture<()> { Box::pin(async { Ok(load().await?) }) };
+    retry_until_loaded(load, || true, || {}, |()| {});
+}
+
 #[component]
 pub fn Conversation(view: ConversationView) -> impl IntoView {
     let conversations = use_conversations();

@@ -14,7 +14,7 @@ use crate::{
         runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::when::When, state::ConversationPhase,
         state::route::Route, state::tray::TrayPage, state::tray::use_tray, state::use_conversation_list,
         state::use_conversations, state::use_models, state::use_navigation, state::use_run_intents,
-        transcript::Conversation,
+        transcript::conversation,
     },
 };
 
@@ -89,7 +89,7 @@ fn OpenTray() -> impl IntoView {
     });
     let scene = move || match chat_route.get() {
         Route::New => tray_welcome(),
-        Route::Conversation(id) => view! { <Conversation view=conversations.view(id)/> }.erase(),
+        Route::Conversation(id) => conversation(conversations.view(id)),
         Route::Page(_) | Route::Settings | Route::NotFound => ().into_any(),
     };
     view! {
