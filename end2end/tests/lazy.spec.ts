@@ -5,9 +5,9 @@ import { expect, test } from '../support/test.ts';
 
 const missing = '/c/0199f6a2-7b1e-7cc0-9f52-0a6c4f0c8a11';
 const notice = (page: Page) => page.getByRole('heading', { name: 'This conversation does not exist.' });
-const parts = '**/split_not_found.wasm';
+const parts = '**/split_overlays.wasm';
 const reader = '**/split_markdown.wasm';
-const isPart = (response: Response) => response.url().endsWith('/split_not_found.wasm');
+const isPart = (response: Response) => response.url().endsWith('/split_overlays.wasm');
 
 test.beforeEach(({ browserLog }) => browserLog.allow(/status of 404/));
 
@@ -22,7 +22,7 @@ async function openUnknownUrl(page: Page): Promise<void> {
 
 test('a rare view is loaded once, when first shown', async ({ chat, page }) => {
   const loaded: string[] = [];
-  page.on('request', (request) => loaded.push(...(request.url().includes('/split_not_found') ? [request.url()] : [])));
+  page.on('request', (request) => loaded.push(...(request.url().includes('/split_overlays') ? [request.url()] : [])));
   await chat.open();
   await expect(chat.send).toBeVisible();
   expect(loaded).toEqual([]);
@@ -98,6 +98,20 @@ test('shows plain text until the Markdown code loads', async ({ browserLog, chat
   await expect(chat.answers).toContainText('It is bold now.');
 });
 
+test('shows a new message once the code of conversations loads', async ({ browserLog, chat, page }) => {
+  browserLog.allowLostConnections();
+  const transcript = '**/split_transcript.wasm';
+  await page.route(transcript, (route) => route.abort());
+  await chat.open();
+  await chat.message.fill('Hello');
+  await chat.message.press('Enter');
+  await expect(page.getByRole('alert').filter({ hasText: 'could not be loaded' })).toBeVisible();
+  // It is retried automatically. The answer has not waited for it.
+  await page.unroute(transcript);
+  await chat.done();
+  await expect(chat.questions).toContainText('Hello');
+});
+
 test('loads the composer’s extra code once the network allows', async ({ browserLog, chat, page }) => {
   browserLog.allowLostConnections();
   const extras = '**/split_composer.wasm';
@@ -112,17 +126,17 @@ test('loads the composer’s extra code once the network allows', async ({ brows
   await expect(gauge).toBeVisible();
 });
 
-test('a conversation page loads the Markdown code directly', async ({ chat, page }) => {
+test('a conversation page loads its code directly', async ({ chat, page }) => {
   await chat.open();
   await chat.say('Hello');
   await chat.done();
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname.split('/').at(-1)!));
   await chat.reload();
-  const [first, reads] = [asked.indexOf('parlor.js'), asked.indexOf('split_markdown.wasm')];
-  expect(first).toBeGreaterThan(-1);
-  // Before any of its code has run.
-  expect(reads).toBeGreaterThan(-1);
-  expect(reads).toBeLessThan(asked.indexOf('__wasm_split.js'));
-  expect(asked.filter((file) => file === 'split_markdown.wasm')).toHaveLength(1);
+  expect(asked).toContain('parlor.js');
+  for (const file of ['split_transcript.wasm', 'split_markdown.wasm', 'chunks.bin']) {
+    expect(asked.filter((other) => other === file)).toHaveLength(1);
+    // Before any of its code has run.
+    expect(asked.indexOf(file)).toBeLessThan(asked.indexOf('__wasm_split.js'));
+  }
 });

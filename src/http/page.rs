@@ -134,8 +134,12 @@ fn shell() -> impl IntoView {
         .filter(|_| uri.path().starts_with("/c/") || is_shared)
         .map(|(folder, _)| folder);
     let modules = folder.map(|folder| {
-        let url = |name: &str| [folder, "/split_", name, ".wasm"].concat();
-        ["transcript", "markdown"].map(|name| view! { <link rel="preload" href=url(name) r#as="fetch" r#type="application/wasm" crossorigin=""/> }).to_vec()
+        let files = ["split_transcript.wasm", "split_markdown.wasm", "chunks.bin"];
+        let preload = |file: &str| {
+            let url = [folder, "/", file].concat();
+            view! { <link rel="preload" href=url r#as="fetch" crossorigin=""/> }
+        };
+        files.map(preload).to_vec()
     });
     let start = format!("const js = {js:?}, wasm = {wasm:?};\n{START_SCRIPT}");
     let preloaded = (!is_plain).then(|| {

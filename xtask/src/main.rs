@@ -14,6 +14,7 @@
 )]
 
 mod cargo;
+mod chunks;
 mod css;
 mod dependencies;
 mod dev;
