@@ -5,8 +5,13 @@ use crate::{
     figures::AssetSize,
 };
 
-/// The parser of Markdown. A page without Markdown does not wait for it, but each page loads it at the end.
-const MARKDOWN_WASM: &str = "split_markdown.wasm";
+/// The code of conversations and of Markdown. A new chat does not wait for it, but each page loads it at the end.
+const LAZY_FILES: [&str; 4] = [
+    "__wasm_split.js",
+    "chunks.bin",
+    "split_transcript.wasm",
+    "split_markdown.wasm",
+];
 
 /// The kind of assets that are loaded after the page.
 pub const LAZY_KIND: &str = "later";
@@ -20,11 +25,13 @@ pub async fn measure(client: &Client) -> Result<Vec<AssetSize>, Error> {
         if let Some((folder, name)) = path.rsplit_once('/')
             && name.ends_with(".wasm")
         {
-            let reader = measure_asset(client, &[folder, "/", MARKDOWN_WASM].concat()).await?;
-            sent.push(AssetSize {
-                kind: LAZY_KIND.into(),
-                ..reader
-            });
+            for file in LAZY_FILES {
+                let asset = measure_asset(client, &[folder, "/", file].concat()).await?;
+                sent.push(AssetSize {
+                    kind: LAZY_KIND.into(),
+                    ..asset
+                });
+            }
         }
     }
     Ok(sent)
