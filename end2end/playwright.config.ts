@@ -6,7 +6,8 @@ const root = process.getuid?.() === 0;
 export default defineConfig({
   testDir: 'tests',
   outputDir: 'test-results',
-  // Each test has its own server, data and scripted model (support/test.ts), so tests can run in parallel.
+  // Each test has its own server and data, each worker a scripted model server (support/test.ts), so tests can run in
+  // parallel.
   fullyParallel: true,
   workers: 2,
   // A test that passes only at the second attempt has found a problem.

@@ -1,8 +1,23 @@
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';
 
-/** Expects no axe violations in the current page. */
+/** The rules whose result depends on the theme. */
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
+
+/** Expects no axe violations in the current page, in its current theme. */
 export async function expectAccessible(page: Page): Promise<void> {
+  await expectNoViolations(page, new AxeBuilder({ page }));
+}
+
+/** Expects no axe violations in the current page, in either theme. Leaves it light. */
+export async function expectAccessibleInBothThemes(page: Page): Promise<void> {
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await expectNoViolations(page, new AxeBuilder({ page }).withRules(COLOUR_RULES));
+  await page.emulateMedia({ colorScheme: 'light' });
+  await expectAccessible(page);
+}
+
+async function expectNoViolations(page: Page, axe: AxeBuilder): Promise<void> {
   // A running fade-in has a temporary contrast, so animations are finished. (Waiting could take
   // for ever: a scroll-driven animation never finishes.)
   await page.evaluate(() => {
@@ -12,6 +27,6 @@ export async function expectAccessible(page: Page): Promise<void> {
   });
   // Otherwise the results are put together in another page, which takes as long as the analysis. That is needed for
   // frames of other origins, of which Parlor's pages have none but previews of what an answer wrote.
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+  const { violations } = await axe.setLegacyMode().analyze();
   expect(violations.map(({ id, help, nodes }) => ({ id, help, where: nodes.map((node) => node.html) }))).toEqual([]);
 }

@@ -1,4 +1,5 @@
 import { expect, type Locator, type Page } from '@playwright/test';
+import { expectSoon } from './poll.ts';
 
 /** The page in one tab; elements are found by their accessible names. */
 export class Chat {
@@ -49,6 +50,13 @@ export class Chat {
     await this.ready();
   }
 
+  /** The same on a touch screen, where nothing is focused, as a keyboard would cover the screen. */
+  async openWithTouch(path = '/'): Promise<void> {
+    await this.page.goto(path);
+    const state = () => this.page.evaluate(() => document.documentElement.dataset.state);
+    await expectSoon('the page is hydrated', state, 'started');
+  }
+
   async reload(): Promise<void> {
     await this.page.reload();
     await this.ready();
@@ -56,7 +64,9 @@ export class Chat {
 
   /** Waits for hydration, which focuses the message. */
   async ready(): Promise<void> {
-    await expect(this.message).toBeFocused();
+    const state = () =>
+      this.page.evaluate(() => ({ page: document.documentElement.dataset.state, focus: document.activeElement?.id }));
+    await expectSoon('the page is hydrated and the message is focused', state, { page: 'started', focus: 'message' });
   }
 
   /** Chooses a model by typing its name. */
@@ -90,8 +100,16 @@ export class Chat {
 
   /** Waits until no answer is running. */
   async done(): Promise<void> {
-    await expect(this.send).toBeVisible();
-    await expect(this.answers.last().getByRole('button', { name: 'Regenerate' })).toBeVisible();
+    const state = () =>
+      this.page.evaluate(() => {
+        const isShown = (element?: Element | null) => !!element?.checkVisibility({ visibilityProperty: true });
+        const answer = [...document.querySelectorAll('article[aria-label="Answer"]')].at(-1);
+        return {
+          send: isShown(document.querySelector('button[aria-label="Send"]')),
+          regenerate: isShown(answer?.querySelector('button[aria-label="Regenerate"]')),
+        };
+      });
+    await expectSoon('the last answer is finished: its buttons are shown', state, { send: true, regenerate: true });
   }
 
   entry(title: string): Locator {

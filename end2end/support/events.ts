@@ -71,6 +71,13 @@ async function* read(response: Response): AsyncGenerator<ParlorEvent> {
   }
 }
 
+/** Runs a conversation over HTTP to the end of its answer. Returns its path. */
+export async function runConversation(url: string, message: string): Promise<string> {
+  const events = await (await EventStream.chat(url, { message })).rest();
+  if (events.at(-1)?.type !== 'complete') throw new Error(`the answer to “${message}” ended with ${JSON.stringify(events.at(-1))}`);
+  return `/c/${events[0]!.conversation_id}`;
+}
+
 /** Joins the deltas of a type. */
 export function textOf(events: ParlorEvent[], type: 'text_delta' | 'thinking' = 'text_delta'): string {
   return events

@@ -1,6 +1,4 @@
-import { fileURLToPath } from 'node:url';
-
-const target = process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL('../../target', import.meta.url));
+import { target } from './program.ts';
 
 /** Settings with an MCP server: `desk_echo` returns its text, `desk_wait` never ends. Both with the given approval setting. */
 export const mcpSettings = (approval: 'ask' | 'never'): string => `

@@ -21,7 +21,7 @@ export class Parlor {
   static async start(environment: NodeJS.ProcessEnv, settings = ''): Promise<Parlor> {
     const folder = await mkdtemp(join(tmpdir(), 'parlor-e2e-'));
     const file = join(folder, 'settings.toml');
-    await writeFile(file, withPatience(settings));
+    await writeFile(file, withTimeouts(settings));
     const parlor = new Parlor(folder, { ...cleanEnvironment(), PARLOR_CONFIG: file, ...environment });
     await parlor.start();
     return parlor;
@@ -84,10 +84,13 @@ export class Parlor {
   }
 }
 
-/** A test may hold an answer for longer than the default timeout of a silent model server, if the machine is slow. */
-function withPatience(settings: string): string {
-  const silence = 'silence = "1h"';
-  const table = '[timeouts]';
-  if (settings.includes(table)) return settings.replace(table, `${table}\n${silence}`);
-  return `${settings}\n${table}\n${silence}\n`;
+/**
+ * A test may hold an answer for longer than the default timeout of a silent model server, if the machine is slow. No
+ * test holds one whose end a shutdown should wait for.
+ */
+function withTimeouts(settings: string): string {
+  const timeouts = '[timeouts]\nsilence = "1h"\nshutdown = "100ms"\n';
+  const table = '[timeouts]\n';
+  if (settings.includes(table)) return settings.replace(table, timeouts);
+  return `${settings}\n${timeouts}`;
 }

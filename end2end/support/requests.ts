@@ -24,6 +24,11 @@ export class Requests {
   open(path: string): number {
     return [...this.#underway].filter(is(path)).length;
   }
+
+  /** The URLs of open requests to other paths. */
+  openExcept(path: string): string[] {
+    return [...this.#underway].filter((request) => !is(path)(request)).map((request) => request.url());
+  }
 }
 
 /**

@@ -43,4 +43,3 @@ export const TABLE = `TABLE: ${JSON.stringify({
   title: 'Ports', columns: ['Port', 'Country', 'Range in m', 'Note'],
   rows: Array.from({ length: 24 }, (_, index) => [`Port ${index + 1}`, index % 2 ? 'France' : 'Germany', 12 - index / 2, 'Two high waters a day, of which the second is a little lower.']),
 })}`;
-export const letter = (text: string, id?: string) => `DOCUMENT: ${JSON.stringify({ id, title: 'Letter to the harbour', text })}`;

@@ -9,17 +9,27 @@ import { PAGE_SCREENS } from './screens/pages.ts';
 import { TOOL_SCREENS } from './screens/tools.ts';
 import { test } from './test.ts';
 
-const SCREENS = [...CHAT_SCREENS, ...TOOL_SCREENS, ...PAGE_SCREENS, ...ACCOUNT_SCREENS];
+const GROUPS = [...CHAT_SCREENS, ...TOOL_SCREENS, ...PAGE_SCREENS, ...ACCOUNT_SCREENS];
 
-/** Declares a test for each screen. */
+/** Declares a test for each group of screens, with a step for each screen. */
 export function eachScreen(what: string, check: (page: Page, name: string) => Promise<void>): void {
-  for (const { name, environment, settings, prepare } of SCREENS) {
-    test.describe(name, () => {
+  for (const { environment, settings, models, screens } of GROUPS) {
+    const names = screens.map(({ name }) => name).join(', ');
+    test.describe(() => {
       if (environment) test.use({ environment });
       if (settings) test.use({ settings: async ({ upstream }, use) => use(settings(upstream)) });
-      test(`${name} ${what}`, async ({ browserLog, chat, page, parlor, upstream }) => {
-        await prepare({ browserLog, chat, page, parlor, upstream });
-        await check(page, name);
+      if (models) test.use({ models });
+      test(`${names}: each ${what}`, async ({ browserLog, chat, page, parlor, upstream }) => {
+        test.setTimeout(test.info().timeout * screens.length);
+        const viewport = page.viewportSize()!;
+        for (const { name, prepare } of screens) {
+          await test.step(`${name} ${what}`, async () => {
+            await page.setViewportSize(viewport);
+            await page.emulateMedia({ colorScheme: 'light' });
+            await prepare({ browserLog, chat, page, parlor, upstream });
+            await check(page, name);
+          });
+        }
       });
     });
   }

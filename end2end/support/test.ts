@@ -1,19 +1,24 @@
 /**
- * `test` for this folder's specs. Each test gets its own scripted model server and its own real Parlor, whose URL is the
- * base of `page`: `page.goto('/')`. Wait for an expected state, never for a time.
+ * `test` for this folder's specs. Each test gets a scripted model server without scripts and its own real Parlor, whose
+ * URL is the base of `page`: `page.goto('/')`. Wait for an expected state, never for a time.
  */
 import { test as base, expect } from '@playwright/test';
 import { BrowserLog } from './browser-log.ts';
 import { Chat } from './chat.ts';
 import { Parlor } from './parlor.ts';
 import { Line } from './line.ts';
-import { Upstream } from './upstream.ts';
+import { Upstream, type Model } from './upstream.ts';
 
 type Fixtures = {
   /** Variables for Parlor, merged with the defaults: `test.use({ environment: { OPENAI_BASE_URL: undefined } })`. */
   environment: NodeJS.ProcessEnv;
   /** Parlor's settings file: `test.use({ settings: '[log]\nkeep_events = 5' })`. */
   settings: string;
+  /**
+   * The models that Parlor finds when it starts: `test.use({ models: ['small', 'large'] })`. By default the built-in ones.
+   * Playwright takes two or more objects for its own notation: `test.use({ models: [objects, { scope: 'test' }] })`.
+   */
+  models: Model[];
   /** Allows the browser code to panic: `test.use({ faults: true })`. */
   faults: boolean;
   upstream: Upstream;
@@ -27,15 +32,30 @@ type Fixtures = {
   newTab: () => Promise<Chat>;
 };
 
-export const test = base.extend<Fixtures>({
+type WorkerFixtures = {
+  /** The process of `upstream`. */
+  upstreamProcess: Upstream;
+};
+
+export const test = base.extend<Fixtures, WorkerFixtures>({
   environment: [{}, { option: true }],
   settings: ['', { option: true }],
+  models: [[], { option: true }],
   faults: [false, { option: true }],
 
-  upstream: async ({}, use) => {
-    const upstream = await Upstream.start();
+  upstreamProcess: [
+    async ({}, use) => {
+      const upstream = await Upstream.start();
+      await use(upstream);
+      await upstream.kill();
+    },
+    { scope: 'worker' },
+  ],
+
+  upstream: async ({ upstreamProcess: upstream, models }, use) => {
+    await upstream.reset();
+    if (models.length > 0) await upstream.listModels(models);
     await use(upstream);
-    await upstream.kill();
   },
 
   parlor: async ({ upstream, environment, settings }, use, testInfo) => {

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { Program, cleanEnvironment } from './program.ts';
 
 /** The scripted model server (tests/upstream): plays a test's scripts over the real protocol. */
@@ -24,6 +25,16 @@ export class Upstream {
     return this.#program.end('SIGKILL');
   }
 
+  /** Removes what a test has left: scripts, gates, pages, models, the key, the recorded requests. */
+  async reset(): Promise<void> {
+    if (!this.#program.running) return this.start();
+    // An answer that is still open could pass the gates of the next test.
+    const hasAnswers = async () => (await this.#control('GET', 'state')).open_streams > 0;
+    while (await hasAnswers()) await setTimeout(10);
+    await this.#control('POST', 'reset');
+    await this.#control('POST', 'key', null);
+  }
+
   /** The value for `OPENAI_BASE_URL`. */
   get baseUrl(): string {
     return `${this.url}/v1`;
@@ -47,14 +58,9 @@ export class Upstream {
     return this.#control('POST', `gates/${encodeURIComponent(gate)}`);
   }
 
-  /** Sets the models of `/v1/models`, newest first. */
-  listModels(...models: string[]): Promise<void> {
-    const data = models.map((id, index) => ({ id, created: 1000 - index }));
-    return this.#control('POST', 'models', { body: { data } });
-  }
-
-  /** The same, with the other fields of such a list. */
-  describeModels(...data: ({ id: string } & Record<string, unknown>)[]): Promise<void> {
+  /** Sets the models of `/v1/models`, newest first. Parlor caches the list: see the option `models` of `test`. */
+  listModels(models: Model[]): Promise<void> {
+    const data = models.map((model, index) => (typeof model === 'string' ? { id: model, created: 1000 - index } : model));
     return this.#control('POST', 'models', { body: { data } });
   }
 
@@ -98,11 +104,20 @@ export class Upstream {
   }
 }
 
+/** The id of a model, or an entry of `/v1/models`. */
+export type Model = string | ({ id: string } & Record<string, unknown>);
+
 export type Script = {
-  when?: { user_contains?: string; model?: string; tool_gave?: string };
+  when?: { user_contains?: string; model?: string; tool_gave?: string; image_prompt?: string };
+  /** The form in which the endpoint sends thinking. */
+  thinking?: string;
   steps: (string | Record<string, unknown>)[];
   /** The number of times it is played; default: unlimited. */
   times?: number;
 };
 
 export type ModelRequest = { model: string; messages: { role: string; content: string }[]; temperature?: number; tool_choice?: { function: { name: string } } };
+
+/** A raw chunk of an answer, for `{ raw: chunk(…) }`. */
+export const chunk = (delta: object, finish_reason: string | null = null, more: object = {}): string =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }], ...more })}\n\n`;

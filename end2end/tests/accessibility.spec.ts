@@ -1,5 +1,6 @@
 import { EventStream } from '../support/events.ts';
-import { expectAccessible } from '../support/accessibility.ts';
+import { expectAccessible, expectAccessibleInBothThemes } from '../support/accessibility.ts';
+import { waitForPaint } from '../support/paint.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
@@ -11,59 +12,53 @@ const RICH =
   '| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nlet a_rather_long_line = "that is much wider than a telephone is, and then some more of it to be sure";\n```\n\n' +
   '> Quote\n\n[^1]: Note.\n\nAVeryLongWordThatHasNoPlaceToBreakAndIsWiderThanATelephoneAndGoesOnAndOnAndOnWithoutAnEnd';
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(`in ${colorScheme}`, () => {
-    test.use({ colorScheme });
+test('a new chat is accessible in either theme', async ({ chat, page }) => {
+  await chat.open();
+  await expectAccessibleInBothThemes(page);
+  await screenshots(page, 'home');
+});
 
-    test('a new chat is accessible', async ({ chat, page }) => {
-      await chat.open();
-      await expectAccessible(page);
-      await screenshots(page, 'home');
-    });
+test('running and finished answers are accessible in either theme', async ({ chat, page, upstream }) => {
+  await upstream.script({ steps: [{ gate: 'start' }, { think: 'A thought' }, { gate: 'thought' }, { text: RICH }, { gate: 'rest' }] });
+  await chat.open();
+  await chat.say('Show');
+  await upstream.reached('start');
+  await expectAccessibleInBothThemes(page);
+  await upstream.open('start');
+  await expect(chat.answers).toContainText('A thought');
+  await expectAccessibleInBothThemes(page);
+  await upstream.open('thought');
+  await expect(chat.answers).toContainText('WithoutAnEnd');
+  await expectAccessibleInBothThemes(page);
+  await upstream.open('rest');
+  await chat.done();
+  await chat.answers.getByText(/^Thought/).click();
+  await expectAccessibleInBothThemes(page);
+  await screenshots(page, 'answer');
+});
 
-    test('running and finished answers are accessible', async ({ chat, page, upstream }) => {
-      await upstream.script({ steps: [{ gate: 'start' }, { think: 'A thought' }, { gate: 'thought' }, { text: RICH }, { gate: 'rest' }] });
-      await chat.open();
-      await chat.say('Show');
-      await upstream.reached('start');
-      await expectAccessible(page);
-      await upstream.open('start');
-      await expect(chat.answers).toContainText('A thought');
-      await expectAccessible(page);
-      await upstream.open('thought');
-      await expect(chat.answers).toContainText('WithoutAnEnd');
-      await expectAccessible(page);
-      await upstream.open('rest');
-      await chat.done();
-      await chat.answers.getByText(/^Thought/).click();
-      await expectAccessible(page);
-      await screenshots(page, 'answer');
-    });
-
-    test('stopping, renaming, deleting and errors are accessible', async ({ chat, page, upstream }) => {
-      await upstream.script({ steps: [{ text: 'Well' }, { gate: 'never' }], times: 1 });
-      await chat.open();
-      await chat.begin('Hello');
-      await expect(chat.answers).toContainText('Well');
-      await chat.stop.click();
-      await expect(chat.toast('Response stopped.')).toBeVisible();
-      await expectAccessible(page);
-      await chat.press('Rename', 'Hello');
-      await expectAccessible(page);
-      await page.keyboard.press('Escape');
-      await chat.press('Delete', 'Hello');
-      await expect(chat.dialog).toBeVisible();
-      await expectAccessible(page);
-      await screenshots(page, 'delete');
-      await chat.dialog.getByRole('button', { name: 'Cancel' }).click();
-      await upstream.requireKey('sk-another');
-      await chat.say('Again');
-      await expect(chat.problem).toBeVisible();
-      await expectAccessible(page);
-      await screenshots(page, 'problem');
-    });
-  });
-}
+test('stopping, renaming, deleting and errors are accessible in either theme', async ({ chat, page, upstream }) => {
+  await upstream.script({ steps: [{ text: 'Well' }, { gate: 'never' }], times: 1 });
+  await chat.open();
+  await chat.begin('Hello');
+  await expect(chat.answers).toContainText('Well');
+  await chat.stop.click();
+  await expect(chat.toast('Response stopped.')).toBeVisible();
+  await expectAccessibleInBothThemes(page);
+  await chat.press('Rename', 'Hello');
+  await expectAccessibleInBothThemes(page);
+  await page.keyboard.press('Escape');
+  await chat.press('Delete', 'Hello');
+  await expect(chat.dialog).toBeVisible();
+  await expectAccessibleInBothThemes(page);
+  await screenshots(page, 'delete');
+  await chat.dialog.getByRole('button', { name: 'Cancel' }).click();
+  await upstream.requireKey('sk-another');
+  await chat.say('Again');
+  await expect(chat.problem).toBeVisible();
+  await expectAccessibleInBothThemes(page);
+  await screenshots(page, 'problem');
+});
 
 test('the chosen colour scheme is kept', async ({ chat, page }) => {
   await chat.open();
@@ -153,7 +148,7 @@ test.describe('with touch input', () => {
 
   test('conversations can be managed and text is large enough', async ({ chat, page, parlor }) => {
     for (const message of ['One', 'Two']) await (await EventStream.chat(parlor.url, { message })).rest();
-    await page.goto('/');
+    await chat.openWithTouch();
     await expect(chat.model).toHaveCSS('font-size', '16px');
     await page.getByRole('button', { name: 'Conversations' }).tap();
     for (const title of ['One', 'Two']) {
@@ -176,6 +171,10 @@ test.describe('on a phone', () => {
     const menu = page.getByRole('button', { name: 'Conversations' });
     await chat.open();
     await expect(chat.list).toBeHidden();
+
+    await menu.click();
+    await chat.newChat.click();
+    await expect(chat.list, 'the page is already open').toBeHidden();
     await chat.say('First');
     await chat.done();
 
@@ -190,47 +189,41 @@ test.describe('on a phone', () => {
     await page.getByRole('button', { name: 'Close the list' }).click();
     await expect(chat.list).toBeHidden();
 
-    await menu.click();
-    await chat.newChat.click();
-    await expect(chat.list).toBeHidden();
-    await expect(chat.title).toHaveText('New chat');
+    await test.step('the drawer closes on navigation', async () => {
+      await menu.click();
+      await chat.entry('First').click();
+      await expect(chat.list, 'the page is already open').toBeHidden();
 
-    await menu.click();
-    await chat.entry('First').click();
-    await expect(chat.list).toBeHidden();
-    await expect(chat.answers).toContainText('Fine');
-  });
+      await menu.click();
+      await chat.newChat.click();
+      await expect(chat.list).toBeHidden();
+      await expect(chat.title).toHaveText('New chat');
 
-  test('the drawer closes on navigation, not behind a dialog', async ({ chat, page }) => {
-    const menu = page.getByRole('button', { name: 'Conversations' });
-    await chat.open();
-    await menu.click();
-    await chat.newChat.click();
-    await expect(chat.list, 'the page is already open').toBeHidden();
-    await chat.say('First');
-    await chat.done();
-    await menu.click();
-    await chat.entry('First').click();
-    await expect(chat.list, 'the page is already open').toBeHidden();
-    await menu.click();
-    await chat.press('Delete', 'First');
-    await expect(chat.dialog).toBeVisible();
-    await screenshots(page, 'drawer-delete');
-    await chat.dialog.getByRole('button', { name: 'Cancel' }).click();
-    await expect(chat.dialog).toBeHidden();
-    await expect(chat.entry('First')).toBeVisible();
-    await expect(chat.list.getByRole('button', { name: 'Delete “First”' })).toBeFocused();
-  });
+      await menu.click();
+      await chat.entry('First').click();
+      await expect(chat.list).toBeHidden();
+      await expect(chat.answers).toContainText('Fine');
+    });
 
-  test('Escape in a title leaves the drawer open', async ({ chat, page }) => {
-    await chat.open();
-    await chat.say('First');
-    await chat.done();
-    await page.getByRole('button', { name: 'Conversations' }).click();
-    await chat.press('Rename', 'First');
-    await page.keyboard.press('Escape');
-    await expect(chat.list.getByRole('textbox')).toBeHidden();
-    await expect(chat.entry('First')).toBeVisible();
+    await test.step('the drawer stays behind a dialog', async () => {
+      await menu.click();
+      await chat.press('Delete', 'First');
+      await expect(chat.dialog).toBeVisible();
+      await screenshots(page, 'drawer-delete');
+      await chat.dialog.getByRole('button', { name: 'Cancel' }).click();
+      await expect(chat.dialog).toBeHidden();
+      await expect(chat.entry('First')).toBeVisible();
+      await expect(chat.list.getByRole('button', { name: 'Delete “First”' })).toBeFocused();
+    });
+
+    await test.step('Escape in a title leaves the drawer open', async () => {
+      await chat.press('Rename', 'First');
+      await page.keyboard.press('Escape');
+      await expect(chat.list.getByRole('textbox')).toBeHidden();
+      await waitForPaint(page);
+      await expect(menu, 'which gets the focus when the drawer closes').not.toBeFocused();
+      await expect(chat.entry('First')).toBeVisible();
+    });
   });
 
   test('nothing is wider than the screen', async ({ chat, page, upstream }) => {

@@ -1,6 +1,7 @@
 /** Accounts: setup, invitations, two users side by side, and the end of a session in open pages. */
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
+import { PASSWORD, makeAccount, makeFirstAccount } from '../support/accounts.ts';
 import { Chat } from '../support/chat.ts';
 import type { Parlor } from '../support/parlor.ts';
 import { screenshots } from '../support/screenshots.ts';
@@ -8,20 +9,10 @@ import { expect, test } from '../support/test.ts';
 
 test.use({ environment: { PARLOR_AUTH: 'password' } });
 
-const PASSWORD = 'a long password';
-
 /** Makes the first account and waits for the page. */
 async function setUp(page: Page, parlor: Parlor, name: string): Promise<void> {
   await makeFirstAccount(page, parlor, name);
   await new Chat(page).ready();
-}
-
-/** Makes the first account at the printed URL. */
-async function makeFirstAccount(page: Page, parlor: Parlor, name: string): Promise<void> {
-  await expect.poll(() => parlor.output).toContain('/setup?token=');
-  const [, path] = /first account at http:\/\/[^/]+(\/setup\S+)/.exec(parlor.output) ?? [];
-  await page.goto(path!);
-  await choose(page, name);
 }
 
 /** Makes an invitation on the page of the users. Returns its path. */
@@ -30,14 +21,6 @@ async function invite(page: Page): Promise<string> {
   const link = page.getByRole('link', { name: '/invitation/' });
   await expect(link).toContainText(new URL(page.url()).origin);
   return (await link.getAttribute('href'))!;
-}
-
-/** Fills in the form of a new account, and sends it. */
-async function choose(page: Page, name: string): Promise<void> {
-  await page.getByLabel('Name').fill(name);
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await page.getByLabel('Password again').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Make the account' }).click();
 }
 
 async function signIn(page: Page, name: string): Promise<void> {
@@ -69,7 +52,7 @@ test('two users side by side see only their own', async ({ browser, page, parlor
   const other = new Chat(await context.newPage());
   await other.page.goto(parlor.url + invitation);
   await expectAccessible(other.page);
-  await choose(other.page, 'ben');
+  await makeAccount(other.page, 'ben');
   await other.ready();
   await expect(other.entries).toHaveCount(0);
   await chat.open('/');
@@ -122,7 +105,7 @@ test('another user of the browser sees no drafts and gets no files', async ({ br
   await chat.message.fill('A draft of Ann');
   const other = await newTab();
   await other.page.goto(invitation);
-  await choose(other.page, 'ben');
+  await makeAccount(other.page, 'ben');
   await other.ready();
   await expect(other.message).toHaveValue('');
   await expect(page.getByRole('alert').filter({ hasText: 'You are signed out' })).toBeVisible();

@@ -1,10 +1,8 @@
 // Incomplete answers, and answers in other formats than OpenAI's.
-import { expectAccessible } from '../support/accessibility.ts';
+import { expectAccessibleInBothThemes } from '../support/accessibility.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
-
-const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) =>
-  `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }], ...more })}\n\n`;
+import { chunk } from '../support/upstream.ts';
 
 test('an answer at the length limit can be continued', async ({ chat, upstream }) => {
   await upstream.script({ when: { user_contains: 'cut off' }, steps: [{ text: ' and the end.' }] });
@@ -62,8 +60,5 @@ test('citations become sources, a broken image is noted', async ({ chat, page, u
   await expect(chat.answers.locator('.prose a[href="https://c.example/3"]')).toHaveCount(1);
   await expect(chat.answers).toContainText('There is an image here, which can’t be shown.');
   // A link in a text is not told by its colour alone.
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
+  await expectAccessibleInBothThemes(page);
 });

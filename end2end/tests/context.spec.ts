@@ -4,34 +4,36 @@ import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
 test.describe('the context gauge', () => {
-  test('shows the window’s usage and grows in every tab', async ({ chat, page, parlor, upstream }) => {
-    await upstream.describeModels({ id: 'small', max_model_len: 4000 });
-    await parlor.restart(); // A list is cached for a while.
-    await upstream.script({ steps: [{ text: 'Fine.' }, 'done'] });
-    await chat.open();
-    const gauge = page.getByRole('button', { name: /^Context window/ });
-    await expect(gauge).toHaveCount(0);
-    await chat.say('Hello');
-    await chat.done();
-    await expect(gauge).toHaveAccessibleName(/^Context window: \d+ % full$/);
-    const percent = async () => Number(/\d+/.exec((await gauge.getAttribute('aria-label'))!)![0]);
-    const before = await percent();
-    expect(before).toBeGreaterThan(0);
-    await chat.say('word '.repeat(1200));
-    await chat.done();
-    await expect.poll(percent).toBeGreaterThan(before);
+  test.describe('of a known window', () => {
+    test.use({ models: [{ id: 'small', max_model_len: 4000 }] });
 
-    await gauge.click();
-    const figures = page.getByText(/^About [\d,]+ of 4,000 tokens \(\d+ %\)$/);
-    await expect(figures).toBeVisible();
-    await expectAccessible(page);
-    await screenshots(page, 'gauge');
-    await page.keyboard.press('Escape');
-    await expect(figures).toBeHidden();
+    test('shows the window’s usage and grows in every tab', async ({ chat, page, upstream }) => {
+      await upstream.script({ steps: [{ text: 'Fine.' }, 'done'] });
+      await chat.open();
+      const gauge = page.getByRole('button', { name: /^Context window/ });
+      await expect(gauge).toHaveCount(0);
+      await chat.say('Hello');
+      await chat.done();
+      await expect(gauge).toHaveAccessibleName(/^Context window: \d+ % full$/);
+      const percent = async () => Number(/\d+/.exec((await gauge.getAttribute('aria-label'))!)![0]);
+      const before = await percent();
+      expect(before).toBeGreaterThan(0);
+      await chat.say('word '.repeat(1200));
+      await chat.done();
+      await expect.poll(percent).toBeGreaterThan(before);
 
-    const shown = await gauge.getAttribute('aria-label');
-    await chat.reload();
-    await expect(gauge).toHaveAccessibleName(shown!);
+      await gauge.click();
+      const figures = page.getByText(/^About [\d,]+ of 4,000 tokens \(\d+ %\)$/);
+      await expect(figures).toBeVisible();
+      await expectAccessible(page);
+      await screenshots(page, 'gauge');
+      await page.keyboard.press('Escape');
+      await expect(figures).toBeHidden();
+
+      const shown = await gauge.getAttribute('aria-label');
+      await chat.reload();
+      await expect(gauge).toHaveAccessibleName(shown!);
+    });
   });
 
   test('says that an unknown window is unknown', async ({ chat, page, upstream }) => {

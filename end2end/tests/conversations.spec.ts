@@ -1,12 +1,5 @@
-import { EventStream } from '../support/events.ts';
+import { EventStream, runConversation } from '../support/events.ts';
 import { expect, test } from '../support/test.ts';
-
-/** Runs a conversation over HTTP to its end. */
-async function runConversation(url: string, message: string): Promise<string> {
-  const events = await (await EventStream.chat(url, { message })).rest();
-  expect(events.at(-1)?.type).toBe('complete');
-  return `/c/${events[0]!.conversation_id}`;
-}
 
 test('a new chat is stored with its first message', async ({ chat, parlor }) => {
   await chat.open();
@@ -164,30 +157,37 @@ test('the list shows the newest activity first', async ({ chat, parlor }) => {
   await expect(chat.titles).toHaveText(['Ant', 'Cat', 'Bee']);
 });
 
-for (const [when, days, heading] of [
-  ['today', 0, 'Today'],
-  ['yesterday', 1, 'Yesterday'],
-  ['some days ago', 5, 'Previous 7 days'],
-] as const) {
-  test(`activity ${when} is listed under “${heading}”`, async ({ chat, page, parlor }) => {
-    await runConversation(parlor.url, 'Hello');
-    await page.clock.setFixedTime(Date.now() + days * 24 * 60 * 60 * 1000);
-    await chat.open();
-    const group = chat.list.locator('section').filter({ has: page.getByRole('heading', { name: heading, exact: true }) });
-    await expect(group.getByRole('link')).toContainText(['Hello']);
-    await expect(chat.list.getByRole('heading')).toHaveCount(1);
-  });
-}
+test('activity is listed under its day', async ({ chat, page, parlor }) => {
+  await runConversation(parlor.url, 'Hello');
+  for (const [when, days, heading] of [
+    ['today', 0, 'Today'],
+    ['yesterday', 1, 'Yesterday'],
+    ['some days ago', 5, 'Previous 7 days'],
+  ] as const) {
+    await test.step(`activity ${when} is listed under “${heading}”`, async () => {
+      await page.clock.setFixedTime(Date.now() + days * 24 * 60 * 60 * 1000);
+      await chat.open();
+      const group = chat.list.locator('section').filter({ has: page.getByRole('heading', { name: heading, exact: true }) });
+      await expect(group.getByRole('link')).toContainText(['Hello']);
+      await expect(chat.list.getByRole('heading')).toHaveCount(1);
+    });
+  }
+});
 
-test('a long list is loaded page by page', async ({ chat, parlor }) => {
-  const names = Array.from({ length: 45 }, (_, index) => `Chat number ${index + 1}`);
-  for (const name of names) await runConversation(parlor.url, name);
-  await chat.open();
-  await expect(chat.entries).toHaveCount(40);
-  await expect(chat.titles.first()).toHaveText('Chat number 45');
-  await chat.list.getByRole('button', { name: 'Show older' }).scrollIntoViewIfNeeded();
-  await expect(chat.titles).toHaveText(names.toReversed());
-  await expect(chat.list.getByRole('button', { name: 'Show older' })).toHaveCount(0);
+test.describe('in pages of five', () => {
+  // Of two pages, the end of the first one is out of sight.
+  test.use({ settings: '[limits]\nconversations_page = 5', viewport: { width: 1280, height: 300 } });
+
+  test('a long list is loaded page by page', async ({ chat, parlor }) => {
+    const names = Array.from({ length: 8 }, (_, index) => `Chat number ${index + 1}`);
+    for (const name of names) await runConversation(parlor.url, name);
+    await chat.open();
+    await expect(chat.entries).toHaveCount(5);
+    await expect(chat.titles.first()).toHaveText('Chat number 8');
+    await chat.list.getByRole('button', { name: 'Show older' }).scrollIntoViewIfNeeded();
+    await expect(chat.titles).toHaveText(names.toReversed());
+    await expect(chat.list.getByRole('button', { name: 'Show older' })).toHaveCount(0);
+  });
 });
 
 test('rapid clicks in the list open the last one', async ({ chat, page, parlor }) => {
@@ -243,14 +243,6 @@ test('a conversation created after opening its page appears', async ({ browserLo
   await (await EventStream.chat(parlor.url, { message: 'Here it is', conversation_id })).rest();
   await expect(chat.questions).toHaveText([/Here it is/]);
   await expect(chat.answers).toContainText('Here it is');
-});
-
-test('an unknown URL gets a helpful page', async ({ browserLog, page }) => {
-  browserLog.allow(/status of 404/);
-  for (const path of ['/c/what', '/nothing/here']) {
-    expect((await page.goto(path))?.status(), path).toBe(404);
-    await expect(page.getByRole('heading', { name: 'There is nothing at this address.' })).toBeVisible();
-  }
 });
 
 test('right-to-left text is shown right to left everywhere', async ({ chat }) => {

@@ -9,21 +9,22 @@ import { EventStream } from '../support/events.ts';
 import { placeArticles, pubmed } from '../support/pubmed.ts';
 import { attack, contract, functions, OtherSite } from '../support/other-site.ts';
 import { expect, test } from '../support/test.ts';
-import { Parlor } from '../support/parlor.ts';
+import type { Parlor } from '../support/parlor.ts';
 import type { Upstream } from '../support/upstream.ts';
 
 const launch = config.use!.launchOptions!;
 const rebound = 'rebound.example';
-test.use({ launchOptions: { ...launch, args: [...launch.args!, `--host-resolver-rules=MAP ${rebound} 127.0.0.1`] } });
+test.use({
+  launchOptions: { ...launch, args: [...launch.args!, `--host-resolver-rules=MAP ${rebound} 127.0.0.1`] },
+  settings: async ({ upstream }, use) => use(pubmed(upstream)),
+});
 
 const query = 'query=tides&sort=date&page=1&pmid=11&address=%2Fliterature%3Fq%3Dtides&q=tides&article=11&after=0';
 
-/** A Parlor with a conversation and a PubMed. */
-async function startWithConversation(upstream: Upstream) {
+/** Creates a conversation, and articles in PubMed. */
+async function createContent(parlor: Parlor, upstream: Upstream) {
   await placeArticles(upstream);
   await upstream.script({ steps: [{ text: 'Said.' }] });
-  const model = { OPENAI_BASE_URL: upstream.baseUrl, OPENAI_API_KEY: 'sk-test' };
-  const parlor = await Parlor.start(model, pubmed(upstream));
   const turn = await EventStream.chat(parlor.url, { message: 'Say it' });
   const { conversation_id, message_id, user_message_id } = await turn.until('user_message_saved');
   const head = (await turn.rest()).at(-1)!.position;
@@ -39,7 +40,7 @@ async function startWithConversation(upstream: Upstream) {
     text: 'Forged', through: user_message_id, stream: { id: randomUUID(), name: 'Forged', query: 'forged', instructions: '' },
     memory: { id: randomUUID(), text: 'Forged', created_at: 1 }, before: null, address: '/literature?q=forged', query: 'forged', sort: 'date', page: 1,
   };
-  return { parlor, conversation_id, head, urls, body: JSON.stringify(body) };
+  return { conversation_id, head, urls, body: JSON.stringify(body) };
 }
 
 /** The requests to the servers behind Parlor so far. */
@@ -48,10 +49,10 @@ async function outgoingRequests(upstream: Upstream): Promise<string[]> {
   return requests.map(({ path }) => path);
 }
 
-test('other sites cannot change, query or read anything', async ({ page, upstream, browserLog }) => {
+test('other sites cannot change, query or read anything', async ({ page, parlor, upstream, browserLog }) => {
   browserLog.allow(/./);
   test.slow();
-  const { parlor, conversation_id, head, urls, body } = await startWithConversation(upstream);
+  const { conversation_id, head, urls, body } = await createContent(parlor, upstream);
   expect(urls.length, 'all functions and paths').toBeGreaterThan(55);
   // One that queries other servers, one that changes something, one that streams, the public API, the form, and a page.
   const names = ['/rpc/search_articles', '/rpc/rename_conversation', '/rpc/events', '/api/conversations', '/send', '/literature'];
@@ -75,12 +76,11 @@ test('other sites cannot change, query or read anything', async ({ page, upstrea
   expect(await log.next()).toMatchObject({ type: 'conversation_renamed', title: 'By the person' });
   log.close();
   await otherSite.close();
-  await parlor.dispose();
 });
 
-test('other sites open a search only by a click', async ({ page, upstream, browserLog }) => {
+test('other sites open a search only by a click', async ({ page, parlor, upstream, browserLog }) => {
   browserLog.allow(/403 \(Forbidden\)/);
-  const { parlor } = await startWithConversation(upstream);
+  await createContent(parlor, upstream);
   const search = `${parlor.url}/literature?q=tides`;
   const otherSite = await OtherSite.start();
   const asked = async () => (await outgoingRequests(upstream)).filter((path) => path.startsWith('/eutils'));
@@ -106,12 +106,11 @@ test('other sites open a search only by a click', async ({ page, upstream, brows
   await expect(page.getByText('Tides of the moon').first(), 'a link that a person follows').toBeVisible();
   await page.close();
   await otherSite.close();
-  await parlor.dispose();
 });
 
-test('a foreign name for this machine is refused', async ({ page, upstream, browserLog }) => {
+test('a foreign name for this machine is refused', async ({ page, parlor, upstream, browserLog }) => {
   browserLog.allow(/403 \(Forbidden\)|Cross-Origin-Opener-Policy header has been ignored/);
-  const { parlor, urls } = await startWithConversation(upstream);
+  const { urls } = await createContent(parlor, upstream);
   const port = new URL(parlor.url).port;
   await page.goto(`http://${rebound}:${port}/`);
   await expect(page.getByRole('alert')).toContainText(`"${rebound}:${port}" to the setting server.allowed_hosts`);
@@ -122,5 +121,4 @@ test('a foreign name for this machine is refused', async ({ page, upstream, brow
       http(url, { headers }, (answer) => resolve(answer.resume().statusCode)).on('error', reject).end();
     });
   for (const url of urls) expect(await asked(url), url).toBe(403);
-  await parlor.dispose();
 });

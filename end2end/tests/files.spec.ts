@@ -1,13 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from '@playwright/test';
 import type { Chat } from '../support/chat.ts';
+import { PNG } from '../support/png.ts';
 import { routeOnce } from '../support/requests.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
-
-/** A red image of 1 × 1 pixel. */
-const PNG =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
 const image = (name: string) => ({ name, mimeType: 'image/png', buffer: Buffer.from(PNG, 'base64') });
 
@@ -204,15 +201,8 @@ test('a document shows what models get of it', async ({ browserLog, chat, page, 
 test.describe('on a phone', () => {
   test.use({ viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true });
 
-  /** Opens the page and waits until it is interactive. Nothing is focused with touch, as a keyboard would cover the screen. */
-  async function openWithTouch(page: Page): Promise<void> {
-    const hydrated = page.waitForRequest('**/rpc/events?*');
-    await page.goto('/');
-    await hydrated;
-  }
-
-  test('a photo comes from the camera', async ({ page }) => {
-    await openWithTouch(page);
+  test('a photo comes from the camera', async ({ chat, page }) => {
+    await chat.openWithTouch();
     const choosing = page.waitForEvent('filechooser');
     await page.getByRole('button', { name: 'Take a photo' }).click();
     const chooser = await choosing;
@@ -222,7 +212,7 @@ test.describe('on a phone', () => {
   });
 
   test('files fit the screen of a phone', async ({ chat, page }) => {
-    await openWithTouch(page);
+    await chat.openWithTouch();
     await choose(chat, image(`${'a-very-long-name-'.repeat(6)}.png`));
     await expect(attached(page)).toHaveCount(1);
     const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);

@@ -10,44 +10,38 @@ test.use({
   },
 });
 
-test('without a model, explains the tour and the setup', async ({ chat, page }) => {
+test('without a model, the tour explains itself and the setup', async ({ chat, page }) => {
   await chat.open();
-  await expect(page.getByRole('heading', { name: 'You are talking to the tour' })).toBeVisible();
-  await expect(page.getByText('It is a script, not a model.')).toBeVisible();
-  await expect(page.getByText('OPENAI_BASE_URL')).toBeVisible();
-  await expect(page.getByRole('link', { name: 'Ollama' })).toHaveAttribute('href', 'https://ollama.com');
-  await expect(chat.model).toHaveText('Tour (a script, not a model)');
-  await expectAccessible(page);
-});
-
-test('the tour thinks, then says that it is scripted', async ({ chat, page, upstream }) => {
-  await chat.open();
-  await page.getByRole('button', { name: 'Show me what Parlor can do' }).click();
-  const answer = chat.answers.first();
-  await expect(answer.getByRole('heading', { name: 'Welcome to Parlor' })).toBeVisible();
-  await answer.getByText(/^Thought/).click();
-  await expect(answer.getByText('Someone has just opened Parlor for the first time')).toBeVisible();
-  await expect(answer.getByText("I'm not a model. I'm a short script")).toBeVisible();
-  expect(await upstream.asked(), 'no model was asked').toEqual([]);
-});
-
-test('the tour shows every kind of Markdown', async ({ chat }) => {
-  await chat.open();
-  await chat.say('Show me every kind of Markdown');
-  const answer = chat.answers.first();
-  await expect(answer.getByRole('heading', { name: 'Everything at once' })).toBeVisible();
-  await expect(answer.getByRole('table')).toBeVisible();
-  await expect(answer.getByRole('button', { name: 'Copy code' })).toBeVisible();
-  await expect(answer.getByRole('checkbox', { checked: true })).toHaveCount(2);
-  await chat.done();
-});
-
-test('the tour explains how to connect a real model', async ({ chat }) => {
-  await chat.open();
-  await chat.say('How do I connect a real model?');
-  const answer = chat.answers.first();
-  await expect(answer.getByRole('heading', { name: 'Connecting a real model' })).toBeVisible();
-  await expect(answer.getByText('export OPENAI_BASE_URL')).toBeVisible();
-  await chat.stop.click();
-  await expect(answer.getByText('Stopped', { exact: true })).toBeVisible();
+  await test.step('without a model, explains the tour and the setup', async () => {
+    await expect(page.getByRole('heading', { name: 'You are talking to the tour' })).toBeVisible();
+    await expect(page.getByText('It is a script, not a model.')).toBeVisible();
+    await expect(page.getByText('OPENAI_BASE_URL')).toBeVisible();
+    await expect(page.getByRole('link', { name: 'Ollama' })).toHaveAttribute('href', 'https://ollama.com');
+    await expect(chat.model).toHaveText('Tour (a script, not a model)');
+    await expectAccessible(page);
+  });
+  const answer = chat.answers.last();
+  await test.step('the tour thinks, then says that it is scripted', async () => {
+    await page.getByRole('button', { name: 'Show me what Parlor can do' }).click();
+    await expect(answer.getByRole('heading', { name: 'Welcome to Parlor' })).toBeVisible();
+    await answer.getByText(/^Thought/).click();
+    await expect(answer.getByText('Someone has just opened Parlor for the first time')).toBeVisible();
+    await expect(answer.getByText("I'm not a model. I'm a short script")).toBeVisible();
+    await chat.done();
+  });
+  await test.step('the tour shows every kind of Markdown', async () => {
+    await chat.say('Show me every kind of Markdown');
+    await expect(answer.getByRole('heading', { name: 'Everything at once' })).toBeVisible();
+    await expect(answer.getByRole('table')).toBeVisible();
+    await expect(answer.getByRole('button', { name: 'Copy code' })).toBeVisible();
+    await expect(answer.getByRole('checkbox', { checked: true })).toHaveCount(2);
+    await chat.done();
+  });
+  await test.step('the tour explains how to connect a real model', async () => {
+    await chat.say('How do I connect a real model?');
+    await expect(answer.getByRole('heading', { name: 'Connecting a real model' })).toBeVisible();
+    await expect(answer.getByText('export OPENAI_BASE_URL')).toBeVisible();
+    await chat.stop.click();
+    await expect(answer.getByText('Stopped', { exact: true })).toBeVisible();
+  });
 });

@@ -37,28 +37,3 @@ test('actions on the page appear in the event log', async ({ chat, parlor, upstr
   expect(await log.until('conversation_deleted')).toMatchObject({ conversation_id });
   log.close();
 });
-
-test('the page can stop a run started over HTTP', async ({ chat, parlor, upstream }) => {
-  await upstream.script({ steps: [{ text: 'Going on' }, { gate: 'never' }] });
-  const stream = await EventStream.chat(parlor.url, { message: 'Go on' });
-  const { conversation_id } = await stream.until('user_message_saved');
-  await chat.open(`/c/${conversation_id}`);
-  await expect(chat.answers.getByText('Going on', { exact: true })).toBeVisible();
-  await chat.stop.click();
-  const rest = await stream.rest();
-  expect(textOf(rest)).toBe('Going on');
-  expect(rest.at(-1)?.type, 'the stream ends with it').toBe('cancelled');
-  await expect(chat.answers.getByText('Stopped', { exact: true })).toBeVisible();
-});
-
-test('the API refuses a second run of a conversation', async ({ chat, parlor, upstream }) => {
-  await upstream.script({ steps: [{ text: 'Busy' }, { gate: 'rest' }] });
-  await chat.open();
-  const path = await chat.begin('Go on');
-  await expect(chat.answers).toContainText('Busy');
-  const turn = { message: 'Me too', conversation_id: path.slice('/c/'.length) };
-  await expect(EventStream.chat(parlor.url, turn)).rejects.toThrow(/409 .*run_active/);
-  await upstream.open('rest');
-  await chat.done();
-  await expect(chat.questions).toHaveCount(1);
-});

@@ -1,17 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import type { Page } from '@playwright/test';
-import { EventStream } from '../support/events.ts';
+import { runConversation } from '../support/events.ts';
 import { expect, test } from '../support/test.ts';
-
-/** Sends a message over HTTP and waits for its answer; returns the conversation's path. */
-async function conversation(url: string, message: string): Promise<string> {
-  const events = await (await EventStream.chat(url, { message })).rest();
-  return `/c/${events[0]!.conversation_id}`;
-}
 
 test('titles are escaped in the page head', async ({ chat, page, parlor, request }) => {
   const title = 'Why does </title><meta http-equiv=refresh content="0;url=https://evil.example/"> & &amp; end it?';
-  const path = await conversation(parlor.url, 'Hello');
+  const path = await runConversation(parlor.url, 'Hello');
   await request.patch(`/api${path.replace('/c/', '/conversations/')}`, { data: { title }, headers: { origin: parlor.url } });
   const html = await (await request.get(path)).text();
   const head = html.slice(0, html.indexOf('</head>'));
@@ -58,7 +52,7 @@ test('tool input is unchanged after a reload', async ({ chat, context, page, ups
 });
 
 test('hydrates texts of characters that parsers drop', async ({ chat, parlor }) => {
-  const path = await conversation(parlor.url, '\u0000');
+  const path = await runConversation(parlor.url, '\u0000');
   await chat.open(path);
   await chat.say('¬ \u0001 \u2028 &#0; ]]> <!-- \r\n');
   await chat.reload();
@@ -84,7 +78,7 @@ test.describe('a page that cannot start', () => {
   test.use({ faults: true });
 
   test('becomes a plain page for reading and sending', async ({ chat, page, parlor }) => {
-    const path = await conversation(parlor.url, 'First');
+    const path = await runConversation(parlor.url, 'First');
     const loaded = await damage(page, withStrayText);
     await page.goto(path);
     const notice = page.getByRole('alert').filter({ hasText: 'This page could not start' });
@@ -105,7 +99,7 @@ test.describe('a page that cannot start', () => {
   });
 
   test('keeps the unsent text', async ({ chat, page, parlor }) => {
-    const path = await conversation(parlor.url, 'First');
+    const path = await runConversation(parlor.url, 'First');
     let start = () => {};
     const written = new Promise<void>((resolve) => (start = resolve));
     await damage(page, withStrayText);
@@ -127,7 +121,7 @@ test.describe('a page that cannot start', () => {
   });
 
   test('becomes the plain page when its data is damaged', async ({ page, parlor }) => {
-    const path = await conversation(parlor.url, 'First');
+    const path = await runConversation(parlor.url, 'First');
     const loaded = await damage(page, (html) => html.replace(/(__RESOLVED_RESOURCES\[\d+\] = ")./, '$1}'));
     await page.goto(path);
     await expect(page.getByRole('alert').filter({ hasText: 'This page could not start' })).toBeVisible();
@@ -136,7 +130,7 @@ test.describe('a page that cannot start', () => {
 
   test('becomes the plain page after any start error', async ({ browserLog, page, parlor }) => {
     browserLog.allow(/Cannot read properties of null|was preloaded/);
-    const path = await conversation(parlor.url, 'First');
+    const path = await runConversation(parlor.url, 'First');
     await page.route(/\/parlor[^/]*\.js$/, (route) =>
       route.fulfill({ contentType: 'text/javascript', body: 'export default async () => {}; export const hydrate = () => null.x;' }),
     );
@@ -180,7 +174,7 @@ test.describe('a page that cannot start', () => {
 
 test('pages without their code stay readable', async ({ browserLog, chat, page, parlor }) => {
   browserLog.allowLostConnections();
-  const path = await conversation(parlor.url, 'First');
+  const path = await runConversation(parlor.url, 'First');
   await page.route(/\/parlor[^/]*\.wasm$/, (route) => route.abort());
   await page.goto(path);
   await expect(page.getByRole('alert').filter({ hasText: 'This page could not start' })).toBeVisible();
@@ -213,7 +207,7 @@ test.describe('with answers that repeat themselves', () => {
       const text = (begins + piece.repeat(Math.ceil(length / piece.length))).slice(0, length);
       const chunks = Array.from({ length: Math.ceil(length / 500_000) }, (_, at) => ({ text: text.slice(at * 500_000, (at + 1) * 500_000) }));
       await upstream.script({ when: { user_contains: name }, steps: chunks });
-      const path = await conversation(parlor.url, name);
+      const path = await runConversation(parlor.url, name);
       const html = await (await request.get(path)).text();
       const shown = html.replace(/<script[^]*?<\/script>/g, '');
       expect(shown.length, `${name}: bytes of HTML`).toBeLessThan(limit > 5000 ? 4_000_000 : 2_000_000);

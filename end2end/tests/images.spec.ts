@@ -1,7 +1,8 @@
 import type { Page } from '@playwright/test';
-import type { Upstream } from '../support/upstream.ts';
+import { PNG } from '../support/png.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
+import { chunk, type Upstream } from '../support/upstream.ts';
 
 const image = (page: Page) => page.locator('.made-image img');
 
@@ -84,10 +85,7 @@ test('a refusal is shown in words', async ({ chat, page, upstream }) => {
 });
 
 test('an image in an answer is shown and kept', async ({ chat, page, upstream }) => {
-  const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
-  const url = `data:image/png;base64,${png}`;
-  const chunk = (delta: unknown, finish_reason: string | null = null) =>
-    `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+  const url = `data:image/png;base64,${PNG}`;
   const raw = chunk({ content: 'Look:' }) + chunk({ images: [{ type: 'image_url', image_url: { url } }] }) + chunk({}, 'stop') + 'data: [DONE]\n\n';
   await upstream.script({ when: { user_contains: 'picture' }, steps: [{ raw }, 'end'] });
   await chat.open();

@@ -1,5 +1,6 @@
 /** The room of the parts: nothing covers what is read, and the actions stay in reach. */
 import { expectAccessible } from '../support/accessibility.ts';
+import { waitForPaint } from '../support/paint.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 
@@ -62,23 +63,28 @@ test('the button of the tray covers nothing', async ({ page }) => {
   await screenshots(page, 'literature-button');
 });
 
-for (const width of [1280, 768, 390, 320]) {
-  test(`the actions stay on one line at ${width}`, async ({ chat, page, upstream, parlor }) => {
-    await upstream.listModels('a-model-with-a-name-that-is-much-longer-than-others');
-    await parlor.restart();
-    await page.setViewportSize({ width, height: 844 });
+test.describe('with a long model name', () => {
+  test.use({ models: ['a-model-with-a-name-that-is-much-longer-than-others'] });
+
+  test('the actions stay on one line', async ({ chat, page }) => {
     await chat.open();
     await chat.say('Hello');
     await chat.done();
     const foot = chat.answers.locator('.message-foot');
-    const tops = await foot.getByRole('button').evaluateAll((buttons) => buttons.map((button) => Math.round(button.getBoundingClientRect().top)));
-    expect(new Set(tops).size).toBe(1);
-    const wider = await foot.evaluate((foot) => foot.scrollWidth - foot.clientWidth);
-    expect(wider).toBe(0);
-    await foot.hover();
-    await screenshots(page, `actions-${width}`);
+    for (const width of [1280, 768, 390, 320]) {
+      await test.step(`the actions stay on one line at ${width}`, async () => {
+        await page.setViewportSize({ width, height: 844 });
+        await waitForPaint(page);
+        const tops = await foot.getByRole('button').evaluateAll((buttons) => buttons.map((button) => Math.round(button.getBoundingClientRect().top)));
+        expect(new Set(tops).size).toBe(1);
+        const wider = await foot.evaluate((foot) => foot.scrollWidth - foot.clientWidth);
+        expect(wider).toBe(0);
+        await foot.hover();
+        await screenshots(page, `actions-${width}`);
+      });
+    }
   });
-}
+});
 
 test.describe('on a phone', () => {
   test.use({ viewport: { width: 390, height: 844 } });

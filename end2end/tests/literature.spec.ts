@@ -1,5 +1,5 @@
 /** The page Literature, and the tray next to it. */
-import { expectAccessible } from '../support/accessibility.ts';
+import { expectAccessible, expectAccessibleInBothThemes } from '../support/accessibility.ts';
 import { Literature, expect, test } from '../support/literature.ts';
 import { waitForPaint } from '../support/paint.ts';
 import { placeArticles, storms, tides } from '../support/pubmed.ts';
@@ -57,10 +57,7 @@ test('saved articles can be found, removed, restored and annotated', async ({ li
     await expect(literature.save(title)).toHaveAttribute('aria-pressed', 'true');
   }
   // A saved article says so, and its button's name too.
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
+  await expectAccessibleInBothThemes(page);
   await expect(page.getByRole('button', { name: `Saved “${tides.title}”` })).toHaveText('Saved');
   await literature.tab('Saved').click();
   await expect(literature.entries).toHaveCount(2);
@@ -195,11 +192,7 @@ test('a suggested query fills the search box', async ({
   await page.getByRole('button', { name: /^Open: / }).click();
   await expect(panel.locator('pre')).toHaveText('tides[ti] AND moon');
   await expect(panel.locator('em')).toHaveText('narrower');
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
+  await expectAccessibleInBothThemes(page);
   await screenshots(page, 'literature-suggestion');
   await panel.getByRole('button', { name: 'Accept' }).click();
   await expect(panel).toHaveCount(0);

@@ -4,10 +4,16 @@ import type { Parlor } from '../support/parlor.ts';
 import { routeOnce } from '../support/requests.ts';
 import { expect, test } from '../support/test.ts';
 
-const TURNS = 35;
-const ANSWER = 'One paragraph.\n\nAnother one.\n\nAnd a third.';
+/** The turns of a page of messages. */
+const PAGE = 4;
+/** Three pages and a half. */
+const TURNS = 14;
+const ANSWER = Array.from({ length: 9 }, (_, index) => `Paragraph ${index + 1}.`).join('\n\n');
 
-/** Creates a conversation of 70 messages over HTTP and returns its path. */
+// A page of messages is several windows long: less than one window from its start, the next page is loaded.
+test.use({ settings: `[limits]\nmessages_page = ${2 * PAGE}`, viewport: { width: 1280, height: 480 } });
+
+/** Creates a conversation of all turns over HTTP and returns its path. */
 async function longConversation(parlor: Parlor): Promise<string> {
   let conversation_id: string | undefined;
   for (let turn = 1; turn <= TURNS; turn++) {
@@ -40,11 +46,11 @@ for (const anchoring of ['with', 'without'] as const) {
     const path = await longConversation(parlor);
     await chat.open(path);
     await expect(chat.questions.last()).toContainText(`Question ${TURNS}.`);
-    await expect(chat.questions).toHaveCount(10);
+    await expect(chat.questions).toHaveCount(PAGE);
     const scroller = page.getByRole('region', { name: 'Messages' });
     if (anchoring === 'without') await scroller.evaluate((scroller) => (scroller.style.overflowAnchor = 'none'));
     const older = await holdOlder(page);
-    for (const first of [26, 16, 6]) {
+    for (const first of [11, 7, 3]) {
       const reading = chat.questions.filter({ hasText: `Question ${first}.` });
       // At some distance from the top, as when reading upwards.
       await scroller.evaluate((scroller) => (scroller.scrollTop = 90));
@@ -77,9 +83,9 @@ test('failed older messages say so and can be retried', async ({ browserLog, cha
   const trouble = chat.messages.getByRole('alert');
   await expect(trouble).toHaveText('Older messages could not be loaded. The disk is full.');
   await expect(trouble, 'the error fits at the top').toBeInViewport();
-  await expect(chat.questions).toHaveCount(10);
+  await expect(chat.questions).toHaveCount(PAGE);
   await page.getByRole('link', { name: 'Try again' }).click();
-  await expect(chat.questions).toHaveCount(20);
+  await expect(chat.questions).toHaveCount(2 * PAGE);
   await expect(scroller).toBeFocused();
 
   browserLog.allow(/ERR_INTERNET_DISCONNECTED/);
@@ -87,12 +93,12 @@ test('failed older messages say so and can be retried', async ({ browserLog, cha
   await scroller.evaluate((scroller) => (scroller.scrollTop = 0));
   await expect(trouble).toHaveText('Older messages could not be loaded. The server can’t be reached.');
   await context.setOffline(false);
-  await expect(chat.questions).toHaveCount(30);
+  await expect(chat.questions).toHaveCount(3 * PAGE);
   await expect(trouble).toBeEmpty();
 });
 
 test('old errors are not announced when they are loaded', async ({ chat, page, parlor, upstream }) => {
-  await upstream.script({ when: { user_contains: 'Question 25.' }, steps: [{ status: { code: 400, body: { error: { message: 'That was odd' } } } }] });
+  await upstream.script({ when: { user_contains: 'Question 10.' }, steps: [{ status: { code: 400, body: { error: { message: 'That was odd' } } } }] });
   await chat.open(await longConversation(parlor));
   await page.getByRole('region', { name: 'Messages' }).evaluate((scroller) => (scroller.scrollTop = 0));
   await expect(chat.problem).toContainText('That was odd');
@@ -104,15 +110,15 @@ test('a reopened conversation shows its end', async ({ chat, page, parlor }) => 
   await chat.open(path);
   const scroller = page.getByRole('region', { name: 'Messages' });
   await scroller.evaluate((scroller) => (scroller.scrollTop = 0));
-  await expect(chat.questions).toHaveCount(20);
+  await expect(chat.questions).toHaveCount(2 * PAGE);
   await chat.newChat.click();
   await expect(chat.title).toHaveText('New chat');
   await chat.entry('Question 1.').click();
-  await expect(chat.questions).toHaveCount(10);
+  await expect(chat.questions).toHaveCount(PAGE);
   await expect(chat.questions.last()).toBeInViewport();
   // The discarded part is loaded again.
   await scroller.evaluate((scroller) => (scroller.scrollTop = 0));
-  await expect(chat.questions).toHaveCount(20);
+  await expect(chat.questions).toHaveCount(2 * PAGE);
 });
 
 test('selects an answer on a branch not loaded yet', async ({ chat, page, parlor, upstream }) => {
@@ -141,7 +147,7 @@ test('retries a snapshot reload and keeps the shown range', async ({ browserLog,
   await chat.open(path);
   const scroller = page.getByRole('region', { name: 'Messages' });
   await scroller.evaluate((scroller) => (scroller.scrollTop = 0));
-  await expect(chat.questions).toHaveCount(20);
+  await expect(chat.questions).toHaveCount(2 * PAGE);
   // Another tab regenerates the last answer, then selects the first answer again: a branch not loaded here.
   const other = await newTab();
   await other.open(path);
@@ -150,7 +156,7 @@ test('retries a snapshot reload and keeps the shown range', async ({ browserLog,
   await other.reload();
   await chat.reload();
   await scroller.evaluate((scroller) => (scroller.scrollTop = 0));
-  await expect(chat.questions).toHaveCount(20);
+  await expect(chat.questions).toHaveCount(2 * PAGE);
   browserLog.allow(/ERR_CONNECTION_RESET/);
   let refused = 0;
   await page.route('**/rpc/conversation?*', (route) => (refused++ < 2 ? route.abort('connectionreset') : route.continue()));
@@ -160,7 +166,7 @@ test('retries a snapshot reload and keeps the shown range', async ({ browserLog,
   await expect(page.getByText('There may be more. Loading it…')).toHaveCount(0);
   expect(refused).toBeGreaterThan(2);
   await expect(chat.answers.last()).toContainText('1/2');
-  await expect(chat.questions).toHaveCount(20);
+  await expect(chat.questions).toHaveCount(2 * PAGE);
 });
 
 test.describe('without scripts', () => {
@@ -169,8 +175,8 @@ test.describe('without scripts', () => {
   test('a link leads to older messages', async ({ page, parlor }) => {
     await page.goto(await longConversation(parlor));
     const questions = page.getByRole('article', { name: 'You' });
-    await expect(questions).toHaveCount(10);
-    for (const count of [20, 30, 35]) {
+    await expect(questions).toHaveCount(PAGE);
+    for (const count of [2 * PAGE, 3 * PAGE, TURNS]) {
       const first = await questions.first().getAttribute('id');
       await page.getByRole('link', { name: 'Show older messages' }).click();
       await expect(questions).toHaveCount(count);

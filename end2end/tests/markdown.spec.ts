@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
 import { EventStream } from '../support/events.ts';
+import { waitForPaint } from '../support/paint.ts';
 import { expect, test } from '../support/test.ts';
 
 const EVERYTHING = `# First heading
@@ -166,7 +167,7 @@ test('unfinished Markdown never shows its markers', async ({ chat, page, parlor,
     had += (await log.until('text_delta')).text;
     expect(sent.slice(0, had.length)).toBe(had);
     expect(sent.slice(had.length)).toMatch(/^\s*`{0,2}$/);
-    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+    await waitForPaint(page);
     await upstream.open(`piece ${index}`);
   }
   await chat.done();

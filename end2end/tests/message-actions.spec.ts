@@ -44,21 +44,23 @@ test('an answer and a question become new conversations', async ({ chat, page })
   await expect(chat.questions).toHaveText([/first/, /second/]);
 });
 
-test('another model answers in one step', async ({ chat, page, parlor, upstream }) => {
-  await upstream.listModels('large', 'small');
-  await parlor.restart();
-  await chat.open();
-  await chat.begin('first');
-  await chat.done();
-  await chat.answers.last().getByRole('button', { name: 'Answer with another model' }).click();
-  const field = page.getByRole('combobox', { name: 'Find a model' });
-  await expect(field).toBeFocused();
-  await screenshots(page, 'answer-with-model');
-  await field.fill('small');
-  await field.press('Enter');
-  await expect(chat.answers.getByRole('group', { name: 'Answers' })).toContainText('2/2');
-  await chat.done();
-  await expect(chat.answers.locator('.model')).toHaveText('small');
+test.describe('with two models', () => {
+  test.use({ models: ['large', 'small'] });
+
+  test('another model answers in one step', async ({ chat, page }) => {
+    await chat.open();
+    await chat.begin('first');
+    await chat.done();
+    await chat.answers.last().getByRole('button', { name: 'Answer with another model' }).click();
+    const field = page.getByRole('combobox', { name: 'Find a model' });
+    await expect(field).toBeFocused();
+    await screenshots(page, 'answer-with-model');
+    await field.fill('small');
+    await field.press('Enter');
+    await expect(chat.answers.getByRole('group', { name: 'Answers' })).toContainText('2/2');
+    await chat.done();
+    await expect(chat.answers.locator('.model')).toHaveText('small');
+  });
 });
 
 test('an answer is copied as Markdown or as text', async ({ chat, page }) => {
@@ -110,7 +112,7 @@ test.describe('with touch', () => {
   test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } });
 
   test('menu and quotation work with touch', async ({ chat, page }) => {
-    await page.goto('/');
+    await chat.openWithTouch();
     await chat.message.fill('first');
     await chat.send.tap();
     await chat.done();

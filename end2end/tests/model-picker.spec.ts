@@ -25,12 +25,12 @@ const described = [
   { id: 'claude-haiku-4-5', created: 1 },
 ];
 
+test.use({ models: [described, { scope: 'test' }] });
+
 test.describe('with another endpoint that is down', () => {
   test.use({ environment: { ANTHROPIC_API_KEY: 'sk-test', ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' } });
 
-  test('shows what models can do, and the dead endpoint', async ({ chat, page, parlor, upstream }) => {
-    await upstream.describeModels(...described);
-    await parlor.restart(); // A list is cached for a while.
+  test('shows what models can do, and the dead endpoint', async ({ chat, page }) => {
     await chat.open();
     await expect(chat.model).toHaveAccessibleName('Model: Seer');
     await chat.model.click();
@@ -46,9 +46,7 @@ test.describe('with another endpoint that is down', () => {
   });
 });
 
-test('finds by typing, with the keyboard alone', async ({ chat, page, parlor, upstream }) => {
-  await upstream.describeModels(...described);
-  await parlor.restart();
+test('finds by typing, with the keyboard alone', async ({ chat, page }) => {
   await chat.open();
   await chat.model.focus();
   await page.keyboard.press('Enter');
@@ -66,10 +64,8 @@ test('finds by typing, with the keyboard alone', async ({ chat, page, parlor, up
   await expect(chat.model).toBeFocused();
 });
 
-test('offers the thinking that the model takes', async ({ chat, page, parlor, upstream }) => {
-  await upstream.describeModels(...described);
+test('offers the thinking that the model takes', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'Fine' }] });
-  await parlor.restart();
   await chat.open();
   const settings = page.getByRole('button', { name: /^How the model answers/ });
   const dialog = page.getByRole('dialog', { name: 'How the model answers' });
@@ -96,24 +92,28 @@ test('offers the thinking that the model takes', async ({ chat, page, parlor, up
   expect((await upstream.asked()).at(-1)).not.toHaveProperty('reasoning_effort');
 });
 
-test('finds one of three hundred models', async ({ chat, page, parlor, upstream }) => {
-  const many = Array.from({ length: 300 }, (_, index) => ({ ...described[index % 2]!, id: `vendor/model-${index}`, name: `Model ${index}`, created: 1000 - index }));
-  await upstream.describeModels(...many);
-  await parlor.restart();
-  await chat.open();
-  await chat.model.click();
-  await expect(page.getByRole('option')).toHaveCount(300);
-  await chat.page.getByRole('combobox', { name: 'Find a model' }).fill('model-299');
-  await expect(page.getByRole('option')).toHaveCount(1);
-  await screenshots(page, 'model-picker-found');
-  await page.getByRole('option').click();
-  await expect(chat.model).toHaveAccessibleName('Model: Model 299');
+test.describe('of many models', () => {
+  test.use({
+    models: [
+      Array.from({ length: 300 }, (_, index) => ({ ...described[index % 2]!, id: `vendor/model-${index}`, name: `Model ${index}`, created: 1000 - index })),
+      { scope: 'test' },
+    ],
+  });
+
+  test('finds one of three hundred models', async ({ chat, page }) => {
+    await chat.open();
+    await chat.model.click();
+    await expect(page.getByRole('option')).toHaveCount(300);
+    await chat.page.getByRole('combobox', { name: 'Find a model' }).fill('model-299');
+    await expect(page.getByRole('option')).toHaveCount(1);
+    await screenshots(page, 'model-picker-found');
+    await page.getByRole('option').click();
+    await expect(chat.model).toHaveAccessibleName('Model: Model 299');
+  });
 });
 
-test('shows tokens and cost of answer and conversation', async ({ chat, page, parlor, upstream }) => {
-  await upstream.describeModels(...described);
+test('shows tokens and cost of answer and conversation', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'Fine' }] });
-  await parlor.restart();
   await chat.open();
   await chat.say('Hello');
   await chat.done();

@@ -1,14 +1,17 @@
 import { expectAccessible } from '../support/accessibility.ts';
+import { waitForPaint } from '../support/paint.ts';
 import { expect, test } from '../support/test.ts';
 
-test('lists the endpoint’s models', async ({ chat, page, parlor, upstream }) => {
-  await upstream.listModels('small', 'large', 'vendor/odd:free');
-  await parlor.restart(); // A list is cached for a while.
-  await chat.open();
-  await chat.model.click();
-  await expect(page.getByRole('option')).toHaveText(['small', 'large', 'vendor/odd:free']);
-  await page.keyboard.press('Escape');
-  await expect(page.getByText('You are talking to the tour')).toHaveCount(0);
+test.describe('with three models', () => {
+  test.use({ models: ['small', 'large', 'vendor/odd:free'] });
+
+  test('lists the endpoint’s models', async ({ chat, page }) => {
+    await chat.open();
+    await chat.model.click();
+    await expect(page.getByRole('option')).toHaveText(['small', 'large', 'vendor/odd:free']);
+    await page.keyboard.press('Escape');
+    await expect(page.getByText('You are talking to the tour')).toHaveCount(0);
+  });
 });
 
 test('each conversation remembers and uses its model', async ({ chat, page, upstream }) => {
@@ -60,19 +63,22 @@ test('the model gets the conversation without its thinking', async ({ chat, upst
   ]);
 });
 
-for (const thinking of ['reasoning_content', 'reasoning', 'parts', 'tags']) {
-  test(`recognizes thinking sent as ${thinking}`, async ({ chat, upstream }) => {
-    await upstream.script({ thinking, steps: [{ think: 'Considering it.' }, { gate: 'thought' }, { text: 'Yes.' }] });
-    await chat.open();
-    await chat.say('Well?');
-    await expect(chat.answers).toContainText('Considering it.');
-    await upstream.open('thought');
-    await expect(chat.answers.getByText('Yes.', { exact: true })).toBeVisible();
-    await chat.done();
-    await chat.answers.getByText(/^Thought/).click();
-    await expect(chat.answers.getByText('Considering it.', { exact: true })).toBeVisible();
-  });
-}
+test('recognizes thinking in every form that endpoints send', async ({ chat, upstream }) => {
+  await chat.open();
+  for (const thinking of ['reasoning_content', 'reasoning', 'parts', 'tags']) {
+    await test.step(`recognizes thinking sent as ${thinking}`, async () => {
+      const thought = `Considering it as ${thinking}.`;
+      await upstream.script({ when: { user_contains: thinking }, thinking, steps: [{ think: thought }, { gate: thinking }, { text: 'Yes.' }] });
+      await chat.begin(`Well, ${thinking}?`);
+      await expect(chat.answers).toContainText(thought);
+      await upstream.open(thinking);
+      await expect(chat.answers.getByText('Yes.', { exact: true })).toBeVisible();
+      await chat.done();
+      await chat.answers.getByText(/^Thought/).click();
+      await expect(chat.answers.getByText(thought, { exact: true })).toBeVisible();
+    });
+  }
+});
 
 test('a refused key names endpoint, cause and setting', async ({ chat, page, upstream }) => {
   await chat.open();
@@ -89,18 +95,20 @@ test('a refused key names endpoint, cause and setting', async ({ chat, page, ups
   await expect(problem).toHaveCount(0);
 });
 
-test('Retry uses another model after an unknown one', async ({ chat, parlor, upstream }) => {
-  await upstream.listModels('ghost', 'echo');
-  await parlor.restart(); // A list is cached for a while.
-  await chat.open();
-  await chat.say('Hello');
-  const problem = chat.problem;
-  await expect(problem).toContainText(`The endpoint “openai” (${upstream.baseUrl}) does not know the model “ghost”`);
-  await expect(problem).toContainText('Choose another model in the picker at the composer.');
-  await chat.chooseModel('echo');
-  await problem.getByRole('button', { name: 'Retry' }).click();
-  await expect(chat.answers.getByText('Hello', { exact: true })).toBeVisible();
-  expect((await upstream.asked()).map(({ model }) => model)).toEqual(['ghost', 'echo']);
+test.describe('with a model that the endpoint does not know', () => {
+  test.use({ models: ['ghost', 'echo'] });
+
+  test('Retry uses another model after an unknown one', async ({ chat, upstream }) => {
+    await chat.open();
+    await chat.say('Hello');
+    const problem = chat.problem;
+    await expect(problem).toContainText(`The endpoint “openai” (${upstream.baseUrl}) does not know the model “ghost”`);
+    await expect(problem).toContainText('Choose another model in the picker at the composer.');
+    await chat.chooseModel('echo');
+    await problem.getByRole('button', { name: 'Retry' }).click();
+    await expect(chat.answers.getByText('Hello', { exact: true })).toBeVisible();
+    expect((await upstream.asked()).map(({ model }) => model)).toEqual(['ghost', 'echo']);
+  });
 });
 
 test('Retry works when an unreachable endpoint returns', async ({ chat, upstream }) => {
@@ -161,19 +169,11 @@ test.describe('with an unreachable endpoint', () => {
 test.describe('a model with a long name', () => {
   const name = 'somebody/a-model-with-a-name-as-long-as-some-of-them-really-have:free';
 
-  for (const [place, viewport] of Object.entries({ phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } })) {
-    test(`leaves room for the buttons: ${place}`, async ({ chat, page, parlor, upstream }) => {
-      await page.setViewportSize(viewport);
-      await upstream.listModels(name, 'small');
-      await upstream.script({ steps: [{ text: 'Here.\nTABLE: {"columns": ["A"], "rows": [["1"], ["2"]]}\n' }] });
-      await parlor.restart();
-      await chat.open();
-      await chat.say('A table');
-      await chat.done();
-      if (place === 'desktop') {
-        await chat.answers.getByRole('button', { name: /^Open:/ }).click();
-        await expect(page.locator('#panel')).toBeVisible();
-      }
+  test.use({ models: [name, 'small'] });
+
+  test('leaves room for the buttons', async ({ chat, page, upstream }) => {
+    await upstream.script({ steps: [{ text: 'Here.\nTABLE: {"columns": ["A"], "rows": [["1"], ["2"]]}\n' }] });
+    const check = async () => {
       await expect(page.getByRole('button', { name: /^Context window/ })).toBeVisible();
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       expect(wide).toBe(0);
@@ -184,6 +184,20 @@ test.describe('a model with a long name', () => {
         // Nothing covers it.
         await button.click({ trial: true });
       }
+    };
+    await test.step('on a phone', async () => {
+      await page.setViewportSize({ width: 390, height: 844 });
+      await chat.open();
+      await chat.say('A table');
+      await chat.done();
+      await check();
     });
-  }
+    await test.step('on a desktop, next to the panel', async () => {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await waitForPaint(page);
+      await chat.answers.getByRole('button', { name: /^Open:/ }).click();
+      await expect(page.locator('#panel')).toBeVisible();
+      await check();
+    });
+  });
 });

@@ -2,12 +2,12 @@
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
 import type { Chat } from '../support/chat.ts';
+import { letter, proposeVersion } from '../support/letter.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
 import type { Upstream } from '../support/upstream.ts';
 
 const panel = (page: Page) => page.locator('#panel');
-const document = (text: string, id?: string) => `DOCUMENT: ${JSON.stringify({ id, title: 'Letter', text })}`;
 
 /** Starts a conversation where the list may be hidden. */
 async function begin(chat: Chat, text: string): Promise<string> {
@@ -22,7 +22,7 @@ async function writeLetter(chat: Chat, upstream: Upstream): Promise<string> {
   await upstream.script({ steps: [{ text: 'As you like.' }] });
   await upstream.script({
     when: { user_contains: 'Write' },
-    steps: [{ text: `Here it is:\n\n${document('Dear Ann,\n\nthank you.').slice(0, 30)}` }, { gate: 'rest' }, { text: `${document('Dear Ann,\n\nthank you.').slice(30)}\n\nGood?` }],
+    steps: [{ text: `Here it is:\n\n${letter('Dear Ann,\n\nthank you.').slice(0, 30)}` }, { gate: 'rest' }, { text: `${letter('Dear Ann,\n\nthank you.').slice(30)}\n\nGood?` }],
   });
   const path = await begin(chat, 'Write a letter');
   await expect(chat.answers.getByText('Writing a document...')).toBeVisible();
@@ -32,12 +32,7 @@ async function writeLetter(chat: Chat, upstream: Upstream): Promise<string> {
   return path;
 }
 
-async function newVersion(chat: Chat, upstream: Upstream): Promise<void> {
-  const id = await chat.answers.locator('.payload[data-payload]').getAttribute('data-payload');
-  await upstream.script({ when: { user_contains: 'Bob' }, steps: [{ text: `Changed.\n\n${document('Dear Bob,\n\nthank you.', id!)}` }] });
-  await chat.say('To Bob');
-  await chat.done();
-}
+const newVersion = (chat: Chat, upstream: Upstream) => proposeVersion(chat, upstream, 'To Bob', 'Dear Bob,\n\nthank you.');
 
 /** The button that opens the panel for the newest payload. */
 const openButton = (chat: Chat) => chat.answers.last().getByRole('button', { name: /^Open: / });

@@ -1,12 +1,15 @@
 import { takeClock } from '../support/clock.ts';
-import { EventStream } from '../support/events.ts';
+import { EventStream, runConversation } from '../support/events.ts';
 import { hide, show } from '../support/presence.ts';
 import { routeOnce } from '../support/requests.ts';
 import { expect, test } from '../support/test.ts';
 
 test('an unknown URL supports navigation', async ({ browserLog, chat, page }) => {
   browserLog.allow(/status of 404/);
-  await page.goto('/nothing/here');
+  for (const path of ['/c/what', '/nothing/here']) {
+    expect((await page.goto(path))?.status(), path).toBe(404);
+    await expect(page.getByRole('heading', { name: 'There is nothing at this address.' })).toBeVisible();
+  }
   await page.getByRole('link', { name: 'Start a new chat' }).click();
   await expect(chat.title).toHaveText('New chat');
   await chat.say('Hello');
@@ -77,14 +80,20 @@ test('one of the hidden tabs keeps its stream', async ({ chat, newTab, parlor, u
   }
 });
 
-test('the list says when a page failed to load', async ({ browserLog, chat, page, parlor }) => {
-  browserLog.allowLostConnections();
-  for (let n = 1; n <= 42; n++) await (await EventStream.chat(parlor.url, { message: `Chat number ${n}` })).rest();
-  await routeOnce(page, '**/rpc/conversations', (route) => route.abort('connectionreset'));
-  await chat.open();
-  await chat.list.getByRole('button', { name: 'Show older' }).scrollIntoViewIfNeeded();
-  await expect(chat.list.getByRole('status')).toContainText('A part of the list could not be loaded.');
-  await chat.list.getByRole('button', { name: 'Show older' }).dispatchEvent('click');
-  await expect(chat.entries).toHaveCount(42);
-  await expect(chat.list.getByText('A part of the list could not be loaded.')).toHaveCount(0);
+test.describe('in pages of five', () => {
+  // Of two pages, the end of the first one is out of sight.
+  test.use({ settings: '[limits]\nconversations_page = 5', viewport: { width: 1280, height: 300 } });
+
+  test('the list says when a page failed to load', async ({ browserLog, chat, page, parlor }) => {
+    browserLog.allowLostConnections();
+    for (let n = 1; n <= 7; n++) await runConversation(parlor.url, `Chat number ${n}`);
+    await routeOnce(page, '**/rpc/conversations', (route) => route.abort('connectionreset'));
+    await chat.open();
+    await expect(chat.entries).toHaveCount(5);
+    await chat.list.getByRole('button', { name: 'Show older' }).scrollIntoViewIfNeeded();
+    await expect(chat.list.getByRole('status')).toContainText('A part of the list could not be loaded.');
+    await chat.list.getByRole('button', { name: 'Show older' }).dispatchEvent('click');
+    await expect(chat.entries).toHaveCount(7);
+    await expect(chat.list.getByText('A part of the list could not be loaded.')).toHaveCount(0);
+  });
 });

@@ -100,7 +100,8 @@ test('nothing leaves a page', async ({ browserLog, chat, context, page, upstream
   await expect(frame.locator('body')).toContainText('Words');
   expect(await other.before(context)).toMatchObject({ connections: 0 });
   for (const id of ['link', 'top', 'submit']) {
-    // A refused navigation leaves an error page in the frame.
+    await expect(frame.locator(`#${id}`)).toBeVisible();
+    // A refused navigation leaves an error page in the frame, which may end the click.
     await frame.locator(`#${id}`).click({ timeout: 1000 }).catch(() => {});
     await block.getByRole('button', { name: 'Show source' }).click();
     await block.getByRole('button', { name: 'Show source' }).click();

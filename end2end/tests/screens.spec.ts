@@ -1,10 +1,5 @@
 /** Every screen, in either theme. */
-import { expectAccessible } from '../support/accessibility.ts';
+import { expectAccessibleInBothThemes } from '../support/accessibility.ts';
 import { eachScreen } from '../support/screens.ts';
 
-eachScreen('is accessible', async (page) => {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
-});
+eachScreen('is accessible', expectAccessibleInBothThemes);

@@ -1,5 +1,5 @@
 /** The settings page: instructions, memories, API tokens. */
-import { expectAccessible } from '../support/accessibility.ts';
+import { expectAccessible, expectAccessibleInBothThemes } from '../support/accessibility.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { Settings } from '../support/settings.ts';
 import { expect, test } from '../support/test.ts';
@@ -209,32 +209,26 @@ test('a failed load says so and is retried', async ({ browserLog, chat, page }) 
   await expect(new Settings(page).instructions).toBeVisible();
 });
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(`in ${colorScheme}`, () => {
-    test.use({ colorScheme });
-
-    test('is accessible', async ({ chat, page, upstream }) => {
-      test.slow();
-      const settings = new Settings(page);
-      await settings.open();
-      await expectAccessible(page);
-      await screenshots(page, `settings-empty`);
-      await chat.newChat.click();
-      await remember(chat, upstream, ['She likes tea.', 'She has a dog, whose name is Rex, and who does not like the rain at all.']);
-      await settings.open();
-      await settings.instructions.fill('I am a nurse.\n\nAnswer briefly.');
-      await settings.makeToken('A script');
-      await settings.made.getByRole('button', { name: 'Done' }).click();
-      await settings.memories.first().getByRole('button', { name: 'Forget' }).click();
-      await expectAccessible(page);
-      await screenshots(page, 'settings');
-      await page.getByRole('button', { name: 'Revoke “A script”' }).click();
-      await expect(page.getByRole('dialog')).toBeVisible();
-      await expectAccessible(page);
-      await screenshots(page, 'settings-revoke');
-    });
-  });
-}
+test('is accessible in either theme', async ({ chat, page, upstream }) => {
+  test.slow();
+  const settings = new Settings(page);
+  await settings.open();
+  await expectAccessibleInBothThemes(page);
+  await screenshots(page, `settings-empty`);
+  await chat.newChat.click();
+  await remember(chat, upstream, ['She likes tea.', 'She has a dog, whose name is Rex, and who does not like the rain at all.']);
+  await settings.open();
+  await settings.instructions.fill('I am a nurse.\n\nAnswer briefly.');
+  await settings.makeToken('A script');
+  await settings.made.getByRole('button', { name: 'Done' }).click();
+  await settings.memories.first().getByRole('button', { name: 'Forget' }).click();
+  await expectAccessibleInBothThemes(page);
+  await screenshots(page, 'settings');
+  await page.getByRole('button', { name: 'Revoke “A script”' }).click();
+  await expect(page.getByRole('dialog')).toBeVisible();
+  await expectAccessibleInBothThemes(page);
+  await screenshots(page, 'settings-revoke');
+});
 
 test('fits on a phone and opens from the drawer', async ({ chat, page }) => {
   await page.setViewportSize({ width: 390, height: 844 });

@@ -100,18 +100,6 @@ test('Stop takes effect at once and keeps the text', async ({ chat, upstream }) 
   await expect(answer).not.toContainText('and the end');
 });
 
-test('Stop works before the first token', async ({ chat, upstream }) => {
-  await upstream.script({ when: { user_contains: 'Tell' }, steps: [{ gate: 'never' }, { text: 'Too late' }] });
-  await chat.open();
-  await chat.say('Tell me');
-  await upstream.reached('never');
-  await chat.stop.click();
-  await expect(chat.answers.first().getByText('Stopped', { exact: true })).toBeVisible();
-  await chat.say('Something else');
-  await expect(chat.answers.last().getByText('Something else', { exact: true })).toBeVisible();
-  await expect(chat.messages).not.toContainText('Too late');
-});
-
 test('two conversations stream at the same time', async ({ chat, upstream }) => {
   for (const name of ['red', 'blue']) {
     await upstream.script({
@@ -177,22 +165,6 @@ test('a reload during an answer loses and duplicates nothing', async ({ chat, up
   await expect(chat.answers.getByText('One two three.', { exact: true })).toBeVisible();
   await expect(chat.questions).toHaveCount(1);
   await expect(chat.answers).toHaveCount(1);
-});
-
-test('a second tab follows live and can stop', async ({ chat, newTab, upstream }) => {
-  await upstream.script({ steps: [{ text: 'Here' }, { gate: 'more' }, { text: ' and there' }, { gate: 'never' }] });
-  await chat.open();
-  const path = await chat.begin('Where?');
-  const other = await newTab();
-  await other.open(path);
-  await expect(other.answers.getByText('Here', { exact: true })).toBeVisible();
-  await upstream.open('more');
-  for (const tab of [chat, other]) await expect(tab.answers.getByText('Here and there', { exact: true })).toBeVisible();
-  await other.stop.click();
-  for (const tab of [chat, other]) {
-    await expect(tab.answers.getByText('Stopped', { exact: true })).toBeVisible();
-    await expect(tab.send).toBeVisible();
-  }
 });
 
 test('regenerating keeps the earlier answer', async ({ chat, upstream }) => {

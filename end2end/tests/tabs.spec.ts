@@ -11,7 +11,12 @@ import { expect, test } from '../support/test.ts';
  */
 const STUCK_MS = 15_000;
 
-/** The longest time in milliseconds from a tab's request to its response, including the browser's queue. */
+/** Expects that no request waits, but for the event streams. */
+async function expectNoneWaiting(requests: Requests): Promise<void> {
+  await expect.poll(() => requests.openExcept('/rpc/events'), { message: 'open requests', timeout: STUCK_MS }).toEqual([]);
+}
+
+/** The longest time in milliseconds from a tab's finished request to its response, including the browser's queue. */
 function longestWait(tab: Chat): Promise<number> {
   return tab.page.evaluate(() => {
     const entries = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
@@ -58,6 +63,7 @@ test('ten tabs and eight answers delay no request', async ({ chat, context, newT
   const fresh = await newTab();
   await fresh.open();
   await expect(fresh.titles).toHaveText(['Stopped it', ...names.toReversed()]);
+  await expectNoneWaiting(requests);
   for (const tab of [...running, idle, chat, fresh]) expect(await longestWait(tab), 'what a request waited for').toBeLessThan(STUCK_MS);
   await expect.poll(() => requests.open('/rpc/events')).toBe(2);
 
@@ -98,6 +104,7 @@ test('switching through ten tabs delays nothing', async ({ chat, context, newTab
   await chat.open();
   await chat.begin('Hello');
   await chat.done();
+  await expectNoneWaiting(requests);
   expect(await longestWait(chat)).toBeLessThan(STUCK_MS);
   await expect.poll(() => requests.open('/rpc/events')).toBeLessThanOrEqual(2);
 });

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { expectAccessible } from '../support/accessibility.ts';
+import { expectAccessibleInBothThemes } from '../support/accessibility.ts';
 import { callTool, mcpSettings } from '../support/mcp.ts';
 import { waitForPaint } from '../support/paint.ts';
 import { screenshots } from '../support/screenshots.ts';
@@ -190,43 +190,37 @@ test('resumed code is plain until it ends again', async ({ chat, upstream }) => 
   await expect(code.locator('.hl-keyword')).toHaveText(['let', 'let']);
 });
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(`in ${colorScheme}`, () => {
-    test.use({ colorScheme });
-    test.slow();
-
-    test('cards, files and code are accessible', async ({ chat, page, upstream }) => {
-      const call = (id: string, name: string, input: unknown) => ({ tool_call: { id, name, arguments: JSON.stringify(input) } });
-      await upstream.script({
-        steps: [
-          { text: 'Let me look into this, in several ways.' },
-          call('1', 'search_pubmed', { query: '("base editing"[Title] OR CRISPR) AND 2024[dp]', max_results: 5 }),
-          call('2', 'calculate', { expression: '(1 + sqrt(5)) / 2' }),
-          call('3', 'desk_draw', { text: 'a landscape' }),
-          call('4', 'desk_forge', { text: 'x' }),
-          call('5', 'desk_echo', { query: "select name, count(*) from people where age > 40 -- all", limit: 2.5, text: '{"found": [1, null]}' }),
-        ],
-      });
-      const diff = '```diff\n@@ -1 +1 @@\n-old line\n+new line\n```\n\n';
-      const python = '```python\n@cache\ndef f(n: int) -> str:\n    """Says it."""\n    return f"{n * 2.5}" if n else None  # why not\n```\n\n';
-      const html = '```html\n<a href="/x" title=\'y\'>link</a> <!-- note -->\n```\n';
-      await upstream.script({ when: { tool_gave: '' }, steps: [{ text: `Here it is.\n\n${diff}${python}${html}` }] });
-      await chat.open();
-      await chat.begin('Look into it');
-      await chat.done();
-      await expect(chat.answers.locator('.md-code .hl-name').first()).toBeVisible();
-      await screenshots(page, `cards-code-${colorScheme}`);
-      for (const summary of await chat.answers.locator('.tool summary').all()) await summary.click();
-      await expect(chat.answers.getByRole('heading', { name: 'Query' })).toHaveCount(2);
-      await expectAccessible(page);
-      await chat.answers.locator('.tool').first().scrollIntoViewIfNeeded();
-      await screenshots(page, `cards-open-${colorScheme}`);
-      await chat.answers.locator('.tool').nth(2).scrollIntoViewIfNeeded();
-      await screenshots(page, `cards-files-${colorScheme}`);
-      await page.setViewportSize({ width: 390, height: 844 });
-      await expectAccessible(page);
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      expect(overflow, 'no horizontal overflow on a phone').toBeLessThanOrEqual(0);
-    });
+test('cards, files and code are accessible in either theme', async ({ chat, page, upstream }) => {
+  test.slow();
+  const call = (id: string, name: string, input: unknown) => ({ tool_call: { id, name, arguments: JSON.stringify(input) } });
+  await upstream.script({
+    steps: [
+      { text: 'Let me look into this, in several ways.' },
+      call('1', 'search_pubmed', { query: '("base editing"[Title] OR CRISPR) AND 2024[dp]', max_results: 5 }),
+      call('2', 'calculate', { expression: '(1 + sqrt(5)) / 2' }),
+      call('3', 'desk_draw', { text: 'a landscape' }),
+      call('4', 'desk_forge', { text: 'x' }),
+      call('5', 'desk_echo', { query: "select name, count(*) from people where age > 40 -- all", limit: 2.5, text: '{"found": [1, null]}' }),
+    ],
   });
-}
+  const diff = '```diff\n@@ -1 +1 @@\n-old line\n+new line\n```\n\n';
+  const python = '```python\n@cache\ndef f(n: int) -> str:\n    """Says it."""\n    return f"{n * 2.5}" if n else None  # why not\n```\n\n';
+  const html = '```html\n<a href="/x" title=\'y\'>link</a> <!-- note -->\n```\n';
+  await upstream.script({ when: { tool_gave: '' }, steps: [{ text: `Here it is.\n\n${diff}${python}${html}` }] });
+  await chat.open();
+  await chat.begin('Look into it');
+  await chat.done();
+  await expect(chat.answers.locator('.md-code .hl-name').first()).toBeVisible();
+  await screenshots(page, 'cards-code');
+  for (const summary of await chat.answers.locator('.tool summary').all()) await summary.click();
+  await expect(chat.answers.getByRole('heading', { name: 'Query' })).toHaveCount(2);
+  await expectAccessibleInBothThemes(page);
+  await chat.answers.locator('.tool').first().scrollIntoViewIfNeeded();
+  await screenshots(page, 'cards-open');
+  await chat.answers.locator('.tool').nth(2).scrollIntoViewIfNeeded();
+  await screenshots(page, 'cards-files');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expectAccessibleInBothThemes(page);
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  expect(overflow, 'no horizontal overflow on a phone').toBeLessThanOrEqual(0);
+});

@@ -1,77 +1,61 @@
 /** The pages of accounts. */
+import { makeFirstAccount } from '../accounts.ts';
 import { expect } from '../test.ts';
-import type { Screen, Stage } from './screen.ts';
+import type { ScreenGroup } from './screen.ts';
 
-async function firstAccount({ chat, page, parlor }: Stage): Promise<void> {
-  await expect.poll(() => parlor.output).toContain('/setup?token=');
-  const [, path] = /first account at http:\/\/[^/]+(\/setup\S+)/.exec(parlor.output) ?? [];
-  await page.goto(path!);
-  await page.getByLabel('Name').fill('ann');
-  await page.getByLabel('Password', { exact: true }).fill('a long password');
-  await page.getByLabel('Password again').fill('a long password');
-  await page.getByRole('button', { name: 'Make the account' }).click();
-  await chat.ready();
-}
-
-const withAccounts = { PARLOR_AUTH: 'password' };
-
-export const ACCOUNT_SCREENS: Screen[] = [
+export const ACCOUNT_SCREENS: ScreenGroup[] = [
   {
-    name: 'sign-in',
-    environment: withAccounts,
-    prepare: async (stage) => {
-      await firstAccount(stage);
-      await stage.page.context().clearCookies();
-      await stage.page.goto('/sign-in');
-      await stage.page.getByLabel('Name').fill('ann');
-      await stage.page.getByLabel('Password').fill('wrong');
-      stage.browserLog.allow(/status of 4\d\d/);
-      await stage.page.getByRole('button', { name: 'Sign in' }).click();
-      await expect(stage.page.locator('.account-error')).toBeVisible();
-    },
-  },
-  {
-    name: 'setup',
-    environment: withAccounts,
-    prepare: async ({ page }) => {
-      await page.goto('/');
-      await expect(page).toHaveTitle('Set up Parlor · Parlor');
-    },
-  },
-  {
-    name: 'account',
-    environment: withAccounts,
-    prepare: async (stage) => {
-      await firstAccount(stage);
-      await stage.page.goto('/account');
-    },
-  },
-  {
-    name: 'audit',
-    environment: withAccounts,
-    prepare: async (stage) => {
-      await firstAccount(stage);
-      await stage.page.goto('/account/audit');
-      await expect(stage.page.getByRole('heading', { level: 1 })).toBeVisible();
-    },
-  },
-  {
-    name: 'users',
-    environment: withAccounts,
-    prepare: async (stage) => {
-      await firstAccount(stage);
-      await stage.page.goto('/account/users');
-      await expect(stage.page.getByRole('button', { name: 'Make an invitation link' })).toBeVisible();
-    },
-  },
-  {
-    name: 'invitation',
-    environment: withAccounts,
-    prepare: async (stage) => {
-      await firstAccount(stage);
-      await stage.page.goto('/account/users');
-      await stage.page.getByRole('button', { name: 'Make an invitation link' }).click();
-      await expect(stage.page.getByRole('link', { name: '/invitation/' })).toBeVisible();
-    },
+    environment: { PARLOR_AUTH: 'password' },
+    screens: [
+      {
+        name: 'setup',
+        prepare: async ({ page }) => {
+          await page.goto('/');
+          await expect(page).toHaveTitle('Set up Parlor · Parlor');
+        },
+      },
+      {
+        name: 'account',
+        prepare: async ({ chat, page, parlor }) => {
+          await makeFirstAccount(page, parlor, 'ann');
+          await chat.ready();
+          await page.goto('/account');
+          await expect(page.getByText('You are signed in as ann')).toBeVisible();
+        },
+      },
+      {
+        name: 'audit',
+        prepare: async ({ page }) => {
+          await page.goto('/account/audit');
+          await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+        },
+      },
+      {
+        name: 'users',
+        prepare: async ({ page }) => {
+          await page.goto('/account/users');
+          await expect(page.getByRole('button', { name: 'Make an invitation link' })).toBeVisible();
+        },
+      },
+      {
+        name: 'invitation',
+        prepare: async ({ page }) => {
+          await page.getByRole('button', { name: 'Make an invitation link' }).click();
+          await expect(page.getByRole('link', { name: '/invitation/' })).toBeVisible();
+        },
+      },
+      {
+        name: 'sign-in',
+        prepare: async ({ browserLog, page }) => {
+          await page.context().clearCookies();
+          await page.goto('/sign-in');
+          await page.getByLabel('Name').fill('ann');
+          await page.getByLabel('Password').fill('wrong');
+          browserLog.allow(/status of 4\d\d/);
+          await page.getByRole('button', { name: 'Sign in' }).click();
+          await expect(page.locator('.account-error')).toBeVisible();
+        },
+      },
+    ],
   },
 ];

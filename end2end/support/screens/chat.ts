@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { RICH } from '../screen-content.ts';
 import { expect } from '../test.ts';
-import { answered, type Screen } from './screen.ts';
+import { answered, type ScreenGroup } from './screen.ts';
 
 const undiscovering = {
   OPENAI_BASE_URL: undefined,
@@ -10,91 +10,99 @@ const undiscovering = {
   PARLOR_CONFIG: fileURLToPath(new URL('../undiscovering.toml', import.meta.url)),
 };
 
-export const CHAT_SCREENS: Screen[] = [
-  { name: 'new-chat', prepare: ({ chat }) => chat.open() },
+export const CHAT_SCREENS: ScreenGroup[] = [
   {
-    name: 'first-run',
+    screens: [
+      { name: 'new-chat', prepare: ({ chat }) => chat.open() },
+      {
+        name: 'answer',
+        prepare: async (stage) => {
+          await answered(stage, 'How do tides work?', { think: 'They ask about tides. I begin with the moon.' }, { text: RICH });
+          await expect(stage.chat.answers.locator('math').first()).toBeVisible();
+        },
+      },
+      {
+        name: 'problem',
+        prepare: async ({ browserLog, chat, upstream }) => {
+          browserLog.allowLostConnections();
+          await chat.open();
+          await upstream.requireKey('sk-another');
+          await chat.begin('How do tides work?');
+          await expect(chat.problem).toBeVisible();
+        },
+      },
+    ],
+  },
+  {
     environment: undiscovering,
-    prepare: async ({ chat, page }) => {
-      await chat.open();
-      await expect(page.getByRole('heading', { name: 'You are talking to the tour' })).toBeVisible();
-    },
+    screens: [
+      {
+        name: 'first-run',
+        prepare: async ({ chat, page }) => {
+          await chat.open();
+          await expect(page.getByRole('heading', { name: 'You are talking to the tour' })).toBeVisible();
+        },
+      },
+      {
+        name: 'tour-tool',
+        prepare: async ({ chat }) => {
+          await chat.say('Show me a tool');
+          await chat.done();
+          await expect(chat.answers).toContainText('584 years');
+        },
+      },
+    ],
   },
   {
-    name: 'tour-tool',
-    environment: undiscovering,
-    prepare: async ({ chat }) => {
-      await chat.open();
-      await chat.say('Show me a tool');
-      await chat.done();
-      await expect(chat.answers).toContainText('584 years');
-    },
-  },
-  {
-    name: 'answer',
-    prepare: async (stage) => {
-      await answered(stage, 'How do tides work?', { think: 'They ask about tides. I begin with the moon.' }, { text: RICH });
-      await expect(stage.chat.answers.locator('math').first()).toBeVisible();
-    },
-  },
-  {
-    name: 'thinking',
-    prepare: async ({ chat, upstream }) => {
-      await upstream.script({ steps: [{ think: 'First I look at the question. It is about tides, so the moon comes first.' }, { gate: 'never' }] });
-      await chat.open();
-      await chat.say('How do tides work?');
-      await expect(chat.answers).toContainText('First I look');
-    },
-  },
-  {
-    name: 'writing-and-queue',
-    prepare: async ({ chat, page, upstream }) => {
-      await upstream.script({ steps: [{ text: 'The moon pulls the sea' }, { gate: 'never' }] });
-      await chat.open();
-      await chat.begin('How do tides work?');
-      await expect(chat.answers).toContainText('The moon pulls');
-      for (const text of ['And in a lake?', 'What about the Baltic Sea, which has nearly none?']) {
-        await chat.message.fill(text);
-        await chat.message.press('Enter');
-        await expect(page.getByRole('region', { name: 'Queued messages' })).toContainText(text);
-      }
-    },
-  },
-  {
-    name: 'stopped',
-    prepare: async ({ chat, upstream }) => {
-      await upstream.script({ steps: [{ text: 'The moon pulls the sea' }, { gate: 'never' }], times: 1 });
-      await chat.open();
-      await chat.begin('How do tides work?');
-      await expect(chat.answers).toContainText('The moon pulls');
-      await chat.stop.click();
-      await chat.done();
-    },
-  },
-  {
-    name: 'problem',
-    prepare: async ({ browserLog, chat, upstream }) => {
-      browserLog.allowLostConnections();
-      await chat.open();
-      await upstream.requireKey('sk-another');
-      await chat.begin('How do tides work?');
-      await expect(chat.problem).toBeVisible();
-    },
-  },
-  {
-    name: 'interrupted',
-    prepare: async ({ browserLog, chat, parlor, upstream }) => {
-      browserLog.allowLostConnections();
-      await upstream.script({ steps: [{ text: 'The moon pulls the sea' }, { gate: 'never' }], times: 1 });
-      await chat.open();
-      const path = await chat.begin('How do tides work?');
-      await expect(chat.answers).toContainText('The moon pulls');
-      await parlor.kill();
-      await parlor.start();
-      await upstream.script({ steps: [{ text: 'Here I am.' }] });
-      await chat.open(path);
-      await chat.say('Are you there?');
-      await chat.done();
-    },
+    screens: [
+      {
+        name: 'thinking',
+        prepare: async ({ chat, upstream }) => {
+          await upstream.script({ steps: [{ think: 'First I look at the question. It is about tides, so the moon comes first.' }, { gate: 'never' }] });
+          await chat.open();
+          await chat.say('How do tides work?');
+          await expect(chat.answers).toContainText('First I look');
+        },
+      },
+      {
+        name: 'writing-and-queue',
+        prepare: async ({ chat, page, upstream }) => {
+          await upstream.script({ steps: [{ text: 'The moon pulls the sea' }, { gate: 'never' }] });
+          await chat.open();
+          await chat.begin('How do tides work?');
+          await expect(chat.answers).toContainText('The moon pulls');
+          for (const text of ['And in a lake?', 'What about the Baltic Sea, which has nearly none?']) {
+            await chat.message.fill(text);
+            await chat.message.press('Enter');
+            await expect(page.getByRole('region', { name: 'Queued messages' })).toContainText(text);
+          }
+        },
+      },
+      {
+        name: 'stopped',
+        prepare: async ({ chat }) => {
+          await chat.open();
+          await chat.begin('How do tides work?');
+          await expect(chat.answers).toContainText('The moon pulls');
+          await chat.stop.click();
+          await chat.done();
+        },
+      },
+      {
+        name: 'interrupted',
+        prepare: async ({ browserLog, chat, parlor, upstream }) => {
+          browserLog.allowLostConnections();
+          await chat.open();
+          const path = await chat.begin('How do tides work?');
+          await expect(chat.answers).toContainText('The moon pulls');
+          await parlor.kill();
+          await parlor.start();
+          await upstream.script({ steps: [{ text: 'Here I am.' }] });
+          await chat.open(path);
+          await chat.say('Are you there?');
+          await chat.done();
+        },
+      },
+    ],
   },
 ];

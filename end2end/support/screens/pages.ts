@@ -3,114 +3,123 @@ import { Literature } from '../literature.ts';
 import { placeArticles, pubmed, tides } from '../pubmed.ts';
 import { Settings } from '../settings.ts';
 import { expect } from '../test.ts';
-import { answered, type Screen } from './screen.ts';
+import { answered, type ScreenGroup } from './screen.ts';
 
-export const PAGE_SCREENS: Screen[] = [
+export const PAGE_SCREENS: ScreenGroup[] = [
   {
-    name: 'deleting',
-    prepare: async (stage) => {
-      await answered(stage, 'Hello', { text: 'Hello! What shall we talk about?' });
-      await stage.chat.press('Delete', 'Hello');
-      await expect(stage.chat.dialog).toBeVisible();
-    },
+    screens: [
+      {
+        name: 'deleting',
+        prepare: async (stage) => {
+          await answered(stage, 'Hello', { text: 'Hello! What shall we talk about?' });
+          await stage.chat.press('Delete', 'Hello');
+          await expect(stage.chat.dialog).toBeVisible();
+        },
+      },
+      {
+        name: 'diagnostics',
+        prepare: async (stage) => {
+          await stage.page.keyboard.press('Escape');
+          await expect(stage.chat.dialog).toBeHidden();
+          await stage.chat.answers.last().getByRole('button', { name: 'Diagnostics' }).click();
+          await expect(stage.page.getByRole('dialog', { name: 'Diagnostics' })).toBeVisible();
+        },
+      },
+      {
+        name: 'toast',
+        prepare: async (stage) => {
+          await stage.page.keyboard.press('Escape');
+          await expect(stage.page.getByRole('dialog', { name: 'Diagnostics' })).toBeHidden();
+          await stage.chat.say('Tides');
+          await stage.chat.done();
+          await stage.chat.questions.last().hover();
+          await stage.chat.questions.last().getByRole('button', { name: 'Delete' }).click();
+          await expect(stage.page.getByRole('button', { name: 'Undo' })).toBeVisible();
+        },
+      },
+      {
+        name: 'conversations',
+        prepare: async ({ chat, page, upstream }) => {
+          await upstream.script({ steps: [{ text: 'Well.' }] });
+          await chat.open();
+          for (const text of ['Tides and the moon', 'A letter to the harbour, which is a rather long title', 'Prices of fish']) {
+            await chat.begin(text);
+            await chat.done();
+          }
+          // For the drawer of narrow windows.
+          await page.setViewportSize({ width: 390, height: 844 });
+          await page.getByRole('button', { name: 'Conversations' }).click();
+        },
+      },
+      {
+        name: 'settings',
+        prepare: async ({ chat, page, upstream }) => {
+          await upstream.script({ when: { tool_gave: 'remembered' }, steps: [{ text: 'Noted.' }] });
+          await upstream.script({ when: { user_contains: 'Remember' }, steps: [{ tool_call: { id: 'c', name: 'remember', arguments: '{"text":"Likes the sea, and short answers."}' } }] });
+          await chat.open();
+          await chat.begin('Remember that');
+          await chat.done();
+          const settings = new Settings(page);
+          await settings.open();
+          await settings.instructions.fill('I am a pilot in the harbour of Hamburg.');
+          await settings.makeToken('A script');
+        },
+      },
+      {
+        name: 'not-found',
+        prepare: async ({ browserLog, page }) => {
+          browserLog.allow(/status of 404/);
+          await page.goto('/c/0190d7a0-0000-7000-8000-000000000000');
+          await expect(page.getByText('This conversation does not exist.')).toBeVisible();
+        },
+      },
+      {
+        // Of development builds: every component in every state.
+        name: 'design',
+        prepare: async ({ page }) => {
+          await page.goto('/design');
+          await expect(page.getByRole('region', { name: 'Messages', exact: true }).first()).toBeVisible();
+        },
+      },
+    ],
   },
   {
-    name: 'toast',
-    prepare: async (stage) => {
-      await answered(stage, 'Hello', { text: 'Hello! What shall we talk about?' });
-      await stage.chat.say('Tides');
-      await stage.chat.done();
-      await stage.chat.questions.last().hover();
-      await stage.chat.questions.last().getByRole('button', { name: 'Delete' }).click();
-      await expect(stage.page.getByRole('button', { name: 'Undo' })).toBeVisible();
-    },
+    models: Array.from({ length: 12 }, (_, index) => `a-model-of-some-size-${index + 1}b-instruct`),
+    screens: [
+      {
+        name: 'models',
+        prepare: async ({ chat, page }) => {
+          await chat.open();
+          await chat.model.click();
+          await expect(page.getByRole('combobox', { name: 'Find a model' })).toBeVisible();
+        },
+      },
+    ],
   },
   {
-    name: 'models',
-    prepare: async ({ chat, page, parlor, upstream }) => {
-      await upstream.listModels(...Array.from({ length: 12 }, (_, index) => `a-model-of-some-size-${index + 1}b-instruct`));
-      await parlor.restart();
-      await chat.open();
-      await chat.model.click();
-      await expect(page.getByRole('combobox', { name: 'Find a model' })).toBeVisible();
-    },
-  },
-  {
-    name: 'diagnostics',
-    prepare: async (stage) => {
-      await answered(stage, 'Hello', { text: 'Hello! What shall we talk about?' });
-      await stage.chat.answers.last().getByRole('button', { name: 'Diagnostics' }).click();
-      await expect(stage.page.getByRole('dialog', { name: 'Diagnostics' })).toBeVisible();
-    },
-  },
-  {
-    name: 'conversations',
-    prepare: async ({ chat, page, upstream }) => {
-      await upstream.script({ steps: [{ text: 'Well.' }] });
-      await chat.open();
-      for (const text of ['Tides and the moon', 'A letter to the harbour, which is a rather long title', 'Prices of fish']) {
-        await chat.begin(text);
-        await chat.done();
-      }
-      // For the drawer of narrow windows.
-      await page.setViewportSize({ width: 390, height: 844 });
-      await page.getByRole('button', { name: 'Conversations' }).click();
-    },
-  },
-  {
-    name: 'settings',
-    prepare: async ({ chat, page, upstream }) => {
-      await upstream.script({ when: { tool_gave: 'remembered' }, steps: [{ text: 'Noted.' }] });
-      await upstream.script({ when: { user_contains: 'Remember' }, steps: [{ tool_call: { id: 'c', name: 'remember', arguments: '{"text":"Likes the sea, and short answers."}' } }] });
-      await chat.open();
-      await chat.begin('Remember that');
-      await chat.done();
-      const settings = new Settings(page);
-      await settings.open();
-      await settings.instructions.fill('I am a pilot in the harbour of Hamburg.');
-      await settings.makeToken('A script');
-    },
-  },
-  {
-    name: 'not-found',
-    prepare: async ({ browserLog, page }) => {
-      browserLog.allow(/status of 404/);
-      await page.goto('/c/0190d7a0-0000-7000-8000-000000000000');
-      await expect(page.getByText('This conversation does not exist.')).toBeVisible();
-    },
-  },
-  {
-    name: 'literature',
     settings: pubmed,
-    prepare: async ({ page, upstream }) => {
-      await placeArticles(upstream);
-      const literature = new Literature(page);
-      await literature.open();
-      await literature.search('tides');
-    },
-  },
-  {
-    name: 'literature-article',
-    settings: pubmed,
-    prepare: async ({ page, upstream }) => {
-      await placeArticles(upstream);
-      await upstream.script({ steps: [{ text: 'It is about tides.' }] });
-      const literature = new Literature(page);
-      await literature.open();
-      await literature.search('tides');
-      await literature.save(tides.title).click();
-      await literature.entry(tides.title).click();
-      await expect(page.getByText(tides.text)).toBeVisible();
-      await literature.ask('What is this about?');
-      await expect(literature.answers.getByText('It is about tides.')).toBeVisible();
-    },
-  },
-  {
-    // Of development builds: every component in every state.
-    name: 'design',
-    prepare: async ({ page }) => {
-      await page.goto('/design');
-      await expect(page.getByRole('region', { name: 'Messages', exact: true }).first()).toBeVisible();
-    },
+    screens: [
+      {
+        name: 'literature',
+        prepare: async ({ page, upstream }) => {
+          await placeArticles(upstream);
+          const literature = new Literature(page);
+          await literature.open();
+          await literature.search('tides');
+        },
+      },
+      {
+        name: 'literature-article',
+        prepare: async ({ page, upstream }) => {
+          await upstream.script({ steps: [{ text: 'It is about tides.' }] });
+          const literature = new Literature(page);
+          await literature.save(tides.title).click();
+          await literature.entry(tides.title).click();
+          await expect(page.getByText(tides.text)).toBeVisible();
+          await literature.ask('What is this about?');
+          await expect(literature.answers.getByText('It is about tides.')).toBeVisible();
+        },
+      },
+    ],
   },
 ];

@@ -3,15 +3,21 @@ import type { Page } from '@playwright/test';
 import type { BrowserLog } from '../browser-log.ts';
 import type { Chat } from '../chat.ts';
 import type { Parlor } from '../parlor.ts';
-import type { Upstream } from '../upstream.ts';
+import type { Model, Upstream } from '../upstream.ts';
 
 export type Stage = { chat: Chat; page: Page; parlor: Parlor; upstream: Upstream; browserLog: BrowserLog };
 
-export type Screen = {
-  name: string;
+/** Screens of one server and one page, in this order. */
+export type ScreenGroup = {
   environment?: NodeJS.ProcessEnv;
   settings?: (upstream: Upstream) => string;
-  /** Brings the page to the screen. */
+  models?: Model[];
+  screens: Screen[];
+};
+
+export type Screen = {
+  name: string;
+  /** Brings the page from the screen before to this one. */
   prepare: (stage: Stage) => Promise<void>;
 };
 
