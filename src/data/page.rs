@@ -12,8 +12,9 @@ use crate::{
         ApiError, ErrorCode, RawJson, UserId, data,
         data::{DataFields, DataLocation, DataPageData},
     },
+    python::JupyterNotebook,
     storage::StorageError,
-    tools::AnyTool,
+    tools::{AnyTool, Tool},
 };
 
 /// The longest wait of a page load for a database. The page asks for what is missing itself afterwards.
@@ -49,7 +50,10 @@ pub(super) fn definition(
             actions: &[&OPEN_TABLE],
         }
     } else {
-        Scope::EMPTY
+        Scope {
+            tools: &[JupyterNotebook::NAME],
+            ..Scope::EMPTY
+        }
     };
     // One for each server of the process.
     Box::leak(Box::new(PageDefinition {

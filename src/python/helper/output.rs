@@ -1,0 +1,209 @@
+//! The output of the calls of a session: the messages of the kernel as reports, within the limits of a call.
+
+use serde_json::{Map, Value};
+
+use super::message::Message;
+use crate::python::wire::{KernelLimits, Report};
+
+/// The pictures that are shown, the preferred first.
+const PICTURES: [&str; 2] = ["image/png", "image/jpeg"];
+
+/// The maximum number of lines of a traceback that are passed on.
+const MAX_TRACEBACK_FRAMES: usize = 200;
+
+/// The call whose output arrives.
+pub struct CallOutput {
+    /// The id of its request.
+    pub request: String,
+    pub id: u64,
+    is_silent: bool,
+    limits: KernelLimits,
+    text_bytes: usize,
+    picture_bytes: usize,
+    omitted_text: usize,
+    omitted_pictures: usize,
+    /// The two ends of a call: the reply, and the kernel's report that it is idle.
+    has_reply: bool,
+    is_idle: bool,
+}
+
+impl CallOutput {
+    pub fn new(request: String, id: u64, is_silent: bool, limits: KernelLimits) -> Self {
+        Self {
+            request,
+            id,
+            is_silent,
+            limits,
+            text_bytes: 0,
+            picture_bytes: 0,
+            omitted_text: 0,
+            omitted_pictures: 0,
+            has_reply: false,
+            is_idle: false,
+        }
+    }
+
+    /// Marks that the kernel has answered the request.
+    pub fn set_replied(&mut self) {
+        self.has_reply = true;
+    }
+
+    /// Marks that no more output is awaited.
+    pub fn set_idle(&mut self) {
+        self.is_idle = true;
+    }
+
+    /// Returns the end of the call, once there is one.
+    pub fn end(&self) -> Option<Report> {
+        (self.has_reply && self.is_idle).then_some(Report::Done {
+            id: self.id,
+            omitted_text: self.omitted_text,
+            omitted_pictures: self.omitted_pictures,
+        })
+    }
+
+    /// Returns the report of a message of this call.
+    pub fn read(&mut self, message: &Message) -> Option<Report> {
+        match &*message.kind {
+            "status" => {
+                self.is_idle |= message.text("execution_state") == "idle";
+                None
+            }
+            // Its traceback says why a silent call failed.
+            "error" => Some(self.error(message)),
+            _ if self.is_silent => None,
+            "stream" => {
+                let text = self.limit_text(message.text("text"));
+                (!text.is_empty()).then_some(Report::Text { text })
+            }
+            "display_data" | "execute_result" | "update_display_data" => {
+                self.display(message.content.get("data")?.as_object()?)
+            }
+            _ => None,
+        }
+    }
+
+    fn display(&mut self, data: &Map<String, Value>) -> Option<Report> {
+        let field = |name: &str| data.get(name).and_then(Value::as_str);
+        let picture = PICTURES
+            .iter()
+            .find_map(|name| Some(((*name).to_owned(), field(name)?.to_owned())));
+        let picture = picture.filter(|(_, data)| {
+            let fits = self.picture_bytes + data.len() / 4 * 3 <= self.limits.pictures;
+            match fits {
+                true => self.picture_bytes += data.len() / 4 * 3,
+                false => self.omitted_pictures += 1,
+            }
+            fits
+        });
+        let table = field("text/markdown").map(|table| self.limit_text(table));
+        let table = table.filter(|table| !table.is_empty());
+        let text = match (&table, &picture) {
+            (None, None) => self.limit_text(field("text/plain").unwrap_or_default()),
+            _ => String::new(),
+        };
+        let is_empty = text.is_empty() && table.is_none() && picture.is_none();
+        (!is_empty).then_some(Report::Display { text, table, picture })
+    }
+
+    fn error(&mut self, message: &Message) -> Report {
+        let frames = message.content.get("traceback").and_then(Value::as_array);
+        let frames = frames.map(Vec::as_slice).unwrap_or_default();
+        let frames = frames.iter().take(MAX_TRACEBACK_FRAMES);
+        let frames = frames
+            .filter_map(|frame| frame.as_str().map(str::to_owned))
+            .collect::<Vec<_>>();
+        Report::Error {
+            name: self.limit_text(message.text("ename")),
+            message: self.limit_text(message.text("evalue")),
+            traceback: frames.iter().map(|frame| self.limit_text(frame)).collect(),
+        }
+    }
+
+    /// Returns as much of a text as there is room for.
+    fn limit_text(&mut self, text: &str) -> String {
+        let room = self.limits.output.saturating_sub(self.text_bytes);
+        let kept = &text[..text.floor_char_boundary(room)];
+        self.text_bytes += kept.len();
+        self.omitted_text += text.len() - kept.len();
+        kept.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn call() -> CallOutput {
+        let limits = KernelLimits {
+            memory: 0,
+            processes: 0,
+            message: 0,
+            output: 10,
+            pictures: 6,
+            start_seconds: 0,
+        };
+        CallOutput::new("1".into(), 1, false, limits)
+    }
+
+    fn message(kind: &str, content: Value) -> Message {
+        Message {
+            kind: kind.into(),
+            parent: "1".into(),
+            content: content.as_object().cloned().unwrap(),
+        }
+    }
+
+    #[test]
+    fn output_is_cut_at_its_limits() {
+        let mut call = call();
+        let text = |text: &str| Some(Report::Text { text: text.into() });
+        let stream = |text: &str| message("stream", json!({ "text": text }));
+        assert_eq!(call.read(&stream("12345678é")), text("12345678é"));
+        assert_eq!(call.read(&stream("more")), None);
+        let picture = |data: &str| {
+            message(
+                "display_data",
+                json!({ "data": { "image/png": data, "text/plain": "" } }),
+            )
+        };
+        assert!(call.read(&picture("AAAABBBB")).is_some());
+        assert_eq!(call.read(&picture("AAAA")), None);
+        call.set_replied();
+        assert_eq!(call.end(), None);
+        assert_eq!(
+            call.read(&message("status", json!({ "execution_state": "idle" }))),
+            None
+        );
+        let end = Report::Done {
+            id: 1,
+            omitted_text: 4,
+            omitted_pictures: 1,
+        };
+        assert_eq!(call.end(), Some(end));
+    }
+
+    #[test]
+    fn hostile_messages_show_nothing() {
+        let mut call = call();
+        for content in [
+            json!({}),
+            json!({ "data": 1 }),
+            json!({ "data": { "text/html": "<script>" } }),
+            json!({ "data": { "image/png": 5, "text/plain": ["x"] } }),
+        ] {
+            assert_eq!(call.read(&message("display_data", content)), None);
+        }
+        let error = call.read(&message("error", json!({ "traceback": "none", "ename": 3 })));
+        assert_eq!(
+            error,
+            Some(Report::Error {
+                name: String::new(),
+                message: String::new(),
+                traceback: Vec::new()
+            })
+        );
+    }
+}
