@@ -93,7 +93,7 @@ impl Output {
                 self.error = Some(CodeError {
                     name: plain_text(&name),
                     message: plain_text(&message),
-                    traceback: short_traceback(&plain_text(&join_frames(&traceback))),
+                    traceback: short_traceback(&plain_text(&traceback)),
                 });
             }
             Report::Ready | Report::Done { .. } | Report::Gone { .. } => {}
@@ -181,12 +181,6 @@ fn block_text(block: &Block) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// Joins the frames of a traceback, some of which end with a line break.
-fn join_frames(frames: &[String]) -> String {
-    let frames = frames.iter().map(|frame| frame.trim_end_matches('\n'));
-    frames.collect::<Vec<_>>().join("\n")
-}
-
 /// Returns a traceback without its middle, if it is long.
 fn short_traceback(traceback: &str) -> String {
     let lines: Vec<&str> = traceback.trim().lines().collect();
@@ -252,7 +246,7 @@ mod tests {
         output.add(Report::Error {
             name: "ValueError".into(),
             message: "\u{1b}[31mno\u{1b}[0m".into(),
-            traceback: lines,
+            traceback: lines.join("\n"),
         });
         let error = output.error.unwrap();
         let text = error.to_string();

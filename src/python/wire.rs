@@ -71,7 +71,7 @@ pub enum Report {
     Error {
         name: String,
         message: String,
-        traceback: Vec<String>,
+        traceback: String,
     },
     /// The call has ended. What exceeded the limits was left out: bytes of text, and pictures.
     Done {
@@ -83,8 +83,8 @@ pub enum Report {
     Gone { cause: String },
 }
 
-/// The largest line of the helper beyond the limits of text and pictures: the frame of JSON, and escapes.
-pub const LINE_OVERHEAD_BYTES: usize = 64 << 10;
+/// The largest line of the helper beyond the limits of text and pictures: an exception, the frame of JSON, and escapes.
+pub const LINE_OVERHEAD_BYTES: usize = 256 << 10;
 
 impl KernelLimits {
     /// Returns the limit of a line of the helper. JSON writes a character as up to six bytes, base64 three bytes as four.

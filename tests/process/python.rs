@@ -42,7 +42,6 @@ async fn killed_server_restores_the_frame() {
     );
     fs::write(folder.path().join("Leptos.toml"), settings).unwrap();
     let upstream = Upstream::start().await;
-    upstream.add_script(When::tool_gave(""), Script::new().text("That is it."));
     for (word, code) in [
         (
             "make",
@@ -51,10 +50,13 @@ async fn killed_server_restores_the_frame() {
         ("change", "df['square'] = df.n ** 2"),
         ("show", "df"),
     ] {
-        upstream.add_script(
-            When::user_contains(word),
-            Script::new().tool_call("call_1", "execute_code", json!({ "code": code }).to_string()),
-        );
+        let call = Script::new().tool_call("call_1", "execute_code", json!({ "code": code }).to_string());
+        upstream.add_script(When::user_contains(word), call);
+        let result = When {
+            tool_gave: Some(String::new()),
+            ..When::user_contains(word)
+        };
+        upstream.add_script(result, Script::new().text("That is it."));
     }
     let server = Server::start(folder.path(), &upstream).await;
     let first = turn(&server.url, None, "make").await;

@@ -1,7 +1,6 @@
 //! Jupyter's messages: requests to a kernel, and what it answers.
 //! <https://jupyter-client.readthedocs.io/en/stable/messaging.html>
 
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 /// The frame between the addresses and the parts of a message.
@@ -17,14 +16,6 @@ pub struct Message {
     /// The id of the request that it answers; empty if it answers none.
     pub parent: String,
     pub content: Map<String, Value>,
-}
-
-#[derive(Deserialize)]
-struct Header {
-    #[serde(default)]
-    msg_id: String,
-    #[serde(default)]
-    msg_type: String,
 }
 
 /// Returns the frames of a request. It is not signed: only this process reaches the kernel's sockets.
@@ -46,23 +37,28 @@ pub fn read(frames: &[Vec<u8>]) -> Option<Message> {
     let [_signature, header, parent, _metadata, content, ..] = &frames[start + 1..] else {
         return None;
     };
-    let header: Header = serde_json::from_slice(header).ok()?;
+    let header = read_object(header)?;
     // Messages that answer no request have an empty object.
-    let parent: Option<Header> = serde_json::from_slice(parent).ok();
+    let parent = read_object(parent).unwrap_or_default();
     Some(Message {
-        kind: header.msg_type,
-        parent: parent.map(|parent| parent.msg_id).unwrap_or_default(),
-        content: serde_json::from_slice(content).ok()?,
+        kind: text_field(&header, "msg_type").to_owned(),
+        parent: text_field(&parent, "msg_id").to_owned(),
+        content: read_object(content)?,
     })
+}
+
+fn read_object(json: &[u8]) -> Option<Map<String, Value>> {
+    serde_json::from_slice(json).ok()
+}
+
+fn text_field<'a>(object: &'a Map<String, Value>, field: &str) -> &'a str {
+    object.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
 impl Message {
     /// Returns a text of the content; empty if there is none.
     pub fn text(&self, field: &str) -> &str {
-        self.content
-            .get(field)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
+        text_field(&self.content, field)
     }
 }
 

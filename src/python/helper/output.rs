@@ -8,8 +8,10 @@ use crate::python::wire::{KernelLimits, Report};
 /// The pictures that are shown, the preferred first.
 const PICTURES: [&str; 2] = ["image/png", "image/jpeg"];
 
-/// The maximum number of lines of a traceback that are passed on.
-const MAX_TRACEBACK_FRAMES: usize = 200;
+/// The limits of an exception, in bytes. It does not count as text: it is shown also if the text reached its limit.
+const MAX_ERROR_NAME_BYTES: usize = 200;
+const MAX_ERROR_MESSAGE_BYTES: usize = 4 << 10;
+const MAX_TRACEBACK_BYTES: usize = 16 << 10;
 
 /// The call whose output arrives.
 pub struct CallOutput {
@@ -70,7 +72,7 @@ impl CallOutput {
                 None
             }
             // Its traceback says why a silent call failed.
-            "error" => Some(self.error(message)),
+            "error" => Some(error(message)),
             _ if self.is_silent => None,
             "stream" => {
                 let text = self.limit_text(message.text("text"));
@@ -106,20 +108,6 @@ impl CallOutput {
         (!is_empty).then_some(Report::Display { text, table, picture })
     }
 
-    fn error(&mut self, message: &Message) -> Report {
-        let frames = message.content.get("traceback").and_then(Value::as_array);
-        let frames = frames.map(Vec::as_slice).unwrap_or_default();
-        let frames = frames.iter().take(MAX_TRACEBACK_FRAMES);
-        let frames = frames
-            .filter_map(|frame| frame.as_str().map(str::to_owned))
-            .collect::<Vec<_>>();
-        Report::Error {
-            name: self.limit_text(message.text("ename")),
-            message: self.limit_text(message.text("evalue")),
-            traceback: frames.iter().map(|frame| self.limit_text(frame)).collect(),
-        }
-    }
-
     /// Returns as much of a text as there is room for.
     fn limit_text(&mut self, text: &str) -> String {
         let room = self.limits.output.saturating_sub(self.text_bytes);
@@ -128,6 +116,34 @@ impl CallOutput {
         self.omitted_text += text.len() - kept.len();
         kept.to_owned()
     }
+}
+
+/// Returns the report of an exception.
+fn error(message: &Message) -> Report {
+    let frames = message.content.get("traceback").and_then(Value::as_array);
+    let frames = frames.map(Vec::as_slice).unwrap_or_default();
+    // Some frames end with a line break.
+    let frames = frames.iter().filter_map(Value::as_str);
+    let frames: Vec<&str> = frames.map(|frame| frame.trim_end_matches('\n')).collect();
+    let text = |field: &str, limit: usize| {
+        let text = message.text(field);
+        text[..text.floor_char_boundary(limit)].to_owned()
+    };
+    Report::Error {
+        name: text("ename", MAX_ERROR_NAME_BYTES),
+        message: text("evalue", MAX_ERROR_MESSAGE_BYTES),
+        traceback: without_middle(&frames.join("\n")),
+    }
+}
+
+/// Returns a traceback without its middle, if it is long: its end says most.
+fn without_middle(traceback: &str) -> String {
+    let Some(omitted) = traceback.len().checked_sub(MAX_TRACEBACK_BYTES) else {
+        return traceback.to_owned();
+    };
+    let begin = traceback.floor_char_boundary(MAX_TRACEBACK_BYTES / 4);
+    let end = traceback.ceil_char_boundary(MAX_TRACEBACK_BYTES / 4 + omitted);
+    format!("{}\n…\n{}", &traceback[..begin], &traceback[end..])
 }
 
 #[cfg(test)]
@@ -202,8 +218,27 @@ mod tests {
             Some(Report::Error {
                 name: String::new(),
                 message: String::new(),
-                traceback: Vec::new()
+                traceback: String::new()
             })
         );
+    }
+
+    #[test]
+    fn exception_is_shown_beyond_the_limit_of_text() {
+        let mut call = call();
+        let long = "x".repeat(100_000);
+        let stream = message("stream", json!({ "text": long }));
+        assert!(call.read(&stream).is_some());
+        let traceback = json!([format!("first {long}\n"), format!("é{long} last")]);
+        let error = json!({ "ename": "E", "evalue": long, "traceback": traceback });
+        let Some(Report::Error {
+            message, traceback, ..
+        }) = call.read(&message("error", error))
+        else {
+            panic!("no error");
+        };
+        assert_eq!(message.len(), MAX_ERROR_MESSAGE_BYTES);
+        assert!(traceback.starts_with("first x") && traceback.ends_with("x last"));
+        assert!(traceback.contains("x\n…\nx") && traceback.len() <= MAX_TRACEBACK_BYTES + 10);
     }
 }

@@ -25,7 +25,6 @@ pub struct Watched {
 /// What a sandbox uses.
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
-    processes: usize,
     threads: usize,
     /// In pages.
     resident: u64,
@@ -44,12 +43,16 @@ impl Watched {
     /// Returns the limit that is exceeded, in words.
     pub fn exceeded(&self) -> Option<String> {
         let processes = self.processes();
+        let limit = self.limits.processes;
+        let too_many =
+            || format!("it had more than {limit} processes and threads (setting python.processes)");
+        // Before anything is read about them: there may be thousands by then.
+        if processes.len() > limit {
+            return Some(too_many());
+        }
         let used = self.used(&processes);
-        if used.threads.max(used.processes) > self.limits.processes {
-            let limit = self.limits.processes;
-            return Some(format!(
-                "it had more than {limit} processes and threads (setting python.processes)"
-            ));
+        if used.threads > limit {
+            return Some(too_many());
         }
         // Shared pages count for each process at first; exactly only if that is too much.
         let memory = used.resident.saturating_mul(self.page_bytes);
@@ -67,7 +70,8 @@ impl Watched {
         Some(format!("it made more than {MAX_FILES} files in /{folder}"))
     }
 
-    /// Returns the folders of the processes in the sandbox's own `/proc`, which has no others.
+    /// Returns the folders of the processes in the sandbox's own `/proc`, which has no others; of too many, one more than the
+    /// limit.
     fn processes(&self) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(self.root.join("proc")) else {
             return Vec::new();
@@ -77,14 +81,11 @@ impl Watched {
             name.is_some_and(|name| name.iter().all(u8::is_ascii_digit))
         };
         let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
-        paths.filter(is_number).collect()
+        paths.filter(is_number).take(self.limits.processes + 1).collect()
     }
 
     fn used(&self, processes: &[PathBuf]) -> Use {
-        let mut used = Use {
-            processes: processes.len(),
-            ..Use::default()
-        };
+        let mut used = Use::default();
         for process in processes {
             // The fields behind the name, which may have any characters: state, parent … threads (18th), … pages (22nd).
             let Ok(stat) = fs::read(process.join("stat")) else {

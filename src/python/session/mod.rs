@@ -2,7 +2,7 @@
 
 mod task;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use tokio::{
@@ -28,6 +28,7 @@ const MAX_QUEUED_CALLS: usize = 64;
 pub struct Session {
     calls: mpsc::Sender<Call>,
     shared: Arc<Shared>,
+    call_timeout: Duration,
 }
 
 struct Shared {
@@ -50,6 +51,8 @@ struct State {
 struct Call {
     code: String,
     is_silent: bool,
+    /// The longest time that it may take.
+    limit: Duration,
     /// The end of the text so far.
     progress: watch::Sender<String>,
     result: oneshot::Sender<Result<Output, SessionError>>,
@@ -112,7 +115,6 @@ impl Session {
         let task = Task {
             helper,
             shared: Arc::clone(&shared),
-            call_timeout: settings.call_timeout,
             next_id: 0,
             folders,
         };
@@ -120,8 +122,12 @@ impl Session {
         let session = Self {
             calls: sender,
             shared,
+            call_timeout: settings.call_timeout,
         };
-        let prepared = session.execute(PREPARE, true, |_| {}).await?;
+        // It is a part of the start, so it has the time of one.
+        let prepared = session
+            .perform(PREPARE, true, settings.start_timeout, |_| {})
+            .await?;
         match prepared.error {
             None => Ok(session),
             Some(error) => Err(not_started(error.to_string())),
@@ -133,6 +139,16 @@ impl Session {
         &self,
         code: &str,
         is_silent: bool,
+        progress: impl FnMut(&str),
+    ) -> Result<Output, SessionError> {
+        self.perform(code, is_silent, self.call_timeout, progress).await
+    }
+
+    async fn perform(
+        &self,
+        code: &str,
+        is_silent: bool,
+        limit: Duration,
         mut progress: impl FnMut(&str),
     ) -> Result<Output, SessionError> {
         let (progress_sender, mut reports) = watch::channel(String::new());
@@ -140,6 +156,7 @@ impl Session {
         let call = Call {
             code: code.to_owned(),
             is_silent,
+            limit,
             progress: progress_sender,
             result,
         };

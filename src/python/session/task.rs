@@ -22,7 +22,6 @@ const INTERRUPT_TIMEOUT: Duration = Duration::from_secs(3);
 pub(super) struct Task {
     pub helper: HelperProcess,
     pub shared: Arc<Shared>,
-    pub call_timeout: Duration,
     pub next_id: u64,
     /// Deleted with the task.
     pub folders: Folders,
@@ -57,6 +56,7 @@ impl Task {
         let Call {
             code,
             is_silent,
+            limit,
             progress,
             mut result,
         } = call;
@@ -66,9 +66,9 @@ impl Task {
         self.next_id += 1;
         let id = self.next_id;
         let request = Request::Execute { id, code, is_silent };
-        let deadline = Instant::now() + self.call_timeout;
+        let deadline = Instant::now() + limit;
         let mut output = Output::default();
-        let sent = timeout(self.call_timeout, self.helper.send(&request)).await;
+        let sent = timeout(limit, self.helper.send(&request)).await;
         let mut ended = match sent {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(error.to_string()),
@@ -78,6 +78,21 @@ impl Task {
             tokio::select! {
                 biased;
                 () = result.closed() => return self.interrupt(id).await,
+                // Before the reports: code that always shows something would starve this branch.
+                () = tokio::time::sleep_until(deadline) => {
+                    // Most code stops when it is interrupted, and its session goes on.
+                    let seconds = limit.as_secs();
+                    let stopped = self.interrupt(id).await;
+                    let error = match &stopped {
+                        Ok(()) => SessionError::TimedOut(seconds),
+                        Err(cause) => {
+                            self.shared.state.lock().ended = Some(cause.clone());
+                            SessionError::Stuck(seconds)
+                        }
+                    };
+                    let _ = result.send(Err(error));
+                    return stopped;
+                }
                 report = self.helper.next() => match report {
                     Report::Done { id: done, omitted_text, omitted_pictures } if done == id => {
                         output.set_omitted(omitted_text, omitted_pictures);
@@ -91,20 +106,6 @@ impl Task {
                         progress.send_replace(output.tail());
                     }
                 },
-                () = tokio::time::sleep_until(deadline) => {
-                    // Most code stops when it is interrupted, and its session goes on.
-                    let seconds = self.call_timeout.as_secs();
-                    let stopped = self.interrupt(id).await;
-                    let error = match &stopped {
-                        Ok(()) => SessionError::TimedOut(seconds),
-                        Err(cause) => {
-                            self.shared.state.lock().ended = Some(cause.clone());
-                            SessionError::Stuck(seconds)
-                        }
-                    };
-                    let _ = result.send(Err(error));
-                    return stopped;
-                }
             }
         }
         let cause = ended.unwrap_or_default();

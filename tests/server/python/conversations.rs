@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 use upstream::{Script, Upstream, When};
 
-use super::{enable, interpreter};
+use super::{enable, interpreter, script_call};
 use crate::support::{self, Parlor, TEST_TIMEOUT, string_field};
 
 /// Starts Parlor with Python.
@@ -24,20 +24,21 @@ pub async fn start_in(
 async fn start() -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    upstream.add_script(When::tool_gave(""), Script::new().text("That is it."));
     let parlor = start_in(folder.path(), &upstream, |_| {}).await;
     (folder, upstream, parlor)
 }
 
 /// Asks in a conversation; the model answers with a call of this code. Returns the events.
 pub async fn ask(parlor: &Parlor, upstream: &Upstream, conversation: Option<&str>, code: &str) -> Vec<Value> {
-    let question = format!("run {}", code.escape_default());
-    let arguments = json!({ "code": code }).to_string();
-    upstream.add_script(
-        When::user_contains(question.clone()),
-        Script::new().tool_call("call_1", "execute_code", arguments),
-    );
+    let question = script_code(upstream, code);
     parlor.turn(conversation, &question).await
+}
+
+/// Lets the model call this code once it is asked. Returns the question.
+fn script_code(upstream: &Upstream, code: &str) -> String {
+    let question = format!("run {}", code.escape_default());
+    script_call(upstream, &question, "execute_code", &json!({ "code": code }));
+    question
 }
 
 /// Returns the output of the only call.
@@ -156,9 +157,11 @@ async fn failed_restoration_asks_no_model() {
     );
     assert_eq!(support::model_calls(&upstream).len(), calls);
     // A fresh session goes on without the earlier variables.
-    upstream.add_script(
-        When::user_contains("afresh"),
-        Script::new().tool_call("call_1", "execute_code", r#"{"code":"'x' in globals()"}"#),
+    script_call(
+        &upstream,
+        "afresh",
+        "execute_code",
+        &json!({ "code": "'x' in globals()" }),
     );
     let fresh = json!({
         "message": "afresh", "conversation_id": conversation, "model": "test/any", "interaction_type": "action_executed",
@@ -178,10 +181,7 @@ async fn stop_interrupts_and_keeps_the_session() {
     let first = ask(&parlor, &upstream, None, "x = 1").await;
     let conversation = string_field(&first[0], "conversation_id");
     let endless = "print('begun')\nwhile True: x += 1";
-    upstream.add_script(
-        When::user_contains("endless"),
-        Script::new().tool_call("call_1", "execute_code", json!({ "code": endless }).to_string()),
-    );
+    script_call(&upstream, "endless", "execute_code", &json!({ "code": endless }));
     let question = json!({ "message": "endless", "conversation_id": conversation, "model": "test/any" });
     let mut stream = parlor.chat(&question).await;
     let progress = stream.next_of_type("tool_progress").await;
@@ -248,11 +248,12 @@ async fn dead_session_is_restored_within_the_answer() {
     let (_folder, upstream, parlor) = start().await;
     let first = ask(&parlor, &upstream, None, "x = 'kept'").await;
     let conversation = string_field(&first[0], "conversation_id");
+    let question = script_code(&upstream, "import os; os._exit(1)");
     upstream.add_script(
         When::tool_gave("session has ended"),
         Script::new().tool_call("call_2", "execute_code", r#"{"code":"print(x)"}"#),
     );
-    let events = ask(&parlor, &upstream, Some(&conversation), "import os; os._exit(1)").await;
+    let events = parlor.turn(Some(&conversation), &question).await;
     let outputs: Vec<&str> = events
         .iter()
         .filter(|event| event["type"] == "tool_complete")
@@ -301,7 +302,10 @@ async fn without_a_sandbox_every_call_asks() {
         settings.python.unsandboxed = true
     })
     .await;
-    let events = ask(&parlor, &upstream, None, "1 + 1").await;
-    let types: Vec<&Value> = events.iter().map(|event| &event["type"]).collect();
-    assert!(types.contains(&&json!("approval_requested")), "{types:?}");
+    let question = script_code(&upstream, "1 + 1");
+    let mut stream = parlor
+        .chat(&json!({ "message": question, "model": "test/any" }))
+        .await;
+    let asked = stream.next_of_type("approval_requested").await;
+    assert_eq!(asked["tool"], "execute_code", "{asked}");
 }

@@ -3,9 +3,12 @@
 use parlor::settings::DatabaseSettings;
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions, Connection, Executor, sqlite::SqliteConnectOptions};
-use upstream::{Script, Upstream, When};
+use upstream::Upstream;
 
-use super::conversations::{output, start_in};
+use super::{
+    conversations::{output, start_in},
+    script_call,
+};
 use crate::support::{self, Parlor, string_field};
 
 const DATABASE: &str = "CREATE TABLE jobs (year INTEGER PRIMARY KEY, kind TEXT, rate REAL);
@@ -37,10 +40,7 @@ async fn call(
     arguments: Value,
 ) -> Vec<Value> {
     let question = format!("call {tool} {arguments}");
-    upstream.add_script(
-        When::user_contains(question.clone()),
-        Script::new().tool_call("call_1", tool, arguments.to_string()),
-    );
+    script_call(upstream, &question, tool, &arguments);
     let body = json!({
         "message": question, "conversation_id": conversation, "model": "test/any", "context": { "current_page": "data" },
     });
@@ -53,7 +53,6 @@ async fn query_result_is_a_frame_and_restored_from_its_rows() {
     let (path, data) = (folder.path().join("town.db"), folder.path().join("data"));
     execute(&path, DATABASE).await;
     let upstream = Upstream::start().await;
-    upstream.add_script(When::tool_gave(""), Script::new().text("That is it."));
     let start = || {
         start_in(&data, &upstream, |settings| {
             settings.databases = vec![town(&path)]
@@ -108,7 +107,6 @@ async fn rows_that_are_not_stored_are_queried_again() {
     let (path, data) = (folder.path().join("town.db"), folder.path().join("data"));
     execute(&path, DATABASE).await;
     let upstream = Upstream::start().await;
-    upstream.add_script(When::tool_gave(""), Script::new().text("That is it."));
     let start = || {
         start_in(&data, &upstream, |settings| {
             settings.databases = vec![town(&path)];

@@ -41,7 +41,7 @@ async fn hostile_kernel_ends_only_its_own_session() {
 
 #[tokio::test]
 async fn long_calls_are_interrupted() {
-    let sessions = Sessions::start(|settings| settings.python.call_timeout = Duration::from_secs(1)).await;
+    let sessions = Sessions::start(|settings| settings.python.call_timeout = Duration::from_secs(3)).await;
     let session = ConversationId::new();
     sessions.text(session, "x = 1").await;
     let error = sessions
@@ -50,12 +50,11 @@ async fn long_calls_are_interrupted() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.contains("longer than 1 seconds and was interrupted"),
+        error.contains("longer than 3 seconds and was interrupted"),
         "{error}"
     );
     assert_eq!(sessions.text(session, "x").await, "1");
-    let stubborn =
-        "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])\nwhile True: pass";
+    let stubborn = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass";
     let error = sessions.run(session, stubborn).await.unwrap_err().to_string();
     assert!(error.contains("did not stop"), "{error}");
     // Its variables are gone, which the next call is told. A conversation restores them first.

@@ -14,7 +14,9 @@ use parlor::{
     settings::Settings,
     tools::{SessionKeeper, StepId, ToolContext, ToolError, ToolProvider},
 };
+use serde_json::Value;
 use tokio::time::timeout;
+use upstream::{Script, Upstream, When};
 
 use crate::support::TEST_TIMEOUT;
 
@@ -35,6 +37,17 @@ pub fn enable(settings: &mut Settings) {
     // Machines may be busy.
     settings.python.start_timeout = TEST_TIMEOUT;
     settings.timeouts.mcp_start = TEST_TIMEOUT;
+}
+
+/// Lets the model answer a question with a call, and the result of the call with a text.
+pub fn script_call(upstream: &Upstream, question: &str, tool: &str, arguments: &Value) {
+    let call = Script::new().tool_call("call_1", tool, arguments.to_string());
+    upstream.add_script(When::user_contains(question), call);
+    let result = When {
+        tool_gave: Some(String::new()),
+        ..When::user_contains(question)
+    };
+    upstream.add_script(result, Script::new().text("That is it."));
 }
 
 /// Python without a server.
@@ -113,6 +126,18 @@ async fn frames_are_tables_and_plots_are_pictures() {
     let chart = "import altair\naltair.Chart(pd.DataFrame({'x': [1, 2], 'y': [3, 4]})).mark_bar().encode(x='x', y='y')";
     let output = sessions.run(session, chart).await.unwrap();
     assert_eq!(output.pictures().count(), 1, "{}", output.text());
+}
+
+#[tokio::test]
+async fn packages_of_the_setup_work_in_the_sandbox() {
+    let sessions = Sessions::start(|_| {}).await;
+    let code = "import numpy, pandas, plotly.express, pyarrow, matplotlib
+frame = pandas.DataFrame({'n': numpy.arange(100_000), 'word': ['x'] * 100_000})
+frame.to_parquet('frame.parquet')
+back = pandas.read_parquet('frame.parquet')
+numbers = numpy.random.default_rng(0).random((300, 300))
+print(back.equals(frame), (numbers @ numpy.linalg.inv(numbers)).trace().round(), len(plotly.express.line(back.head(3), y='n').data))";
+    assert_eq!(sessions.text(ConversationId::new(), code).await, "True 300.0 1");
 }
 
 #[tokio::test]
