@@ -26,7 +26,7 @@ use serde_json::Value;
 
 use super::{
     Event, filter, message,
-    watch::{Watched, path_in_sandbox},
+    watch::{WATCH_INTERVAL, Watched, path_in_sandbox},
     zmtp::{self, Receiver, Sender, SocketKind, ZmtpError},
 };
 use crate::python::wire::{KernelPlan, SocketPlace};
@@ -129,7 +129,9 @@ impl Kernel {
         let beginning = match (&plan.sockets, inherited) {
             (SocketPlace::Sandbox(place), Some(inherited)) => {
                 let first = inherited.read_info()?;
-                self.watched = Some(Watched::new(first, plan.limits));
+                let watched = Watched::new(first, plan.limits);
+                spawn_memory_watch(watched.clone(), events.clone());
+                self.watched = Some(watched);
                 path_in_sandbox(first, place)
             }
             (SocketPlace::Sandbox(place) | SocketPlace::System(place), _) => place.clone(),
@@ -174,7 +176,7 @@ impl Kernel {
         }
     }
 
-    /// Returns the limit that the sandbox exceeds, in words.
+    /// Returns the limit that the sandbox exceeds, except that of memory, in words.
     pub fn exceeded(&self) -> Option<String> {
         self.watched.as_ref()?.exceeded()
     }
@@ -282,6 +284,20 @@ fn spawn_reader(channel: Channel, mut receiver: Receiver, events: SyncSender<Eve
             };
             let is_last = matches!(event, Event::Broken(_));
             if events.send(event).is_err() || is_last {
+                return;
+            }
+        }
+    });
+}
+
+/// Watches the memory of a sandbox. It has a thread of its own, because it may wait for processes of the sandbox.
+fn spawn_memory_watch(watched: Watched, events: SyncSender<Event>) {
+    thread::spawn(move || {
+        loop {
+            thread::sleep(WATCH_INTERVAL);
+            if let Some(cause) = watched.exceeded_memory() {
+                // The session may have ended meanwhile.
+                let _ = events.send(Event::Broken(cause));
                 return;
             }
         }

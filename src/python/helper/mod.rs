@@ -28,6 +28,7 @@ use self::{
     kernel::{Channel, Kernel},
     message::{Message, execute_content},
     output::CallOutput,
+    watch::WATCH_INTERVAL,
 };
 use super::wire::{KernelPlan, Report, Request};
 
@@ -39,9 +40,6 @@ const OWN_MEMORY_BYTES: u64 = 512 << 20;
 
 /// The memory for messages, as a multiple of the largest one: its frames, its JSON, its report.
 const MEMORY_PER_MESSAGE: u64 = 8;
-
-/// The interval of looking at the processes of the sandbox.
-const WATCH_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The interval of asking a kernel that starts whether it takes requests.
 const READY_INTERVAL: Duration = Duration::from_millis(200);

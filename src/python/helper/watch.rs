@@ -4,6 +4,7 @@ use std::{
     fs,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use crate::python::wire::KernelLimits;
@@ -14,7 +15,11 @@ const MAX_FILES: u64 = 100_000;
 /// The writable folders of a sandbox, as [`sandbox`](crate::python::sandbox) makes them.
 const FOLDERS: [&str; 4] = ["session", "tmp", "dev/shm", "run"];
 
+/// The interval of looking at the processes of a sandbox.
+pub const WATCH_INTERVAL: Duration = Duration::from_millis(50);
+
 /// The processes of a sandbox.
+#[derive(Clone)]
 pub struct Watched {
     /// The root folder of the sandbox.
     root: PathBuf,
@@ -40,7 +45,7 @@ impl Watched {
         }
     }
 
-    /// Returns the limit that is exceeded, in words.
+    /// Returns the limit that is exceeded, except that of memory, in words. Nothing here waits for a process of the sandbox.
     pub fn exceeded(&self) -> Option<String> {
         let processes = self.processes();
         let limit = self.limits.processes;
@@ -54,20 +59,23 @@ impl Watched {
         if used.threads > limit {
             return Some(too_many());
         }
-        // Shared pages count for each process at first; exactly only if that is too much.
-        let memory = used.resident.saturating_mul(self.page_bytes);
-        if memory > self.limits.memory && proportional_memory(&processes) > self.limits.memory {
-            let limit = self.limits.memory;
-            return Some(format!(
-                "it used more than {limit} bytes of memory (setting python.memory_bytes)"
-            ));
-        }
         let is_full = |folder: &&&str| {
             let status = rustix::fs::statvfs(self.root.join(folder));
             status.is_ok_and(|status| status.f_files.saturating_sub(status.f_ffree) > MAX_FILES)
         };
         let folder = FOLDERS.iter().find(is_full)?;
         Some(format!("it made more than {MAX_FILES} files in /{folder}"))
+    }
+
+    /// Returns the limit of memory in words, if it is exceeded. That may wait for processes of the sandbox: the kernel reads
+    /// their memory maps under a lock, which a process holds while it forks.
+    pub fn exceeded_memory(&self) -> Option<String> {
+        let processes = self.processes();
+        // Shared pages count for each process at first; exactly only if that is too much.
+        let limit = self.limits.memory;
+        let resident = self.used(&processes).resident.saturating_mul(self.page_bytes);
+        (resident > limit && proportional_memory(&processes) > limit)
+            .then(|| format!("it used more than {limit} bytes of memory (setting python.memory_bytes)"))
     }
 
     /// Returns the folders of the processes in the sandbox's own `/proc`, which has no others; of too many, one more than the
