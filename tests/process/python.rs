@@ -36,6 +36,10 @@ async fn killed_server_restores_the_frame() {
     parlor::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-python/bin/python");
+    assert!(
+        python.exists(),
+        "the environment of Python is missing, for this test: `make test` makes it, or says how"
+    );
     let settings = format!(
         "[python]\ninterpreter = {:?}\nstart_timeout = \"60s\"\n[timeouts]\nmcp_start = \"60s\"\n",
         python.display().to_string()

@@ -8,6 +8,11 @@ use crate::python::wire::{KernelLimits, Report};
 /// The pictures that are shown, the preferred first.
 const PICTURES: [&str; 2] = ["image/png", "image/jpeg"];
 
+/// The form of Plotly's charts, which have neither a picture nor a text, and the note in its place.
+const PLOTLY: &str = "application/vnd.plotly.v1+json";
+const PLOTLY_NOTE: &str =
+    "[A chart of Plotly, which can’t be shown here. Draw it with matplotlib or Altair.]";
+
 /// The limits of an exception, in bytes. It does not count as text: it is shown also if the text reached its limit.
 const MAX_ERROR_NAME_BYTES: usize = 200;
 const MAX_ERROR_MESSAGE_BYTES: usize = 4 << 10;
@@ -101,7 +106,7 @@ impl CallOutput {
         let table = field("text/markdown").map(|table| self.limit_text(table));
         let table = table.filter(|table| !table.is_empty());
         let text = match (&table, &picture) {
-            (None, None) => self.limit_text(field("text/plain").unwrap_or_default()),
+            (None, None) => self.limit_text(plain_form(data)),
             _ => String::new(),
         };
         let is_empty = text.is_empty() && table.is_none() && picture.is_none();
@@ -115,6 +120,15 @@ impl CallOutput {
         self.text_bytes += kept.len();
         self.omitted_text += text.len() - kept.len();
         kept.to_owned()
+    }
+}
+
+/// Returns the plain form of a value; empty if it has none.
+fn plain_form(data: &Map<String, Value>) -> &str {
+    match data.get("text/plain").and_then(Value::as_str) {
+        Some(text) => text,
+        None if data.contains_key(PLOTLY) => PLOTLY_NOTE,
+        None => "",
     }
 }
 
@@ -221,6 +235,19 @@ mod tests {
                 traceback: String::new()
             })
         );
+    }
+
+    #[test]
+    fn plotly_chart_is_named() {
+        let mut call = call();
+        call.limits.output = 1000;
+        let data = json!({ "data": { "application/vnd.plotly.v1+json": {}, "text/html": "<script>" } });
+        let named = Report::Display {
+            text: PLOTLY_NOTE.into(),
+            table: None,
+            picture: None,
+        };
+        assert_eq!(call.read(&message("display_data", data)), Some(named));
     }
 
     #[test]

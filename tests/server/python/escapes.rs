@@ -15,7 +15,7 @@ use super::Sessions;
 
 /// The attempts, by name: expressions that are true if they succeed. FOLDER, PORT, PID and NAME stand for what is outside:
 /// a folder with the file `secret`, a TCP port, a process, an abstract socket.
-const ATTEMPTS: [(&str, &str); 44] = [
+const ATTEMPTS: [(&str, &str); 46] = [
     ("read a file", "open('FOLDER/secret').read() == 'swordfish'"),
     ("write a file", "bool(open('FOLDER/written', 'w').write('x'))"),
     ("list a folder", "'secret' in os.listdir('FOLDER')"),
@@ -74,6 +74,14 @@ const ATTEMPTS: [(&str, &str); 44] = [
     (
         "make a device file",
         "os.mknod('/dev/parlor-test') or os.remove('/dev/parlor-test') is None",
+    ),
+    (
+        "change a setting of the kernel",
+        "os.open('/proc/sys/kernel/core_pattern', os.O_WRONLY) > 0",
+    ),
+    (
+        "reach the kernel's keys",
+        "os.open('/proc/sysrq-trigger', os.O_WRONLY) > 0",
     ),
     (
         "read an environment",
@@ -138,7 +146,9 @@ const ATTEMPTS: [(&str, &str); 44] = [
 ];
 
 /// The attempts that only root could do without the sandbox.
-const AS_ROOT: [&str; 4] = [
+const AS_ROOT: [&str; 6] = [
+    "change a setting of the kernel",
+    "reach the kernel's keys",
     "write at the root",
     "make a device file",
     "open a memory",
