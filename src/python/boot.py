@@ -8,14 +8,8 @@ import sys
 # It ends with the process that started it (PR_SET_PDEATHSIG, SIGKILL).
 ctypes.CDLL(None).prctl(1, 9)
 
-# Code that takes all it can must not keep others from ending it: it has less of the processor, and is the first to go when the system
-# is out of memory.
+# Code that takes all it can must not keep others from ending it.
 os.nice(10)
-try:
-    with open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")
-except OSError:
-    pass
 
 folder, limits = sys.argv[1], json.loads(sys.argv[3])
 os.chdir(sys.argv[2])

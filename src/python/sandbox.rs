@@ -37,6 +37,10 @@ const SYSTEM: [&str; 12] = [
     "/etc/localtime",
 ];
 
+/// The places that become read-only at the end. If Parlor runs as root, the sandbox has root's rights to files: without this, it could
+/// change settings of the kernel in `/proc/sys`.
+const READ_ONLY: [&str; 3] = ["/proc", "/dev", "/"];
+
 /// The size of the shared memory, and of the folder of sockets, in bytes.
 const SHARED_MEMORY_BYTES: usize = 64 << 20;
 const SOCKET_FOLDER_BYTES: usize = 1 << 20;
@@ -114,15 +118,9 @@ fn sandbox_options(environment: &Environment, settings: &PythonSettings) -> Vec<
 }
 
 /// Returns the end of the options: after it, nothing is mounted.
-fn closing_options() -> [&'static str; 6] {
-    [
-        "--remount-ro",
-        "/dev",
-        "--remount-ro",
-        "/",
-        "--chdir",
-        WORK_FOLDER,
-    ]
+fn closing_options() -> impl Iterator<Item = &'static str> {
+    let read_only = READ_ONLY.iter().flat_map(|path| ["--remount-ro", path]);
+    read_only.chain(["--chdir", WORK_FOLDER])
 }
 
 /// Returns the environment variables of a session that works in a folder.

@@ -32,6 +32,26 @@ const REJECTED: &[libc::c_long] = &[
     libc::SYS_kexec_load,
     libc::SYS_init_module,
     libc::SYS_finit_module,
+    // Attributes of files: access lists can change a mode too.
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    SYS_SETXATTRAT,
+    SYS_FILE_SETATTR,
+];
+
+/// Calls of newer kernels (Linux 6.13 and 6.17), with the same numbers on all architectures.
+const SYS_SETXATTRAT: libc::c_long = 463;
+const SYS_FILE_SETATTR: libc::c_long = 469;
+
+/// The system calls that change the mode of a file. For root they do nothing and say that they succeeded: the sandbox owns what
+/// root owns, such as the system's devices, and programs give up if they fail.
+const MODE_CHANGES: &[libc::c_long] = &[
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    libc::SYS_fchmodat2,
 ];
 
 /// The families of sockets that are allowed: Unix, IPv4, IPv6, netlink. Namespaces do not cover all others, such as those between
@@ -63,10 +83,11 @@ const FIRST_ARGUMENT_OFFSET: u32 = 16;
 
 const ALLOW: u32 = 0x7FFF_0000;
 const KILL_PROCESS: u32 = 0x8000_0000;
+const SUCCEED: u32 = 0x0005_0000;
 const REJECT: u32 = 0x0005_0000 | libc::EPERM as u32;
 
 /// Returns the filter as bubblewrap reads it: instructions of BPF. `None` on an architecture that it does not know.
-pub fn program() -> Option<Vec<u8>> {
+pub fn program(is_root: bool) -> Option<Vec<u8>> {
     let architecture = ARCHITECTURE?;
     let mut program = Vec::new();
     let mut push = |code: u16, if_true: u8, if_false: u8, value: u32| {
@@ -85,6 +106,10 @@ pub fn program() -> Option<Vec<u8>> {
     for number in REJECTED {
         push(JUMP_IF_EQUAL, 0, 1, u32::try_from(*number).ok()?);
         push(RETURN, 0, 0, REJECT);
+    }
+    for number in MODE_CHANGES.iter().filter(|_| is_root) {
+        push(JUMP_IF_EQUAL, 0, 1, u32::try_from(*number).ok()?);
+        push(RETURN, 0, 0, SUCCEED);
     }
     for number in [libc::SYS_socket, libc::SYS_socketpair] {
         let families = u8::try_from(SOCKET_FAMILIES.len()).ok()?;

@@ -19,7 +19,7 @@ use std::{
 
 use rustix::{
     io::{FdFlags, fcntl_setfd},
-    process::{Pid, Signal, kill_process_group},
+    process::{Pid, Signal, geteuid, kill_process_group},
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -232,7 +232,7 @@ impl Inherited {
         let info_end = OwnedFd::from(info_end);
         fcntl_setfd(&info_end, FdFlags::empty())?;
         command.args(["--info-fd", &info_end.as_raw_fd().to_string()]);
-        let filter = filter::program().map(|program| {
+        let filter = filter::program(geteuid().is_root()).map(|program| {
             let (filter, mut filter_end) = io::pipe()?;
             // It fits into the buffer of the pipe.
             filter_end.write_all(&program)?;

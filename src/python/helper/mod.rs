@@ -15,6 +15,7 @@ mod watch;
 mod zmtp;
 
 use std::{
+    fs,
     io::{self, BufRead, BufReader, Read, Write},
     process::ExitCode,
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
@@ -78,6 +79,7 @@ fn run_session() -> Result<(), String> {
         .ok_or("there is no plan")?;
     let plan: KernelPlan = serde_json::from_slice(&plan).map_err(|error| error.to_string())?;
     limit_memory(&plan);
+    be_ended_first();
     let (sender, events) = sync_channel(MAX_QUEUED_EVENTS);
     // The sandbox ends with the thread that started it: this one.
     let mut kernel = Kernel::start(&plan, &sender)?;
@@ -228,6 +230,12 @@ fn limit_memory(plan: &KernelPlan) {
     if let Err(error) = setrlimit(Resource::As, limit) {
         let _ = writeln!(io::stderr(), "no limit of memory: {error}");
     }
+}
+
+/// Makes this process and the kernel, which inherits it, the first to be ended when the system is out of memory.
+fn be_ended_first() {
+    // A system without that file has no such order.
+    let _ = fs::write("/proc/self/oom_score_adj", "1000");
 }
 
 /// Writes a line to the server.

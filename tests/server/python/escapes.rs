@@ -15,7 +15,7 @@ use super::Sessions;
 
 /// The attempts, by name: expressions that are true if they succeed. FOLDER, PORT, PID and NAME stand for what is outside:
 /// a folder with the file `secret`, a TCP port, a process, an abstract socket.
-const ATTEMPTS: [(&str, &str); 46] = [
+const ATTEMPTS: [(&str, &str); 47] = [
     ("read a file", "open('FOLDER/secret').read() == 'swordfish'"),
     ("write a file", "bool(open('FOLDER/written', 'w').write('x'))"),
     ("list a folder", "'secret' in os.listdir('FOLDER')"),
@@ -79,9 +79,10 @@ const ATTEMPTS: [(&str, &str); 46] = [
         "change a setting of the kernel",
         "os.open('/proc/sys/kernel/core_pattern', os.O_WRONLY) > 0",
     ),
+    ("write into /proc", "os.open('/proc/self/comm', os.O_WRONLY) > 0"),
     (
-        "reach the kernel's keys",
-        "os.open('/proc/sysrq-trigger', os.O_WRONLY) > 0",
+        "change a device",
+        "os.chmod('/dev/full', 0o1666) or os.stat('/dev/full').st_mode & 0o1000 and os.chmod('/dev/full', 0o666) is None",
     ),
     (
         "read an environment",
@@ -148,7 +149,7 @@ const ATTEMPTS: [(&str, &str); 46] = [
 /// The attempts that only root could do without the sandbox.
 const AS_ROOT: [&str; 6] = [
     "change a setting of the kernel",
-    "reach the kernel's keys",
+    "change a device",
     "write at the root",
     "make a device file",
     "open a memory",
