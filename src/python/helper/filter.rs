@@ -40,7 +40,8 @@ const REJECTED: &[libc::c_long] = &[
     SYS_FILE_SETATTR,
 ];
 
-/// Calls of newer kernels (Linux 6.13 and 6.17), with the same numbers on all architectures.
+/// Calls of newer kernels (Linux 6.6, 6.13 and 6.17), with the same numbers on all architectures.
+const SYS_FCHMODAT2: libc::c_long = 452;
 const SYS_SETXATTRAT: libc::c_long = 463;
 const SYS_FILE_SETATTR: libc::c_long = 469;
 
@@ -51,7 +52,7 @@ const MODE_CHANGES: &[libc::c_long] = &[
     libc::SYS_chmod,
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
-    libc::SYS_fchmodat2,
+    SYS_FCHMODAT2,
 ];
 
 /// The families of sockets that are allowed: Unix, IPv4, IPv6, netlink. Namespaces do not cover all others, such as those between
