@@ -96,8 +96,11 @@ impl Page for Data {
     }
 
     fn required_tools(&self) -> &'static [&'static str] {
-        // Without a database there is nothing to show.
-        self.0.definition.scope.tools
+        // Python alone shows nothing of the databases. Without a database there is nothing to show.
+        match self.0.databases.all().is_empty() {
+            true => &[],
+            false => &tools::DATABASE_NAMES,
+        }
     }
 
     async fn check(&self, _user_id: UserId, open: &OpenPage<DataFields>) -> Result<(), ContextError> {

@@ -21,6 +21,14 @@ use crate::{
     tools::{AnyTool, Tool, any_tool_with},
 };
 
+/// The names of the tools that show what is in the databases.
+pub(super) static DATABASE_NAMES: [&str; 4] = [
+    SubjectOverview::NAME,
+    TableDocs::NAME,
+    ViewColumnValues::NAME,
+    SqlQuery::NAME,
+];
+
 /// The names of all tools of the page.
 pub(super) static NAMES: [&str; 5] = [
     SubjectOverview::NAME,
