@@ -57,6 +57,8 @@ pub mod payloads;
 #[cfg(feature = "ssr")]
 pub mod providers;
 #[cfg(feature = "ssr")]
+pub mod python;
+#[cfg(feature = "ssr")]
 pub mod runs;
 #[cfg(feature = "ssr")]
 pub mod secrets;

@@ -51,6 +51,9 @@ enum Command {
     /// Read a document from the standard input. Parlor itself runs this.
     #[command(hide = true)]
     ReadDocument(DocumentArguments),
+    /// Run a Python session. Parlor itself runs this.
+    #[command(hide = true)]
+    RunPython,
 }
 
 // No doc comment: it would be the text of `--help`.
@@ -68,10 +71,30 @@ enum CommandWithLog {
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
     },
+    /// Set up Python for the assistant (docs/python.md).
+    #[command(subcommand)]
+    Python(PythonCommand),
     /// Print a link with which a user sets a new password, for an administrator who cannot sign in. Stop Parlor first.
     NewPassword {
         /// The name of the account.
         name: String,
+        /// The folder for all data [default: data].
+        #[arg(long)]
+        data: Option<PathBuf>,
+        /// The settings file [default: Leptos.toml, if it exists].
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+    },
+}
+
+// No doc comment, as above.
+#[derive(Debug, Subcommand)]
+enum PythonCommand {
+    /// Make a virtual environment in the data folder, with a Jupyter kernel and packages for data.
+    Setup {
+        /// The Python that makes it.
+        #[arg(long, default_value = "python3")]
+        python: String,
         /// The folder for all data [default: data].
         #[arg(long)]
         data: Option<PathBuf>,
@@ -97,6 +120,7 @@ fn main() -> ExitCode {
             parlor::files::read_image(max_pixels, memory, form)
         }
         Command::ReadDocument(arguments) => parlor::files::read_document(arguments),
+        Command::RunPython => parlor::python::run_helper(),
         Command::WithLog(command) => run_with_log(command),
     }
 }
@@ -139,6 +163,15 @@ async fn run(command: CommandWithLog) -> Result<(), (&'static str, CommandError)
             let served = start_and_serve(overrides).await;
             served.map_err(|error| ("Parlor can't start", error))
         }
+        CommandWithLog::Python(PythonCommand::Setup { python, data, config }) => {
+            let overrides = Overrides {
+                file: config,
+                addr: None,
+                data,
+            };
+            let made = set_up_python(&overrides, &python).await;
+            made.map_err(|error| ("Python can't be set up", error))
+        }
         CommandWithLog::NewPassword { name, data, config } => {
             let overrides = Overrides {
                 file: config,
@@ -149,6 +182,21 @@ async fn run(command: CommandWithLog) -> Result<(), (&'static str, CommandError)
             printed.map_err(|error| ("Parlor can't make a link", error))
         }
     }
+}
+
+/// Makes the Python environment, and says whether sessions can be had with it.
+async fn set_up_python(overrides: &Overrides, python: &str) -> Result<(), CommandError> {
+    let settings = Settings::read(overrides, |name| std::env::var(name).ok())?;
+    let say = |step: &str| {
+        let _ = writeln!(io::stdout(), "Parlor: {step}");
+    };
+    parlor::python::setup::run(&settings.server.data, python, say).await?;
+    let found = parlor::python::check(&settings).await?;
+    let _ = writeln!(
+        io::stdout(),
+        "Parlor: {found} is ready. Start Parlor again to use it"
+    );
+    Ok(())
 }
 
 /// Prints a link for a new password.

@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Program, cleanEnvironment } from './program.ts';
 
+/** A test must run the same on a machine with a Jupyter kernel. */
+const WITHOUT_PYTHON = '\n[python]\nenabled = false\n';
+
 /** The real server with its own data folder. It keeps folder and address across restarts. */
 export class Parlor {
   #program!: Program;
@@ -21,7 +24,8 @@ export class Parlor {
   static async start(environment: NodeJS.ProcessEnv, settings = ''): Promise<Parlor> {
     const folder = await mkdtemp(join(tmpdir(), 'parlor-e2e-'));
     const file = join(folder, 'settings.toml');
-    await writeFile(file, withTimeouts(settings));
+    const ours = settings.includes('[python]') ? settings : settings + WITHOUT_PYTHON;
+    await writeFile(file, withTimeouts(ours));
     const parlor = new Parlor(folder, { ...cleanEnvironment(), PARLOR_CONFIG: file, ...environment });
     await parlor.start();
     return parlor;

@@ -21,7 +21,7 @@ def lost_jobs(results):
 
 
 def electricity(results):
-    table = {(year, source): int(value) for year, source, value in rows(results[-1])}
+    table = {(year, source): int(value) for year, source, value in rows(results[2])}
     years = sorted({year for year, _ in table})
     first, last = years[0], years[-1]
     parts = []
@@ -85,10 +85,19 @@ QUERIES = {
         wettest,
     ),
 }
+# With Python, the second question has a plot.
+FRAME = {"df_name": "generation"}
+PLOT = {
+    "code": "import matplotlib.pyplot as plt\n"
+    "table = generation.pivot(index='year', columns='source', values='generation')\n"
+    "table.T.plot.bar(rot=0, title='Net generation in Iowa, thousand MWh')\n"
+    "plt.show()",
+    "show": ["table"],
+}
 HELP = "This is a script and no model: it knows the three questions that the page Data suggests. Connect a model to ask anything."
 
 
-def next_step(messages):
+def next_step(messages, tools):
     """Returns a tool call, or a text."""
     text = lambda message: message["content"] if isinstance(message.get("content"), str) else json.dumps(message.get("content"))
     asked = max((at for at, message in enumerate(messages) if message["role"] == "user"), default=0)
@@ -96,6 +105,9 @@ def next_step(messages):
     results = [text(message) for message in messages[asked:] if message["role"] == "tool"]
     for word, (calls, answer) in QUERIES.items():
         if word in question:
+            if word == "electricity" and "jupyter_notebook" in tools:
+                *before, (name, query) = calls
+                calls = [*before, (name, {**query, **FRAME}), ("jupyter_notebook", PLOT)]
             if len(results) < len(calls):
                 return calls[len(results)]
             try:
@@ -123,7 +135,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        step = next_step(request["messages"]) if request.get("tools") else HELP
+        tools = [tool["function"]["name"] for tool in request.get("tools", [])]
+        step = next_step(request["messages"], tools) if tools else HELP
         if isinstance(step, tuple):
             name, arguments = step
             call = {"index": 0, "id": f"call_{time.time_ns()}", "type": "function"}

@@ -1,4 +1,4 @@
-"""Writes the settings of try-data-agent: settings.py DATABASE DOCUMENTATION TARGET. They are those of Leptos.toml and the
+"""Writes the settings of try-data-agent: settings.py DATABASE DOCUMENTATION PYTHON TARGET. They are those of Leptos.toml and the
 sample database. With --find-local-model it succeeds if a local model server listens."""
 
 import json
@@ -14,7 +14,7 @@ if sys.argv[1:] == ["--find-local-model"]:
                 sys.exit(0)
     sys.exit(1)
 
-database, documentation, target = sys.argv[1:]
+database, documentation, python, target = sys.argv[1:]
 page = """title = "American statistics"
 placeholder = "Ask about American statistics..."
 questions = [
@@ -28,6 +28,9 @@ if "[data]" in lines:
     lines.insert(lines.index("[data]") + 1, page)
 else:
     lines += ["[data]", page]
+# Another Python of the settings stays.
+if python and "[python]" not in lines:
+    lines += ["[python]", f"interpreter = {json.dumps(python)}"]
 lines += [
     "[[databases]]",
     'name = "statistics"',

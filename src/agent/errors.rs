@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{KEPT_HINT, Timeout};
-use crate::protocol::{FinishReason, RunError};
+use crate::protocol::{FinishReason, RunError, SESSION_NOT_RESTORED};
 
 pub(crate) fn run_error(code: &str, message: String, hint: &str) -> RunError {
     RunError {
@@ -26,6 +26,14 @@ pub(crate) fn database_damaged() -> RunError {
 pub(super) fn stream_broke_off() -> RunError {
     let message = "The model server ended its answer without saying that it was finished.".into();
     run_error("broke_off", message, KEPT_HINT)
+}
+
+pub(super) fn session_not_restored(cause: &str) -> RunError {
+    run_error(
+        SESSION_NOT_RESTORED,
+        format!("Failed to restore session: {cause}"),
+        "The conversation is kept, and the model was not asked. Retry tries again; a fresh session begins without the earlier variables.",
+    )
 }
 
 pub(super) fn shut_down() -> RunError {

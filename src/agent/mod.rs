@@ -5,7 +5,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use self::errors::{repeating_answer, shut_down, stream_broke_off, timeout_error};
+use self::errors::{repeating_answer, session_not_restored, shut_down, stream_broke_off, timeout_error};
 use crate::{
     control::{self, ControlFilter},
     model::{ModelError, ModelErrorKind, ModelEvent, ToolOutcome, Toolbox},
@@ -202,6 +202,14 @@ impl Agent {
             }
             Input::TooLong(limit) => self.answer_limit_reached(limit, at),
             Input::HandOver => self.hand_over(at),
+            Input::Activity(message) => vec![self.log(EventBody::Status { message })],
+            Input::RestoreFailed(cause) => {
+                // It may be the first input.
+                if self.started_at == Timestamp(0) {
+                    self.started_at = at;
+                }
+                self.break_off(RunStatus::Failed, session_not_restored(&cause), at)
+            }
             Input::Stop => self.end_run(RunStatus::Stopped, None, at),
             Input::Shutdown => self.break_off(RunStatus::Interrupted, shut_down(), at),
         }

@@ -37,6 +37,10 @@ pub enum Input {
     TooLong(usize),
     /// A message of the user waits, and the model gets it before its next call.
     HandOver,
+    /// Something besides the model and the tools is being done, in words for the user.
+    Activity(String),
+    /// The session that tools need could not be restored, for this reason.
+    RestoreFailed(String),
     /// A user stops the run.
     Stop,
     /// The server is shutting down.

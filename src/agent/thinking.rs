@@ -26,6 +26,7 @@ pub(super) fn ends_thinking(input: &Input) -> bool {
         | Input::StreamEnded
         | Input::TimedOut(_)
         | Input::TooLong(_)
+        | Input::RestoreFailed(_)
         | Input::Stop
         | Input::Shutdown => true,
         _ => false,

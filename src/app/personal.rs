@@ -4,7 +4,10 @@ use super::{Caller, tokens};
 use crate::{
     clock,
     journal::JournalError,
-    protocol::{ApiError, ApiToken, ErrorCode, Memory, MemoryId, NewToken, PersonalData, Timestamp, TokenId},
+    protocol::{
+        ApiError, ApiToken, ErrorCode, Memory, MemoryId, NewToken, PersonalData, Role, Timestamp, TokenId,
+    },
+    settings::AuthMode,
     storage::{Change, ChangeRejection},
     tools::{
         Tool,
@@ -29,7 +32,20 @@ pub async fn load(caller: &Caller) -> Result<PersonalData, ApiError> {
         remembers: offers(Remember::NAME) && offers(Recall::NAME),
         memories: storage.memories(user_id).await?,
         tokens: storage.api_tokens(user_id).await?,
+        unavailable_tools: match runs_server(caller).await? {
+            true => caller.app.runs.unavailable_tools(),
+            false => Vec::new(),
+        },
     })
+}
+
+/// Returns `true` for users who may be told about the server's installation.
+async fn runs_server(caller: &Caller) -> Result<bool, ApiError> {
+    if caller.app.accounts.mode() == AuthMode::None {
+        return Ok(true);
+    }
+    let account = caller.app.storage.account(caller.user_id).await?;
+    Ok(account.is_some_and(|account| account.role == Role::Administrator))
 }
 
 /// Saves the user's instructions. They apply from the next answer on.

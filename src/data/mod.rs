@@ -18,7 +18,9 @@ use std::sync::Arc;
 use crate::{
     databases::{Catalogue, Column, Database, Databases, QueryError, Table, list_names},
     pages::PageDefinition,
+    python::Python,
     settings::DataSettings,
+    storage::Storage,
     text::single_line,
     tools::{AnyTool, ToolError},
 };
@@ -32,6 +34,10 @@ pub struct Data(Arc<Inner>);
 
 struct Inner {
     databases: Databases,
+    /// The Python whose sessions get results as data frames.
+    python: Python,
+    /// The storage of results, for restoring them.
+    storage: Arc<dyn Storage>,
     settings: DataSettings,
     definition: &'static PageDefinition,
 }
@@ -70,10 +76,17 @@ impl From<DataError> for ToolError {
 }
 
 impl Data {
-    pub fn new(databases: Databases, settings: &DataSettings) -> Self {
+    pub fn new(
+        databases: Databases,
+        settings: &DataSettings,
+        python: Python,
+        storage: Arc<dyn Storage>,
+    ) -> Self {
         let definition = page::definition(settings, !databases.all().is_empty());
         Self(Arc::new(Inner {
             databases,
+            python,
+            storage,
             settings: settings.clone(),
             definition,
         }))

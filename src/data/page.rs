@@ -12,8 +12,9 @@ use crate::{
         ApiError, ErrorCode, RawJson, UserId, data,
         data::{DataFields, DataLocation, DataPageData},
     },
+    python::JupyterNotebook,
     storage::StorageError,
-    tools::AnyTool,
+    tools::{AnyTool, Tool},
 };
 
 /// The longest wait of a page load for a database. The page asks for what is missing itself afterwards.
@@ -49,7 +50,10 @@ pub(super) fn definition(
             actions: &[&OPEN_TABLE],
         }
     } else {
-        Scope::EMPTY
+        Scope {
+            tools: &[JupyterNotebook::NAME],
+            ..Scope::EMPTY
+        }
     };
     // One for each server of the process.
     Box::leak(Box::new(PageDefinition {
@@ -92,8 +96,11 @@ impl Page for Data {
     }
 
     fn required_tools(&self) -> &'static [&'static str] {
-        // Without a database there is nothing to show.
-        self.0.definition.scope.tools
+        // Python alone shows nothing of the databases. Without a database there is nothing to show.
+        match self.0.databases.all().is_empty() {
+            true => &[],
+            false => &tools::DATABASE_NAMES,
+        }
     }
 
     async fn check(&self, _user_id: UserId, open: &OpenPage<DataFields>) -> Result<(), ContextError> {

@@ -72,6 +72,11 @@ impl ToolInput {
         }
     }
 
+    /// Returns the arguments as the model wrote them.
+    pub fn arguments(&self) -> &str {
+        &self.arguments
+    }
+
     /// Returns the parsed arguments, or `None` if a tool with another type of input has parsed them.
     pub fn into_parsed<T: Any>(self) -> Option<T> {
         self.parsed.downcast().ok().map(|parsed| *parsed)

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     clock,
-    protocol::{Interaction, Message, MessageBody},
+    protocol::{FRESH_SESSION, Interaction, Message, MessageBody},
 };
 
 /// The maximum number of listed messages. The oldest ones are omitted.
@@ -54,6 +54,9 @@ fn describe(interaction: &Interaction) -> Option<String> {
     match interaction {
         Interaction::TextInput => None,
         Interaction::ValueSelected => Some("chosen from your suggestions".into()),
+        Interaction::ActionExecuted { action, .. } if action == FRESH_SESSION => Some(
+            "Parlor’s own button for a fresh Python session: variables and data frames of earlier calls are gone".into(),
+        ),
         Interaction::ActionExecuted { action, data } => {
             let action = json!(action);
             // Unreadable data may contain line breaks.

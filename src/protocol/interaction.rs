@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::flat_json::Fields;
 
+/// The action of a message with which a fresh Python session begins: earlier calls are not repeated for it.
+pub const FRESH_SESSION: &str = "fresh_session";
+
 /// The origin of the user's message. It is not part of the message's text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "interaction_type", rename_all = "snake_case", try_from = "Fields")]

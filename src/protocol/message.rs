@@ -45,6 +45,9 @@ pub enum MessageBody {
     Damaged,
 }
 
+/// The code of the error of a run whose Python session could not be restored.
+pub const SESSION_NOT_RESTORED: &str = "session_not_restored";
+
 /// A run's activity while it waits for the model, whether that thinks or not.
 pub const WAITING_FOR_MODEL: &str = "Thinking...";
 

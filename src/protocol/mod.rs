@@ -63,11 +63,12 @@ pub use id::{
     AttachmentId, ConversationId, IntentId, LinkId, MemoryId, MessageId, ModelCallId, ResearchStreamId,
     SessionId, ShareId, TokenId, UserId,
 };
-pub use interaction::Interaction;
+pub use interaction::{FRESH_SESSION, Interaction};
 pub use json::RawJson;
 pub use memory::Memory;
 pub use message::{
-    AssistantMessage, Message, MessageBody, MessagePiece, MessagePieceKind, Node, Part, WAITING_FOR_MODEL,
+    AssistantMessage, Message, MessageBody, MessagePiece, MessagePieceKind, Node, Part, SESSION_NOT_RESTORED,
+    WAITING_FOR_MODEL,
 };
 pub use model_capabilities::{ModelCapabilities, Prices};
 pub use page::PageInfo;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Memory, Timestamp, flat_json::Fields, id::TokenId};
+use super::{Memory, RunError, Timestamp, flat_json::Fields, id::TokenId};
 
 /// All personal data, read at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +18,8 @@ pub struct PersonalData {
     pub memories: Vec<Memory>,
     /// Newest first.
     pub tokens: Vec<ApiToken>,
+    /// The reasons why tools are missing that nobody has asked for. Only those who run the server are told.
+    pub unavailable_tools: Vec<RunError>,
 }
 
 /// A token with which a program acts as the user. The token's value is known to its owner only.

@@ -43,6 +43,7 @@ mod call_refusal;
 mod driver;
 mod history;
 mod message_files;
+mod named_tools;
 mod page_payloads;
 mod pending_model_call;
 mod permissions;
@@ -223,6 +224,18 @@ impl Runs {
         permissions.allows_tool(name) && is_there()
     }
 
+    /// Returns the reasons why tools are missing that nobody has asked for.
+    pub fn unavailable_tools(&self) -> Vec<RunError> {
+        self.0.tools.unavailable()
+    }
+
+    /// Ends the sessions that tools keep for a user.
+    pub fn end_sessions(&self, user_id: UserId) {
+        if let Some(sessions) = self.0.tools.sessions() {
+            sessions.end_of_user(user_id);
+        }
+    }
+
     /// Returns the reasons why tools named in the settings are missing.
     pub fn tool_problems(&self) -> Vec<RunError> {
         self.0.tools.problems()
@@ -307,12 +320,14 @@ impl Runs {
             user_id,
             conversation_id,
         };
-        if let Outcome::Deleted {
-            active_run: Some(run),
-        } = self.0.journal.submit(change).await?
-        {
-            // The storage drops the run's further output; the stop only saves work of the model.
-            drop(self.0.active.stop(user_id, run));
+        if let Outcome::Deleted { active_run } = self.0.journal.submit(change).await? {
+            if let Some(run) = active_run {
+                // The storage drops the run's further output; the stop only saves work of the model.
+                drop(self.0.active.stop(user_id, run));
+            }
+            if let Some(sessions) = self.0.tools.sessions() {
+                sessions.end(conversation_id);
+            }
         }
         Ok(())
     }

@@ -30,6 +30,8 @@ pub(super) enum PendingModelCall {
     Streaming(InputStream),
     /// Waits for the retry.
     RetryDelay(Pin<Box<Sleep>>),
+    /// The call is not made, for the reason of this input.
+    NotMade(Input),
 }
 
 /// The outcome of a wait.
@@ -81,8 +83,13 @@ impl PendingModelCall {
 
     pub async fn next(&mut self) -> WaitOutcome {
         loop {
+            if matches!(self, Self::NotMade(_))
+                && let Self::NotMade(input) = std::mem::replace(self, Self::Idle)
+            {
+                return WaitOutcome::Input(input);
+            }
             let input = match self {
-                Self::Idle => return pending().await,
+                Self::Idle | Self::NotMade(_) => return pending().await,
                 Self::Preparing(request) => {
                     let (request, meter) = request.await;
                     *self = Self::Idle;

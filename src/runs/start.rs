@@ -2,7 +2,9 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{CallRefusal, Permissions, Runs, journal_error, message_files::FileNotTaken};
+use super::{
+    CallRefusal, Permissions, Runs, journal_error, message_files::FileNotTaken, named_tools::with_code_tool,
+};
 use crate::{
     journal::JournalError,
     pages::ContextError,
@@ -200,7 +202,7 @@ impl Runs {
             .0
             .pages
             .resolve(page_context.map(|snapshot| &snapshot.context));
-        let offer = self.0.tools.offer_with(&here.tools);
+        let offer = self.0.tools.offer_with(&with_code_tool(here.tools));
         offer.only(|name| permissions.allows_tool(name)).names()
     }
 

@@ -4,7 +4,7 @@
 use std::{collections::HashMap, future::pending, sync::Arc};
 
 use tokio::{
-    sync::mpsc,
+    sync::{mpsc, oneshot},
     task::{Id, JoinSet},
 };
 use uuid::Uuid;
@@ -38,6 +38,8 @@ pub(super) struct ToolTasks {
     secrets: Arc<Secrets>,
     tasks: JoinSet<Result<StoredToolResult, ToolError>>,
     calls: HashMap<Id, RunningCall>,
+    /// Closed when the latest call that uses the session has ended: the next one waits for it.
+    last_session_call: Option<oneshot::Receiver<()>>,
     /// The channel for the tools' progress.
     reporter: mpsc::Sender<(usize, ToolProgress)>,
     reports: mpsc::Receiver<(usize, ToolProgress)>,
@@ -73,6 +75,7 @@ impl ToolTasks {
             secrets,
             tasks: JoinSet::new(),
             calls: HashMap::new(),
+            last_session_call: None,
             reporter,
             reports,
         }
@@ -92,14 +95,30 @@ impl ToolTasks {
             label,
             usage: usage.clone(),
         };
+        let turn = tool
+            .as_ref()
+            .filter(|tool| tool.uses_session(input.arguments()))
+            .map(|_| self.take_turn());
         let task = self.tasks.spawn(async move {
             // The call may have side effects: its start has to be committed first.
             journal.flush(run).await.map_err(ToolError::new)?;
+            // Held to the end of the call.
+            let _ended = match turn {
+                Some((before, ended)) => {
+                    if let Some(before) = before {
+                        // It is closed, not sent.
+                        let _ = before.await;
+                    }
+                    Some(ended)
+                }
+                None => None,
+            };
             let tool = tool.ok_or_else(|| ToolError(format!("There is no tool “{name}” any more.")))?;
             let origin = CallOrigin {
                 user_id: run.user_id,
                 conversation_id: run.conversation_id,
                 run: run.message_id,
+                index,
                 page,
                 usage,
             };
@@ -126,6 +145,12 @@ impl ToolTasks {
             stored.store(result, are_files_needed).await
         });
         self.calls.insert(task.id(), call);
+    }
+
+    /// Puts a call behind the latest one that uses the session. Returns the end of that, and what to drop at its own.
+    fn take_turn(&mut self) -> (Option<oneshot::Receiver<()>>, oneshot::Sender<()>) {
+        let (ended, end) = oneshot::channel();
+        (self.last_session_call.replace(end), ended)
     }
 
     /// Returns the next input from a tool. Waits forever if there is no call.

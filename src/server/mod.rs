@@ -21,6 +21,7 @@ use crate::{
     pages::Pages,
     protocol::{ApiError, Timestamp},
     providers::{EndpointConfig, Models, ModelsConfig},
+    python::Python,
     runs::Runs,
     secrets::Secrets,
     services::pubmed,
@@ -51,6 +52,7 @@ pub struct Server {
     /// The recovery of an earlier process's runs, if it takes longer than the start waits.
     recovery: Option<JoinHandle<()>>,
     mcp: Arc<mcp::Servers>,
+    python: Python,
 }
 
 impl Server {
@@ -102,8 +104,9 @@ impl Server {
         let mcp = Arc::new(mcp::Servers::start(&settings.mcp, &secrets));
         let databases = Databases::new(&settings.databases, &settings.data);
         databases.check_in_background();
+        let python = Python::start(&settings);
         let parts = ServerParts {
-            data: Data::new(databases, &settings.data),
+            data: Data::new(databases, &settings.data, python.clone(), storage.clone()),
             pubmed: pubmed::connect(&settings),
             settings,
             storage: storage.clone(),
@@ -114,6 +117,8 @@ impl Server {
         let pages = pages(&parts);
         let tools = tools(&parts)
             .with_provider(mcp.clone())
+            .with_provider(Arc::new(python.clone()))
+            .with_sessions(Arc::new(python.clone()))
             .with_scoped_tools(pages.tools())
             .without_tools(&parts.settings.tools.disabled);
         let settings = parts.settings;
@@ -180,6 +185,7 @@ impl Server {
             writer,
             recovery,
             mcp,
+            python,
         })
     }
 
@@ -208,6 +214,7 @@ impl Server {
             writer,
             recovery,
             mcp,
+            python,
         } = self;
         let storage = app.storage.clone();
         let run_timeout = app.settings.timeouts.shutdown;
@@ -246,6 +253,7 @@ impl Server {
             .chain(recovery)
             .collect();
         tasks.iter().for_each(JoinHandle::abort);
+        python.shut_down();
         // The last journal handles were dropped with the tasks and the router; the writer still commits the
         // queued changes.
         let closed = timeout(CLOSE_STEP_TIMEOUT, async {

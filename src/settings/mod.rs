@@ -36,6 +36,7 @@ pub use self::{
     oidc::OidcSettings,
     old_keys::OldKeyError,
     prompt::{PromptLength, PromptSettings},
+    python::PythonSettings,
     read::{Overrides, SettingsError},
     sharing::SharingSettings,
     titles::{TitleMode, TitleSettings},
@@ -62,6 +63,7 @@ pub mod mcp;
 mod oidc;
 mod old_keys;
 mod prompt;
+mod python;
 mod read;
 mod sharing;
 mod titles;
@@ -113,6 +115,7 @@ pub struct Settings {
     /// Databases that the assistant may query.
     pub databases: Vec<DatabaseSettings>,
     pub data: DataSettings,
+    pub python: PythonSettings,
     pub files: FileSettings,
     pub images: ImageSettings,
     pub limits: Limits,

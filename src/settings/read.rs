@@ -14,7 +14,7 @@ use super::{
     AuthMode, CONTEXT_WINDOW_RANGE, DEFAULT_SETTINGS_FILE, DatabaseSettingsError, EndpointSettings,
     InvalidHostError, MAX_ITERATIONS, MAX_REPETITIONS, MIN_REPETITIONS, OldKeyError, POSITIVE_RANGE, Secret,
     Settings, access_rules, accounts::parse_mode, databases, environment::endpoints_from_environment, listen,
-    old_keys::rename_old_keys,
+    old_keys::rename_old_keys, python,
 };
 
 /// The values from the command line, which override all others.
@@ -102,6 +102,11 @@ pub enum SettingsError {
     Database(#[from] DatabaseSettingsError),
     #[error("tools.web_search has the provider “searxng” and no url: set the URL of your SearXNG")]
     MissingSearchUrl,
+    #[error(
+        "python.unsandboxed gives everybody who may sign in all rights of Parlor itself, so it needs accounts.auth = \"none\": remove \
+         it, and install bubblewrap (docs/python.md)"
+    )]
+    UnsandboxedPython,
     #[error(
         "tools.web_search has a provider that needs a key and no api_key_env: set it to the environment variable that has the key"
     )]
@@ -239,6 +244,7 @@ impl Settings {
             .chain(self.images.positive())
             .chain(self.accounts.positive())
             .chain(self.data.positive())
+            .chain(self.python.positive())
         {
             check_range(name, value, POSITIVE_RANGE)?;
         }
@@ -257,6 +263,12 @@ impl Settings {
         self.history.check()?;
         check_range("titles.max_tokens", self.titles.max_tokens, POSITIVE_RANGE)?;
         databases::check(&self.databases)?;
+        check_range(
+            "python.memory_bytes",
+            self.python.memory_bytes,
+            python::MIN_MEMORY_BYTES..=usize::MAX,
+        )?;
+        self.python.check(self.accounts.auth)?;
         self.tools.check()
     }
 }

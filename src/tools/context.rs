@@ -5,6 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
+use super::StepId;
 use crate::protocol::{
     ConversationId, Fraction, MessageId, PageContext, PageFields, RawJson, TokenTotals, ToolProgress, UserId,
 };
@@ -15,12 +16,35 @@ pub struct ToolContext {
     pub user_id: UserId,
     pub conversation_id: ConversationId,
     pub run: MessageId,
+    /// The call's number in the run.
+    pub index: usize,
     pub(super) page: Option<Arc<PageContext>>,
     pub progress: ProgressReporter,
     pub usage: UsageMeter,
 }
 
 impl ToolContext {
+    /// Returns the context of a call that is repeated for its effect on a session. Nobody is told its progress.
+    pub fn for_replay(user_id: UserId, conversation_id: ConversationId, step: StepId) -> Self {
+        Self {
+            user_id,
+            conversation_id,
+            run: step.run,
+            index: step.call,
+            page: None,
+            progress: ProgressReporter(watch::channel(None).0),
+            usage: UsageMeter::default(),
+        }
+    }
+
+    /// Returns the call as a step of a session.
+    pub fn step(&self) -> StepId {
+        StepId {
+            run: self.run,
+            call: self.index,
+        }
+    }
+
     /// Returns the items that the user had open on a page when they asked; `None` if they were not there.
     pub fn page<F: PageFields>(&self) -> Option<F> {
         let page = self.page.as_ref().filter(|page| page.current_page == F::PAGE)?;
@@ -34,6 +58,8 @@ pub struct CallOrigin {
     pub user_id: UserId,
     pub conversation_id: ConversationId,
     pub run: MessageId,
+    /// The call's number in the run.
+    pub index: usize,
     /// The page that the user had open when they asked.
     pub page: Option<Arc<PageContext>>,
     pub usage: UsageMeter,

@@ -32,6 +32,7 @@ pub async fn execute(
         user_id,
         conversation_id,
         run,
+        index,
         page,
         usage,
     } = origin;
@@ -39,6 +40,7 @@ pub async fn execute(
         user_id,
         conversation_id,
         run,
+        index,
         page,
         progress: ProgressReporter(sender),
         usage,

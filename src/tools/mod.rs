@@ -12,6 +12,7 @@ pub mod current_time;
 mod execute;
 pub mod fetch_webpage;
 mod generate_image;
+pub mod lines;
 pub mod mcp;
 pub mod memory;
 mod message_file;
@@ -20,10 +21,12 @@ mod registry;
 mod retrieve_file;
 pub mod schema;
 mod search_pubmed;
+mod session;
 #[cfg(test)]
 mod test_call;
 #[cfg(test)]
 mod tests;
+mod typed;
 pub mod web_search;
 
 use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
@@ -34,6 +37,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use self::typed::TypedTool;
 pub use self::{
     built_in::built_in,
     context::{CallOrigin, ProgressReporter, ToolContext, UsageMeter},
@@ -42,12 +46,13 @@ pub use self::{
     payload::UNKNOWN_VERSION_FIELD,
     registry::{ToolOffer, ToolProvider, ToolRegistry},
     retrieve_file::RetrieveFile,
+    session::{FinishedCall, ReplayedCall, SessionHold, SessionKeeper, StepId},
+    typed::{any_tool, any_tool_with},
 };
 use crate::{
     model::{ToolInput, ToolPlan, ToolSpec},
     protocol::Attachment,
     services::ServiceError,
-    text,
 };
 
 /// A tool with a typed input. The doc comments of the input's fields are given to the model.
@@ -81,6 +86,32 @@ pub trait Tool: Send + Sync + 'static {
     /// Returns the limits of the files that a call makes, if they are its result.
     fn file_limits(&self) -> Option<FileLimits> {
         None
+    }
+
+    /// Returns `true` if each call needs the user's approval, where the settings define it.
+    fn needs_approval(&self) -> bool {
+        Self::NEEDS_APPROVAL
+    }
+
+    /// Returns `true` if a call changes the session of its conversation. Such calls run one after the other, in their order,
+    /// and are replayed into a new session.
+    fn uses_session(&self, _input: &Self::Input) -> bool {
+        false
+    }
+
+    /// Returns `true` if a finished call that uses the session has changed it.
+    fn is_replayed(&self, _finished: &FinishedCall) -> bool {
+        false
+    }
+
+    /// Repeats the effect of a finished call on a new session, and nothing else.
+    fn replay(
+        &self,
+        _input: Self::Input,
+        _finished: FinishedCall,
+        _call: ToolContext,
+    ) -> impl Future<Output = Result<ReplayedCall, ToolError>> + Send {
+        std::future::ready(Ok(ReplayedCall::default()))
     }
 
     /// Returns the subject of a call for the user, who sees its beginning in one line: the query,
@@ -124,6 +155,32 @@ pub trait AnyTool: Send + Sync {
 
     /// Performs a call with the input of its plan. Dropping the future cancels it.
     async fn run(&self, input: ToolInput, call: ToolContext) -> Result<ToolResult, ToolError>;
+
+    /// Returns `true` if a call with these arguments changes the session of its conversation. Such calls run one after the
+    /// other, in their order.
+    fn uses_session(&self, _arguments: &str) -> bool {
+        false
+    }
+
+    /// Returns `true` if a finished call with these arguments has changed the session, so that a new one needs a replay.
+    fn is_replayed(&self, _arguments: &str, _finished: &FinishedCall) -> bool {
+        false
+    }
+
+    /// Repeats the effect of a finished call on a new session, and nothing else.
+    async fn replay(
+        &self,
+        _arguments: &str,
+        _finished: FinishedCall,
+        _call: ToolContext,
+    ) -> Result<ReplayedCall, ToolError> {
+        Ok(ReplayedCall::default())
+    }
+
+    /// Returns the form of the tool for users who have no session; `None` if it is the same.
+    fn without_session(&self) -> Option<Arc<dyn AnyTool>> {
+        None
+    }
 }
 
 /// A server's own instructions for its tools, for the model.
@@ -219,103 +276,5 @@ impl ToolError {
 impl From<ServiceError> for ToolError {
     fn from(error: ServiceError) -> Self {
         Self(format!("{error} {}", error.kind.advice()))
-    }
-}
-
-/// Maximum length of the subject of a call, in characters.
-const MAX_DETAIL_CHARS: usize = 200;
-
-/// Erases the input type of a tool.
-pub fn any_tool(tool: impl Tool) -> Arc<dyn AnyTool> {
-    Arc::new(TypedTool::new(tool))
-}
-
-/// Erases the input type of a tool whose description depends on the settings.
-pub fn any_tool_with(tool: impl Tool, adapt: impl FnOnce(&mut ToolSpec)) -> Arc<dyn AnyTool> {
-    let mut tool = TypedTool::new(tool);
-    adapt(Arc::make_mut(&mut tool.spec));
-    Arc::new(tool)
-}
-
-/// A [`Tool`] as [`AnyTool`].
-struct TypedTool<T> {
-    tool: T,
-    spec: Arc<ToolSpec>,
-}
-
-impl<T: Tool> TypedTool<T> {
-    fn new(tool: T) -> Self {
-        let spec = ToolSpec {
-            name: T::NAME.into(),
-            description: T::DESCRIPTION.into(),
-            input_schema: schema::for_type::<T::Input>(),
-        };
-        Self {
-            tool,
-            spec: Arc::new(spec),
-        }
-    }
-
-    fn parse_input(arguments: &str) -> Result<T::Input, String> {
-        // Some models send no arguments for a tool that needs none.
-        let arguments = if arguments.trim().is_empty() {
-            "{}"
-        } else {
-            arguments
-        };
-        // Serde would read an array as the fields in their order.
-        if !arguments.trim_start().starts_with('{') {
-            let name = T::NAME;
-            return Err(format!(
-                "The arguments are not a JSON object. Correct them and call {name} again."
-            ));
-        }
-        serde_json::from_str(arguments).map_err(|error| {
-            let what = if error.is_data() {
-                "The arguments do not fit the schema"
-            } else {
-                "The arguments are not JSON"
-            };
-            format!("{what}: {error}. Correct them and call {} again.", T::NAME)
-        })
-    }
-}
-
-#[async_trait]
-impl<T: Tool> AnyTool for TypedTool<T> {
-    fn spec(&self) -> &Arc<ToolSpec> {
-        &self.spec
-    }
-
-    fn run_options(&self) -> ToolRunOptions {
-        ToolRunOptions {
-            done_label: T::DONE.into(),
-            timeout: self.tool.timeout(),
-            output_bytes: T::OUTPUT_BYTES,
-            file_limits: self.tool.file_limits(),
-        }
-    }
-
-    fn finds_sources(&self) -> bool {
-        T::FINDS_SOURCES
-    }
-
-    fn plan(&self, arguments: &str) -> Result<ToolPlan, String> {
-        let input = Self::parse_input(arguments)?;
-        Ok(ToolPlan {
-            label: T::LABEL.into(),
-            detail: self
-                .tool
-                .detail(&input)
-                .map(|detail| text::plain_line(&detail, MAX_DETAIL_CHARS)),
-            needs_approval: T::NEEDS_APPROVAL,
-            is_idempotent: T::IS_IDEMPOTENT,
-            input: ToolInput::new(arguments, input),
-        })
-    }
-
-    async fn run(&self, input: ToolInput, call: ToolContext) -> Result<ToolResult, ToolError> {
-        let input = input.into_parsed().ok_or_else(ToolError::foreign_input)?;
-        self.tool.run(input, call).await
     }
 }

@@ -4,7 +4,7 @@ use std::{collections::HashSet, fmt, sync::Arc};
 
 use futures::future::{BoxFuture, join_all};
 
-use super::{AnyTool, Guidance, Tool, TypedTool};
+use super::{AnyTool, Guidance, SessionKeeper, Tool, TypedTool};
 use crate::{
     model::{ToolPlan, ToolSpec, Toolbox},
     protocol::RunError,
@@ -17,12 +17,21 @@ pub struct ToolRegistry {
     /// Tools that are offered only on pages that name them.
     scoped: Vec<Arc<dyn AnyTool>>,
     providers: Vec<Arc<dyn ToolProvider>>,
+    /// The tools of providers that are not offered on pages.
+    disabled: Vec<String>,
+    /// The keeper of the sessions that some of the tools use.
+    sessions: Option<Arc<dyn SessionKeeper>>,
 }
 
 /// A provider of tools that can change over time.
 pub trait ToolProvider: Send + Sync {
     /// Returns the present tools.
     fn tools(&self) -> Vec<Arc<dyn AnyTool>>;
+
+    /// Returns the present tools that are offered only where a page, or the conversation, names them.
+    fn scoped_tools(&self) -> Vec<Arc<dyn AnyTool>> {
+        Vec::new()
+    }
 
     /// Waits until the tools are known for the first time, or can't be determined for now.
     fn wait_until_settled(&self) -> BoxFuture<'_, ()> {
@@ -36,6 +45,11 @@ pub trait ToolProvider: Send + Sync {
 
     /// Returns the reasons why tools are missing, for the user.
     fn problems(&self) -> Vec<RunError> {
+        Vec::new()
+    }
+
+    /// Returns the reasons why tools are missing that nobody has asked for, for the settings page.
+    fn unavailable(&self) -> Vec<RunError> {
         Vec::new()
     }
 }
@@ -77,11 +91,13 @@ impl ToolRegistry {
 
     /// Removes tools by their names.
     pub fn without_tools(mut self, names: &[String]) -> Self {
+        self.disabled.extend_from_slice(names);
         for name in names {
             let before = self.tools.len() + self.scoped.len();
             self.tools.retain(|tool| tool.spec().name != *name);
             self.scoped.retain(|tool| tool.spec().name != *name);
-            if self.tools.len() + self.scoped.len() == before {
+            let is_provided = self.providers.iter().any(|provider| provider.may_have(name));
+            if self.tools.len() + self.scoped.len() == before && !is_provided {
                 tracing::warn!(tool = %name, "no tool has this name, so none is disabled");
             }
         }
@@ -104,6 +120,29 @@ impl ToolRegistry {
         self
     }
 
+    /// Sets the keeper of the sessions that some of the tools use.
+    pub fn with_sessions(mut self, sessions: Arc<dyn SessionKeeper>) -> Self {
+        self.sessions = Some(sessions);
+        self
+    }
+
+    /// Returns the keeper of the sessions.
+    pub fn sessions(&self) -> Option<&Arc<dyn SessionKeeper>> {
+        self.sessions.as_ref()
+    }
+
+    /// Returns a tool of Parlor's own, of any page.
+    pub fn find(&self, name: &str) -> Option<Arc<dyn AnyTool>> {
+        let tools = self.tools.iter().chain(&self.scoped).cloned();
+        let mut tools = tools.chain(self.scoped_of_providers());
+        tools.find(|tool| tool.spec().name == name)
+    }
+
+    fn scoped_of_providers(&self) -> impl Iterator<Item = Arc<dyn AnyTool>> {
+        let tools = self.providers.iter().flat_map(|provider| provider.scoped_tools());
+        tools.filter(|tool| !self.disabled.contains(&tool.spec().name))
+    }
+
     /// Waits until all providers have reported their tools for the first time.
     pub async fn wait_until_settled(&self) {
         join_all(
@@ -120,6 +159,12 @@ impl ToolRegistry {
         providers.flat_map(|provider| provider.problems()).collect()
     }
 
+    /// Returns the reasons why tools are missing that nobody has asked for.
+    pub fn unavailable(&self) -> Vec<RunError> {
+        let providers = self.providers.iter();
+        providers.flat_map(|provider| provider.unavailable()).collect()
+    }
+
     /// Returns the tools offered on every page.
     pub fn offer(&self) -> ToolOffer {
         self.offer_with(&[])
@@ -128,10 +173,11 @@ impl ToolRegistry {
     /// Returns the tools offered on a page that names these tools: the global ones and the named
     /// ones.
     pub fn offer_with(&self, named: &[&str]) -> ToolOffer {
-        let is_named = |tool: &&Arc<dyn AnyTool>| named.contains(&tool.spec().name.as_str());
+        let is_named = |tool: &Arc<dyn AnyTool>| named.contains(&tool.spec().name.as_str());
         let others = self.providers.iter().flat_map(|provider| provider.tools());
         let mut names = HashSet::new();
-        let scoped = self.scoped.iter().filter(is_named).cloned();
+        let scoped_others = self.scoped_of_providers();
+        let scoped = self.scoped.iter().cloned().chain(scoped_others).filter(is_named);
         // Parlor's own tools have priority over those of providers.
         let mut tools: Vec<_> = self.tools.iter().cloned().chain(scoped).chain(others).collect();
         tools.retain(|tool| names.insert(tool.spec().name.clone()));
@@ -143,6 +189,16 @@ impl ToolOffer {
     /// Returns those of the tools whose names are allowed.
     pub fn only(mut self, is_allowed: impl Fn(&str) -> bool) -> Self {
         self.0.retain(|tool| is_allowed(&tool.spec().name));
+        self
+    }
+
+    /// Returns the forms of the tools for users who have no session.
+    pub fn without_sessions(mut self) -> Self {
+        for tool in &mut self.0 {
+            if let Some(other) = tool.without_session() {
+                *tool = other;
+            }
+        }
         self
     }
 

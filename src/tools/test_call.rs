@@ -12,6 +12,7 @@ pub fn call_by(user_id: UserId) -> (ToolContext, watch::Receiver<Option<ToolProg
         user_id,
         conversation_id: ConversationId::new(),
         run: MessageId::new(),
+        index: 0,
         page: None,
         progress: ProgressReporter(sender),
         usage: UsageMeter::default(),

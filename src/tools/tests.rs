@@ -44,6 +44,7 @@ async fn parses_the_arguments_of_a_call_once() {
         ..
     } = test_call::call();
     let origin = CallOrigin {
+        index: 0,
         user_id,
         conversation_id,
         run,

@@ -21,6 +21,7 @@ mod files;
 mod hand_over;
 mod kill;
 mod provider_kinds;
+mod python;
 mod queue;
 #[cfg(target_os = "linux")]
 mod read_only;

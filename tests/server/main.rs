@@ -43,6 +43,7 @@ mod personal;
 mod prompts;
 mod provider_data;
 mod provider_kinds;
+mod python;
 mod queue;
 mod rejections;
 mod resume;

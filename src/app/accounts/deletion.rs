@@ -105,7 +105,11 @@ async fn finish(app: &AppState, by: &Actor, user_id: UserId, heir: Option<UserId
         let delete = AccountChange::Delete { user_id, heir };
         match app.accounts.submit_by(by, delete).await {
             Err(error) if error.code == ErrorCode::RunActive && stops < MAX_STOPS => stops += 1,
-            ended => return ended,
+            ended => {
+                // An heir's questions restore them.
+                app.runs.end_sessions(user_id);
+                return ended;
+            }
         }
     }
 }

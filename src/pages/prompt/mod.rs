@@ -181,6 +181,11 @@ impl Prompt {
         prompt
     }
 
+    /// Adds a difference that a restored session has from the first one.
+    pub fn add_difference(&mut self, difference: &str) {
+        self.add("Restored session", Condition::Always, difference.to_owned());
+    }
+
     fn add(&mut self, heading: &'static str, condition: Condition, text: String) {
         self.push(heading, condition, text, None);
     }

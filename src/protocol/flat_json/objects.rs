@@ -69,7 +69,7 @@ plain! {
         cached_input_tokens, cache_write_tokens, thinking_tokens, image_input_tokens, image_output_tokens,
         estimated_calls, unpriced_calls;
     Attachment { id, name, media_type, bytes; width, height, text_bytes, problem };
-    PersonalData { instructions, instructions_bytes, remembers, memories, tokens };
+    PersonalData { instructions, instructions_bytes, remembers, memories, tokens, unavailable_tools };
     Memory { id, text, created_at };
     ApiToken { id, name, beginning, created_at; expires_at, last_used_at };
 }

@@ -115,6 +115,11 @@ fn personal_data_round_trips() {
             created_at: Timestamp(2),
         }],
         tokens: vec![token(None), token(Some(Timestamp(3)))],
+        unavailable_tools: vec![RunError {
+            code: "python_unavailable".into(),
+            message: "There is none.".into(),
+            hint: String::new(),
+        }],
     };
     let written = serde_json::to_vec(&personal).unwrap();
     assert_eq!(json::parse(&written), Ok(personal));

@@ -6,6 +6,7 @@ mod hand_over;
 mod inputs;
 mod prepare;
 mod provider_data;
+mod restore;
 mod usage;
 
 use std::{collections::HashMap, sync::Arc};
@@ -13,7 +14,7 @@ use std::{collections::HashMap, sync::Arc};
 use parking_lot::Mutex;
 use tokio::{sync::oneshot, time::Instant};
 
-use self::prepare::wait_for_tools;
+use self::{prepare::wait_for_tools, restore::RunSession};
 use super::{
     Inner, ReadError,
     active_runs::RunSlot,
@@ -67,6 +68,8 @@ struct Driver<'a> {
     opaque_bytes: usize,
     /// The system prompt.
     prompt: Arc<Prompt>,
+    /// The session that the run may use.
+    session: Option<RunSession>,
     pending_call: PendingModelCall,
     /// The meter of the last call.
     meter: Option<SharedMeter>,
@@ -89,7 +92,11 @@ impl Driver<'_> {
         let runs = self.runs;
         let given_up = runs.journal.wait_until_abandoned(self.run.message_id);
         tokio::pin!(given_up);
-        let mut input = Input::Start;
+        // Its open calls go on before the model is called.
+        let mut input = match self.agent.message().nodes.is_empty() {
+            true => Input::Start,
+            false => self.restore_session(slot).await.unwrap_or(Input::Start),
+        };
         loop {
             for effect in self.agent.step(input, clock::now()) {
                 self.recorder.record_effect(&effect);
@@ -112,7 +119,11 @@ impl Driver<'_> {
                             () = slot.stop.cancelled() => None,
                         };
                         match checked {
-                            Some(Ok(())) => self.prepare_call(with_tools),
+                            // A call of this run may have ended the session.
+                            Some(Ok(())) => match self.restore_session(slot).await {
+                                None => self.prepare_call(with_tools),
+                                Some(failed) => self.pending_call = PendingModelCall::NotMade(failed),
+                            },
                             Some(Err(refused)) => self.pending_call = PendingModelCall::refused(refused),
                             None => {}
                         }
@@ -240,8 +251,13 @@ async fn log_end_result<T>(
     outcome: Result<T, JournalError>,
 ) {
     match outcome {
-        // The conversation was deleted meanwhile.
-        Ok(_) | Err(JournalError::Rejected(_)) => {}
+        Ok(_) => {}
+        // The conversation was deleted meanwhile. A call may have started its session after that.
+        Err(JournalError::Rejected(_)) => {
+            if let Some(sessions) = runs.tools.sessions() {
+                sessions.end(run.conversation_id);
+            }
+        }
         Err(JournalError::Unavailable(StorageErrorKind::Damaged)) => {
             runs.end_damaged_run(run, Some(message)).await
         }

@@ -10,6 +10,7 @@ use super::{
         Inner, ReadError,
         active_runs::RunSlot,
         approved_tools::ApprovedTools,
+        named_tools::with_code_tool,
         page_payloads::{self, PagePayloads},
         pending_model_call::PendingModelCall,
         recorder::Recorder,
@@ -17,6 +18,7 @@ use super::{
         tool_tasks::ToolTasks,
     },
     Driver,
+    restore::RunSession,
 };
 use crate::{
     agent::{self, Agent},
@@ -84,8 +86,12 @@ impl<'a> Driver<'a> {
         if image_model.is_some_and(|model| permissions.allows_model(&model.id)) {
             named_tools.push(GenerateImage::NAME);
         }
-        let offer = runs.tools.offer_with(&named_tools);
-        let offer = offer.only(|name| permissions.allows_tool(name));
+        let offer = runs.tools.offer_with(&with_code_tool(named_tools));
+        let mut offer = offer.only(|name| permissions.allows_tool(name));
+        let session = RunSession::new(runs, run, &offer, permissions);
+        if session.is_none() {
+            offer = offer.without_sessions();
+        }
         let payloads = earlier_payloads(&history, &answer);
         let read = || page_payloads::load_earlier_payloads(&*runs.storage, run, &history, &answer);
         let earlier = runs.retry_read("the payloads of earlier answers", read).await?;
@@ -139,6 +145,7 @@ impl<'a> Driver<'a> {
             provider_data,
             opaque_bytes: 0,
             prompt: Arc::new(prompt),
+            session,
             pending_call: PendingModelCall::Idle,
             meter: None,
             tool_tasks: ToolTasks::new(

@@ -172,6 +172,7 @@ macro_rules! conformance_tests {
             suggestions {
                 the_first_verdict_counts,
                 button_message_stores_the_suggested_action,
+                fresh_session_follows_a_failed_restoration,
                 an_action_is_taken_once,
                 suggestions_belong_to_their_user_and_conversation,
             }

@@ -1,7 +1,10 @@
 //! An answer's suggestions and the user's response to them.
 
 use super::*;
-use crate::protocol::{ActionHandler, ActionStyle, Interaction, PayloadVerdict, SuggestedAction, Verdict};
+use crate::protocol::{
+    ActionHandler, ActionStyle, FRESH_SESSION, Interaction, PayloadVerdict, RunError, SESSION_NOT_RESTORED,
+    SuggestedAction, Verdict,
+};
 
 /// Commits an ended turn whose answer suggests two actions and shows two payloads.
 async fn answered_turn_with_suggestions(storage: &dyn Storage) -> RunKey {
@@ -182,6 +185,54 @@ pub async fn button_message_stores_the_suggested_action(backend: &dyn Backend) {
             interaction
         }
     );
+}
+
+pub async fn fresh_session_follows_a_failed_restoration(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let pressed = |conversation_id| {
+        let mut turn = new_turn(TEST_USER, conversation_id, "Afresh");
+        if let Change::SendMessage { intent, .. } = &mut turn.change {
+            intent.interaction = Interaction::ActionExecuted {
+                action: FRESH_SESSION.into(),
+                data: None,
+            };
+        }
+        turn.change
+    };
+    for (code, is_offered) in [(SESSION_NOT_RESTORED, true), ("model_error", false)] {
+        let asked = new_turn(TEST_USER, ConversationId::new(), "Hello");
+        commit_one(&*storage, &asked.change).await.unwrap();
+        let action = SuggestedAction {
+            label: "Afresh".into(),
+            action: FRESH_SESSION.into(),
+            handler: ActionHandler::Server,
+            data: None,
+            style: ActionStyle::Primary,
+            taken: false,
+        };
+        let error = RunError {
+            code: code.into(),
+            message: "It failed.".into(),
+            hint: String::new(),
+        };
+        let events = vec![
+            // A model's own button of this name is none of Parlor's.
+            EventBody::SuggestedActions {
+                actions: vec![action],
+            },
+            EventBody::run_ended(RunStatus::Failed, Some(error), NOON, 0),
+        ];
+        let mut message = AssistantMessage::new("x/m");
+        for event in &events {
+            transcript::apply_to_run(&mut message, event);
+        }
+        let run = asked.run;
+        let end = Change::EndRun { run, events, message };
+        commit_one(&*storage, &end).await.unwrap();
+        let sent = commit_one(&*storage, &pressed(run.conversation_id)).await;
+        let is_rejected = matches!(sent, Err(ChangeRejection::ActionAlreadyTaken));
+        assert_eq!((sent.is_ok(), is_rejected), (is_offered, !is_offered), "{code}");
+    }
 }
 
 pub async fn an_action_is_taken_once(backend: &dyn Backend) {

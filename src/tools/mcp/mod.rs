@@ -10,7 +10,6 @@ mod client;
 mod connection;
 mod http;
 mod legacy;
-mod lines;
 mod listed;
 mod log;
 mod open_error;

@@ -25,12 +25,11 @@ use tokio::{
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{
-    MAX_MESSAGE_BYTES,
-    lines::{Line, LineReader},
-    redactor::ServerRedactor,
+use super::{MAX_MESSAGE_BYTES, redactor::ServerRedactor};
+use crate::{
+    settings::mcp::SecretVariables,
+    tools::lines::{Line, LineReader},
 };
-use crate::settings::mcp::SecretVariables;
 
 /// The variables of Parlor's environment that a server inherits. All others may be secret: the
 /// settings pass them on by name.

@@ -1,12 +1,13 @@
 //! The settings page. Its code is loaded when it is first shown.
 //!
 //! - [`state`]: the page's data, and its updates
-//! - [`instructions`], [`memories`], [`tokens`]: its sections
+//! - [`instructions`], [`memories`], [`tokens`], [`unavailable`]: its sections
 
 mod instructions;
 mod memories;
 mod state;
 mod tokens;
+mod unavailable;
 
 use std::sync::Arc;
 
@@ -49,6 +50,7 @@ fn page() -> AnyView {
             {instructions::section(settings)}
             {memories::section(settings, confirm)}
             {tokens::section(settings, confirm)}
+            {unavailable::section(settings)}
         }
         .erase(),
         SettingsPhase::Failed(message) => failure(settings, message),

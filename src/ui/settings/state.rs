@@ -5,7 +5,7 @@ use leptos::{prelude::*, task::spawn_local};
 use super::SettingsSnapshot;
 use crate::{
     api::personal,
-    protocol::{ApiError, ApiToken, Memory, PersonalData, RawJson, json},
+    protocol::{ApiError, ApiToken, Memory, PersonalData, RawJson, RunError, json},
     ui::{
         components::toast::{Toasts, use_toasts},
         state::{Connection, use_connection, use_feeds, use_lifecycle},
@@ -36,6 +36,7 @@ pub struct SettingsState {
     pub is_memory_on: RwSignal<bool>,
     pub memories: RwSignal<Vec<Memory>>,
     pub tokens: RwSignal<Vec<ApiToken>>,
+    pub unavailable_tools: RwSignal<Vec<RunError>>,
     /// Counts the requests: the response to any but the last one is discarded.
     last_requested: StoredValue<u32>,
     last_shown: StoredValue<u32>,
@@ -54,6 +55,7 @@ impl SettingsState {
             is_memory_on: RwSignal::new(true),
             memories: RwSignal::default(),
             tokens: RwSignal::default(),
+            unavailable_tools: RwSignal::default(),
             last_requested: StoredValue::new(0),
             last_shown: StoredValue::new(0),
         };
@@ -135,6 +137,7 @@ impl SettingsState {
         self.is_memory_on.set(personal.remembers);
         self.memories.set(personal.memories);
         self.tokens.set(personal.tokens);
+        self.unavailable_tools.set(personal.unavailable_tools);
         if self.phase.get_untracked() != SettingsPhase::Ready {
             self.phase.set(SettingsPhase::Ready);
         }

@@ -8,6 +8,7 @@ use crate::{
     protocol::MessageId,
     protocol::RunError,
     protocol::RunStatus,
+    protocol::SESSION_NOT_RESTORED,
     ui::{
         components::icons, runtime::erase::Erase, runtime::shared_view::is_read_only, state::RunIntents,
         state::RunView, state::use_run_intents,
@@ -22,6 +23,7 @@ pub fn describe_problem(run: &RunView) -> Option<(&'static str, RunError)> {
     if let Some(error) = &run.error {
         let what = match run.status {
             _ if error.is_damage() => "Something is missing here.",
+            _ if error.code == SESSION_NOT_RESTORED => "The Python session is gone.",
             RunStatus::Interrupted => "The answer was interrupted.",
             _ => "The model could not answer.",
         };
@@ -69,7 +71,11 @@ pub fn Problem(
             }
             .erase()
         };
-    let RunError { message, hint, .. } = error;
+    let RunError { message, hint, code } = error;
+    let fresh_session = (code == SESSION_NOT_RESTORED).then(|| {
+        let press = |intents: RunIntents, id, _| intents.start_fresh_session(id);
+        action("Start a fresh session", icons::code(), press)
+    });
     view! {
         <div class="problem" role="group" aria-label="Problem">
             {icons::alert()}
@@ -83,6 +89,7 @@ pub fn Problem(
                 <div class="problem-actions needs-script">
                     {move || can_continue.get().then(|| action("Continue", icons::play(), RunIntents::continue_answer))}
                     {action("Retry", icons::retry(), RunIntents::regenerate)}
+                    {fresh_session}
                 </div>
             })}
         </div>

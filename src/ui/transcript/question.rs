@@ -6,7 +6,7 @@ use leptos::{prelude::*, wasm_split::wasm_split};
 
 use super::{footer::SiblingSwitch, question_text::question_text};
 use crate::{
-    protocol::{ConversationId, Interaction, MessageId},
+    protocol::{ConversationId, FRESH_SESSION, Interaction, MessageId},
     ui::{
         browser, components::copy::CopyButton, components::edit_field::EditField,
         components::icon_button::IconButton, components::icons, components::time::Time, files::message_files,
@@ -200,7 +200,10 @@ fn interaction_label(interaction: Interaction) -> Option<AnyView> {
     let Interaction::ActionExecuted { action, .. } = interaction else {
         return None;
     };
-    let words = ["Button: ", &action].concat();
+    let words = match &*action {
+        FRESH_SESSION => "Button: Start a fresh session".into(),
+        _ => ["Button: ", &action].concat(),
+    };
     Some(view! { <span class="how-said">{words}</span> }.erase())
 }
 

@@ -205,6 +205,9 @@ pub fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Setti
     settings.server.data = data.to_owned();
     // The program of the tests can't read images.
     settings.files.reader = Some(env!("CARGO_BIN_EXE_parlor").into());
+    settings.python.helper = Some(env!("CARGO_BIN_EXE_parlor").into());
+    // Its tests switch it on.
+    settings.python.enabled = false;
     // Scripted answers need no time to finish.
     settings.timeouts.shutdown = Duration::from_millis(100);
     settings.endpoints = vec![EndpointSettings {

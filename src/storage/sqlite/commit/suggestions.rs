@@ -6,7 +6,8 @@ use sqlx::SqliteConnection;
 use super::{Batch, ChangeError, run_output::update_message};
 use crate::{
     protocol::{
-        ActionHandler, AssistantMessage, EventBody, Interaction, Message, MessageId, SuggestedAction, UserId,
+        ActionHandler, AssistantMessage, EventBody, FRESH_SESSION, Interaction, Message, MessageId,
+        SESSION_NOT_RESTORED, SuggestedAction, UserId,
         intent::{JudgePayload, SendMessage, TakeAction},
         transcript::apply_to_run,
     },
@@ -119,6 +120,12 @@ impl Batch {
             .as_ref()
             .and_then(|(_, message)| Message::assistant(message));
         match &intent.interaction {
+            // Parlor's own button, which the problem of such an answer has.
+            Interaction::ActionExecuted { action, data: None }
+                if action == FRESH_SESSION && answer.is_some_and(has_no_session) =>
+            {
+                Ok(intent.interaction.clone())
+            }
             Interaction::ActionExecuted { action, data } => {
                 let offered =
                     answer.and_then(|answer| find_suggested_action(answer, action, data.as_deref()));
@@ -145,7 +152,13 @@ impl Batch {
     }
 }
 
-/// Returns the action with this name and data that an ended answer suggests.
+/// Returns true for an answer whose session could not be restored.
+fn has_no_session(answer: &AssistantMessage) -> bool {
+    let error = answer.error.as_ref();
+    error.is_some_and(|error| error.code == SESSION_NOT_RESTORED)
+}
+
+/// Returns the action with this name and data that an ended answer suggests. That of Parlor's own button is never one.
 fn find_suggested_action<'a>(
     answer: &'a AssistantMessage,
     name: &str,
@@ -154,6 +167,7 @@ fn find_suggested_action<'a>(
     let is_requested = |action: &&SuggestedAction| {
         action.handler == ActionHandler::Server
             && action.action == name
+            && name != FRESH_SESSION
             && is_same_json(action.data.as_deref(), data)
     };
     let mut actions = answer.suggested_actions.iter();

@@ -12,6 +12,7 @@ use super::{ConfiguredServer, ServerState};
 use crate::{
     control::escape_metadata,
     settings::mcp::McpTransport,
+    text::truncate_bytes,
     tools::{
         Guidance,
         mcp::{
@@ -20,7 +21,6 @@ use crate::{
             open_error::OpenError,
             stdio::StdioTransport,
         },
-        text::truncate_bytes,
     },
 };
 

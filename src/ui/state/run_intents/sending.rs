@@ -8,7 +8,7 @@ use leptos::{
 use super::RunIntents;
 use crate::{
     api::rpc,
-    protocol::{ApiError, ConversationId, Interaction, MessageId, intent::SendMessage},
+    protocol::{ApiError, ConversationId, FRESH_SESSION, Interaction, MessageId, intent::SendMessage},
     ui::{
         browser,
         runtime::backoff::backoff_ms,
@@ -48,6 +48,18 @@ impl RunIntents {
             context: self.navigation.tray().page_context(),
         };
         self.send_with(from, text, model, options);
+    }
+
+    /// Begins a fresh Python session with a message: earlier calls are not repeated for it.
+    pub fn start_fresh_session(self, id: ConversationId) {
+        let interaction = Interaction::ActionExecuted {
+            action: FRESH_SESSION.into(),
+            data: None,
+        };
+        let model = self.conversations.view(id).model.get_untracked();
+        let text = "Start a fresh Python session, and go on with my last question.".into();
+        self.send_interaction(Route::Conversation(id), text, model, interaction);
+        browser::focus_after_removal();
     }
 
     /// Sends another version of a message of the user, with the context of the first one. Returns false while a run is

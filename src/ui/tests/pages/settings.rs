@@ -1,9 +1,9 @@
 //! The data of the settings.
 
 use super::NOW;
-use crate::protocol::{ApiToken, Memory, MemoryId, PersonalData, TokenId};
+use crate::protocol::{ApiToken, Memory, MemoryId, PersonalData, RunError, TokenId};
 
-/// Instructions, a memory and a token.
+/// Instructions, a memory, a missing tool and a token.
 pub fn personal(text: &str) -> PersonalData {
     PersonalData {
         instructions: text.into(),
@@ -13,6 +13,11 @@ pub fn personal(text: &str) -> PersonalData {
             id: MemoryId::new(),
             text: text.into(),
             created_at: NOW,
+        }],
+        unavailable_tools: vec![RunError {
+            code: text.into(),
+            message: text.into(),
+            hint: text.into(),
         }],
         tokens: vec![ApiToken {
             id: TokenId::new(),

@@ -176,6 +176,7 @@ fn tool_icon(tool: &str) -> AnyView {
         "sql_query" | "subject_overview" | "table_docs" | "view_column_values" => icons::database(),
         "remember" | "recall" | "forget" => icons::bookmark(),
         GENERATE_IMAGE => icons::image(),
+        "execute_code" | "jupyter_notebook" => icons::code(),
         "calculate" => icons::calculator(),
         "current_time" => icons::clock(),
         _ => icons::plug(),

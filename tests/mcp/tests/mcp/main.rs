@@ -102,6 +102,7 @@ async fn call_with_progress(
         Err(fault) => return (Err(ToolError(fault)), heard),
     };
     let origin = CallOrigin {
+        index: 0,
         user_id: UserId::LOCAL,
         conversation_id: ConversationId::new(),
         run: MessageId::new(),

@@ -85,6 +85,9 @@ fn argument_sections(call: &ToolCall) -> Vec<(String, String, String)> {
                 };
                 code.push((argument_title(name), text, language));
             }
+            (None, Ok(text)) if call.tool == "sql_query" && name == "df_name" && !text.is_empty() => {
+                code.push(("Data frame".into(), ["→ ", &text].concat(), String::new()));
+            }
             (None, Ok(text)) if text.contains('\n') => code.push((argument_title(name), text, String::new())),
             _ => others.push(["\"", name, "\":", value.as_str()].concat()),
         }
@@ -127,9 +130,13 @@ fn argument_title(name: &str) -> String {
     title
 }
 
-/// Returns true for tools whose result is a table with a note below it.
-fn has_table_first(tool: &str) -> bool {
-    matches!(tool, "sql_query" | "view_column_values")
+/// Returns true for tools whose result is made of blocks with an empty line between them, some of them tables with a note
+/// below.
+fn shows_blocks(tool: &str) -> bool {
+    matches!(
+        tool,
+        "sql_query" | "view_column_values" | "execute_code" | "jupyter_notebook"
+    )
 }
 
 /// A result as the open card shows it.
@@ -137,11 +144,20 @@ fn has_table_first(tool: &str) -> bool {
 enum ShownResult {
     Text(String),
     Table(String),
-    /// A table with a note below it; without the table if the answer shows it below the card.
-    Noted(Option<String>, String),
+    Blocks(Vec<ResultBlock>),
 }
 
-/// The result without what is for the model only, and without what the answer shows; `None` if nothing is left.
+/// A part of a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ResultBlock {
+    Table(String),
+    /// A line about the table above.
+    Note(String),
+    Text(String),
+}
+
+/// The result without what is for the model only, and without the table that the answer shows below the card; `None` if
+/// nothing is left.
 fn shown_result(call: &ToolCall) -> Option<ShownResult> {
     let mut output = call.output.clone()?;
     if let Some(payload) = &call.payload {
@@ -151,28 +167,59 @@ fn shown_result(call: &ToolCall) -> Option<ShownResult> {
         .payload
         .as_ref()
         .is_some_and(|payload| payload.preview_rows.is_some());
-    if has_table_first(&call.tool)
-        && let Some((table, note)) = output.split_once("\n\n")
-        && is_table(table)
-    {
-        let table = (!has_preview).then(|| table.to_owned());
-        return Some(ShownResult::Noted(table, note.to_owned()));
+    if is_table(&output) {
+        return (!has_preview).then_some(ShownResult::Table(output));
     }
-    match is_table(&output) {
-        true if has_preview => None,
-        true => Some(ShownResult::Table(output)),
-        false => Some(ShownResult::Text(output)),
+    if shows_blocks(&call.tool) {
+        let mut blocks = result_blocks(&output);
+        if blocks.iter().any(is_table_block) {
+            if has_preview {
+                blocks.retain(|block| !is_table_block(block));
+            }
+            return Some(ShownResult::Blocks(blocks));
+        }
     }
+    Some(ShownResult::Text(output))
 }
 
-/// The result: a table as a table, JSON highlighted, other text as it is.
+fn is_table_block(block: &ResultBlock) -> bool {
+    matches!(block, ResultBlock::Table(_))
+}
+
+/// The blocks of a result: tables, each with the note below it, and the texts between them.
+fn result_blocks(given: &str) -> Vec<ResultBlock> {
+    let mut blocks: Vec<ResultBlock> = Vec::new();
+    for block in given.split("\n\n") {
+        let is_below_table = blocks.last().is_some_and(is_table_block);
+        match blocks.last_mut() {
+            _ if is_table(block) => blocks.push(ResultBlock::Table(block.to_owned())),
+            _ if is_below_table => blocks.push(ResultBlock::Note(block.to_owned())),
+            Some(ResultBlock::Text(text)) => {
+                text.push_str("\n\n");
+                text.push_str(block);
+            }
+            _ => blocks.push(ResultBlock::Text(block.to_owned())),
+        }
+    }
+    blocks
+}
+
+/// The result: tables as tables, JSON highlighted, other text as it is.
 fn result_view(result: ShownResult, prefix: String) -> AnyView {
     match result {
-        ShownResult::Noted(table, note) => view! {
-            {table.map(|table| table_view(table, prefix))}
-            <p class="tool-note">{note}</p>
+        ShownResult::Blocks(blocks) => {
+            let views = blocks
+                .into_iter()
+                .zip(0_usize..)
+                .map(|(block, index)| match block {
+                    ResultBlock::Table(table) => {
+                        table_view(table, [&*prefix, "-", &index.to_string()].concat())
+                    }
+                    ResultBlock::Note(note) => view! { <p class="tool-note">{note}</p> }.erase(),
+                    ResultBlock::Text(text) => text_view(text, String::new(), false),
+                });
+            views.collect::<Vec<_>>().erase()
         }
-        .erase(),
         ShownResult::Table(table) => table_view(table, prefix),
         ShownResult::Text(text) => {
             let is_json = text.trim_start().starts_with(['{', '[']) && text.trim_end().ends_with(['}', ']']);

@@ -90,6 +90,28 @@ fn only_a_whole_table_is_a_table() {
 }
 
 #[test]
+fn results_are_made_of_blocks() {
+    let table = "| a |\n|---|\n| 1 |";
+    let given = [
+        "one\n\ntwo\n\n",
+        table,
+        "\n\n1 row × 1 column\n\nthree\n\n",
+        table,
+    ]
+    .concat();
+    assert_eq!(
+        result_blocks(&given),
+        [
+            ResultBlock::Text("one\n\ntwo".into()),
+            ResultBlock::Table(table.into()),
+            ResultBlock::Note("1 row × 1 column".into()),
+            ResultBlock::Text("three".into()),
+            ResultBlock::Table(table.into()),
+        ]
+    );
+}
+
+#[test]
 fn table_preview_has_whole_rows() {
     let head = "\n| a |\n|---|";
     let wide = ["| ", &"w".repeat(MAX_INITIAL_BYTES), " |"].concat();
@@ -144,8 +166,11 @@ fn leaves_out_what_the_answer_shows() {
             ..ToolCall::for_test(tool, ToolStatus::Complete)
         })
     };
-    let noted =
-        |table: Option<&str>| Some(ShownResult::Noted(table.map(str::to_owned), "2 rows.".to_owned()));
+    let noted = |table: Option<&str>| {
+        let table = table.map(|table| ResultBlock::Table(table.to_owned()));
+        let note = ResultBlock::Note("2 rows.".to_owned());
+        Some(ShownResult::Blocks(table.into_iter().chain([note]).collect()))
+    };
     let output = [table, "\n\n2 rows."].concat();
     assert_eq!(shown("sql_query", &output, Some(payload(Some(2)))), noted(None));
     assert_eq!(shown("sql_query", &output, None), noted(Some(table)));

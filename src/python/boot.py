@@ -1,0 +1,38 @@
+# Starts a kernel with its limits: `python -c … SOCKETS WORK LIMITS`, with the folders of its sockets and of its files. It is the first code of a session's process.
+import ctypes
+import json
+import os
+import resource
+import sys
+
+# It ends with the process that started it (PR_SET_PDEATHSIG, SIGKILL).
+ctypes.CDLL(None).prctl(1, 9)
+
+# Code that takes all it can must not keep others from ending it.
+os.nice(10)
+
+folder, limits = sys.argv[1], json.loads(sys.argv[3])
+os.chdir(sys.argv[2])
+for name, value in limits.items():
+    limit = getattr(resource, name, None)
+    if limit is not None:
+        hard = resource.getrlimit(limit)[1]
+        if hard != resource.RLIM_INFINITY:
+            value = min(value, hard)
+        # The first limit of the computing time is a signal, the second one kills.
+        resource.setrlimit(limit, (value, value + 5 if name == "RLIMIT_CPU" and hard == resource.RLIM_INFINITY else value))
+
+# Address space may be reserved without being used; that of data is limited above.
+hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+
+ports = {name + "_port": number + 1 for number, name in enumerate(["shell", "iopub", "stdin", "control", "hb"])}
+connection = os.path.join(folder, "kernel.json")
+with open(connection, "w") as file:
+    # Only the helper reaches the sockets, so nothing is signed.
+    json.dump({"transport": "ipc", "ip": os.path.join(folder, "k"), "key": "", **ports}, file)
+
+sys.argv = ["ipykernel_launcher", "-f", connection, "--HistoryManager.enabled=False", "--log-level=ERROR"]
+from ipykernel.kernelapp import launch_new_instance
+
+launch_new_instance()

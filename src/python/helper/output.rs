@@ -1,0 +1,271 @@
+//! The output of the calls of a session: the messages of the kernel as reports, within the limits of a call.
+
+use serde_json::{Map, Value};
+
+use super::message::Message;
+use crate::python::wire::{KernelLimits, Report};
+
+/// The pictures that are shown, the preferred first.
+const PICTURES: [&str; 2] = ["image/png", "image/jpeg"];
+
+/// The form of Plotly's charts, which have neither a picture nor a text, and the note in its place.
+const PLOTLY: &str = "application/vnd.plotly.v1+json";
+const PLOTLY_NOTE: &str =
+    "[A chart of Plotly, which can’t be shown here. Draw it with matplotlib or Altair.]";
+
+/// The limits of an exception, in bytes. It does not count as text: it is shown also if the text reached its limit.
+const MAX_ERROR_NAME_BYTES: usize = 200;
+const MAX_ERROR_MESSAGE_BYTES: usize = 4 << 10;
+const MAX_TRACEBACK_BYTES: usize = 16 << 10;
+
+/// The call whose output arrives.
+pub struct CallOutput {
+    /// The id of its request.
+    pub request: String,
+    pub id: u64,
+    is_silent: bool,
+    limits: KernelLimits,
+    text_bytes: usize,
+    picture_bytes: usize,
+    omitted_text: usize,
+    omitted_pictures: usize,
+    /// The two ends of a call: the reply, and the kernel's report that it is idle.
+    has_reply: bool,
+    is_idle: bool,
+}
+
+impl CallOutput {
+    pub fn new(request: String, id: u64, is_silent: bool, limits: KernelLimits) -> Self {
+        Self {
+            request,
+            id,
+            is_silent,
+            limits,
+            text_bytes: 0,
+            picture_bytes: 0,
+            omitted_text: 0,
+            omitted_pictures: 0,
+            has_reply: false,
+            is_idle: false,
+        }
+    }
+
+    /// Marks that the kernel has answered the request.
+    pub fn set_replied(&mut self) {
+        self.has_reply = true;
+    }
+
+    /// Marks that no more output is awaited.
+    pub fn set_idle(&mut self) {
+        self.is_idle = true;
+    }
+
+    /// Returns the end of the call, once there is one.
+    pub fn end(&self) -> Option<Report> {
+        (self.has_reply && self.is_idle).then_some(Report::Done {
+            id: self.id,
+            omitted_text: self.omitted_text,
+            omitted_pictures: self.omitted_pictures,
+        })
+    }
+
+    /// Returns the report of a message of this call.
+    pub fn read(&mut self, message: &Message) -> Option<Report> {
+        match &*message.kind {
+            "status" => {
+                self.is_idle |= message.text("execution_state") == "idle";
+                None
+            }
+            // Its traceback says why a silent call failed.
+            "error" => Some(error(message)),
+            _ if self.is_silent => None,
+            "stream" => {
+                let text = self.limit_text(message.text("text"));
+                (!text.is_empty()).then_some(Report::Text { text })
+            }
+            "display_data" | "execute_result" | "update_display_data" => {
+                self.display(message.content.get("data")?.as_object()?)
+            }
+            _ => None,
+        }
+    }
+
+    fn display(&mut self, data: &Map<String, Value>) -> Option<Report> {
+        let field = |name: &str| data.get(name).and_then(Value::as_str);
+        let picture = PICTURES
+            .iter()
+            .find_map(|name| Some(((*name).to_owned(), field(name)?.to_owned())));
+        let picture = picture.filter(|(_, data)| {
+            let fits = self.picture_bytes + data.len() / 4 * 3 <= self.limits.pictures;
+            match fits {
+                true => self.picture_bytes += data.len() / 4 * 3,
+                false => self.omitted_pictures += 1,
+            }
+            fits
+        });
+        let table = field("text/markdown").map(|table| self.limit_text(table));
+        let table = table.filter(|table| !table.is_empty());
+        let text = match (&table, &picture) {
+            (None, None) => self.limit_text(plain_form(data)),
+            _ => String::new(),
+        };
+        let is_empty = text.is_empty() && table.is_none() && picture.is_none();
+        (!is_empty).then_some(Report::Display { text, table, picture })
+    }
+
+    /// Returns as much of a text as there is room for.
+    fn limit_text(&mut self, text: &str) -> String {
+        let room = self.limits.output.saturating_sub(self.text_bytes);
+        let kept = &text[..text.floor_char_boundary(room)];
+        self.text_bytes += kept.len();
+        self.omitted_text += text.len() - kept.len();
+        kept.to_owned()
+    }
+}
+
+/// Returns the plain form of a value; empty if it has none.
+fn plain_form(data: &Map<String, Value>) -> &str {
+    match data.get("text/plain").and_then(Value::as_str) {
+        Some(text) => text,
+        None if data.contains_key(PLOTLY) => PLOTLY_NOTE,
+        None => "",
+    }
+}
+
+/// Returns the report of an exception.
+fn error(message: &Message) -> Report {
+    let frames = message.content.get("traceback").and_then(Value::as_array);
+    let frames = frames.map(Vec::as_slice).unwrap_or_default();
+    // Some frames end with a line break.
+    let frames = frames.iter().filter_map(Value::as_str);
+    let frames: Vec<&str> = frames.map(|frame| frame.trim_end_matches('\n')).collect();
+    let text = |field: &str, limit: usize| {
+        let text = message.text(field);
+        text[..text.floor_char_boundary(limit)].to_owned()
+    };
+    Report::Error {
+        name: text("ename", MAX_ERROR_NAME_BYTES),
+        message: text("evalue", MAX_ERROR_MESSAGE_BYTES),
+        traceback: without_middle(&frames.join("\n")),
+    }
+}
+
+/// Returns a traceback without its middle, if it is long: its end says most.
+fn without_middle(traceback: &str) -> String {
+    let Some(omitted) = traceback.len().checked_sub(MAX_TRACEBACK_BYTES) else {
+        return traceback.to_owned();
+    };
+    let begin = traceback.floor_char_boundary(MAX_TRACEBACK_BYTES / 4);
+    let end = traceback.ceil_char_boundary(MAX_TRACEBACK_BYTES / 4 + omitted);
+    format!("{}\n…\n{}", &traceback[..begin], &traceback[end..])
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn call() -> CallOutput {
+        let limits = KernelLimits {
+            memory: 0,
+            processes: 0,
+            message: 0,
+            output: 10,
+            pictures: 6,
+            start_seconds: 0,
+        };
+        CallOutput::new("1".into(), 1, false, limits)
+    }
+
+    fn message(kind: &str, content: Value) -> Message {
+        Message {
+            kind: kind.into(),
+            parent: "1".into(),
+            content: content.as_object().cloned().unwrap(),
+        }
+    }
+
+    #[test]
+    fn output_is_cut_at_its_limits() {
+        let mut call = call();
+        let text = |text: &str| Some(Report::Text { text: text.into() });
+        let stream = |text: &str| message("stream", json!({ "text": text }));
+        assert_eq!(call.read(&stream("12345678é")), text("12345678é"));
+        assert_eq!(call.read(&stream("more")), None);
+        let picture = |data: &str| {
+            message(
+                "display_data",
+                json!({ "data": { "image/png": data, "text/plain": "" } }),
+            )
+        };
+        assert!(call.read(&picture("AAAABBBB")).is_some());
+        assert_eq!(call.read(&picture("AAAA")), None);
+        call.set_replied();
+        assert_eq!(call.end(), None);
+        assert_eq!(
+            call.read(&message("status", json!({ "execution_state": "idle" }))),
+            None
+        );
+        let end = Report::Done {
+            id: 1,
+            omitted_text: 4,
+            omitted_pictures: 1,
+        };
+        assert_eq!(call.end(), Some(end));
+    }
+
+    #[test]
+    fn hostile_messages_show_nothing() {
+        let mut call = call();
+        for content in [
+            json!({}),
+            json!({ "data": 1 }),
+            json!({ "data": { "text/html": "<script>" } }),
+            json!({ "data": { "image/png": 5, "text/plain": ["x"] } }),
+        ] {
+            assert_eq!(call.read(&message("display_data", content)), None);
+        }
+        let error = call.read(&message("error", json!({ "traceback": "none", "ename": 3 })));
+        assert_eq!(
+            error,
+            Some(Report::Error {
+                name: String::new(),
+                message: String::new(),
+                traceback: String::new()
+            })
+        );
+    }
+
+    #[test]
+    fn plotly_chart_is_named() {
+        let mut call = call();
+        call.limits.output = 1000;
+        let data = json!({ "data": { "application/vnd.plotly.v1+json": {}, "text/html": "<script>" } });
+        let named = Report::Display {
+            text: PLOTLY_NOTE.into(),
+            table: None,
+            picture: None,
+        };
+        assert_eq!(call.read(&message("display_data", data)), Some(named));
+    }
+
+    #[test]
+    fn exception_is_shown_beyond_the_limit_of_text() {
+        let mut call = call();
+        let long = "x".repeat(100_000);
+        let stream = message("stream", json!({ "text": long }));
+        assert!(call.read(&stream).is_some());
+        let traceback = json!([format!("first {long}\n"), format!("é{long} last")]);
+        let error = json!({ "ename": "E", "evalue": long, "traceback": traceback });
+        let Some(Report::Error {
+            message, traceback, ..
+        }) = call.read(&message("error", error))
+        else {
+            panic!("no error");
+        };
+        assert_eq!(message.len(), MAX_ERROR_MESSAGE_BYTES);
+        assert!(traceback.starts_with("first x") && traceback.ends_with("x last"));
+        assert!(traceback.contains("x\n…\nx") && traceback.len() <= MAX_TRACEBACK_BYTES + 10);
+    }
+}

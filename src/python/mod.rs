@@ -1,0 +1,255 @@
+//! Python for models: one session for each conversation, in a sandbox, restored from the log when it is gone.
+//!
+//! - [`environment`], [`kernelspec`], [`setup`]: the Python of the sessions
+//! - [`sandbox`]: the command that starts a kernel in bubblewrap; [`folders`]: the folders of a session outside
+//! - [`helper`]: the process between the server and a kernel; [`wire`]: their lines; [`process`]: the server's side
+//! - [`session`]: the calls of one conversation; [`sessions`]: those of all
+//! - [`output`], [`terminal`]: what a call shows; [`frame`]: tables for a session
+//! - [`tools`]: the model's tools
+
+mod environment;
+mod folders;
+mod frame;
+#[cfg(target_os = "linux")]
+mod helper;
+mod kernelspec;
+mod output;
+mod process;
+mod sandbox;
+mod session;
+mod sessions;
+pub mod setup;
+mod terminal;
+mod tools;
+mod wire;
+
+use std::{process::ExitCode, sync::Arc, time::Duration};
+
+use futures::future::BoxFuture;
+use tokio::sync::watch;
+
+use self::{
+    environment::Environment, frame::load_code, output::CodeError, session::SessionError, sessions::Sessions,
+};
+pub use self::{
+    environment::Missing,
+    frame::{ColumnType, Frame, is_valid_name},
+    output::Output,
+    tools::{ExecuteCode, JupyterNotebook},
+};
+use crate::{
+    protocol::{ConversationId, RunError, UserId},
+    settings::{PythonSettings, Settings},
+    tools::{
+        AnyTool, SessionHold, SessionKeeper, StepId, Tool, ToolContext, ToolError, ToolProvider, any_tool,
+    },
+};
+
+/// The names of the tools that run code.
+const TOOL_NAMES: [&str; 2] = [ExecuteCode::NAME, JupyterNotebook::NAME];
+
+/// Python for all conversations. Clones refer to the same sessions.
+#[derive(Clone)]
+pub struct Python(Arc<Inner>);
+
+struct Inner {
+    settings: PythonSettings,
+    /// The Python, or the reason why there is none; `None` until that is known.
+    environment: watch::Receiver<Option<Result<Environment, Arc<Missing>>>>,
+    sessions: Sessions,
+}
+
+impl From<SessionError> for ToolError {
+    fn from(error: SessionError) -> Self {
+        Self::new(error)
+    }
+}
+
+/// Runs the helper process of a session, which is this program with a subcommand.
+#[cfg(target_os = "linux")]
+pub fn run_helper() -> ExitCode {
+    helper::run()
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn run_helper() -> ExitCode {
+    ExitCode::FAILURE
+}
+
+/// Looks for a Python and its sandbox. Returns its name.
+///
+/// # Errors
+///
+/// If something is missing. The message says what to do.
+pub async fn check(settings: &Settings) -> Result<String, Missing> {
+    let found = Environment::find(settings).await?;
+    Ok(format!(
+        "Python {} ({})",
+        found.version,
+        found.interpreter.display()
+    ))
+}
+
+impl Python {
+    /// Looks for a Python in the background, and ends idle sessions.
+    pub fn start(settings: &Settings) -> Self {
+        let (sender, environment) = watch::channel(None);
+        let folder = settings.server.data.join("python").join("sessions");
+        let python = Self(Arc::new(Inner {
+            settings: settings.python.clone(),
+            environment,
+            sessions: Sessions::new(folder, settings.python.clone()),
+        }));
+        let settings = settings.clone();
+        tokio::spawn(async move {
+            let found = Environment::find(&settings).await;
+            match &found {
+                Ok(environment) => tracing::info!(
+                    version = environment.version,
+                    is_sandboxed = !settings.python.unsandboxed,
+                    "Python is offered to models: {}",
+                    environment.interpreter.display()
+                ),
+                Err(Missing::Disabled) => {}
+                Err(missing) => tracing::info!("Python is not offered to models: {missing}"),
+            }
+            sender.send_replace(Some(found.map_err(Arc::new)));
+        });
+        python.0.sessions.end_idle_ones();
+        python
+    }
+
+    /// Returns `true` if there is a Python, as far as known.
+    pub fn is_available(&self) -> bool {
+        matches!(*self.0.environment.borrow(), Some(Ok(_)))
+    }
+
+    /// Returns `true` if it runs in a sandbox.
+    fn is_sandboxed(&self) -> bool {
+        !self.0.settings.unsandboxed
+    }
+
+    fn environment(&self) -> Result<Environment, SessionError> {
+        match &*self.0.environment.borrow() {
+            Some(Ok(environment)) => Ok(environment.clone()),
+            Some(Err(missing)) => Err(SessionError::NotStarted(missing.to_string())),
+            None => Err(SessionError::NotStarted("it is still being looked for".into())),
+        }
+    }
+
+    /// Executes code in the session of a call's conversation, which is started if there is none. Dropping the future interrupts
+    /// it.
+    pub async fn execute(&self, call: &ToolContext, code: &str) -> Result<Output, ToolError> {
+        let session = self.0.sessions.get_or_start(call, || self.environment()).await?;
+        let report = |tail: &str| call.progress.report("output", tail, None);
+        let output = session.execute(code, false, report).await?;
+        if output.error.as_ref().is_none_or(CodeError::has_run) {
+            self.0.sessions.add_step(call);
+        }
+        Ok(output)
+    }
+
+    /// Executes the code of a finished call again. It counts as a step in any case.
+    async fn replay(&self, call: &ToolContext, code: &str) -> Result<Output, ToolError> {
+        let output = self.execute(call, code).await?;
+        if !output.error.as_ref().is_none_or(CodeError::has_run) {
+            self.0.sessions.add_step(call);
+        }
+        Ok(output)
+    }
+
+    /// Returns the time limit of a call: the start of a session, and the code.
+    pub fn call_timeout(&self) -> Duration {
+        let settings = &self.0.settings;
+        settings.start_timeout * 2 + settings.call_timeout * 2
+    }
+
+    /// Loads a table as a data frame into the session of a call's conversation. The name is valid.
+    pub async fn load_frame(&self, call: &ToolContext, name: &str, frame: &Frame) -> Result<(), ToolError> {
+        let session = self.0.sessions.get_or_start(call, || self.environment()).await?;
+        let content = serde_json::to_vec(frame).map_err(ToolError::new)?;
+        let given = session.give_file(content).await;
+        let (path, _file) =
+            given.map_err(|error| ToolError(format!("The rows could not be written: {error}.")))?;
+        let code = load_code(&path.to_string_lossy(), name);
+        let output = session.execute(&code, true, |_| {}).await?;
+        if let Some(error) = output.error {
+            let error = error.summary();
+            return Err(ToolError(format!(
+                "The data frame could not be made: {error}. It needs pandas."
+            )));
+        }
+        self.0.sessions.add_step(call);
+        Ok(())
+    }
+
+    /// Ends all sessions.
+    pub fn shut_down(&self) {
+        self.0.sessions.end_all();
+    }
+}
+
+impl SessionKeeper for Python {
+    fn is_available(&self) -> bool {
+        Python::is_available(self)
+    }
+
+    fn taken_steps(&self, conversation_id: ConversationId, steps: &[StepId]) -> usize {
+        self.0.sessions.taken_steps(conversation_id, steps)
+    }
+
+    fn hold(&self, conversation_id: ConversationId) -> SessionHold {
+        Box::new(self.0.sessions.hold(conversation_id))
+    }
+
+    fn runs_code(&self, tool: &str) -> bool {
+        TOOL_NAMES.contains(&tool)
+    }
+
+    fn end(&self, conversation_id: ConversationId) {
+        self.0.sessions.end(conversation_id);
+    }
+
+    fn end_of_user(&self, user_id: UserId) {
+        self.0.sessions.end_of_user(user_id);
+    }
+}
+
+impl ToolProvider for Python {
+    fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
+        Vec::new()
+    }
+
+    fn scoped_tools(&self) -> Vec<Arc<dyn AnyTool>> {
+        match self.is_available() {
+            true => vec![
+                any_tool(ExecuteCode(self.clone())),
+                any_tool(JupyterNotebook(self.clone())),
+            ],
+            false => Vec::new(),
+        }
+    }
+
+    fn may_have(&self, name: &str) -> bool {
+        TOOL_NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
+    }
+
+    fn wait_until_settled(&self) -> BoxFuture<'_, ()> {
+        let mut environment = self.0.environment.clone();
+        Box::pin(async move {
+            // The sender is dropped only after it has sent.
+            let _ = environment.wait_for(Option::is_some).await;
+        })
+    }
+
+    fn unavailable(&self) -> Vec<RunError> {
+        match &*self.0.environment.borrow() {
+            Some(Err(missing)) if !matches!(**missing, Missing::Disabled) => vec![RunError {
+                code: "python_unavailable".into(),
+                message: missing.to_string(),
+                hint: String::new(),
+            }],
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! A session: its calls, and the [`task`] that owns its helper process and takes them one after the other.
+
+mod task;
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
+use tokio::{
+    io,
+    sync::{mpsc, oneshot, watch},
+    time::{Instant, timeout},
+};
+
+use self::task::Task;
+use super::{
+    environment::Environment, folders::Folders, output::Output, process::HelperProcess, sandbox, wire::Report,
+};
+use crate::settings::PythonSettings;
+
+/// The first code of a session.
+const PREPARE: &str = include_str!("../prepare.py");
+
+/// The maximum number of calls that wait.
+const MAX_QUEUED_CALLS: usize = 64;
+
+/// A session. Dropping all handles ends it.
+#[derive(Clone)]
+pub struct Session {
+    calls: mpsc::Sender<Call>,
+    shared: Arc<Shared>,
+    call_timeout: Duration,
+}
+
+struct Shared {
+    /// The folder of the files that the server gives to the session, and its path in the session.
+    data: PathBuf,
+    visible_data: PathBuf,
+    state: Mutex<State>,
+}
+
+struct State {
+    used_at: Instant,
+    /// The reason for which the session has ended.
+    ended: Option<String>,
+    /// The number of calls that wait or run.
+    open_calls: usize,
+    next_file: u64,
+}
+
+/// A call for the session's task. It is interrupted when its receiver is dropped.
+struct Call {
+    code: String,
+    is_silent: bool,
+    /// The longest time that it may take.
+    limit: Duration,
+    /// The end of the text so far.
+    progress: watch::Sender<String>,
+    result: oneshot::Sender<Result<Output, SessionError>>,
+}
+
+/// The reason why a call has no output.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SessionError {
+    #[error("Python can’t be started: {0}.")]
+    NotStarted(String),
+    #[error("The Python session has ended: {0}.")]
+    Ended(String),
+    #[error(
+        "The Python session has ended: the call took longer than {0} seconds and did not stop (setting python.call_timeout)."
+    )]
+    Stuck(u64),
+    #[error(
+        "The call took longer than {0} seconds and was interrupted (setting python.call_timeout). Do it in smaller steps."
+    )]
+    TimedOut(u64),
+}
+
+impl Session {
+    /// Starts a session.
+    ///
+    /// # Errors
+    ///
+    /// If it can't be started, or does not start in time.
+    pub async fn start(
+        environment: &Environment,
+        settings: &PythonSettings,
+        folders: Folders,
+    ) -> Result<Self, SessionError> {
+        let not_started = |cause: String| SessionError::NotStarted(cause);
+        let plan = sandbox::kernel_plan(environment, settings, &folders.session);
+        let mut helper = HelperProcess::start(settings, &plan)
+            .await
+            .map_err(|error| not_started(error.to_string()))?;
+        // The helper has a limit of its own; this one is for a helper that hangs.
+        let limit = settings.start_timeout * 2;
+        match timeout(limit, helper.next()).await {
+            Ok(Report::Ready) => {}
+            Ok(Report::Gone { cause }) => return Err(not_started(cause)),
+            Ok(_) | Err(_) => return Err(not_started("its helper process does not answer".into())),
+        }
+        let (sender, receiver) = mpsc::channel(MAX_QUEUED_CALLS);
+        let shared = Arc::new(Shared {
+            data: folders.session.data.clone(),
+            visible_data: match folders.session.unsandboxed {
+                None => sandbox::DATA_FOLDER.into(),
+                Some(_) => folders.session.data.clone(),
+            },
+            state: Mutex::new(State {
+                used_at: Instant::now(),
+                ended: None,
+                open_calls: 0,
+                next_file: 0,
+            }),
+        });
+        let task = Task {
+            helper,
+            shared: Arc::clone(&shared),
+            next_id: 0,
+            folders,
+        };
+        tokio::spawn(task.run(receiver));
+        let session = Self {
+            calls: sender,
+            shared,
+            call_timeout: settings.call_timeout,
+        };
+        // It is a part of the start, so it has the time of one.
+        let prepared = session
+            .perform(PREPARE, true, settings.start_timeout, |_| {})
+            .await?;
+        match prepared.error {
+            None => Ok(session),
+            Some(error) => Err(not_started(error.to_string())),
+        }
+    }
+
+    /// Executes code and returns its output. `progress` is told the end of its text so far. Dropping the future interrupts the code.
+    pub async fn execute(
+        &self,
+        code: &str,
+        is_silent: bool,
+        progress: impl FnMut(&str),
+    ) -> Result<Output, SessionError> {
+        self.perform(code, is_silent, self.call_timeout, progress).await
+    }
+
+    async fn perform(
+        &self,
+        code: &str,
+        is_silent: bool,
+        limit: Duration,
+        mut progress: impl FnMut(&str),
+    ) -> Result<Output, SessionError> {
+        let (progress_sender, mut reports) = watch::channel(String::new());
+        let (result, mut receiver) = oneshot::channel();
+        let call = Call {
+            code: code.to_owned(),
+            is_silent,
+            limit,
+            progress: progress_sender,
+            result,
+        };
+        self.shared.state.lock().open_calls += 1;
+        let _open = OpenCall(&self.shared);
+        if self.calls.send(call).await.is_err() {
+            return Err(self.end_cause());
+        }
+        loop {
+            tokio::select! {
+                biased;
+                result = &mut receiver => return result.unwrap_or_else(|_| Err(self.end_cause())),
+                Ok(()) = reports.changed() => progress(&reports.borrow_and_update()),
+            }
+        }
+    }
+
+    /// Writes a file that the session can read. Returns its path in the session; the file is deleted when the guard is dropped.
+    pub async fn give_file(&self, content: Vec<u8>) -> io::Result<(PathBuf, GivenFile)> {
+        let number = {
+            let mut state = self.shared.state.lock();
+            state.next_file += 1;
+            state.next_file
+        };
+        let name = format!("{number}.json");
+        let path = self.shared.data.join(&name);
+        let guard = GivenFile(path.clone());
+        tokio::fs::write(&path, content).await?;
+        Ok((self.shared.visible_data.join(name), guard))
+    }
+
+    /// Returns `true` if it takes calls.
+    pub fn is_alive(&self) -> bool {
+        self.shared.state.lock().ended.is_none()
+    }
+
+    /// Returns the time of its last use; `None` while a call waits or runs.
+    pub fn idle_since(&self) -> Option<Instant> {
+        let state = self.shared.state.lock();
+        (state.open_calls == 0).then_some(state.used_at)
+    }
+
+    /// Returns the reason for which it has ended.
+    pub fn end_cause(&self) -> SessionError {
+        let ended = self.shared.state.lock().ended.clone();
+        SessionError::Ended(ended.unwrap_or_else(|| "it was closed".into()))
+    }
+}
+
+/// Counts a call until it is dropped.
+struct OpenCall<'a>(&'a Shared);
+
+impl Drop for OpenCall<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock();
+        state.open_calls -= 1;
+        state.used_at = Instant::now();
+    }
+}
+
+/// Deletes a given file when it is dropped.
+pub struct GivenFile(PathBuf);
+
+impl Drop for GivenFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}

@@ -1,0 +1,135 @@
+//! The task of a session, which owns its helper process.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{
+    sync::mpsc,
+    time::{Instant, timeout},
+};
+
+use super::{Call, SessionError, Shared};
+use crate::python::{
+    folders::Folders,
+    output::Output,
+    process::HelperProcess,
+    wire::{Report, Request},
+};
+
+/// The longest wait for the end of a call after its interruption. Then the session is ended.
+const INTERRUPT_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// The task of a session.
+pub(super) struct Task {
+    pub helper: HelperProcess,
+    pub shared: Arc<Shared>,
+    pub next_id: u64,
+    /// Deleted with the task.
+    pub folders: Folders,
+}
+
+impl Task {
+    pub async fn run(mut self, mut calls: mpsc::Receiver<Call>) {
+        let ended = loop {
+            tokio::select! {
+                biased;
+                call = calls.recv() => match call {
+                    Some(call) => {
+                        if let Err(error) = self.perform(call).await {
+                            break error;
+                        }
+                    }
+                    None => break "it was closed".to_owned(),
+                },
+                // Between two calls, nothing but its end is of interest.
+                report = self.helper.next() => if let Report::Gone { cause } = report {
+                    break cause;
+                },
+            }
+        };
+        self.shared.state.lock().ended = Some(ended);
+        self.helper.close().await;
+        drop(self.folders);
+    }
+
+    /// Performs a call. Returns the cause if it has ended the session.
+    async fn perform(&mut self, call: Call) -> Result<(), String> {
+        let Call {
+            code,
+            is_silent,
+            limit,
+            progress,
+            mut result,
+        } = call;
+        if result.is_closed() {
+            return Ok(());
+        }
+        self.next_id += 1;
+        let id = self.next_id;
+        let request = Request::Execute { id, code, is_silent };
+        let deadline = Instant::now() + limit;
+        let mut output = Output::default();
+        let sent = timeout(limit, self.helper.send(&request)).await;
+        let mut ended = match sent {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(_) => Some("its helper process does not read".into()),
+        };
+        while ended.is_none() {
+            tokio::select! {
+                biased;
+                () = result.closed() => return self.interrupt(id).await,
+                // Before the reports: code that always shows something would starve this branch.
+                () = tokio::time::sleep_until(deadline) => {
+                    // Most code stops when it is interrupted, and its session goes on.
+                    let seconds = limit.as_secs();
+                    let stopped = self.interrupt(id).await;
+                    let error = match &stopped {
+                        Ok(()) => SessionError::TimedOut(seconds),
+                        Err(cause) => {
+                            self.shared.state.lock().ended = Some(cause.clone());
+                            SessionError::Stuck(seconds)
+                        }
+                    };
+                    let _ = result.send(Err(error));
+                    return stopped;
+                }
+                report = self.helper.next() => match report {
+                    Report::Done { id: done, omitted_text, omitted_pictures } if done == id => {
+                        output.set_omitted(omitted_text, omitted_pictures);
+                        // The caller may have gone away.
+                        let _ = result.send(Ok(output));
+                        return Ok(());
+                    }
+                    Report::Gone { cause } => ended = Some(cause),
+                    report => {
+                        output.add(report);
+                        progress.send_replace(output.tail());
+                    }
+                },
+            }
+        }
+        let cause = ended.unwrap_or_default();
+        self.shared.state.lock().ended = Some(cause.clone());
+        let _ = result.send(Err(SessionError::Ended(cause.clone())));
+        Err(cause)
+    }
+
+    /// Interrupts a call and waits for its end.
+    async fn interrupt(&mut self, id: u64) -> Result<(), String> {
+        let wait = async {
+            self.helper
+                .send(&Request::Interrupt)
+                .await
+                .map_err(|error| error.to_string())?;
+            loop {
+                match self.helper.next().await {
+                    Report::Done { id: done, .. } if done == id => return Ok(()),
+                    Report::Gone { cause } => return Err(cause),
+                    _ => {}
+                }
+            }
+        };
+        let stopped = timeout(INTERRUPT_TIMEOUT, wait).await;
+        stopped.unwrap_or_else(|_| Err("its code did not stop when it was interrupted".into()))
+    }
+}

@@ -1,0 +1,223 @@
+//! The sessions of all conversations: started on first use, ended on deletion, idleness, shutdown, and beyond their number.
+
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use tokio::time::{Instant, sleep};
+
+use super::{
+    environment::Environment,
+    folders::Folders,
+    session::{Session, SessionError},
+};
+use crate::{
+    protocol::{ConversationId, UserId},
+    settings::PythonSettings,
+    tools::{StepId, ToolContext},
+};
+
+/// The interval of looking for idle sessions.
+const IDLE_INTERVAL: Duration = Duration::from_secs(30);
+
+/// The sessions.
+pub struct Sessions {
+    /// The folder of the sessions' folders.
+    folder: PathBuf,
+    settings: PythonSettings,
+    table: SharedTable,
+}
+
+type SharedTable = Arc<Mutex<Table>>;
+
+#[derive(Default)]
+struct Table {
+    entries: HashMap<ConversationId, Entry>,
+    /// The number of sessions that start.
+    starting: usize,
+    /// The conversations whose sessions are in use, with the number of their users. None of them is ended for others.
+    held: HashMap<ConversationId, usize>,
+}
+
+/// The session of a conversation, and the calls that have made its state.
+struct Entry {
+    session: Session,
+    user_id: UserId,
+    steps: Vec<StepId>,
+}
+
+impl Sessions {
+    pub fn new(folder: PathBuf, settings: PythonSettings) -> Self {
+        if let Err(error) = Folders::delete_all(&folder) {
+            tracing::warn!(%error, "folders of earlier Python sessions can't be deleted");
+        }
+        Self {
+            folder,
+            settings,
+            table: SharedTable::default(),
+        }
+    }
+
+    /// Returns the session of a call's conversation. Starts one if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If it can't be started, or if it has ended with its state, which is restored before the next call of the model.
+    pub async fn get_or_start(
+        &self,
+        call: &ToolContext,
+        environment: impl FnOnce() -> Result<Environment, SessionError>,
+    ) -> Result<Session, SessionError> {
+        let conversation_id = call.conversation_id;
+        let _place = {
+            let mut table = self.table.lock();
+            if let Some(entry) = table.entries.get(&conversation_id) {
+                if entry.session.is_alive() {
+                    return Ok(entry.session.clone());
+                }
+                let (cause, had_state) = (entry.session.end_cause(), !entry.steps.is_empty());
+                table.entries.remove(&conversation_id);
+                if had_state {
+                    return Err(cause);
+                }
+            }
+            table.make_room(self.settings.sessions)?;
+            table.starting += 1;
+            Place(Arc::clone(&self.table))
+        };
+        let environment = environment()?;
+        let folders = Folders::create(&self.folder, !self.settings.unsandboxed)
+            .map_err(|error| SessionError::NotStarted(error.to_string()))?;
+        let session = Session::start(&environment, &self.settings, folders).await?;
+        let entry = Entry {
+            session: session.clone(),
+            user_id: call.user_id,
+            steps: Vec::new(),
+        };
+        self.table.lock().entries.insert(conversation_id, entry);
+        Ok(session)
+    }
+
+    /// Keeps the session of a conversation.
+    pub fn hold(&self, conversation_id: ConversationId) -> Hold {
+        *self.table.lock().held.entry(conversation_id).or_default() += 1;
+        Hold {
+            table: Arc::clone(&self.table),
+            conversation_id,
+        }
+    }
+
+    /// Notes that a call has changed the state of its conversation's session.
+    pub fn add_step(&self, call: &ToolContext) {
+        if let Some(entry) = self.table.lock().entries.get_mut(&call.conversation_id) {
+            entry.steps.push(call.step());
+        }
+    }
+
+    /// Returns the number of these steps that made the state of a conversation's session. A session that has taken others is
+    /// ended: 0.
+    pub fn taken_steps(&self, conversation_id: ConversationId, steps: &[StepId]) -> usize {
+        let mut table = self.table.lock();
+        let Some(entry) = table.entries.get(&conversation_id) else {
+            return 0;
+        };
+        if entry.session.is_alive() && steps.starts_with(&entry.steps) {
+            return entry.steps.len();
+        }
+        table.entries.remove(&conversation_id);
+        0
+    }
+
+    pub fn end(&self, conversation_id: ConversationId) {
+        self.table.lock().entries.remove(&conversation_id);
+    }
+
+    pub fn end_of_user(&self, user_id: UserId) {
+        let mut table = self.table.lock();
+        table.entries.retain(|_, entry| entry.user_id != user_id);
+    }
+
+    pub fn end_all(&self) {
+        self.table.lock().entries.clear();
+    }
+
+    /// Ends idle sessions, as long as there are these sessions.
+    pub fn end_idle_ones(&self) {
+        let table = Arc::downgrade(&self.table);
+        let idle_time = self.settings.idle_time;
+        tokio::spawn(end_idle_sessions(table, idle_time));
+    }
+}
+
+impl Table {
+    /// Ends the session that was used longest ago, if there are as many as there may be.
+    fn make_room(&mut self, limit: usize) -> Result<(), SessionError> {
+        self.entries.retain(|_, entry| entry.session.is_alive());
+        if self.entries.len() + self.starting < limit {
+            return Ok(());
+        }
+        let idle = self
+            .entries
+            .iter()
+            .filter(|(id, _)| !self.held.contains_key(id))
+            .filter_map(|(id, entry)| Some((entry.session.idle_since()?, *id)));
+        let oldest = idle.min_by_key(|(since, _)| *since);
+        match oldest {
+            Some((_, oldest)) => {
+                self.entries.remove(&oldest);
+                Ok(())
+            }
+            None => Err(SessionError::NotStarted(format!(
+                "all {limit} sessions are busy (setting python.sessions); try again later"
+            ))),
+        }
+    }
+}
+
+/// The place of a session that starts, until this is dropped.
+struct Place(SharedTable);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.lock().starting -= 1;
+    }
+}
+
+/// A use of a conversation's session, until this is dropped.
+pub struct Hold {
+    table: SharedTable,
+    conversation_id: ConversationId,
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        let mut table = self.table.lock();
+        if let Some(count) = table.held.get_mut(&self.conversation_id) {
+            *count -= 1;
+            if *count == 0 {
+                table.held.remove(&self.conversation_id);
+            }
+        }
+    }
+}
+
+async fn end_idle_sessions(table: Weak<Mutex<Table>>, idle_time: Duration) {
+    loop {
+        sleep(IDLE_INTERVAL.min(idle_time)).await;
+        let Some(table) = table.upgrade() else {
+            return;
+        };
+        let now = Instant::now();
+        let is_idle = |since: Instant| now.saturating_duration_since(since) >= idle_time;
+        let mut table = table.lock();
+        let Table { entries, held, .. } = &mut *table;
+        entries.retain(|id, entry| {
+            held.contains_key(id)
+                || (entry.session.is_alive() && !entry.session.idle_since().is_some_and(is_idle))
+        });
+    }
+}

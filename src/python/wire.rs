@@ -1,0 +1,94 @@
+//! The lines between the server and the helper process of a session: one JSON object each.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// The first line to the helper: the kernel to start, and its limits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelPlan {
+    /// The command that starts the kernel in its sandbox.
+    pub command: Vec<String>,
+    /// All environment variables of the command.
+    pub environment: Vec<(String, String)>,
+    pub sockets: SocketPlace,
+    pub limits: KernelLimits,
+}
+
+/// The place of the kernel's sockets: the beginning of their paths, which -1, -2 … complete.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SocketPlace {
+    /// A path in the sandbox, which is reached through its first process. The command is bubblewrap's.
+    Sandbox(PathBuf),
+    /// A path of the system. There is no sandbox.
+    System(PathBuf),
+}
+
+/// The limits that the helper enforces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelLimits {
+    /// All processes of the sandbox together, in bytes.
+    pub memory: u64,
+    /// The processes and threads of the sandbox.
+    pub processes: usize,
+    /// One message of the kernel, in bytes.
+    pub message: u64,
+    /// The text and the pictures of one call, in bytes.
+    pub output: usize,
+    pub pictures: usize,
+    pub start_seconds: u64,
+}
+
+/// A line to the helper.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Request {
+    /// Execute code. A silent call shows nothing, and is not counted.
+    Execute { id: u64, code: String, is_silent: bool },
+    /// Interrupt the code that runs.
+    Interrupt,
+}
+
+/// A line of the helper.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Report {
+    /// The kernel takes requests.
+    Ready,
+    /// Printed text.
+    Text { text: String },
+    /// A value, or something that the code displays: its forms by media type.
+    Display {
+        /// The plain form.
+        text: String,
+        /// A table, as Markdown.
+        table: Option<String>,
+        /// A picture: its media type, and its data in base64.
+        picture: Option<(String, String)>,
+    },
+    /// An exception of the code.
+    Error {
+        name: String,
+        message: String,
+        traceback: String,
+    },
+    /// The call has ended. What exceeded the limits was left out: bytes of text, and pictures.
+    Done {
+        id: u64,
+        omitted_text: usize,
+        omitted_pictures: usize,
+    },
+    /// The session has ended.
+    Gone { cause: String },
+}
+
+/// The largest line of the helper beyond the limits of text and pictures: an exception, the frame of JSON, and escapes.
+pub const LINE_OVERHEAD_BYTES: usize = 256 << 10;
+
+impl KernelLimits {
+    /// Returns the limit of a line of the helper. JSON writes a character as up to six bytes, base64 three bytes as four.
+    pub fn line_bytes(&self) -> usize {
+        self.output * 6 + self.pictures * 2 + LINE_OVERHEAD_BYTES
+    }
+}

@@ -1,0 +1,185 @@
+//! The restoration of the session that tools keep for a conversation, such as that of Python: the finished calls of the branch
+//! are repeated for their effect on a new session, in their order. Nothing is added to the conversation.
+
+use std::{
+    collections::{HashMap, hash_map},
+    sync::Arc,
+};
+
+use tokio::time::{sleep_until, timeout};
+
+use super::{
+    super::{Inner, active_runs::RunSlot, permissions::Permissions},
+    Driver,
+};
+use crate::{
+    agent::{Effect, Input},
+    clock,
+    protocol::{FRESH_SESSION, Interaction, Message, MessageBody, MessageId, ToolCall, WAITING_FOR_MODEL},
+    storage::RunKey,
+    text::single_line,
+    tools::{
+        AnyTool, FinishedCall, ReplayedCall, SessionHold, SessionKeeper, StepId, ToolContext, ToolOffer,
+    },
+};
+
+/// The activity of a run that restores a session.
+const RESTORING: &str = "Restoring session...";
+
+/// The maximum length of the cause of a failure, in characters. Code of the conversation may have written it.
+const MAX_CAUSE_CHARS: usize = 500;
+
+/// The session that a run may use.
+pub(super) struct RunSession {
+    keeper: Arc<dyn SessionKeeper>,
+    permissions: Permissions,
+    /// The session is not ended for others during the run: its calls would go on in an empty one.
+    _hold: SessionHold,
+}
+
+/// A call to repeat.
+struct Step {
+    id: StepId,
+    tool: Arc<dyn AnyTool>,
+    arguments: String,
+    finished: FinishedCall,
+}
+
+impl RunSession {
+    /// Returns the session of a run; `None` if it is offered no tool that runs code in one.
+    pub fn new(runs: &Inner, run: RunKey, offer: &ToolOffer, permissions: Permissions) -> Option<Self> {
+        let keeper = runs.tools.sessions()?.clone();
+        let runs_code = offer.names().iter().any(|name| keeper.runs_code(name));
+        (runs_code && keeper.is_available()).then(|| Self {
+            permissions,
+            _hold: keeper.hold(run.conversation_id),
+            keeper,
+        })
+    }
+}
+
+impl Driver<'_> {
+    /// Restores the session, if the branch has calls that changed it and it does not stand there. Returns the input that ends
+    /// the run if that fails; `None` also if the run is to end meanwhile, which the driver sees next.
+    pub(super) async fn restore_session(&mut self, slot: &RunSlot) -> Option<Input> {
+        let session = self.session.as_ref()?;
+        let (keeper, permissions) = (session.keeper.clone(), session.permissions.clone());
+        if slot.stop.is_cancelled() || self.runs.shutdown.is_cancelled() {
+            return None;
+        }
+        let steps = self.session_steps();
+        let ids: Vec<StepId> = steps.iter().map(|step| step.id).collect();
+        // Also without steps: a live session may have taken those of another branch.
+        let taken = keeper.taken_steps(self.run.conversation_id, &ids);
+        let count = steps.len().saturating_sub(taken);
+        for (number, step) in steps.into_iter().skip(taken).enumerate() {
+            self.show_activity(match count {
+                1 => RESTORING.into(),
+                _ => format!("{RESTORING} {} of {count}", number + 1),
+            })
+            .await;
+            let restored = tokio::select! {
+                biased;
+                () = slot.stop.cancelled() => None,
+                () = self.runs.shutdown.cancelled() => None,
+                () = sleep_until(self.deadline) => None,
+                restored = replay(step, self.run, &permissions) => Some(restored),
+            };
+            match restored {
+                Some(Ok(ReplayedCall { difference })) => {
+                    if let Some(difference) = difference {
+                        Arc::make_mut(&mut self.prompt).add_difference(&difference);
+                    }
+                }
+                // It may have taken a part of a step.
+                unfinished => {
+                    keeper.end(self.run.conversation_id);
+                    let cause = unfinished?.err()?;
+                    let cause = self.runs.recorder_settings.secrets.redact(&cause);
+                    return Some(Input::RestoreFailed(single_line(&cause, MAX_CAUSE_CHARS)));
+                }
+            }
+        }
+        if count > 0 {
+            self.show_activity(WAITING_FOR_MODEL.into()).await;
+        }
+        None
+    }
+
+    async fn show_activity(&mut self, activity: String) {
+        for effect in self.agent.step(Input::Activity(activity), clock::now()) {
+            if let Effect::Log(event) = effect {
+                self.logged_events += 1;
+                self.runs.journal.append(self.run, vec![event]).await;
+            }
+        }
+    }
+
+    /// Returns the calls of the branch that have changed the session, oldest first.
+    fn session_steps(&self) -> Vec<Step> {
+        let history = &self.history[fresh_session_start(&self.history)..];
+        let earlier = history.iter().filter_map(session_calls).flatten();
+        let own = self
+            .agent
+            .message()
+            .tool_calls()
+            .map(|call| (self.run.message_id, call));
+        let mut tools = HashMap::new();
+        earlier
+            .chain(own)
+            .filter_map(|(run, call)| {
+                let tool = match tools.entry(&*call.tool) {
+                    hash_map::Entry::Occupied(known) => known.into_mut(),
+                    hash_map::Entry::Vacant(place) => place.insert(self.runs.tools.find(&call.tool)),
+                };
+                to_step(run, call, tool.as_ref()?)
+            })
+            .collect()
+    }
+}
+
+/// Repeats a call. Returns the cause if that fails.
+async fn replay(step: Step, run: RunKey, permissions: &Permissions) -> Result<ReplayedCall, String> {
+    let name = &step.tool.spec().name;
+    if !permissions.allows_tool(name) {
+        return Err(format!("you may no longer use the tool “{name}”"));
+    }
+    let limit = step.tool.run_options().timeout;
+    let context = ToolContext::for_replay(run.user_id, run.conversation_id, step.id);
+    match timeout(limit, step.tool.replay(&step.arguments, step.finished, context)).await {
+        Ok(replayed) => replayed.map_err(|error| error.0),
+        Err(_) => Err(format!("a step took longer than {} seconds", limit.as_secs())),
+    }
+}
+
+/// Returns a call to repeat; `None` if it has not changed the session.
+fn to_step(run: MessageId, call: &ToolCall, tool: &Arc<dyn AnyTool>) -> Option<Step> {
+    let finished = FinishedCall::from_call(call)?;
+    let arguments = call.input.as_str();
+    tool.is_replayed(arguments, &finished).then(|| Step {
+        id: StepId {
+            run,
+            call: call.index,
+        },
+        tool: Arc::clone(tool),
+        arguments: arguments.to_owned(),
+        finished,
+    })
+}
+
+/// Returns the index of the message that has begun the present session; 0 if the first one has.
+fn fresh_session_start(history: &[Message]) -> usize {
+    let begins = |message: &Message| match &message.body {
+        MessageBody::User { interaction, .. } => {
+            matches!(interaction, Interaction::ActionExecuted { action, .. } if action == FRESH_SESSION)
+        }
+        MessageBody::Assistant(_) | MessageBody::Damaged => false,
+    };
+    history.iter().rposition(begins).unwrap_or_default()
+}
+
+/// Returns the calls of an answer, with its run.
+fn session_calls(message: &Message) -> Option<impl Iterator<Item = (MessageId, &ToolCall)>> {
+    let id = message.id;
+    Some(message.assistant()?.tool_calls().map(move |call| (id, call)))
+}

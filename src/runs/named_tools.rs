@@ -1,0 +1,14 @@
+//! The tools of conversations that no page names.
+
+use crate::{
+    python::{ExecuteCode, JupyterNotebook},
+    tools::Tool,
+};
+
+/// Adds the tool that runs code. The page *Data* has its own tool for the same session.
+pub(super) fn with_code_tool(mut named: Vec<&'static str>) -> Vec<&'static str> {
+    if !named.contains(&JupyterNotebook::NAME) {
+        named.push(ExecuteCode::NAME);
+    }
+    named
+}
