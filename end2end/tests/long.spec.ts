@@ -10,9 +10,9 @@ const PAGE = 4;
 const TURNS = 14;
 /** The turns that the browser keeps of a conversation that is left (`MAX_IDLE_MESSAGES`). */
 const KEPT = 10;
-const ANSWER = Array.from({ length: 9 }, (_, index) => `Paragraph ${index + 1}.`).join('\n\n');
+const ANSWER = 'One paragraph.\n\nAnother one.\n\nAnd a third.';
 
-// A page of messages is several windows long: less than one window from its start, the next page is loaded.
+// A page of messages is longer than two windows: less than one from its start, the next page is loaded.
 test.use({ settings: `[limits]\nmessages_page = ${2 * PAGE}`, viewport: { width: 1280, height: 480 } });
 
 /** Creates a conversation of all turns over HTTP and returns its path. */
