@@ -31,7 +31,7 @@ pub(super) enum PendingModelCall {
     /// Waits for the retry.
     RetryDelay(Pin<Box<Sleep>>),
     /// The call is not made, for the reason of this input.
-    NotMade(Input),
+    NotMade(Box<Input>),
 }
 
 /// The outcome of a wait.
@@ -86,7 +86,7 @@ impl PendingModelCall {
             if matches!(self, Self::NotMade(_))
                 && let Self::NotMade(input) = std::mem::replace(self, Self::Idle)
             {
-                return WaitOutcome::Input(input);
+                return WaitOutcome::Input(*input);
             }
             let input = match self {
                 Self::Idle | Self::NotMade(_) => return pending().await,

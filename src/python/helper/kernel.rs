@@ -12,11 +12,12 @@ use std::{
     },
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
-    sync::{Arc, Mutex, PoisonError, mpsc::SyncSender},
+    sync::{Arc, mpsc::SyncSender},
     thread,
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use rustix::{
     io::{FdFlags, fcntl_setfd},
     process::{Pid, Signal, geteuid, kill_process_group},
@@ -160,7 +161,7 @@ impl Kernel {
                         "it did not start in time (setting python.start_timeout): {error}"
                     ));
                 }
-                Err(_) => thread::sleep(CONNECT_INTERVAL),
+                Err(_) => pause(CONNECT_INTERVAL),
             }
         }
     }
@@ -187,7 +188,7 @@ impl Kernel {
         let deadline = Instant::now() + if is_ending { MAX_END_DELAY } else { Duration::ZERO };
         let ended = loop {
             match self.process.try_wait() {
-                Ok(None) if Instant::now() < deadline => thread::sleep(CONNECT_INTERVAL),
+                Ok(None) if Instant::now() < deadline => pause(CONNECT_INTERVAL),
                 ended => break ended.ok().flatten(),
             }
         };
@@ -209,7 +210,7 @@ impl Kernel {
             Some(libc::SIGSEGV | libc::SIGABRT | libc::SIGBUS) => return "Python crashed".into(),
             _ => {}
         }
-        let stderr = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        let stderr = self.stderr.lock();
         let stderr = String::from_utf8_lossy(&stderr);
         let said = stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
         match (status, said) {
@@ -294,7 +295,7 @@ fn spawn_reader(channel: Channel, mut receiver: Receiver, events: SyncSender<Eve
 fn spawn_memory_watch(watched: Watched, events: SyncSender<Event>) {
     thread::spawn(move || {
         loop {
-            thread::sleep(WATCH_INTERVAL);
+            pause(WATCH_INTERVAL);
             if let Some(cause) = watched.exceeded_memory() {
                 // The session may have ended meanwhile.
                 let _ = events.send(Event::Broken(cause));
@@ -304,12 +305,20 @@ fn spawn_memory_watch(watched: Watched, events: SyncSender<Event>) {
     });
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the helper has threads and no asynchronous runtime"
+)]
+fn pause(time: Duration) {
+    thread::sleep(time);
+}
+
 /// Reads a text to its end, and keeps the last part.
 fn keep_end(mut output: impl Read + Send + 'static, kept: Arc<Mutex<Vec<u8>>>) {
     thread::spawn(move || {
         let mut buffer = [0; 1024];
         while let Ok(read @ 1..) = output.read(&mut buffer) {
-            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = kept.lock();
             kept.extend_from_slice(&buffer[..read]);
             let excess = kept.len().saturating_sub(MAX_STDERR_BYTES);
             kept.drain(..excess);

@@ -122,7 +122,9 @@ impl Driver<'_> {
                             // A call of this run may have ended the session.
                             Some(Ok(())) => match self.restore_session(slot).await {
                                 None => self.prepare_call(with_tools),
-                                Some(failed) => self.pending_call = PendingModelCall::NotMade(failed),
+                                Some(failed) => {
+                                    self.pending_call = PendingModelCall::NotMade(Box::new(failed))
+                                }
                             },
                             Some(Err(refused)) => self.pending_call = PendingModelCall::refused(refused),
                             None => {}
