@@ -23,14 +23,25 @@ questions = [
     "Which month is the wettest in Seattle?",
 ]"""
 own = Path("Leptos.toml")
-lines = own.read_text().splitlines() if own.exists() else []
-if "[data]" in lines:
-    lines.insert(lines.index("[data]") + 1, page)
-else:
-    lines += ["[data]", page]
+own_text = own.read_text() if own.exists() else ""
+lines = own_text.splitlines()
+
+
+def add(section, setting):
+    if section not in lines:
+        lines.append(section)
+    lines.insert(lines.index(section) + 1, setting)
+
+
+def has_python():
+    _, _, rest = own_text.partition("\n[python]\n")
+    return any(line.startswith(("interpreter =", "kernel =")) for line in rest.partition("\n[")[0].splitlines())
+
+
+add("[data]", page)
 # Another Python of the settings stays.
-if python and "[python]" not in lines:
-    lines += ["[python]", f"interpreter = {json.dumps(python)}"]
+if python and not has_python():
+    add("[python]", f"interpreter = {json.dumps(python)}")
 lines += [
     "[[databases]]",
     'name = "statistics"',
