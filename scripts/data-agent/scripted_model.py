@@ -100,7 +100,9 @@ HELP = "This is a script and no model: it knows the three questions that the pag
 def next_step(messages, tools):
     """Returns a tool call, or a text."""
     text = lambda message: message["content"] if isinstance(message.get("content"), str) else json.dumps(message.get("content"))
-    asked = max((at for at, message in enumerate(messages) if message["role"] == "user"), default=0)
+    # The pictures of a tool follow its result, in a message of the user.
+    is_question = lambda at: messages[at]["role"] == "user" and messages[at - 1]["role"] != "tool"
+    asked = max((at for at in range(len(messages)) if is_question(at)), default=0)
     question = re.sub(r"<!--.*?-->", "", text(messages[asked]), flags=re.S).lower()
     results = [text(message) for message in messages[asked:] if message["role"] == "tool"]
     for word, (calls, answer) in QUERIES.items():
