@@ -40,14 +40,45 @@ use super::{
 use crate::protocol::{ConversationId, MessageId, RunStatus};
 use crate::ui::{
     components::icons, components::not_found::not_found_notice, runtime::each::Each, runtime::erase::Erase,
-    runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::LoadFuture, runtime::lazy::lazy_view,
+    runtime::lazy::LazySlot, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::LoadFuture,
     runtime::lazy::retry_until_loaded, runtime::shared_view::is_read_only, runtime::when::When,
     state::drafts, state::route::Route,
 };
 
 /// Shows a conversation, or the reason why it is not shown.
 pub fn conversation(view: ConversationView) -> AnyView {
-    lazy_view(move || code(view.clone()))
+    let slot = LazySlot::new();
+    let shown = view.clone();
+    slot.load(move || code(shown.clone()));
+    slot.view(move || sent_messages(&view))
+}
+
+/// The user's messages until the code is loaded. Without a connection that may take long, and they must not seem lost.
+fn sent_messages(view: &ConversationView) -> AnyView {
+    let (rows, pending_send) = (view.rows.clone(), view.pending_send.clone());
+    let message = |row| match row {
+        Row::User(row) => view! {
+            <article class="message question" aria-label="You">
+                <div class="question-text" dir="auto">{row.text.to_string()}</div>
+            </article>
+        }
+        .erase(),
+        Row::Answer(_) | Row::Unrecorded(_) => ().into_any(),
+    };
+    let status = move || match pending_send.get() {
+        PendingSend::WaitingForConnection => "Waiting for the connection…",
+        PendingSend::Requested => "Sending…",
+        PendingSend::Nothing => "Loading the conversation…",
+    };
+    view! {
+        <div class="transcript">
+            <div class="messages">
+                <Each of=move || rows.get() key=Row::id children=message/>
+                <div class="notice notice-waiting" role="status">{status}</div>
+            </div>
+        </div>
+    }
+    .erase()
 }
 
 /// Loaded right after the first page, since a new chat is shown without it.
