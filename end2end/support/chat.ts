@@ -62,11 +62,20 @@ export class Chat {
     await this.ready();
   }
 
-  /** Waits for hydration, which focuses the message. */
+  /** Waits for hydration, which focuses the message, and for the code of conversations: after that the connection may be cut. */
   async ready(): Promise<void> {
     const state = () =>
       this.page.evaluate(() => ({ page: document.documentElement.dataset.state, focus: document.activeElement?.id }));
     await expectSoon('the page is hydrated and the message is focused', state, { page: 'started', focus: 'message' });
+    const loaded = () =>
+      this.page.evaluate(() => {
+        // A faked clock has no entries at all.
+        if (performance.getEntriesByType('navigation').length === 0) return true;
+        const entries = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+        const done = entries.filter(({ responseEnd }) => responseEnd > 0).map(({ name }) => name.split('/').at(-1));
+        return ['chunks.bin', 'split_transcript.wasm'].every((file) => done.includes(file));
+      });
+    await expectSoon('the code of conversations is loaded', loaded, true);
   }
 
   /** Chooses a model by typing its name. */

@@ -102,7 +102,8 @@ test('shows what was sent until the code of conversations loads', async ({ brows
   browserLog.allowLostConnections();
   const transcript = '**/split_transcript.wasm';
   await page.route(transcript, (route) => route.abort());
-  await Promise.all([page.waitForEvent('requestfailed'), chat.open()]);
+  await Promise.all([page.waitForEvent('requestfailed'), page.goto('/')]);
+  await expect(chat.message).toBeFocused();
   await chat.say('Hello');
   await screenshots(page, 'without-transcript');
   await expect(chat.answers).toHaveCount(0);
