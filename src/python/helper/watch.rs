@@ -27,7 +27,7 @@ pub struct Watched {
     page_bytes: u64,
 }
 
-/// What a sandbox uses.
+/// The threads and the memory that a sandbox uses.
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
     threads: usize,

@@ -156,7 +156,7 @@ const AS_ROOT: [&str; 6] = [
     "fill the folder of sockets",
 ];
 
-/// What the attempts use. System calls have their numbers on x86-64 and on ARM.
+/// The functions that the attempts use. System calls have their numbers on x86-64 and on ARM.
 const PRELUDE: &str = "
 import ctypes, os, platform, resource, socket, subprocess, sys
 def run(command):
@@ -281,7 +281,7 @@ async fn the_same_succeeds_without_the_sandbox() {
     }
 }
 
-/// What fills memory or disks of the system, as an expression that is true if it succeeds.
+/// Expressions that fill memory or disks of the system, and are true if they succeed.
 const FLOODS: [(&str, &str); 4] = [
     (
         "fill the folder",
