@@ -70,6 +70,8 @@ test('an answer can be stopped', async ({ chat, page, upstream }) => {
   await chat.message.fill('Tell me');
   await chat.send.click();
   await upstream.reached('never');
+  // A reload fails while the page changes.
+  await expect(page).toHaveURL(/\/c\//);
   await page.reload();
   await chat.stop.click();
   await expect(chat.answers.getByText('Stopped', { exact: true })).toBeVisible();
