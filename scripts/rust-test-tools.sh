@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Sourced by scripts/test: nginx as a proxy in front of Parlor, Postgres for the page Data, ip for a test in its own
-# network, bubblewrap and an environment for Python, the MCP reference server, which runs on Node, and the examples' languages.
+# network, the MCP reference server, which runs on Node, and the examples' languages.
 # Missing ones are installed where that is safe.
 
 # shellcheck source=scripts/node.sh
@@ -16,18 +16,6 @@ postgres_is_there() { command -v initdb >/dev/null || compgen -G '/usr/lib/postg
 
 postgres_is_there || apt_install "Postgres, for the tests of databases" postgresql || true
 postgres_is_there || give_up "Postgres is missing, for the tests of databases: install your system's package$how_else"
-
-# The sandbox of Python, and its environment.
-command -v bwrap >/dev/null || apt_install "bubblewrap, for the tests of Python" bubblewrap || true
-command -v bwrap >/dev/null || give_up "bubblewrap is missing, for the tests of Python: install your system's package$how_else"
-test_python=target/test-python
-if ! cmp -s scripts/test-python.txt "$test_python/installed.txt"; then
-    python3 -m venv "$test_python" || { apt_install "Python's venv" python3-venv && python3 -m venv "$test_python"; } ||
-        give_up "Python's venv is missing, for the tests of Python: install your system's package$how_else"
-    "$test_python/bin/pip" install --quiet --disable-pip-version-check --requirement scripts/test-python.txt ||
-        give_up "the packages for the tests of Python could not be installed: pip says why above"
-    cp scripts/test-python.txt "$test_python/installed.txt"
-fi
 
 # Without it that test reports that it was skipped, and fails if CI is set.
 command -v ip >/dev/null || apt_install "iproute2, for the test of fetched URLs in a network of its own" iproute2 || true

@@ -85,3 +85,20 @@ base('without a database the page says how to try it', async ({ page }) => {
   await expectAccessible(page);
   await screenshots(page, 'data-empty');
 });
+
+test('an attached file is a table of its conversation', async ({ chat, page, upstream }) => {
+  const query = 'SELECT city, people FROM towns WHERE people > 2 ORDER BY people DESC';
+  const call = { id: 'c1', name: 'sql_query', arguments: JSON.stringify({ query }) };
+  await upstream.script({ when: { user_contains: 'largest' }, steps: [{ tool_call: call }] });
+  await upstream.script({ when: { tool_gave: '2 rows' }, steps: [{ text: 'The largest is Odense.' }] });
+  await chat.open();
+  const choosing = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Attach files' }).click();
+  const towns = Buffer.from('city,people\nAarhus,3\nOdense,4\nRibe,1\n');
+  await (await choosing).setFiles({ name: 'Towns.csv', mimeType: 'text/csv', buffer: towns });
+  await chat.say('Which is the largest?');
+  await expect(chat.answers.getByText('The largest is Odense.')).toBeVisible();
+  await chat.answers.getByRole('button', { name: /^Open: Table: SELECT city.*\(2\)/ }).click();
+  const panel = page.getByRole('complementary', { name: /^Table: SELECT city/ });
+  await expect(panel.getByRole('row')).toContainText(['city', 'Odense', 'Aarhus']);
+});
