@@ -103,6 +103,29 @@ pub struct StartupResult {
     pub database_mb: f64,
 }
 
+/// Databases and sessions of Python.
+#[derive(Clone, Debug, Serialize)]
+pub struct DataAgentResult {
+    pub table_rows: usize,
+    /// The page with the first rows of the table, rendered.
+    pub table_ms: Percentiles,
+    pub result_rows: usize,
+    /// A question that is answered with such a result as a data frame: the kernel's start, the query and the frame.
+    pub query_ms: f64,
+    /// The memory of the server for it.
+    pub query_grown_mb: f64,
+    /// The first call of a session, without the time of a later one.
+    pub kernel_start_ms: f64,
+    /// A question that is answered with a call.
+    pub call_ms: Percentiles,
+    pub cells: usize,
+    /// The same after a restart, which restores a session of so many calls, without the time of a call.
+    pub restore_ms: f64,
+    pub sessions: usize,
+    /// The memory of a session, with its helper process.
+    pub session_mb: f64,
+}
+
 /// From the request for a conversation to the last byte of the response, with many conversations stored.
 #[derive(Clone, Debug, Serialize)]
 pub struct StoredResult {
@@ -227,6 +250,7 @@ pub struct Report {
     pub load: Vec<LoadResult>,
     pub idle: Option<IdleResult>,
     pub first_token: Option<FirstTokenResult>,
+    pub data_agent: Option<DataAgentResult>,
     pub files: Option<FilesResult>,
     pub slow: Option<SlowReadersResult>,
     pub flood: Option<FloodResult>,

@@ -134,9 +134,42 @@ pub fn reset_peak(pid: u32) {
     let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
 }
 
+/// Returns the memory of all processes below one, in megabytes. Pages that several have count once.
+pub fn descendants_mb(pid: u32) -> f64 {
+    let processes: Vec<(u32, u32)> = fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter_map(|process| Some((process, parent(process)?)))
+        .collect();
+    let mut below = vec![pid];
+    let mut next = 0;
+    while let Some(above) = below.get(next).copied() {
+        let children = processes.iter().filter(|(_, parent)| *parent == above);
+        below.extend(children.map(|(process, _)| *process));
+        next += 1;
+    }
+    let shares = below.iter().skip(1).map(|process| {
+        let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).unwrap_or_default();
+        value_mb(&rollup, "Pss:")
+    });
+    shares.sum()
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(1)?.parse().ok()
+}
+
 fn status_value(pid: u32, key: &str) -> f64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status
+    value_mb(&status, key)
+}
+
+/// Returns the value of a line, which is in kB, in megabytes.
+fn value_mb(text: &str, key: &str) -> f64 {
+    let line = text
         .lines()
         .find_map(|line| line.strip_prefix(key))
         .unwrap_or_default();

@@ -14,6 +14,7 @@
 mod browser;
 mod client;
 mod crash;
+mod data_agent;
 mod figures;
 mod files;
 mod first_token;
@@ -107,6 +108,8 @@ enum Measurement {
     FirstToken,
     /// A large file up and down.
     Files,
+    /// Databases, and sessions of Python. Needs the Python of the tests.
+    DataAgent,
     /// Readers that read a byte per second.
     Slow,
     /// One user who floods the server while another one uses it.
@@ -204,6 +207,7 @@ async fn measure(options: &Options) -> Result<Report, Error> {
         largest: None,
         first_token: None,
         files: None,
+        data_agent: None,
         has_missing: false,
     };
     print::print_machine(&report);
@@ -261,6 +265,23 @@ async fn measure(options: &Options) -> Result<Report, Error> {
     if options.is_selected(Measurement::Files) {
         let files = files::measure(&programs, &upstream, if options.quick { 20 } else { 200 }).await?;
         print::print_files(report.files.insert(files));
+    }
+    if options.is_selected(Measurement::DataAgent) {
+        match data_agent::find_python() {
+            Some(python) => {
+                let size = data_agent::Size {
+                    table_rows: if options.quick { 100_000 } else { 10_000_000 },
+                    result_rows: if options.quick { 10_000 } else { 1_000_000 },
+                    sessions: if options.quick { 3 } else { 20 },
+                };
+                let data = data_agent::measure(&programs, &upstream, &python, size).await?;
+                print::print_data_agent(report.data_agent.insert(data));
+            }
+            None => {
+                println!("Databases and Python: not measured: `make test-rust` makes the Python for it\n");
+                report.has_missing |= !options.only.is_empty();
+            }
+        }
     }
     if options.is_selected(Measurement::Slow) {
         let readers = if options.quick { 5 } else { 20 };

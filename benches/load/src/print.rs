@@ -2,7 +2,7 @@
 
 use crate::{
     figures::{
-        AssetSize, BrowserResult, CrashResult, Figure, FilesResult, FirstTokenResult, FloodResult,
+        AssetSize, BrowserResult, CrashResult, DataAgentResult, Figure, FilesResult, FirstTokenResult, FloodResult,
         IdleResult, LoadResult, Percentiles, ReconnectResult, Report, SlowReadersResult, StartupResult,
         StoredResult,
     },
@@ -234,6 +234,40 @@ fn format_faults(faults: Faults) -> String {
         ..
     } = faults;
     format!(": {lost} lost, {duplicated} doubled, {reordered} out of order")
+}
+
+pub fn print_data_agent(data: &DataAgentResult) {
+    println!("Databases and Python");
+    let row = |name: String, value: f64, unit: &str| vec![name, format_ms(value), unit.to_owned()];
+    print_table(
+        &["", "", ""],
+        &[
+            row(
+                format!("page of a table of {} rows, p50", data.table_rows),
+                data.table_ms.p50,
+                "ms",
+            ),
+            row("… p95".into(), data.table_ms.p95, "ms"),
+            row(
+                format!("{} rows as a data frame", data.result_rows),
+                data.query_ms,
+                "ms",
+            ),
+            row("… memory of the server".into(), data.query_grown_mb, "MB"),
+            row("start of a kernel".into(), data.kernel_start_ms, "ms"),
+            row("question with a call, p50".into(), data.call_ms.p50, "ms"),
+            row(
+                format!("restoring a session of {} calls", data.cells),
+                data.restore_ms,
+                "ms",
+            ),
+            row(
+                format!("memory of each of {} sessions", data.sessions),
+                data.session_mb,
+                "MB",
+            ),
+        ],
+    );
 }
 
 pub fn print_startup(startup: &StartupResult) {
