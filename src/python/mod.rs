@@ -4,9 +4,10 @@
 //! - [`sandbox`]: the command that starts a kernel in bubblewrap; [`folders`]: the folders of a session outside
 //! - [`helper`]: the process between the server and a kernel; [`wire`]: their lines; [`process`]: the server's side
 //! - [`session`]: the calls of one conversation; [`sessions`]: those of all
-//! - [`output`]: what a call shows; [`frame`]: tables for a session
+//! - [`output`]: what a call shows; [`cell`]: a finished call for a notebook; [`frame`]: tables for a session
 //! - [`tools`]: the model's tools
 
+mod cell;
 mod environment;
 mod folders;
 mod frame;
@@ -28,6 +29,7 @@ use futures::future::BoxFuture;
 use tokio::sync::watch;
 
 pub use self::{
+    cell::{Cell, CellError},
     environment::Missing,
     frame::{ColumnType, Frame, is_valid_name},
     output::Output,
