@@ -1,4 +1,5 @@
 /** The page Data: the catalogue, a table, and questions that the model answers with SQL. */
+import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
 import { Database } from '../support/database.ts';
@@ -63,6 +64,15 @@ test('finds a table, asks about it and shows the result of a query', async ({ pa
   await expect(card.getByRole('table').first().getByRole('row')).toHaveCount(3);
   await expect(card.getByText('2 rows.')).toBeVisible();
   await screenshots(page, 'data-card');
+
+  await answers(page).hover();
+  await answers(page).getByRole('button', { name: 'More', exact: true }).click();
+  const [notebook] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('menuitem', { name: 'Download conversation as notebook' }).click(),
+  ]);
+  expect(notebook.suggestedFilename()).toMatch(/\.ipynb$/);
+  expect(await readFile(await notebook.path(), 'utf8')).toContain('pd.read_sql(');
 
   await answers(page).getByRole('button', { name: /^Open: Table: SELECT month.*\(2\)/ }).click();
   const panel = page.getByRole('complementary', { name: /^Table: SELECT month/ });

@@ -21,6 +21,7 @@ test('an answer and a question become new conversations', async ({ chat, page })
   await chat.answers.first().getByRole('button', { name: 'More', exact: true }).click();
   const menu = page.getByRole('menu', { name: 'More' });
   await expect(menu.getByRole('menuitem').first()).toBeFocused();
+  await expect(menu.getByRole('menuitem', { name: 'Download conversation as notebook' })).toBeHidden();
   await expectAccessible(page);
   await screenshots(page, 'answer-menu');
   await menu.getByRole('menuitem', { name: 'Branch into a new conversation' }).click();

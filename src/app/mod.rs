@@ -22,6 +22,7 @@ mod error;
 pub mod files;
 mod last_uses;
 pub mod models;
+pub mod notebook;
 pub mod parameters;
 pub mod payloads;
 pub mod personal;

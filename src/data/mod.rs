@@ -5,8 +5,9 @@
 //!
 //! - [`tools`]: the model's tools, one file each; [`texts`]: results and tables as text for the model
 //! - [`page`]: the page *Data*; [`context`]: what is open on it, for the model
-//! - [`view`]: catalogues and tables for the page
+//! - [`view`]: catalogues and tables for the page; [`cell`]: a finished query for a notebook
 
+mod cell;
 mod context;
 mod page;
 mod texts;
@@ -15,6 +16,7 @@ mod view;
 
 use std::sync::Arc;
 
+pub use self::cell::{QueryCell, rows_as_markdown};
 use crate::{
     databases::{Catalogue, Column, Database, Databases, QueryError, Table, list_names},
     pages::PageDefinition,

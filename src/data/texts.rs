@@ -128,6 +128,6 @@ pub fn describe_subject(subject: &Subject, max_tables: usize) -> String {
 }
 
 /// Returns a text for a cell of a Markdown table.
-fn cell_text(text: &str) -> String {
+pub fn cell_text(text: &str) -> String {
     single_line(text, MAX_VALUE_CHARS).replace('|', "\\|")
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{PDF, reader::document::Container};
+use super::{IPYNB, PDF, reader::document::Container};
 
 /// The media types of workbooks and text documents.
 pub const XLSX: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
@@ -91,8 +91,13 @@ pub fn document_type(name: &str, container: Container) -> Option<&'static str> {
         Container::Pdf => Some(PDF),
         Container::Zip => by_extension(&ZIP_TYPES, name),
         Container::Ole => by_extension(&OLE_TYPES, name),
-        Container::Table | Container::Text => None,
+        Container::Table | Container::Notebook | Container::Text => None,
     }
+}
+
+/// Returns true for the name of a notebook. Browsers and systems have no type of their own for it.
+pub fn is_notebook(name: &str) -> bool {
+    by_extension(&[("ipynb", IPYNB)], name).is_some()
 }
 
 /// Returns true for the media type of a table that is a text.
@@ -208,5 +213,6 @@ mod tests {
     fn text_types_follow_names() {
         assert_eq!(text_type("Data.CSV"), "text/csv");
         assert_eq!(text_type("main.rs"), "text/plain");
+        assert!(is_notebook("Tides.IPYNB") && !is_notebook("ipynb") && !is_notebook("a.ipynb.json"));
     }
 }

@@ -228,5 +228,8 @@ pub fn is_native_pdf(
         && !matches!(problem, Some(FileProblem::Encrypted | FileProblem::Damaged))
 }
 
+/// The media type of notebooks.
+pub const IPYNB: &str = "application/x-ipynb+json";
+
 /// The media type of PDF files.
 pub const PDF: &str = "application/pdf";

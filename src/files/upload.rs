@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{
     ContentForm, Files, Inner, UncommittedContent, is_image,
-    media_type::{Detected, HEAD_BYTES, TextCheck, detect, is_table, text_type},
+    media_type::{Detected, HEAD_BYTES, TextCheck, detect, is_notebook, is_table, text_type},
     prepare::PrepareError,
     reader::document::Container,
     reader_queue::Origin,
@@ -115,6 +115,7 @@ impl Files {
                 let media_type = text_type(name);
                 let container = match text_check.is_text() {
                     _ if is_table(media_type) => Some(Container::Table),
+                    _ if is_notebook(name) => Some(Container::Notebook),
                     true => None,
                     false => Some(Container::Text),
                 };
@@ -190,7 +191,9 @@ impl Inner {
             (Some(_), Container::Text) => {}
             (Some(media_type), _) => file.media_type = media_type,
             // Its beginning is sent as it is.
-            (None, Container::Table) if is_utf8 && found.problem == Some(FileProblem::TooComplex) => {
+            (None, Container::Table | Container::Notebook)
+                if is_utf8 && found.problem == Some(FileProblem::TooComplex) =>
+            {
                 return Ok(());
             }
             (None, Container::Text) if found.problem == Some(FileProblem::TooComplex) => {}

@@ -41,6 +41,7 @@ mod form;
 mod framed_page;
 mod interaction;
 mod messages;
+mod notebook;
 pub mod openapi;
 mod origin;
 mod page;
@@ -84,6 +85,10 @@ fn contract_routes() -> ApiRouter<AppState> {
         .api_route(
             "/api/conversations/{conversation_id}/messages",
             get_with(conversations::messages, operations::list_messages),
+        )
+        .api_route(
+            "/api/conversations/{conversation_id}/notebook",
+            get_with(notebook::get, operations::save_notebook),
         )
         .api_route(
             "/api/conversations/{conversation_id}/parameters",

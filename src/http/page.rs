@@ -21,7 +21,7 @@ use leptos_meta::MetaTags;
 use leptos_router::{Method, SsrMode};
 use tower_http::limit::RequestBodyLimitLayer;
 
-use super::{accounts::SIGN_IN_PATH, event_stream, files, framed_page, payloads, rpc};
+use super::{accounts::SIGN_IN_PATH, event_stream, files, framed_page, notebook, payloads, rpc};
 use crate::{
     app::{AppState, access::Access},
     assets::{self, Manifest, dev_reload},
@@ -50,6 +50,10 @@ pub fn routes(app: &AppState) -> Router<AppState> {
         // `Authorization` header, which the API rejects and these routes ignore.
         .route("/rpc/events", get(event_stream::stream_user_log))
         .route("/rpc/files/{file_id}", get(files::get))
+        .route(
+            "/rpc/conversations/{conversation_id}/notebook",
+            get(notebook::get),
+        )
         .route(
             "/rpc/conversations/{conversation_id}/payloads/{payload_id}/file",
             get(payloads::file),

@@ -47,7 +47,7 @@ pub fn to_file(payload: &Payload) -> PayloadFile {
 const CSV_MEDIA_TYPE: &str = "text/csv; charset=utf-8; header=present";
 
 /// Returns a file name that is valid on all systems.
-fn file_name(title: &str) -> String {
+pub fn file_name(title: &str) -> String {
     let letters = |c: char| {
         if c.is_alphanumeric() || "-_,()".contains(c) {
             c

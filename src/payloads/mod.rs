@@ -18,7 +18,7 @@ mod tree;
 use serde_json::Value;
 
 pub use self::{
-    file::{PayloadFile, to_file},
+    file::{PayloadFile, file_name, to_file},
     preview::{to_preview, to_ref},
 };
 use crate::protocol::{

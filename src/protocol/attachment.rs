@@ -97,6 +97,12 @@ impl AttachmentDisplay {
     }
 }
 
+/// Returns the note in the model's output of a tool that returned files.
+pub fn files_note(files: &[Attachment]) -> String {
+    let names: Vec<&str> = files.iter().map(|file| &*file.name).collect();
+    ["The person is shown ", &names.join(", "), "."].concat()
+}
+
 impl Attachment {
     /// The URL from which the page loads the file.
     pub fn url(&self) -> String {

@@ -4,9 +4,10 @@
 //! - [`sandbox`]: the command that starts a kernel in bubblewrap; [`folders`]: the folders of a session outside
 //! - [`helper`]: the process between the server and a kernel; [`wire`]: their lines; [`process`]: the server's side
 //! - [`session`]: the calls of one conversation; [`sessions`]: those of all
-//! - [`output`], [`terminal`]: what a call shows; [`frame`]: tables for a session
+//! - [`output`]: what a call shows; [`cell`]: a finished call for a notebook; [`frame`]: tables for a session
 //! - [`tools`]: the model's tools
 
+mod cell;
 mod environment;
 mod folders;
 mod frame;
@@ -19,7 +20,6 @@ mod sandbox;
 mod session;
 mod sessions;
 pub mod setup;
-mod terminal;
 mod tools;
 mod wire;
 
@@ -28,14 +28,15 @@ use std::{process::ExitCode, sync::Arc, time::Duration};
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 
-use self::{
-    environment::Environment, frame::load_code, output::CodeError, session::SessionError, sessions::Sessions,
-};
 pub use self::{
+    cell::{Cell, CellError},
     environment::Missing,
     frame::{ColumnType, Frame, is_valid_name},
     output::Output,
     tools::{ExecuteCode, JupyterNotebook},
+};
+use self::{
+    environment::Environment, frame::load_code, output::CodeError, session::SessionError, sessions::Sessions,
 };
 use crate::{
     protocol::{ConversationId, RunError, UserId},

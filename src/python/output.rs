@@ -5,9 +5,11 @@ use std::fmt;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 
-use super::{terminal::plain_text, wire::Report};
-use crate::text::truncate_bytes;
-use crate::tools::NewAttachment;
+use super::wire::Report;
+use crate::{
+    text::{terminal::plain_text, truncate_bytes},
+    tools::NewAttachment,
+};
 
 /// The lines of a traceback that are kept: its head, and its end with the line of the code.
 const MAX_TRACEBACK_LINES: usize = 24;

@@ -8,13 +8,10 @@ use tokio::{
     time::timeout,
 };
 
-use super::{
-    terminal::plain_text,
-    wire::{KernelPlan, Report, Request},
-};
+use super::wire::{KernelPlan, Report, Request};
 use crate::{
     settings::PythonSettings,
-    text::single_line,
+    text::{single_line, terminal::plain_text},
     tools::lines::{Line, LineReader},
 };
 

@@ -15,7 +15,7 @@ use crate::{
     journal::Journal,
     model::{ToolArtifacts, ToolInput, ToolOutcome},
     payloads,
-    protocol::{Attachment, PageContext, TokenTotals, ToolProgress},
+    protocol::{Attachment, PageContext, TokenTotals, ToolProgress, attachment::files_note},
     secrets::Secrets,
     settings::Limits,
     storage::{FileLocation, RunKey, StoredFile},
@@ -236,9 +236,7 @@ impl ResultStore<'_> {
         }
         artifacts.attachments.extend(result.known_files);
         if !artifacts.attachments.is_empty() {
-            let names: Vec<&str> = artifacts.attachments.iter().map(|file| &*file.name).collect();
-            self.notes
-                .push(format!("The person is shown {}.", names.join(", ")));
+            self.notes.push(files_note(&artifacts.attachments));
         }
         for note in &self.notes {
             text.push_str(&format!("\n\n({note})"));

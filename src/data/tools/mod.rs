@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+pub(super) use self::sql_query::{SqlQuery, SqlQueryInput};
 use self::{
-    session_choice::SessionChoice, sql_query::SqlQuery, subject_overview::SubjectOverview,
-    table_docs::TableDocs, view_column_values::ViewColumnValues,
+    session_choice::SessionChoice, subject_overview::SubjectOverview, table_docs::TableDocs,
+    view_column_values::ViewColumnValues,
 };
 use super::Data;
 use crate::{

@@ -22,11 +22,11 @@ pub struct SqlQuery(pub Data);
 #[derive(Deserialize, JsonSchema)]
 pub struct SqlQueryInput {
     /// One SELECT statement in the database's dialect. Select and aggregate only what the question needs.
-    query: String,
+    pub query: String,
     /// The name of a data frame of the Python session that gets the rows.
     df_name: Option<String>,
     /// The database.
-    database: Option<String>,
+    pub database: Option<String>,
 }
 
 impl Tool for SqlQuery {
@@ -117,7 +117,7 @@ impl Tool for SqlQuery {
 
 impl SqlQueryInput {
     /// Returns the name of the data frame; `None` if there is to be none.
-    fn frame_name(&self) -> Option<&str> {
+    pub fn frame_name(&self) -> Option<&str> {
         self.df_name.as_deref().filter(|name| !name.is_empty())
     }
 }

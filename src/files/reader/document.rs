@@ -1,4 +1,4 @@
-//! Reading of documents: PDF files, workbooks, text documents, tables and texts that are not UTF-8.
+//! Reading of documents: PDF files, workbooks, text documents, tables, notebooks and texts that are not UTF-8.
 
 use std::{
     io::{self, Read, Write},
@@ -14,7 +14,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ProcessLimits, delimited, input_file, limit_resources, office,
+    ProcessLimits, delimited, input_file, limit_resources, notebook, office,
     pdf::{self, ReadPages},
     text,
 };
@@ -45,6 +45,8 @@ pub enum Container {
     Ole,
     /// A table as text: its values are separated by commas, semicolons, tabs or bars.
     Table,
+    /// A notebook by its name: JSON, or any other text.
+    Notebook,
     /// A text that is not UTF-8, or no text.
     Text,
 }
@@ -56,7 +58,7 @@ impl Container {
             Self::Pdf => crate::files::PDF,
             Self::Zip => "application/zip",
             Self::Ole => "application/x-ole-storage",
-            Self::Table | Self::Text => "application/octet-stream",
+            Self::Table | Self::Notebook | Self::Text => "application/octet-stream",
         }
     }
 
@@ -67,6 +69,7 @@ impl Container {
             Self::Zip => "zip",
             Self::Ole => "ole",
             Self::Table => "table",
+            Self::Notebook => "notebook",
             Self::Text => "text",
         }
     }
@@ -209,6 +212,7 @@ fn read(container: Container, data: Vec<u8>, limits: PreviewLimits, pages: &Read
         Container::Zip => office::read_zip(data, limits),
         Container::Ole => office::read_ole(data, limits),
         Container::Table => delimited::read(&data, limits),
+        Container::Notebook => notebook::read(&data, limits.bytes),
         Container::Text => text::read(&data, limits.bytes),
     }
 }

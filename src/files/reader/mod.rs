@@ -11,6 +11,7 @@ use std::{
 mod delimited;
 pub mod document;
 pub mod image;
+mod notebook;
 mod office;
 mod pdf;
 mod slides;

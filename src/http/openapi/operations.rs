@@ -34,7 +34,7 @@ pub fn upload_file(operation: Operation<'_>) -> Operation<'_> {
         .id("uploadFile")
         .summary("Upload a file for a message")
         .description(
-            "The body is the file: a PNG, JPEG, GIF or WebP image, a PDF file, a workbook, a text document, slides or a text. Its \
+            "The body is the file: a PNG, JPEG, GIF or WebP image, a PDF file, a workbook, a text document, slides, a notebook or a text. Its \
              content decides the type, whatever Content-Type says. Models that don't read a document get its text; text_bytes is \
              its size, or problem the reason why there is none. Name the id in files of a message in the same conversation; a file that no message has \
              is deleted after the setting files.keep_unsent.",
@@ -186,6 +186,18 @@ pub fn list_messages(operation: Operation<'_>) -> Operation<'_> {
     operation
         .id("listMessages")
         .summary("List messages of the shown branch, page by page from its end")
+}
+
+pub fn save_notebook(operation: Operation<'_>) -> Operation<'_> {
+    let mut operation = operation
+        .id("saveNotebook")
+        .summary("Download a conversation as a notebook")
+        .description(
+            "The shown branch as a file of Jupyter (nbformat 4.5): messages as Markdown, the finished calls of execute_code, \
+             jupyter_notebook and sql_query as code cells with their outputs. 400 if there are none.",
+        );
+    add_problems(operation.inner_mut(), &[400]);
+    with_file(operation, 200, "The file, with its name in Content-Disposition.")
 }
 
 pub fn get_parameters(operation: Operation<'_>) -> Operation<'_> {

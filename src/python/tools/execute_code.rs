@@ -16,6 +16,12 @@ pub struct ExecuteCodeInput {
     code: String,
 }
 
+/// Returns the code of a call.
+pub fn code(arguments: &str) -> Option<String> {
+    let input: ExecuteCodeInput = serde_json::from_str(arguments).ok()?;
+    Some(input.code)
+}
+
 impl Tool for ExecuteCode {
     type Input = ExecuteCodeInput;
 

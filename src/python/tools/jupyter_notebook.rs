@@ -39,6 +39,12 @@ impl JupyterNotebookInput {
     }
 }
 
+/// Returns the code of a call, with that which shows the names. One with a wrong name has run nothing.
+pub fn code(arguments: &str) -> Option<String> {
+    let input: JupyterNotebookInput = serde_json::from_str(arguments).ok()?;
+    Some(input.cell().unwrap_or(input.code))
+}
+
 impl Tool for JupyterNotebook {
     type Input = JupyterNotebookInput;
 

@@ -5,10 +5,11 @@ mod jupyter_notebook;
 
 pub use self::{execute_code::ExecuteCode, jupyter_notebook::JupyterNotebook};
 use super::{Python, output::TRACEBACK};
-use crate::tools::{FinishedCall, ReplayedCall, ToolContext, ToolError, ToolResult};
+use crate::tools::{FinishedCall, ReplayedCall, Tool, ToolContext, ToolError, ToolResult};
 
 /// The output of code that shows nothing, for the model.
-const NO_OUTPUT: &str = "The code ran and showed nothing. Print what you want to see, or end with a value.";
+pub const NO_OUTPUT: &str =
+    "The code ran and showed nothing. Print what you want to see, or end with a value.";
 
 /// Runs code for a call.
 async fn run_code(python: &Python, code: &str, call: &ToolContext) -> Result<ToolResult, ToolError> {
@@ -47,6 +48,15 @@ async fn replay_code(
 /// code was no Python.
 fn is_replayed(finished: &FinishedCall) -> bool {
     !finished.has_failed || finished.output.contains(TRACEBACK)
+}
+
+/// Returns the code that a call of one of these tools ran; `None` for other tools, and if the arguments don't fit.
+pub fn code_of_call(tool: &str, arguments: &str) -> Option<String> {
+    match tool {
+        ExecuteCode::NAME => execute_code::code(arguments),
+        JupyterNotebook::NAME => jupyter_notebook::code(arguments),
+        _ => None,
+    }
 }
 
 /// Returns the first line of code that says something.

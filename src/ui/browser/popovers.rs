@@ -78,7 +78,7 @@ pub(super) fn viewport_size() -> (f64, f64) {
 
 /// Moves the focus among the buttons of an element, from the last to the first and back.
 pub fn move_focus(element: &HtmlElement, step: i32) {
-    let Ok(buttons) = element.query_selector_all("button") else {
+    let Ok(buttons) = element.query_selector_all("button, a[role='menuitem']") else {
         return;
     };
     let count = buttons.length().cast_signed();

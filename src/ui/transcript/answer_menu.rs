@@ -43,7 +43,7 @@ pub fn regenerate_with(conversation_id: ConversationId, id: MessageId, busy: Mem
 }
 
 /// The button that opens the menu.
-pub fn menu_button(id: MessageId, text: AnswerText) -> AnyView {
+pub fn menu_button(conversation_id: ConversationId, id: MessageId, text: AnswerText) -> AnyView {
     let is_open = RwSignal::new(false);
     let (button, menu) = (NodeRef::<html::Button>::new(), NodeRef::<html::Div>::new());
     let menu_id = ["menu-", &id.to_string()].concat();
@@ -67,7 +67,7 @@ pub fn menu_button(id: MessageId, text: AnswerText) -> AnyView {
         <div node_ref=menu id=menu_id class="menu" popover="auto" role="menu" aria-label="More" on:toggle=toggled>
             {move || is_open.get().then(|| {
                 let text = text.clone();
-                lazy_part(move || items(id, text.clone(), button, menu))
+                lazy_part(move || items(conversation_id, id, text.clone(), button, menu))
             })}
         </div>
     }
@@ -76,6 +76,7 @@ pub fn menu_button(id: MessageId, text: AnswerText) -> AnyView {
 
 #[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn items(
+    conversation_id: ConversationId,
     id: MessageId,
     text: AnswerText,
     button: NodeRef<html::Button>,
@@ -83,12 +84,13 @@ pub fn items(
 ) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || {
         let text = text.clone();
-        view! { <Items id text button menu/> }.erase()
+        view! { <Items conversation_id id text button menu/> }.erase()
     }))
 }
 
 #[component]
 fn Items(
+    conversation_id: ConversationId,
     id: MessageId,
     text: AnswerText,
     button: NodeRef<html::Button>,
@@ -133,7 +135,7 @@ fn Items(
         }
         .erase()
     };
-    let items = vec![
+    let mut items = vec![
         item(
             "Copy as Markdown",
             icons::code(),
@@ -150,5 +152,17 @@ fn Items(
             Box::new(move || conversations.branch(id, None)),
         ),
     ];
+    // Of code in messages that are not loaded, the page does not know.
+    if conversations.has_code(conversation_id) {
+        let href = ["/rpc/conversations/", &conversation_id.to_string(), "/notebook"].concat();
+        items.push(
+            view! {
+                <a class="menu-item" role="menuitem" tabindex="-1" href=href download="" on:click=move |_| close()>
+                    {icons::download()} "Download conversation as notebook"
+                </a>
+            }
+            .erase(),
+        );
+    }
     view! { <div class="menu-items" on:keydown=on_key>{items}</div> }
 }

@@ -107,7 +107,7 @@ fn footer_content(
             {vec![
                 action("Regenerate", icons::retry(), RunIntents::regenerate),
                 regenerate_with(conversation_id, id, busy),
-                menu_button(id, text),
+                menu_button(conversation_id, id, text),
                 diagnostics::button(id),
                 view! { <span class="figures">{move || run.with(figures)}</span> }.erase(),
             ]}

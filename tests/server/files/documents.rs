@@ -224,6 +224,41 @@ async fn table_as_text_goes_as_a_preview() {
 }
 
 #[tokio::test]
+async fn notebook_goes_as_its_text() {
+    let (_folder, upstream, parlor) = start(|_, _| {}).await;
+    let notebook = json!({ "nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [
+        { "id": "a", "cell_type": "markdown", "metadata": {}, "source": ["# Tides"] },
+        { "id": "b", "cell_type": "code", "metadata": {}, "execution_count": 1, "source": ["1 + 1"], "outputs": [
+            { "output_type": "execute_result", "execution_count": 1, "metadata": {}, "data": { "text/plain": ["2"] } },
+            { "output_type": "display_data", "metadata": {}, "data": { "image/png": "iVBORw0KGgo=" } },
+        ] },
+    ] });
+    let (status, file) = parlor.upload("Tides.ipynb", None, notebook.to_string()).await;
+    assert_eq!(
+        (status, &file["media_type"], &file["problem"]),
+        (201, &json!("application/x-ipynb+json"), &Value::Null)
+    );
+    parlor.ask_about(&file, "test/any").await;
+    let call = last_model_call(&upstream);
+    let call = call["messages"][1]["content"].as_str().unwrap_or_default();
+    assert!(
+        call.contains("[File: Tides.ipynb]\n[Cell 1]\n# Tides\n\n[Cell 2]\n```python\n1 + 1\n```\nOutput:\n```\n2\n[image]\n```\n[End of"),
+        "{call}"
+    );
+    // A broken one is a text all the same.
+    let (status, file) = parlor.upload("broken.ipynb", None, "{\"cells\": [").await;
+    assert_eq!((status, &file["media_type"]), (201, &json!("text/plain")));
+    parlor.ask_about(&file, "test/any").await;
+    let call = last_model_call(&upstream)["messages"].to_string();
+    assert!(
+        call.contains("[File: broken.ipynb]\\n{\\\"cells\\\": ["),
+        "{call}"
+    );
+    let (status, problem) = parlor.upload("a.ipynb", None, vec![b'{', 0, 0xFF]).await;
+    assert_eq!(status, 415, "{problem}");
+}
+
+#[tokio::test]
 async fn texts_in_other_encodings_are_decoded() {
     let (_folder, upstream, parlor) = start(|_, _| {}).await;
     let sentence = "Die Grüße aus Köln kosten größere Mühe.";

@@ -11,17 +11,17 @@ use super::{
 };
 use crate::support::{self, Parlor, string_field};
 
-const DATABASE: &str = "CREATE TABLE jobs (year INTEGER PRIMARY KEY, kind TEXT, rate REAL);
+pub const DATABASE: &str = "CREATE TABLE jobs (year INTEGER PRIMARY KEY, kind TEXT, rate REAL);
     INSERT INTO jobs VALUES (2020, 'young', 5.5), (2021, 'old', NULL), (2022, 'old', 3);";
 
-async fn execute(path: &std::path::Path, statement: &'static str) {
+pub async fn execute(path: &std::path::Path, statement: &'static str) {
     let options = SqliteConnectOptions::new().filename(path).create_if_missing(true);
     let mut connection = options.connect().await.unwrap();
     connection.execute(sqlx::raw_sql(statement)).await.unwrap();
     connection.close().await.unwrap();
 }
 
-fn town(path: &std::path::Path) -> DatabaseSettings {
+pub fn town(path: &std::path::Path) -> DatabaseSettings {
     DatabaseSettings {
         name: "town".into(),
         url: format!("sqlite:{}", path.display()),
@@ -32,7 +32,7 @@ fn town(path: &std::path::Path) -> DatabaseSettings {
 }
 
 /// Asks on the page *Data*; the model answers with one call. Returns the events.
-async fn call(
+pub async fn call(
     parlor: &Parlor,
     upstream: &Upstream,
     conversation: Option<&str>,

@@ -4,6 +4,7 @@ mod conversations;
 mod data;
 mod escapes;
 mod limits;
+mod notebook;
 mod permissions;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};

@@ -28,7 +28,10 @@ pub use self::{
 };
 use super::{connection::Connection, lifecycle::PageLifecycle, navigation::Navigation, outbox::Outbox};
 use crate::{
-    protocol::{AssistantMessage, ConversationId, Event, EventBody, Message, MessageId, Transcript},
+    protocol::{
+        AssistantMessage, ConversationId, Event, EventBody, Message, MessageId, ToolCall, ToolStatus,
+        Transcript,
+    },
     ui::{browser, components::toast::Toasts, runtime::page_state::PageState},
 };
 
@@ -96,6 +99,20 @@ impl OpenConversations {
             answer.map(AssistantMessage::text)
         };
         self.with_transcript(id, text).flatten()
+    }
+
+    /// Returns true if the loaded part of the shown branch has finished calls of code, so that there is a notebook of it.
+    pub fn has_code(self, id: ConversationId) -> bool {
+        let is_code = |call: &ToolCall| {
+            matches!(&*call.tool, "execute_code" | "jupyter_notebook" | "sql_query")
+                && matches!(call.status, ToolStatus::Complete | ToolStatus::Failed)
+        };
+        let has_code = |transcript: &Transcript| {
+            let branch = transcript.shown_branch();
+            let mut answers = branch.into_iter().filter_map(Message::assistant);
+            answers.any(|answer| answer.tool_calls().any(is_code))
+        };
+        self.with_transcript(id, has_code).unwrap_or_default()
     }
 
     /// Applies an event of the stream. [`follow_up`](Self::follow_up) performs the rest of the outcome.

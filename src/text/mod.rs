@@ -1,5 +1,7 @@
 //! Conversion of external text into one plain line: titles and snippets have tags, entities and line breaks,
-//! and any length.
+//! and any length. [`terminal`]: text that was written for a terminal.
+
+pub mod terminal;
 
 pub use crate::protocol::text::{truncate_bytes, truncate_chars, truncate_counted};
 

@@ -1,0 +1,131 @@
+//! The cells of a notebook.
+
+use serde_json::{Value, json};
+
+use super::{
+    CodeCall,
+    content::StoredContent,
+    outputs::{lines, outputs},
+};
+use crate::{
+    data::QueryCell,
+    protocol::{
+        AssistantMessage, Attachment, Message, MessageBody, MessageId, Transcript,
+        damaged_message::damaged_message_text, message::MessagePieceKind,
+    },
+    text::single_line,
+};
+
+/// The maximum length of the title, in characters.
+const MAX_TITLE_CHARS: usize = 200;
+
+/// The cells so far.
+struct CellList<'a> {
+    cells: Vec<Value>,
+    content: &'a StoredContent,
+    /// The number of code cells that have run.
+    executed: usize,
+    has_setup: bool,
+}
+
+/// Returns the notebook of a conversation's shown branch.
+pub fn notebook(transcript: &Transcript, content: &StoredContent) -> Value {
+    let mut list = CellList {
+        cells: Vec::new(),
+        content,
+        executed: 0,
+        has_setup: false,
+    };
+    let title = single_line(&transcript.title, MAX_TITLE_CHARS);
+    if !title.is_empty() {
+        list.push_markdown("title".into(), &format!("# {title}"));
+    }
+    for message in transcript.shown_branch() {
+        list.push_message(message);
+    }
+    json!({
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "metadata": {
+            "kernelspec": { "display_name": "Python 3", "language": "python", "name": "python3" },
+            "language_info": { "name": "python", "file_extension": ".py", "mimetype": "text/x-python" },
+            "title": title,
+        },
+        "cells": list.cells,
+    })
+}
+
+impl CellList<'_> {
+    fn push_message(&mut self, message: &Message) {
+        let id = message.id;
+        match &message.body {
+            MessageBody::User { text, files, .. } => {
+                self.push_markdown(id.to_string(), &question(text, files));
+            }
+            MessageBody::Assistant(answer) => self.push_answer(id, answer),
+            MessageBody::Damaged => self.push_markdown(id.to_string(), &damaged_message_text(id)),
+        }
+    }
+
+    fn push_answer(&mut self, id: MessageId, answer: &AssistantMessage) {
+        for piece in answer.pieces() {
+            let (node, part) = piece.key;
+            let id = format!("{id}-{node}-{part}");
+            match piece.kind {
+                MessagePieceKind::Text => self.push_markdown(id, piece.texts.concat().trim()),
+                MessagePieceKind::ToolCall(call) => {
+                    if let Some(code) = CodeCall::from_call(call) {
+                        let outputs = outputs(call, &code, self.content);
+                        self.push_call(id, &code, outputs);
+                    }
+                }
+                MessagePieceKind::Thinking | MessagePieceKind::Payload(_) | MessagePieceKind::File(_) => {}
+            }
+        }
+    }
+
+    fn push_call(&mut self, id: String, code: &CodeCall, outputs: Vec<Value>) {
+        let source = match code {
+            CodeCall::Python(cell) => &cell.code,
+            CodeCall::Query(query) => {
+                if !self.has_setup {
+                    self.has_setup = true;
+                    self.push_code("setup".into(), QueryCell::SETUP, None, Vec::new());
+                }
+                &query.code
+            }
+        };
+        self.executed += 1;
+        self.push_code(id, source, Some(self.executed), outputs);
+    }
+
+    /// Adds a text, if there is one.
+    fn push_markdown(&mut self, id: String, text: &str) {
+        if !text.is_empty() {
+            self.cells
+                .push(json!({ "id": id, "cell_type": "markdown", "metadata": {}, "source": lines(text) }));
+        }
+    }
+
+    /// Adds code. Without a number, it has not run.
+    fn push_code(&mut self, id: String, source: &str, number: Option<usize>, outputs: Vec<Value>) {
+        self.cells.push(json!({
+            "id": id,
+            "cell_type": "code",
+            "metadata": {},
+            "source": lines(source),
+            "execution_count": number,
+            "outputs": outputs,
+        }));
+    }
+}
+
+/// Returns a message of the user, which is told from the answers by its first line.
+fn question(text: &str, files: &[Attachment]) -> String {
+    let mut question = format!("**Question**\n\n{}", text.trim());
+    for file in files {
+        // Nothing in the name ends the code.
+        question.push_str(&format!("\n\nAttached: `{}`", file.name.replace('`', "'")));
+    }
+    question
+}
