@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 use parlor::{
     app::accounts::links,
     clock,
-    files::{DocumentArguments, ImageForm},
+    files::{DocumentArguments, ImageForm, TablesArguments},
     secrets::{Secrets, log},
     server::Server,
     settings::{Overrides, Settings},
@@ -51,6 +51,9 @@ enum Command {
     /// Read a document from the standard input. Parlor itself runs this.
     #[command(hide = true)]
     ReadDocument(DocumentArguments),
+    /// Read the tables of a file from the standard input. Parlor itself runs this.
+    #[command(hide = true)]
+    ReadTables(TablesArguments),
     /// Run a Python session. Parlor itself runs this.
     #[command(hide = true)]
     RunPython,
@@ -120,6 +123,7 @@ fn main() -> ExitCode {
             parlor::files::read_image(max_pixels, memory, form)
         }
         Command::ReadDocument(arguments) => parlor::files::read_document(arguments),
+        Command::ReadTables(arguments) => parlor::files::read_tables(arguments),
         Command::RunPython => parlor::python::run_helper(),
         Command::WithLog(command) => run_with_log(command),
     }

@@ -4,11 +4,13 @@
 //! their catalogues to the person and to the model.
 //!
 //! - [`tools`]: the model's tools, one file each; [`texts`]: results and tables as text for the model
+//! - [`file_tables`]: the tables of attached files
 //! - [`page`]: the page *Data*; [`context`]: what is open on it, for the model
 //! - [`view`]: catalogues and tables for the page; [`cell`]: a finished query for a notebook
 
 mod cell;
 mod context;
+mod file_tables;
 mod page;
 mod texts;
 mod tools;
@@ -16,9 +18,15 @@ mod view;
 
 use std::sync::Arc;
 
-pub use self::cell::{QueryCell, rows_as_markdown};
+pub use self::{
+    cell::{QueryCell, rows_as_markdown},
+    tools::with_file_tables,
+};
 use crate::{
-    databases::{Catalogue, Column, Database, Databases, QueryError, Table, list_names},
+    databases::{
+        Catalogue, Column, Database, Databases, FILES, FileDatabases, QueryError, Table, list_names,
+    },
+    files::Files,
     pages::PageDefinition,
     python::Python,
     settings::DataSettings,
@@ -38,6 +46,8 @@ struct Inner {
     databases: Databases,
     /// The Python whose sessions get results as data frames.
     python: Python,
+    files: Files,
+    file_databases: FileDatabases,
     /// The storage of results, for restoring them.
     storage: Arc<dyn Storage>,
     settings: DataSettings,
@@ -67,6 +77,10 @@ pub enum DataError {
     },
     #[error("There is no subject “{name}”. The subjects are: {known}.")]
     UnknownSubject { name: String, known: String },
+    #[error("No file with tables is attached in this conversation.")]
+    NoFile,
+    #[error("The tables of “{name}” can’t be queried: {cause}.")]
+    UnreadableFile { name: String, cause: String },
     #[error(transparent)]
     Query(#[from] QueryError),
 }
@@ -82,12 +96,15 @@ impl Data {
         databases: Databases,
         settings: &DataSettings,
         python: Python,
+        files: Files,
         storage: Arc<dyn Storage>,
     ) -> Self {
         let definition = page::definition(settings, !databases.all().is_empty());
         Self(Arc::new(Inner {
             databases,
             python,
+            files,
+            file_databases: FileDatabases::new(settings),
             storage,
             settings: settings.clone(),
             definition,
@@ -97,7 +114,7 @@ impl Data {
     /// Returns the tools that the settings offer everywhere; otherwise none, and the page offers them.
     pub fn tools_for_everywhere(&self) -> Vec<Arc<dyn AnyTool>> {
         if self.0.settings.offer_everywhere {
-            tools::all_tools(self)
+            tools::global_tools(self)
         } else {
             Vec::new()
         }
@@ -116,6 +133,15 @@ impl Data {
             },
             None => DataError::DatabaseMissing { known: known() },
         })
+    }
+
+    /// Returns the error of a query that must name its database, since there are files too.
+    fn database_missing(&self) -> DataError {
+        let all = self.0.databases.all().iter();
+        let names = all.map(|database| database.name().to_owned());
+        DataError::DatabaseMissing {
+            known: list_names(names.chain([FILES.to_owned()])),
+        }
     }
 }
 

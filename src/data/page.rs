@@ -89,10 +89,10 @@ impl Page for Data {
 
     fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
         // The registry has them already.
-        if self.0.settings.offer_everywhere {
+        if self.0.settings.offer_everywhere && !self.0.databases.all().is_empty() {
             return Vec::new();
         }
-        tools::all_tools(self)
+        tools::page_tools(self)
     }
 
     fn required_tools(&self) -> &'static [&'static str] {

@@ -8,13 +8,13 @@ use std::{
 use tokio::sync::{Mutex, Semaphore};
 
 use super::{
-    Catalogue, Column, QueryError, QueryErrorKind, QueryResult, SqlDialect, Table,
+    Catalogue, Column, FILES, QueryError, QueryErrorKind, QueryResult, SqlDialect, Table,
     backend::{DatabaseBackend, quote_identifier},
     documentation::Documentation,
     limits::QueryLimits,
     list_names,
     postgres::PostgresBackend,
-    sqlite::SqliteBackend,
+    sqlite::{SqliteBackend, TableFile},
 };
 use crate::settings::{DataSettings, DatabaseSettings, DatabaseUrl};
 
@@ -50,15 +50,36 @@ impl Database {
                 Box::new(PostgresBackend::new(&settings.name, &url, password)?)
             }
         };
-        Some(Self(Arc::new(Inner {
-            name: settings.name.clone(),
+        let documentation = Documentation::read(settings.documentation.as_ref());
+        Some(Self::with_backend(
+            settings.name.clone(),
             backend,
-            documentation: Documentation::read(settings.documentation.as_ref()),
+            documentation,
+            limits,
+        ))
+    }
+
+    /// Returns the database with the tables of files.
+    pub(super) fn of_files(files: Vec<TableFile>, limits: &DataSettings, threads: Arc<Semaphore>) -> Self {
+        let backend = Box::new(SqliteBackend::of_files(files, threads));
+        Self::with_backend(FILES.into(), backend, Documentation::default(), limits)
+    }
+
+    fn with_backend(
+        name: String,
+        backend: Box<dyn DatabaseBackend>,
+        documentation: Documentation,
+        limits: &DataSettings,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            name,
+            backend,
+            documentation,
             limits: QueryLimits::new(limits),
             catalogue_age: limits.catalogue_age,
             places: Semaphore::new(limits.concurrent_queries),
             catalogue: Mutex::default(),
-        })))
+        }))
     }
 
     pub fn name(&self) -> &str {
@@ -139,6 +160,19 @@ impl Database {
         query.await
     }
 
+    /// Returns what to do about a column that does not exist. For files there is no tool that describes tables.
+    async fn columns_hint(&self) -> String {
+        if self.name() != FILES {
+            return "table_docs lists the columns of a table.".into();
+        }
+        let catalogue = self.catalogue().await.unwrap_or_default();
+        let columns = catalogue.tables().map(|table| {
+            let names = table.columns.iter().map(|column| column.name.clone());
+            format!("{} has {}", table.full_name(), list_names(names))
+        });
+        format!("The columns: {}.", columns.collect::<Vec<_>>().join("; "))
+    }
+
     /// Adds the names of the tables to an error about a missing one.
     async fn add_hint(&self, error: QueryError) -> QueryError {
         if error.kind != QueryErrorKind::Invalid || error.hint.is_some() {
@@ -146,7 +180,7 @@ impl Database {
         }
         let message = error.message.to_lowercase();
         if message.contains("no such column") || message.contains("column") && message.contains("not exist") {
-            return error.with_hint("table_docs lists the columns of a table.");
+            return error.with_hint(self.columns_hint().await);
         }
         let is_missing = message.contains("no such table")
             || message.contains("relation") && message.contains("not exist");

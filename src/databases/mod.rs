@@ -25,12 +25,15 @@ mod value;
 
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
+
 pub use self::{
     backend::SqlDialect,
     catalogue::{Catalogue, Column, Subject, Table},
     database::Database,
     error::{QueryError, QueryErrorKind},
     result::{QueryResult, ResultColumn},
+    sqlite::TableFile,
     value::Cell,
 };
 use crate::settings::{DataSettings, DatabaseSettings};
@@ -47,6 +50,30 @@ pub fn list_names(names: impl Iterator<Item = String>) -> String {
     match names.is_empty() {
         true => "none".into(),
         false => format!("{}{more}", names.join(", ")),
+    }
+}
+
+/// The name of the database with the tables of files.
+pub const FILES: &str = "files";
+
+/// The databases with the tables of files. Clones share the limit of queries.
+#[derive(Clone)]
+pub struct FileDatabases {
+    threads: Arc<Semaphore>,
+    settings: DataSettings,
+}
+
+impl FileDatabases {
+    pub fn new(settings: &DataSettings) -> Self {
+        Self {
+            threads: Arc::new(Semaphore::new(settings.concurrent_queries)),
+            settings: settings.clone(),
+        }
+    }
+
+    /// Returns a database with the tables of these files. Files beyond [`TableFile::MAX_COUNT`] are left out, the first ones.
+    pub fn open(&self, files: Vec<TableFile>) -> Database {
+        Database::of_files(files, &self.settings, Arc::clone(&self.threads))
     }
 }
 

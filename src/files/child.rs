@@ -24,7 +24,7 @@ pub struct ReaderOutput {
     pub status: ExitStatus,
     /// The last line of its standard error.
     pub last_line: String,
-    /// The form for models, which it wrote.
+    /// The form that it wrote.
     pub prepared: NewContent,
 }
 
@@ -61,15 +61,16 @@ fn own_program() -> io::Result<PathBuf> {
     std::env::current_exe()
 }
 
-/// Runs this program with the arguments: the original is its input, the form for models its output.
+/// Runs this program with the arguments: the original is its input, another form its output.
 pub async fn run_reader(
     contents: &Contents,
     location: FileLocation,
+    form: ContentForm,
     settings: &FileSettings,
     arguments: &[String],
 ) -> Result<ReaderOutput, ChildError> {
     let original = contents.read(location, ContentForm::Original).await?;
-    let prepared = contents.create(location, ContentForm::Prepared).await?;
+    let prepared = contents.create(location, form).await?;
     let mut running = reader(settings, arguments)?
         .stdin(Stdio::from(original.into_std().await))
         .stdout(Stdio::from(prepared.as_output().await?))

@@ -16,8 +16,9 @@ use uuid::Uuid;
 
 use crate::storage::FileLocation;
 
-/// The end of the name of a content's form for models.
+/// The ends of the names of a content's other forms.
 const PREPARED_SUFFIX: &str = ".model";
+const TABLES_SUFFIX: &str = ".tables";
 
 /// The number of attempts to create a content in its folder.
 const CREATE_ATTEMPTS: usize = 5;
@@ -29,11 +30,16 @@ pub enum ContentForm {
     Original,
     /// The form for models: an image, or a document's preview as JSON.
     Prepared,
+    /// The tables of a file as a database of SQLite. It may be made more than once at the same time.
+    Tables,
 }
 
 /// The folder of all contents.
 #[derive(Clone)]
-pub struct Contents(Arc<Dir>);
+pub struct Contents {
+    folder: Arc<Dir>,
+    path: PathBuf,
+}
 
 impl Contents {
     /// Opens the folder. Creates it for its owner only, if it does not exist.
@@ -44,15 +50,20 @@ impl Contents {
             std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
             builder.create(folder)?;
         }
-        Ok(Self(Arc::new(Dir::open_ambient_dir(
-            folder,
-            ambient_authority(),
-        )?)))
+        Ok(Self {
+            folder: Arc::new(Dir::open_ambient_dir(folder, ambient_authority())?),
+            path: std::path::absolute(folder)?,
+        })
     }
 
     /// Creates a content. It is deleted again unless it is kept.
     pub async fn create(&self, location: FileLocation, form: ContentForm) -> io::Result<NewContent> {
-        let folder = self.0.clone();
+        let folder = self.folder.clone();
+        let final_path = content_path(location, form);
+        let path = match form {
+            ContentForm::Original | ContentForm::Prepared => final_path.clone(),
+            ContentForm::Tables => final_path.with_extension(format!("tables-{}", Uuid::new_v4())),
+        };
         in_background(move || {
             let mut builder = DirBuilder::new();
             builder.recursive(true);
@@ -64,7 +75,7 @@ impl Contents {
             cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
             let open = || {
                 folder.create_dir_with(conversation_folder(location), &builder)?;
-                folder.open_with(content_path(location, form), &options)
+                folder.open_with(&path, &options)
             };
             // The deletion of the last content of a folder may remove the folder in between.
             let file = (1..CREATE_ATTEMPTS).find_map(|_| match open() {
@@ -77,16 +88,22 @@ impl Contents {
                 file: file.into_std().into(),
                 folder,
                 location,
-                form,
+                path,
+                final_path,
                 is_kept: false,
             })
         })
         .await
     }
 
+    /// Returns the path of a content, for readers that need one.
+    pub fn path(&self, location: FileLocation, form: ContentForm) -> PathBuf {
+        self.path.join(content_path(location, form))
+    }
+
     /// Opens a content for reading.
     pub async fn read(&self, location: FileLocation, form: ContentForm) -> io::Result<tokio::fs::File> {
-        let folder = self.0.clone();
+        let folder = self.folder.clone();
         let open = move || Ok(folder.open(content_path(location, form))?.into_std());
         Ok(in_background(open).await?.into())
     }
@@ -99,11 +116,18 @@ impl Contents {
 
     /// Deletes a content as [`Contents::delete`] does, on this thread.
     pub fn delete_now(&self, location: FileLocation) -> io::Result<()> {
-        let folder = &self.0;
-        for form in [ContentForm::Prepared, ContentForm::Original] {
-            match folder.remove_file(content_path(location, form)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
+        let folder = &self.folder;
+        for form in [ContentForm::Tables, ContentForm::Prepared, ContentForm::Original] {
+            remove_if_exists(folder, &content_path(location, form))?;
+        }
+        // What a process that was killed has begun.
+        let name = location.stored_name.to_string();
+        if let Ok(entries) = folder.read_dir(conversation_folder(location)) {
+            for entry in entries.flatten() {
+                let begun = entry.file_name();
+                if begun.to_str().is_some_and(|begun| begun.starts_with(&name)) {
+                    remove_if_exists(folder, &conversation_folder(location).join(begun))?;
+                }
             }
         }
         // Folders with other contents stay.
@@ -114,8 +138,15 @@ impl Contents {
 
     /// Returns the locations of all contents. Names that Parlor does not give are left alone.
     pub async fn list(&self) -> io::Result<Vec<FileLocation>> {
-        let folder = self.0.clone();
+        let folder = self.folder.clone();
         in_background(move || list(&folder)).await
+    }
+}
+
+fn remove_if_exists(folder: &Dir, path: &Path) -> io::Result<()> {
+    match folder.remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 
@@ -137,7 +168,7 @@ fn list(root: &Dir) -> io::Result<Vec<FileLocation>> {
             for entry in of_conversation.entries()? {
                 let name = entry?.file_name();
                 let name = name.to_str().unwrap_or_default();
-                let name = name.strip_suffix(PREPARED_SUFFIX).unwrap_or(name);
+                let name = name.split_once('.').map_or(name, |(name, _)| name);
                 if let Ok(stored_name) = name.parse() {
                     found.push(FileLocation {
                         user_id: crate::protocol::UserId(user),
@@ -157,9 +188,11 @@ fn conversation_folder(location: FileLocation) -> PathBuf {
 
 fn content_path(location: FileLocation, form: ContentForm) -> PathBuf {
     let mut name = location.stored_name.to_string();
-    if form == ContentForm::Prepared {
-        name.push_str(PREPARED_SUFFIX);
-    }
+    name.push_str(match form {
+        ContentForm::Original => "",
+        ContentForm::Prepared => PREPARED_SUFFIX,
+        ContentForm::Tables => TABLES_SUFFIX,
+    });
     conversation_folder(location).join(name)
 }
 
@@ -175,7 +208,9 @@ pub struct NewContent {
     file: tokio::fs::File,
     folder: Arc<Dir>,
     location: FileLocation,
-    form: ContentForm,
+    path: PathBuf,
+    /// Its path once it is kept.
+    final_path: PathBuf,
     is_kept: bool,
 }
 
@@ -196,7 +231,11 @@ impl NewContent {
         self.file.sync_all().await?;
         // The names of the content and of its folders.
         let (folder, location) = (self.folder.clone(), self.location);
+        let (path, final_path) = (self.path.clone(), self.final_path.clone());
         in_background(move || {
+            if path != final_path {
+                folder.rename(&path, &folder, &final_path)?;
+            }
             let user_folder = PathBuf::from(location.user_id.to_string());
             for path in [conversation_folder(location), user_folder, ".".into()] {
                 // `open_dir` opens folders without the right to sync them.
@@ -213,7 +252,7 @@ impl NewContent {
 impl Drop for NewContent {
     fn drop(&mut self) {
         if !self.is_kept
-            && let Err(error) = self.folder.remove_file(content_path(self.location, self.form))
+            && let Err(error) = self.folder.remove_file(&self.path)
         {
             tracing::warn!(%error, "a file that was not kept could not be deleted; the next start deletes it");
         }

@@ -13,6 +13,9 @@ pub const DOCX: &str = "application/vnd.openxmlformats-officedocument.wordproces
 pub const PPTX: &str = "application/vnd.openxmlformats-officedocument.presentationml.presentation";
 pub const ODT: &str = "application/vnd.oasis.opendocument.text";
 
+/// The media type of tables of Parquet, which only code can read.
+const PARQUET: &str = "application/vnd.apache.parquet";
+
 /// Documents in ZIP archives by the ends of their names, for those whose content does not tell it: damaged or too large.
 const ZIP_TYPES: [(&str, &str); 6] = [
     ("xlsx", XLSX),
@@ -53,6 +56,8 @@ pub enum Detected {
     Document(Container),
     /// Text, if all of it is.
     MaybeText,
+    /// Data for code.
+    Data(&'static str),
     /// A type that Parlor can't use, such as a video.
     Unusable(&'static str),
 }
@@ -68,6 +73,9 @@ pub fn detect(head: &[u8]) -> Detected {
     }
     if head.starts_with(b"PK\x03\x04") {
         return Detected::Document(Container::Zip);
+    }
+    if head.starts_with(b"PAR1") {
+        return Detected::Data(PARQUET);
     }
     let Some(kind) = infer::get(head) else {
         return Detected::MaybeText;
@@ -162,6 +170,7 @@ mod tests {
             (b"%PDF-1.7\n", Detected::Document(Container::Pdf)),
             (b"\xFF\xFEa\0", Detected::MaybeText),
             (b"PK\x03\x04........", Detected::Document(Container::Zip)),
+            (b"PAR1\x15\x04", Detected::Data(PARQUET)),
             (
                 b"\x7FELF\x02\x01\x01\0........................................................",
                 Detected::Unusable("application/x-executable"),

@@ -20,14 +20,19 @@ pub use self::{
     reader::{
         document::{DocumentArguments, run as read_document},
         image::{ImageForm, run as read_image},
+        tables::{TablesArguments, run as read_tables},
     },
     sweep::sweep_periodically,
+    tables::{TableFileError, has_tables},
     uncommitted::UncommittedFile,
     upload::{UploadError, UploadHead},
 };
 use crate::{
     journal::Journal,
-    protocol::{Attachment, FilePreview, FileProblem, ModelCapabilities, attachment::AttachmentDisplay},
+    protocol::{
+        Attachment, AttachmentId, FilePreview, FileProblem, ModelCapabilities, UserId,
+        attachment::AttachmentDisplay,
+    },
     settings::{FileSettings, Settings},
     storage::{FileLocation, Storage, StorageError, StoredFile},
 };
@@ -42,6 +47,7 @@ mod quota;
 mod reader;
 mod reader_queue;
 mod sweep;
+mod tables;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;
@@ -84,6 +90,15 @@ impl Files {
             reader_queue: ReaderQueue::new(&settings.files),
             running_uploads: RunningUploads::default(),
         })))
+    }
+
+    /// Returns a file of a user; `None` if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// If storage fails.
+    pub async fn find(&self, user_id: UserId, id: AttachmentId) -> Result<Option<StoredFile>, StorageError> {
+        self.0.storage.file(user_id, id).await
     }
 
     /// Opens the content of a file, as it was uploaded.

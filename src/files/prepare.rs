@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Inner,
     child::{ChildError, ReaderOutput, run_reader, run_reader_in_memory},
+    contents::ContentForm,
     media_type,
     reader::{
         document::{self, Container, Findings},
@@ -69,7 +70,14 @@ impl Inner {
         arguments: &[String],
     ) -> Result<ReaderOutput, PrepareError> {
         let _permit = self.reader_queue.acquire(origin).await?;
-        Ok(run_reader(&self.contents, location, &self.settings, arguments).await?)
+        Ok(run_reader(
+            &self.contents,
+            location,
+            ContentForm::Prepared,
+            &self.settings,
+            arguments,
+        )
+        .await?)
     }
 
     /// Writes the form of an image for models next to the original. Returns the upright width and height of the original.

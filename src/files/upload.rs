@@ -111,6 +111,7 @@ impl Files {
         let (media_type, container) = match detect(&beginning) {
             Detected::Image(media_type) => (media_type, None),
             Detected::Document(container) => (container.media_type(), Some(container)),
+            Detected::Data(media_type) => (media_type, None),
             Detected::MaybeText => {
                 let media_type = text_type(name);
                 let container = match text_check.is_text() {

@@ -4,9 +4,11 @@
 //! - [`sandbox`]: the command that starts a kernel in bubblewrap; [`folders`]: the folders of a session outside
 //! - [`helper`]: the process between the server and a kernel; [`wire`]: their lines; [`process`]: the server's side
 //! - [`session`]: the calls of one conversation; [`sessions`]: those of all
-//! - [`output`]: what a call shows; [`cell`]: a finished call for a notebook; [`frame`]: tables for a session
+//! - [`output`]: what a call shows; [`cell`]: a finished call for a notebook
+//! - [`frame`]: tables for a session; [`attached`]: files for it
 //! - [`tools`]: the model's tools
 
+mod attached;
 mod cell;
 mod environment;
 mod folders;
@@ -23,7 +25,7 @@ pub mod setup;
 mod tools;
 mod wire;
 
-use std::{process::ExitCode, sync::Arc, time::Duration};
+use std::{io, process::ExitCode, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use tokio::sync::watch;
@@ -36,9 +38,14 @@ pub use self::{
     tools::{ExecuteCode, JupyterNotebook},
 };
 use self::{
-    environment::Environment, frame::load_code, output::CodeError, session::SessionError, sessions::Sessions,
+    environment::Environment,
+    frame::load_code,
+    output::CodeError,
+    session::{Session, SessionError},
+    sessions::Sessions,
 };
 use crate::{
+    files::Files,
     protocol::{ConversationId, RunError, UserId},
     settings::{PythonSettings, Settings},
     tools::{
@@ -58,6 +65,7 @@ struct Inner {
     /// The Python, or the reason why there is none; `None` until that is known.
     environment: watch::Receiver<Option<Result<Environment, Arc<Missing>>>>,
     sessions: Sessions,
+    files: Files,
 }
 
 impl From<SessionError> for ToolError {
@@ -93,13 +101,14 @@ pub async fn check(settings: &Settings) -> Result<String, Missing> {
 
 impl Python {
     /// Looks for a Python in the background, and ends idle sessions.
-    pub fn start(settings: &Settings) -> Self {
+    pub fn start(settings: &Settings, files: Files) -> Self {
         let (sender, environment) = watch::channel(None);
         let folder = settings.server.data.join("python").join("sessions");
         let python = Self(Arc::new(Inner {
             settings: settings.python.clone(),
             environment,
             sessions: Sessions::new(folder, settings.python.clone()),
+            files,
         }));
         let settings = settings.clone();
         tokio::spawn(async move {
@@ -138,10 +147,38 @@ impl Python {
         }
     }
 
+    /// Returns the session of a call's conversation, with the files of its branch. It is started if there is none.
+    async fn session(&self, call: &ToolContext) -> Result<Session, ToolError> {
+        let session = self.0.sessions.get_or_start(call, || self.environment()).await?;
+        for (file, name) in session.missing_files(&call.files) {
+            let unreadable = |error: io::Error| {
+                ToolError(format!(
+                    "The file {} could not be given to Python: {error}.",
+                    file.name
+                ))
+            };
+            let stored = self.0.files.find(call.user_id, file.id).await.map_err(|error| {
+                tracing::error!(%error, "an attached file can't be read");
+                ToolError::unavailable()
+            })?;
+            // It was deleted meanwhile.
+            let Some(stored) = stored else { continue };
+            let path = session.path_of_file(&name).await.map_err(unreadable)?;
+            // Without a sandbox, a link could be written to.
+            let placed = self
+                .0
+                .files
+                .place_content(stored.location, path, self.is_sandboxed());
+            placed.await.map_err(unreadable)?;
+            session.link_file(file.id, name).await?;
+        }
+        Ok(session)
+    }
+
     /// Executes code in the session of a call's conversation, which is started if there is none. Dropping the future interrupts
     /// it.
     pub async fn execute(&self, call: &ToolContext, code: &str) -> Result<Output, ToolError> {
-        let session = self.0.sessions.get_or_start(call, || self.environment()).await?;
+        let session = self.session(call).await?;
         let report = |tail: &str| call.progress.report("output", tail, None);
         let output = session.execute(code, false, report).await?;
         if output.error.as_ref().is_none_or(CodeError::has_run) {
@@ -167,7 +204,7 @@ impl Python {
 
     /// Loads a table as a data frame into the session of a call's conversation. The name is valid.
     pub async fn load_frame(&self, call: &ToolContext, name: &str, frame: &Frame) -> Result<(), ToolError> {
-        let session = self.0.sessions.get_or_start(call, || self.environment()).await?;
+        let session = self.session(call).await?;
         let content = serde_json::to_vec(frame).map_err(ToolError::new)?;
         let given = session.give_file(content).await;
         let (path, _file) =

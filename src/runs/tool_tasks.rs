@@ -30,6 +30,8 @@ pub(super) struct ToolTasks {
     run: RunKey,
     /// The page that the user had open when they asked.
     page: Option<Arc<PageContext>>,
+    /// The files of the user's messages on the branch.
+    attached: Arc<[Attachment]>,
     journal: Journal,
     files: Files,
     /// Limits of stored tool results.
@@ -60,6 +62,7 @@ impl ToolTasks {
     pub fn new(
         run: RunKey,
         page: Option<Arc<PageContext>>,
+        attached: Arc<[Attachment]>,
         journal: Journal,
         files: Files,
         limits: Limits,
@@ -69,6 +72,7 @@ impl ToolTasks {
         Self {
             run,
             page,
+            attached,
             journal,
             files,
             limits,
@@ -87,7 +91,7 @@ impl ToolTasks {
             .as_ref()
             .map_or_else(|| name.clone(), |tool| tool.run_options().done_label.into_owned());
         let (run, journal, files) = (self.run, self.journal.clone(), self.files.clone());
-        let (limits, page) = (self.limits.clone(), self.page.clone());
+        let (limits, page, attached) = (self.limits.clone(), self.page.clone(), self.attached.clone());
         let reporter = self.reporter.clone();
         let usage = UsageMeter::default();
         let call = RunningCall {
@@ -120,6 +124,7 @@ impl ToolTasks {
                 run: run.message_id,
                 index,
                 page,
+                files: attached,
                 usage,
             };
             let report = |progress| {

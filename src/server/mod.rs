@@ -104,9 +104,15 @@ impl Server {
         let mcp = Arc::new(mcp::Servers::start(&settings.mcp, &secrets));
         let databases = Databases::new(&settings.databases, &settings.data);
         databases.check_in_background();
-        let python = Python::start(&settings);
+        let python = Python::start(&settings, files.clone());
         let parts = ServerParts {
-            data: Data::new(databases, &settings.data, python.clone(), storage.clone()),
+            data: Data::new(
+                databases,
+                &settings.data,
+                python.clone(),
+                files.clone(),
+                storage.clone(),
+            ),
             pubmed: pubmed::connect(&settings),
             settings,
             storage: storage.clone(),

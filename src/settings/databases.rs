@@ -11,6 +11,9 @@ use serde::Deserialize;
 
 use super::{Secret, SettingsError, strip_secrets};
 
+/// The name of the database with the tables of attached files.
+const RESERVED_NAME: &str = "files";
+
 /// The maximum length of a database's name.
 const MAX_NAME_BYTES: usize = 32;
 
@@ -77,6 +80,10 @@ pub enum DatabaseSettingsError {
         "the database name “{0}” must have 1 to {MAX_NAME_BYTES} letters, digits, - or _ (setting databases.name)"
     )]
     Name(String),
+    #[error(
+        "no database can have the name “files”, under which attached files are queried (setting databases.name)"
+    )]
+    ReservedName,
     #[error("two databases have the name “{0}” (setting databases.name): give each its own")]
     DuplicateName(String),
     #[error(
@@ -123,6 +130,9 @@ impl DatabaseSettings {
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
         if !(1..=MAX_NAME_BYTES).contains(&self.name.len()) || !self.name.bytes().all(is_part) {
             return Err(DatabaseSettingsError::Name(self.name.clone()));
+        }
+        if self.name.eq_ignore_ascii_case(RESERVED_NAME) {
+            return Err(DatabaseSettingsError::ReservedName);
         }
         let name = || self.name.clone();
         match self.parsed_url() {

@@ -7,7 +7,8 @@ use tokio::sync::watch;
 
 use super::StepId;
 use crate::protocol::{
-    ConversationId, Fraction, MessageId, PageContext, PageFields, RawJson, TokenTotals, ToolProgress, UserId,
+    Attachment, ConversationId, Fraction, MessageId, PageContext, PageFields, RawJson, TokenTotals,
+    ToolProgress, UserId,
 };
 
 /// The owner of a tool call, the page that they look at, the call's progress reporter and its use of models.
@@ -19,19 +20,27 @@ pub struct ToolContext {
     /// The call's number in the run.
     pub index: usize,
     pub(super) page: Option<Arc<PageContext>>,
+    /// The files of the user's messages on the branch, oldest first.
+    pub files: Arc<[Attachment]>,
     pub progress: ProgressReporter,
     pub usage: UsageMeter,
 }
 
 impl ToolContext {
     /// Returns the context of a call that is repeated for its effect on a session. Nobody is told its progress.
-    pub fn for_replay(user_id: UserId, conversation_id: ConversationId, step: StepId) -> Self {
+    pub fn for_replay(
+        user_id: UserId,
+        conversation_id: ConversationId,
+        step: StepId,
+        files: Arc<[Attachment]>,
+    ) -> Self {
         Self {
             user_id,
             conversation_id,
             run: step.run,
             index: step.call,
             page: None,
+            files,
             progress: ProgressReporter(watch::channel(None).0),
             usage: UsageMeter::default(),
         }
@@ -62,6 +71,8 @@ pub struct CallOrigin {
     pub index: usize,
     /// The page that the user had open when they asked.
     pub page: Option<Arc<PageContext>>,
+    /// The files of the user's messages on the branch, oldest first.
+    pub files: Arc<[Attachment]>,
     pub usage: UsageMeter,
 }
 

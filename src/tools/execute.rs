@@ -34,6 +34,7 @@ pub async fn execute(
         run,
         index,
         page,
+        files,
         usage,
     } = origin;
     let call = ToolContext {
@@ -42,6 +43,7 @@ pub async fn execute(
         run,
         index,
         page,
+        files,
         progress: ProgressReporter(sender),
         usage,
     };

@@ -133,6 +133,12 @@ pub trait Tool: Send + Sync + 'static {
 pub trait AnyTool: Send + Sync {
     fn spec(&self) -> &Arc<ToolSpec>;
 
+    /// Returns the name by which a page or a conversation asks for the tool: another one than the model's where a tool has
+    /// several forms.
+    fn offer_name(&self) -> &str {
+        &self.spec().name
+    }
+
     /// Returns the options of its calls.
     fn run_options(&self) -> ToolRunOptions;
 

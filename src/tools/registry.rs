@@ -173,7 +173,7 @@ impl ToolRegistry {
     /// Returns the tools offered on a page that names these tools: the global ones and the named
     /// ones.
     pub fn offer_with(&self, named: &[&str]) -> ToolOffer {
-        let is_named = |tool: &Arc<dyn AnyTool>| named.contains(&tool.spec().name.as_str());
+        let is_named = |tool: &Arc<dyn AnyTool>| named.contains(&tool.offer_name());
         let others = self.providers.iter().flat_map(|provider| provider.tools());
         let mut names = HashSet::new();
         let scoped_others = self.scoped_of_providers();

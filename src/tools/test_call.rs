@@ -14,6 +14,7 @@ pub fn call_by(user_id: UserId) -> (ToolContext, watch::Receiver<Option<ToolProg
         run: MessageId::new(),
         index: 0,
         page: None,
+        files: [].into(),
         progress: ProgressReporter(sender),
         usage: UsageMeter::default(),
     };

@@ -49,6 +49,7 @@ async fn parses_the_arguments_of_a_call_once() {
         conversation_id,
         run,
         page: None,
+        files: [].into(),
         usage: UsageMeter::default(),
     };
     let result = execute(tool.clone(), input, origin, |_| ()).await;

@@ -17,6 +17,7 @@ use self::{
 };
 use super::Data;
 use crate::{
+    databases::FILES,
     model::ToolSpec,
     python::JupyterNotebook,
     tools::{AnyTool, Tool, any_tool_with},
@@ -41,48 +42,116 @@ pub(super) static NAMES: [&str; 5] = [
 ];
 
 /// The use of the data frame, for the model.
-const FRAME_HINT: &str = " Give df_name to compute with the rows in jupyter_notebook, or to plot them.";
+const FRAME_HINT: &str = " Give df_name to compute with the rows in Python, or to plot them.";
 
-/// Returns all tools; none if no database is configured.
-pub(super) fn all_tools(data: &Data) -> Vec<Arc<dyn AnyTool>> {
-    if data.0.databases.all().is_empty() {
-        return Vec::new();
+/// The names of the tables of files, for the model.
+const FILES_HINT: &str = " files has the tables of the files that the person attached. A table is named like its file, in lower case without \
+     the ending, with _ for all but letters and digits: sales_2024 for “Sales 2024.csv”. Of a workbook with several sheets, \
+     each is one: book_sheet1.";
+
+/// The forms of `sql_query` by the databases that it queries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SqlForm {
+    /// Those of the settings.
+    Configured,
+    /// The tables of attached files.
+    Files,
+    Both,
+}
+
+impl SqlForm {
+    /// The name by which pages and conversations ask for it.
+    fn offer_name(self) -> &'static str {
+        match self {
+            Self::Configured => SqlQuery::NAME,
+            Self::Files => "sql_query of files",
+            Self::Both => "sql_query of all",
+        }
     }
-    let adapt = |spec: &mut ToolSpec| adapt_spec(data, spec);
+
+    fn queries_files(self) -> bool {
+        self != Self::Configured
+    }
+}
+
+/// Returns the named tools with the form of `sql_query` that also queries the tables of attached files.
+pub fn with_file_tables(mut named: Vec<&'static str>) -> Vec<&'static str> {
+    match named.iter_mut().find(|name| **name == SqlQuery::NAME) {
+        Some(name) => *name = SqlForm::Both.offer_name(),
+        None => named.push(SqlForm::Files.offer_name()),
+    }
+    named
+}
+
+/// Returns the tools of the page *Data*, and the forms of `sql_query` for conversations with files.
+pub(super) fn page_tools(data: &Data) -> Vec<Arc<dyn AnyTool>> {
+    let files = sql_query(data, SqlForm::Files);
+    match data.0.databases.all().is_empty() {
+        true => vec![files],
+        false => {
+            let mut tools = database_tools(data, SqlForm::Configured);
+            tools.extend([sql_query(data, SqlForm::Both), files]);
+            tools
+        }
+    }
+}
+
+/// Returns the tools for all pages; none if no database is configured. Their form is the same with and without files.
+pub(super) fn global_tools(data: &Data) -> Vec<Arc<dyn AnyTool>> {
+    match data.0.databases.all().is_empty() {
+        true => Vec::new(),
+        false => database_tools(data, SqlForm::Both),
+    }
+}
+
+fn database_tools(data: &Data, form: SqlForm) -> Vec<Arc<dyn AnyTool>> {
+    let adapt = |spec: &mut ToolSpec| adapt_spec(data, SqlForm::Configured, spec);
     vec![
         any_tool_with(SubjectOverview(data.clone()), adapt),
         any_tool_with(TableDocs(data.clone()), adapt),
         any_tool_with(ViewColumnValues(data.clone()), adapt),
-        Arc::new(SessionChoice {
-            python: data.0.python.clone(),
-            with_session: any_tool_with(SqlQuery(data.clone()), |spec| {
-                adapt_spec(data, spec);
-                spec.description.push_str(FRAME_HINT);
-            }),
-            without: any_tool_with(SqlQuery(data.clone()), |spec| {
-                adapt_spec(data, spec);
-                remove_fields(spec, &["df_name"]);
-            }),
-        }),
+        sql_query(data, form),
     ]
+}
+
+fn sql_query(data: &Data, form: SqlForm) -> Arc<dyn AnyTool> {
+    let tool = || SqlQuery {
+        data: data.clone(),
+        form,
+    };
+    Arc::new(SessionChoice {
+        offer_name: form.offer_name(),
+        python: data.0.python.clone(),
+        with_session: any_tool_with(tool(), |spec| {
+            adapt_spec(data, form, spec);
+            spec.description.push_str(FRAME_HINT);
+        }),
+        without: any_tool_with(tool(), |spec| {
+            adapt_spec(data, form, spec);
+            remove_fields(spec, &["df_name"]);
+        }),
+    })
 }
 
 /// Adapts a tool's description to the databases: it names them, and with a single one there is no field for
 /// it.
-fn adapt_spec(data: &Data, spec: &mut ToolSpec) {
-    let databases = data.0.databases.all();
-    let names: Vec<String> = databases
-        .iter()
-        .map(|database| format!("{} ({})", database.name(), database.dialect().name()))
-        .collect();
-    let word = if databases.len() == 1 {
-        "database"
-    } else {
-        "databases"
-    };
+fn adapt_spec(data: &Data, form: SqlForm, spec: &mut ToolSpec) {
+    let mut names: Vec<String> = Vec::new();
+    if form != SqlForm::Files {
+        let databases = data.0.databases.all().iter();
+        names
+            .extend(databases.map(|database| format!("{} ({})", database.name(), database.dialect().name())));
+    }
+    if form.queries_files() {
+        names.push(format!("{FILES} (SQLite)"));
+    }
+    let word = if names.len() == 1 { "database" } else { "databases" };
     spec.description
         .push_str(&format!(" The {word}: {}.", names.join(", ")));
-    if databases.len() == 1 {
+    if form.queries_files() {
+        spec.description.push_str(FILES_HINT);
+    }
+    if names.len() == 1 {
         remove_fields(spec, &["database"]);
     }
 }

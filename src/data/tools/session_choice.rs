@@ -12,6 +12,8 @@ use crate::{
 
 /// The form for the present state of Python, which is known some time after the start.
 pub struct SessionChoice {
+    /// The name by which pages and conversations ask for it.
+    pub offer_name: &'static str,
     pub python: Python,
     pub with_session: Arc<dyn AnyTool>,
     pub without: Arc<dyn AnyTool>,
@@ -30,6 +32,10 @@ impl SessionChoice {
 impl AnyTool for SessionChoice {
     fn spec(&self) -> &Arc<ToolSpec> {
         self.chosen().spec()
+    }
+
+    fn offer_name(&self) -> &str {
+        self.offer_name
     }
 
     fn run_options(&self) -> ToolRunOptions {

@@ -6,9 +6,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::{Data, texts};
+use super::{
+    super::{Data, texts},
+    SqlForm,
+};
 use crate::{
-    databases::{Cell, QueryResult, ResultColumn},
+    databases::{Cell, Database, FILES, QueryResult, ResultColumn},
+    files::has_tables,
     python::{self, ColumnType, Frame},
     text::single_line,
     tools::{FinishedCall, NewPayload, ReplayedCall, Tool, ToolContext, ToolError, ToolResult},
@@ -17,7 +21,11 @@ use crate::{
 /// The maximum length of a table's title, in characters.
 const MAX_TITLE_CHARS: usize = 70;
 
-pub struct SqlQuery(pub Data);
+pub struct SqlQuery {
+    pub data: Data,
+    /// The databases that it may query.
+    pub form: SqlForm,
+}
 
 #[derive(Deserialize, JsonSchema)]
 pub struct SqlQueryInput {
@@ -41,7 +49,7 @@ impl Tool for SqlQuery {
 
     fn timeout(&self) -> Duration {
         // Waiting for a place, the query, and the rows; then the data frame.
-        self.0.0.settings.query_timeout * 2 + Self::TIMEOUT + self.0.0.python.call_timeout()
+        self.data.0.settings.query_timeout * 2 + Self::TIMEOUT + self.data.0.python.call_timeout()
     }
 
     fn detail(&self, input: &SqlQueryInput) -> Option<String> {
@@ -58,12 +66,12 @@ impl Tool for SqlQuery {
     }
 
     async fn run(&self, input: SqlQueryInput, call: ToolContext) -> Result<ToolResult, ToolError> {
-        let Self(data) = self;
+        let data = &self.data;
         let frame_name = input.frame_name();
         if let Some(name) = frame_name {
             check_frame(data, name)?;
         }
-        let database = data.database(input.database.as_deref())?;
+        let database = self.database(&input, &call).await?;
         let result = database.query(&input.query).await.map_err(ToolError::new)?;
         let text = output_text(&result, frame_name, data.0.settings.model_rows);
         let table = match frame_name {
@@ -90,7 +98,7 @@ impl Tool for SqlQuery {
         finished: FinishedCall,
         call: ToolContext,
     ) -> Result<ReplayedCall, ToolError> {
-        let Self(data) = self;
+        let data = &self.data;
         let Some(name) = input.frame_name() else {
             return Ok(ReplayedCall::default());
         };
@@ -99,8 +107,7 @@ impl Tool for SqlQuery {
             Some(frame) => frame,
             // The table was too large to be stored, or is gone.
             None => {
-                let database = data.database(input.database.as_deref())?;
-                let result = database.query(&input.query).await.map_err(ToolError::new)?;
+                let result = self.query_again(&input, &call).await?;
                 let text = output_text(&result, Some(name), data.0.settings.model_rows);
                 if !is_beginning(&finished.output, &text) {
                     difference = Some(format!(
@@ -123,6 +130,35 @@ impl SqlQueryInput {
 }
 
 impl SqlQuery {
+    /// Returns the database of a call.
+    async fn database(&self, input: &SqlQueryInput, call: &ToolContext) -> Result<Database, ToolError> {
+        let name = input.database.as_deref().filter(|name| !name.is_empty());
+        if self.form == SqlForm::Files || name == Some(FILES) {
+            return Ok(self.data.file_database(call).await?);
+        }
+        if self.form == SqlForm::Both && name.is_none() && call.files.iter().any(has_tables) {
+            return Err(self.data.database_missing().into());
+        }
+        Ok(self.data.database(name)?.clone())
+    }
+
+    /// Runs the query of a finished call again.
+    async fn query_again(&self, input: &SqlQueryInput, call: &ToolContext) -> Result<QueryResult, ToolError> {
+        let query = async |database: Database| database.query(&input.query).await.map_err(ToolError::new);
+        let result = match self.database(input, call).await {
+            Ok(database) => query(database).await,
+            Err(error) => Err(error),
+        };
+        // The call may have come from a form of the tool that queries files only.
+        let may_be_of_files = input.database.as_deref().is_none_or(str::is_empty);
+        match result {
+            Err(_) if may_be_of_files && call.files.iter().any(has_tables) => {
+                query(self.data.file_database(call).await?).await
+            }
+            result => result,
+        }
+    }
+
     /// Returns the rows that a finished call has stored.
     async fn stored_frame(
         &self,
@@ -132,7 +168,7 @@ impl SqlQuery {
         let Some(id) = &finished.payload_id else {
             return Ok(None);
         };
-        let storage = &self.0.0.storage;
+        let storage = &self.data.0.storage;
         let payload = storage.payload(call.user_id, call.conversation_id, id).await;
         let payload = payload.map_err(|error| {
             tracing::error!(%error, "the stored rows of a query can't be read");

@@ -9,9 +9,9 @@ use super::{
     unavailable,
 };
 
-/// Tables and views, without those of SQLite itself and of virtual tables.
-const TABLES: &str = "SELECT name, type = 'view' FROM pragma_table_list \
-     WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
+/// Tables and views, without those of SQLite itself and of virtual tables. Tables of files are temporary views, and alone.
+const TABLES: &str = "SELECT name, type = 'view' AND schema = 'main' FROM pragma_table_list \
+     WHERE schema = iif(EXISTS (SELECT 1 FROM temp.sqlite_schema), 'temp', 'main') AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
      ORDER BY name COLLATE NOCASE LIMIT ?1";
 
 const COLUMNS: &str = "SELECT name, type, \"notnull\", pk FROM pragma_table_xinfo(?1) WHERE hidden <> 1";

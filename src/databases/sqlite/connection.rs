@@ -1,12 +1,14 @@
 //! A connection that can only read.
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig, limits::Limit};
 
 use super::{
     super::{QueryError, limits::QueryLimits},
+    Source,
     authorizer::{authorize_catalogue, authorize_query},
+    file_tables,
     stop::StopSignal,
     unavailable,
 };
@@ -40,29 +42,36 @@ pub enum ConnectionPurpose {
     Catalogue,
 }
 
-/// Opens the file read-only, with limits, and with the authorizer in place.
+/// Opens the files read-only, with limits, and with the authorizer in place.
 pub fn open(
-    path: &Path,
+    source: &Source,
     purpose: ConnectionPurpose,
     limits: &QueryLimits,
     stop: StopSignal,
 ) -> Result<Connection, QueryError> {
-    open_limited(path, purpose, limits, stop).map_err(|error| unavailable(&error))
+    open_limited(source, purpose, limits, stop).map_err(|error| unavailable(&error))
 }
 
 fn open_limited(
-    path: &Path,
+    source: &Source,
     purpose: ConnectionPurpose,
     limits: &QueryLimits,
     stop: StopSignal,
 ) -> rusqlite::Result<Connection> {
     // Without SQLITE_OPEN_URI, so that no parameter of the name changes the mode.
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
+    let connection = match source {
+        Source::Database(path) => Connection::open_with_flags(path, flags)?,
+        Source::Tables(files) => Connection::open_with_flags(file_tables::first_path(files), flags)?,
+    };
     connection.busy_timeout(LOCK_TIMEOUT)?;
-    // Sorting stays in memory, where it is limited, instead of filling a disk.
+    // Sorting stays in memory, where it is limited, instead of filling a disk. Views of files are there too.
+    connection.execute_batch("PRAGMA temp_store = MEMORY")?;
+    if let Source::Tables(files) = source {
+        file_tables::create_views(&connection, files, limits.columns)?;
+    }
     connection.execute_batch(&format!(
-        "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -{CACHE_KIB}; \
+        "PRAGMA query_only = ON; PRAGMA cache_size = -{CACHE_KIB}; \
          PRAGMA mmap_size = 0; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON"
     ))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;

@@ -6,6 +6,7 @@
 mod authorizer;
 mod catalogue;
 mod connection;
+mod file_tables;
 mod memory;
 mod query;
 mod stop;
@@ -15,6 +16,7 @@ use std::{path::PathBuf, sync::Arc};
 use async_trait::async_trait;
 use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
 
+pub use self::file_tables::TableFile;
 use self::{
     connection::ConnectionPurpose,
     stop::{QueryGuard, StopSignal},
@@ -25,19 +27,36 @@ use super::{
     limits::QueryLimits,
 };
 
-/// A file of SQLite.
+/// A file of SQLite, or the tables of several.
 pub struct SqliteBackend {
-    path: PathBuf,
+    source: Arc<Source>,
     /// The threads that may still start. One counts until its query has really ended: SQLite can't stop in the
     /// middle of a function.
     threads: Arc<Semaphore>,
 }
 
+/// The files that a backend reads.
+enum Source {
+    Database(PathBuf),
+    /// Files whose tables are shown as the tables of one database.
+    Tables(Vec<TableFile>),
+}
+
 impl SqliteBackend {
     pub fn new(path: PathBuf, max_threads: usize) -> Self {
         Self {
-            path,
+            source: Arc::new(Source::Database(path)),
             threads: Arc::new(Semaphore::new(max_threads)),
+        }
+    }
+
+    /// Returns the tables of several files as one database.
+    pub fn of_files(mut files: Vec<TableFile>, threads: Arc<Semaphore>) -> Self {
+        let older = files.len().saturating_sub(TableFile::MAX_COUNT);
+        files.drain(..older);
+        Self {
+            source: Arc::new(Source::Tables(files)),
+            threads,
         }
     }
 
@@ -54,10 +73,10 @@ impl SqliteBackend {
         };
         let stop = StopSignal::new(limits);
         let _guard = QueryGuard(stop.clone());
-        let (path, limits) = (self.path.clone(), *limits);
+        let (source, limits) = (Arc::clone(&self.source), *limits);
         let done = spawn_blocking(move || {
             let _thread = thread;
-            let connection = connection::open(&path, purpose, &limits, stop.clone())?;
+            let connection = connection::open(&source, purpose, &limits, stop.clone())?;
             run(&connection, &limits).map_err(|error| stop.reason(&limits).unwrap_or(error))
         });
         done.await.unwrap_or_else(|error| {

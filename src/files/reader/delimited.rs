@@ -4,7 +4,7 @@ use csv::{ByteRecord, ReaderBuilder};
 
 use super::{
     document::{Document, PreviewLimits},
-    table::{CellKind, TableBuilder},
+    table::{CellKind, TableBuilder, TableSink},
     text,
 };
 use crate::protocol::FilePreview;
@@ -18,37 +18,13 @@ const GUESSED_LINES: usize = 20;
 /// The separators. Of two that fit equally well, the first one separates: commas are in texts and numbers too.
 const SEPARATORS: [u8; 4] = [b'\t', b';', b',', b'|'];
 
-/// Reads a table whose values are separated by a character.
+/// Reads the preview of a table whose values are separated by a character.
 pub fn read(data: &[u8], limits: PreviewLimits) -> Document {
     let Some(decoded) = text::decode(data) else {
         return Document::UNUSABLE;
     };
-    let separator = guess_separator(&decoded);
-    let mut reader = ReaderBuilder::new()
-        .delimiter(separator)
-        .flexible(true)
-        .has_headers(false)
-        .from_reader(decoded.as_bytes());
     let mut table = TableBuilder::new("", limits);
-    let mut record = ByteRecord::new();
-    let mut has_more = false;
-    loop {
-        match reader.read_byte_record(&mut record) {
-            Ok(true) => {
-                let cells: Vec<(CellKind, &str)> = record
-                    .iter()
-                    .map(|cell| std::str::from_utf8(cell).unwrap_or_default())
-                    .map(|cell| (kind_of(cell, separator), cell))
-                    .collect();
-                table.push_row(&cells);
-            }
-            Ok(false) => break,
-            Err(_) => {
-                has_more = true;
-                break;
-            }
-        }
-    }
+    let (separator, has_more) = for_each_row(&decoded, |cells| table.push_row(cells));
     let media_type = match separator {
         b'\t' => "text/tab-separated-values",
         _ => "text/csv",
@@ -60,6 +36,42 @@ pub fn read(data: &[u8], limits: PreviewLimits) -> Document {
             ..FilePreview::default()
         }),
     )
+}
+
+/// Reads the rows of such a table. Returns `false` if it is no text.
+pub fn read_rows(data: &[u8], sink: &mut dyn TableSink) -> bool {
+    let Some(decoded) = text::decode(data) else {
+        return false;
+    };
+    sink.start_table("");
+    let (_, has_more) = for_each_row(&decoded, |cells| sink.push_row(cells));
+    sink.end_table(has_more);
+    true
+}
+
+/// Passes on the rows. Returns the separator, and `true` if there are more rows, which can't be read.
+fn for_each_row(text: &str, mut push: impl FnMut(&[(CellKind, &str)])) -> (u8, bool) {
+    let separator = guess_separator(text);
+    let mut reader = ReaderBuilder::new()
+        .delimiter(separator)
+        .flexible(true)
+        .has_headers(false)
+        .from_reader(text.as_bytes());
+    let mut record = ByteRecord::new();
+    loop {
+        match reader.read_byte_record(&mut record) {
+            Ok(true) => {
+                let cells: Vec<(CellKind, &str)> = record
+                    .iter()
+                    .map(|cell| std::str::from_utf8(cell).unwrap_or_default())
+                    .map(|cell| (kind_of(cell, separator), cell))
+                    .collect();
+                push(&cells);
+            }
+            Ok(false) => return (separator, false),
+            Err(_) => return (separator, true),
+        }
+    }
 }
 
 /// Returns the separator that most of the first lines have the same number of times.

@@ -210,7 +210,7 @@ fn read(container: Container, data: Vec<u8>, limits: PreviewLimits, pages: &Read
     match container {
         Container::Pdf => Document::new(crate::files::PDF, pdf::read(data, limits.bytes, pages)),
         Container::Zip => office::read_zip(data, limits),
-        Container::Ole => office::read_ole(data, limits),
+        Container::Ole => office::read_ole(&data, limits),
         Container::Table => delimited::read(&data, limits),
         Container::Notebook => notebook::read(&data, limits.bytes),
         Container::Text => text::read(&data, limits.bytes),

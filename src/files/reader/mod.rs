@@ -1,5 +1,5 @@
-//! The process that reads one file of any origin, with limits on memory and time: an [`image`], or a [`document`], whose form
-//! for models it writes. Parlor runs itself for it, with a subcommand.
+//! The process that reads one file of any origin, with limits on memory and time: an [`image`] or a [`document`], whose form
+//! for models it writes, or the rows of [`tables`]. Parlor runs itself for it, with a subcommand.
 //!
 //! A reader may panic, and memory may not suffice: that ends this process only.
 
@@ -16,6 +16,7 @@ mod office;
 mod pdf;
 mod slides;
 mod table;
+pub mod tables;
 mod text;
 mod workbook;
 

@@ -22,7 +22,7 @@ pub type Archive = ZipArchive<Cursor<Vec<u8>>>;
 const ENCRYPTED_PACKAGE: &str = "EncryptedPackage";
 
 /// Reads a container of the form before 2007. Documents with a password have it too.
-pub fn read_ole(data: Vec<u8>, limits: PreviewLimits) -> Document {
+pub fn read_ole(data: &[u8], limits: PreviewLimits) -> Document {
     let name: Vec<u8> = ENCRYPTED_PACKAGE
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
@@ -47,7 +47,7 @@ pub fn read_zip(data: Vec<u8>, limits: PreviewLimits) -> Document {
     let has = |archive: &Archive, name: &str| archive.index_for_name(name).is_some();
     let workbook = |kind, media_type, archive: Archive| {
         let data = archive.into_inner().into_inner();
-        Document::new(media_type, workbook::read(kind, data, limits))
+        Document::new(media_type, workbook::read(kind, &data, limits))
     };
     if has(&archive, "xl/workbook.xml") {
         return workbook(WorkbookKind::Xlsx, XLSX, archive);

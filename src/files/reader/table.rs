@@ -47,6 +47,23 @@ impl CellKind {
     }
 }
 
+/// Receives the rows of tables, one table after the other.
+pub trait TableSink {
+    fn start_table(&mut self, name: &str);
+
+    fn push_row(&mut self, cells: &[(CellKind, &str)]);
+
+    /// Ends the table. `has_more` says that it has rows that could not be read.
+    fn end_table(&mut self, has_more: bool);
+}
+
+/// Returns `true` if a table's first row with content is its heading: all of its cells are texts.
+pub fn is_heading(cells: &[(CellKind, &str)]) -> bool {
+    cells
+        .iter()
+        .all(|(kind, _)| matches!(kind, CellKind::Text | CellKind::Empty))
+}
+
 /// Makes the preview of a table from its rows.
 pub struct TableBuilder {
     name: String,
@@ -90,9 +107,7 @@ impl TableBuilder {
             texts.collect()
         };
         if self.heading.is_none() {
-            let is_heading = shown
-                .iter()
-                .all(|(kind, _)| matches!(kind, CellKind::Text | CellKind::Empty));
+            let is_heading = is_heading(shown);
             let heading = if is_heading { texts() } else { Vec::new() };
             self.bytes += heading.iter().map(String::len).sum::<usize>() + shown.len() * COLUMN_BYTES;
             self.heading = Some(heading);

@@ -1,4 +1,4 @@
-//! Previews of workbooks. Excel's current form is read cell by cell; the others have to be read as a whole.
+//! Rows and previews of workbooks. Excel's current form is read cell by cell; the others have to be read as a whole.
 
 use std::io::Cursor;
 
@@ -9,11 +9,11 @@ use calamine::{
 
 use super::{
     document::PreviewLimits,
-    table::{CellKind, TableBuilder},
+    table::{CellKind, TableBuilder, TableSink},
 };
 use crate::protocol::{FilePreview, FileProblem, file_preview::TablePreview};
 
-/// The maximum number of sheets in a preview.
+/// The maximum number of sheets that are read.
 const MAX_SHEETS: usize = 20;
 
 /// The number of cells after which no more rows of a workbook are counted.
@@ -28,27 +28,51 @@ pub enum WorkbookKind {
     Ods,
 }
 
-type WorkbookBytes = Cursor<Vec<u8>>;
+/// The bytes of a workbook, which are read at any place.
+type WorkbookBytes<'a> = Cursor<&'a [u8]>;
 
-/// Reads a workbook.
-pub fn read(kind: WorkbookKind, data: Vec<u8>, limits: PreviewLimits) -> Result<FilePreview, FileProblem> {
+/// Reads the preview of a workbook.
+pub fn read(kind: WorkbookKind, data: &[u8], limits: PreviewLimits) -> Result<FilePreview, FileProblem> {
+    let mut previews = SheetPreviews::new(limits);
+    let omitted_tables = read_rows(kind, data, &mut previews)?;
+    if previews.tables.is_empty() {
+        return Err(FileProblem::Damaged);
+    }
+    Ok(FilePreview {
+        text: String::new(),
+        tables: previews.tables,
+        omitted_tables,
+    })
+}
+
+/// Reads the rows of the first sheets of a workbook. Returns the number of the other sheets.
+pub fn read_rows(kind: WorkbookKind, data: &[u8], sink: &mut dyn TableSink) -> Result<usize, FileProblem> {
     let data = Cursor::new(data);
     match kind {
-        WorkbookKind::Xlsx => read_xlsx(data, limits),
+        WorkbookKind::Xlsx => read_xlsx(data, sink),
         WorkbookKind::Xlsb => {
             let book = open_workbook_from_rs::<Xlsb<_>, _>(data);
             let is_encrypted = |error: &XlsbError| matches!(error, XlsbError::Password);
-            read_ranges(book.map_err(|error| problem(is_encrypted(&error)))?, limits)
+            Ok(read_ranges(
+                book.map_err(|error| problem(is_encrypted(&error)))?,
+                sink,
+            ))
         }
         WorkbookKind::Xls => {
             let book = open_workbook_from_rs::<Xls<_>, _>(data);
             let is_encrypted = |error: &XlsError| matches!(error, XlsError::Password);
-            read_ranges(book.map_err(|error| problem(is_encrypted(&error)))?, limits)
+            Ok(read_ranges(
+                book.map_err(|error| problem(is_encrypted(&error)))?,
+                sink,
+            ))
         }
         WorkbookKind::Ods => {
             let book = open_workbook_from_rs::<Ods<_>, _>(data);
             let is_encrypted = |error: &OdsError| matches!(error, OdsError::Password);
-            read_ranges(book.map_err(|error| problem(is_encrypted(&error)))?, limits)
+            Ok(read_ranges(
+                book.map_err(|error| problem(is_encrypted(&error)))?,
+                sink,
+            ))
         }
     }
 }
@@ -60,28 +84,25 @@ fn problem(is_encrypted: bool) -> FileProblem {
     }
 }
 
-fn read_xlsx(data: WorkbookBytes, limits: PreviewLimits) -> Result<FilePreview, FileProblem> {
+fn read_xlsx(data: WorkbookBytes<'_>, sink: &mut dyn TableSink) -> Result<usize, FileProblem> {
     let mut book = open_workbook_from_rs::<Xlsx<_>, _>(data)
         .map_err(|error| problem(matches!(error, XlsxError::Password)))?;
     let names = sheet_names(&book);
-    let mut sheets = Sheets::new(&names, limits);
     let mut left = MAX_CELLS;
     for name in names.iter().take(MAX_SHEETS) {
-        let mut table = sheets.start(name);
-        match read_xlsx_sheet(&mut book, name, &mut table, &mut left) {
-            Ok(has_more) => sheets.push(table, has_more),
-            // The other sheets may be readable.
-            Err(_) => sheets.push(table, true),
-        }
+        sink.start_table(name);
+        // If one can't be read, the other sheets may be readable.
+        let has_more = read_xlsx_sheet(&mut book, name, sink, &mut left).unwrap_or(true);
+        sink.end_table(has_more);
     }
-    sheets.finish()
+    Ok(names.len().saturating_sub(MAX_SHEETS))
 }
 
-/// Adds the rows of a sheet. Returns true if there are more.
+/// Reads the rows of a sheet. Returns true if there are more.
 fn read_xlsx_sheet(
-    book: &mut Xlsx<WorkbookBytes>,
+    book: &mut Xlsx<WorkbookBytes<'_>>,
     name: &str,
-    table: &mut TableBuilder,
+    sink: &mut dyn TableSink,
     left: &mut usize,
 ) -> Result<bool, XlsxError> {
     let mut reader = book.worksheet_cells_reader(name)?;
@@ -90,7 +111,7 @@ fn read_xlsx_sheet(
     while let Some(cell) = reader.next_cell()? {
         let (at, column) = cell.get_position();
         if row_index != Some(at) {
-            push_owned_row(table, &row);
+            push_owned_row(sink, &row);
             row.clear();
             row_index = Some(at);
         }
@@ -111,80 +132,72 @@ fn read_xlsx_sheet(
             }
         }
     }
-    push_owned_row(table, &row);
+    push_owned_row(sink, &row);
     Ok(false)
 }
 
 /// The last column of Excel.
 const MAX_COLUMN: usize = 16_384;
 
-fn push_owned_row(table: &mut TableBuilder, row: &[(CellKind, String)]) {
+fn push_owned_row(sink: &mut dyn TableSink, row: &[(CellKind, String)]) {
     if !row.is_empty() {
         let cells: Vec<(CellKind, &str)> = row.iter().map(|(kind, text)| (*kind, &**text)).collect();
-        table.push_row(&cells);
+        sink.push_row(&cells);
     }
 }
 
-fn read_ranges<B: Reader<WorkbookBytes>>(
-    mut book: B,
-    limits: PreviewLimits,
-) -> Result<FilePreview, FileProblem> {
+fn read_ranges<'a, B: Reader<WorkbookBytes<'a>>>(mut book: B, sink: &mut dyn TableSink) -> usize {
     let names = sheet_names(&book);
-    let mut sheets = Sheets::new(&names, limits);
     for name in names.iter().take(MAX_SHEETS) {
-        let mut table = sheets.start(name);
+        sink.start_table(name);
         let range: Result<Range<Data>, _> = book.worksheet_range(name);
         let is_read = range.is_ok();
         for row in range.unwrap_or_default().rows() {
             let cells: Vec<(CellKind, String)> = row.iter().map(|cell| read_value(&as_ref(cell))).collect();
-            push_owned_row(&mut table, &cells);
+            push_owned_row(sink, &cells);
         }
-        sheets.push(table, !is_read);
+        sink.end_table(!is_read);
     }
-    sheets.finish()
+    names.len().saturating_sub(MAX_SHEETS)
 }
 
 /// Returns the names of the sheets that are tables.
-fn sheet_names<B: Reader<WorkbookBytes>>(book: &B) -> Vec<String> {
+fn sheet_names<'a, B: Reader<WorkbookBytes<'a>>>(book: &B) -> Vec<String> {
     let sheets = book.sheets_metadata().iter();
     let tables = sheets.filter(|sheet| sheet.typ == SheetType::WorkSheet);
     tables.map(|sheet| sheet.name.clone()).collect()
 }
 
 /// The previews of the sheets so far, which share the limit of bytes.
-struct Sheets {
+struct SheetPreviews {
     limits: PreviewLimits,
+    current: TableBuilder,
     tables: Vec<TablePreview>,
-    omitted: usize,
 }
 
-impl Sheets {
-    fn new(names: &[String], limits: PreviewLimits) -> Self {
+impl SheetPreviews {
+    fn new(limits: PreviewLimits) -> Self {
         Self {
             limits,
+            current: TableBuilder::new("", limits),
             tables: Vec::new(),
-            omitted: names.len().saturating_sub(MAX_SHEETS),
         }
     }
+}
 
-    fn start(&self, name: &str) -> TableBuilder {
-        TableBuilder::new(name, self.limits)
+impl TableSink for SheetPreviews {
+    fn start_table(&mut self, name: &str) {
+        self.current = TableBuilder::new(name, self.limits);
     }
 
-    fn push(&mut self, table: TableBuilder, has_more: bool) {
+    fn push_row(&mut self, cells: &[(CellKind, &str)]) {
+        self.current.push_row(cells);
+    }
+
+    fn end_table(&mut self, has_more: bool) {
+        let table = std::mem::replace(&mut self.current, TableBuilder::new("", self.limits));
         self.limits.bytes = self.limits.bytes.saturating_sub(table.bytes());
         self.tables.push(table.build(has_more));
-    }
-
-    fn finish(self) -> Result<FilePreview, FileProblem> {
-        if self.tables.is_empty() {
-            return Err(FileProblem::Damaged);
-        }
-        Ok(FilePreview {
-            text: String::new(),
-            tables: self.tables,
-            omitted_tables: self.omitted,
-        })
     }
 }
 

@@ -13,9 +13,21 @@ use tokio::{
 
 use self::task::Task;
 use super::{
-    environment::Environment, folders::Folders, output::Output, process::HelperProcess, sandbox, wire::Report,
+    attached::{AttachedFiles, link_code},
+    environment::Environment,
+    folders::Folders,
+    output::Output,
+    process::HelperProcess,
+    sandbox,
+    wire::Report,
 };
-use crate::settings::PythonSettings;
+use crate::{
+    protocol::{Attachment, AttachmentId},
+    settings::PythonSettings,
+};
+
+/// The folder of attached files among those that the server gives to a session.
+const ATTACHED_FOLDER: &str = "attached";
 
 /// The first code of a session.
 const PREPARE: &str = include_str!("../prepare.py");
@@ -45,6 +57,7 @@ struct State {
     /// The number of calls that wait or run.
     open_calls: usize,
     next_file: u64,
+    files: AttachedFiles,
 }
 
 /// A call for the session's task. It is interrupted when its receiver is dropped.
@@ -110,6 +123,7 @@ impl Session {
                 ended: None,
                 open_calls: 0,
                 next_file: 0,
+                files: AttachedFiles::default(),
             }),
         });
         let task = Task {
@@ -186,6 +200,33 @@ impl Session {
         let guard = GivenFile(path.clone());
         tokio::fs::write(&path, content).await?;
         Ok((self.shared.visible_data.join(name), guard))
+    }
+
+    /// Returns those of the files that the session does not have yet, with their names for it.
+    pub fn missing_files<'a>(&self, files: &'a [Attachment]) -> Vec<(&'a Attachment, String)> {
+        self.shared.state.lock().files.missing(files)
+    }
+
+    /// Returns the path at which the content of a file is to be placed.
+    pub async fn path_of_file(&self, name: &str) -> io::Result<PathBuf> {
+        let folder = self.shared.data.join(ATTACHED_FOLDER);
+        tokio::fs::create_dir_all(&folder).await?;
+        Ok(folder.join(name))
+    }
+
+    /// Links a file that was placed into the folder in which the session works.
+    pub async fn link_file(&self, id: AttachmentId, name: String) -> Result<(), SessionError> {
+        let folder = self.shared.visible_data.join(ATTACHED_FOLDER);
+        let code = link_code(&folder, std::slice::from_ref(&name));
+        let output = self.execute(&code, true, |_| {}).await?;
+        if let Some(error) = output.error {
+            tracing::warn!(
+                "an attached file can't be linked in a Python session: {}",
+                error.summary()
+            );
+        }
+        self.shared.state.lock().files.add(id, name);
+        Ok(())
     }
 
     /// Returns `true` if it takes calls.

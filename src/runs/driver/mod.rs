@@ -33,7 +33,7 @@ use crate::{
     journal::JournalError,
     model::{ModelEvent, ModelRequest},
     pages::Prompt,
-    protocol::{AssistantMessage, EventBody, Message, MessageId, PlacedProviderData},
+    protocol::{AssistantMessage, Attachment, EventBody, Message, MessageId, PlacedProviderData},
     storage::{Change, RunKey, StorageErrorKind},
 };
 
@@ -62,6 +62,8 @@ struct Driver<'a> {
     page_payloads: Arc<PagePayloads>,
     /// The messages that lead to the run, oldest first.
     history: Arc<[Message]>,
+    /// The files of the user's messages on the branch.
+    attached: Arc<[Attachment]>,
     /// The provider data of the history and the answer, for the models' providers only.
     provider_data: HashMap<MessageId, Vec<PlacedProviderData>>,
     /// Bytes of provider data in the present call.

@@ -22,11 +22,12 @@ use super::{
 };
 use crate::{
     agent::{self, Agent},
-    clock,
+    clock, data,
     diagnostics::record::Purpose,
+    files,
     journal::JournalError,
     pages::{BuiltContext, Instructions, Prompt, PromptInput, list_interactions},
-    protocol::{AssistantMessage, EventBody, Message, PayloadRef, RunStatus},
+    protocol::{AssistantMessage, Attachment, EventBody, Message, PayloadRef, RunStatus},
     settings::MetadataMode,
     storage::{Change, PageContextSnapshot, RunContext, RunKey, StorageErrorKind},
     tools::{GenerateImage, RetrieveFile, Tool},
@@ -81,6 +82,10 @@ impl<'a> Driver<'a> {
         let mut named_tools = scope.tools.clone();
         if history.iter().any(|message| !message.files().is_empty()) {
             named_tools.push(RetrieveFile::NAME);
+        }
+        let attached = attached_files(&history);
+        if attached.iter().any(files::has_tables) {
+            named_tools = data::with_file_tables(named_tools);
         }
         let image_model = runs.models.image_model(&runs.images);
         if image_model.is_some_and(|model| permissions.allows_model(&model.id)) {
@@ -142,6 +147,7 @@ impl<'a> Driver<'a> {
             request_builder: Arc::new(ModelRequestBuilder::new(runs, run, options)),
             page_payloads,
             history,
+            attached: attached.clone(),
             provider_data,
             opaque_bytes: 0,
             prompt: Arc::new(prompt),
@@ -151,6 +157,7 @@ impl<'a> Driver<'a> {
             tool_tasks: ToolTasks::new(
                 run,
                 context_snapshot.map(|snapshot| Arc::new(snapshot.context)),
+                attached,
                 runs.journal.clone(),
                 runs.files.clone(),
                 runs.limits.clone(),
@@ -224,6 +231,12 @@ async fn build_context_snapshot(
         (page_context.text, page_context.instructions) = (text, instructions);
     }
     Ok(())
+}
+
+/// Returns the files of the user's messages.
+fn attached_files(history: &[Message]) -> Arc<[Attachment]> {
+    let own = history.iter().filter(|message| message.assistant().is_none());
+    own.flat_map(Message::files).cloned().collect()
 }
 
 /// Returns the payloads made for the panel on the branch that leads to an answer, and in the

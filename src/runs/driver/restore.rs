@@ -15,7 +15,9 @@ use super::{
 use crate::{
     agent::{Effect, Input},
     clock,
-    protocol::{FRESH_SESSION, Interaction, Message, MessageBody, MessageId, ToolCall, WAITING_FOR_MODEL},
+    protocol::{
+        Attachment, FRESH_SESSION, Interaction, Message, MessageBody, MessageId, ToolCall, WAITING_FOR_MODEL,
+    },
     storage::RunKey,
     text::single_line,
     tools::{
@@ -83,7 +85,7 @@ impl Driver<'_> {
                 () = slot.stop.cancelled() => None,
                 () = self.runs.shutdown.cancelled() => None,
                 () = sleep_until(self.deadline) => None,
-                restored = replay(step, self.run, &permissions) => Some(restored),
+                restored = replay(step, self.run, &permissions, self.attached.clone()) => Some(restored),
             };
             match restored {
                 Some(Ok(ReplayedCall { difference })) => {
@@ -139,13 +141,18 @@ impl Driver<'_> {
 }
 
 /// Repeats a call. Returns the cause if that fails.
-async fn replay(step: Step, run: RunKey, permissions: &Permissions) -> Result<ReplayedCall, String> {
+async fn replay(
+    step: Step,
+    run: RunKey,
+    permissions: &Permissions,
+    files: Arc<[Attachment]>,
+) -> Result<ReplayedCall, String> {
     let name = &step.tool.spec().name;
     if !permissions.allows_tool(name) {
         return Err(format!("you may no longer use the tool “{name}”"));
     }
     let limit = step.tool.run_options().timeout;
-    let context = ToolContext::for_replay(run.user_id, run.conversation_id, step.id);
+    let context = ToolContext::for_replay(run.user_id, run.conversation_id, step.id, files);
     match timeout(limit, step.tool.replay(&step.arguments, step.finished, context)).await {
         Ok(replayed) => replayed.map_err(|error| error.0),
         Err(_) => Err(format!("a step took longer than {} seconds", limit.as_secs())),

@@ -176,7 +176,8 @@ impl FileLoader<'_> {
             Some(FileProblem::Encrypted) => "it needs a password",
             Some(FileProblem::Damaged) => "it is damaged",
             Some(FileProblem::TooComplex) => "it is too large to be read",
-            None => "you do not read files of this type",
+            // Code that the model writes may read it.
+            None => "only code can read files of this type",
         })
     }
 }

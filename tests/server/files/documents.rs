@@ -7,7 +7,7 @@ use super::start;
 use crate::support::{Parlor, TEST_TIMEOUT, last_model_call, raw_model_calls};
 
 /// Returns a file of the fixtures.
-fn fixture(name: &str) -> Vec<u8> {
+pub(super) fn fixture(name: &str) -> Vec<u8> {
     std::fs::read(format!(
         "{}/tests/fixtures/files/{name}",
         env!("CARGO_MANIFEST_DIR")

@@ -1,4 +1,4 @@
-//! Files of the user over HTTP: upload, limits and contents ([`stored`]), messages with files ([`messages`]), documents
+//! Files of the user over HTTP: upload, limits and contents ([`stored`]), their tables ([`tables`]), messages with files ([`messages`]), documents
 //! ([`documents`]), images that models make ([`images`],
 //! [`answer_images`]), and files that are not stored completely ([`interrupted`]).
 
@@ -9,6 +9,7 @@ mod images;
 mod interrupted;
 mod messages;
 mod stored;
+mod tables;
 
 use std::io::Cursor;
 

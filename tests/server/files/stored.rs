@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{file_path, png, start};
 use crate::support::{Parlor, TEST_TIMEOUT};
 
-fn stored_names(data: &Path) -> Vec<String> {
+pub(super) fn stored_names(data: &Path) -> Vec<String> {
     let mut names = Vec::new();
     let mut folders = vec![data.join("files")];
     while let Some(folder) = folders.pop() {

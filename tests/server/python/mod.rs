@@ -1,5 +1,6 @@
 //! Python in its sandbox, with a real kernel. `make test` makes its environment.
 
+mod attached;
 mod conversations;
 mod data;
 mod escapes;
@@ -10,9 +11,12 @@ mod permissions;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use parlor::{
+    files::Files,
+    journal::Journal,
     protocol::{ConversationId, MessageId, UserId},
     python::{Output, Python},
     settings::Settings,
+    storage::{Storage, sqlite::SqliteStorage},
     tools::{SessionKeeper, StepId, ToolContext, ToolError, ToolProvider},
 };
 use serde_json::Value;
@@ -65,7 +69,10 @@ impl Sessions {
         settings.python.helper = Some(env!("CARGO_BIN_EXE_parlor").into());
         enable(&mut settings);
         change(&mut settings);
-        let python = Python::start(&settings);
+        let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(&settings.server.data).await.unwrap());
+        let (journal, _writer) = Journal::start(storage.clone(), Arc::default());
+        let files = Files::open(&settings.server.data, storage, journal, &settings).unwrap();
+        let python = Python::start(&settings, files);
         timeout(TEST_TIMEOUT, python.wait_until_settled()).await.unwrap();
         let missing = python.unavailable();
         assert!(missing.is_empty(), "{missing:?}");
@@ -78,7 +85,7 @@ impl Sessions {
             run: MessageId::new(),
             call: 0,
         };
-        let call = ToolContext::for_replay(UserId::LOCAL, session, step);
+        let call = ToolContext::for_replay(UserId::LOCAL, session, step, [].into());
         let executed = timeout(TEST_TIMEOUT * 2, self.python.execute(&call, code)).await;
         executed.expect("it ends in time")
     }

@@ -107,6 +107,7 @@ async fn call_with_progress(
         conversation_id: ConversationId::new(),
         run: MessageId::new(),
         page: None,
+        files: [].into(),
         usage: UsageMeter::default(),
     };
     let called = timeout(

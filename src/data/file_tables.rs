@@ -1,0 +1,49 @@
+//! The tables of the files that a person attached, as one database.
+
+use super::{Data, DataError, quote};
+use crate::{
+    databases::{Database, TableFile},
+    files::{TableFileError, has_tables},
+    tools::ToolContext,
+};
+
+impl Data {
+    /// Returns the database with the tables of the files on a call's branch: the newest ones.
+    pub(super) async fn file_database(&self, call: &ToolContext) -> Result<Database, DataError> {
+        let attached: Vec<_> = call.files.iter().filter(|file| has_tables(file)).collect();
+        let newest = attached.len().saturating_sub(TableFile::MAX_COUNT);
+        let mut files = Vec::new();
+        let mut unreadable = None;
+        for file in attached.into_iter().skip(newest) {
+            let stored = self.0.files.find(call.user_id, file.id).await;
+            let stored = stored.map_err(|error| {
+                tracing::error!(%error, "a file with tables can't be read");
+                DataError::UnreadableFile {
+                    name: quote(&file.name),
+                    cause: "storage does not work just now".into(),
+                }
+            })?;
+            // It was deleted meanwhile.
+            let Some(stored) = stored else { continue };
+            match self.0.files.table_database(&stored).await {
+                Ok(path) => files.push(TableFile {
+                    name: file.name.clone(),
+                    path,
+                }),
+                Err(TableFileError::NoTables) => {}
+                // The other files can be queried all the same.
+                Err(error) => {
+                    unreadable = Some(DataError::UnreadableFile {
+                        name: quote(&file.name),
+                        cause: error.to_string(),
+                    });
+                }
+            }
+        }
+        match (files.is_empty(), unreadable) {
+            (true, Some(error)) => Err(error),
+            (true, None) => Err(DataError::NoFile),
+            (false, _) => Ok(self.0.file_databases.open(files)),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Files with tables, as databases of SQLite: made by a process of its own when they are first queried, and kept next to
+//! the originals.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    Files, Inner,
+    child::run_reader,
+    contents::ContentForm,
+    media_type::{ODS, XLS, XLSB, XLSX},
+    prepare::PrepareError,
+    reader::tables::{self, TableFormat},
+    reader_queue::Origin,
+};
+use crate::{
+    protocol::{Attachment, FileProblem},
+    storage::{FileLocation, StoredFile},
+};
+
+/// The ends of the names of texts that are tables as JSON.
+const JSON_ENDS: [&str; 3] = ["jsonl", "ndjson", "json"];
+
+/// The reason why a file has no database.
+#[derive(Debug, thiserror::Error)]
+pub enum TableFileError {
+    #[error("it has no tables")]
+    NoTables,
+    /// The reason of the process that has read it.
+    #[error("{0}")]
+    Unreadable(String),
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Returns true if a file may have tables that can be queried.
+pub fn has_tables(file: &Attachment) -> bool {
+    table_format(file).is_some()
+}
+
+fn table_format(file: &Attachment) -> Option<TableFormat> {
+    if matches!(file.problem, Some(FileProblem::Encrypted | FileProblem::Damaged)) {
+        return None;
+    }
+    let is_json = || {
+        let end = Path::new(&file.name).extension().and_then(|end| end.to_str());
+        end.is_some_and(|end| JSON_ENDS.iter().any(|known| known.eq_ignore_ascii_case(end)))
+    };
+    match &*file.media_type {
+        "text/csv" | "text/tab-separated-values" => Some(TableFormat::Delimited),
+        XLSX => Some(TableFormat::Xlsx),
+        XLSB => Some(TableFormat::Xlsb),
+        XLS => Some(TableFormat::Xls),
+        ODS => Some(TableFormat::Ods),
+        "text/plain" if is_json() => Some(TableFormat::Json),
+        _ => None,
+    }
+}
+
+impl Files {
+    /// Returns the path of the database with a file's tables, which is made if there is none yet. It is deleted with the
+    /// file.
+    ///
+    /// # Errors
+    ///
+    /// If the file has no tables or can't be read.
+    pub async fn table_database(&self, file: &StoredFile) -> Result<PathBuf, TableFileError> {
+        let format = table_format(&file.attachment).ok_or(TableFileError::NoTables)?;
+        let path = self.0.contents.path(file.location, ContentForm::Tables);
+        if !tokio::fs::try_exists(&path).await? {
+            self.0.make_tables(file.location, format).await?;
+        }
+        Ok(path)
+    }
+
+    /// Places the content of a file at a path. If the content may be a link, nobody may write to it there.
+    ///
+    /// # Errors
+    ///
+    /// If the content can't be read, or the path can't be written.
+    pub async fn place_content(
+        &self,
+        location: FileLocation,
+        path: PathBuf,
+        may_link: bool,
+    ) -> io::Result<()> {
+        let content = self.0.contents.path(location, ContentForm::Original);
+        if may_link && tokio::fs::hard_link(&content, &path).await.is_ok() {
+            return Ok(());
+        }
+        tokio::fs::copy(&content, &path).await.map(drop)
+    }
+}
+
+impl Inner {
+    async fn make_tables(&self, location: FileLocation, format: TableFormat) -> Result<(), TableFileError> {
+        let arguments = [
+            tables::SUBCOMMAND.to_owned(),
+            format.as_str().to_owned(),
+            self.settings.reader_bytes.to_string(),
+        ];
+        let _permit = self.reader_queue.acquire(Origin::Made).await?;
+        let read = run_reader(
+            &self.contents,
+            location,
+            ContentForm::Tables,
+            &self.settings,
+            &arguments,
+        );
+        let output = read.await.map_err(PrepareError::from)?;
+        if !output.status.success() {
+            let reason = match output.last_line.trim() {
+                "" => "it is too large to be read",
+                reason => reason,
+            };
+            return Err(TableFileError::Unreadable(reason.to_owned()));
+        }
+        Ok(output.prepared.keep().await?)
+    }
+}
