@@ -14,7 +14,7 @@ pub(super) enum BlockFrameKind {
     Quote,
     Alert(AlertKind),
     Details(Vec<Inline>),
-    List { start: Option<u64>, loose: bool },
+    List { start: Option<u64> },
     Item(Option<bool>),
     Footnote(String),
     Table(Vec<Alignment>),

@@ -11,6 +11,7 @@ use super::citation;
 use super::details::DetailsPairs;
 use super::formula_mask::unmask;
 use super::link_policy;
+use super::loose_lists::LooseLists;
 use super::parse::{ParsedMarkdown, Stage};
 
 /// The maximum nesting of quotes and lists, and of emphasis. Deeper elements are shown at this depth, so that
@@ -18,8 +19,9 @@ use super::parse::{ParsedMarkdown, Stage};
 pub(super) const MAX_DEPTH: usize = 32;
 
 /// A builder of the tree, which consumes the events of a text one after the other.
-pub(super) struct MarkdownBuilder {
+pub(super) struct MarkdownBuilder<'a> {
     skip: usize,
+    loose_lists: LooseLists<'a>,
     pub(super) frames: Vec<BlockFrame>,
     /// For each start event without its end: true if it made a frame. One that is nested too deeply makes
     /// none.
@@ -37,11 +39,12 @@ pub(super) struct MarkdownBuilder {
     pub(super) reading: ParsedMarkdown,
 }
 
-impl MarkdownBuilder {
-    /// Creates a builder that leaves out the blocks that begin before `skip`.
-    pub fn new(skip: usize, stage: Stage, details: DetailsPairs) -> Self {
+impl<'a> MarkdownBuilder<'a> {
+    /// Creates a builder for the events of `text` that leaves out the blocks that begin before `skip`.
+    pub fn new(text: &'a str, skip: usize, stage: Stage, details: DetailsPairs) -> Self {
         MarkdownBuilder {
             skip,
+            loose_lists: LooseLists::new(text),
             frames: vec![BlockFrame::new(BlockFrameKind::Root)],
             has_frame: Vec::new(),
             inline_depth: 0,
@@ -68,6 +71,7 @@ impl MarkdownBuilder {
     }
 
     pub fn push_event(&mut self, event: Event<'_>, span: Range<usize>) {
+        let ends_loose_list = self.loose_lists.push_event(&event, &span);
         if span.start < self.skip && self.frames.len() == 1 {
             // Context before `skip`: none of it is kept, but a block that began in it must not be entered
             // halfway.
@@ -91,7 +95,7 @@ impl MarkdownBuilder {
         }
         match event {
             Event::Start(tag) => self.start(tag, span),
-            Event::End(_) => self.end(),
+            Event::End(_) => self.end(ends_loose_list),
             Event::Text(text) | Event::Html(text) => self.push_text(&text, span),
             Event::InlineHtml(tag) => self.push_tag(&tag),
             Event::Code(text) => self.push_inline(Inline::Code(unmask(&text).into_owned())),
@@ -172,7 +176,7 @@ impl MarkdownBuilder {
         self.current_frame().blocks.push(block);
     }
 
-    fn end(&mut self) {
+    fn end(&mut self, is_loose_list: bool) {
         if self.has_frame.pop() != Some(true) {
             self.current_frame().close_paragraph();
             return;
@@ -202,9 +206,9 @@ impl MarkdownBuilder {
             }),
             // Ended above.
             BlockFrameKind::Details(_) | BlockFrameKind::Markup(_) => {}
-            BlockFrameKind::List { start, loose } => self.push_block(Block::List {
+            BlockFrameKind::List { start } => self.push_block(Block::List {
                 start,
-                tight: !loose,
+                tight: !is_loose_list,
                 items: frame.items,
             }),
             BlockFrameKind::Item(task) => self.current_frame().items.push(ListItem {

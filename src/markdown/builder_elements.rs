@@ -11,7 +11,7 @@ use super::parse::{self, Stage};
 /// The minimum length of text that is searched at once for the end of a formula.
 const MIN_SEARCHED_BYTES: usize = 64;
 
-impl MarkdownBuilder {
+impl MarkdownBuilder<'_> {
     /// Adds text in which formulas are masked.
     pub(super) fn push_running_text(&mut self, mut text: &str) {
         loop {

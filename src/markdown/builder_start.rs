@@ -9,14 +9,13 @@ use super::blocks::{AlertKind, Alignment};
 use super::builder::{MAX_DEPTH, MarkdownBuilder};
 use super::formula_mask::unmask;
 
-impl MarkdownBuilder {
+impl MarkdownBuilder<'_> {
     /// Begins the element of a start event.
     pub(super) fn start(&mut self, tag: Tag<'_>, span: Range<usize>) {
         let depth = self.frames.len();
         let kind = match tag {
             Tag::Paragraph => {
                 self.begin_block(&span);
-                self.mark_list_loose();
                 Some(BlockFrameKind::Paragraph)
             }
             Tag::Heading { level, .. } => {
@@ -41,7 +40,7 @@ impl MarkdownBuilder {
             }
             Tag::List(start) => {
                 self.begin_block(&span);
-                (depth < MAX_DEPTH).then_some(BlockFrameKind::List { start, loose: false })
+                (depth < MAX_DEPTH).then_some(BlockFrameKind::List { start })
             }
             Tag::Item => {
                 self.close_paragraph();
@@ -114,24 +113,6 @@ impl MarkdownBuilder {
         self.inline_depth += 1;
         self.links += usize::from(matches!(kind, BlockFrameKind::Link { .. }));
         Some(kind)
-    }
-
-    /// Marks a list as loose. The parser emits a paragraph directly in an item only for loose lists.
-    fn mark_list_loose(&mut self) {
-        if let [
-            ..,
-            BlockFrame {
-                kind: BlockFrameKind::List { loose, .. },
-                ..
-            },
-            BlockFrame {
-                kind: BlockFrameKind::Item(_),
-                ..
-            },
-        ] = self.frames.as_mut_slice()
-        {
-            *loose = true;
-        }
     }
 }
 

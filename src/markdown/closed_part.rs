@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::blocks::{Block, ListItem};
+use super::blocks::Block;
 use super::parse::{self, ParsedMarkdown, Stage};
 use super::references::{LabelMentions, ReferenceTable};
 
@@ -17,8 +17,6 @@ pub(super) struct OpenContainer {
     pub closed_length: usize,
     /// True for a list whose closed items make it a loose one.
     pub is_loose: bool,
-    /// True for a list whose closed items have paragraphs, which show that it is loose.
-    pub has_item_paragraphs: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +34,6 @@ impl OpenContainer {
             lead_text: String::new(),
             closed_length: 0,
             is_loose: false,
-            has_item_paragraphs: false,
         }
     }
 
@@ -50,15 +47,6 @@ impl OpenContainer {
             _ => false,
         }
     }
-}
-
-/// Returns true if one of `items` has a paragraph of its own. A list without any counts as tight, since looseness is
-/// visible in paragraphs only.
-pub(super) fn has_paragraphs(items: &[ListItem]) -> bool {
-    items
-        .iter()
-        .flat_map(|item| &item.blocks)
-        .any(|block| matches!(block, Block::Paragraph(_)))
 }
 
 /// A closed part of the text with mentions: one outermost block, or some items or rows of it. It is parsed
@@ -121,7 +109,7 @@ pub(super) fn parse_part(
 }
 
 /// Returns the lead text for a list's next item: an item of the same kind, indented so far that no later item
-/// can be nested in it, with a paragraph that shows whether the list is loose.
+/// can be nested in it.
 pub(super) fn list_lead(item: &str) -> Option<String> {
     let item = item.trim_start();
     let marker = item.find(|c: char| !c.is_ascii_digit())?;

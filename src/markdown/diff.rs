@@ -3,7 +3,7 @@
 //! The trees compared are small: the open tail of a document before and after a push.
 
 use super::blocks::{Block, Inline, ListItem, TableCell};
-use super::closed_part::{self, OpenContainer};
+use super::closed_part::OpenContainer;
 use super::patch::{BlockPath, Patch};
 
 /// Updates the children of `old`, a partly closed container, to those of `new`, its rest.
@@ -30,9 +30,7 @@ pub(super) fn diff_children(
             },
         ) => {
             if rest == ExtraChildren::Drop {
-                let loose = open.is_loose || !newer;
-                let paragraphs = open.has_item_paragraphs || closed_part::has_paragraphs(&new);
-                set_tight(&path, tight, !(loose && paragraphs), out);
+                set_tight(&path, tight, newer && !open.is_loose, out);
             }
             diff_items(&mut path, old, kept, new, rest, out);
         }

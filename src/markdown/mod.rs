@@ -45,6 +45,7 @@ mod invisible;
 mod last_leaf;
 mod link_destination;
 mod link_policy;
+mod loose_lists;
 mod parse;
 mod patch;
 mod plain;

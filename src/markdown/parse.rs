@@ -20,7 +20,7 @@ pub fn parse(text: &str) -> Vec<Block> {
 pub(super) fn parse_without_details(text: &str) -> Vec<Block> {
     let normal = normalized(text);
     let masked = formula_mask::mask("", &normal, false).text;
-    let mut builder = MarkdownBuilder::new(0, Stage::Finished, DetailsPairs::default());
+    let mut builder = MarkdownBuilder::new(&masked, 0, Stage::Finished, DetailsPairs::default());
     for (event, span) in Parser::new_ext(&masked, parser_options()).into_offset_iter() {
         builder.push_event(event, span);
     }
@@ -130,7 +130,7 @@ pub(super) fn parse_from(text: &str, skip: usize, stage: Stage) -> ParsedMarkdow
             (definition, link.span.end)
         })
         .collect();
-    let mut builder = MarkdownBuilder::new(skip, stage, DetailsPairs::find(text, stage));
+    let mut builder = MarkdownBuilder::new(text, skip, stage, DetailsPairs::find(text, stage));
     for (event, span) in parser.into_offset_iter() {
         builder.push_event(event, span);
     }

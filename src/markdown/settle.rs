@@ -96,31 +96,16 @@ impl SettledLines {
                 let Some(item) = reading.child_spans.last().filter(|_| enough) else {
                     return 0;
                 };
-                let mut loose = !tight || before.is_some_and(|open| open.is_loose);
                 let Some(lead) = lead_or_else(before, || {
                     closed_part::list_lead(&text[reading.child_spans.first()?.start..])
                 }) else {
                     return 0;
                 };
-                if before.is_none() && !loose {
-                    // Items without a paragraph of their own don't show whether their list is loose; the lead
-                    // has one.
-                    let probe = format!("{lead}{}", &text[begin..]);
-                    parsed = probe.len();
-                    loose = matches!(
-                        parse::parse_from(&probe, 0, Stage::Settled).blocks.first(),
-                        Some(Block::List { tight: false, .. })
-                    );
-                }
-                let closed = items.len() - 1;
-                let paragraphs = before.is_some_and(|open| open.has_item_paragraphs)
-                    || closed_part::has_paragraphs(&items[..closed]);
                 let open = OpenContainer {
                     kind: ContainerKind::List,
                     lead_text: lead,
-                    closed_length: kept + closed,
-                    is_loose: loose,
-                    has_item_paragraphs: paragraphs,
+                    closed_length: kept + items.len() - 1,
+                    is_loose: !tight || before.is_some_and(|open| open.is_loose),
                 };
                 (open, line_start(text, item.start))
             }
@@ -146,7 +131,6 @@ impl SettledLines {
                         lead_text: lead,
                         closed_length: kept + rows.len(),
                         is_loose: false,
-                        has_item_paragraphs: false,
                     },
                     stop,
                 )
@@ -167,7 +151,6 @@ impl SettledLines {
                         lead_text: lead,
                         closed_length: kept + code.len(),
                         is_loose: false,
-                        has_item_paragraphs: false,
                     },
                     tail,
                 )

@@ -136,6 +136,11 @@ pub const REGRESSIONS: &[&str] = &[
     "[b]: <x y>\n\n[^n]\\[b]: <x y>\n",
     "[a]: /u\n2. a | b\n--|--\n",
     "- a\n\n- a<kbd>b\n  - c\n",
+    "- <br>\n\n- \n",
+    "- # a\n- <br>\n\n- ```\n  a\n  ```\n",
+    "- # a\n\n  [a]: /u\n- <br>\n- # b\n",
+    "- > <br>\n  >\n- <br>\n- <br>\n",
+    "> - - <br>\n>   \n> - <br>\n> - <br>\n",
 ];
 
 /// Texts whose meaning differs from their first appearance.

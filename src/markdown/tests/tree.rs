@@ -32,6 +32,88 @@ fn parses_list_start_tasks_and_tightness() {
     assert_eq!(parse("- a\n\n- b"), [loose]);
 }
 
+/// Returns for each list if it is tight, in the order in which they begin.
+fn tightness(blocks: &[Block]) -> Vec<bool> {
+    let mut all = Vec::new();
+    for block in blocks {
+        if let Block::List { tight, items, .. } = block {
+            all.push(*tight);
+            all.extend(items.iter().flat_map(|item| tightness(&item.blocks)));
+        }
+        all.extend(block.children().into_iter().flat_map(|blocks| tightness(blocks)));
+    }
+    all
+}
+
+#[test]
+fn blank_lines_make_lists_loose() {
+    for content in [
+        "a",
+        "<br>",
+        "# a",
+        "***",
+        "<p>",
+        "```\na\n```",
+        "    a",
+        "> a",
+        "+ a",
+        "| a |\n|---|",
+        "",
+    ] {
+        let item = content.replace('\n', "\n  ");
+        for (text, count, tight) in [
+            (format!("- {item}\n-\n"), 1, true),
+            (format!("-\n- {item}\n"), 1, true),
+            (format!("- {item}\n\n-\n"), 1, false),
+            (format!("-\n\n- {item}\n"), 1, false),
+            (format!("- {item}\n\nb\n"), 1, true),
+            (format!("* # b\n- {item}\n\n* # c\n"), 3, true),
+        ] {
+            let blocks = parse(&text);
+            let lists = blocks.iter().filter_map(|block| match block {
+                Block::List { tight, .. } => Some(*tight),
+                _ => None,
+            });
+            assert!(lists.eq(vec![tight; count]), "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn each_blank_line_belongs_to_one_list() {
+    for (text, tight) in [
+        // Between blocks of an item, of which one may be a link definition.
+        ("- # a\n\n  # b\n", &[false][..]),
+        ("- # a\n\n  [a]: /u\n", &[false]),
+        ("- # a\n\n  [a]: /u", &[false]),
+        ("- # a\n\n[a]: /u\n", &[true]),
+        ("- [a]: /u\n- <br>\n", &[true]),
+        // Nested lists.
+        ("- - # a\n\n- # b\n", &[false, true]),
+        ("- - # a\n\n  - # b\n- # c\n", &[true, false]),
+        ("- # a\n\n\t- # b\n", &[false, true]),
+        ("- # a\n\t- # b\n\n\t- # c\n", &[true, false]),
+        ("- - # a\n\n    [a]: /u\n- # b\n", &[true, false]),
+        ("- - # a\n\n  [a]: /u\n- # b\n", &[false, true]),
+        // Quotes: a line with their marker is a part of them.
+        ("- > # a\n  >\n- # b\n", &[true]),
+        ("- > # a\n\n- # b\n", &[false]),
+        ("- > - # a\n  >\n- # b\n", &[true, true]),
+        ("> - # a\n>\n> - # b\n", &[false]),
+        ("> - > # a\n>   >\n> - # b\n", &[true]),
+        ("> - > # a\n>\n> - # b\n", &[false]),
+        // Code in fences and HTML have blank lines of their own.
+        ("- ```\n\n- a\n", &[true]),
+        ("- <!--\n\n  -->\n- <br>\n", &[true]),
+        ("-     a\n\n      b\n- # c\n", &[true]),
+        ("- <br>\n  \n- <br>\n", &[false]),
+        ("> - <br>\n>  \n> - <br>\n", &[false]),
+        ("- <details>\n\n  a\n\n  </details>\n- <br>\n", &[false]),
+    ] {
+        assert_eq!(tightness(&parse(text)), tight, "{text:?}");
+    }
+}
+
 #[test]
 fn parses_table_alignments_and_fills_rows() {
     assert_eq!(
