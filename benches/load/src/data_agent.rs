@@ -127,12 +127,7 @@ fn settings(database: &Path, python: &Path, size: Size) -> String {
 }
 
 /// Lets the model answer a question with a call.
-async fn script(
-    upstream: &ServerProcess,
-    question: &str,
-    tool: &str,
-    arguments: Value,
-) -> Result<(), Error> {
+async fn script(upstream: &ServerProcess, question: &str, tool: &str, arguments: Value) -> Result<(), Error> {
     let call = json!({ "id": "call_1", "name": tool, "arguments": arguments.to_string() });
     for script in [
         json!({ "when": { "user_contains": question }, "steps": [{ "tool_call": call }] }),

@@ -2,9 +2,9 @@
 
 use crate::{
     figures::{
-        AssetSize, BrowserResult, CrashResult, DataAgentResult, Figure, FilesResult, FirstTokenResult, FloodResult,
-        IdleResult, LoadResult, Percentiles, ReconnectResult, Report, SlowReadersResult, StartupResult,
-        StoredResult,
+        AssetSize, BrowserResult, CrashResult, DataAgentResult, Figure, FilesResult, FirstTokenResult,
+        FloodResult, IdleResult, LoadResult, Percentiles, ReconnectResult, Report, SlowReadersResult,
+        StartupResult, StoredResult,
     },
     sizes::LAZY_KIND,
     stream_check::Faults,

@@ -125,7 +125,9 @@ async fn files_of_a_conversation_are_tables_of_one_database() {
         };
         let (output, _) = question.ask(&parlor, &upstream).await;
         assert!(
-            output.contains("not allowed") || output.contains("does not read rows"),
+            ["not allowed", "does not read rows", "cannot modify"]
+                .iter()
+                .any(|reason| output.contains(reason)),
             "{query}: {output}"
         );
     }
@@ -220,16 +222,19 @@ async fn tables_are_deleted_with_their_file() {
 #[tokio::test]
 async fn sheets_of_workbooks_are_tables() {
     let (_folder, upstream, parlor) = start(unchanged).await;
-    for (name, sheet) in [
-        ("orders.xlsx", "orders_orders"),
+    for (name, sheet, rows) in [
+        ("orders.xlsx", "orders_orders", 300),
         // Their only sheet.
-        ("orders.ods", "orders"),
-        ("orders.xls", "orders"),
+        ("orders.ods", "orders", 5),
+        ("orders.xls", "orders", 5),
     ] {
         let files = [(name, fixture(name))];
         let query = format!("SELECT count(*) AS n, min(Amount) AS least, min(Day) AS first FROM {sheet}");
         let (output, _) = Question::new(&query, &files).ask(&parlor, &upstream).await;
-        assert!(output.contains("| 300 | 1.5 | 2026-01-02 |"), "{name}: {output}");
+        assert!(
+            output.contains(&format!("| {rows} | 1.5 | 2026-01-02 |")),
+            "{name}: {output}"
+        );
     }
 }
 

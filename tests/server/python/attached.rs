@@ -11,15 +11,15 @@ use super::{
 };
 use crate::support::{Parlor, string_field};
 
-/// Sends a file with a question that the model answers with a call of this code. Returns the output of the call and the
-/// conversation.
+/// Sends a file with a question that the model answers with a call of this code. Returns the output of the call, the
+/// conversation and the id of the file.
 async fn ask_with_file(
     parlor: &Parlor,
     upstream: &Upstream,
     (name, data): (&str, Vec<u8>),
     conversation: Option<uuid::Uuid>,
     code: &str,
-) -> (String, String) {
+) -> (String, String, String) {
     let (status, file) = parlor.upload(name, conversation, data).await;
     assert_eq!(status, 201, "{file}");
     let question = format!("with {name}: {}", code.escape_default());
@@ -28,7 +28,11 @@ async fn ask_with_file(
         "message": question, "files": [file["id"]], "conversation_id": file["conversation_id"], "model": "test/any",
     });
     let events = parlor.chat(&turn).await.read_to_end().await;
-    (output(&events), string_field(&events[0], "conversation_id"))
+    (
+        output(&events),
+        string_field(&events[0], "conversation_id"),
+        string_field(&file, "id"),
+    )
 }
 
 /// Makes a file of Parquet.
@@ -48,16 +52,15 @@ async fn attached_files_are_in_the_working_folder() {
     let parlor = start_in(&data, &upstream, |_| {}).await;
     let csv = b"city,people\nAarhus,3\nOdense,4\n".to_vec();
     let sum = "import pandas as pd\nt = pd.read_csv('towns.csv')\nprint(t.people.sum())";
-    let (shown, conversation) =
-        ask_with_file(&parlor, &upstream, ("towns.csv", csv.clone()), None, sum).await;
+    let (shown, conversation, _) = ask_with_file(&parlor, &upstream, ("towns.csv", csv.clone()), None, sum).await;
     assert_eq!(shown, "7");
     // The same name again, and a table that only code can read.
     let id = Some(conversation.parse().unwrap());
     let again = "print(len(open('towns_2.csv').read()), len(open('towns.csv').read()))";
-    let (shown, _) = ask_with_file(&parlor, &upstream, ("towns.csv", b"x\n".to_vec()), id, again).await;
+    let (shown, ..) = ask_with_file(&parlor, &upstream, ("towns.csv", b"x\n".to_vec()), id, again).await;
     assert_eq!(shown, format!("2 {}", csv.len()));
     let read = "print(pd.read_parquet('n.parquet').n.sum())";
-    let (shown, _) = ask_with_file(
+    let (shown, ..) = ask_with_file(
         &parlor,
         &upstream,
         ("n.parquet", parquet(folder.path())),
@@ -68,7 +71,7 @@ async fn attached_files_are_in_the_working_folder() {
     assert_eq!(shown, "42");
     // Another conversation has none of them.
     let list = "import glob\nprint(sorted(glob.glob('*')))";
-    let (shown, _) = ask_with_file(&parlor, &upstream, ("other.txt", b"text".to_vec()), None, list).await;
+    let (shown, ..) = ask_with_file(&parlor, &upstream, ("other.txt", b"text".to_vec()), None, list).await;
     assert_eq!(shown, "['other.txt']");
 
     // A new session has the files before its steps are replayed.
@@ -87,14 +90,10 @@ async fn a_session_cannot_change_attached_files() {
     let parlor = start_in(&folder.path().join("data"), &upstream, |_| {}).await;
     let attack = "import os\ntry:\n    open('a.csv', 'w')\nexcept OSError as error:\n    print(error.strerror)\n\
         os.remove('a.csv')\nprint(os.path.exists('a.csv'))";
-    let (shown, conversation) =
+    let (shown, _, file) =
         ask_with_file(&parlor, &upstream, ("a.csv", b"n\n1\n".to_vec()), None, attack).await;
     // The link is the session's own.
     assert_eq!(shown, "Read-only file system\nFalse");
-    let (_, stored) = parlor
-        .get_json(&format!("/api/conversations/{conversation}"))
-        .await;
-    let file = string_field(&stored["messages"][0]["files"][0], "id");
     let content = parlor.get(&format!("/api/files/{file}")).send().await.unwrap();
     let content = content.bytes().await.unwrap();
     assert_eq!(&content[..], b"n\n1\n");
