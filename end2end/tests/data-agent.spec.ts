@@ -32,7 +32,8 @@ test('a plot of queried rows, and the same frame after a crash', async ({ browse
   ] as const) {
     await upstream.script({ when, steps: [next] });
   }
-  await page.goto('/data');
+  await page.goto('/data/statistics/unemployment');
+  await page.getByRole('button', { name: 'Ask about this table' }).click();
   await chat.message.fill('Plot the unemployment');
   await chat.message.press('Enter');
   await expect(chat.answers.getByText('On average it was 4.17 percent.')).toBeVisible();
