@@ -52,7 +52,8 @@ async fn attached_files_are_in_the_working_folder() {
     let parlor = start_in(&data, &upstream, |_| {}).await;
     let csv = b"city,people\nAarhus,3\nOdense,4\n".to_vec();
     let sum = "import pandas as pd\nt = pd.read_csv('towns.csv')\nprint(t.people.sum())";
-    let (shown, conversation, _) = ask_with_file(&parlor, &upstream, ("towns.csv", csv.clone()), None, sum).await;
+    let (shown, conversation, _) =
+        ask_with_file(&parlor, &upstream, ("towns.csv", csv.clone()), None, sum).await;
     assert_eq!(shown, "7");
     // The same name again, and a table that only code can read.
     let id = Some(conversation.parse().unwrap());
