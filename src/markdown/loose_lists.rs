@@ -129,9 +129,8 @@ impl<'a> LooseLists<'a> {
         if !std::mem::take(&mut self.is_after_blank) {
             return;
         }
-        let list = match self.containers.as_mut_slice() {
-            [.., list, Container::Item] | [.., list] => list,
-            [] => return,
+        let ([.., list, Container::Item] | [.., list]) = self.containers.as_mut_slice() else {
+            return;
         };
         if let Container::List { is_loose } = list {
             *is_loose = true;

@@ -24,7 +24,7 @@ const MAX_TITLE_CHARS: usize = 70;
 pub struct SqlQuery {
     pub data: Data,
     /// The databases that it may query.
-    pub form: SqlForm,
+    pub(super) form: SqlForm,
 }
 
 #[derive(Deserialize, JsonSchema)]

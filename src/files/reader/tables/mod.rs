@@ -188,9 +188,9 @@ mod tests {
 
     #[test]
     fn decimal_commas_are_numbers() {
-        let (columns, rows) = table(TableFormat::Delimited, "Ort;Betrag\nKöln;3,14\nBonn;2\n");
+        let (columns, rows) = table(TableFormat::Delimited, "Ort;Betrag\nKöln;3,25\nBonn;2\n");
         assert_eq!(columns, ["Ort TEXT", "Betrag REAL"]);
-        assert_eq!(rows[0][1], Value::Real(3.14));
+        assert_eq!(rows[0][1], Value::Real(3.25));
         assert_eq!(rows[1][1], Value::Real(2.0));
     }
 
