@@ -53,6 +53,11 @@ export class Chat {
   /** The same on a touch screen, where nothing is focused, as a keyboard would cover the screen. */
   async openWithTouch(path = '/'): Promise<void> {
     await this.page.goto(path);
+    await this.hydrated();
+  }
+
+  /** Waits until the page reacts. */
+  async hydrated(): Promise<void> {
     const state = () => this.page.evaluate(() => document.documentElement.dataset.state);
     await expectSoon('the page is hydrated', state, 'started');
   }

@@ -6,8 +6,9 @@ export async function recordLayoutShifts(page: Page): Promise<void> {
     const shifts: string[] = [];
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries() as any[]) {
-        // The line below an answer moves down as the answer grows.
-        const sources = entry.sources.filter(({ node }: any) => !(node instanceof Element && node.closest('.message-foot')));
+        // The caret moves with the words, and the line below an answer moves down as the answer grows.
+        const isMeantToMove = (node?: Element) => node?.nodeName === '::after' || node?.closest?.('.message-foot');
+        const sources = entry.sources.filter(({ node }: any) => !isMeantToMove(node));
         if (sources.length === 0) continue;
         const nodes = sources.map(({ node }: any) => node?.outerHTML?.slice(0, 80) ?? node?.textContent);
         shifts.push(`${entry.value.toFixed(4)}: ${nodes.join(' | ')}`);

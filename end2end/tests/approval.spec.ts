@@ -11,11 +11,8 @@ test.describe('a tool that needs approval', () => {
     await upstream.script({ when: { tool_gave: '' }, steps: [{ text: 'So be it.' }] });
   });
 
-  test('waits through a restart and is answered once', async ({
-    chat,
-    parlor,
-    newTab,
-  }) => {
+  test('waits through a restart and is answered once', async ({ browserLog, chat, parlor, newTab }) => {
+    browserLog.allowLostConnections();
     await chat.open();
     const path = await chat.begin('Try it');
     const ask = chat.answers.getByRole('group', { name: 'Allow this?' });

@@ -33,12 +33,15 @@ test('a plot of queried rows, and the same frame after a crash', async ({ browse
     await upstream.script({ when, steps: [next] });
   }
   await page.goto('/data/statistics/unemployment');
+  await chat.hydrated();
   await page.getByRole('button', { name: 'Ask about this table' }).click();
   await chat.message.fill('Plot the unemployment');
   await chat.message.press('Enter');
   await expect(chat.answers.getByText('On average it was 4.17 percent.')).toBeVisible();
   const picture = chat.answers.getByRole('img', { name: /plot|picture|image/i }).first();
+  const rows = chat.answers.first().getByRole('cell', { name: 'Capital' });
   await expect(picture).toBeVisible();
+  await expect(rows).toHaveCount(2);
   await expect(chat.answers.locator('.tool')).toHaveCount(5);
   await screenshots(page, 'data-plot');
   const before = { text: await chat.answers.first().innerText(), picture: await picture.getAttribute('src') };
@@ -47,6 +50,7 @@ test('a plot of queried rows, and the same frame after a crash', async ({ browse
   await parlor.start();
   await page.reload();
   await expect(picture).toBeVisible();
+  await expect(rows).toHaveCount(2);
   expect({ text: await chat.answers.first().innerText(), picture: await picture.getAttribute('src') }).toEqual(before);
   await chat.message.fill('And in the Capital?');
   await chat.message.press('Enter');

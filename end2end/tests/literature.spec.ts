@@ -45,7 +45,7 @@ test('searches, asks about an article and saves it everywhere', async ({
   await expect(literature.entries).toHaveCount(1);
   await page.reload();
   await expect(literature.entry(tides.title)).toBeVisible();
-  await expect(page.getByText('Read the methods.')).toBeVisible();
+  await expect(page.getByText('Read the methods.', { exact: true })).toBeVisible();
   await screenshots(page, 'literature-saved');
 });
 

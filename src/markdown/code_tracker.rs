@@ -1,8 +1,8 @@
 //! Tracking of code in a growing text, for callers that search the text and must ignore its code. Only the
 //! part of the text that the answer depends on is kept.
 //!
-//! Formulas are not masked here. One with a blank line joins two paragraphs on the page, and with them a code span that
-//! is none here.
+//! Formulas are not masked here. One with a blank line, or with a line that begins like a list item, joins two blocks on
+//! the page, and with them a code span that is none here.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -260,6 +260,8 @@ impl Server {
             .collect();
         tasks.iter().for_each(JoinHandle::abort);
         python.shut_down();
+        // It has the files, and they have a handle of the journal.
+        drop(python);
         // The last journal handles were dropped with the tasks and the router; the writer still commits the
         // queued changes.
         let closed = timeout(CLOSE_STEP_TIMEOUT, async {

@@ -1,5 +1,8 @@
 //! The data of the settings page: loaded when it is opened, and again whenever the log reports a change.
 
+use std::sync::Arc;
+
+use futures::lock::Mutex;
 use leptos::{prelude::*, task::spawn_local};
 
 use super::SettingsSnapshot;
@@ -40,6 +43,10 @@ pub struct SettingsState {
     /// Counts the requests: the response to any but the last one is discarded.
     last_requested: StoredValue<u32>,
     last_shown: StoredValue<u32>,
+    /// The number of changes that are not known to be stored. Until they are, what is shown is newer than any response.
+    unsaved_changes: StoredValue<usize>,
+    /// Held by the change that is being sent: changes are stored in the order in which they were made.
+    sending: StoredValue<Arc<Mutex<()>>>,
 }
 
 impl SettingsState {
@@ -58,6 +65,8 @@ impl SettingsState {
             unavailable_tools: RwSignal::default(),
             last_requested: StoredValue::new(0),
             last_shown: StoredValue::new(0),
+            unsaved_changes: StoredValue::new(0),
+            sending: StoredValue::new(Arc::default()),
         };
         if use_lifecycle().is_hydrated() {
             settings.load();
@@ -101,7 +110,7 @@ impl SettingsState {
                 is_news
             };
             // The user may have left by now.
-            if self.last_shown.try_update_value(is_news) != Some(true) {
+            if self.last_shown.try_update_value(is_news) != Some(true) || self.unsaved_changes.get_value() > 0 {
                 return;
             }
             match answer {
@@ -155,13 +164,32 @@ impl SettingsState {
         intent: impl Future<Output = Result<(), ApiError>> + 'static,
         undo: impl FnOnce() + 'static,
     ) {
+        self.unsaved_changes.update_value(|changes| *changes += 1);
+        let sending = self.sending.get_value();
         spawn_local(async move {
-            if let Err(error) = self.connection.call(intent).await {
+            let saved = {
+                let _turn = sending.lock().await;
+                self.connection.call(intent).await
+            };
+            let is_open = self.phase.try_get_untracked().is_some();
+            if let Err(error) = saved {
                 self.toasts.show(error.message);
-                if self.phase.try_get_untracked().is_some() {
+                if is_open {
                     undo();
                 }
             }
+            if is_open {
+                self.on_sent();
+            }
         });
+    }
+
+    /// Loads the data again after the last change: the responses to earlier requests may be older than it.
+    fn on_sent(self) {
+        self.unsaved_changes.update_value(|changes| *changes -= 1);
+        if self.unsaved_changes.get_value() == 0 {
+            self.last_shown.set_value(self.last_requested.get_value());
+            self.load();
+        }
     }
 }
