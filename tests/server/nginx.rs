@@ -1,4 +1,4 @@
-//! Parlor behind nginx with its default settings, which buffers responses unless told otherwise.
+//! Parlor behind nginx with its default settings, which buffers responses unless told otherwise, and with TLS.
 
 use std::{fs, path::Path, process::Stdio, time::Duration};
 
@@ -11,12 +11,16 @@ use tokio::{
 };
 use upstream::{Script, Upstream, When};
 
-use crate::support::{Parlor, TEST_TIMEOUT};
+use crate::{
+    accounts::{Browser, with_passwords},
+    support::{Parlor, TEST_TIMEOUT},
+};
 
 /// nginx in front of a Parlor. Only its folders are set; the rest is the default.
 struct Nginx {
     _child: Child,
     url: String,
+    port: u16,
 }
 
 impl Nginx {
@@ -26,6 +30,11 @@ impl Nginx {
 
     /// Starts nginx with additional settings of the server.
     async fn start_with(folder: &Path, parlor: &str, more: &str) -> Self {
+        Self::listen(folder, parlor, "", more).await
+    }
+
+    /// Starts nginx with parameters of its address and additional settings of the server.
+    async fn listen(folder: &Path, parlor: &str, parameters: &str, more: &str) -> Self {
         let port = TcpListener::bind("127.0.0.1:0")
             .await
             .unwrap()
@@ -39,7 +48,7 @@ impl Nginx {
         let config = format!(
             "daemon off; master_process off; pid {place}/pid; error_log {place}/error.log; events {{}}\n\
              http {{ access_log off; {temp}\n\
-             server {{ listen 127.0.0.1:{port}; {more} location / {{ proxy_pass {parlor}; }} }} }}"
+             server {{ listen 127.0.0.1:{port} {parameters}; {more} location / {{ proxy_pass {parlor}; }} }} }}"
         );
         fs::write(folder.join("nginx.conf"), config).unwrap();
         let path = format!(
@@ -68,6 +77,7 @@ impl Nginx {
         Self {
             _child: child,
             url: format!("http://127.0.0.1:{port}"),
+            port,
         }
     }
 }
@@ -186,5 +196,72 @@ async fn proxy_host_must_be_allowed() {
             let advice = "add \"chat.example\" to the setting server.allowed_hosts";
             assert!(message.contains(advice), "{message}");
         }
+    }
+}
+
+#[tokio::test]
+async fn accounts_work_behind_tls() {
+    let upstream = Upstream::start().await;
+    let name = "chat.example";
+    let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
+    let certificate = made.cert.pem();
+    // Once with nginx's default Host, once with the browser's.
+    for host in ["", "proxy_set_header Host $host;"] {
+        let folder = tempfile::tempdir().unwrap();
+        let parlor = Parlor::start_with(&folder.path().join("data"), &upstream, |settings| {
+            with_passwords(settings);
+            settings.server.allowed_hosts = vec![name.to_owned()];
+            settings.server.proxies = vec!["127.0.0.1/32".parse().unwrap()];
+        })
+        .await;
+        fs::write(folder.path().join("certificate.pem"), &certificate).unwrap();
+        fs::write(folder.path().join("key.pem"), made.signing_key.serialize_pem()).unwrap();
+        let more = format!(
+            "ssl_certificate certificate.pem; ssl_certificate_key key.pem; {host} \
+             proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header X-Forwarded-For $remote_addr;"
+        );
+        let nginx = Nginx::listen(folder.path(), &parlor.url, "ssl", &more).await;
+        let client = || {
+            let root = reqwest::Certificate::from_pem(certificate.as_bytes()).unwrap();
+            let client = reqwest::Client::builder().add_root_certificate(root);
+            client.resolve(name, ([127, 0, 0, 1], nginx.port).into())
+        };
+        let url = format!("https://{name}:{}", nginx.port);
+        let mut ann = Browser::with_client(url.clone(), client());
+
+        let made = ann.set_up(&parlor, "ann").await;
+        assert_eq!(made.status(), 303, "{host}");
+        assert_eq!(made.headers()["strict-transport-security"], "max-age=31536000");
+        let cookie = made.headers()["set-cookie"].to_str().unwrap();
+        assert!(
+            cookie.starts_with("__Host-parlor=")
+                && cookie.contains("; Secure")
+                && cookie.contains("; HttpOnly"),
+            "{cookie}"
+        );
+        assert_eq!(ann.get("/").send().await.unwrap().status(), 200);
+        let beat = ann
+            .get("/rpc/events")
+            .send()
+            .await
+            .unwrap()
+            .chunk()
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(&beat[..], b": heartbeat\n\n");
+        // Another site's form is refused, the own one is accepted.
+        let sign_out = |origin: &str| {
+            let request = ann.client.post(format!("{url}/sign-out"));
+            let request = request.header("content-type", "application/x-www-form-urlencoded");
+            request
+                .header("cookie", ann.cookies())
+                .header("origin", origin)
+                .send()
+        };
+        assert_eq!(sign_out("https://evil.example").await.unwrap().status(), 403);
+        assert_eq!(ann.get("/rpc/models").send().await.unwrap().status(), 200);
+        assert_eq!(sign_out(&url).await.unwrap().status(), 303);
+        assert_eq!(ann.get("/rpc/models").send().await.unwrap().status(), 401);
     }
 }

@@ -110,7 +110,8 @@ impl SettingsState {
                 is_news
             };
             // The user may have left by now.
-            if self.last_shown.try_update_value(is_news) != Some(true) || self.unsaved_changes.get_value() > 0 {
+            if self.last_shown.try_update_value(is_news) != Some(true) || self.unsaved_changes.get_value() > 0
+            {
                 return;
             }
             match answer {

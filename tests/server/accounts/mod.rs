@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use parlor::settings::{AuthMode, Settings};
 use reqwest::{
-    Client, RequestBuilder, Response,
+    Client, ClientBuilder, RequestBuilder, Response,
     header::{COOKIE, HeaderMap, HeaderValue},
     redirect::Policy,
 };
@@ -76,14 +76,24 @@ impl Team {
 
 impl Browser {
     pub(crate) fn new(parlor: &Parlor) -> Self {
+        Self::with_client(parlor.url.clone(), Client::builder())
+    }
+
+    /// Creates a browser that reaches the server at this URL.
+    pub(crate) fn with_client(url: String, client: ClientBuilder) -> Self {
         Self {
-            url: parlor.url.clone(),
+            url,
             cookies: String::new(),
-            client: Client::builder().redirect(Policy::none()).build().unwrap(),
+            client: client.redirect(Policy::none()).build().unwrap(),
         }
     }
 
-    fn get(&self, path: &str) -> RequestBuilder {
+    /// The cookies that it sends.
+    pub(crate) fn cookies(&self) -> &str {
+        &self.cookies
+    }
+
+    pub(crate) fn get(&self, path: &str) -> RequestBuilder {
         self.request(self.client.get(format!("{}{path}", self.url)))
     }
 
