@@ -6,6 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use uuid::Uuid;
+
 use super::{
     Files, Inner,
     child::run_reader,
@@ -77,7 +79,8 @@ impl Files {
         Ok(path)
     }
 
-    /// Places the content of a file at a path. If the content may be a link, nobody may write to it there.
+    /// Places the content of a file at a path, if nothing is there yet. If the content may be a link, nobody may write to it
+    /// there.
     ///
     /// # Errors
     ///
@@ -88,11 +91,17 @@ impl Files {
         path: PathBuf,
         may_link: bool,
     ) -> io::Result<()> {
+        // A call that was stopped may have placed it. To write to a link would write to the content.
+        if tokio::fs::try_exists(&path).await? {
+            return Ok(());
+        }
         let content = self.0.contents.path(location, ContentForm::Original);
         if may_link && tokio::fs::hard_link(&content, &path).await.is_ok() {
             return Ok(());
         }
-        tokio::fs::copy(&content, &path).await.map(drop)
+        let part = path.with_extension(format!("part-{}", Uuid::now_v7()));
+        tokio::fs::copy(&content, &part).await?;
+        tokio::fs::rename(&part, &path).await
     }
 }
 

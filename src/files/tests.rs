@@ -96,6 +96,30 @@ async fn file_without_a_row_leaves_nothing() {
 }
 
 #[tokio::test]
+async fn placing_a_content_again_changes_nothing() {
+    let (folder, files) = open_files("exit 1", |_| {}).await;
+    let file = text_file();
+    let _written = files.write_tool_file(file.clone(), b"Hello").await.unwrap();
+    for may_link in [true, false] {
+        let path = folder.path().join(format!("placed-{may_link}"));
+        // The call that placed it first was stopped before it noted that.
+        for _ in 0..2 {
+            files
+                .place_content(file.location, path.clone(), may_link)
+                .await
+                .unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), b"Hello");
+        }
+    }
+    let mut content = Vec::new();
+    let mut original = files.open_content(file.location).await.unwrap();
+    tokio::io::AsyncReadExt::read_to_end(&mut original, &mut content)
+        .await
+        .unwrap();
+    assert_eq!(content, b"Hello");
+}
+
+#[tokio::test]
 async fn cut_upload_leaves_nothing() {
     let (_folder, files) = open_files("exec sleep 600", |_| {}).await;
     let upload = tokio::spawn(upload(files.clone(), "a.png", PNG));

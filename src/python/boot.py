@@ -26,6 +26,9 @@ for name, value in limits.items():
 hard = resource.getrlimit(resource.RLIMIT_AS)[1]
 resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
+# Modules are found in the working folder too, but last: a file of the conversation never takes the place of an installed one.
+sys.path = [path for path in sys.path if path] + [""]
+
 ports = {name + "_port": number + 1 for number, name in enumerate(["shell", "iopub", "stdin", "control", "hb"])}
 connection = os.path.join(folder, "kernel.json")
 with open(connection, "w") as file:

@@ -46,7 +46,7 @@ use self::{
 };
 use crate::{
     files::Files,
-    protocol::{ConversationId, RunError, UserId},
+    protocol::{Attachment, ConversationId, RunError, UserId},
     settings::{PythonSettings, Settings},
     tools::{
         AnyTool, SessionHold, SessionKeeper, StepId, Tool, ToolContext, ToolError, ToolProvider, any_tool,
@@ -150,29 +150,40 @@ impl Python {
     /// Returns the session of a call's conversation, with the files of its branch. It is started if there is none.
     async fn session(&self, call: &ToolContext) -> Result<Session, ToolError> {
         let session = self.0.sessions.get_or_start(call, || self.environment()).await?;
-        for (file, name) in session.missing_files(&call.files) {
-            let unreadable = |error: io::Error| {
-                ToolError(format!(
-                    "The file {} could not be given to Python: {error}.",
+        let mut placed = Vec::new();
+        for file in session.missing_files(&call.files) {
+            match self.place_file(&session, call.user_id, file).await {
+                Ok(true) => placed.push(file),
+                // It was deleted meanwhile.
+                Ok(false) => {}
+                Err(error) => session.note(format!(
+                    "The attached file {} is not in the working folder: {error}.",
                     file.name
-                ))
-            };
-            let stored = self.0.files.find(call.user_id, file.id).await.map_err(|error| {
-                tracing::error!(%error, "an attached file can't be read");
-                ToolError::unavailable()
-            })?;
-            // It was deleted meanwhile.
-            let Some(stored) = stored else { continue };
-            let path = session.path_of_file(&name).await.map_err(unreadable)?;
-            // Without a sandbox, a link could be written to.
-            let placed = self
-                .0
-                .files
-                .place_content(stored.location, path, self.is_sandboxed());
-            placed.await.map_err(unreadable)?;
-            session.link_file(file.id, name).await?;
+                )),
+            }
+        }
+        if !placed.is_empty() {
+            session.link_files(&placed).await?;
         }
         Ok(session)
+    }
+
+    /// Places the content of a file where a session can read it. Returns `false` if the file is gone.
+    async fn place_file(&self, session: &Session, user_id: UserId, file: &Attachment) -> io::Result<bool> {
+        let stored = self.0.files.find(user_id, file.id).await.map_err(|error| {
+            tracing::error!(%error, "an attached file can't be read");
+            io::Error::other("it can’t be read just now")
+        })?;
+        let Some(stored) = stored else {
+            return Ok(false);
+        };
+        let path = session.path_of_file(file.id).await?;
+        // Without a sandbox, a link could be written to.
+        let placed = self
+            .0
+            .files
+            .place_content(stored.location, path, self.is_sandboxed());
+        placed.await.map(|()| true)
     }
 
     /// Executes code in the session of a call's conversation, which is started if there is none. Dropping the future interrupts
@@ -180,7 +191,8 @@ impl Python {
     pub async fn execute(&self, call: &ToolContext, code: &str) -> Result<Output, ToolError> {
         let session = self.session(call).await?;
         let report = |tail: &str| call.progress.report("output", tail, None);
-        let output = session.execute(code, false, report).await?;
+        let mut output = session.execute(code, false, report).await?;
+        output.notes = session.take_notes();
         if output.error.as_ref().is_none_or(CodeError::has_run) {
             self.0.sessions.add_step(call);
         }
@@ -232,8 +244,8 @@ impl SessionKeeper for Python {
         Python::is_available(self)
     }
 
-    fn taken_steps(&self, conversation_id: ConversationId, steps: &[StepId]) -> usize {
-        self.0.sessions.taken_steps(conversation_id, steps)
+    fn taken_steps(&self, conversation_id: ConversationId, steps: &[StepId], files: &[Attachment]) -> usize {
+        self.0.sessions.taken_steps(conversation_id, steps, files)
     }
 
     fn hold(&self, conversation_id: ConversationId) -> SessionHold {

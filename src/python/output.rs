@@ -22,6 +22,8 @@ const MAX_TAIL_BYTES: usize = 400;
 pub struct Output {
     blocks: Vec<Block>,
     pub error: Option<CodeError>,
+    /// Notes for the model about the session's files.
+    pub notes: Vec<String>,
     omitted_text: usize,
     omitted_pictures: usize,
 }
@@ -137,7 +139,8 @@ impl Output {
 
     /// Returns the output as text for the model and for the card: blocks with an empty line between them.
     pub fn text(&self) -> String {
-        let mut blocks: Vec<String> = self.blocks.iter().filter_map(block_text).collect();
+        let notes = self.notes.iter().map(|note| format!("[{note}]"));
+        let mut blocks: Vec<String> = notes.chain(self.blocks.iter().filter_map(block_text)).collect();
         if self.omitted_text > 0 {
             blocks.push(format!(
                 "[{} more bytes of text were left out (setting python.output_bytes)]",

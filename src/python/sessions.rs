@@ -16,7 +16,7 @@ use super::{
     session::{Session, SessionError},
 };
 use crate::{
-    protocol::{ConversationId, UserId},
+    protocol::{Attachment, ConversationId, UserId},
     settings::PythonSettings,
     tools::{StepId, ToolContext},
 };
@@ -118,14 +118,19 @@ impl Sessions {
         }
     }
 
-    /// Returns the number of these steps that made the state of a conversation's session. A session that has taken others is
-    /// ended: 0.
-    pub fn taken_steps(&self, conversation_id: ConversationId, steps: &[StepId]) -> usize {
+    /// Returns the number of these steps that made the state of a conversation's session. A session that has taken others, or
+    /// has other files than these, is ended: 0.
+    pub fn taken_steps(
+        &self,
+        conversation_id: ConversationId,
+        steps: &[StepId],
+        files: &[Attachment],
+    ) -> usize {
         let mut table = self.table.lock();
         let Some(entry) = table.entries.get(&conversation_id) else {
             return 0;
         };
-        if entry.session.is_alive() && steps.starts_with(&entry.steps) {
+        if entry.session.is_alive() && steps.starts_with(&entry.steps) && entry.session.has_only(files) {
             return entry.steps.len();
         }
         table.entries.remove(&conversation_id);

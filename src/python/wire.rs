@@ -44,7 +44,7 @@ pub struct KernelLimits {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Request {
-    /// Execute code. A silent call shows nothing, and is not counted.
+    /// Execute code. A silent call shows nothing but what it prints, and is not counted.
     Execute { id: u64, code: String, is_silent: bool },
     /// Interrupt the code that runs.
     Interrupt,

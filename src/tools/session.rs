@@ -1,7 +1,7 @@
 //! Sessions that tools keep for conversations, such as those of Python. Their state is made by calls, so it is restored by
 //! repeating them.
 
-use crate::protocol::{ConversationId, MessageId, ToolCall, ToolStatus, UserId};
+use crate::protocol::{Attachment, ConversationId, MessageId, ToolCall, ToolStatus, UserId};
 
 /// A call that has changed a session: its run, and its number in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,9 +52,9 @@ pub trait SessionKeeper: Send + Sync {
     /// Returns `true` if sessions can be had now.
     fn is_available(&self) -> bool;
 
-    /// Returns the number of these steps that made the state of a conversation's session. A session that has taken others, or
-    /// is gone, is ended: 0.
-    fn taken_steps(&self, conversation_id: ConversationId, steps: &[StepId]) -> usize;
+    /// Returns the number of these steps that made the state of a conversation's session. A session that has taken others, has
+    /// other files than these, or is gone, is ended: 0.
+    fn taken_steps(&self, conversation_id: ConversationId, steps: &[StepId], files: &[Attachment]) -> usize;
 
     /// Keeps the session of a conversation, also one that is yet to start.
     fn hold(&self, conversation_id: ConversationId) -> SessionHold;

@@ -78,11 +78,11 @@ impl CallOutput {
             }
             // Its traceback says why a silent call failed.
             "error" => Some(error(message)),
-            _ if self.is_silent => None,
             "stream" => {
                 let text = self.limit_text(message.text("text"));
                 (!text.is_empty()).then_some(Report::Text { text })
             }
+            _ if self.is_silent => None,
             "display_data" | "execute_result" | "update_display_data" => {
                 self.display(message.content.get("data")?.as_object()?)
             }

@@ -202,31 +202,44 @@ impl Session {
         Ok((self.shared.visible_data.join(name), guard))
     }
 
-    /// Returns those of the files that the session does not have yet, with their names for it.
-    pub fn missing_files<'a>(&self, files: &'a [Attachment]) -> Vec<(&'a Attachment, String)> {
+    /// Returns those of the files that the session does not have yet.
+    pub fn missing_files<'a>(&self, files: &'a [Attachment]) -> Vec<&'a Attachment> {
         self.shared.state.lock().files.missing(files)
     }
 
-    /// Returns the path at which the content of a file is to be placed.
-    pub async fn path_of_file(&self, name: &str) -> io::Result<PathBuf> {
-        let folder = self.shared.data.join(ATTACHED_FOLDER);
-        tokio::fs::create_dir_all(&folder).await?;
-        Ok(folder.join(name))
+    /// Returns `true` if it has been given no other files than these.
+    pub fn has_only(&self, files: &[Attachment]) -> bool {
+        self.shared.state.lock().files.are_among(files)
     }
 
-    /// Links a file that was placed into the folder in which the session works.
-    pub async fn link_file(&self, id: AttachmentId, name: String) -> Result<(), SessionError> {
+    /// Returns the path at which the content of a file is to be placed.
+    pub async fn path_of_file(&self, id: AttachmentId) -> io::Result<PathBuf> {
+        let folder = self.shared.data.join(ATTACHED_FOLDER);
+        tokio::fs::create_dir_all(&folder).await?;
+        Ok(folder.join(id.to_string()))
+    }
+
+    /// Links files that were placed into the folder in which the session works.
+    pub async fn link_files(&self, files: &[&Attachment]) -> Result<(), SessionError> {
         let folder = self.shared.visible_data.join(ATTACHED_FOLDER);
-        let code = link_code(&folder, std::slice::from_ref(&name));
-        let output = self.execute(&code, true, |_| {}).await?;
-        if let Some(error) = output.error {
-            tracing::warn!(
-                "an attached file can't be linked in a Python session: {}",
-                error.summary()
-            );
+        let output = self.execute(&link_code(&folder, files), true, |_| {}).await?;
+        if let Some(error) = &output.error {
+            let error = error.summary();
+            tracing::warn!("attached files can't be linked in a Python session: {error}");
+            self.note(format!("Attached files are not in the working folder: {error}."));
         }
-        self.shared.state.lock().files.add(id, name);
+        self.shared.state.lock().files.add(files, &output.text());
         Ok(())
+    }
+
+    /// Adds a note for the model about the files.
+    pub fn note(&self, note: String) {
+        self.shared.state.lock().files.note(note);
+    }
+
+    /// Takes the notes for the model about the files.
+    pub fn take_notes(&self) -> Vec<String> {
+        self.shared.state.lock().files.take_notes()
     }
 
     /// Returns `true` if it takes calls.

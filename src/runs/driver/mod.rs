@@ -295,6 +295,7 @@ fn event_bytes(event: &ModelEvent) -> usize {
         ModelEvent::Unreadable { raw, .. } => raw.len(),
         // Images have limits of their own.
         ModelEvent::Image(_)
+        | ModelEvent::InputCounted(_)
         | ModelEvent::Usage(_)
         | ModelEvent::Finished(_)
         | ModelEvent::TextWasThinking => 0,

@@ -234,7 +234,7 @@ async fn build_context_snapshot(
 }
 
 /// Returns the files of the user's messages.
-fn attached_files(history: &[Message]) -> Arc<[Attachment]> {
+pub(super) fn attached_files(history: &[Message]) -> Arc<[Attachment]> {
     let own = history.iter().filter(|message| message.assistant().is_none());
     own.flat_map(Message::files).cloned().collect()
 }

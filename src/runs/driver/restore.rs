@@ -11,6 +11,7 @@ use tokio::time::{sleep_until, timeout};
 use super::{
     super::{Inner, active_runs::RunSlot, permissions::Permissions},
     Driver,
+    prepare::attached_files,
 };
 use crate::{
     agent::{Effect, Input},
@@ -45,6 +46,8 @@ struct Step {
     tool: Arc<dyn AnyTool>,
     arguments: String,
     finished: FinishedCall,
+    /// The files that the call could use: those attached before its run.
+    files: Arc<[Attachment]>,
 }
 
 impl RunSession {
@@ -72,7 +75,7 @@ impl Driver<'_> {
         let steps = self.session_steps();
         let ids: Vec<StepId> = steps.iter().map(|step| step.id).collect();
         // Also without steps: a live session may have taken those of another branch.
-        let taken = keeper.taken_steps(self.run.conversation_id, &ids);
+        let taken = keeper.taken_steps(self.run.conversation_id, &ids, &self.attached);
         let count = steps.len().saturating_sub(taken);
         for (number, step) in steps.into_iter().skip(taken).enumerate() {
             self.show_activity(match count {
@@ -85,7 +88,7 @@ impl Driver<'_> {
                 () = slot.stop.cancelled() => None,
                 () = self.runs.shutdown.cancelled() => None,
                 () = sleep_until(self.deadline) => None,
-                restored = replay(step, self.run, &permissions, self.attached.clone()) => Some(restored),
+                restored = replay(step, self.run, &permissions) => Some(restored),
             };
             match restored {
                 Some(Ok(ReplayedCall { difference })) => {
@@ -119,40 +122,38 @@ impl Driver<'_> {
 
     /// Returns the calls of the branch that have changed the session, oldest first.
     fn session_steps(&self) -> Vec<Step> {
-        let history = &self.history[fresh_session_start(&self.history)..];
-        let earlier = history.iter().filter_map(session_calls).flatten();
-        let own = self
-            .agent
-            .message()
-            .tool_calls()
-            .map(|call| (self.run.message_id, call));
+        let start = fresh_session_start(&self.history);
+        let answers = self.history.iter().enumerate().skip(start);
+        let earlier = answers.filter_map(|(index, message)| {
+            let calls: Vec<&ToolCall> = message.assistant()?.tool_calls().collect();
+            let files = || attached_files(&self.history[..index]);
+            (!calls.is_empty()).then(|| (message.id, files(), calls))
+        });
+        let own = self.agent.message().tool_calls().collect();
+        let own = (self.run.message_id, self.attached.clone(), own);
         let mut tools = HashMap::new();
         earlier
-            .chain(own)
-            .filter_map(|(run, call)| {
+            .chain([own])
+            .flat_map(|(run, files, calls)| calls.into_iter().map(move |call| (run, files.clone(), call)))
+            .filter_map(|(run, files, call)| {
                 let tool = match tools.entry(&*call.tool) {
                     hash_map::Entry::Occupied(known) => known.into_mut(),
                     hash_map::Entry::Vacant(place) => place.insert(self.runs.tools.find(&call.tool)),
                 };
-                to_step(run, call, tool.as_ref()?)
+                to_step(run, call, tool.as_ref()?, files)
             })
             .collect()
     }
 }
 
 /// Repeats a call. Returns the cause if that fails.
-async fn replay(
-    step: Step,
-    run: RunKey,
-    permissions: &Permissions,
-    files: Arc<[Attachment]>,
-) -> Result<ReplayedCall, String> {
+async fn replay(step: Step, run: RunKey, permissions: &Permissions) -> Result<ReplayedCall, String> {
     let name = &step.tool.spec().name;
     if !permissions.allows_tool(name) {
         return Err(format!("you may no longer use the tool “{name}”"));
     }
     let limit = step.tool.run_options().timeout;
-    let context = ToolContext::for_replay(run.user_id, run.conversation_id, step.id, files);
+    let context = ToolContext::for_replay(run.user_id, run.conversation_id, step.id, step.files);
     match timeout(limit, step.tool.replay(&step.arguments, step.finished, context)).await {
         Ok(replayed) => replayed.map_err(|error| error.0),
         Err(_) => Err(format!("a step took longer than {} seconds", limit.as_secs())),
@@ -160,7 +161,12 @@ async fn replay(
 }
 
 /// Returns a call to repeat; `None` if it has not changed the session.
-fn to_step(run: MessageId, call: &ToolCall, tool: &Arc<dyn AnyTool>) -> Option<Step> {
+fn to_step(
+    run: MessageId,
+    call: &ToolCall,
+    tool: &Arc<dyn AnyTool>,
+    files: Arc<[Attachment]>,
+) -> Option<Step> {
     let finished = FinishedCall::from_call(call)?;
     let arguments = call.input.as_str();
     tool.is_replayed(arguments, &finished).then(|| Step {
@@ -171,6 +177,7 @@ fn to_step(run: MessageId, call: &ToolCall, tool: &Arc<dyn AnyTool>) -> Option<S
         tool: Arc::clone(tool),
         arguments: arguments.to_owned(),
         finished,
+        files,
     })
 }
 
@@ -183,10 +190,4 @@ fn fresh_session_start(history: &[Message]) -> usize {
         MessageBody::Assistant(_) | MessageBody::Damaged => false,
     };
     history.iter().rposition(begins).unwrap_or_default()
-}
-
-/// Returns the calls of an answer, with its run.
-fn session_calls(message: &Message) -> Option<impl Iterator<Item = (MessageId, &ToolCall)>> {
-    let id = message.id;
-    Some(message.assistant()?.tool_calls().map(move |call| (id, call)))
 }

@@ -59,7 +59,8 @@ async fn attached_files_are_in_the_working_folder() {
     let id = Some(conversation.parse().unwrap());
     let again = "print(len(open('towns_2.csv').read()), len(open('towns.csv').read()))";
     let (shown, ..) = ask_with_file(&parlor, &upstream, ("towns.csv", b"x\n".to_vec()), id, again).await;
-    assert_eq!(shown, format!("2 {}", csv.len()));
+    let renamed = "[The attached file towns.csv is towns_2.csv in the working folder: its name was taken.]";
+    assert_eq!(shown, format!("{renamed}\n\n2 {}", csv.len()));
     let read = "print(pd.read_parquet('n.parquet').n.sum())";
     let (shown, ..) = ask_with_file(
         &parlor,
@@ -98,4 +99,80 @@ async fn a_session_cannot_change_attached_files() {
     let content = parlor.get(&format!("/api/files/{file}")).send().await.unwrap();
     let content = content.bytes().await.unwrap();
     assert_eq!(&content[..], b"n\n1\n");
+}
+
+#[tokio::test]
+async fn files_of_the_session_keep_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let parlor = start_in(folder.path(), &upstream, |_| {}).await;
+    let write = json!({ "code": "print(open('out.csv', 'w').write('own'))" });
+    script_call(&upstream, "write", "execute_code", &write);
+    let conversation = string_field(&parlor.turn(None, "write").await[0], "conversation_id");
+    let id = Some(conversation.parse().unwrap());
+    let read = "print(open('out.csv').read(), open('out_2.csv').read())";
+    let (shown, ..) = ask_with_file(&parlor, &upstream, ("out.csv", b"file".to_vec()), id, read).await;
+    assert!(
+        shown.starts_with("[The attached file out.csv is out_2.csv"),
+        "{shown}"
+    );
+    assert!(shown.ends_with("own file"), "{shown}");
+    // The steps of a new session have the files that they had: the first one can write `out.csv`.
+    parlor.stop().await;
+    let parlor = start_in(folder.path(), &upstream, |_| {}).await;
+    script_call(&upstream, "once more", "execute_code", &json!({ "code": read }));
+    let events = parlor.turn(Some(&conversation), "once more").await;
+    assert_eq!(output(&events), "own file");
+}
+
+#[tokio::test]
+async fn an_edited_question_has_its_own_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let parlor = start_in(folder.path(), &upstream, |_| {}).await;
+    let mut replaced = None::<serde_json::Value>;
+    for (content, code) in [("old", "no Python"), ("new", "print(open('a.csv').read())")] {
+        let conversation = replaced
+            .as_ref()
+            .map(|first| string_field(first, "conversation_id"));
+        let id = conversation.as_ref().map(|id| id.parse().unwrap());
+        let (_, file) = parlor.upload("a.csv", id, content.as_bytes().to_vec()).await;
+        let question = format!("with {content}");
+        script_call(&upstream, &question, "execute_code", &json!({ "code": code }));
+        let mut turn = json!({
+            "message": question, "files": [file["id"]], "conversation_id": file["conversation_id"], "model": "test/any",
+        });
+        if let Some(first) = &replaced {
+            turn["replaces"] = first["user_message_id"].clone();
+        }
+        let events = parlor.chat(&turn).await.read_to_end().await;
+        let shown = output(&events);
+        match content {
+            "old" => assert!(shown.contains("SyntaxError"), "{shown}"),
+            _ => assert_eq!(shown, "new"),
+        }
+        replaced = Some(events[0].clone());
+    }
+}
+
+#[tokio::test]
+async fn attached_modules_replace_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let parlor = start_in(folder.path(), &upstream, |_| {}).await;
+    let hostile = b"raise ValueError('not me')".to_vec();
+    let code = "import colorsys\nprint(colorsys.rgb_to_hsv(0, 0, 0))";
+    let (shown, conversation, _) =
+        ask_with_file(&parlor, &upstream, ("colorsys.py", hostile), None, code).await;
+    assert_eq!(shown, "(0.0, 0.0, 0)");
+    let id = Some(conversation.parse().unwrap());
+    // One of the person's own is found.
+    let code = "import helpers\nprint(helpers.x)";
+    let (shown, ..) = ask_with_file(&parlor, &upstream, ("helpers.py", b"x = 5\n".to_vec()), id, code).await;
+    assert_eq!(shown, "5");
+    // No file system takes this name as it is.
+    let name = "表".repeat(100) + ".csv";
+    let code = "import glob\nprint(len(glob.glob('表*.csv')))";
+    let (shown, ..) = ask_with_file(&parlor, &upstream, (&name, b"x\n".to_vec()), id, code).await;
+    assert_eq!(shown, "1");
 }
