@@ -217,7 +217,7 @@ impl Agent {
 
     fn model_event(&mut self, event: ModelEvent, at: Timestamp) -> Vec<Effect> {
         // A call that has only been counted can still be repeated.
-        if !matches!(event, ModelEvent::Usage(_)) {
+        if !matches!(event, ModelEvent::Usage(_) | ModelEvent::InputCounted(_)) {
             self.phase = Phase::Streaming;
         }
         self.note_output(&event, at);
@@ -261,7 +261,7 @@ impl Agent {
                 Vec::new()
             }
             // The driver sends the totals as `Input::UsageKnown`.
-            ModelEvent::Usage(_) => Vec::new(),
+            ModelEvent::Usage(_) | ModelEvent::InputCounted(_) => Vec::new(),
             ModelEvent::TextWasThinking => self.convert_text_to_thinking(at),
             ModelEvent::Sources(sources) => self.add_server_sources(sources),
             ModelEvent::ProviderData { target, data } => self.store_provider_data(target, data),

@@ -14,6 +14,8 @@ pub enum ModelEvent {
     ToolCall { index: usize, id: String, name: String },
     /// A delta of a tool call's arguments, which are JSON once complete.
     ToolArguments { index: usize, delta: String },
+    /// The tokens of the request, counted when the answer begins. Those of the answer are not known yet.
+    InputCounted(ReportedUsage),
     /// The usage of the call so far.
     Usage(ReportedUsage),
     /// All text of the current answer so far was thinking: its end tag came without an opening tag.

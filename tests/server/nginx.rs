@@ -20,7 +20,6 @@ use crate::{
 struct Nginx {
     _child: Child,
     url: String,
-    port: u16,
 }
 
 impl Nginx {
@@ -30,17 +29,12 @@ impl Nginx {
 
     /// Starts nginx with additional settings of the server.
     async fn start_with(folder: &Path, parlor: &str, more: &str) -> Self {
-        Self::listen(folder, parlor, "", more).await
+        Self::listen(folder, parlor, &free_port().await.to_string(), more).await
     }
 
-    /// Starts nginx with parameters of its address and additional settings of the server.
-    async fn listen(folder: &Path, parlor: &str, parameters: &str, more: &str) -> Self {
-        let port = TcpListener::bind("127.0.0.1:0")
-            .await
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+    /// Starts nginx on a port, with parameters of it such as `ssl`, and additional settings of the server.
+    async fn listen(folder: &Path, parlor: &str, listen: &str, more: &str) -> Self {
+        let port: u16 = listen.split(' ').next().unwrap().parse().unwrap();
         let place = folder.display();
         let temp: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .map(|kind| format!("{kind}_temp_path {place}/{kind};"))
@@ -48,7 +42,7 @@ impl Nginx {
         let config = format!(
             "daemon off; master_process off; pid {place}/pid; error_log {place}/error.log; events {{}}\n\
              http {{ access_log off; {temp}\n\
-             server {{ listen 127.0.0.1:{port} {parameters}; {more} location / {{ proxy_pass {parlor}; }} }} }}"
+             server {{ listen 127.0.0.1:{listen}; {more} location / {{ proxy_pass {parlor}; }} }} }}"
         );
         fs::write(folder.join("nginx.conf"), config).unwrap();
         let path = format!(
@@ -77,9 +71,13 @@ impl Nginx {
         Self {
             _child: child,
             url: format!("http://127.0.0.1:{port}"),
-            port,
         }
     }
+}
+
+async fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    listener.local_addr().unwrap().port()
 }
 
 #[tokio::test]
@@ -208,9 +206,10 @@ async fn accounts_work_behind_tls() {
     // Once with nginx's default Host, once with the browser's.
     for host in ["", "proxy_set_header Host $host;"] {
         let folder = tempfile::tempdir().unwrap();
+        let port = free_port().await;
         let parlor = Parlor::start_with(&folder.path().join("data"), &upstream, |settings| {
             with_passwords(settings);
-            settings.server.allowed_hosts = vec![name.to_owned()];
+            settings.server.allowed_hosts = vec![name.to_owned(), format!("{name}:{port}")];
             settings.server.proxies = vec!["127.0.0.1/32".parse().unwrap()];
         })
         .await;
@@ -220,13 +219,13 @@ async fn accounts_work_behind_tls() {
             "ssl_certificate certificate.pem; ssl_certificate_key key.pem; {host} \
              proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header X-Forwarded-For $remote_addr;"
         );
-        let nginx = Nginx::listen(folder.path(), &parlor.url, "ssl", &more).await;
+        let _nginx = Nginx::listen(folder.path(), &parlor.url, &format!("{port} ssl"), &more).await;
         let client = || {
             let root = reqwest::Certificate::from_pem(certificate.as_bytes()).unwrap();
             let client = reqwest::Client::builder().add_root_certificate(root);
-            client.resolve(name, ([127, 0, 0, 1], nginx.port).into())
+            client.resolve(name, ([127, 0, 0, 1], port).into())
         };
-        let url = format!("https://{name}:{}", nginx.port);
+        let url = format!("https://{name}:{port}");
         let mut ann = Browser::with_client(url.clone(), client());
 
         let made = ann.set_up(&parlor, "ann").await;

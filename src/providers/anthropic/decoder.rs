@@ -36,6 +36,8 @@ const BLOCKS_WITHOUT_CONTENT: [&str; 1] = ["fallback"];
 /// Decodes the events of one message.
 #[derive(Debug)]
 pub struct MessageDecoder {
+    /// The id of the message, once it has begun.
+    message_id: String,
     /// The blocks that have not ended.
     open: BTreeMap<u64, OpenBlock>,
     layout: LayoutRecorder,
@@ -57,6 +59,7 @@ pub struct MessageDecoder {
 impl Default for MessageDecoder {
     fn default() -> Self {
         Self {
+            message_id: String::new(),
             open: BTreeMap::new(),
             layout: LayoutRecorder::new(PROVIDER_KIND),
             calls: 0,
@@ -93,8 +96,17 @@ impl EventDecoder for MessageDecoder {
         }
         match event.kind.as_str() {
             "message_start" => {
-                let usage = event.message.and_then(|message| message.usage);
-                self.usage.update(usage.unwrap_or_default());
+                let message = event.message.unwrap_or_default();
+                let is_first = self.message_id.is_empty();
+                // The blocks of another message have the same indices.
+                if !is_first && !message.id.is_empty() && message.id != self.message_id {
+                    return Err(DecodeError::invalid_frame(data));
+                }
+                self.usage.update(message.usage.unwrap_or_default());
+                if is_first {
+                    self.message_id = message.id;
+                    events.push_back(ModelEvent::InputCounted(self.usage.total()));
+                }
             }
             "content_block_start" => {
                 if let Some(raw) = event.content_block {

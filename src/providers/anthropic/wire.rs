@@ -50,6 +50,8 @@ pub struct StopDetails {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Message {
+    #[serde(deserialize_with = "null_as_default")]
+    pub id: String,
     #[serde(deserialize_with = "ignore_invalid")]
     pub usage: Option<Usage>,
 }

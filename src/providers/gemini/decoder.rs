@@ -148,7 +148,12 @@ impl ContentDecoder {
             return Err(other);
         }
         self.has_begun |= is_known;
-        self.usage = chunk.usage_metadata.or(self.usage.take());
+        if let Some(usage) = chunk.usage_metadata {
+            if self.usage.is_none() {
+                events.push_back(ModelEvent::InputCounted(usage.to_usage()));
+            }
+            self.usage = Some(usage);
+        }
         let mut failure = None;
         for candidate in chunk.candidates.unwrap_or_default() {
             let has_content = candidate.content.is_some() || candidate.finish_reason.is_some();

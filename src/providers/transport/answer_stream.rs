@@ -69,7 +69,7 @@ impl AnswerStream {
     async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
         loop {
             if let Some(event) = self.ready_events.pop_front() {
-                self.has_sent_event = true;
+                self.has_sent_event |= !is_count(&event);
                 return Some(Ok(event));
             }
             if let Some(failure) = self.failure.take() {
@@ -109,7 +109,7 @@ impl AnswerStream {
 
     /// Returns true if anything was decoded.
     fn has_begun(&self) -> bool {
-        self.has_sent_event || !self.ready_events.is_empty()
+        self.has_sent_event || !self.ready_events.iter().all(is_count)
     }
 
     fn fault_error(&self, fault: DecodeError) -> ModelError {
@@ -132,4 +132,9 @@ impl AnswerStream {
             )),
         }
     }
+}
+
+/// Returns true for a count of the request, after which it can still be repeated.
+fn is_count(event: &ModelEvent) -> bool {
+    matches!(event, ModelEvent::InputCounted(_))
 }

@@ -15,7 +15,7 @@ use crate::{
     providers::DEFAULT_MAX_FRAME_BYTES,
 };
 
-/// Decodes these pieces. Adjacent deltas are joined.
+/// Decodes these pieces. Adjacent deltas are joined, and early counts of the request are left out: the usage repeats them.
 pub fn decode<'a>(
     protocol: impl EventDecoder + 'static,
     pieces: impl IntoIterator<Item = &'a [u8]>,
@@ -27,6 +27,7 @@ pub fn decode<'a>(
         result = result.and_then(|()| decoder.push(piece, &mut events));
     }
     result = result.and_then(|()| decoder.end(&mut events));
+    events.retain(|event| !matches!(event, ModelEvent::InputCounted(_)));
     (merge_deltas(events), result.err())
 }
 

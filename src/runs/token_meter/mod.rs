@@ -18,6 +18,8 @@ pub(super) struct TokenMeter {
     estimate: usize,
     scale: TokenScale,
     window: Option<usize>,
+    /// The tokens of the request, if the server has counted them already.
+    input: Option<ReportedUsage>,
     /// Bytes of the model's output, from which its tokens are estimated.
     output_bytes: usize,
     /// The totals as reported: the server has counted, or ended without a count.
@@ -37,6 +39,7 @@ impl TokenMeter {
             estimate,
             scale,
             window: window.map(|window| window.min(MAX_TOKENS)),
+            input: None,
             output_bytes: 0,
             reported: None,
             is_open: false,
@@ -69,13 +72,18 @@ impl TokenMeter {
     pub fn inputs_for(&mut self, received: Result<ModelEvent, ModelError>) -> Vec<Input> {
         let event = match received {
             Ok(event) => event,
-            Err(error) => return vec![Input::CallFailed(error)],
+            Err(error) => return self.inputs_for_failure(error),
         };
-        self.is_open = true;
+        // A server may still refuse a request that it has counted.
+        self.is_open |= !matches!(event, ModelEvent::InputCounted(_));
         match &event {
             ModelEvent::Text(text) | ModelEvent::Thinking(text) => self.output_bytes += text.len(),
             ModelEvent::ToolArguments { delta, .. } => self.output_bytes += delta.len(),
             ModelEvent::ToolCall { name, .. } => self.output_bytes += name.len(),
+            ModelEvent::InputCounted(counted) => {
+                self.input = Some(*counted).filter(|counted| counted.input_tokens > 0);
+                return Vec::new();
+            }
             // Some servers send zeros.
             ModelEvent::Usage(counted) if counted.input_tokens > 0 => {
                 let usage = self.report(self.usage(counted, false));
@@ -119,18 +127,32 @@ impl TokenMeter {
         totals.unwrap_or_default()
     }
 
+    /// A call that breaks off is reported as far as its server has counted it.
+    fn inputs_for_failure(&mut self, error: ModelError) -> Vec<Input> {
+        let failed = Input::CallFailed(error);
+        if !self.is_open || self.input.is_none() || self.reported.is_some() {
+            return vec![failed];
+        }
+        let usage = self.report(self.estimated_usage());
+        vec![Input::UsageKnown(usage), failed]
+    }
+
     fn report(&mut self, usage: protocol::Usage) -> protocol::Usage {
         self.reported = Some(usage.totals);
         usage
     }
 
     fn estimated_usage(&self) -> protocol::Usage {
-        let input = self.scale.to_counted(self.estimate).min(MAX_TOKENS);
+        let input = self.input.unwrap_or_else(|| ReportedUsage {
+            input_tokens: self.scale.to_counted(self.estimate).min(MAX_TOKENS) as u64,
+            ..ReportedUsage::default()
+        });
         let output = self.output_bytes.div_ceil(tokens::BYTES_PER_TOKEN);
         let estimated = ReportedUsage {
-            input_tokens: input as u64,
             output_tokens: output as u64,
-            ..ReportedUsage::default()
+            thinking_tokens: 0,
+            image_output_tokens: 0,
+            ..input
         };
         self.usage(&estimated, true)
     }

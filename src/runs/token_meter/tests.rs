@@ -159,3 +159,54 @@ fn counts_a_summary_before_a_call_that_is_cut_off() {
         "what is reported already is left out"
     );
 }
+
+#[test]
+fn broken_call_has_the_counts_that_its_server_has_sent() {
+    let counted = ReportedUsage {
+        input_tokens: 50_000,
+        cached_input_tokens: 40_000,
+        output_tokens: 1,
+        ..ReportedUsage::default()
+    };
+    let failure = || {
+        Err(ModelError {
+            error: crate::agent::run_error("connection_lost", "Gone.".into(), ""),
+            kind: crate::model::ModelErrorKind::Refused,
+            reply: None,
+        })
+    };
+    // A request that was only counted may be repeated, and is not charged.
+    let mut refused = meter();
+    assert!(
+        refused
+            .inputs_for(Ok(ModelEvent::InputCounted(counted)))
+            .is_empty()
+    );
+    assert!(matches!(
+        refused.inputs_for(failure())[..],
+        [Input::CallFailed(_)]
+    ));
+    assert_eq!(refused.cut_totals(false), None);
+    // Also one that is stopped has them.
+    assert_eq!(refused.cut_totals(true).unwrap().input_tokens, 50_000);
+
+    let mut broken = meter();
+    broken.inputs_for(Ok(ModelEvent::InputCounted(counted)));
+    broken.inputs_for(Ok(ModelEvent::Text("x".repeat(400))));
+    let inputs = broken.inputs_for(failure());
+    let [Input::UsageKnown(usage), Input::CallFailed(_)] = &inputs[..] else {
+        panic!("{inputs:?}")
+    };
+    let totals = usage.totals;
+    assert_eq!(
+        (
+            totals.input_tokens,
+            totals.cached_input_tokens,
+            totals.output_tokens
+        ),
+        (50_000, 40_000, 100)
+    );
+    assert!(usage.estimated);
+    // It is counted once.
+    assert_eq!(broken.cut_totals(false), None);
+}

@@ -126,3 +126,20 @@ fn ignores_odd_values_next_to_the_text() {
         }
     }
 }
+
+#[test]
+fn second_message_in_a_stream_breaks_it() {
+    let begin = |id: &str| json!({ "type": "message_start", "message": { "id": id, "usage": { "input_tokens": 3 } } });
+    let text = |text: &str| delta(0, json!({ "type": "text_delta", "text": text }));
+    let block = || start(0, json!({ "type": "text", "text": "" }));
+    // Some proxies send the beginning twice.
+    let (events, error) = decode_events(&[begin("a"), begin("a"), block(), text("One")]);
+    assert_eq!(
+        (events, error),
+        (vec![Text("One".into())], Some(DecodeError::Incomplete))
+    );
+    let (events, error) =
+        decode_events(&[begin("a"), block(), text("One"), begin("b"), block(), text("Two")]);
+    assert_eq!(events, [Text("One".into())]);
+    assert!(matches!(error, Some(DecodeError::InvalidFrame(_))), "{error:?}");
+}
