@@ -1,7 +1,6 @@
 //! Databases and Python: the first rows of a large table, a large result, and the sessions of kernels.
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     process::Command,
     time::Instant,
@@ -13,7 +12,7 @@ use crate::{
     client::Error,
     figures::{DataAgentResult, Percentiles},
     machine,
-    server_process::{Binaries, SETTINGS, ServerProcess},
+    server_process::{Binaries, ServerProcess},
 };
 
 /// The times that the page of a table is asked for.
@@ -30,7 +29,7 @@ const MAKE_DATABASE: &str = "import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 db.execute('CREATE TABLE measures (id INTEGER PRIMARY KEY, place TEXT, value REAL)')
 db.execute('''INSERT INTO measures WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-    SELECT i, 'place ' || i % 1000, i * 0.5 FROM n''', (int(sys.argv[2]),))
+    SELECT i, 'place ' || (i % 1000), i * 0.5 FROM n''', (int(sys.argv[2]),))
 db.commit()";
 
 /// The size of a measurement.
@@ -62,7 +61,7 @@ pub async fn measure(
     if !made.success() {
         return Err("the database could not be made".into());
     }
-    let settings = fs::read_to_string(SETTINGS)? + &settings(&database, python, size);
+    let settings = settings(&database, python, size);
     let start = || programs.start_parlor_with_text("data-agent", upstream, &settings);
     let query = format!("SELECT * FROM measures LIMIT {}", size.result_rows);
     script(upstream, "cell", "jupyter_notebook", json!({ "code": CELL })).await?;
@@ -119,7 +118,7 @@ fn settings(database: &Path, python: &Path, size: Size) -> String {
     let url = quoted(format!("sqlite:{}", database.display()));
     let (rows, sessions) = (size.result_rows, size.sessions);
     format!(
-        "\n[[databases]]\nname = \"bench\"\nurl = {url}\n\
+        "[agent]\nrepetitions = 0\n[[databases]]\nname = \"bench\"\nurl = {url}\n\
          [data]\nresult_rows = {rows}\nresult_bytes = 1_000_000_000\nquery_timeout = \"2m\"\n\
          [python]\ninterpreter = {}\nsessions = {sessions}\nstart_timeout = \"2m\"\n",
         quoted(python.display().to_string())
