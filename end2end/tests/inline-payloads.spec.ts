@@ -51,7 +51,7 @@ test('a chart and a table are shown in the answer, and nothing moves', async ({ 
 });
 
 test('the first card of a page moves nothing', async ({ chat, page, upstream }) => {
-  await upstream.script({ when: { user_contains: 'Compare' }, steps: [{ text: `Here.\n\n${CHART}\n\n${TABLE}\n\nWords after them.` }, { gate: 'rest' }, { text: ' Good?' }] });
+  await upstream.script({ when: { user_contains: 'Compare' }, steps: [{ text: `Here.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | last |\n\n${CHART}\n\n${TABLE}\n\nWords after them.` }, { gate: 'rest' }, { text: ' Good?' }] });
   await upstream.script({ when: { user_contains: 'Warm up' }, steps: [{ text: 'Yes.' }] });
   await chat.open();
   await chat.begin('Warm up');
@@ -60,6 +60,7 @@ test('the first card of a page moves nothing', async ({ chat, page, upstream }) 
   await chat.say('Compare');
   await expect(chat.answers.last().getByRole('img', { name: 'Chart: Weather' })).toBeVisible();
   await expect(chat.answers.last().getByRole('cell', { name: 'Planet 4' })).toBeVisible();
+  await expect(chat.answers.last().getByRole('cell', { name: 'last' }), 'the text before a card has ended').toBeVisible();
   await upstream.open('rest');
   await chat.done();
   expect(await layoutShifts(page)).toEqual([]);

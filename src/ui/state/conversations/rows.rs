@@ -176,16 +176,19 @@ impl AnswerRow {
         let ended = assistant.status.is_terminal();
         let known = self.parts.get_untracked();
         let mut parts = Vec::new();
-        for piece in assistant.pieces() {
+        let mut pieces = assistant.pieces().into_iter().peekable();
+        while let Some(piece) = pieces.next() {
+            let is_complete = ended || pieces.peek().is_some();
             // Both are in the same order.
             let at = known.binary_search_by_key(&piece.key, |row| row.key).ok();
             let row = at
                 .and_then(|at| known.get(at))
                 .filter(|row| row.is_extended_by(&piece))
                 .cloned();
-            let row = row.unwrap_or_else(|| PartRow::new(&piece, ended, live));
+            let row = row.unwrap_or_else(|| PartRow::new(&piece, is_complete, live));
             row.sync(&piece);
-            if ended {
+            // A text that another part follows has ended: its last line is shown at once, not at the end of the answer.
+            if ended || is_complete && known.last() == Some(&row) {
                 row.prose.finish();
             }
             parts.push(row);
