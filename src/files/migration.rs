@@ -1,7 +1,7 @@
 //! The move of tools' files out of the database, where earlier versions stored their contents.
 
 use super::Files;
-use crate::storage::{AttachmentRow, Change, StorageError};
+use crate::storage::{AttachmentRow, Change, StorageError, StorageErrorKind};
 
 impl Files {
     /// Moves all contents that are still in the database to the folder of files. After a crash, the next start continues.
@@ -11,7 +11,17 @@ impl Files {
     /// If the database or the folder does not work.
     pub async fn move_attachment_rows(&self) -> Result<(), StorageError> {
         let mut count = 0_usize;
-        while let Some(row) = self.0.storage.next_attachment_row().await? {
+        loop {
+            let row = match self.0.storage.next_attachment_row().await {
+                Ok(Some(row)) => row,
+                Ok(None) => break,
+                // What can't be read can't be moved. Everything else works.
+                Err(error) if error.kind() == StorageErrorKind::Damaged => {
+                    tracing::error!(%error, "files of tools in the database can't be read");
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            };
             let AttachmentRow {
                 file,
                 message_id,

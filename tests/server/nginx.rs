@@ -201,8 +201,8 @@ async fn proxy_host_must_be_allowed() {
 async fn accounts_work_behind_tls() {
     let upstream = Upstream::start().await;
     let name = "chat.example";
-    let made = rcgen::generate_simple_self_signed([name.to_owned()]).unwrap();
-    let certificate = made.cert.pem();
+    let tls = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/tls");
+    let certificate = fs::read(tls.join("chat.example.pem")).unwrap();
     // Once with nginx's default Host, once with the browser's.
     for host in ["", "proxy_set_header Host $host;"] {
         let folder = tempfile::tempdir().unwrap();
@@ -213,15 +213,14 @@ async fn accounts_work_behind_tls() {
             settings.server.proxies = vec!["127.0.0.1/32".parse().unwrap()];
         })
         .await;
-        fs::write(folder.path().join("certificate.pem"), &certificate).unwrap();
-        fs::write(folder.path().join("key.pem"), made.signing_key.serialize_pem()).unwrap();
+        let tls = tls.display();
         let more = format!(
-            "ssl_certificate certificate.pem; ssl_certificate_key key.pem; {host} \
+            "ssl_certificate {tls}/chat.example.pem; ssl_certificate_key {tls}/chat.example.key; {host} \
              proxy_set_header X-Forwarded-Proto $scheme; proxy_set_header X-Forwarded-For $remote_addr;"
         );
         let _nginx = Nginx::listen(folder.path(), &parlor.url, &format!("{port} ssl"), &more).await;
         let client = || {
-            let root = reqwest::Certificate::from_pem(certificate.as_bytes()).unwrap();
+            let root = reqwest::Certificate::from_pem(&certificate).unwrap();
             let client = reqwest::Client::builder().add_root_certificate(root);
             client.resolve(name, ([127, 0, 0, 1], port).into())
         };

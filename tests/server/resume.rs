@@ -48,8 +48,10 @@ impl RandomAnswer {
             answer.thinking += piece;
             answer.script = answer.script.think(piece);
         }
-        for _ in 0..random.usize(1..60) {
-            let piece = TEXT_PIECES[random.usize(..TEXT_PIECES.len())];
+        // An answer of white space alone is none.
+        for number in 0..random.usize(1..60) {
+            let pieces = if number == 0 { 2 } else { TEXT_PIECES.len() };
+            let piece = TEXT_PIECES[random.usize(..pieces)];
             answer.text += piece;
             answer.script = answer.script.text(piece);
             if random.usize(..6) == 0 {

@@ -24,7 +24,7 @@ macro_rules! select_shares {
         concat!(
             "SELECT s.id, s.user_id, s.conversation_id, s.hash IS NOT NULL AS is_link, s.title, s.leaf_id, s.leaf_nodes, \
              s.position, s.created_at, \
-             (SELECT json_group_array(json_array(a.user_id, a.name)) FROM (SELECT a.user_id, a.name FROM share_readers r \
+             (SELECT json_group_array(json_array(CAST(a.user_id AS TEXT), CAST(a.name AS TEXT))) FROM (SELECT a.user_id, a.name FROM share_readers r \
                  JOIN accounts a ON a.user_id = r.user_id WHERE r.share_id = s.id ORDER BY a.name) a) AS readers \
              FROM shares s ",
             $rest

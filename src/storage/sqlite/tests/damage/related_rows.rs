@@ -10,6 +10,27 @@ use crate::{
 };
 
 #[tokio::test]
+async fn blobs_in_the_context_of_a_run_are_skipped() {
+    let (_folder, storage) = open_storage().await;
+    let (_, run) = answered_turn(&storage, ConversationId::new(), "Hello").await;
+    let of = format!("'{}', '{}'", UserId::LOCAL, run.conversation_id);
+    drop_constraints(&storage).await;
+    for insert in [
+        format!(
+            "INSERT INTO payload_verdicts VALUES ({of}, 'sound', X'ff00', 1), ({of}, X'ff00', 'accepted', 2)"
+        ),
+        format!("INSERT INTO allowed_tools VALUES ({of}, 'search'), ({of}, X'ff00')"),
+        format!("INSERT INTO summaries VALUES ({of}, X'ff00', 'In short', 1), ({of}, 'none', X'ff00', 1)"),
+    ] {
+        execute_sql(&storage, insert).await;
+    }
+    let context = storage.run_context(run).await.unwrap().expect("it begins");
+    assert!(context.allowed_tools.contains(&"search".to_owned()));
+    assert_eq!(context.options.summaries, []);
+    assert!(context.verdicts.len() <= 1, "{:?}", context.verdicts);
+}
+
+#[tokio::test]
 async fn a_damaged_row_of_a_message_is_isolated() {
     let (_folder, storage) = open_storage().await;
     let (question, run) = answered_turn(&storage, ConversationId::new(), "Hello").await;
