@@ -76,6 +76,9 @@ impl FileProblem {
     }
 }
 
+/// The media type of a chart of Plotly: its JSON. The page draws it in a frame.
+pub const PLOTLY_CHART: &str = "application/vnd.plotly.v1+json";
+
 /// The way in which a file is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttachmentDisplay {

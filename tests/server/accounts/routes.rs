@@ -27,7 +27,7 @@ const PUBLIC: [(&str, &str); 16] = [
 ];
 
 /// Routes of a signed-in user about nothing that another user has.
-pub(super) const OWN: [(&str, &str); 7] = [
+pub(super) const OWN: [(&str, &str); 8] = [
     ("POST", "/sign-out"),
     ("GET", "/account"),
     ("GET", "/account/usage"),
@@ -35,6 +35,7 @@ pub(super) const OWN: [(&str, &str); 7] = [
     ("POST", "/account/session/end"),
     ("POST", "/account/sessions/end"),
     ("POST", "/frame"),
+    ("GET", "/charts/plotly.js"),
 ];
 
 /// Routes of administrators.
