@@ -49,7 +49,10 @@ mod tests {
         for (chart, said) in [
             ("{}", "."),
             ("no JSON", "."),
-            (r#"{"data":[{}],"layout":{"title":"Rates"}}"#, ": “Rates” (scatter)."),
+            (
+                r#"{"data":[{}],"layout":{"title":"Rates"}}"#,
+                ": “Rates” (scatter).",
+            ),
             (
                 r#"{"data":[{"type":"bar"},{"type":"a]b"},{"type":"bar"},{"type":3}],"layout":{"title":{"text":"a\nb"}}}"#,
                 ": “a b” (bar, scatter).",

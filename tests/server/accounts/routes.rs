@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use crate::fuzz::targets::all_targets;
 
 /// Routes that everybody may use.
-const PUBLIC: [(&str, &str); 16] = [
+const PUBLIC: [(&str, &str); 17] = [
     ("GET", "/sign-in"),
     ("POST", "/sign-in"),
     ("GET", "/sign-in/start"),
@@ -23,6 +23,7 @@ const PUBLIC: [(&str, &str); 16] = [
     // Only with the key of a share: `sharing::keys`.
     ("GET", "/shared/{key}/events"),
     ("GET", "/shared/{key}/files/{file_id}"),
+    ("GET", "/shared/{key}/files/{file_id}/picture"),
     ("GET", "/shared/{key}/payloads/{payload_id}/file"),
 ];
 
