@@ -16,6 +16,9 @@ const test = base.extend({
 
 const BARS = 'import plotly.express as px\npx.bar(x=["North", "South", "Capital"], y=[4.2, 6.1, 4.3], title="Unemployment <b>rates</b>")';
 
+// A trace takes snapshots of all frames, and would wait for the one that loops.
+test.use({ trace: 'off' });
+
 /** Lets the model run code, and waits for the answer. */
 async function run(chat: Chat, upstream: Upstream, code: string): Promise<void> {
   const call = { id: 'call_1', name: 'execute_code', arguments: JSON.stringify({ code }) };
@@ -28,7 +31,7 @@ async function run(chat: Chat, upstream: Upstream, code: string): Promise<void> 
 
 /** The type of the stored picture. */
 async function pictureType(page: Page): Promise<string> {
-  const url = await page.locator('.chart-place img').first().getAttribute('src');
+  const url = await page.locator('.tool-chart-place img').first().getAttribute('src');
   return (await page.request.get(url!)).headers()['content-type']!;
 }
 
@@ -47,7 +50,18 @@ test('a chart is drawn, and its picture is kept', async ({ browserLog, chat, pag
   const bar = (await bars.nth(1).boundingBox())!;
   await page.mouse.move(bar.x + bar.width / 2, bar.y + bar.height / 2);
   await expect(frame.locator('.hoverlayer')).toContainText('6.1');
+  // The tools of the chart lead to no other site.
+  await expect(frame.locator('.modebar-btn').first()).toBeVisible();
+  await expect(frame.locator('[data-title*="loud"], [data-title*="Share"], [data-title*="Download"], .plotlyjsicon')).toHaveCount(0);
   await page.mouse.move(5, 5);
+  await expect(chat.answers.getByRole('link', { name: /^chart-1.json/ })).toBeInViewport();
+  const desktop = page.viewportSize()!;
+  await page.setViewportSize({ width: 390, height: 844 });
+  const width = async () => (await frame.locator('.main-svg').first().boundingBox())!.width;
+  await expect.poll(width).toBeLessThan(390);
+  await screenshots(page, 'chart-narrow');
+  await page.setViewportSize(desktop);
+  await expect.poll(width).toBeGreaterThan(500);
   await screenshots(page, 'chart');
   await expect.poll(() => pictureType(page)).toBe('image/png');
 
@@ -56,8 +70,8 @@ test('a chart is drawn, and its picture is kept', async ({ browserLog, chat, pag
   await page.goto(`${page.url()}?plain=`);
   const picture = chat.answers.getByRole('img', { name: 'Chart chart-1.json' });
   await expect(picture).toBeVisible();
-  const width = () => picture.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth));
-  expect(await width()).toBe(1600);
+  const pixels = () => picture.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth));
+  expect(await pixels()).toBe(1600);
   await expect(chat.answers.locator('iframe')).toHaveCount(0);
   await screenshots(page, 'chart-picture');
 });
@@ -83,7 +97,8 @@ test('many points and three dimensions are drawn', async ({ browserLog, chat, up
   await run(chat, upstream, `${many}\ngo.Figure(go.Surface(z=[[1, 2], [3, 4]])).show()`);
   const frames = chat.answers.locator('iframe');
   for (const index of [0, 1]) {
-    await frames.nth(index).scrollIntoViewIfNeeded();
+    // The second one is made when it is seen.
+    await chat.answers.locator('.tool-chart').nth(index).scrollIntoViewIfNeeded();
     await expect(frames.nth(index)).toBeVisible();
     await expect(chat.answers.frameLocator('iframe').nth(index).locator('canvas').first()).toBeVisible();
   }
@@ -141,4 +156,22 @@ display({"application/vnd.plotly.v1+json": figure}, raw=True)`;
   expect(await page.title()).not.toBe('owned');
   await expect(element).toBeVisible();
   other.close();
+});
+
+test('an endless chart is given up, and the others are drawn again', async ({ chat, page, upstream }) => {
+  await page.route(/plotly\.js/, async (route) => {
+    const response = await route.fetch();
+    const loop = 'const { react } = Plotly; Plotly.react = (...all) => { if (all[1].layout.title?.text === "loop") for (;;); return react(...all); };';
+    await route.fulfill({ response, body: `${await response.text()};${loop}` });
+  });
+  await chat.open();
+  await run(chat, upstream, `${BARS}.show()\npx.bar(x=["a"], y=[1], title="loop")`);
+  const charts = chat.answers.locator('.tool-chart');
+  await charts.first().scrollIntoViewIfNeeded();
+  await charts.last().scrollIntoViewIfNeeded();
+  await chat.message.fill('still here');
+  await expect(charts.last().getByRole('note')).toHaveText('This chart can’t be drawn: it takes too long', { timeout: 40_000 });
+  await charts.first().scrollIntoViewIfNeeded();
+  await expect(charts.first().locator('iframe')).toBeVisible();
+  await expect(charts.last().locator('iframe')).toHaveCount(0);
 });

@@ -25,7 +25,7 @@ const NO_SCRIPT: &str = "The Python of this Parlor has no package Plotly, which 
 
 /// `GET /charts/plotly.js`: Plotly's script.
 pub async fn script(State(app): State<AppState>, headers: HeaderMap) -> Response {
-    let opened = match app.plotly.path() {
+    let opened = match app.plotly.path().await {
         Some(path) => tokio::fs::File::open(path).await.ok(),
         None => None,
     };

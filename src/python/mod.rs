@@ -74,9 +74,10 @@ struct Inner {
 pub struct PlotlyScript(watch::Receiver<Option<Result<Environment, Arc<Missing>>>>);
 
 impl PlotlyScript {
-    /// Returns its path; `None` if there is no such package, as far as known.
-    pub fn path(&self) -> Option<PathBuf> {
-        match &*self.0.borrow() {
+    /// Returns its path; `None` if there is no such package. Waits until that is known.
+    pub async fn path(&self) -> Option<PathBuf> {
+        let mut environment = self.0.clone();
+        match &*environment.wait_for(Option::is_some).await.ok()? {
             Some(Ok(environment)) => environment.plotly.clone(),
             _ => None,
         }

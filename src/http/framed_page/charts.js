@@ -15,9 +15,10 @@
     responsive: true,
     displaylogo: false,
     showLink: false,
+    showSendToCloud: false,
     plotlyServerURL: '',
     // The frame can save no files.
-    modeBarButtonsToRemove: ['toImage', 'sendDataToCloud'],
+    modeBarButtonsToRemove: ['toImage'],
   };
   const style = document.createElement('style');
   style.textContent = 'html, body, div.holder { height: 100% } body { margin: 0; overflow: hidden auto }';

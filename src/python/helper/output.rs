@@ -251,7 +251,7 @@ mod tests {
         };
         assert_eq!(call.read(&shown), Some(expected));
         assert_eq!(call.read(&shown), None);
-        assert_eq!((call.picture_bytes, call.omitted_pictures), (24, 1));
+        assert_eq!((call.picture_bytes, call.omitted_pictures), (23, 1));
     }
 
     #[test]

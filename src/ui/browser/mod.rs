@@ -158,7 +158,10 @@ pub struct ChartUrls {
 
 /// The reason why a diagram or a chart is not drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(not(feature = "hydrate"), expect(dead_code, reason = "the stub never draws"))]
+#[cfg_attr(
+    not(any(feature = "hydrate", test)),
+    expect(dead_code, reason = "the stub never draws")
+)]
 pub enum DrawFailure {
     /// The code that draws it could not be loaded. Trying again may help.
     NotLoaded,

@@ -42,8 +42,8 @@ pub fn chart(file: &Attachment) -> AnyView {
     }
     let (name, saved_name) = (file.name.clone(), file.name.clone());
     view! {
-        <figure class="chart">
-            <div class="chart-place" node_ref=place>
+        <figure class="tool-chart">
+            <div class="tool-chart-place" node_ref=place>
                 <img src=urls.picture alt=["Chart ", &file.name].concat() loading="lazy"/>
                 {frame.view(|| ().into_any())}
             </div>
@@ -83,7 +83,7 @@ fn frame_view(urls: ChartUrls) -> AnyView {
             let button = can_retry.then(|| {
                 view! { <button type="button" class="button" on:click=retry>"Try again"</button> }.erase()
             });
-            view! { <p class="chart-failure" role="note">{reason} {button}</p> }
+            view! { <p class="tool-chart-failure" role="note">{reason} {button}</p> }
         })
     };
     view! { {frame} {note} }.erase()
@@ -128,7 +128,7 @@ fn frame(
     view! {
         <iframe
             node_ref=element
-            class="chart-frame"
+            class="tool-chart-frame"
             class:is-drawn=move || title.with(Option::is_some)
             name=name
             title=label

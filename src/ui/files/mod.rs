@@ -47,7 +47,7 @@ fn file(file: Attachment) -> AnyView {
             .erase()
         }
         AttachmentDisplay::Chart => {
-            return view! { <li class="chart-item">{chart::chart(&file)}</li> }.erase();
+            return view! { <li class="tool-chart-item">{chart::chart(&file)}</li> }.erase();
         }
         AttachmentDisplay::Download => download_link(&file),
     };
