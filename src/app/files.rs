@@ -1,13 +1,14 @@
 //! Uploads of files, shared by the page and the public API.
 
-use axum::body::Body;
+use axum::body::{Body, to_bytes};
+use bytes::Bytes;
 use futures::StreamExt;
 
-use super::{Caller, not_found};
+use super::{AppState, Caller, not_found};
 use crate::{
-    files::UploadHead,
+    files::{MAX_CHART_PICTURE_BYTES, PrepareError, UploadHead, is_chart},
     protocol::{ApiError, Attachment, AttachmentId, ConversationId, ErrorCode, FilePreview},
-    storage::{Change, StorageError},
+    storage::{Change, StorageError, StoredFile},
 };
 
 /// The part of a refused upload that is read all the same, in bytes.
@@ -73,4 +74,47 @@ pub async fn preview(caller: &Caller, id: AttachmentId) -> Result<FilePreview, A
         ApiError::from(StorageError::from(error).kind())
     })?;
     read.ok_or_else(not_found)
+}
+
+/// Stores the picture of a chart that the page has drawn, unless there is one.
+pub async fn store_chart_picture(caller: &Caller, id: AttachmentId, body: Body) -> Result<(), ApiError> {
+    let stored = caller.app.storage.file(caller.user_id, id).await?;
+    let stored = stored.ok_or_else(not_found)?;
+    check_chart(&stored)?;
+    let data = to_bytes(body, MAX_CHART_PICTURE_BYTES).await.map_err(|_| {
+        let message = format!(
+            "The picture has more than {MAX_CHART_PICTURE_BYTES} bytes, or was cut off. Nothing was stored."
+        );
+        ApiError::new(ErrorCode::TooLarge, message)
+    })?;
+    let kept = caller.app.files.store_chart_picture(&stored, data).await;
+    kept.map_err(|error| match error {
+        PrepareError::Io(error) => {
+            tracing::error!(%error, %id, "the picture of a chart can't be stored");
+            StorageError::from(error).kind().into()
+        }
+        error => {
+            let message = format!("The picture can't be used: {error}. Nothing was stored.");
+            ApiError::new(ErrorCode::BadRequest, message)
+        }
+    })
+}
+
+/// Returns the picture of a chart, a PNG. `None` if it has not been drawn yet.
+pub async fn chart_picture(app: &AppState, file: &StoredFile) -> Result<Option<Bytes>, ApiError> {
+    check_chart(file)?;
+    app.files.read_chart_picture(file).await.map_err(|error| {
+        tracing::error!(%error, id = %file.attachment.id, "the picture of a chart can't be read");
+        StorageError::from(error).kind().into()
+    })
+}
+
+fn check_chart(file: &StoredFile) -> Result<(), ApiError> {
+    match is_chart(&file.attachment) {
+        true => Ok(()),
+        false => Err(ApiError::new(
+            ErrorCode::BadRequest,
+            "This file is no chart, so it has no picture.",
+        )),
+    }
 }

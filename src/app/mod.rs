@@ -9,8 +9,8 @@ use leptos::prelude::LeptosOptions;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    files::Files, hub::Hub, journal::Journal, notices::Notices, pages::Pages, providers::Models, runs::Runs,
-    settings::Settings, storage::Storage,
+    files::Files, hub::Hub, journal::Journal, notices::Notices, pages::Pages, providers::Models,
+    python::PlotlyScript, runs::Runs, settings::Settings, storage::Storage,
 };
 
 pub mod access;
@@ -55,6 +55,8 @@ pub struct AppState {
     pub access: Arc<AccessMonitor>,
     pub files: Files,
     pub notices: Notices,
+    /// The script that draws charts.
+    pub plotly: PlotlyScript,
     /// Those who watch live shares.
     pub watchers: Arc<Watchers>,
     pub leptos: LeptosOptions,

@@ -19,6 +19,7 @@ use crate::storage::FileLocation;
 /// The ends of the names of a content's other forms.
 const PREPARED_SUFFIX: &str = ".model";
 const TABLES_SUFFIX: &str = ".tables";
+const PICTURE_SUFFIX: &str = ".picture";
 
 /// The number of attempts to create a content in its folder.
 const CREATE_ATTEMPTS: usize = 5;
@@ -32,6 +33,8 @@ pub enum ContentForm {
     Prepared,
     /// The tables of a file as a database of SQLite. It may be made more than once at the same time.
     Tables,
+    /// The picture of a chart. It may be made more than once, too.
+    Picture,
 }
 
 /// The folder of all contents.
@@ -62,7 +65,9 @@ impl Contents {
         let final_path = content_path(location, form);
         let path = match form {
             ContentForm::Original | ContentForm::Prepared => final_path.clone(),
-            ContentForm::Tables => final_path.with_extension(format!("tables-{}", Uuid::new_v4())),
+            ContentForm::Tables | ContentForm::Picture => {
+                final_path.with_extension(format!("new-{}", Uuid::new_v4()))
+            }
         };
         in_background(move || {
             let mut builder = DirBuilder::new();
@@ -117,7 +122,12 @@ impl Contents {
     /// Deletes a content as [`Contents::delete`] does, on this thread.
     pub fn delete_now(&self, location: FileLocation) -> io::Result<()> {
         let folder = &self.folder;
-        for form in [ContentForm::Tables, ContentForm::Prepared, ContentForm::Original] {
+        for form in [
+            ContentForm::Tables,
+            ContentForm::Picture,
+            ContentForm::Prepared,
+            ContentForm::Original,
+        ] {
             remove_if_exists(folder, &content_path(location, form))?;
         }
         // What a process that was killed has begun.
@@ -192,6 +202,7 @@ fn content_path(location: FileLocation, form: ContentForm) -> PathBuf {
         ContentForm::Original => "",
         ContentForm::Prepared => PREPARED_SUFFIX,
         ContentForm::Tables => TABLES_SUFFIX,
+        ContentForm::Picture => PICTURE_SUFFIX,
     });
     conversation_folder(location).join(name)
 }

@@ -8,14 +8,8 @@ use std::{io, path::Path, sync::Arc};
 use bytes::Bytes;
 use tokio::io::AsyncReadExt;
 
-use self::{
-    contents::{ContentForm, Contents},
-    model_text::model_text,
-    quota::RunningUploads,
-    reader_queue::{Origin, ReaderQueue},
-    uncommitted::UncommittedContent,
-};
 pub use self::{
+    chart::{MAX_CHART_PICTURE_BYTES, is_chart},
     prepare::{CleanImage, PrepareError},
     reader::{
         document::{DocumentArguments, run as read_document},
@@ -27,6 +21,13 @@ pub use self::{
     uncommitted::UncommittedFile,
     upload::{UploadError, UploadHead},
 };
+use self::{
+    contents::{ContentForm, Contents},
+    model_text::model_text,
+    quota::RunningUploads,
+    reader_queue::{Origin, ReaderQueue},
+    uncommitted::UncommittedContent,
+};
 use crate::{
     journal::Journal,
     protocol::{
@@ -37,6 +38,7 @@ use crate::{
     storage::{FileLocation, Storage, StorageError, StoredFile},
 };
 
+mod chart;
 mod child;
 mod contents;
 mod media_type;

@@ -33,7 +33,7 @@ use crate::{
 pub const FILE_CSP: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
 
 /// The file of an id never changes.
-const CACHE_CONTROL_IMMUTABLE: &str = "private, max-age=31536000, immutable";
+pub const CACHE_CONTROL_IMMUTABLE: &str = "private, max-age=31536000, immutable";
 
 /// The size of the pieces in which a file is read.
 pub const READ_BYTES: usize = 64 << 10;
@@ -130,7 +130,8 @@ async fn file_response(
     mut content: tokio::fs::File,
     range: Option<&HeaderValue>,
 ) -> std::io::Result<Response> {
-    let is_saved = AttachmentDisplay::for_media_type(&file.media_type) == AttachmentDisplay::Download;
+    let display = AttachmentDisplay::for_media_type(&file.media_type);
+    let is_saved = matches!(display, AttachmentDisplay::Chart | AttachmentDisplay::Download);
     let (media_type, how) = if is_saved {
         ("application/octet-stream", "attachment")
     } else {

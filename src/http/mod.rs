@@ -24,6 +24,7 @@ mod accounts;
 mod authentication;
 mod batch;
 mod caller;
+mod charts;
 mod chat_stream;
 mod client;
 mod connections;
@@ -188,6 +189,7 @@ pub fn router(app: AppState) -> Router {
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/send", post(form::send))
         .route(framed_page::PATH, post(framed_page::show))
+        .route("/charts/plotly.js", get(charts::script))
         .merge(page)
         .merge(accounts::routes())
         .merge(shared::routes())

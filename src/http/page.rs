@@ -21,7 +21,7 @@ use leptos_meta::MetaTags;
 use leptos_router::{Method, SsrMode};
 use tower_http::limit::RequestBodyLimitLayer;
 
-use super::{accounts::SIGN_IN_PATH, event_stream, files, framed_page, notebook, payloads, rpc};
+use super::{accounts::SIGN_IN_PATH, charts, event_stream, files, framed_page, notebook, payloads, rpc};
 use crate::{
     app::{AppState, access::Access},
     assets::{self, Manifest, dev_reload},
@@ -65,6 +65,10 @@ pub fn routes(app: &AppState) -> Router<AppState> {
         .layer(RequestBodyLimitLayer::new(app.settings.limits.request_bytes))
         // An upload has a limit of its own.
         .route(rpc::UPLOAD_PATH, post(files::upload))
+        .route(
+            "/rpc/files/{file_id}/picture",
+            get(charts::picture).post(charts::store_picture),
+        )
         .layer(middleware::from_fn(rpc::check_and_format_errors))
         .layer(middleware::from_fn(replace_nul))
         .merge(assets::router())

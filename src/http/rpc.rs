@@ -27,7 +27,7 @@ pub async fn check_and_format_errors(mut request: Request, next: Next) -> Respon
     if !is_rpc(request.uri().path()) {
         return next.run(request).await;
     }
-    let is_upload = request.uri().path() == UPLOAD_PATH && is_octet_stream(request.headers());
+    let is_upload = is_upload_path(request.uri().path()) && is_octet_stream(request.headers());
     if request.method() == Method::POST && !is_json(request.headers()) && !is_upload {
         return respond(&ApiError::new(
             ErrorCode::UnsupportedMediaType,
@@ -54,6 +54,12 @@ pub async fn check_and_format_errors(mut request: Request, next: Next) -> Respon
         response.headers_mut().insert(header::ALLOW, allow);
     }
     response
+}
+
+/// Returns true for the path of an upload, or of the picture of a chart.
+fn is_upload_path(path: &str) -> bool {
+    let rest = path.strip_prefix(UPLOAD_PATH);
+    rest.is_some_and(|rest| rest.is_empty() || rest.ends_with("/picture"))
 }
 
 /// Returns the response for an error.

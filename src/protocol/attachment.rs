@@ -76,11 +76,16 @@ impl FileProblem {
     }
 }
 
+/// The media type of a chart of Plotly: its JSON. The page draws it in a frame.
+pub const PLOTLY_CHART: &str = "application/vnd.plotly.v1+json";
+
 /// The way in which a file is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttachmentDisplay {
     Image,
     Audio,
+    /// A chart of Plotly: a download, which the page draws in a frame.
+    Chart,
     /// Download only: the file could be a page with scripts, or anything else.
     Download,
 }
@@ -92,6 +97,7 @@ impl AttachmentDisplay {
             "image/png" | "image/jpeg" | "image/gif" | "image/webp" => Self::Image,
             "audio/mpeg" | "audio/wav" | "audio/ogg" | "audio/flac" | "audio/mp4" | "audio/webm"
             | "audio/aac" => Self::Audio,
+            PLOTLY_CHART => Self::Chart,
             _ => Self::Download,
         }
     }

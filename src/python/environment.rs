@@ -26,10 +26,14 @@ const MAX_SAID_CHARS: usize = 300;
 
 /// Prints what an environment consists of.
 const DESCRIBE: &str = "import json, os, sys, importlib.util
+def find_plotly():
+    found = importlib.util.find_spec('plotly')
+    script = found and found.origin and os.path.join(os.path.dirname(found.origin), 'package_data', 'plotly.min.js')
+    return script if script and os.path.isfile(script) else None
 paths = [p for p in sys.path if p and os.path.isdir(p)]
 print(json.dumps({'executable': sys.executable, 'folders': [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix,
     os.path.dirname(os.path.realpath(sys.executable)), *paths],
-    'version': sys.version.split()[0], 'has_kernel': importlib.util.find_spec('ipykernel') is not None}))";
+    'plotly': find_plotly(), 'version': sys.version.split()[0], 'has_kernel': importlib.util.find_spec('ipykernel') is not None}))";
 
 /// Folders that a sandbox must not have as a whole, even if a Python is installed in them.
 const NEVER_SHOWN: [&str; 9] = [
@@ -43,6 +47,8 @@ pub struct Environment {
     /// Its folders outside those of the system. The sandbox shows them.
     pub folders: Vec<PathBuf>,
     pub version: String,
+    /// The script of its package Plotly, which draws charts in the page.
+    pub plotly: Option<PathBuf>,
     /// The program that makes the sandbox.
     pub bubblewrap: PathBuf,
 }
@@ -83,6 +89,7 @@ struct Description {
     executable: PathBuf,
     folders: Vec<PathBuf>,
     version: String,
+    plotly: Option<PathBuf>,
     has_kernel: bool,
 }
 
@@ -131,6 +138,7 @@ impl Environment {
             folders: shown_folders(described.folders, data),
             interpreter: described.executable,
             version: described.version,
+            plotly: described.plotly,
             bubblewrap: PathBuf::new(),
         })
     }

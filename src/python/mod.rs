@@ -4,12 +4,13 @@
 //! - [`sandbox`]: the command that starts a kernel in bubblewrap; [`folders`]: the folders of a session outside
 //! - [`helper`]: the process between the server and a kernel; [`wire`]: their lines; [`process`]: the server's side
 //! - [`session`]: the calls of one conversation; [`sessions`]: those of all
-//! - [`output`]: what a call shows; [`cell`]: a finished call for a notebook
+//! - [`output`]: what a call shows; [`chart`]: a chart in it; [`cell`]: a finished call for a notebook
 //! - [`frame`]: tables for a session; [`attached`]: files for it
 //! - [`tools`]: the model's tools
 
 mod attached;
 mod cell;
+mod chart;
 mod environment;
 mod folders;
 mod frame;
@@ -25,7 +26,7 @@ pub mod setup;
 mod tools;
 mod wire;
 
-use std::{io, process::ExitCode, sync::Arc, time::Duration};
+use std::{io, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use tokio::sync::watch;
@@ -66,6 +67,21 @@ struct Inner {
     environment: watch::Receiver<Option<Result<Environment, Arc<Missing>>>>,
     sessions: Sessions,
     files: Files,
+}
+
+/// The script of the package Plotly, once the Python is found.
+#[derive(Clone)]
+pub struct PlotlyScript(watch::Receiver<Option<Result<Environment, Arc<Missing>>>>);
+
+impl PlotlyScript {
+    /// Returns its path; `None` if there is no such package. Waits until that is known.
+    pub async fn path(&self) -> Option<PathBuf> {
+        let mut environment = self.0.clone();
+        match &*environment.wait_for(Option::is_some).await.ok()? {
+            Some(Ok(environment)) => environment.plotly.clone(),
+            _ => None,
+        }
+    }
 }
 
 impl From<SessionError> for ToolError {
@@ -132,6 +148,11 @@ impl Python {
     /// Returns `true` if there is a Python, as far as known.
     pub fn is_available(&self) -> bool {
         matches!(*self.0.environment.borrow(), Some(Ok(_)))
+    }
+
+    /// Returns the script that draws its charts.
+    pub fn plotly_script(&self) -> PlotlyScript {
+        PlotlyScript(self.0.environment.clone())
     }
 
     /// Returns `true` if it runs in a sandbox.

@@ -5,8 +5,9 @@ use std::fmt;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 
-use super::wire::Report;
+use super::{chart::describe_chart, wire::Report};
 use crate::{
+    protocol::attachment::PLOTLY_CHART,
     text::{terminal::plain_text, truncate_bytes},
     tools::NewAttachment,
 };
@@ -34,6 +35,8 @@ enum Block {
     /// A table as Markdown, with a line about its size.
     Table(String),
     Picture(NewAttachment),
+    /// A chart, and the line about it for the model.
+    Chart(NewAttachment, String),
 }
 
 /// An exception of the code.
@@ -89,6 +92,7 @@ impl Output {
                     None => self.blocks.push(Block::Text(text)),
                 }
             }
+            Report::Chart { chart } => self.add_chart(chart),
             Report::Error {
                 name,
                 message,
@@ -121,7 +125,8 @@ impl Output {
         let Ok(data) = BASE64_STANDARD.decode(base64) else {
             return;
         };
-        let count = self.pictures().count();
+        let is_picture = |block: &&Block| matches!(block, Block::Picture(_));
+        let count = self.blocks.iter().filter(is_picture).count();
         self.blocks.push(Block::Picture(NewAttachment {
             media_type,
             name: format!("plot-{}", count + 1),
@@ -129,10 +134,22 @@ impl Output {
         }));
     }
 
-    /// Returns the pictures.
-    pub fn pictures(&self) -> impl Iterator<Item = &NewAttachment> {
+    fn add_chart(&mut self, chart: String) {
+        let is_chart = |block: &&Block| matches!(block, Block::Chart(..));
+        let count = self.blocks.iter().filter(is_chart).count();
+        let description = describe_chart(&chart);
+        let file = NewAttachment {
+            media_type: PLOTLY_CHART.into(),
+            name: format!("chart-{}", count + 1),
+            data: Bytes::from(chart),
+        };
+        self.blocks.push(Block::Chart(file, description));
+    }
+
+    /// Returns the pictures and charts.
+    pub fn files(&self) -> impl Iterator<Item = &NewAttachment> {
         self.blocks.iter().filter_map(|block| match block {
-            Block::Picture(picture) => Some(picture),
+            Block::Picture(file) | Block::Chart(file, _) => Some(file),
             Block::Text(_) | Block::Table(_) => None,
         })
     }
@@ -168,7 +185,7 @@ impl Output {
     pub fn tail(&self) -> String {
         let last = self.blocks.iter().rev().find_map(|block| match block {
             Block::Text(text) => Some(text),
-            Block::Table(_) | Block::Picture(_) => None,
+            Block::Table(_) | Block::Picture(_) | Block::Chart(..) => None,
         });
         let last = last.map(String::as_str).unwrap_or_default();
         let start = last.ceil_char_boundary(last.len().saturating_sub(MAX_TAIL_BYTES));
@@ -180,6 +197,7 @@ fn block_text(block: &Block) -> Option<String> {
     let text = match block {
         Block::Text(text) => plain_text(text),
         Block::Table(table) => table.clone(),
+        Block::Chart(_, description) => plain_text(description),
         Block::Picture(_) => return None,
     };
     let text = text.trim_end().trim_start_matches('\n');
@@ -229,18 +247,27 @@ mod tests {
             shown("", None, Some(("image/png", "iVBO\nRw=="))),
             shown("'value'", None, None),
             shown("", None, Some(("image/png", "no base64!"))),
+            Report::Chart {
+                chart: r#"{"data":[]}"#.into(),
+            },
         ] {
             output.add(report);
         }
         output.set_omitted(7, 0);
         assert_eq!(
             output.text(),
-            "one\ntwo\n\n| a |\n| --- |\n| 1 |\n\n1 row × 1 column\n\n'value'\n\n[7 more bytes of text were left out (setting \
+            "one\ntwo\n\n| a |\n| --- |\n| 1 |\n\n1 row × 1 column\n\n'value'\n\n[The person sees an interactive chart.]\n\n[7 more bytes of text were left out (setting \
              python.output_bytes)]"
         );
-        let pictures: Vec<&NewAttachment> = output.pictures().collect();
-        assert_eq!((pictures.len(), &*pictures[0].name), (1, "plot-1"));
-        assert_eq!(pictures[0].data, Bytes::from_static(b"\x89PNG"));
+        let files: Vec<_> = output
+            .files()
+            .map(|file| (&*file.name, &*file.media_type, &*file.data))
+            .collect();
+        let (picture, chart): (&[u8], &[u8]) = (b"\x89PNG", br#"{"data":[]}"#);
+        assert_eq!(
+            files,
+            [("plot-1", "image/png", picture), ("chart-1", PLOTLY_CHART, chart)]
+        );
         assert_eq!(output.tail(), "'value'");
     }
 

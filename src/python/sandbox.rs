@@ -138,6 +138,8 @@ fn variables(environment: &Environment, folder: &str) -> Vec<(String, String)> {
         ("PYTHONDONTWRITEBYTECODE", "1"),
         // Hashes, and with them the order of sets, are the same when a session is restored.
         ("PYTHONHASHSEED", "0"),
+        // The JSON of a chart alone, without a page of some megabytes around it.
+        ("PLOTLY_RENDERER", "plotly_mimetype"),
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .into()

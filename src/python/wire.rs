@@ -67,6 +67,8 @@ pub enum Report {
         /// A picture: its media type, and its data in base64.
         picture: Option<(String, String)>,
     },
+    /// A chart of Plotly, as its JSON.
+    Chart { chart: String },
     /// An exception of the code.
     Error {
         name: String,
@@ -87,7 +89,8 @@ pub enum Report {
 pub const LINE_OVERHEAD_BYTES: usize = 256 << 10;
 
 impl KernelLimits {
-    /// Returns the limit of a line of the helper. JSON writes a character as up to six bytes, base64 three bytes as four.
+    /// Returns the limit of a line of the helper. JSON writes a character as up to six bytes, base64 three bytes as four,
+    /// and a string that is JSON itself has at most two bytes for one.
     pub fn line_bytes(&self) -> usize {
         self.output * 6 + self.pictures * 2 + LINE_OVERHEAD_BYTES
     }

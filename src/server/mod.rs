@@ -182,6 +182,7 @@ impl Server {
             access,
             files,
             notices,
+            plotly: python.plotly_script(),
             watchers: Arc::default(),
             leptos,
             shutdown,

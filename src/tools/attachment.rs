@@ -4,7 +4,10 @@
 use bytes::Bytes;
 
 use super::{FileLimits, NewAttachment};
-use crate::protocol::{Attachment, AttachmentId, attachment::AttachmentDisplay};
+use crate::protocol::{
+    Attachment, AttachmentId,
+    attachment::{AttachmentDisplay, PLOTLY_CHART},
+};
 
 /// Maximum length of a file name, in characters.
 const MAX_NAME_CHARS: usize = 80;
@@ -24,7 +27,7 @@ const ALIASES: [(&str, &str); 7] = [
 ];
 
 /// The file extensions of media types.
-const EXTENSIONS: [(&str, &str); 18] = [
+const EXTENSIONS: [(&str, &str); 19] = [
     ("image/png", ".png"),
     ("image/jpeg", ".jpg"),
     ("image/gif", ".gif"),
@@ -39,6 +42,7 @@ const EXTENSIONS: [(&str, &str); 18] = [
     ("audio/aac", ".aac"),
     ("application/pdf", ".pdf"),
     ("application/json", ".json"),
+    (PLOTLY_CHART, ".json"),
     ("application/zip", ".zip"),
     ("text/plain", ".txt"),
     ("text/csv", ".csv"),
@@ -82,7 +86,8 @@ fn media_type(declared: &str, data: &[u8]) -> String {
     }
     let own = ALIASES.iter().find(|(alias, _)| *alias == declared);
     let declared = own.map_or(declared, |(_, name)| (*name).to_owned());
-    if AttachmentDisplay::for_media_type(&declared) == AttachmentDisplay::Download
+    let display = AttachmentDisplay::for_media_type(&declared);
+    if matches!(display, AttachmentDisplay::Chart | AttachmentDisplay::Download)
         || has_signature(&declared, data)
     {
         declared

@@ -121,3 +121,28 @@ async fn page_allows_frames_of_one_url() {
         assert!(policy.contains(&expected), "{policy}");
     }
 }
+
+#[tokio::test]
+async fn frame_of_charts_loads_nothing() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new()).await;
+    let response = post(&parlor, "kind=charts&page=%3Cscript%3Ea()%3C/script%3E")
+        .send()
+        .await
+        .unwrap();
+    let policy = header(&response, "content-security-policy").to_owned();
+    let text = response.text().await.unwrap();
+    let (_, nonce) = text.split_once("nonce=\"").unwrap();
+    let nonce = nonce.split('"').next().unwrap();
+    let script = format!("script-src 'nonce-{nonce}'");
+    assert_eq!(scripts_of(&policy), ["sandbox allow-scripts", &*script]);
+    for part in [
+        "default-src 'none';",
+        "img-src data: blob:;",
+        "worker-src 'none';",
+        "require-trusted-types-for 'script'; trusted-types default",
+    ] {
+        assert!(policy.contains(part), "{part}: {policy}");
+    }
+    assert!(!policy.contains("http") && !policy.contains("eval"), "{policy}");
+    assert!(!text.contains("a()</script>"), "{text}");
+}

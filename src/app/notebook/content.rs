@@ -6,8 +6,9 @@ use bytes::Bytes;
 
 use super::CodeCall;
 use crate::{
-    app::{Caller, payloads},
+    app::{Caller, files::chart_picture, payloads},
     data::rows_as_markdown,
+    files::is_chart,
     protocol::{
         ApiError, AssistantMessage, Attachment, AttachmentId, ErrorCode, Message, ToolCall, Transcript,
     },
@@ -29,13 +30,15 @@ pub enum Picture {
 #[derive(Debug, Default)]
 pub struct StoredContent {
     pub pictures: HashMap<AttachmentId, Picture>,
+    /// The stored pictures of charts, whose JSON is among `pictures`.
+    pub chart_pictures: HashMap<AttachmentId, Bytes>,
     /// The first rows of queries as Markdown, by payload.
     pub tables: HashMap<String, String>,
 }
 
-/// Returns true for the type of a picture that notebooks have.
+/// Returns true for the type of a picture that notebooks have, or of a chart.
 pub fn is_picture(file: &Attachment) -> bool {
-    matches!(&*file.media_type, "image/png" | "image/jpeg")
+    matches!(&*file.media_type, "image/png" | "image/jpeg") || is_chart(file)
 }
 
 impl StoredContent {
@@ -75,8 +78,29 @@ impl StoredContent {
             let picture = load_picture(caller, file, *left).await?;
             if let Picture::Read(data) = &picture {
                 *left = left.saturating_sub(data.len());
+                if is_chart(file) {
+                    self.load_chart_picture(caller, file, left).await?;
+                }
             }
             self.pictures.insert(file.id, picture);
+        }
+        Ok(())
+    }
+
+    async fn load_chart_picture(
+        &mut self,
+        caller: &Caller,
+        file: &Attachment,
+        left: &mut usize,
+    ) -> Result<(), ApiError> {
+        let app = &caller.app;
+        let Some(stored) = app.storage.file(caller.user_id, file.id).await? else {
+            return Ok(());
+        };
+        let picture = chart_picture(app, &stored).await?;
+        if let Some(picture) = picture.filter(|picture| picture.len() <= *left) {
+            *left -= picture.len();
+            self.chart_pictures.insert(file.id, picture);
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use super::{
     content::{Picture, StoredContent, is_picture},
 };
 use crate::{
+    files::is_chart,
     protocol::{Attachment, ToolCall},
     python::CellError,
 };
@@ -70,6 +71,10 @@ fn display(data: Value) -> Value {
 
 fn picture(file: &Attachment, content: &StoredContent) -> Value {
     let missing = match content.pictures.get(&file.id) {
+        Some(Picture::Read(data)) if is_chart(file) => match serde_json::from_slice(data) {
+            Ok(chart) => return display(chart_forms(file, chart, content)),
+            Err(_) => "damaged",
+        },
         Some(Picture::Read(data)) => {
             let data = json!({ &*file.media_type: BASE64_STANDARD.encode(data) });
             return display(data);
@@ -79,6 +84,15 @@ fn picture(file: &Attachment, content: &StoredContent) -> Value {
     };
     let note = format!("[The picture {} is {missing}.]", file.name);
     display(json!({ "text/plain": note }))
+}
+
+/// Returns a chart, with its picture for programs that don't draw it.
+fn chart_forms(file: &Attachment, chart: Value, content: &StoredContent) -> Value {
+    let mut forms = json!({ &*file.media_type: chart });
+    if let Some(picture) = content.chart_pictures.get(&file.id) {
+        forms["image/png"] = BASE64_STANDARD.encode(picture).into();
+    }
+    forms
 }
 
 fn error(error: &CellError) -> Value {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::protocol::{
     AssistantMessage, Attachment, AttachmentId, ConversationId, Interaction, Message, MessageBody, MessageId,
-    Node, Part, PayloadRef, RawJson, Timestamp, ToolCall, ToolStatus, Transcript,
+    Node, Part, PayloadRef, RawJson, Timestamp, ToolCall, ToolStatus, Transcript, attachment::PLOTLY_CHART,
 };
 
 fn call(tool: &str, arguments: &Value, status: ToolStatus, output: &str) -> ToolCall {
@@ -214,18 +214,24 @@ fn output_has_text_tables_and_pictures() {
     let mut call = code("df", "one\n\ntwo\n\n| a |\n| --- |\n| 1 |\n\n1 row × 1 column");
     let read = file("plot-1", "image/png");
     let lost = file("plot-2", "image/jpeg");
+    let [drawn, not_drawn] = ["chart-1.json", "chart-2.json"].map(|name| file(name, PLOTLY_CHART));
     call.attachments = vec![
         read.clone(),
         lost.clone(),
         file("plot-3", "image/png"),
+        drawn.clone(),
+        not_drawn.clone(),
         file("x.html", "text/html"),
     ];
     let pictures = [
         (read.id, Picture::Read(Bytes::from_static(b"\x89PNG"))),
         (lost.id, Picture::Missing("deleted")),
+        (drawn.id, Picture::Read(Bytes::from_static(b"{\"data\":[]}"))),
+        (not_drawn.id, Picture::Read(Bytes::from_static(b"{}"))),
     ];
     let content = StoredContent {
         pictures: pictures.into(),
+        chart_pictures: [(drawn.id, Bytes::from_static(b"\x89PNG"))].into(),
         ..StoredContent::default()
     };
     let table = json!(["| a |\n", "| --- |\n", "| 1 |"]);
@@ -240,6 +246,8 @@ fn output_has_text_tables_and_pictures() {
             display(json!({ "image/png": "iVBORw==" })),
             display(json!({ "text/plain": "[The picture plot-2 is deleted.]" })),
             display(json!({ "text/plain": "[The picture plot-3 is missing.]" })),
+            display(json!({ PLOTLY_CHART: { "data": [] }, "image/png": "iVBORw==" })),
+            display(json!({ PLOTLY_CHART: {} })),
         ]
     );
 }

@@ -1,5 +1,5 @@
-//! The one URL of frames: shows a page that a model has written, and the page that draws diagrams, without access to
-//! anything.
+//! The one URL of frames: shows a page that a model has written, and the pages that draw diagrams and charts,
+//! without access to anything.
 //!
 //! Parlor's page sends the text by a form and shows the response in a sandboxed frame. The response sets the policy,
 //! since other ways to fill a frame inherit that of Parlor's page. It is sandboxed by itself too: opened in a tab, it has no origin either.
@@ -42,6 +42,8 @@ enum FrameKind {
     Scripts,
     /// The page that draws diagrams, with Mermaid's script. The page of the form is not used.
     Diagrams,
+    /// The page that draws a chart, with the script that Parlor's page sends. The page of the form is not used.
+    Charts,
 }
 
 /// `POST /frame`: returns the page of the form, with the policy of its kind.
@@ -54,6 +56,10 @@ pub async fn show(form: Result<Form<FrameForm>, FormRejection>) -> Response {
                 FrameKind::Diagrams => {
                     let nonce = Nonce::new();
                     (diagrams_policy(&nonce), diagrams_page(&nonce))
+                }
+                FrameKind::Charts => {
+                    let nonce = Nonce::new();
+                    (charts_policy(&nonce), charts_page(&nonce))
                 }
             };
             (policy, Html(page).into_response())
@@ -80,9 +86,12 @@ pub async fn show(form: Result<Form<FrameForm>, FormRejection>) -> Response {
     (headers, content).into_response()
 }
 
-/// The part of every policy: nothing is loaded or sent; styles and images are those within the page.
-const NO_CONNECTIONS: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; media-src data:; \
-     form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
+/// The part of every policy: nothing is loaded or sent; styles are those within the page.
+const NO_CONNECTIONS: &str = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; media-src data:; form-action 'none'; \
+     base-uri 'none'; frame-ancestors 'self'";
+
+/// The part of most policies: images are those within the page, too.
+const OWN_IMAGES: &str = "img-src data:";
 
 /// The part of policies with scripts: all markup and code that a script makes passes [the guard](markup::GUARD), and no
 /// script is loaded.
@@ -90,16 +99,25 @@ const GUARDED: &str = "worker-src 'none'; require-trusted-types-for 'script'; tr
 
 /// No script runs.
 fn static_policy() -> String {
-    format!("sandbox; {NO_CONNECTIONS}")
+    format!("sandbox; {NO_CONNECTIONS}; {OWN_IMAGES}")
 }
 
 fn scripts_policy() -> String {
-    format!("sandbox allow-scripts; {NO_CONNECTIONS}; script-src 'unsafe-inline'; {GUARDED}")
+    format!("sandbox allow-scripts; {NO_CONNECTIONS}; {OWN_IMAGES}; script-src 'unsafe-inline'; {GUARDED}")
 }
 
 /// Only our own scripts run, and Mermaid's, which gets the nonce from them. It names its own policy for trusted types.
 fn diagrams_policy(nonce: &Nonce) -> String {
-    format!("sandbox allow-scripts; {NO_CONNECTIONS}; script-src 'nonce-{nonce}'; {GUARDED} dompurify")
+    format!(
+        "sandbox allow-scripts; {NO_CONNECTIONS}; {OWN_IMAGES}; script-src 'nonce-{nonce}'; {GUARDED} dompurify"
+    )
+}
+
+/// Only our own scripts run, and Plotly's, which gets the nonce from them. Plotly makes pictures through URLs of its own memory.
+fn charts_policy(nonce: &Nonce) -> String {
+    format!(
+        "sandbox allow-scripts; {NO_CONNECTIONS}; {OWN_IMAGES} blob:; script-src 'nonce-{nonce}'; {GUARDED}"
+    )
 }
 
 /// The page that draws diagrams. It tells the URL of Mermaid's script, if this build has one.
@@ -109,5 +127,14 @@ fn diagrams_page(nonce: &Nonce) -> String {
     format!(
         "<!DOCTYPE html><meta charset=\"utf-8\"><script nonce=\"{nonce}\">{guard}</script><body>\
          <script nonce=\"{nonce}\" data-mermaid=\"{script}\">{diagrams}</script>"
+    )
+}
+
+/// The page that draws a chart.
+fn charts_page(nonce: &Nonce) -> String {
+    let (guard, charts) = (markup::GUARD, include_str!("charts.js"));
+    format!(
+        "<!DOCTYPE html><meta charset=\"utf-8\"><script nonce=\"{nonce}\">{guard}</script><body>\
+         <script nonce=\"{nonce}\">{charts}</script>"
     )
 }

@@ -14,6 +14,7 @@ use crate::{
     app::sharing,
     files::is_image,
     http::{
+        charts,
         content_disposition::content_disposition,
         files::{FILE_CSP, READ_BYTES},
         problem::Problem,
@@ -69,6 +70,14 @@ pub async fn file(shared: Shared, path: Result<ItemPath, PathRejection>) -> Resu
         HeaderValue::from_static(FILE_CSP),
     );
     Ok(response)
+}
+
+/// `GET /shared/{key}/files/{id}/picture`: the picture of a chart of the share.
+pub async fn picture(shared: Shared, path: Result<ItemPath, PathRejection>) -> Result<Response, Problem> {
+    let id: Option<AttachmentId> = path.ok().and_then(|Path((_, id))| id.parse().ok());
+    let id = id.ok_or_else(sharing::not_shared)?;
+    let stored = sharing::file(&shared.app, &shared.share, id).await?;
+    charts::picture_response(&shared.app, &stored).await
 }
 
 /// `GET /shared/{key}/payloads/{id}/file`: a payload as a download.

@@ -30,6 +30,7 @@ pub fn routes() -> Router<AppState> {
     Router::new()
         .route("/shared/{key}/events", get(stream::follow))
         .route("/shared/{key}/files/{file_id}", get(files::file))
+        .route("/shared/{key}/files/{file_id}/picture", get(files::picture))
         .route("/shared/{key}/payloads/{payload_id}/file", get(files::payload))
 }
 

@@ -8,10 +8,8 @@ use crate::python::wire::{KernelLimits, Report};
 /// The pictures that are shown, the preferred first.
 const PICTURES: [&str; 2] = ["image/png", "image/jpeg"];
 
-/// The form of Plotly's charts, which have neither a picture nor a text, and the note in its place.
-const PLOTLY: &str = "application/vnd.plotly.v1+json";
-const PLOTLY_NOTE: &str =
-    "[A chart of Plotly, which can’t be shown here. Draw it with matplotlib or Altair.]";
+/// The form of Plotly's charts.
+const PLOTLY: &str = crate::protocol::attachment::PLOTLY_CHART;
 
 /// The limits of an exception, in bytes. It does not count as text: it is shown also if the text reached its limit.
 const MAX_ERROR_NAME_BYTES: usize = 200;
@@ -92,25 +90,35 @@ impl CallOutput {
 
     fn display(&mut self, data: &Map<String, Value>) -> Option<Report> {
         let field = |name: &str| data.get(name).and_then(Value::as_str);
+        // A chart may come with a picture of it, which the page makes by itself.
+        if let Some(chart) = data.get(PLOTLY).filter(|chart| chart.is_object()) {
+            let chart = chart.to_string();
+            return self
+                .has_room_for_picture(chart.len())
+                .then_some(Report::Chart { chart });
+        }
         let picture = PICTURES
             .iter()
             .find_map(|name| Some(((*name).to_owned(), field(name)?.to_owned())));
-        let picture = picture.filter(|(_, data)| {
-            let fits = self.picture_bytes + data.len() / 4 * 3 <= self.limits.pictures;
-            match fits {
-                true => self.picture_bytes += data.len() / 4 * 3,
-                false => self.omitted_pictures += 1,
-            }
-            fits
-        });
+        let picture = picture.filter(|(_, data)| self.has_room_for_picture(data.len() / 4 * 3));
         let table = field("text/markdown").map(|table| self.limit_text(table));
         let table = table.filter(|table| !table.is_empty());
         let text = match (&table, &picture) {
-            (None, None) => self.limit_text(plain_form(data)),
+            (None, None) => self.limit_text(field("text/plain").unwrap_or_default()),
             _ => String::new(),
         };
         let is_empty = text.is_empty() && table.is_none() && picture.is_none();
         (!is_empty).then_some(Report::Display { text, table, picture })
+    }
+
+    /// Counts a picture or a chart of this size: as omitted, if there is no room for it.
+    fn has_room_for_picture(&mut self, bytes: usize) -> bool {
+        let fits = self.picture_bytes.saturating_add(bytes) <= self.limits.pictures;
+        match fits {
+            true => self.picture_bytes += bytes,
+            false => self.omitted_pictures += 1,
+        }
+        fits
     }
 
     /// Returns as much of a text as there is room for.
@@ -120,15 +128,6 @@ impl CallOutput {
         self.text_bytes += kept.len();
         self.omitted_text += text.len() - kept.len();
         kept.to_owned()
-    }
-}
-
-/// Returns the plain form of a value; empty if it has none.
-fn plain_form(data: &Map<String, Value>) -> &str {
-    match data.get("text/plain").and_then(Value::as_str) {
-        Some(text) => text,
-        None if data.contains_key(PLOTLY) => PLOTLY_NOTE,
-        None => "",
     }
 }
 
@@ -223,6 +222,7 @@ mod tests {
             json!({ "data": 1 }),
             json!({ "data": { "text/html": "<script>" } }),
             json!({ "data": { "image/png": 5, "text/plain": ["x"] } }),
+            json!({ "data": { PLOTLY: "<script>", "text/html": "<script>" } }),
         ] {
             assert_eq!(call.read(&message("display_data", content)), None);
         }
@@ -238,16 +238,20 @@ mod tests {
     }
 
     #[test]
-    fn plotly_chart_is_named() {
+    fn chart_counts_as_a_picture() {
         let mut call = call();
-        call.limits.output = 1000;
-        let data = json!({ "data": { "application/vnd.plotly.v1+json": {}, "text/html": "<script>" } });
-        let named = Report::Display {
-            text: PLOTLY_NOTE.into(),
-            table: None,
-            picture: None,
+        call.limits.pictures = 30;
+        let chart = json!({ "data": [], "layout": {} });
+        let shown = message(
+            "display_data",
+            json!({ "data": { PLOTLY: chart, "image/png": "AAAA", "text/html": "<script>" } }),
+        );
+        let expected = Report::Chart {
+            chart: chart.to_string(),
         };
-        assert_eq!(call.read(&message("display_data", data)), Some(named));
+        assert_eq!(call.read(&shown), Some(expected));
+        assert_eq!(call.read(&shown), None);
+        assert_eq!((call.picture_bytes, call.omitted_pictures), (23, 1));
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl Tool for ExecuteCode {
     type Input = ExecuteCodeInput;
 
     const NAME: &'static str = "execute_code";
-    const DESCRIPTION: &'static str = "Runs Python code and returns what it prints and shows; the person sees plots as pictures. Variables are kept for later \
+    const DESCRIPTION: &'static str = "Runs Python code and returns what it prints and shows; the person sees plots as pictures, and charts of plotly interactively. Variables are kept for later \
          calls of this conversation. Files that the person attached are in the working folder. pandas, numpy and matplotlib are there; there is no network. Use it for every calculation \
          that you could get wrong.";
     const LABEL: &'static str = "Running code";

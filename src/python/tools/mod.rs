@@ -18,7 +18,7 @@ async fn run_code(python: &Python, code: &str, call: &ToolContext) -> Result<Too
     if output.error.is_some() {
         return Err(ToolError(text));
     }
-    let attachments: Vec<_> = output.pictures().cloned().collect();
+    let attachments: Vec<_> = output.files().cloned().collect();
     let text = match text.is_empty() && attachments.is_empty() {
         true => NO_OUTPUT.into(),
         false => text,

@@ -57,7 +57,7 @@ pub(super) fn restart_frames() {
 fn watch(frame: &HtmlIFrameElement, kind: FrameKind) {
     let timeout = match kind {
         FrameKind::Static => STATIC_TIMEOUT_MS,
-        FrameKind::Scripts | FrameKind::Diagrams => SCRIPTS_TIMEOUT_MS,
+        FrameKind::Scripts | FrameKind::Diagrams | FrameKind::Charts => SCRIPTS_TIMEOUT_MS,
     };
     if kind == FrameKind::Scripts {
         mark_run();

@@ -7,6 +7,8 @@
 use leptos::ev::MouseEvent;
 
 #[cfg(feature = "hydrate")]
+mod charts;
+#[cfg(feature = "hydrate")]
 mod diagrams;
 #[cfg(feature = "hydrate")]
 mod documents;
@@ -42,7 +44,7 @@ mod upload;
 mod user;
 #[cfg(feature = "hydrate")]
 pub use self::{
-    diagrams::*, documents::*, dom::*, erase::*, events::*, frames::*, images::*, location::*,
+    charts::*, diagrams::*, documents::*, dom::*, erase::*, events::*, frames::*, images::*, location::*,
     notification::*, observers::*, popovers::*, selection::*, storage::*, theme::*, time::*, upload::*,
     user::*,
 };
@@ -120,6 +122,8 @@ pub enum FrameKind {
     Scripts,
     /// The page that draws diagrams.
     Diagrams,
+    /// The page that draws a chart.
+    Charts,
 }
 
 impl FrameKind {
@@ -130,6 +134,7 @@ impl FrameKind {
             Self::Static => "static",
             Self::Scripts => "scripts",
             Self::Diagrams => "diagrams",
+            Self::Charts => "charts",
         }
     }
 
@@ -137,14 +142,26 @@ impl FrameKind {
     pub fn sandbox(self) -> &'static str {
         match self {
             Self::Static => "",
-            Self::Scripts | Self::Diagrams => "allow-scripts",
+            Self::Scripts | Self::Diagrams | Self::Charts => "allow-scripts",
         }
     }
 }
 
-/// The reason why a diagram is not drawn.
+/// The URLs of a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(not(feature = "hydrate"), expect(dead_code, reason = "the stub never draws"))]
+pub struct ChartUrls {
+    /// Its JSON.
+    pub chart: String,
+    /// Its stored picture.
+    pub picture: String,
+}
+
+/// The reason why a diagram or a chart is not drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(any(feature = "hydrate", test)),
+    expect(dead_code, reason = "the stub never draws")
+)]
 pub enum DrawFailure {
     /// The code that draws it could not be loaded. Trying again may help.
     NotLoaded,

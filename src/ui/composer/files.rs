@@ -187,6 +187,6 @@ fn Chip(file: DraftFile) -> impl IntoView {
 fn preview(file: &Attachment) -> AnyView {
     match AttachmentDisplay::for_media_type(&file.media_type) {
         AttachmentDisplay::Image => view! { <img src=file.url() alt=""/> }.erase(),
-        AttachmentDisplay::Audio | AttachmentDisplay::Download => icons::page(),
+        AttachmentDisplay::Audio | AttachmentDisplay::Chart | AttachmentDisplay::Download => icons::page(),
     }
 }

@@ -1,6 +1,7 @@
 //! Files: images and sounds inline, others as downloads. Those of the user's messages are small, of a fixed size. The text or the
-//! tables of a document open in a dialog ([`preview`]), whose code is loaded then.
+//! tables of a document open in a dialog ([`preview`]), whose code is loaded then. Charts of Plotly are drawn in frames ([`chart`]).
 
+mod chart;
 mod preview;
 
 use leptos::prelude::*;
@@ -44,6 +45,9 @@ fn file(file: Attachment) -> AnyView {
                 <audio controls preload="none" src=url aria-label=label></audio>
             }
             .erase()
+        }
+        AttachmentDisplay::Chart => {
+            return view! { <li class="tool-chart-item">{chart::chart(&file)}</li> }.erase();
         }
         AttachmentDisplay::Download => download_link(&file),
     };

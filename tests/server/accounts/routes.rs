@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use crate::fuzz::targets::all_targets;
 
 /// Routes that everybody may use.
-const PUBLIC: [(&str, &str); 16] = [
+const PUBLIC: [(&str, &str); 17] = [
     ("GET", "/sign-in"),
     ("POST", "/sign-in"),
     ("GET", "/sign-in/start"),
@@ -23,11 +23,12 @@ const PUBLIC: [(&str, &str); 16] = [
     // Only with the key of a share: `sharing::keys`.
     ("GET", "/shared/{key}/events"),
     ("GET", "/shared/{key}/files/{file_id}"),
+    ("GET", "/shared/{key}/files/{file_id}/picture"),
     ("GET", "/shared/{key}/payloads/{payload_id}/file"),
 ];
 
 /// Routes of a signed-in user about nothing that another user has.
-pub(super) const OWN: [(&str, &str); 7] = [
+pub(super) const OWN: [(&str, &str); 8] = [
     ("POST", "/sign-out"),
     ("GET", "/account"),
     ("GET", "/account/usage"),
@@ -35,6 +36,7 @@ pub(super) const OWN: [(&str, &str); 7] = [
     ("POST", "/account/session/end"),
     ("POST", "/account/sessions/end"),
     ("POST", "/frame"),
+    ("GET", "/charts/plotly.js"),
 ];
 
 /// Routes of administrators.

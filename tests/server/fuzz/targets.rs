@@ -192,6 +192,8 @@ pub fn all_targets() -> Vec<Target> {
         ("GET", "/rpc/events", Some(json!({ "after": 0 }))),
         ("GET", "/rpc/files/{file_id}", None),
         ("POST", "/rpc/files", None),
+        ("GET", "/rpc/files/{file_id}/picture", None),
+        ("POST", "/rpc/files/{file_id}/picture", None),
         ("GET", "/rpc/conversations/{conversation_id}/notebook", None),
         (
             "GET",

@@ -1,6 +1,7 @@
 //! Python in its sandbox, with a real kernel. `make test` makes its environment.
 
 mod attached;
+mod charts;
 mod conversations;
 mod data;
 mod escapes;
@@ -128,12 +129,12 @@ async fn frames_are_tables_and_plots_are_pictures() {
     );
     let plot = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()";
     let output = sessions.run(session, plot).await.unwrap();
-    let pictures: Vec<_> = output.pictures().collect();
+    let pictures: Vec<_> = output.files().collect();
     assert_eq!(pictures.len(), 1, "{}", output.text());
     assert!(pictures[0].data.starts_with(b"\x89PNG"));
     let chart = "import altair\naltair.Chart(pd.DataFrame({'x': [1, 2], 'y': [3, 4]})).mark_bar().encode(x='x', y='y')";
     let output = sessions.run(session, chart).await.unwrap();
-    assert_eq!(output.pictures().count(), 1, "{}", output.text());
+    assert_eq!(output.files().count(), 1, "{}", output.text());
 }
 
 #[tokio::test]
