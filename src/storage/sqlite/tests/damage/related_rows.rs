@@ -15,6 +15,7 @@ async fn blobs_in_the_context_of_a_run_are_skipped() {
     let (_, run) = answered_turn(&storage, ConversationId::new(), "Hello").await;
     let of = format!("'{}', '{}'", UserId::LOCAL, run.conversation_id);
     drop_constraints(&storage).await;
+    execute_sql(&storage, "PRAGMA foreign_keys = OFF".into()).await;
     for insert in [
         format!(
             "INSERT INTO payload_verdicts VALUES ({of}, 'sound', X'ff00', 1), ({of}, X'ff00', 'accepted', 2)"
