@@ -51,7 +51,15 @@ pub fn result_note(result: &QueryResult, shown: usize) -> String {
         "" => cell_text(&column.name),
         data_type => format!("{} {data_type}", cell_text(&column.name)),
     });
-    format!("{rows}{shown}\nTypes: {}", types.collect::<Vec<_>>().join(", "))
+    let notes = result
+        .notes
+        .iter()
+        .map(|note| format!("\n{}", single_line(note, 300)));
+    let notes: String = notes.collect();
+    format!(
+        "{rows}{shown}\nTypes: {}{notes}",
+        types.collect::<Vec<_>>().join(", ")
+    )
 }
 
 /// Describes a table with its columns, and with example values if there are any.

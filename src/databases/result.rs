@@ -9,6 +9,8 @@ pub struct QueryResult {
     pub rows: Vec<Vec<Cell>>,
     /// The setting whose limit ended the result; `None` if it is whole.
     pub cut_by: Option<&'static str>,
+    /// What was not read of the files with the tables of the query.
+    pub notes: Vec<String>,
 }
 
 impl QueryResult {

@@ -14,10 +14,13 @@ use tokio::{
 };
 
 use super::contents::{ContentForm, Contents, NewContent};
-use crate::{settings::FileSettings, storage::FileLocation};
+use crate::{settings::FileSettings, storage::FileLocation, text::single_line};
 
 /// The maximum length of the standard error that is read.
 const MAX_STDERR_BYTES: u64 = 64 << 10;
+
+/// The maximum length of its standard error in the log, in characters.
+const MAX_LOGGED_CHARS: usize = 300;
 
 /// The output of the process, in the folder of files.
 pub struct ReaderOutput {
@@ -157,7 +160,8 @@ async fn read_at_most(stream: Option<impl AsyncRead + Unpin>, max_bytes: u64) ->
 fn last_line(status: ExitStatus, stderr: &[u8]) -> String {
     let stderr = String::from_utf8_lossy(stderr);
     if !status.success() {
-        tracing::info!(%status, "a file can't be read: {}", stderr.trim());
+        let reason = single_line(&stderr, MAX_LOGGED_CHARS);
+        tracing::info!(%status, "a file can't be read: {reason}");
     }
     stderr.lines().last().unwrap_or_default().to_owned()
 }

@@ -18,8 +18,9 @@ use crate::storage::FileLocation;
 
 /// The ends of the names of a content's other forms.
 const PREPARED_SUFFIX: &str = ".model";
-const TABLES_SUFFIX: &str = ".tables";
 const PICTURE_SUFFIX: &str = ".picture";
+/// With the version of the reader: a changed one makes the form anew.
+const TABLES_SUFFIX: &str = ".tables2";
 
 /// The number of attempts to create a content in its folder.
 const CREATE_ATTEMPTS: usize = 5;

@@ -20,10 +20,14 @@ use super::{
 use crate::{
     protocol::{Attachment, FileProblem},
     storage::{FileLocation, StoredFile},
+    text::single_line,
 };
 
 /// The ends of the names of texts that are tables as JSON.
 const JSON_ENDS: [&str; 3] = ["jsonl", "ndjson", "json"];
+
+/// The maximum length of a reason, in characters.
+const MAX_REASON_CHARS: usize = 200;
 
 /// The reason why a file has no database.
 #[derive(Debug, thiserror::Error)]
@@ -122,11 +126,10 @@ impl Inner {
         );
         let output = read.await.map_err(PrepareError::from)?;
         if !output.status.success() {
-            let reason = match output.last_line.trim() {
-                "" => "it is too large to be read",
-                reason => reason,
-            };
-            return Err(TableFileError::Unreadable(reason.to_owned()));
+            // Other lines are of the libraries, such as one about memory.
+            let reason = output.last_line.strip_prefix(tables::REASON);
+            let reason = reason.unwrap_or("it is too large or too complex");
+            return Err(TableFileError::Unreadable(single_line(reason, MAX_REASON_CHARS)));
         }
         Ok(output.prepared.keep().await?)
     }

@@ -8,7 +8,7 @@ use super::{
     super::{QueryError, limits::QueryLimits},
     Source,
     authorizer::{authorize_catalogue, authorize_query},
-    file_tables,
+    file_tables::{self, TableNote},
     stop::StopSignal,
     unavailable,
 };
@@ -42,13 +42,13 @@ pub enum ConnectionPurpose {
     Catalogue,
 }
 
-/// Opens the files read-only, with limits, and with the authorizer in place.
+/// Opens the files read-only, with limits, and with the authorizer in place. Returns what was not read of files.
 pub fn open(
     source: &Source,
     purpose: ConnectionPurpose,
     limits: &QueryLimits,
     stop: StopSignal,
-) -> Result<Connection, QueryError> {
+) -> Result<(Connection, Vec<TableNote>), QueryError> {
     open_limited(source, purpose, limits, stop).map_err(|error| unavailable(&error))
 }
 
@@ -57,8 +57,9 @@ fn open_limited(
     purpose: ConnectionPurpose,
     limits: &QueryLimits,
     stop: StopSignal,
-) -> rusqlite::Result<Connection> {
-    // Without SQLITE_OPEN_URI, so that no parameter of the name changes the mode.
+) -> rusqlite::Result<(Connection, Vec<TableNote>)> {
+    // A name that begins with `file:` is a URI all the same: libsqlite3-sys builds with SQLITE_USE_URI. Its parameters can't
+    // allow more than these flags.
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = match source {
         Source::Database(path) => Connection::open_with_flags(path, flags)?,
@@ -67,9 +68,12 @@ fn open_limited(
     connection.busy_timeout(LOCK_TIMEOUT)?;
     // Sorting stays in memory, where it is limited, instead of filling a disk. Views of files are there too.
     connection.execute_batch("PRAGMA temp_store = MEMORY")?;
-    if let Source::Tables(files) = source {
-        file_tables::create_views(&connection, files, limits.columns)?;
-    }
+    let notes = match source {
+        Source::Tables(files) if !files.is_empty() => {
+            file_tables::create_views(&connection, files, limits.columns)?
+        }
+        _ => Vec::new(),
+    };
     connection.execute_batch(&format!(
         "PRAGMA query_only = ON; PRAGMA cache_size = -{CACHE_KIB}; \
          PRAGMA mmap_size = 0; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON"
@@ -90,5 +94,5 @@ fn open_limited(
         ConnectionPurpose::Query => connection.authorizer(Some(authorize_query))?,
         ConnectionPurpose::Catalogue => connection.authorizer(Some(authorize_catalogue))?,
     }
-    Ok(connection)
+    Ok((connection, notes))
 }

@@ -5,12 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use icu_normalizer::ComposingNormalizerBorrowed;
 use rusqlite::Connection;
 
 use super::quote_identifier;
 
-/// The maximum length of a table's name, in characters.
+/// The maximum length of a table's name from its file, and of the part from its sheet, in characters.
 const MAX_NAME_CHARS: usize = 60;
+const MAX_PART_CHARS: usize = 30;
 
 /// The tables of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,17 +28,35 @@ impl TableFile {
     pub const MAX_COUNT: usize = 10;
 }
 
+/// A note about what was not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableNote {
+    /// The table; `None` for a sheet that is no table.
+    table: Option<String>,
+    pub text: String,
+}
+
+impl TableNote {
+    /// Returns `true` if it belongs to the result of a query: the query has the table's name, or there is no table.
+    pub fn is_about(&self, sql: &str) -> bool {
+        let mut words = sql.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let is_named = |table: &String| words.any(|word| word.to_lowercase() == *table);
+        self.table.as_ref().is_none_or(is_named)
+    }
+}
+
 /// Returns the database that is opened first; an empty one without files.
 pub fn first_path(files: &[TableFile]) -> &Path {
     files.first().map_or(Path::new(":memory:"), |file| &file.path)
 }
 
-/// Creates the views, whose first columns are shown. The first file is open already.
+/// Creates the views, whose first columns are shown. The first file is open already. Returns what was not read.
 pub fn create_views(
     connection: &Connection,
     files: &[TableFile],
     max_columns: usize,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<Vec<TableNote>> {
+    let mut notes = Vec::new();
     let mut names = HashSet::new();
     for (index, file) in files.iter().enumerate() {
         let schema = match index {
@@ -47,28 +67,87 @@ pub fn create_views(
             let path = file.path.to_string_lossy();
             connection.execute(&format!("ATTACH ?1 AS {schema}"), [path])?;
         }
-        let mut statement = connection.prepare(&format!(
-            "SELECT name FROM {schema}.sqlite_schema WHERE type = 'table' ORDER BY rowid"
-        ))?;
-        let tables = statement.query_map([], |row| row.get(0))?;
-        let tables: Vec<String> = tables.collect::<rusqlite::Result<_>>()?;
+        let tables = stored_tables(connection, &schema)?;
         let stem = Path::new(&file.name).file_stem().unwrap_or_default();
         let stem = stem.to_string_lossy();
+        let is_only = tables.iter().filter(|table| table.name.is_some()).count() == 1;
         for table in &tables {
-            let name = match &tables[..] {
-                [_] => stem.to_string(),
-                _ => format!("{stem} {table}"),
+            let Some(stored_name) = &table.name else {
+                let cut = table.cut.as_deref().unwrap_or_default();
+                let text = format!(
+                    "The sheet “{}” of “{}” was not read ({cut}).",
+                    table.sheet, file.name
+                );
+                notes.push(TableNote { table: None, text });
+                continue;
             };
-            let columns = column_list(connection, &schema, table, max_columns)?;
-            create_view(
+            let name = match is_only {
+                true => table_name(&stem, MAX_NAME_CHARS),
+                false => {
+                    let sheet = shorten(&table.sheet, MAX_PART_CHARS);
+                    table_name(
+                        &format!("{} {sheet}", shorten(&stem, MAX_PART_CHARS)),
+                        MAX_NAME_CHARS + 1,
+                    )
+                }
+            };
+            let (columns, shown) = column_list(connection, &schema, stored_name, max_columns)?;
+            let name = create_view(
                 connection,
-                &table_name(&name),
+                &name,
                 &mut names,
-                &format!("SELECT {columns} FROM {schema}.{}", quote_identifier(table)),
+                &format!("SELECT {columns} FROM {schema}.{}", quote_identifier(stored_name)),
             )?;
+            let mut note = |text| {
+                notes.push(TableNote {
+                    table: Some(name.clone()),
+                    text,
+                });
+            };
+            if let Some(cut) = &table.cut {
+                let count = table.row_count;
+                note(format!(
+                    "Only the first {count} rows of “{name}” were read ({cut})."
+                ));
+            }
+            if usize::try_from(table.width).is_ok_and(|width| width > shown) {
+                let width = table.width;
+                note(format!(
+                    "“{name}” has only the first {shown} of {width} columns of the file."
+                ));
+            }
         }
     }
-    Ok(())
+    Ok(notes)
+}
+
+/// A table as its file's database lists it.
+struct StoredTable {
+    name: Option<String>,
+    sheet: String,
+    row_count: i64,
+    cut: Option<String>,
+    width: i64,
+}
+
+fn stored_tables(connection: &Connection, schema: &str) -> rusqlite::Result<Vec<StoredTable>> {
+    let mut statement = connection.prepare(&format!(
+        "SELECT name, sheet, row_count, cut, width FROM {schema}.parlor_tables ORDER BY rowid"
+    ))?;
+    let tables = statement.query_map([], |row| {
+        Ok(StoredTable {
+            name: row.get(0)?,
+            sheet: row.get(1)?,
+            row_count: row.get(2)?,
+            cut: row.get(3)?,
+            width: row.get(4)?,
+        })
+    })?;
+    tables.collect()
+}
+
+fn shorten(name: &str, max_chars: usize) -> String {
+    name.chars().take(max_chars).collect()
 }
 
 fn column_list(
@@ -76,12 +155,13 @@ fn column_list(
     schema: &str,
     table: &str,
     max_columns: usize,
-) -> rusqlite::Result<String> {
+) -> rusqlite::Result<(String, usize)> {
     let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1, ?2) LIMIT ?3")?;
     let count = i64::try_from(max_columns).unwrap_or(i64::MAX);
     let names = statement.query_map((table, schema, count), |row| row.get::<_, String>(0))?;
     let names = names.map(|name| Ok(quote_identifier(&name?)));
-    Ok(names.collect::<rusqlite::Result<Vec<_>>>()?.join(", "))
+    let names = names.collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok((names.join(", "), names.len()))
 }
 
 /// Creates a view under a name that needs no quotes: a keyword gets an end.
@@ -90,8 +170,9 @@ fn create_view(
     name: &str,
     taken: &mut HashSet<String>,
     select: &str,
-) -> rusqlite::Result<()> {
-    let is_keyword = connection.prepare(&format!("SELECT 1 AS {name}")).is_err();
+) -> rusqlite::Result<String> {
+    let use_name = format!("SELECT {name}.x FROM (SELECT 1 AS x) AS {name}");
+    let is_keyword = connection.prepare(&use_name).is_err();
     let name = if is_keyword {
         format!("{name}_table")
     } else {
@@ -102,13 +183,16 @@ fn create_view(
     connection.execute_batch(&format!(
         "CREATE TEMP VIEW {} AS {select}",
         quote_identifier(&name)
-    ))
+    ))?;
+    Ok(name)
 }
 
 /// Returns a name that needs no quotes, unless it is a keyword: in lower case, with `_` for all but letters and digits.
-fn table_name(name: &str) -> String {
+fn table_name(name: &str, max_chars: usize) -> String {
+    // A letter with its accent is one character, however the file's name writes it.
+    let name = ComposingNormalizerBorrowed::new_nfc().normalize(name);
     let mut plain = String::new();
-    for c in name.chars().take(MAX_NAME_CHARS) {
+    for c in name.chars().take(max_chars) {
         if c.is_alphanumeric() {
             plain.extend(c.to_lowercase());
         } else if !plain.is_empty() && !plain.ends_with('_') {
@@ -118,8 +202,8 @@ fn table_name(name: &str) -> String {
     match plain.trim_end_matches('_') {
         "" => "table_1".into(),
         plain if plain.starts_with(|c: char| c.is_numeric()) => format!("t_{plain}"),
-        // SQLite's own names.
-        plain if plain.starts_with("sqlite_") => format!("t_{plain}"),
+        // SQLite's own names: a view would hide a function that reads the catalogue.
+        plain if plain.starts_with("sqlite_") || plain.starts_with("pragma_") => format!("t_{plain}"),
         plain => plain.to_owned(),
     }
 }
@@ -136,9 +220,11 @@ mod tests {
             ("2024-01", "t_2024_01"),
             ("--", "table_1"),
             ("sqlite_master", "t_sqlite_master"),
+            ("pragma_table_info", "t_pragma_table_info"),
+            ("A\u{30a}bning", "åbning"),
             ("a\"; DROP TABLE b", "a_drop_table_b"),
         ] {
-            assert_eq!(table_name(name), expected);
+            assert_eq!(table_name(name, MAX_NAME_CHARS), expected);
         }
     }
 
@@ -146,10 +232,17 @@ mod tests {
     fn views_have_different_names() {
         let connection = Connection::open_in_memory().expect("a database");
         let mut taken = HashSet::new();
-        for name in ["order", "a", "a", "order"] {
+        for name in ["order", "a", "a", "order", "cast", "current_date"] {
             create_view(&connection, name, &mut taken, "SELECT 1 AS x").expect("a view");
         }
-        for name in ["order_table", "order_table_2", "a", "a_2"] {
+        for name in [
+            "order_table",
+            "order_table_2",
+            "a",
+            "a_2",
+            "cast_table",
+            "current_date_table",
+        ] {
             let select = format!("SELECT x FROM {name}");
             let x = connection.query_row(&select, [], |row| row.get::<_, i64>(0));
             assert_eq!(x, Ok(1), "{name}");

@@ -17,6 +17,7 @@ use async_trait::async_trait;
 use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
 
 pub use self::file_tables::TableFile;
+use self::file_tables::TableNote;
 use self::{
     connection::ConnectionPurpose,
     stop::{QueryGuard, StopSignal},
@@ -26,6 +27,9 @@ use super::{
     backend::{DatabaseBackend, pattern_of, quote_identifier},
     limits::QueryLimits,
 };
+
+/// The maximum number of notes of a result.
+const MAX_NOTES: usize = 10;
 
 /// A file of SQLite, or the tables of several.
 pub struct SqliteBackend {
@@ -65,7 +69,9 @@ impl SqliteBackend {
         &self,
         purpose: ConnectionPurpose,
         limits: &QueryLimits,
-        run: impl FnOnce(&rusqlite::Connection, &QueryLimits) -> Result<T, QueryError> + Send + 'static,
+        run: impl FnOnce(&rusqlite::Connection, &[TableNote], &QueryLimits) -> Result<T, QueryError>
+        + Send
+        + 'static,
     ) -> Result<T, QueryError> {
         let thread = timeout(limits.timeout, self.threads.clone().acquire_owned()).await;
         let Ok(Ok(thread)) = thread else {
@@ -76,8 +82,8 @@ impl SqliteBackend {
         let (source, limits) = (Arc::clone(&self.source), *limits);
         let done = spawn_blocking(move || {
             let _thread = thread;
-            let connection = connection::open(&source, purpose, &limits, stop.clone())?;
-            run(&connection, &limits).map_err(|error| stop.reason(&limits).unwrap_or(error))
+            let (connection, notes) = connection::open(&source, purpose, &limits, stop.clone())?;
+            run(&connection, &notes, &limits).map_err(|error| stop.reason(&limits).unwrap_or(error))
         });
         done.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a query of SQLite failed");
@@ -99,15 +105,24 @@ impl DatabaseBackend for SqliteBackend {
     }
 
     async fn tables(&self, limits: &QueryLimits) -> Result<Vec<Table>, QueryError> {
-        self.run(ConnectionPurpose::Catalogue, limits, catalogue::read)
-            .await
+        self.run(ConnectionPurpose::Catalogue, limits, |connection, _, limits| {
+            catalogue::read(connection, limits)
+        })
+        .await
     }
 
     async fn query(&self, sql: &str, limits: &QueryLimits) -> Result<QueryResult, QueryError> {
         let sql = sql.to_owned();
-        self.run(ConnectionPurpose::Query, limits, move |connection, limits| {
-            query::run(connection, &sql, &[], limits)
-        })
+        self.run(
+            ConnectionPurpose::Query,
+            limits,
+            move |connection, notes, limits| {
+                let mut result = query::run(connection, &sql, &[], limits)?;
+                let notes = notes.iter().filter(|note| note.is_about(&sql));
+                result.notes = notes.take(MAX_NOTES).map(|note| note.text.clone()).collect();
+                Ok(result)
+            },
+        )
         .await
     }
 
@@ -126,7 +141,7 @@ impl DatabaseBackend for SqliteBackend {
              GROUP BY {column} ORDER BY count(*) DESC, {column} LIMIT {count}"
         );
         let search = search.map(pattern_of);
-        self.run(ConnectionPurpose::Query, limits, move |connection, limits| {
+        self.run(ConnectionPurpose::Query, limits, move |connection, _, limits| {
             query::run(connection, &sql, &[search], limits)
         })
         .await

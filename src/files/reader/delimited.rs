@@ -4,7 +4,7 @@ use csv::{ByteRecord, ReaderBuilder};
 
 use super::{
     document::{Document, PreviewLimits},
-    table::{CellKind, TableBuilder, TableSink},
+    table::{CellKind, CutReason, TableBuilder, TableSink},
     text,
 };
 use crate::protocol::FilePreview;
@@ -45,13 +45,14 @@ pub fn read_rows(data: &[u8], sink: &mut dyn TableSink) -> bool {
     };
     sink.start_table("");
     let (_, has_more) = for_each_row(&decoded, |cells| sink.push_row(cells));
-    sink.end_table(has_more);
+    sink.end_table(has_more.then_some(CutReason::Damaged));
     true
 }
 
 /// Passes on the rows. Returns the separator, and `true` if there are more rows, which can't be read.
 fn for_each_row(text: &str, mut push: impl FnMut(&[(CellKind, &str)])) -> (u8, bool) {
-    let separator = guess_separator(text);
+    let (named, text) = named_separator(text);
+    let separator = named.unwrap_or_else(|| guess_separator(text));
     let mut reader = ReaderBuilder::new()
         .delimiter(separator)
         .flexible(true)
@@ -71,6 +72,18 @@ fn for_each_row(text: &str, mut push: impl FnMut(&[(CellKind, &str)])) -> (u8, b
             Ok(false) => return (separator, false),
             Err(_) => return (separator, true),
         }
+    }
+}
+
+/// Returns the separator of Excel's first line `sep=;`, and the text after it.
+fn named_separator(text: &str) -> (Option<u8>, &str) {
+    let (line, rest) = text.split_once('\n').unwrap_or_default();
+    let line = line.trim_end_matches('\r').trim_matches('"').as_bytes();
+    match line {
+        [b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', separator] if SEPARATORS.contains(separator) => {
+            (Some(*separator), rest)
+        }
+        _ => (None, text),
     }
 }
 
@@ -196,6 +209,10 @@ mod tests {
         assert_eq!(
             columns(&table("a\tb, c\n1\tx, y\n")),
             [("a", "number"), ("b, c", "text")]
+        );
+        assert_eq!(
+            columns(&table("sep=,\na,b;c\n1,2\n")),
+            [("a", "number"), ("b;c", "number")]
         );
         assert_eq!(columns(&table("just text\nand more\n")), [("just text", "text")]);
     }

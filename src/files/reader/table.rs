@@ -23,13 +23,15 @@ pub enum CellKind {
     Number,
     Date,
     Boolean,
+    /// An error of a workbook, such as `#N/A`.
+    Error,
 }
 
 impl CellKind {
     fn as_str(self) -> &'static str {
         match self {
             Self::Empty => "empty",
-            Self::Text => "text",
+            Self::Text | Self::Error => "text",
             Self::Number => "number",
             Self::Date => "date",
             Self::Boolean => "boolean",
@@ -39,10 +41,30 @@ impl CellKind {
     /// Returns the type of a column that has cells of both. Empty cells have no type.
     fn merge(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Empty, other) => other,
-            (this, Self::Empty) => this,
+            (Self::Empty | Self::Error, other) => other,
+            (this, Self::Empty | Self::Error) => this,
             (this, other) if this == other => this,
             _ => Self::Text,
+        }
+    }
+}
+
+/// The reason why a table has rows that were not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CutReason {
+    /// The workbook has too many cells.
+    Cells,
+    /// The workbook has too many sheets.
+    Sheets,
+    Damaged,
+}
+
+impl CutReason {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cells => "the file has more cells than are read",
+            Self::Sheets => "the file has more sheets than are read",
+            Self::Damaged => "the rest is damaged",
         }
     }
 }
@@ -53,15 +75,18 @@ pub trait TableSink {
 
     fn push_row(&mut self, cells: &[(CellKind, &str)]);
 
-    /// Ends the table. `has_more` says that it has rows that could not be read.
-    fn end_table(&mut self, has_more: bool);
+    /// Ends the table, with the reason if it has rows that were not read.
+    fn end_table(&mut self, cut: Option<CutReason>);
+
+    /// Names a table of which nothing is read.
+    fn omit_table(&mut self, _name: &str, _reason: CutReason) {}
 }
 
 /// Returns `true` if a table's first row with content is its heading: all of its cells are texts.
 pub fn is_heading(cells: &[(CellKind, &str)]) -> bool {
     cells
         .iter()
-        .all(|(kind, _)| matches!(kind, CellKind::Text | CellKind::Empty))
+        .all(|(kind, _)| matches!(kind, CellKind::Text | CellKind::Empty | CellKind::Error))
 }
 
 /// Makes the preview of a table from its rows.

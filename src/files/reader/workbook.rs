@@ -9,14 +9,14 @@ use calamine::{
 
 use super::{
     document::PreviewLimits,
-    table::{CellKind, TableBuilder, TableSink},
+    table::{CellKind, CutReason, TableBuilder, TableSink},
 };
 use crate::protocol::{FilePreview, FileProblem, file_preview::TablePreview};
 
 /// The maximum number of sheets that are read.
 const MAX_SHEETS: usize = 20;
 
-/// The number of cells after which no more rows of a workbook are counted.
+/// The number of cells after which no more rows of a workbook are read.
 const MAX_CELLS: usize = 5_000_000;
 
 /// The forms of workbooks.
@@ -47,14 +47,24 @@ pub fn read(kind: WorkbookKind, data: &[u8], limits: PreviewLimits) -> Result<Fi
 
 /// Reads the rows of the first sheets of a workbook. Returns the number of the other sheets.
 pub fn read_rows(kind: WorkbookKind, data: &[u8], sink: &mut dyn TableSink) -> Result<usize, FileProblem> {
+    read_cells(kind, data, MAX_CELLS, sink)
+}
+
+fn read_cells(
+    kind: WorkbookKind,
+    data: &[u8],
+    max_cells: usize,
+    sink: &mut dyn TableSink,
+) -> Result<usize, FileProblem> {
     let data = Cursor::new(data);
     match kind {
-        WorkbookKind::Xlsx => read_xlsx(data, sink),
+        WorkbookKind::Xlsx => read_xlsx(data, max_cells, sink),
         WorkbookKind::Xlsb => {
             let book = open_workbook_from_rs::<Xlsb<_>, _>(data);
             let is_encrypted = |error: &XlsbError| matches!(error, XlsbError::Password);
             Ok(read_ranges(
                 book.map_err(|error| problem(is_encrypted(&error)))?,
+                max_cells,
                 sink,
             ))
         }
@@ -63,6 +73,7 @@ pub fn read_rows(kind: WorkbookKind, data: &[u8], sink: &mut dyn TableSink) -> R
             let is_encrypted = |error: &XlsError| matches!(error, XlsError::Password);
             Ok(read_ranges(
                 book.map_err(|error| problem(is_encrypted(&error)))?,
+                max_cells,
                 sink,
             ))
         }
@@ -71,6 +82,7 @@ pub fn read_rows(kind: WorkbookKind, data: &[u8], sink: &mut dyn TableSink) -> R
             let is_encrypted = |error: &OdsError| matches!(error, OdsError::Password);
             Ok(read_ranges(
                 book.map_err(|error| problem(is_encrypted(&error)))?,
+                max_cells,
                 sink,
             ))
         }
@@ -84,41 +96,63 @@ fn problem(is_encrypted: bool) -> FileProblem {
     }
 }
 
-fn read_xlsx(data: WorkbookBytes<'_>, sink: &mut dyn TableSink) -> Result<usize, FileProblem> {
+fn read_xlsx(
+    data: WorkbookBytes<'_>,
+    max_cells: usize,
+    sink: &mut dyn TableSink,
+) -> Result<usize, FileProblem> {
     let mut book = open_workbook_from_rs::<Xlsx<_>, _>(data)
         .map_err(|error| problem(matches!(error, XlsxError::Password)))?;
     let names = sheet_names(&book);
-    let mut left = MAX_CELLS;
+    let mut left = max_cells;
     for name in names.iter().take(MAX_SHEETS) {
         sink.start_table(name);
         // If one can't be read, the other sheets may be readable.
-        let has_more = read_xlsx_sheet(&mut book, name, sink, &mut left).unwrap_or(true);
-        sink.end_table(has_more);
+        let cut = read_xlsx_sheet(&mut book, name, sink, &mut left).unwrap_or(Some(CutReason::Damaged));
+        sink.end_table(cut);
     }
+    omit_sheets(&names, sink);
     Ok(names.len().saturating_sub(MAX_SHEETS))
 }
 
-/// Reads the rows of a sheet. Returns true if there are more.
+/// Names the sheets that are not read.
+fn omit_sheets(names: &[String], sink: &mut dyn TableSink) {
+    for name in names.iter().skip(MAX_SHEETS) {
+        sink.omit_table(name, CutReason::Sheets);
+    }
+}
+
+/// Reads the rows of a sheet. Returns the reason if there are more.
 fn read_xlsx_sheet(
     book: &mut Xlsx<WorkbookBytes<'_>>,
     name: &str,
     sink: &mut dyn TableSink,
     left: &mut usize,
-) -> Result<bool, XlsxError> {
+) -> Result<Option<CutReason>, XlsxError> {
     let mut reader = book.worksheet_cells_reader(name)?;
     let mut row: Vec<(CellKind, String)> = Vec::new();
     let mut row_index = None;
-    while let Some(cell) = reader.next_cell()? {
+    loop {
+        let cell = match reader.next_cell() {
+            Ok(Some(cell)) => cell,
+            Ok(None) => break,
+            // The reader is behind the value of this cell, which stays empty.
+            Err(error) if is_of_value(&error) => continue,
+            Err(error) => {
+                push_owned_row(sink, &row);
+                return Err(error);
+            }
+        };
         let (at, column) = cell.get_position();
         if row_index != Some(at) {
             push_owned_row(sink, &row);
             row.clear();
             row_index = Some(at);
         }
-        *left = left.saturating_sub(1);
         if *left == 0 {
-            return Ok(true);
+            return Ok(Some(CutReason::Cells));
         }
+        *left -= 1;
         let value = read_value(cell.get_value());
         // Columns that a sheet names without filling them are not kept.
         if value.0 != CellKind::Empty {
@@ -133,7 +167,15 @@ fn read_xlsx_sheet(
         }
     }
     push_owned_row(sink, &row);
-    Ok(false)
+    Ok(None)
+}
+
+/// Returns `true` for an error of one cell's value: one that the library does not know (`#SPILL!`), or that is no number.
+fn is_of_value(error: &XlsxError) -> bool {
+    matches!(
+        error,
+        XlsxError::CellError(_) | XlsxError::ParseFloat(_) | XlsxError::CellTAttribute(_)
+    )
 }
 
 /// The last column of Excel.
@@ -146,18 +188,30 @@ fn push_owned_row(sink: &mut dyn TableSink, row: &[(CellKind, String)]) {
     }
 }
 
-fn read_ranges<'a, B: Reader<WorkbookBytes<'a>>>(mut book: B, sink: &mut dyn TableSink) -> usize {
+fn read_ranges<'a, B: Reader<WorkbookBytes<'a>>>(
+    mut book: B,
+    max_cells: usize,
+    sink: &mut dyn TableSink,
+) -> usize {
     let names = sheet_names(&book);
+    let mut left = max_cells;
     for name in names.iter().take(MAX_SHEETS) {
         sink.start_table(name);
         let range: Result<Range<Data>, _> = book.worksheet_range(name);
-        let is_read = range.is_ok();
+        let mut cut = range.is_err().then_some(CutReason::Damaged);
         for row in range.unwrap_or_default().rows() {
+            let count = row.iter().filter(|cell| **cell != Data::Empty).count();
+            if count > left {
+                (cut, left) = (Some(CutReason::Cells), 0);
+                break;
+            }
+            left -= count;
             let cells: Vec<(CellKind, String)> = row.iter().map(|cell| read_value(&as_ref(cell))).collect();
             push_owned_row(sink, &cells);
         }
-        sink.end_table(!is_read);
+        sink.end_table(cut);
     }
+    omit_sheets(&names, sink);
     names.len().saturating_sub(MAX_SHEETS)
 }
 
@@ -194,10 +248,10 @@ impl TableSink for SheetPreviews {
         self.current.push_row(cells);
     }
 
-    fn end_table(&mut self, has_more: bool) {
+    fn end_table(&mut self, cut: Option<CutReason>) {
         let table = std::mem::replace(&mut self.current, TableBuilder::new("", self.limits));
         self.limits.bytes = self.limits.bytes.saturating_sub(table.bytes());
-        self.tables.push(table.build(has_more));
+        self.tables.push(table.build(cut.is_some()));
     }
 }
 
@@ -221,12 +275,21 @@ fn read_value(value: &DataRef<'_>) -> (CellKind, String) {
         DataRef::String(text) => read_text(text),
         DataRef::SharedString(text) => read_text(text),
         DataRef::Int(number) => (CellKind::Number, number.to_string()),
-        DataRef::Float(number) => (CellKind::Number, number.to_string()),
+        DataRef::Float(number) => (CellKind::Number, format_float(*number)),
         DataRef::Bool(value) => (CellKind::Boolean, value.to_string()),
         DataRef::DateTime(date) => (CellKind::Date, format_date(*date)),
         DataRef::DateTimeIso(text) => (CellKind::Date, text.clone()),
         DataRef::DurationIso(text) => (CellKind::Text, text.clone()),
-        DataRef::Error(error) => (CellKind::Text, error.to_string()),
+        DataRef::Error(error) => (CellKind::Error, error.to_string()),
+    }
+}
+
+/// Returns a number with its digits. One that is too large to be exact gets an exponent, so that it is none of digits alone.
+fn format_float(number: f64) -> String {
+    const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+    match number.abs() <= MAX_EXACT {
+        true => number.to_string(),
+        false => format!("{number:e}"),
     }
 }
 
@@ -258,5 +321,58 @@ fn format_date(date: ExcelDateTime) -> String {
     match (hour, minute, second) {
         (0, 0, 0) => format!("{year:04}-{month:02}-{day:02}"),
         _ => format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number of rows of each sheet, and the reason if there are more.
+    #[derive(Default)]
+    struct Counts(Vec<(usize, Option<CutReason>)>);
+
+    impl TableSink for Counts {
+        fn start_table(&mut self, _name: &str) {
+            self.0.push((0, None));
+        }
+
+        fn push_row(&mut self, _cells: &[(CellKind, &str)]) {
+            self.0.last_mut().unwrap().0 += 1;
+        }
+
+        fn end_table(&mut self, cut: Option<CutReason>) {
+            self.0.last_mut().unwrap().1 = cut;
+        }
+    }
+
+    #[test]
+    fn cells_are_limited_in_every_kind() {
+        let fixture = |name: &str| std::fs::read(format!("tests/fixtures/files/{name}")).unwrap();
+        for (kind, name) in [
+            (WorkbookKind::Xlsx, "orders.xlsx"),
+            (WorkbookKind::Xls, "orders.xls"),
+            (WorkbookKind::Ods, "orders.ods"),
+        ] {
+            let (mut whole, mut cut) = (Counts::default(), Counts::default());
+            read_rows(kind, &fixture(name), &mut whole).unwrap();
+            read_cells(kind, &fixture(name), 10, &mut cut).unwrap();
+            assert!(whole.0.iter().all(|(_, cut)| cut.is_none()), "{name}");
+            let (rows, reason) = cut.0[0];
+            assert!(rows > 0 && rows < whole.0[0].0, "{name}: {rows}");
+            assert_eq!(reason, Some(CutReason::Cells), "{name}");
+        }
+    }
+
+    #[test]
+    fn large_floats_have_an_exponent() {
+        for (number, text) in [
+            (3.0, "3"),
+            (1e15, "1000000000000000"),
+            (1e22, "1e22"),
+            (0.5, "0.5"),
+        ] {
+            assert_eq!(format_float(number), text);
+        }
     }
 }

@@ -208,7 +208,7 @@ async fn tables_are_deleted_with_their_file() {
         .await;
     let made = stored_names(folder.path());
     assert_eq!(
-        made.iter().filter(|name| name.ends_with(".tables")).count(),
+        made.iter().filter(|name| name.ends_with(".tables2")).count(),
         1,
         "{made:?}"
     );

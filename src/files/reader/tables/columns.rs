@@ -2,19 +2,26 @@
 
 use std::collections::HashSet;
 
-use super::super::table::{CellKind, TableSink, is_heading};
+use super::super::table::{CellKind, CutReason, TableSink, is_heading};
 
 /// The maximum number of columns of a table. Further ones are left out.
-const MAX_COLUMNS: usize = 1000;
+pub const MAX_COLUMNS: usize = 1000;
 
 /// The maximum length of a column's name, in characters.
 const MAX_NAME_CHARS: usize = 100;
 
-/// The type of a column, or of a value.
+/// The words for a missing number.
+const MISSING_WORDS: [&str; 7] = ["NA", "N/A", "#N/A", "NULL", "null", "NaN", "-"];
+
+/// The largest integer up to which a float holds all of them.
+const MAX_EXACT_INTEGER: u64 = 1 << 53;
+
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
     Integer,
     Real,
+    Boolean,
     Text,
 }
 
@@ -24,45 +31,105 @@ impl ColumnType {
         match self {
             Self::Integer => "INTEGER",
             Self::Real => "REAL",
+            Self::Boolean => "BOOLEAN",
             Self::Text => "TEXT",
         }
     }
+}
 
-    /// Returns the type of a value; `None` for an empty one. A number that would be changed by reading it is a text: an
-    /// identifier such as 0042, or one with too many digits.
-    fn of_cell(kind: CellKind, text: &str) -> Option<Self> {
-        let digits = text.trim().trim_start_matches('-').as_bytes();
+/// The kinds of values that a column has.
+#[derive(Clone, Copy, Debug, Default)]
+struct ColumnValues {
+    integers: bool,
+    /// Integers that a float can't hold.
+    large_integers: bool,
+    reals: bool,
+    booleans: bool,
+    missing_words: bool,
+    texts: bool,
+    /// Numbers with a point.
+    points: bool,
+    /// Numbers with a comma that groups three digits, such as 12,345.
+    grouping_commas: bool,
+    /// Numbers with another comma.
+    decimal_commas: bool,
+}
+
+impl ColumnValues {
+    /// Adds a value. A number that would be changed by reading it is a text: an identifier such as 0042, or one with too
+    /// many digits.
+    fn add(&mut self, kind: CellKind, text: &str) {
+        let text = text.trim();
         match kind {
-            CellKind::Empty => None,
-            CellKind::Number if digits.starts_with(b"+") => Some(Self::Text),
-            CellKind::Number if digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit() => {
-                Some(Self::Text)
-            }
-            CellKind::Number if digits.iter().all(u8::is_ascii_digit) => {
-                Some(match text.trim().parse::<i64>() {
-                    Ok(_) => Self::Integer,
-                    Err(_) => Self::Text,
-                })
-            }
-            CellKind::Number => Some(Self::Real),
-            CellKind::Text | CellKind::Date | CellKind::Boolean => Some(Self::Text),
+            CellKind::Empty | CellKind::Error => {}
+            CellKind::Boolean => self.booleans = true,
+            CellKind::Text if MISSING_WORDS.contains(&text) => self.missing_words = true,
+            CellKind::Text | CellKind::Date => self.texts = true,
+            CellKind::Number => self.add_number(text),
         }
     }
 
-    /// Returns the type of a column that has values of both.
-    fn merge(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Integer, Self::Integer) => Self::Integer,
-            (Self::Text, _) | (_, Self::Text) => Self::Text,
-            _ => Self::Real,
+    fn add_number(&mut self, text: &str) {
+        let digits = text.trim_start_matches('-').as_bytes();
+        let is_identifier =
+            digits.starts_with(b"+") || digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit();
+        if is_identifier {
+            self.texts = true;
+        } else if digits.iter().all(u8::is_ascii_digit) {
+            match text.parse::<i64>() {
+                Ok(number) => {
+                    self.integers = true;
+                    self.large_integers |= number.unsigned_abs() > MAX_EXACT_INTEGER;
+                }
+                Err(_) => self.texts = true,
+            }
+        } else {
+            let is_finite = text
+                .replacen(',', ".", 1)
+                .parse::<f64>()
+                .is_ok_and(f64::is_finite);
+            self.reals |= is_finite;
+            self.texts |= !is_finite;
+            self.points |= digits.contains(&b'.');
+            if digits.contains(&b',') {
+                let is_grouping = groups_digits(digits);
+                self.grouping_commas |= is_grouping;
+                self.decimal_commas |= !is_grouping;
+            }
         }
     }
+
+    fn column_type(self) -> ColumnType {
+        let has_numbers = self.integers || self.reals;
+        let commas_are_unclear = self.grouping_commas && !self.decimal_commas
+            || self.points && (self.grouping_commas || self.decimal_commas);
+        if self.texts || commas_are_unclear || self.reals && self.large_integers {
+            return ColumnType::Text;
+        }
+        match (has_numbers, self.booleans) {
+            (true, false) if self.reals => ColumnType::Real,
+            (true, false) => ColumnType::Integer,
+            (false, true) if !self.missing_words => ColumnType::Boolean,
+            _ => ColumnType::Text,
+        }
+    }
+}
+
+/// Returns `true` if commas of a number may group its digits by three.
+fn groups_digits(digits: &[u8]) -> bool {
+    let mut groups = digits.split(|byte| *byte == b',');
+    let first = groups.next().unwrap_or_default();
+    (1..=3).contains(&first.len())
+        && first[0] != b'0'
+        && first.iter().all(u8::is_ascii_digit)
+        && groups.all(|group| group.len() == 3 && group.iter().all(u8::is_ascii_digit))
 }
 
 /// A table whose columns are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScannedTable {
-    pub name: String,
+    /// The number of columns in the file.
+    pub width: usize,
     /// The names and types of the columns.
     pub columns: Vec<(String, ColumnType)>,
     /// `true` if the first row with content is the heading.
@@ -77,11 +144,12 @@ pub struct ColumnScan {
 
 #[derive(Debug, Default)]
 struct Table {
-    name: String,
     /// The heading, once there is a row.
     heading: Option<Vec<String>>,
     has_heading: bool,
-    types: Vec<Option<ColumnType>>,
+    values: Vec<ColumnValues>,
+    /// The number of columns, also of those that are left out.
+    width: usize,
 }
 
 impl ColumnScan {
@@ -98,17 +166,18 @@ impl Table {
     fn finish(self) -> ScannedTable {
         let heading = self.heading.unwrap_or_default();
         let mut taken = HashSet::new();
-        let columns = self.types.iter().enumerate().map(|(index, known)| {
+        let columns = self.values.iter().enumerate().map(|(index, values)| {
             let name = heading.get(index).map(String::as_str).unwrap_or_default();
-            let name = match name {
+            let name = name.replace('\0', "");
+            let name = match &*name {
                 "" => format!("column_{}", index + 1),
                 name => name.chars().take(MAX_NAME_CHARS).collect(),
             };
-            (unique_name(&name, &mut taken), known.unwrap_or(ColumnType::Text))
+            (unique_name(&name, &mut taken), values.column_type())
         });
         ScannedTable {
             columns: columns.collect(),
-            name: self.name,
+            width: self.width,
             has_heading: self.has_heading,
         }
     }
@@ -122,26 +191,22 @@ pub fn unique_name(name: &str, taken: &mut HashSet<String>) -> String {
 }
 
 impl TableSink for ColumnScan {
-    fn start_table(&mut self, name: &str) {
-        self.tables.push(Table {
-            name: name.to_owned(),
-            ..Table::default()
-        });
+    fn start_table(&mut self, _name: &str) {
+        self.tables.push(Table::default());
     }
 
     fn push_row(&mut self, cells: &[(CellKind, &str)]) {
         let Some(table) = self.tables.last_mut() else {
             return;
         };
-        let cells = &cells[..cells.len().min(MAX_COLUMNS)];
-        if table.types.len() < cells.len() {
-            table.types.resize(cells.len(), None);
-        }
+        let width = cells.len();
+        let cells = &cells[..width.min(MAX_COLUMNS)];
         if table.heading.is_none() {
             if cells.iter().all(|(kind, _)| *kind == CellKind::Empty) {
-                table.types.clear();
                 return;
             }
+            table.width = width;
+            table.values.resize(cells.len(), ColumnValues::default());
             table.has_heading = is_heading(cells);
             if table.has_heading {
                 table.heading = Some(cells.iter().map(|(_, text)| text.trim().to_owned()).collect());
@@ -149,13 +214,14 @@ impl TableSink for ColumnScan {
             }
             table.heading = Some(Vec::new());
         }
-        for (known, (kind, text)) in table.types.iter_mut().zip(cells) {
-            *known = match (*known, ColumnType::of_cell(*kind, text)) {
-                (Some(known), Some(other)) => Some(known.merge(other)),
-                (known, other) => known.or(other),
-            };
+        table.width = table.width.max(width);
+        if table.values.len() < cells.len() {
+            table.values.resize(cells.len(), ColumnValues::default());
+        }
+        for (values, (kind, text)) in table.values.iter_mut().zip(cells) {
+            values.add(*kind, text);
         }
     }
 
-    fn end_table(&mut self, _has_more: bool) {}
+    fn end_table(&mut self, _cut: Option<CutReason>) {}
 }

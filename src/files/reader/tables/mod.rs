@@ -29,8 +29,16 @@ pub const SUBCOMMAND: &str = "read-tables";
 const MEMORY_PER_BYTE: u64 = 12;
 const OUTPUT_PER_BYTE: u64 = 20;
 
+/// The maximum memory for the file.
+const MAX_FILE_MEMORY: u64 = 2 << 30;
+
 /// The size of the output besides that.
 const OUTPUT_BYTES: u64 = 64 << 20;
+const SMALL_OUTPUT_BYTES: u64 = 4 << 20;
+const SMALL_OUTPUT_PER_BYTE: u64 = 100;
+
+/// The beginning of the line with a reason for the person.
+pub const REASON: &str = "reason: ";
 
 /// The form of a file with tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -73,40 +81,70 @@ pub fn run(arguments: TablesArguments) -> ExitCode {
     match read_and_write(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(io::stderr(), "{error}");
+            let reason = match &error {
+                ReadError::Known(_) => REASON,
+                ReadError::Other(_) => "",
+            };
+            let _ = writeln!(io::stderr(), "{reason}{error}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn read_and_write(arguments: TablesArguments) -> io::Result<()> {
+/// The reason why a file can't be read.
+#[derive(Debug, thiserror::Error)]
+enum ReadError {
+    /// One for the person.
+    #[error("{0}")]
+    Known(io::Error),
+    #[error("{0}")]
+    Other(io::Error),
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl From<rusqlite::Error> for ReadError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Other(io::Error::other(error))
+    }
+}
+
+fn read_and_write(arguments: TablesArguments) -> Result<(), ReadError> {
     let mut input = input_file()?;
     let size = input.metadata()?.len();
+    let fixed = size
+        .saturating_mul(SMALL_OUTPUT_PER_BYTE)
+        .saturating_add(SMALL_OUTPUT_BYTES);
+    let fixed = fixed.min(OUTPUT_BYTES);
     limit_resources(ProcessLimits {
         memory: arguments
             .memory
-            .saturating_add(size.saturating_mul(MEMORY_PER_BYTE)),
-        output: size.saturating_mul(OUTPUT_PER_BYTE).saturating_add(OUTPUT_BYTES),
+            .saturating_add(size.saturating_mul(MEMORY_PER_BYTE).min(MAX_FILE_MEMORY)),
+        output: size.saturating_mul(OUTPUT_PER_BYTE).saturating_add(fixed),
     });
     let mut data = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
     input.read_to_end(&mut data)?;
     let database = to_database(arguments.format, &data)?;
-    let content = database.serialize("main").map_err(io::Error::other)?;
-    io::stdout().write_all(&content)
+    let content = database.serialize("main")?;
+    Ok(io::stdout().write_all(&content)?)
 }
 
-/// Returns a database with the tables of a file. Each has the name of its sheet; the only one of a text has none.
-fn to_database(format: TableFormat, data: &[u8]) -> io::Result<rusqlite::Connection> {
+/// Returns a database with the tables of a file, `t1` and so on, and one about them ([`database`]).
+fn to_database(format: TableFormat, data: &[u8]) -> Result<rusqlite::Connection, ReadError> {
     let mut scan = ColumnScan::default();
-    read(format, data, &mut scan)?;
+    read(format, data, &mut scan).map_err(ReadError::Known)?;
     let tables: Vec<ScannedTable> = scan.finish();
     if tables.is_empty() {
-        return Err(io::Error::other("it has no rows"));
+        return Err(ReadError::Known(io::Error::other("it has no rows")));
     }
-    let connection = rusqlite::Connection::open_in_memory().map_err(io::Error::other)?;
+    let connection = rusqlite::Connection::open_in_memory()?;
     let mut writer = TableWriter::new(&connection, tables);
     read(format, data, &mut writer)?;
-    writer.finish().map_err(io::Error::other)?;
+    writer.finish()?;
     Ok(connection)
 }
 
@@ -136,7 +174,7 @@ mod tests {
     /// Returns the columns with their types, and the rows, of the only table.
     fn table(format: TableFormat, data: &str) -> (Vec<String>, Vec<Vec<Value>>) {
         let database = to_database(format, data.as_bytes()).expect("it is read");
-        let mut statement = database.prepare("SELECT * FROM \"\"").expect("a table");
+        let mut statement = database.prepare("SELECT * FROM t1").expect("a table");
         let columns: Vec<String> = statement
             .columns()
             .iter()
@@ -213,10 +251,64 @@ mod tests {
         let (columns, rows) = table(TableFormat::Json, lines);
         assert_eq!(columns, ["a REAL", "b TEXT", "c TEXT"]);
         assert_eq!(rows[0], [Value::Real(1.0), text("x"), Value::Null]);
-        assert_eq!(rows[1][2], text("[1,{\"d\":null}]"));
+        assert_eq!(rows[1][2], text("[1, {\"d\": null}]"));
         assert_eq!(rows[2], [Value::Null, text("true"), Value::Null]);
         let (columns, rows) = table(TableFormat::Json, "[{\"n\": 1}, {\"n\": 2}]");
         assert_eq!((columns, rows.len()), (vec!["n INTEGER".to_owned()], 2));
+    }
+
+    #[test]
+    fn missing_words_are_null_among_numbers() {
+        let (columns, rows) = table(
+            TableFormat::Delimited,
+            "a,b,c\n1,NA,TRUE\n-,x,false\nNULL,y,True\n",
+        );
+        assert_eq!(columns, ["a INTEGER", "b TEXT", "c BOOLEAN"]);
+        assert_eq!(rows[0], [Value::Integer(1), text("NA"), Value::Integer(1)]);
+        assert_eq!(rows[1], [Value::Null, text("x"), Value::Integer(0)]);
+    }
+
+    #[test]
+    fn unclear_commas_stay_text() {
+        for column in [
+            "999\n12,345",
+            "1,234\n2,345",
+            "999,50\n1.234",
+            "9007199254740993\n0.5",
+        ] {
+            let (columns, _) = table(
+                TableFormat::Delimited,
+                &format!("name\tn\nx\t{}\n", column.replace('\n', "\ny\t")),
+            );
+            assert_eq!(columns, ["name TEXT", "n TEXT"], "{column}");
+        }
+        let (columns, _) = table(TableFormat::Delimited, "name\tn\nx\t0,123\ny\t1,234\n");
+        assert_eq!(columns, ["name TEXT", "n REAL"]);
+    }
+
+    #[test]
+    fn json_keeps_order_and_digits() {
+        let (columns, rows) = table(
+            TableFormat::Json,
+            "[{\"z\": 18446744073709551617, \"a\": 1, \"b\": 2, \"b\\u0000\": 3}]",
+        );
+        assert_eq!(columns, ["z TEXT", "a INTEGER", "b INTEGER", "b_2 INTEGER"]);
+        assert_eq!(rows[0][0], text("18446744073709551617"));
+        let error = to_database(TableFormat::Json, b"{\"a\": 1}\n{\"a\": secret}").expect_err("no JSON");
+        assert_eq!(error.to_string(), "line 2 is no JSON object");
+    }
+
+    #[test]
+    fn tables_say_what_is_missing() {
+        let wide = vec!["x"; 1001].join(",");
+        let database =
+            to_database(TableFormat::Delimited, format!("{wide}\n{wide}\n").as_bytes()).expect("it is read");
+        let row = database.query_row(
+            "SELECT name, row_count, cut, width FROM parlor_tables",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+        );
+        assert_eq!(row, Ok((Some("t1".to_owned()), 1, None::<String>, 1001)));
     }
 
     #[test]
