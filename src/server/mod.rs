@@ -127,6 +127,9 @@ impl Server {
             .with_sessions(Arc::new(python.clone()))
             .with_scoped_tools(pages.tools())
             .without_tools(&parts.settings.tools.disabled);
+        for tool in tools.unknown_disabled() {
+            tracing::warn!(tool, "no tool has this name, so none is disabled");
+        }
         let settings = parts.settings;
         let ruled = settings.accounts.access.iter().flat_map(AccessRule::plain_tools);
         for tool in tools.unknown_names(ruled) {

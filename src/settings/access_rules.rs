@@ -51,15 +51,18 @@ impl AccessRule {
     }
 }
 
-/// Checks that each rule names something.
+/// Checks that each rule names something, and that its models can match: a name without an endpoint matches none, so that
+/// a rule against it would have no effect.
 pub(super) fn check(rules: &[AccessRule]) -> Result<(), SettingsError> {
-    match rules
-        .iter()
-        .position(|rule| rule.models.is_empty() && rule.tools.is_empty())
-    {
-        Some(index) => Err(SettingsError::EmptyAccessRule(index + 1)),
-        None => Ok(()),
+    for (rule, number) in rules.iter().zip(1..) {
+        if rule.models.is_empty() && rule.tools.is_empty() {
+            return Err(SettingsError::EmptyAccessRule(number));
+        }
+        if let Some(model) = rule.models.iter().find(|model| !model.contains(['/', '*'])) {
+            return Err(SettingsError::AccessRuleWithoutEndpoint(number, model.clone()));
+        }
     }
+    Ok(())
 }
 
 /// Returns true if a name has the form of a pattern, in which `*` stands for any text. Case does not count: some servers take

@@ -59,6 +59,11 @@ pub enum SettingsError {
     )]
     EmptyAccessRule(usize),
     #[error(
+        "rule {0} of accounts.access names the model “{1}” without its endpoint, so that it has no effect: write “endpoint/{1}”, \
+         “*/{1}” for any endpoint, or “{1}/*” for all models of the endpoint “{1}”"
+    )]
+    AccessRuleWithoutEndpoint(usize, String),
+    #[error(
         "accounts.auth is \"proxy\" and server.proxies names no proxy: add the address from which the proxy reaches Parlor, such as \
          127.0.0.1"
     )]

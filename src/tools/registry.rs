@@ -17,8 +17,10 @@ pub struct ToolRegistry {
     /// Tools that are offered only on pages that name them.
     scoped: Vec<Arc<dyn AnyTool>>,
     providers: Vec<Arc<dyn ToolProvider>>,
-    /// The tools of providers that are not offered on pages.
+    /// The tools that the settings disable, also those of providers that are offered on pages.
     disabled: Vec<String>,
+    /// The names of Parlor's own tools that are not there: disabled, or without a setting that they need.
+    absent: Vec<String>,
     /// The keeper of the sessions that some of the tools use.
     sessions: Option<Arc<dyn SessionKeeper>>,
 }
@@ -82,26 +84,40 @@ impl ToolRegistry {
     }
 
     /// Adds a tool if it is available.
-    pub fn with_optional_tool(self, tool: Option<impl Tool>) -> Self {
+    pub fn with_optional_tool<T: Tool>(mut self, tool: Option<T>) -> Self {
         match tool {
             Some(tool) => self.with_tool(tool),
-            None => self,
+            None => {
+                self.absent.push(T::NAME.into());
+                self
+            }
         }
     }
 
-    /// Removes tools by their names.
+    /// Removes tools by their names. [`Self::unknown_disabled`] returns the names that have no effect.
     pub fn without_tools(mut self, names: &[String]) -> Self {
-        self.disabled.extend_from_slice(names);
         for name in names {
-            let before = self.tools.len() + self.scoped.len();
+            if !self.disabled.contains(name) {
+                self.disabled.push(name.clone());
+            }
+            let mut own = self.tools.iter().chain(&self.scoped);
+            if own.any(|tool| tool.spec().name == *name) {
+                self.absent.push(name.clone());
+            }
             self.tools.retain(|tool| tool.spec().name != *name);
             self.scoped.retain(|tool| tool.spec().name != *name);
-            let is_provided = self.providers.iter().any(|provider| provider.may_have(name));
-            if self.tools.len() + self.scoped.len() == before && !is_provided {
-                tracing::warn!(tool = %name, "no tool has this name, so none is disabled");
-            }
         }
         self
+    }
+
+    /// Returns those of the disabled names that no tool has, nor one that a provider may list later. It is complete when all
+    /// tools are added.
+    pub fn unknown_disabled(&self) -> impl Iterator<Item = &str> {
+        let names = self.disabled.iter().filter(|name| {
+            let is_provided = self.providers.iter().any(|provider| provider.may_have(name));
+            !is_provided && !self.absent.contains(name)
+        });
+        names.map(String::as_str)
     }
 
     /// Returns those of the names that no tool has, nor one that a provider may list later.
@@ -263,7 +279,7 @@ mod tests {
     use parking_lot::Mutex;
 
     use super::*;
-    use crate::tools::{any_tool, current_time::CurrentTime};
+    use crate::tools::{any_tool, calculate::Calculate, current_time::CurrentTime, web_search::WebSearch};
 
     /// The present tools.
     #[derive(Default)]
@@ -286,6 +302,27 @@ mod tests {
             .with_provider(Arc::new(FakeSource::default()));
         let names = ["Current_Time", "run_query", "fake_later"].into_iter();
         assert_eq!(registry.unknown_names(names), ["run_query"]);
+    }
+
+    #[test]
+    fn disabled_names_without_a_tool_are_found() {
+        let names = [
+            "current_time",
+            "web_search",
+            "calculate",
+            "fake_later",
+            "telepathy",
+        ]
+        .map(String::from);
+        // The settings disable tools before those of pages and providers are added, and again afterwards.
+        let registry = ToolRegistry::default()
+            .with_tool(CurrentTime)
+            .with_optional_tool(None::<WebSearch>)
+            .without_tools(&names)
+            .with_scoped_tools(vec![any_tool(Calculate)])
+            .with_provider(Arc::new(FakeSource::default()))
+            .without_tools(&names);
+        assert!(registry.unknown_disabled().eq(["telepathy"]));
     }
 
     #[test]

@@ -215,6 +215,19 @@ async fn prompt_contains_server_instructions() {
 }
 
 #[tokio::test]
+async fn declared_task_only_tool_is_not_offered() {
+    for tools in [McpTestServer::default(), McpTestServer::streaming_lists()] {
+        let (_folder, upstream, parlor) = parlor_with_mcp(tools.serve().await).await;
+        parlor.turn(None, "Hi").await;
+        let offered = model_calls(&upstream)[0]["tools"].to_string();
+        assert!(offered.contains("web_greet"), "{offered}");
+        assert!(!offered.contains("web_declared"), "{offered}");
+        assert_eq!(tools.requests("tools/list").len(), 1);
+        parlor.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn uncallable_tool_is_withdrawn() {
     let tools = McpTestServer::default();
     let (_folder, upstream, parlor) = parlor_with_mcp(tools.serve().await).await;

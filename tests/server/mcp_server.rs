@@ -31,7 +31,7 @@ use tokio::{
 use crate::support::TEST_TIMEOUT;
 
 /// A tool server: `greet`, `count` (in steps; it waits before the last), `wait` (never ends), `big`, `task`
-/// (which does not support plain calls).
+/// (which does not support plain calls), `declared` (the same, as its list says).
 #[derive(Clone, Default)]
 pub struct McpTestServer(Arc<Inner>);
 
@@ -45,6 +45,8 @@ struct Inner {
     /// True if each list of tools waits until the test sends it.
     lists_on_demand: bool,
     list: Notify,
+    /// True if lists of tools are streams of events.
+    streams_lists: bool,
 }
 
 impl McpTestServer {
@@ -52,6 +54,14 @@ impl McpTestServer {
     pub fn listing_on_demand() -> Self {
         Self(Arc::new(Inner {
             lists_on_demand: true,
+            ..Inner::default()
+        }))
+    }
+
+    /// Creates a server that sends its lists of tools as streams of events.
+    pub fn streaming_lists() -> Self {
+        Self(Arc::new(Inner {
+            streams_lists: true,
             ..Inner::default()
         }))
     }
@@ -172,8 +182,14 @@ pub async fn handle_request(
                 let hints = json!({ "readOnlyHint": true, "title": format!("The {name} tool") });
                 json!({ "name": name, "inputSchema": { "type": "object" }, "annotations": hints })
             };
-            let tools = ["greet", "count", "wait", "big", "task"].map(tool);
-            return (json, result(json!({ "tools": tools }))).into_response();
+            let mut list = ["greet", "count", "wait", "big", "task", "declared"].map(tool);
+            list[5]["execution"] = json!({ "taskSupport": "required" });
+            let list = result(json!({ "tools": list }));
+            if tools.streams_lists {
+                let stream = [(header::CONTENT_TYPE, "text/event-stream")];
+                return (stream, format!("event: message\ndata: {list}\n\n")).into_response();
+            }
+            return (json, list).into_response();
         }
         _ => {}
     }

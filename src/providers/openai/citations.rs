@@ -1,6 +1,6 @@
 //! The sources that a model server sends along with its answer.
 
-use super::wire::{Annotation, CitedPage};
+use super::wire::{Annotation, Citation, CitedPage};
 use crate::{protocol::CitedSource, providers::sources::MAX_SOURCES};
 
 /// All sources so far.
@@ -8,6 +8,8 @@ use crate::{protocol::CitedSource, providers::sources::MAX_SOURCES};
 pub struct CitationCollector {
     /// Numbered by the server: `[3]` in the text is the third.
     numbered: Vec<CitedPage>,
+    /// True if the numbers are those of `citations`.
+    has_citations: bool,
     /// Unnumbered annotations, without duplicates.
     annotated: Vec<CitedPage>,
 }
@@ -17,40 +19,36 @@ impl CitationCollector {
     /// changed. An empty list changes nothing.
     pub fn take_lists(
         &mut self,
-        citations: Option<Vec<String>>,
+        citations: Option<Vec<Citation>>,
         results: Option<Vec<CitedPage>>,
     ) -> Option<Vec<CitedSource>> {
-        let mut results = results.unwrap_or_default();
-        let pages = match citations.filter(|citations| !citations.is_empty()) {
-            None => results,
-            Some(citations) => citations
-                .into_iter()
-                .map(|url| CitedPage {
-                    title: results
-                        .iter_mut()
-                        .find(|page| page.url == url)
-                        .and_then(|page| page.title.take()),
-                    url,
-                })
-                .collect(),
+        let citations = citations.unwrap_or_default();
+        let results = results.unwrap_or_default();
+        // The citations have the numbers. Results that arrive without them only add titles.
+        let mut pages: Vec<CitedPage> = if !citations.is_empty() {
+            self.has_citations = true;
+            citations.into_iter().map(Into::into).collect()
+        } else if self.has_citations {
+            self.numbered.clone()
+        } else {
+            results.clone()
         };
-        let is_same = |(old, new): (&CitedPage, &CitedPage)| old.url == new.url;
-        let is_known = pages.len() == self.numbered.len() && self.numbered.iter().zip(&pages).all(is_same);
-        if is_known || pages.is_empty() {
+        pages.truncate(MAX_SOURCES);
+        for page in pages.iter_mut().filter(|page| page.title.is_none()) {
+            let mut known = results.iter().chain(&self.numbered);
+            page.title = known.find_map(|known| known.title.clone().filter(|_| known.url == page.url));
+        }
+        if pages.is_empty() || pages == self.numbered {
             return None;
         }
         self.numbered = pages;
-        self.numbered.truncate(MAX_SOURCES);
         Some(self.sources())
     }
 
     /// Processes annotations of the text.
     pub fn take_annotations(&mut self, annotations: Vec<Annotation>) -> Option<Vec<CitedSource>> {
         let before = self.annotated.len();
-        for page in annotations
-            .into_iter()
-            .filter_map(|annotation| annotation.url_citation)
-        {
+        for page in annotations.into_iter().filter_map(Annotation::into_page) {
             let mut known = self.numbered.iter().chain(&self.annotated);
             if self.annotated.len() < MAX_SOURCES && known.all(|known| known.url != page.url) {
                 self.annotated.push(page);
@@ -66,6 +64,9 @@ impl CitationCollector {
             title: page.title.clone().unwrap_or_default(),
             url: page.url.clone(),
         };
-        pages.map(source).collect()
+        pages
+            .filter(|(page, _)| !page.url.is_empty())
+            .map(source)
+            .collect()
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::providers::unreadable::raw_excerpt;
 
 /// Fields of a delta without content.
-const IGNORED_DELTA_FIELDS: [&str; 12] = [
+const IGNORED_DELTA_FIELDS: [&str; 19] = [
     "role",
     "name",
     "id",
@@ -18,7 +18,64 @@ const IGNORED_DELTA_FIELDS: [&str; 12] = [
     "stop_reason",
     "provider_specific_fields",
     "obfuscation",
+    "channel",
+    "phase",
+    "weight",
+    "metadata",
+    "model",
+    "created",
+    "tool_call_id",
 ];
+
+/// Fields of a delta that are read. One that can't be read is named only if the delta has no other content.
+const KNOWN_DELTA_FIELDS: [&str; 14] = [
+    "content",
+    "reasoning_content",
+    "reasoning",
+    "reasoning_text",
+    "thinking",
+    "reasoning_details",
+    "thinking_blocks",
+    "refusal",
+    "tool_calls",
+    "function_call",
+    "images",
+    "audio",
+    "annotations",
+    "extra_content",
+];
+
+/// Fields of a chunk without choices that would have the content of an answer. Others have data about it.
+const CHUNK_CONTENT_FIELDS: [&str; 10] = [
+    "output",
+    "output_text",
+    "generated_text",
+    "content",
+    "text",
+    "message",
+    "delta",
+    "response",
+    "completion",
+    "answer",
+];
+
+/// Returns the fields with content of a chunk without choices.
+pub fn unknown_chunk_fields(data: &str) -> Vec<(String, String)> {
+    let Ok(Value::Object(chunk)) = serde_json::from_str(data) else {
+        return Vec::new();
+    };
+    let fields = chunk
+        .iter()
+        .filter(|(name, value)| CHUNK_CONTENT_FIELDS.contains(&name.as_str()) && !is_empty_value(value));
+    fields.map(excerpt).collect()
+}
+
+/// Returns the unknown fields with content of a chunk whose delta has known content too.
+pub fn fields_beside_content(data: &str) -> Vec<(String, String)> {
+    let mut fields = unknown_fields(data);
+    fields.retain(|(name, _)| !KNOWN_DELTA_FIELDS.contains(&name.as_str()));
+    fields
+}
 
 /// Returns the unknown fields with content, for a chunk without any known content.
 pub fn unknown_fields(data: &str) -> Vec<(String, String)> {
@@ -40,8 +97,12 @@ pub fn unknown_fields(data: &str) -> Vec<(String, String)> {
     let fields = deltas.filter_map(Value::as_object).flatten();
     fields
         .filter(|(name, value)| !IGNORED_DELTA_FIELDS.contains(&name.as_str()) && !is_empty_value(value))
-        .map(|(name, value)| (name.clone(), raw_excerpt(&value.to_string())))
+        .map(excerpt)
         .collect()
+}
+
+fn excerpt((name, value): (&String, &Value)) -> (String, String) {
+    (name.clone(), raw_excerpt(&value.to_string()))
 }
 
 fn is_empty_value(value: &Value) -> bool {

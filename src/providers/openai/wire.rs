@@ -22,16 +22,25 @@ pub struct Chunk {
     pub usage: Option<Usage>,
     /// An error after the status 200 can be reported only here.
     pub error: Option<Value>,
-    /// Perplexity: URLs, in the order of their numbers in the text.
+    /// Perplexity: URLs, in the order of their numbers in the text. Some servers send pages.
     #[serde(deserialize_with = "ignore_invalid")]
-    pub citations: Option<Vec<String>>,
+    pub citations: Option<Vec<Citation>>,
     /// Perplexity: the same with titles.
     #[serde(deserialize_with = "ignore_invalid")]
     pub search_results: Option<Vec<CitedPage>>,
 }
 
+/// An entry of `citations`.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Citation {
+    Url(String),
+    Page(CitedPage),
+    Other(IgnoredAny),
+}
+
 /// A web page.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct CitedPage {
     #[serde(deserialize_with = "ignore_invalid")]
@@ -48,6 +57,9 @@ pub struct Choice {
     pub delta: Option<Delta>,
     /// Replaces `delta` in an answer that is not streamed, and in some servers' chunks.
     pub message: Option<Delta>,
+    /// Replaces both in answers of the older completions.
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub text: Option<String>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub finish_reason: Option<String>,
 }
@@ -146,6 +158,13 @@ pub struct Audio {
 pub struct Annotation {
     #[serde(deserialize_with = "ignore_invalid")]
     pub url_citation: Option<CitedPage>,
+    /// The flat form has the page's fields here.
+    #[serde(rename = "type", deserialize_with = "ignore_invalid")]
+    pub kind: Option<String>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub url: Option<String>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub title: Option<String>,
 }
 
 /// The text fields of an entry of `reasoning_details` or `thinking_blocks`.
@@ -234,21 +253,53 @@ impl Usage {
     }
 }
 
+impl From<Citation> for CitedPage {
+    fn from(citation: Citation) -> Self {
+        match citation {
+            Citation::Url(url) => Self { title: None, url },
+            Citation::Page(page) => page,
+            // It keeps its number.
+            Citation::Other(_) => Self::default(),
+        }
+    }
+}
+
+impl Annotation {
+    /// Returns the cited page, in either form.
+    pub fn into_page(self) -> Option<CitedPage> {
+        let is_citation = self.kind.as_deref() == Some("url_citation");
+        let flat = self.url.filter(|_| is_citation).map(|url| CitedPage {
+            title: self.title,
+            url,
+        });
+        self.url_citation.or(flat)
+    }
+}
+
 impl Choice {
     /// Takes the new content. A message in addition to deltas (Perplexity) repeats them and adds nothing.
     pub fn take_delta(&mut self, had_deltas: bool) -> Delta {
-        let delta = self.delta.take();
-        match (delta, self.message.take()) {
-            (None, Some(message)) if !had_deltas => message,
-            (Some(delta), Some(message)) if !had_deltas && delta.is_empty() => message,
-            (delta, _) => delta.unwrap_or_default(),
+        let delta = self.delta.take().unwrap_or_default();
+        if had_deltas || !delta.is_empty() {
+            return delta;
+        }
+        if let Some(message) = self.message.take_if(|message| !message.is_empty()) {
+            return message;
+        }
+        match self.text.take().filter(|text| !text.is_empty()) {
+            Some(text) => Delta {
+                content: Some(Content::Text(text)),
+                ..delta
+            },
+            None => delta,
         }
     }
 
     /// Returns true if the choice has no content and no finish reason.
     pub fn is_empty(&self) -> bool {
         let is_silent = |delta: &Option<Delta>| delta.as_ref().is_none_or(Delta::is_empty);
-        self.finish_reason.is_none() && is_silent(&self.delta) && is_silent(&self.message)
+        let has_text = self.text.as_ref().is_some_and(|text| !text.is_empty());
+        self.finish_reason.is_none() && !has_text && is_silent(&self.delta) && is_silent(&self.message)
     }
 }
 

@@ -180,8 +180,10 @@ impl PubmedClient {
             let error = text::plain_line(&error, MAX_LINE_CHARS);
             return Err(self.service.error(ServiceErrorKind::InvalidQuery(error)));
         }
+        // Without a count, it is not known that there are no articles.
+        let total = found.count.parse();
         Ok(SearchHits {
-            total: found.count.parse().unwrap_or_default(),
+            total: total.map_err(|error| self.service.error(self.service.unreadable(error)))?,
             ids: found.idlist.into_iter().filter(|id| is_pmid(id)).collect(),
         })
     }
@@ -191,8 +193,10 @@ impl PubmedClient {
         let url = self.url("esummary.fcgi", &[("retmode", "json"), ("id", &ids.join(","))])?;
         let mut response: SummaryResponse = self.service.fetch_json(self.service.http().get(url)).await?;
         let articles = ids.iter().filter_map(|id| {
-            let summary = serde_json::from_value(response.result.remove(id)?).ok()?;
-            Some(make_article(id, summary))
+            let summary: RawSummary = serde_json::from_value(response.result.remove(id)?).ok()?;
+            // For an unknown PMID, PubMed returns only an error.
+            let is_unknown = summary.error.as_deref().is_some_and(|error| !error.is_empty());
+            (!is_unknown).then(|| make_article(id, summary))
         });
         let articles: Vec<PubmedArticle> = articles.collect();
         if let Some(listener) = self.listener.get() {
@@ -256,6 +260,7 @@ struct SummaryResponse {
 #[serde(default)]
 #[derive(Default)]
 struct RawSummary {
+    error: Option<String>,
     title: String,
     authors: Vec<Author>,
     fulljournalname: String,

@@ -11,6 +11,10 @@ fn names_unusable_settings() {
         ),
         ("[accounts]\nauth = 'proxy'", "server.proxies names no proxy"),
         ("[accounts]\nauth = 'ldap'", "unknown variant `ldap`"),
+        (
+            "[[accounts.access]]\nmodels = ['openai/*', 'gpt-4o']\nroles = []",
+            "rule 1 of accounts.access names the model “gpt-4o” without its endpoint",
+        ),
         ("[accounts]\nuser_header = 'a b'", "is not the name of a header"),
         ("[accounts]\nsign_in_attempts = 0", "accounts.sign_in_attempts"),
         (

@@ -17,6 +17,7 @@ mod redactor;
 mod result;
 mod server;
 mod stdio;
+mod task_only;
 mod tool;
 
 use std::sync::Arc;

@@ -7,7 +7,7 @@
 //! up to 6 s to exit, as a constant, leaves children behind if the server itself exits in time, and
 //! has no time limit for writing to a server that does not read.
 
-use std::{borrow::Cow, io, process::Stdio as Pipe, sync::Arc, time::Duration};
+use std::{io, process::Stdio as Pipe, sync::Arc, time::Duration};
 
 use rmcp::{
     RoleClient,
@@ -16,7 +16,6 @@ use rmcp::{
     transport::Transport,
 };
 use serde::{Deserialize, de::IgnoredAny};
-use serde_json::Value;
 use tokio::{
     io::AsyncWriteExt,
     process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
@@ -25,7 +24,7 @@ use tokio::{
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{MAX_MESSAGE_BYTES, redactor::ServerRedactor};
+use super::{MAX_MESSAGE_BYTES, redactor::ServerRedactor, task_only::remove_task_only_tools};
 use crate::{
     settings::mcp::SecretVariables,
     tools::lines::{Line, LineReader},
@@ -227,22 +226,6 @@ fn parse_message(line: &str) -> Option<ServerJsonRpcMessage> {
         .method
         .is_none()
         .then(|| JsonRpcMessage::error(error, Some(response.id)))
-}
-
-/// Removes tools that can only be called as tasks from a tool list. rmcp's type for tools lacks
-/// this property.
-fn remove_task_only_tools(line: &str) -> Cow<'_, str> {
-    if !line.contains("taskSupport") {
-        return line.into();
-    }
-    let Ok(mut message) = serde_json::from_str::<Value>(line) else {
-        return line.into();
-    };
-    let Some(tools) = message.pointer_mut("/result/tools").and_then(Value::as_array_mut) else {
-        return line.into();
-    };
-    tools.retain(|tool| tool.pointer("/execution/taskSupport").and_then(Value::as_str) != Some("required"));
-    message.to_string().into()
 }
 
 /// A process and its children.

@@ -162,6 +162,10 @@ async fn explains_a_failed_search() {
             Page::json(&json!({ "esearchresult": 7 })),
             "PubMed sent a response that can't be read",
         ),
+        (
+            Page::json(&json!({ "esearchresult": {} })),
+            "PubMed sent a response that can't be read",
+        ),
         (Page::spaces(50 << 20), "PubMed sent a response of more than 8 MB"),
         (
             Page::text("").status(500),
@@ -181,6 +185,11 @@ async fn leaves_out_invalid_articles() {
     let result = search.run(input("water"), test_call::call()).await.unwrap();
     let payload = result.payload.expect("a payload");
     assert_eq!(payload.data["articles"].as_array().map(Vec::len), Some(1));
+
+    let unknown = json!({ "result": { "uids": ["11"], "11": { "uid": "11", "error": "cannot get document summary" } } });
+    upstream.add_page("/eutils/esummary.fcgi", Page::json(&unknown));
+    let result = search.run(input("water"), test_call::call()).await.unwrap();
+    assert!(result.text.contains("said nothing about them"), "{}", result.text);
 
     let odd: Value = json!({ "result": { "uids": ["11"], "11": { "title": 7 } } });
     upstream.add_page("/eutils/esummary.fcgi", Page::json(&odd));

@@ -125,7 +125,12 @@ impl ChunkDecoder {
 
     /// Reports the fields of a chunk without any known content.
     pub(super) fn push_unknown_fields(&mut self, data: &str, events: &mut VecDeque<ModelEvent>) {
-        for (name, raw) in unknown_fields(data) {
+        self.push_unknown(unknown_fields(data), events);
+    }
+
+    /// Reports fields by their names, with their raw text.
+    pub(super) fn push_unknown(&mut self, fields: Vec<(String, String)>, events: &mut VecDeque<ModelEvent>) {
+        for (name, raw) in fields {
             self.unreadable
                 .push(UnreadableContent::Unknown(name), &raw, events);
         }

@@ -10,6 +10,7 @@ use super::{
     call_assembler::CallAssembler,
     citations::CitationCollector,
     reasoning_details::DetailList,
+    unknown_content::{fields_beside_content, unknown_chunk_fields},
     wire::{Choice, Chunk},
 };
 use crate::{
@@ -169,7 +170,11 @@ impl ChunkDecoder {
         }
         let sources = self.citations.take_lists(chunk.citations, chunk.search_results);
         events.extend(sources.map(ModelEvent::Sources));
-        for choice in chunk.choices.unwrap_or_default() {
+        let choices = chunk.choices.unwrap_or_default();
+        if choices.is_empty() && chunk.error.is_none() {
+            self.push_unknown(unknown_chunk_fields(data), events);
+        }
+        for choice in choices {
             match self.choice_index {
                 None if choice.is_empty() => self.push_unknown_fields(data, events),
                 None => self.choice_index = Some(choice.index),
@@ -204,7 +209,12 @@ impl ChunkDecoder {
             }
         } else {
             self.decode_delta(delta, data, events);
+            self.push_unknown(fields_beside_content(data), events);
         }
+        // A message that repeats the deltas may be the first to have the sources.
+        let late = choice.message.and_then(|message| message.annotations);
+        let sources = late.and_then(|annotations| self.citations.take_annotations(annotations));
+        events.extend(sources.map(ModelEvent::Sources));
         match choice.finish_reason.as_deref() {
             None | Some("") => {}
             Some("error") if !has_error => {

@@ -11,6 +11,7 @@ use crate::{
         ModelEvent::{self, Finished, Text, Thinking, ToolArguments},
         ReportedUsage, UnreadableContent,
     },
+    protocol::CitedSource,
     providers::transport::{
         decoder::{DecodeError, Decoder},
         testing::{self, arguments, call},
@@ -212,6 +213,81 @@ fn empty_citation_list_keeps_sources() {
         })
         .collect();
     assert_eq!(sources, [1]);
+}
+
+/// Returns the numbers, titles and URLs of each list of sources.
+fn source_lists(events: &[ModelEvent]) -> Vec<Vec<(usize, &str, &str)>> {
+    let lists = events.iter().filter_map(|event| match event {
+        ModelEvent::Sources(sources) => Some(sources),
+        _ => None,
+    });
+    let list = |sources: &Vec<_>| {
+        sources
+            .iter()
+            .map(|source: &CitedSource| (source.number, &*source.title, &*source.url))
+    };
+    lists.map(|sources| list(sources).collect()).collect()
+}
+
+#[test]
+fn late_results_add_titles() {
+    let mut first = delta(json!({"content": "So[2]."}));
+    first["citations"] = json!(["https://a.example/1", {"url": "https://b.example/2", "title": "B"}]);
+    let mut last = finish("stop");
+    last["search_results"] =
+        json!([{"url": "https://c.example/3", "title": "C"}, {"url": "https://a.example/1", "title": "A"}]);
+    let (events, _) = events_of(&[first, last]);
+    let (a, b) = ("https://a.example/1", "https://b.example/2");
+    assert_eq!(
+        source_lists(&events),
+        [vec![(1, "", a), (2, "B", b)], vec![(1, "A", a), (2, "B", b)]]
+    );
+}
+
+#[test]
+fn final_message_adds_annotations() {
+    let mut last = finish("stop");
+    last["choices"][0]["message"] = json!({"content": "Hi", "annotations": [
+        {"type": "url_citation", "url": "https://a.example/1", "title": "A"},
+        {"type": "file_citation", "url": "https://b.example/2"},
+        {"type": "url_citation", "url_citation": {"url": "https://c.example/3", "title": "C"}},
+    ]});
+    let (events, _) = events_of(&[delta(json!({"content": "Hi"})), last]);
+    let pages = vec![(1, "A", "https://a.example/1"), (2, "C", "https://c.example/3")];
+    assert_eq!(source_lists(&events), [pages]);
+    assert_eq!(events[0], Text("Hi".into()));
+}
+
+#[test]
+fn names_content_in_unknown_places() {
+    let hi = || Text("Hi".into());
+    let unknown = |name: &str, raw: &str| ModelEvent::Unreadable {
+        what: UnreadableContent::Unknown(name.into()),
+        raw: raw.into(),
+    };
+    for (chunk, expected) in [
+        (json!({"choices": [{"index": 0, "text": "Hi"}]}), vec![hi()]),
+        (
+            json!({"choices": [{"index": 0, "text": "", "delta": {"content": "Hi"}}]}),
+            vec![hi()],
+        ),
+        (
+            json!({"id": "1", "output": "Hi"}),
+            vec![unknown("output", "\"Hi\"")],
+        ),
+        (
+            json!({"choices": [], "id": "1", "x_groq": {"id": "r"}, "output": []}),
+            vec![],
+        ),
+        (
+            delta(json!({"content": "Hi", "blorp": "hidden", "reasoning": 7, "role": "assistant"})),
+            vec![hi(), unknown("blorp", "\"hidden\"")],
+        ),
+    ] {
+        let (mut events, fault) = events_of(&[chunk.clone(), finish("stop")]);
+        assert_eq!(events.pop(), Some(Finished(FinishReason::Stop)), "{chunk}");
+        assert_eq!((events, fault), (expected, None), "{chunk}");
+    }
 }
 
 #[test]

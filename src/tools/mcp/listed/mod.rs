@@ -100,8 +100,15 @@ impl ListedTool {
     }
 }
 
-/// Returns `true` if a tool finds sources that an answer should cite. The server's hints decide
-/// if it gives any; otherwise the tool's own description has to say that it searches.
+/// Words for finding pages, in the names and descriptions of tools that only read.
+const FINDING_WORDS: [&str; 18] = [
+    "find", "finds", "finding", "lookup", "lookups", "fetch", "fetches", "web", "website", "websites",
+    "webpage", "webpages", "internet", "news", "browse", "browses", "crawl", "crawls",
+];
+
+/// Returns `true` if a tool finds sources that an answer should cite. The server's hint decides if it
+/// gives one; otherwise the tool's own description has to say that it searches, or, if it only reads,
+/// that it finds pages.
 fn finds_sources(tool: &Tool, hints: &ToolAnnotations) -> bool {
     if let Some(is_open) = hints.open_world_hint {
         return is_open && hints.read_only_hint != Some(false);
@@ -112,8 +119,9 @@ fn finds_sources(tool: &Tool, hints: &ToolAnnotations) -> bool {
         hints.title.as_deref(),
         tool.description.as_deref(),
     ];
+    let only_reads = hints.read_only_hint == Some(true);
     let mut words = words.into_iter().flatten();
-    words.any(names_search)
+    words.any(|text| names_search(text) || (only_reads && names_finding(text)))
 }
 
 /// Returns `true` if a text names a search ("web_search", "websearch", "searches"). Research is none.
@@ -125,6 +133,23 @@ fn names_search(text: &str) -> bool {
         let begins_word = text[at..].starts_with('S') && text[..at].ends_with(char::is_lowercase);
         begins_word || !lower[..at].ends_with("re")
     })
+}
+
+/// Returns `true` if a text has a word for finding pages ("find_pages", "lookUp", "Reads the news.").
+fn names_finding(text: &str) -> bool {
+    // An upper-case letter begins a word of a name.
+    let mut spaced = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_uppercase() && spaced.ends_with(char::is_lowercase) {
+            spaced.push(' ');
+        }
+        spaced.push(character);
+    }
+    let lower = spaced.to_lowercase();
+    let words = lower.split(|character: char| !character.is_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let looks_up = |pair: &[&str]| matches!(pair[0], "look" | "looks") && pair[1] == "up";
+    words.iter().any(|word| FINDING_WORDS.contains(word)) || words.windows(2).any(looks_up)
 }
 
 /// Returns the input schema in the form that model servers require; `None` if it is not an object,

@@ -102,6 +102,19 @@ fn finds_sources_in_open_world_tools() {
             json!({ "name": "query", "description": "Asks the database." }),
             false,
         ),
+        (
+            json!({ "name": "lookUp", "annotations": { "readOnlyHint": true } }),
+            true,
+        ),
+        (
+            json!({ "name": "get", "description": "Reads the news.", "annotations": { "readOnlyHint": true } }),
+            true,
+        ),
+        (
+            json!({ "name": "webhooks", "title": "Findings", "annotations": { "readOnlyHint": true } }),
+            false,
+        ),
+        (json!({ "name": "fetch_page" }), false),
     ] {
         let mut listed = tool.clone();
         listed["inputSchema"] = json!({ "type": "object" });
