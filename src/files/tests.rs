@@ -113,9 +113,7 @@ async fn placing_a_content_again_changes_nothing() {
     }
     let mut content = Vec::new();
     let mut original = files.open_content(file.location).await.unwrap();
-    tokio::io::AsyncReadExt::read_to_end(&mut original, &mut content)
-        .await
-        .unwrap();
+    original.read_to_end(&mut content).await.unwrap();
     assert_eq!(content, b"Hello");
 }
 

@@ -217,16 +217,14 @@ fn empty_citation_list_keeps_sources() {
 
 /// Returns the numbers, titles and URLs of each list of sources.
 fn source_lists(events: &[ModelEvent]) -> Vec<Vec<(usize, &str, &str)>> {
+    fn parts(source: &CitedSource) -> (usize, &str, &str) {
+        (source.number, &source.title, &source.url)
+    }
     let lists = events.iter().filter_map(|event| match event {
-        ModelEvent::Sources(sources) => Some(sources),
+        ModelEvent::Sources(sources) => Some(sources.iter().map(parts).collect()),
         _ => None,
     });
-    let list = |sources: &Vec<_>| {
-        sources
-            .iter()
-            .map(|source: &CitedSource| (source.number, &*source.title, &*source.url))
-    };
-    lists.map(|sources| list(sources).collect()).collect()
+    lists.collect()
 }
 
 #[test]
