@@ -222,3 +222,27 @@ test.describe('on a phone', () => {
     expect(await fits()).toBe(true);
   });
 });
+
+test('the assistant looks at a photograph again two turns later', async ({ chat, upstream }) => {
+  await upstream.script({ when: { user_contains: 'What is on it?' }, steps: [{ text: 'A beach.' }] });
+  await upstream.script({ when: { user_contains: 'Thanks' }, steps: [{ text: 'You are welcome.' }] });
+  await chat.open();
+  await choose(chat, [image('photo.png')]);
+  await chat.begin('What is on it?');
+  await chat.done();
+  const request = async () => JSON.stringify((await upstream.asked()).at(-1)!.messages);
+  const first = await request();
+  expect(first, 'it has the image').toContain('data:image/png;base64,');
+  const [, message] = /([0-9a-f-]{36}):0/.exec(first)!;
+  await chat.say('Thanks');
+  await chat.done();
+
+  const call = { id: 'call_1', name: 'retrieve_file', arguments: JSON.stringify({ message_id: message, file_index: 0 }) };
+  await upstream.script({ when: { user_contains: 'How many people?' }, steps: [{ tool_call: call }] });
+  await upstream.script({ when: { tool_gave: 'photo.png follows.' }, steps: [{ text: 'Nobody is there.' }] });
+  await chat.say('How many people?');
+  await expect(chat.answers.last()).toContainText('Nobody is there.');
+  await expect(chat.answers.last().getByText('Looked at a file')).toBeVisible();
+  const last = (await upstream.asked()).at(-1)!.messages.at(-1)!;
+  expect(JSON.stringify(last), 'the image follows the call').toContain('data:image/png;base64,');
+});

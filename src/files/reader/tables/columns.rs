@@ -101,8 +101,10 @@ impl ColumnValues {
 
     fn column_type(self) -> ColumnType {
         let has_numbers = self.integers || self.reals;
-        let commas_are_unclear = self.grouping_commas && !self.decimal_commas
-            || self.points && (self.grouping_commas || self.decimal_commas);
+        let commas_are_unclear = match self.decimal_commas {
+            true => self.points,
+            false => self.grouping_commas,
+        };
         if self.texts || commas_are_unclear || self.reals && self.large_integers {
             return ColumnType::Text;
         }
