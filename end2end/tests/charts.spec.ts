@@ -151,7 +151,6 @@ display({"application/vnd.plotly.v1+json": figure}, raw=True)`;
   const frame = chat.answers.frameLocator('iframe');
   await expect(frame.locator('.bars .point').first()).toBeAttached();
   for (const link of await frame.locator('a').all()) await link.dispatchEvent('click');
-  await page.waitForTimeout(300);
   expect(await other.before(context)).toEqual({ connections: 0, received: [], datagrams: 0 });
   expect(await page.title()).not.toBe('owned');
   await expect(element).toBeVisible();

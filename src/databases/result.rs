@@ -9,7 +9,7 @@ pub struct QueryResult {
     pub rows: Vec<Vec<Cell>>,
     /// The setting whose limit ended the result; `None` if it is whole.
     pub cut_by: Option<&'static str>,
-    /// What was not read of the files with the tables of the query.
+    /// Sentences about the parts of the queried files that were not read.
     pub notes: Vec<String>,
 }
 

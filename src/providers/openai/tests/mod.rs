@@ -1,5 +1,6 @@
 //! The decoder with streams in arbitrary pieces.
 
+mod citations;
 mod recorded;
 mod shapes;
 mod synthetic;

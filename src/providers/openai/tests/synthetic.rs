@@ -11,7 +11,6 @@ use crate::{
         ModelEvent::{self, Finished, Text, Thinking, ToolArguments},
         ReportedUsage, UnreadableContent,
     },
-    protocol::CitedSource,
     providers::transport::{
         decoder::{DecodeError, Decoder},
         testing::{self, arguments, call},
@@ -19,16 +18,16 @@ use crate::{
 };
 
 /// Decodes a synthetic stream.
-fn events_of(chunks: &[serde_json::Value]) -> (Vec<ModelEvent>, Option<DecodeError>) {
+pub fn events_of(chunks: &[serde_json::Value]) -> (Vec<ModelEvent>, Option<DecodeError>) {
     let stream: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
     decode([stream.as_bytes()])
 }
 
-fn delta(delta: serde_json::Value) -> serde_json::Value {
+pub fn delta(delta: serde_json::Value) -> serde_json::Value {
     json!({"choices": [{"index": 0, "delta": delta}]})
 }
 
-fn finish(reason: &str) -> serde_json::Value {
+pub fn finish(reason: &str) -> serde_json::Value {
     json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 }
 
@@ -195,65 +194,6 @@ fn counts_a_call_in_both_forms_once() {
             "{chunks:?}"
         );
     }
-}
-
-#[test]
-fn empty_citation_list_keeps_sources() {
-    let mut first = delta(json!({"content": "So[1]."}));
-    first["citations"] = json!(["https://a.example/1"]);
-    let mut last = finish("stop");
-    last["citations"] = json!([]);
-    last["search_results"] = json!([]);
-    let (events, _) = events_of(&[first, last]);
-    let sources: Vec<usize> = events
-        .iter()
-        .filter_map(|event| match event {
-            ModelEvent::Sources(sources) => Some(sources.len()),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(sources, [1]);
-}
-
-/// Returns the numbers, titles and URLs of each list of sources.
-fn source_lists(events: &[ModelEvent]) -> Vec<Vec<(usize, &str, &str)>> {
-    fn parts(source: &CitedSource) -> (usize, &str, &str) {
-        (source.number, &source.title, &source.url)
-    }
-    let lists = events.iter().filter_map(|event| match event {
-        ModelEvent::Sources(sources) => Some(sources.iter().map(parts).collect()),
-        _ => None,
-    });
-    lists.collect()
-}
-
-#[test]
-fn late_results_add_titles() {
-    let mut first = delta(json!({"content": "So[2]."}));
-    first["citations"] = json!(["https://a.example/1", {"url": "https://b.example/2", "title": "B"}]);
-    let mut last = finish("stop");
-    last["search_results"] =
-        json!([{"url": "https://c.example/3", "title": "C"}, {"url": "https://a.example/1", "title": "A"}]);
-    let (events, _) = events_of(&[first, last]);
-    let (a, b) = ("https://a.example/1", "https://b.example/2");
-    assert_eq!(
-        source_lists(&events),
-        [vec![(1, "", a), (2, "B", b)], vec![(1, "A", a), (2, "B", b)]]
-    );
-}
-
-#[test]
-fn final_message_adds_annotations() {
-    let mut last = finish("stop");
-    last["choices"][0]["message"] = json!({"content": "Hi", "annotations": [
-        {"type": "url_citation", "url": "https://a.example/1", "title": "A"},
-        {"type": "file_citation", "url": "https://b.example/2"},
-        {"type": "url_citation", "url_citation": {"url": "https://c.example/3", "title": "C"}},
-    ]});
-    let (events, _) = events_of(&[delta(json!({"content": "Hi"})), last]);
-    let pages = vec![(1, "A", "https://a.example/1"), (2, "C", "https://c.example/3")];
-    assert_eq!(source_lists(&events), [pages]);
-    assert_eq!(events[0], Text("Hi".into()));
 }
 
 #[test]
