@@ -5,6 +5,9 @@ use crate::{
     text::{single_line, truncate_bytes},
 };
 
+/// The maximum length of a note of a result, in characters.
+const MAX_NOTE_CHARS: usize = 300;
+
 /// The maximum length of a value in a row for the model, in characters.
 const MAX_VALUE_CHARS: usize = 200;
 /// The maximum length of a text about a table or a subject, in bytes.
@@ -54,7 +57,7 @@ pub fn result_note(result: &QueryResult, shown: usize) -> String {
     let notes = result
         .notes
         .iter()
-        .map(|note| format!("\n{}", single_line(note, 300)));
+        .map(|note| format!("\n{}", single_line(note, MAX_NOTE_CHARS)));
     let notes: String = notes.collect();
     format!(
         "{rows}{shown}\nTypes: {}{notes}",

@@ -34,6 +34,7 @@ const MAX_FILE_MEMORY: u64 = 2 << 30;
 
 /// The size of the output besides that.
 const OUTPUT_BYTES: u64 = 64 << 20;
+/// The output that every file may have, and the factor with which a small file may have more, up to [`OUTPUT_BYTES`].
 const SMALL_OUTPUT_BYTES: u64 = 4 << 20;
 const SMALL_OUTPUT_PER_BYTE: u64 = 100;
 
