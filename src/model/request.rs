@@ -17,6 +17,9 @@ pub struct ModelRequest {
     pub tools: Vec<Arc<ToolSpec>>,
     /// The names of the tools that the model has to use.
     pub force_tools: Vec<String>,
+    /// True if the last message only asks for the rest of the answer before it. A server that continues such an
+    /// answer by itself does not need it.
+    pub continues_answer: bool,
     /// Sampling and thinking parameters.
     pub parameters: Parameters,
 }
@@ -29,6 +32,7 @@ impl ModelRequest {
             messages,
             tools: Vec::new(),
             force_tools: Vec::new(),
+            continues_answer: false,
             parameters: Parameters::default(),
         }
     }

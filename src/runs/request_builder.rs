@@ -158,6 +158,7 @@ impl ModelRequestBuilder {
                 (call.conversation, tokens)
             }
         };
+        let continues_answer = conversation.continues_answer;
         let messages = loader.load(conversation.messages()).await;
         let meter = TokenMeter::new(tokens + for_tools, call.scale, window);
         let summaries = self.summarizer.take_unreported();
@@ -170,6 +171,7 @@ impl ModelRequestBuilder {
                 true => self.options.force_tools.clone(),
                 false => Vec::new(),
             },
+            continues_answer,
             parameters: self
                 .models
                 .adapt_parameters(&call.model, &self.options.parameters),

@@ -244,6 +244,7 @@ mod tests {
             earlier_note: earlier.map(Into::into),
             turns: questions.iter().map(turn).collect(),
             current_turn: Vec::new(),
+            continues_answer: false,
         }
     }
 

@@ -23,6 +23,9 @@ const FIELD: &str = "blocks";
 /// The entry for a call.
 const CALL: &str = "call";
 
+/// Separates a text from the text before it.
+const PARAGRAPH_GAP: &str = "\n\n";
+
 /// The maximum number of bytes of one block. Others are limited by the settings.
 const MAX_BLOCK_BYTES: usize = 4 << 20;
 
@@ -36,6 +39,10 @@ pub struct LayoutRecorder {
     think_filter: ThinkFilter,
     /// The texts and calls since the last block of the provider.
     pending: Vec<PendingEntry>,
+    /// True if the last thing that is shown is a text.
+    is_after_text: bool,
+    /// True if the next text is a paragraph of its own.
+    begins_paragraph: bool,
 }
 
 #[derive(Debug)]
@@ -49,6 +56,13 @@ enum PendingEntry {
 }
 
 impl PendingEntry {
+    fn new_text() -> Self {
+        Self::Text {
+            bytes: 0,
+            end: String::new(),
+        }
+    }
+
     fn to_json(&self) -> Value {
         match self {
             Self::Text { bytes, end } => json!([bytes, end]),
@@ -63,6 +77,8 @@ impl LayoutRecorder {
             kind,
             think_filter: ThinkFilter::default(),
             pending: Vec::new(),
+            is_after_text: false,
+            begins_paragraph: false,
         }
     }
 
@@ -76,6 +92,7 @@ impl LayoutRecorder {
     /// Adds thinking that came by itself.
     pub fn push_thinking(&mut self, text: &str, events: &mut VecDeque<ModelEvent>) {
         if !text.is_empty() {
+            self.end_part();
             self.think_filter.set_separate_thinking();
             events.push_back(ModelEvent::Thinking(text.to_owned()));
         }
@@ -91,15 +108,25 @@ impl LayoutRecorder {
     /// Separates the next text from the text before.
     pub fn split_text(&mut self, events: &mut VecDeque<ModelEvent>) {
         self.flush(events);
-        self.pending.push(PendingEntry::Text {
-            bytes: 0,
-            end: String::new(),
-        });
+        self.pending.push(PendingEntry::new_text());
+    }
+
+    /// Separates the next text from a text directly before it: something that is not shown stands between them.
+    pub fn end_paragraph(&mut self, events: &mut VecDeque<ModelEvent>) {
+        self.flush(events);
+        self.begins_paragraph = self.is_after_text;
+    }
+
+    /// Separates the text of the next model call, which continues this answer, from a text that has ended.
+    pub fn separate_continuation(&mut self, events: &mut VecDeque<ModelEvent>) {
+        self.flush(events);
+        self.push_gap(events);
     }
 
     /// Records a call.
     pub fn push_call(&mut self, events: &mut VecDeque<ModelEvent>) {
         self.flush(events);
+        self.end_part();
         self.pending.push(PendingEntry::Call);
     }
 
@@ -128,14 +155,37 @@ impl LayoutRecorder {
     fn record(&mut self, filtered: Vec<ModelEvent>, events: &mut VecDeque<ModelEvent>) {
         for event in filtered {
             match &event {
-                ModelEvent::Text(text) => self.record_text(text),
+                ModelEvent::Text(text) => {
+                    if !text.starts_with('\n') {
+                        self.push_gap(events);
+                    }
+                    self.begins_paragraph = false;
+                    self.is_after_text |= !text.trim().is_empty();
+                    self.record_text(text);
+                }
                 ModelEvent::TextWasThinking => {
                     self.pending.retain(|entry| matches!(entry, PendingEntry::Call));
+                    self.end_part();
                 }
-                _ => {}
+                _ => self.end_part(),
             }
             events.push_back(event);
         }
+    }
+
+    /// Emits the gap before a paragraph, as a text of its own: it is not part of what the provider sent.
+    fn push_gap(&mut self, events: &mut VecDeque<ModelEvent>) {
+        if std::mem::take(&mut self.begins_paragraph) {
+            self.pending.push(PendingEntry::new_text());
+            self.record_text(PARAGRAPH_GAP);
+            events.push_back(ModelEvent::Text(PARAGRAPH_GAP.into()));
+            self.pending.push(PendingEntry::new_text());
+        }
+    }
+
+    /// Ends a text: what follows it is shown apart from it.
+    fn end_part(&mut self) {
+        (self.is_after_text, self.begins_paragraph) = (false, false);
     }
 
     fn record_text(&mut self, text: &str) {
@@ -226,12 +276,16 @@ fn divide_text<'a>(text: &'a str, entries: &[RawJson]) -> Vec<&'a str> {
             LayoutEntry::OldText(bytes) => (bytes, String::new()),
             LayoutEntry::Mark(_) => continue,
         };
-        match rest.split_at_checked(bytes) {
-            Some((part, tail)) if part.ends_with(&end) => {
+        // White space between the texts of two calls belongs to none of them.
+        let gap = rest.len() - rest.trim_start().len();
+        let is_recorded = |(part, _): &(&str, &str)| part.ends_with(&end);
+        let divided = [0, gap].map(|gap| rest.split_at_checked(gap + bytes).filter(is_recorded));
+        match divided.into_iter().flatten().next() {
+            Some((part, tail)) => {
                 parts.push(part);
                 rest = tail;
             }
-            _ => return vec![text],
+            None => return vec![text],
         }
     }
     parts.push(rest);

@@ -133,3 +133,78 @@ fn ignores_data_of_others() {
     };
     assert_eq!(arrange_blocks("One", 1, &[shown], KIND), expected);
 }
+
+/// Returns all text of the events.
+fn text_of(events: &VecDeque<ModelEvent>) -> String {
+    let texts = events.iter().filter_map(|event| match event {
+        ModelEvent::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+#[test]
+fn hidden_block_separates_two_texts() {
+    let mut layout = LayoutRecorder::new(KIND);
+    let mut events = VecDeque::new();
+    layout.end_paragraph(&mut events);
+    layout.push_text("One.", &mut events);
+    layout.push_block(&raw("{\"a\":1}"), &mut events);
+    layout.end_paragraph(&mut events);
+    layout.push_text("Two", &mut events);
+    layout.push_text(".", &mut events);
+    layout.push_block(&raw("{\"b\":2}"), &mut events);
+    layout.end_paragraph(&mut events);
+    layout.push_text("\nThree.", &mut events);
+    let text = text_of(&events);
+    assert_eq!(text, "One.\n\nTwo.\nThree.");
+    assert_eq!(
+        arrange_blocks(&text, 0, &provider_data_of(events), KIND)
+            .into_iter()
+            .filter(|block| !matches!(block, AnswerBlock::Text("" | PARAGRAPH_GAP)))
+            .collect::<Vec<_>>(),
+        [
+            AnswerBlock::Text("One."),
+            block("{\"a\":1}"),
+            AnswerBlock::Text("Two."),
+            block("{\"b\":2}"),
+            AnswerBlock::Text("\nThree."),
+        ],
+        "the gap is not part of a text of the provider"
+    );
+}
+
+#[test]
+fn text_after_other_parts_needs_no_gap() {
+    let mut layout = LayoutRecorder::new(KIND);
+    let mut events = VecDeque::new();
+    layout.push_text("One.", &mut events);
+    layout.push_block(&raw("{\"a\":1}"), &mut events);
+    layout.end_paragraph(&mut events);
+    layout.push_thinking("Hm.", &mut events);
+    layout.push_text("Two.", &mut events);
+    layout.end_paragraph(&mut events);
+    layout.push_call(&mut events);
+    layout.push_text("Three.", &mut events);
+    assert_eq!(text_of(&events), "One.Two.Three.");
+}
+
+#[test]
+fn white_space_between_two_calls_belongs_to_neither() {
+    let mut data = Vec::new();
+    for (text, name) in [("One.", "{\"a\":1}"), ("Two.", "{\"b\":2}")] {
+        let (mut layout, mut events) = (LayoutRecorder::new(KIND), VecDeque::new());
+        layout.push_text(text, &mut events);
+        layout.push_block(&raw(name), &mut events);
+        data.extend(provider_data_of(events));
+    }
+    assert_eq!(
+        arrange_blocks("One.\n\nTwo.", 0, &data, KIND),
+        [
+            AnswerBlock::Text("One."),
+            block("{\"a\":1}"),
+            AnswerBlock::Text("\n\nTwo."),
+            block("{\"b\":2}"),
+        ]
+    );
+}

@@ -308,6 +308,7 @@ impl MessageDecoder {
             Some(OpenBlock::Provider { raw, input }) => {
                 let raw = with_input(raw, &input);
                 self.layout.push_block(&raw, events);
+                self.layout.end_paragraph(events);
             }
             _ => {}
         }
@@ -338,7 +339,10 @@ impl MessageDecoder {
             true => self.bare_call = None,
             false => self.release_bare_call(events),
         }
-        self.layout.flush(events);
+        match reason {
+            FinishReason::PauseTurn => self.layout.separate_continuation(events),
+            _ => self.layout.flush(events),
+        }
         events.extend(self.refusal.take().filter(|_| reason.is_withheld()));
         events.push_back(ModelEvent::Usage(self.usage.total()));
         let calls_tools = reason == FinishReason::Stop && self.calls > 0;

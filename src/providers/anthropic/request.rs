@@ -1,6 +1,6 @@
 //! The body of a request.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -119,6 +119,7 @@ pub struct RequestTool {
 
 /// Builds the request body. `model` is the endpoint's name of the model.
 pub fn build_request(model: &str, request: &ModelRequest, form: &RequestForm) -> MessagesRequest {
+    let request = &*without_needless_prompt(request, form);
     let mut messages = request.messages.clone();
     let mut fields = Map::new();
     let mut tools: Vec<RequestTool> = request.tools.iter().map(|tool| request_tool(tool)).collect();
@@ -186,6 +187,34 @@ pub fn build_request(model: &str, request: &ModelRequest, form: &RequestForm) ->
         tools,
         stream: true,
         fields,
+    }
+}
+
+/// Returns a request without the message that asks for the rest of an answer, if the answer ends with a block of a
+/// tool of the server's own, as one that the server paused does: the server continues the tool. A message after
+/// an unfinished call of such a tool is rejected.
+/// Source: <https://docs.claude.com/en/api/handling-stop-reasons>.
+fn without_needless_prompt<'a>(request: &'a ModelRequest, form: &RequestForm) -> Cow<'a, ModelRequest> {
+    let ends_with_server_tool = |answer: &ModelMessage| match answer {
+        ModelMessage::Assistant {
+            text,
+            tool_calls,
+            provider_data,
+            ..
+        } => {
+            let items = answer_items(text, tool_calls, provider_data, form.earlier_thinking);
+            matches!(items.last(), Some(ContentItem::Provider(_)))
+        }
+        _ => false,
+    };
+    match request.messages.as_slice() {
+        [before @ .., answer, _] if request.continues_answer && ends_with_server_tool(answer) => {
+            Cow::Owned(ModelRequest {
+                messages: [before, std::slice::from_ref(answer)].concat(),
+                ..request.clone()
+            })
+        }
+        _ => Cow::Borrowed(request),
     }
 }
 

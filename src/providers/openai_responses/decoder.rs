@@ -201,6 +201,9 @@ impl ResponseDecoder {
             return;
         }
         self.release_bare_call(events);
+        if item.kind == "message" {
+            self.layout.end_paragraph(events);
+        }
         let mut state = ItemState {
             id: item.id,
             kind: item.kind.clone(),
@@ -274,7 +277,10 @@ impl ResponseDecoder {
                 events.push_back(image_event(raw.as_str()));
             }
             // The server's own tools. Reasoning refers to them.
-            kind if kind.ends_with("_call") => self.layout.push_block(raw, events),
+            kind if kind.ends_with("_call") => {
+                self.layout.push_block(raw, events);
+                self.layout.end_paragraph(events);
+            }
             kind => {
                 let what = UnreadableContent::Unknown(kind.into());
                 self.unreadable.push(what, raw.as_str(), events);

@@ -156,7 +156,7 @@ fn answer_items(
     // The server demands the item that follows its reasoning. An answer that was cut off has none.
     while let Some(AnswerBlock::Provider(_)) = blocks.pop_if(|block| is_reasoning(block)) {}
     let items = blocks.into_iter().filter_map(|block| match block {
-        AnswerBlock::Text("") => None,
+        AnswerBlock::Text(text) if text.trim().is_empty() => None,
         AnswerBlock::Text(text) => Some(InputItem::Item(json!({ "role": "assistant", "content": text }))),
         AnswerBlock::Call(index) => {
             let ToolUse {

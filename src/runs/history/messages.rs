@@ -112,6 +112,8 @@ pub(super) fn push_answer(
         }
         turn.last_node = turn.last_node.max(Some(piece.key.0));
     }
+    // A text that was continued is one piece, with the position of its beginning.
+    turn.last_node = assistant.nodes.len().checked_sub(1);
     turn.flush(messages);
 }
 
@@ -193,7 +195,7 @@ impl<'a> AssistantTurn<'a> {
         }));
         // What a tool shows to the user, the model sees too.
         let files = calls.iter().flat_map(|(call, _)| &call.attachments);
-        let images = files.filter(|file| files::is_image(file));
+        let images = files.filter(|file| files::is_image(file) || files::is_chart(file));
         let images = images.chain(own_files);
         messages.extend(images.map(|file| ModelMessage::File(file.into())));
     }
@@ -229,8 +231,8 @@ fn output_text(call: &ToolCall) -> String {
 }
 
 /// Asks for the rest of an answer that is continued. The roles still alternate, as some models'
-/// templates demand.
-pub(super) fn request_continuation(branch: &mut Vec<ModelMessage>, answer: &AssistantMessage) {
+/// templates demand. Returns true if the last message asks for nothing else.
+pub(super) fn request_continuation(branch: &mut Vec<ModelMessage>, answer: &AssistantMessage) -> bool {
     let pieces = answer.pieces();
     let since_tools = pieces
         .iter()
@@ -243,12 +245,12 @@ pub(super) fn request_continuation(branch: &mut Vec<ModelMessage>, answer: &Assi
             MessagePieceKind::Text | MessagePieceKind::Payload(_) | MessagePieceKind::File(_)
         ) {
             branch.push(ModelMessage::User(CONTINUE_PROMPT.into()));
-            return;
+            return true;
         }
         thoughts.insert(0, piece.texts.concat());
     }
     if thoughts.is_empty() {
-        return;
+        return false;
     }
     // No role exists for thinking without an answer.
     let thoughts = format!(
@@ -260,4 +262,5 @@ pub(super) fn request_continuation(branch: &mut Vec<ModelMessage>, answer: &Assi
         Some(ModelMessage::User(question)) => *question = format!("{question}\n\n{thoughts}"),
         _ => branch.push(ModelMessage::User(thoughts)),
     }
+    false
 }

@@ -31,6 +31,8 @@ pub(super) struct ModelConversation {
     pub turns: Vec<Turn>,
     /// The current question, and the answer to it so far.
     pub current_turn: Vec<ModelMessage>,
+    /// True if the last message only asks for the rest of the answer.
+    pub continues_answer: bool,
 }
 
 /// A question and its answer. Empty answers are left out.
@@ -90,12 +92,13 @@ impl ModelConversation {
             true,
             &mut latest,
         );
-        request_continuation(&mut latest, answer);
+        let continues_answer = request_continuation(&mut latest, answer);
         Self {
             prompt: String::new(),
             earlier_note: None,
             turns,
             current_turn: latest,
+            continues_answer,
         }
     }
 

@@ -39,12 +39,17 @@ async fn one_conversation_goes_over_all_providers() {
             assert_eq!((calls, outputs.len()), (2 * turns, 2 * turns), "{kind:?}");
             // What only one provider understands is sent to no other.
             let sent = sent.to_string();
-            let counts = ["\"signature\":\"signature-", "\"encrypted_content\":\"encrypted-"]
-                .map(|data| sent.matches(data).count());
+            let counts = [
+                "\"signature\":\"signature-",
+                "\"encrypted_content\":\"encrypted-",
+                "\"thoughtSignature\":\"thought-",
+            ]
+            .map(|data| sent.matches(data).count());
             let expected = match kind {
-                EndpointKind::Anthropic => [round + 1, 0],
-                EndpointKind::OpenAiResponses => [0, round + 1],
-                _ => [0, 0],
+                EndpointKind::Anthropic => [round + 1, 0, 0],
+                EndpointKind::OpenAiResponses => [0, round + 1, 0],
+                EndpointKind::Gemini => [0, 0, round + 1],
+                EndpointKind::OpenAi => [0, 0, 0],
             };
             assert_eq!(counts, expected, "{kind:?}: {sent}");
         }

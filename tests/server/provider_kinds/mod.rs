@@ -185,7 +185,12 @@ fn returned_thinking(kind: EndpointKind, call: &Value) -> Value {
                 .unwrap();
             answer["content"][0]["signature"].clone()
         }
-        // Only signatures return, and the scripted server has none.
-        EndpointKind::Gemini => Value::Null,
+        // Only signatures return.
+        EndpointKind::Gemini => {
+            let contents = call["contents"].as_array().unwrap().iter();
+            let mut parts = contents.flat_map(|content| content["parts"].as_array().unwrap());
+            let call = parts.find(|part| part["functionCall"].is_object()).unwrap();
+            call["thoughtSignature"].clone()
+        }
     }
 }

@@ -85,6 +85,73 @@ async fn every_kind_continues_after_cut_and_restart() {
 }
 
 #[tokio::test]
+async fn paused_server_tool_continues_without_a_prompt() {
+    let Fixture { upstream, parlor, .. } = &start(EndpointKind::Anthropic).await;
+    let frame = |data: Value| format!("data: {data}\n\n");
+    let block = |index: u64, block: Value| {
+        frame(json!({ "type": "content_block_start", "index": index, "content_block": block }))
+            + &frame(json!({ "type": "content_block_stop", "index": index }))
+    };
+    let search =
+        json!({ "type": "server_tool_use", "id": "s1", "name": "web_search", "input": { "query": "x" } });
+    let found = json!({ "type": "web_search_tool_result", "tool_use_id": "s1", "content": [] });
+    let text = |text: &str| json!({ "type": "text", "text": text });
+    let begin = frame(
+        json!({ "type": "message_start", "message": { "id": "m1", "role": "assistant", "content": [] } }),
+    );
+    let end = |reason: &str| {
+        frame(json!({ "type": "message_delta", "delta": { "stop_reason": reason } }))
+            + &frame(json!({ "type": "message_stop" }))
+    };
+    let paused = [
+        begin.clone(),
+        block(0, text("Let me search.")),
+        block(1, search.clone()),
+        end("pause_turn"),
+    ];
+    let rest = [
+        begin,
+        block(0, found.clone()),
+        block(1, text("Found it.")),
+        end("end_turn"),
+    ];
+    upstream.add_script(When::user_contains("again"), Script::new().text("Sure."));
+    upstream.add_script(
+        When::user_contains("Look"),
+        Script::new().raw(rest.concat()).end(),
+    );
+    upstream.add_script_times(1, When::any(), Script::new().raw(paused.concat()).end());
+    let events = parlor.turn(None, "Look").await;
+    assert_eq!(events.last().unwrap()["finish_reason"], "pause_turn");
+    let events = parlor.continue_run(&events).await;
+    let last = events.last().unwrap();
+    assert_eq!(
+        last["payload"]["message"], "Let me search.\n\nFound it.",
+        "{last}"
+    );
+    let sent = last_model_call(upstream);
+    let answer = sent["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!(
+        (&answer["role"], &answer["content"]),
+        (&json!("assistant"), &json!([text("Let me search."), search])),
+        "the server gets its answer back, and no message after it: {sent}"
+    );
+    let conversation = string_field(&events[0], "conversation_id");
+    parlor.turn(Some(&conversation), "again").await;
+    let sent = last_model_call(upstream);
+    let content = sent["messages"][1]["content"].as_array().unwrap();
+    let kinds: Vec<&str> = content
+        .iter()
+        .map(|block| block["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        kinds,
+        ["text", "server_tool_use", "web_search_tool_result", "text"],
+        "{sent}"
+    );
+}
+
+#[tokio::test]
 async fn every_kind_runs_parallel_calls_with_thinking() {
     for kind in EndpointKind::ALL {
         let Fixture { upstream, parlor, .. } = &start(kind).await;
@@ -107,7 +174,7 @@ async fn every_kind_runs_parallel_calls_with_thinking() {
             EndpointKind::OpenAi => json!("Let me look."),
             EndpointKind::OpenAiResponses => json!("encrypted-0"),
             EndpointKind::Anthropic => json!("signature-0"),
-            EndpointKind::Gemini => Value::Null,
+            EndpointKind::Gemini => json!("thought-0"),
         };
         assert_eq!(returned_thinking(kind, &sent), expected, "{kind:?}: {sent}");
     }

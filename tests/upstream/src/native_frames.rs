@@ -24,6 +24,8 @@ pub struct NativeFrames {
     open: Option<BlockKind>,
     /// The number of blocks so far.
     blocks: u64,
+    /// True if the model has thought since its last call, whose signature the next call brings (Gemini).
+    has_thought: bool,
 }
 
 impl NativeFrames {
@@ -34,6 +36,7 @@ impl NativeFrames {
             has_begun: false,
             open: None,
             blocks: 0,
+            has_thought: false,
         }
     }
 
@@ -92,7 +95,11 @@ impl NativeFrames {
             }
             Protocol::GenerateContent | Protocol::ChatCompletions => {
                 let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
-                let part = json!({ "functionCall": { "name": name, "args": arguments } });
+                let mut part = json!({ "functionCall": { "name": name, "args": arguments } });
+                // Only the first of parallel calls is signed.
+                if std::mem::take(&mut self.has_thought) {
+                    part["thoughtSignature"] = json!(format!("thought-{index}"));
+                }
                 self.push(&mut bytes, &self.candidate(&part, None));
             }
         }
@@ -179,6 +186,7 @@ impl NativeFrames {
         let mut bytes = Vec::new();
         self.begin(&mut bytes);
         let is_thinking = kind == BlockKind::Thinking;
+        self.has_thought |= is_thinking;
         if self.protocol == Protocol::GenerateContent {
             let part = match is_thinking {
                 true => json!({ "text": text, "thought": true }),

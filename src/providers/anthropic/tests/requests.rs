@@ -324,3 +324,48 @@ fn omits_thinking_at_the_end_of_an_answer() {
         json!([thinking("a"), { "type": "text", "text": "OneTwo" }])
     );
 }
+
+#[test]
+fn asks_for_the_rest_of_an_answer_unless_it_ends_with_a_server_tool() {
+    let search = json!({ "type": "server_tool_use", "id": "s1", "name": "web_search", "input": {} });
+    let begun = json!({ "type": "text", "text": "One" });
+    let prompt = json!({ "role": "user", "content": [{ "type": "text", "text": "Go on" }] });
+    for (layout, continues_answer, expected) in [
+        (
+            json!([[3, "One"], search]),
+            true,
+            vec![json!({ "role": "assistant", "content": [begun, search] })],
+        ),
+        // The user has written the message.
+        (
+            json!([[3, "One"], search]),
+            false,
+            vec![
+                json!({ "role": "assistant", "content": [begun, search] }),
+                prompt.clone(),
+            ],
+        ),
+        (
+            json!([]),
+            true,
+            vec![json!({ "role": "assistant", "content": [begun] }), prompt.clone()],
+        ),
+    ] {
+        let answer = ModelMessage::Assistant {
+            text: "One".into(),
+            thinking: None,
+            tool_calls: Vec::new(),
+            provider_data: vec![ProviderData {
+                kind: PROVIDER_KIND.into(),
+                field: "blocks".into(),
+                value: RawJson::parse_or_quote(&layout.to_string()),
+            }],
+        };
+        let request = ModelRequest {
+            continues_answer,
+            ..ModelRequest::new("claude-x", vec![user("Why?"), answer, user("Go on")])
+        };
+        let sent = body(&request, PLAIN);
+        assert_eq!(sent["messages"].as_array().unwrap()[1..], expected);
+    }
+}

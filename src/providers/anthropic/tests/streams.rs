@@ -168,3 +168,25 @@ fn adds_no_arguments_to_a_cut_call() {
         assert_eq!(decoded.last(), Some(&Finished(FinishReason::Length)));
     }
 }
+
+#[test]
+fn separates_texts_around_a_server_tool() {
+    let text = |index, text: &str| [start(index, json!({ "type": "text", "text": text })), stop(index)];
+    let mut events = vec![message_start()];
+    events.extend(text(0, "Let me search."));
+    let search = json!({ "type": "server_tool_use", "id": "s1", "name": "web_search", "input": {} });
+    let found = json!({ "type": "web_search_tool_result", "tool_use_id": "s1", "content": [] });
+    events.extend([start(1, search), stop(1), start(2, found), stop(2)]);
+    // The parts of a sentence with citations are blocks of their own.
+    events.extend(text(3, "It is "));
+    events.extend(text(4, "blue."));
+    events.extend(message_end("end_turn"));
+    let texts = decode_events(&events)
+        .0
+        .into_iter()
+        .filter_map(|event| match event {
+            Text(text) => Some(text),
+            _ => None,
+        });
+    assert_eq!(texts.collect::<String>(), "Let me search.\n\nIt is blue.");
+}

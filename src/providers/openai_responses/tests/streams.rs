@@ -188,3 +188,23 @@ fn adds_no_arguments_to_a_cut_call() {
         );
     }
 }
+
+#[test]
+fn separates_the_texts_of_two_items() {
+    let message =
+        |text: &str| json!({ "type": "message", "content": [{ "type": "output_text", "text": text }] });
+    let search = json!({ "type": "web_search_call", "id": "ws_1" });
+    for between in [vec![], vec![done(1, search)]] {
+        let mut events = vec![done(0, message("Let me search."))];
+        events.extend(between);
+        events.extend([done(2, message("It is blue.")), end("completed", json!({}))]);
+        let texts = decode_events(&events)
+            .0
+            .into_iter()
+            .filter_map(|event| match event {
+                Text(text) => Some(text),
+                _ => None,
+            });
+        assert_eq!(texts.collect::<String>(), "Let me search.\n\nIt is blue.");
+    }
+}

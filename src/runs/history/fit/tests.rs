@@ -52,6 +52,7 @@ fn conversation(turns: &[(usize, Vec<usize>)]) -> ModelConversation {
             })
             .collect(),
         current_turn: latest,
+        continues_answer: false,
     }
 }
 
