@@ -107,7 +107,9 @@ pub async fn get(
             tracing::error!(%error, %id, "a file can't be opened");
             ApiError::from(StorageError::from(error).kind())
         })?;
-        file_response(&stored.attachment, content, headers.get(header::RANGE))
+        let is_same = headers.get(header::IF_RANGE).is_none_or(|tested| tested == &tag);
+        let range = headers.get(header::RANGE).filter(|_| is_same);
+        file_response(&stored.attachment, content, range)
             .await
             .map_err(|error| ApiError::from(StorageError::from(error).kind()))?
     };
@@ -139,8 +141,19 @@ async fn file_response(
     };
     let length = content.metadata().await?.len();
     // Some browsers play a sound only if they can request it in parts.
-    let part = range.and_then(|range| parse_range(range.to_str().ok()?, length));
-    let (from, to) = part.unwrap_or((0, length));
+    let range = range.map_or(RequestedRange::Whole, |range| {
+        range
+            .to_str()
+            .map_or(RequestedRange::Whole, |range| parse_range(range, length))
+    });
+    let (from, to) = match range {
+        RequestedRange::Whole => (0, length),
+        RequestedRange::Part(from, to) => (from, to),
+        RequestedRange::Outside => {
+            let size = [(header::CONTENT_RANGE, format!("bytes */{length}"))];
+            return Ok((StatusCode::RANGE_NOT_SATISFIABLE, size).into_response());
+        }
+    };
     content.seek(SeekFrom::Start(from)).await?;
     let stream = ReaderStream::with_capacity(content.take(to - from), READ_BYTES);
     let headers = [
@@ -149,26 +162,52 @@ async fn file_response(
         (header::CONTENT_DISPOSITION, content_disposition(how, &file.name)),
     ];
     let body = Body::from_stream(stream);
-    Ok(match part {
-        Some((from, to)) => {
+    Ok(match range {
+        RequestedRange::Part(..) => {
             let range = [(header::CONTENT_RANGE, format!("bytes {from}-{}/{length}", to - 1))];
             (StatusCode::PARTIAL_CONTENT, headers, range, body).into_response()
         }
-        None => (headers, body).into_response(),
+        _ => (headers, body).into_response(),
     })
 }
 
-/// Parses the single range of a request. Returns `None` for several ranges and for ranges outside the file;
-/// the response then has the whole file.
-fn parse_range(range: &str, length: u64) -> Option<(u64, u64)> {
-    let (from, to) = range.strip_prefix("bytes=")?.split_once('-')?;
-    let (from, to) = if from.is_empty() {
-        (length.saturating_sub(to.parse().ok()?), length)
-    } else {
-        let last: u64 = if to.is_empty() { length } else { to.parse().ok()? };
-        (from.parse().ok()?, last.saturating_add(1).min(length))
+/// What a request wants of a file.
+#[derive(Debug, PartialEq, Eq)]
+enum RequestedRange {
+    /// The whole file, also for several ranges and for what is no range.
+    Whole,
+    /// The bytes from the first position to the one before the second.
+    Part(u64, u64),
+    /// A range without any byte of the file.
+    Outside,
+}
+
+/// Parses the range of a request.
+/// Source: [RFC 9110, section 14](https://www.rfc-editor.org/rfc/rfc9110#section-14).
+fn parse_range(range: &str, length: u64) -> RequestedRange {
+    let positions = || {
+        let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
+        let last: Option<u64> = match last {
+            "" => None,
+            last => Some(last.parse().ok()?),
+        };
+        let first: Option<u64> = match first {
+            "" => None,
+            first => Some(first.parse().ok()?),
+        };
+        match (first, last) {
+            (Some(first), Some(last)) if last < first => None,
+            (Some(first), Some(last)) => Some((first, last.saturating_add(1).min(length))),
+            (Some(first), None) => Some((first, length)),
+            (None, Some(count)) => Some((length.saturating_sub(count), length)),
+            (None, None) => None,
+        }
     };
-    (from < to).then_some((from, to))
+    match positions() {
+        None => RequestedRange::Whole,
+        Some((from, to)) if from < to => RequestedRange::Part(from, to),
+        Some(_) => RequestedRange::Outside,
+    }
 }
 
 #[cfg(test)]
@@ -177,22 +216,25 @@ mod tests {
 
     #[test]
     fn range_lies_within_the_file() {
+        use RequestedRange::{Outside, Part, Whole};
         for (range, expected) in [
-            ("bytes=0-", Some((0, 10))),
-            ("bytes=2-4", Some((2, 5))),
-            ("bytes=2-400", Some((2, 10))),
-            ("bytes=-3", Some((7, 10))),
-            ("bytes=-300", Some((0, 10))),
-            ("bytes=0-18446744073709551615", Some((0, 10))),
-            ("bytes=10-", None),
-            ("bytes=4-2", None),
-            ("bytes=-0", None),
-            ("bytes=0-1,3-4", None),
-            ("lines=0-", None),
-            ("bytes=", None),
+            ("bytes=0-", Part(0, 10)),
+            ("bytes=2-4", Part(2, 5)),
+            ("bytes=2-400", Part(2, 10)),
+            ("bytes=-3", Part(7, 10)),
+            ("bytes=-300", Part(0, 10)),
+            ("bytes=0-18446744073709551615", Part(0, 10)),
+            ("bytes=10-", Outside),
+            ("bytes=10-20", Outside),
+            ("bytes=-0", Outside),
+            ("bytes=4-2", Whole),
+            ("bytes=0-1,3-4", Whole),
+            ("lines=0-", Whole),
+            ("bytes=", Whole),
+            ("bytes=-", Whole),
         ] {
             assert_eq!(parse_range(range, 10), expected, "{range}");
         }
-        assert_eq!(parse_range("bytes=0-", 0), None);
+        assert_eq!(parse_range("bytes=0-", 0), Outside);
     }
 }

@@ -115,6 +115,19 @@ async fn image_is_listed_and_served() {
         (206, "bytes 1-3/17")
     );
     assert_eq!(part.bytes().await.unwrap(), "PNG");
+    let outside = parlor.get(&attachment_path(given)).header("range", "bytes=17-");
+    let outside = outside.send().await.unwrap();
+    assert_eq!(
+        (outside.status().as_u16(), header(&outside, "content-range")),
+        (416, "bytes */17")
+    );
+    let other_version = parlor.get(&attachment_path(given)).header("range", "bytes=1-3");
+    let other_version = other_version
+        .header("if-range", "\"another\"")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(other_version.status(), 200, "the whole of what is there now");
 }
 
 #[tokio::test]

@@ -70,7 +70,12 @@ pub fn get_file(operation: Operation<'_>) -> Operation<'_> {
 fn with_content(operation: Operation<'_>) -> Operation<'_> {
     let operation = with_file(operation, 200, "The bytes.");
     let operation = with_file(operation, 206, "The requested range.");
-    with_status(operation, 304, "Not modified: the ETag matches.")
+    let operation = with_status(operation, 304, "Not modified: the ETag matches.");
+    with_status(
+        operation,
+        416,
+        "The range has no byte of the file. Content-Range has the size.",
+    )
 }
 
 pub fn chat_batch(operation: Operation<'_>) -> Operation<'_> {
