@@ -38,8 +38,8 @@ const OUTCOME_UNKNOWN: &str = "The outcome of this call is unknown: it was broke
 
 impl Agent {
     pub(super) fn add_incoming_call(&mut self, index: usize, id: String, tool: String) -> Vec<Effect> {
-        // No tools were offered, or the limit is reached.
         if !self.may_use_tools() || self.incoming_calls.len() == MAX_CALLS_PER_ANSWER {
+            self.has_refused_calls |= !self.may_use_tools();
             return Vec::new();
         }
         // The name appears in a message's metadata, which only Parlor writes. No real tool has such a name.

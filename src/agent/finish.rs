@@ -31,6 +31,9 @@ impl Agent {
         if !self.incoming_calls.is_empty() {
             return self.dispatch_calls(at);
         }
+        if self.has_refused_calls {
+            self.finish_reason = Some(FinishReason::ToolLimit);
+        }
         let error = is_malformed
             .then(malformed_call)
             .or_else(|| self.empty_answer_error());
@@ -81,6 +84,8 @@ impl Agent {
         let has_called = pieces.iter().any(|piece| is_call(&piece.kind));
         Some(if !self.unreadable.is_empty() {
             unreadable_answer(&self.unreadable)
+        } else if self.has_refused_calls {
+            no_answer_after_tools()
         } else if has_thought {
             only_thinking(self.finish_reason.as_ref())
         } else if has_called {

@@ -70,6 +70,8 @@ pub struct Agent {
     limits: AgentLimits,
     /// The tool calls that the current answer has requested so far.
     incoming_calls: Vec<IncomingCall>,
+    /// True if the current answer has requested calls that are not allowed any more.
+    has_refused_calls: bool,
     /// Separates the current answer's text from control text and metadata.
     filter: ControlFilter,
     /// Detect repetition in the current answer's text and in its thinking.
@@ -123,6 +125,7 @@ impl Agent {
             payload_factory,
             limits,
             incoming_calls: Vec::new(),
+            has_refused_calls: false,
             filter: ControlFilter::new(Vec::new(), control::DEFAULT_MAX_CONTROL_BYTES),
             text_repetition: RepetitionDetector::new(0),
             thinking_repetition: RepetitionDetector::new(0),
@@ -313,6 +316,7 @@ impl Agent {
     fn call_effect(&mut self) -> Effect {
         // The requests of a failed call are discarded.
         self.incoming_calls.clear();
+        self.has_refused_calls = false;
         self.finish_reason = None;
         self.output_since = None;
         Effect::CallModel {

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 /// The reason for which the last model call of a run stopped, as the model server reports it: `stop`, `length` (the answer
 /// reached a length limit of the model, the request or Parlor, and can be continued), `pause_turn` (the model server
 /// paused a long turn, which can be continued), `tool_calls`, `content_filter`, `refusal`, `safety`,
-/// `malformed_function_call`, or any other word. `steered` is Parlor's own: the run ended after its tool calls, so that the
-/// model gets the user's next message (setting `agent.steer`).
+/// `malformed_function_call`, or any other word. Two are Parlor's own: `steered` (the run ended after its tool calls, so that
+/// the model gets the user's next message; setting `agent.steer`) and `tool_limit` (the model requested further tools than
+/// `agent.max_iterations` allows; the answer can be continued without them).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
 pub enum FinishReason {
@@ -29,12 +30,14 @@ pub enum FinishReason {
     MalformedFunctionCall,
     /// Parlor ended the run after its tool calls, for the user's next message.
     Steered,
+    /// Parlor did not run the last tool calls: the run had called as many tools in turn as are allowed.
+    ToolLimit,
     /// Any other, which counts as a natural end.
     Other(String),
 }
 
 /// The known reasons and their names.
-const NAMES: [(FinishReason, &str); 9] = [
+const NAMES: [(FinishReason, &str); 10] = [
     (FinishReason::Stop, "stop"),
     (FinishReason::Length, "length"),
     (FinishReason::ToolCalls, "tool_calls"),
@@ -44,6 +47,7 @@ const NAMES: [(FinishReason, &str); 9] = [
     (FinishReason::PauseTurn, "pause_turn"),
     (FinishReason::MalformedFunctionCall, "malformed_function_call"),
     (FinishReason::Steered, "steered"),
+    (FinishReason::ToolLimit, "tool_limit"),
 ];
 
 impl FinishReason {
@@ -58,7 +62,7 @@ impl FinishReason {
 
     /// Returns true if the answer ended at a limit and *Continue* can go beyond it.
     pub fn is_cut_short(&self) -> bool {
-        matches!(self, Self::Length | Self::PauseTurn)
+        matches!(self, Self::Length | Self::PauseTurn | Self::ToolLimit)
     }
 
     /// Returns true if the model or its server decided not to give an answer, or the rest of it.

@@ -195,6 +195,42 @@ fn limited_answer_can_be_continued() {
 }
 
 #[test]
+fn refused_calls_are_reported() {
+    let call = || {
+        Input::Model(ModelEvent::ToolCall {
+            index: 0,
+            id: "c".into(),
+            name: "look".into(),
+        })
+    };
+    for (before, status, code) in [
+        (vec![text("Let me look again.")], RunStatus::Complete, None),
+        (
+            vec![thought("Hm.")],
+            RunStatus::Failed,
+            Some("no_answer_after_tools"),
+        ),
+    ] {
+        let message = AssistantMessage::new("x/m");
+        let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(NoPayloads), limits(0));
+        let inputs = [Input::Start].into_iter().chain(before);
+        for input in inputs.chain([call(), finished_with(FinishReason::ToolCalls)]) {
+            agent.step(input, NOON);
+        }
+        let message = agent.message();
+        assert_eq!(
+            (
+                message.status,
+                message.error.as_ref().map(|error| error.code.as_str()),
+                &message.finish_reason,
+            ),
+            (status, code, &Some(FinishReason::ToolLimit))
+        );
+        assert_eq!(message.is_cut_short(), status == RunStatus::Complete);
+    }
+}
+
+#[test]
 fn reports_thinking_that_reached_the_limit() {
     for (reason, words) in [
         (FinishReason::Length, "length limit"),

@@ -31,6 +31,7 @@ pub fn describe_problem(run: &RunView) -> Option<(&'static str, RunError)> {
     }
     let what = match run.truncation.as_ref()? {
         FinishReason::PauseTurn => "The model server paused the answer.",
+        FinishReason::ToolLimit => "The answer used as many tools as it may (agent.max_iterations).",
         _ => "The answer reached the length limit.",
     };
     let error = RunError {
@@ -118,6 +119,10 @@ mod tests {
         assert_eq!(
             told(FinishReason::PauseTurn),
             Some("The model server paused the answer.")
+        );
+        assert_eq!(
+            told(FinishReason::ToolLimit),
+            Some("The answer used as many tools as it may (agent.max_iterations).")
         );
         assert_eq!(
             told(FinishReason::Length),
