@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Parlor } from './parlor.ts';
@@ -12,6 +13,19 @@ export async function damage(parlor: Parlor, marker: string): Promise<void> {
 /** Overwrites the database page that contains these words with zeros. */
 export async function damagePage(parlor: Parlor, marker: string): Promise<void> {
   await edit(parlor, marker, (bytes, at) => bytes.fill(0, at - (at % PAGE_BYTES), at - (at % PAGE_BYTES) + PAGE_BYTES));
+}
+
+/** Changes stored rows by SQL, as another version of Parlor would have stored them. */
+export async function changeRows(parlor: Parlor, sql: string, ...values: string[]): Promise<void> {
+  await parlor.stop();
+  const change = [
+    'import sqlite3, sys',
+    'database = sqlite3.connect(sys.argv[1])',
+    'assert database.execute(sys.argv[2], sys.argv[3:]).rowcount > 0',
+    'database.commit()',
+  ];
+  execFileSync('python3', ['-c', change.join('\n'), join(parlor.data, 'parlor.db'), sql, ...values]);
+  await parlor.start();
 }
 
 async function edit(parlor: Parlor, marker: string, change: (bytes: Buffer, at: number) => void): Promise<void> {

@@ -92,6 +92,12 @@ export class Upstream {
     return asked;
   }
 
+  /** The requests to edit an image: the text fields of each form, and the sizes and types of its files. */
+  async imageEdits(): Promise<Record<string, unknown>[]> {
+    const requests: { path: string; body: Record<string, unknown> }[] = await this.#control('GET', 'requests');
+    return requests.filter(({ path }) => path.endsWith('/images/edits')).map(({ body }) => body);
+  }
+
   async #control(method: 'GET' | 'POST', what: string, body?: unknown): Promise<any> {
     const response = await fetch(`${this.url}/control/${what}`, {
       method,

@@ -51,25 +51,37 @@ test('an image is made, opened large, saved and edited', async ({ chat, page, up
   // The model has the image, and the id with which it calls the tool.
   const asked = JSON.stringify((await upstream.asked()).at(-1));
   expect(asked).toContain('base64,');
-  expect(asked).toMatch(/\\"id\\":\\"[0-9a-f-]{36}:0\\"/);
+  const [, messageId] = asked.match(/\\"id\\":\\"([0-9a-f-]{36}):0\\"/)!;
+  const edit = { history_image_message_id: messageId, history_image_file_index: 0 };
+  await draw(upstream, 'The same with blue paws', edit);
+  await chat.say('The same with blue paws');
+  await chat.done();
+  await expect(image(page)).toHaveCount(2);
+  expect(await upstream.imageEdits()).toEqual([
+    expect.objectContaining({
+      prompt: 'The same with blue paws',
+      image: expect.objectContaining({ media_type: 'image/png' }),
+    }),
+  ]);
 
-  // Both images, one after the other.
-  await page.locator('.made-image a').click();
+  // All images, one after the other: the first, its copy in the question, and the edited one.
+  await page.locator('.made-image a').first().click();
   const large = page.getByRole('dialog', { name: 'Image' });
-  await expect(large.getByText('1 of 2')).toBeVisible();
+  await expect(large.getByText('1 of 3')).toBeVisible();
   await screenshots(page, 'image-large');
   await page.keyboard.press('ArrowRight');
-  await expect(large.getByText('2 of 2')).toBeVisible();
+  await page.keyboard.press('ArrowRight');
+  await expect(large.getByText('3 of 3')).toBeVisible();
   await expect(large.getByRole('button', { name: 'Next image' })).toHaveAttribute('aria-disabled', 'true');
   await large.getByRole('button', { name: 'Previous image' }).click();
-  await expect(large.getByText('1 of 2')).toBeVisible();
+  await expect(large.getByText('2 of 3')).toBeVisible();
   // The button at the end keeps the focus, so the keys work on.
   await page.keyboard.press('ArrowRight');
-  await expect(large.getByText('2 of 2')).toBeVisible();
+  await expect(large.getByText('3 of 3')).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(large).toBeHidden();
   await chat.reload();
-  await expect(image(page)).toBeVisible();
+  await expect(image(page)).toHaveCount(2);
 });
 
 test('a refusal is shown in words', async ({ chat, page, upstream }) => {

@@ -2,6 +2,7 @@
 import type { Page } from '@playwright/test';
 import { expectAccessible, expectAccessibleInBothThemes } from '../support/accessibility.ts';
 import type { Chat } from '../support/chat.ts';
+import { changeRows } from '../support/damage.ts';
 import { waitForPaint } from '../support/paint.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { test as base, expect } from '../support/test.ts';
@@ -351,20 +352,14 @@ for (const [kind, { says, check }] of Object.entries(written)) {
   });
 }
 
-/** Data of an unknown type, as stored by a later version. */
-test('shows an unknown payload as a tree', async ({ chat, page, upstream }) => {
+test('shows an unknown payload as a tree', async ({ browserLog, chat, page, parlor, upstream }) => {
   test.slow();
-  const body = { tree: { name: null, text: '2 fields', missing: '7 more', branches: [
-    { name: 'title', text: 'A thing', branches: [], missing: '' },
-    { name: 'parts', text: '2 items', missing: '', branches: [
-      { name: null, text: 'one', branches: [], missing: '' },
-      { name: null, text: '1 field', missing: '', branches: [{ name: 'deep', text: '1 item', missing: '', branches: [{ name: null, text: 'within', branches: [], missing: '' }] }] },
-    ] },
-  ] } };
+  browserLog.allowLostConnections();
   await finishAnswer(chat, upstream);
-  // It has been loaded already.
+  const fields = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`field ${index}`, index]));
+  const data = { title: 'A thing', parts: ['one', { deep: ['within'] }], fields };
+  await changeRows(parlor, "UPDATE payloads SET kind = 'of_a_later_version', data = ?", JSON.stringify(data));
   await chat.reload();
-  await page.route('**/rpc/payload?*', (route) => route.fulfill({ json: { summary: 'A line', body } }));
   await card(chat).click();
   await expect(panel(page).getByText('A thing')).toBeVisible();
   await expect(panel(page).getByText('within')).toBeHidden();
