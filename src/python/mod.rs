@@ -317,7 +317,7 @@ impl ToolProvider for Python {
         match &*self.0.environment.borrow() {
             Some(Err(missing)) if !matches!(**missing, Missing::Disabled) => vec![RunError {
                 code: "python_unavailable".into(),
-                message: missing.to_string(),
+                message: format!("Python, in a sandbox, for calculations and charts: {missing}"),
                 hint: String::new(),
             }],
             _ => Vec::new(),

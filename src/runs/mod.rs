@@ -226,7 +226,9 @@ impl Runs {
 
     /// Returns the reasons why tools are missing that nobody has asked for.
     pub fn unavailable_tools(&self) -> Vec<RunError> {
-        self.0.tools.unavailable()
+        let mut reasons = self.0.tools.unavailable();
+        reasons.extend(self.0.models.image_model_problem(&self.0.images));
+        reasons
     }
 
     /// Ends the sessions that tools keep for a user.

@@ -17,7 +17,7 @@ pub struct ToolRegistry {
     /// Tools that are offered only on pages that name them.
     scoped: Vec<Arc<dyn AnyTool>>,
     providers: Vec<Arc<dyn ToolProvider>>,
-    /// The tools that the settings disable, also those of providers that are offered on pages.
+    /// The tools that the settings disable, also those of providers.
     disabled: Vec<String>,
     /// The names of Parlor's own tools that are not there: disabled, or without a setting that they need.
     absent: Vec<String>,
@@ -156,7 +156,11 @@ impl ToolRegistry {
 
     fn scoped_of_providers(&self) -> impl Iterator<Item = Arc<dyn AnyTool>> {
         let tools = self.providers.iter().flat_map(|provider| provider.scoped_tools());
-        tools.filter(|tool| !self.disabled.contains(&tool.spec().name))
+        tools.filter(|tool| self.is_enabled(tool))
+    }
+
+    fn is_enabled(&self, tool: &Arc<dyn AnyTool>) -> bool {
+        !self.disabled.contains(&tool.spec().name)
     }
 
     /// Waits until all providers have reported their tools for the first time.
@@ -191,6 +195,7 @@ impl ToolRegistry {
     pub fn offer_with(&self, named: &[&str]) -> ToolOffer {
         let is_named = |tool: &Arc<dyn AnyTool>| named.contains(&tool.offer_name());
         let others = self.providers.iter().flat_map(|provider| provider.tools());
+        let others = others.filter(|tool| self.is_enabled(tool));
         let mut names = HashSet::new();
         let scoped_others = self.scoped_of_providers();
         let scoped = self.scoped.iter().cloned().chain(scoped_others).filter(is_named);
@@ -340,6 +345,9 @@ mod tests {
         let disabled = scoped.without_tools(&["current_time".into()]);
         assert_eq!(disabled.offer_with(&["current_time"]).specs().len(), 0);
         // The model server would reject the same name twice.
-        assert_eq!(registry.with_tool(CurrentTime).offer().specs().len(), 1);
+        assert_eq!(registry.clone().with_tool(CurrentTime).offer().specs().len(), 1);
+        // A provider's tool can be disabled, too.
+        let disabled = registry.without_tools(&["current_time".into()]);
+        assert_eq!(disabled.offer().specs().len(), 0);
     }
 }

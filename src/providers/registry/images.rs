@@ -3,6 +3,7 @@
 use super::{super::images::image_rank, Models};
 use crate::{
     model::{ImageAnswer, ImageApi, ImageError, ImageRequest},
+    protocol::RunError,
     settings::{ImageApiSetting, ImageSettings},
 };
 
@@ -40,6 +41,22 @@ impl Models {
                 name: name.clone(),
                 api: set_api.unwrap_or(api),
             })
+        })
+    }
+
+    /// Returns the reason why the model in the settings can't make images, if it is not there or its endpoint has no
+    /// request for images.
+    pub fn image_model_problem(&self, settings: &ImageSettings) -> Option<RunError> {
+        let id = settings.model.as_ref()?;
+        let reason = match self.resolve(id) {
+            Err(error) => error.error.message,
+            Ok(_) if self.image_model(settings).is_none() => "Its endpoint has no request for images.".into(),
+            Ok(_) => return None,
+        };
+        Some(RunError {
+            code: "no_image_model".into(),
+            message: format!("No images are made: the setting images.model names “{id}”. {reason}"),
+            hint: String::new(),
         })
     }
 

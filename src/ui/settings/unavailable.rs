@@ -18,8 +18,8 @@ pub fn section(settings: SettingsState) -> AnyView {
                 <section class="settings-section" aria-labelledby="settings-missing">
                     {heading(
                         "settings-missing",
-                        "Python",
-                        "The assistant can compute with Python, in a sandbox of this server. It is not offered here yet.",
+                        "Missing tools",
+                        "The assistant could also use these tools. They need something of this server:",
                     )}
                     {reasons}
                 </section>

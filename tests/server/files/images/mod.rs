@@ -187,6 +187,20 @@ async fn tool_is_offered_where_an_endpoint_can() {
 }
 
 #[tokio::test]
+async fn unusable_image_model_of_the_settings_is_reported() {
+    let (_folder, _upstream, parlor) = start(|settings, _| {
+        settings.images.model = Some("nosuch/gpt-image-1".into());
+    })
+    .await;
+    let (_, personal) = parlor.get_json("/rpc/personal").await;
+    let reasons = personal["unavailable_tools"].to_string();
+    assert!(
+        reasons.contains("images.model names “nosuch/gpt-image-1”"),
+        "{reasons}"
+    );
+}
+
+#[tokio::test]
 async fn refusal_is_told_in_words() {
     let (_folder, upstream, parlor) = start_with_images(|_, _| {}).await;
     let refusal = json!({ "error": {
