@@ -42,8 +42,8 @@ pub struct HistorySettings {
 /// The messages of the history that get metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MetadataMode {
-    /// Only messages with something to report: a gap between sessions, files, tools or a button. Never the
-    /// first message.
+    /// Only messages with something to report: a gap between sessions, files, tools or a button. The first
+    /// message only if it has files: a tool needs their ids to look at them again.
     #[default]
     Auto,
     /// All messages.
