@@ -2,7 +2,7 @@
 
 use super::{Data, DataError, quote};
 use crate::{
-    databases::{Database, TableFile},
+    databases::{Database, TableFile, TableFiles, list_names},
     files::{TableFileError, has_tables},
     tools::ToolContext,
 };
@@ -11,10 +11,17 @@ impl Data {
     /// Returns the database with the tables of the files on a call's branch: the newest ones.
     pub(super) async fn file_database(&self, call: &ToolContext) -> Result<Database, DataError> {
         let attached: Vec<_> = call.files.iter().filter(|file| has_tables(file)).collect();
-        let newest = attached.len().saturating_sub(TableFile::MAX_COUNT);
-        let mut files = Vec::new();
+        let (older, newest) = attached.split_at(attached.len().saturating_sub(TableFile::MAX_COUNT));
+        let mut tables = TableFiles::default();
+        if !older.is_empty() {
+            tables.missing.push(format!(
+                "Only the {} newest files can be queried here, without {}. Read the others with Python.",
+                TableFile::MAX_COUNT,
+                list_names(older.iter().map(|file| quote(&file.name)))
+            ));
+        }
         let mut unreadable = None;
-        for file in attached.into_iter().skip(newest) {
+        for file in newest {
             let stored = self.0.files.find(call.user_id, file.id).await;
             let stored = stored.map_err(|error| {
                 tracing::error!(%error, "a file with tables can't be read");
@@ -26,24 +33,26 @@ impl Data {
             // It was deleted meanwhile.
             let Some(stored) = stored else { continue };
             match self.0.files.table_database(&stored).await {
-                Ok(path) => files.push(TableFile {
+                Ok(path) => tables.files.push(TableFile {
                     name: file.name.clone(),
                     path,
                 }),
                 Err(TableFileError::NoTables) => {}
                 // The other files can be queried all the same.
                 Err(error) => {
-                    unreadable = Some(DataError::UnreadableFile {
+                    let error = DataError::UnreadableFile {
                         name: quote(&file.name),
                         cause: error.to_string(),
-                    });
+                    };
+                    tables.missing.push(error.to_string());
+                    unreadable = Some(error);
                 }
             }
         }
-        match (files.is_empty(), unreadable) {
+        match (tables.files.is_empty(), unreadable) {
             (true, Some(error)) => Err(error),
             (true, None) => Err(DataError::NoFile),
-            (false, _) => Ok(self.0.file_databases.open(files)),
+            (false, _) => Ok(self.0.file_databases.open(tables)),
         }
     }
 }

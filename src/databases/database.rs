@@ -14,7 +14,7 @@ use super::{
     limits::QueryLimits,
     list_names,
     postgres::PostgresBackend,
-    sqlite::{SqliteBackend, TableFile},
+    sqlite::{SqliteBackend, TableFiles},
 };
 use crate::settings::{DataSettings, DatabaseSettings, DatabaseUrl};
 
@@ -60,8 +60,8 @@ impl Database {
     }
 
     /// Returns the database with the tables of files.
-    pub(super) fn of_files(files: Vec<TableFile>, limits: &DataSettings, threads: Arc<Semaphore>) -> Self {
-        let backend = Box::new(SqliteBackend::of_files(files, threads));
+    pub(super) fn of_files(tables: TableFiles, limits: &DataSettings, threads: Arc<Semaphore>) -> Self {
+        let backend = Box::new(SqliteBackend::of_files(tables, threads));
         Self::with_backend(FILES.into(), backend, Documentation::default(), limits)
     }
 

@@ -33,7 +33,7 @@ pub use self::{
     database::Database,
     error::{QueryError, QueryErrorKind},
     result::{QueryResult, ResultColumn},
-    sqlite::TableFile,
+    sqlite::{TableFile, TableFiles},
     value::Cell,
 };
 use crate::settings::{DataSettings, DatabaseSettings};
@@ -71,9 +71,9 @@ impl FileDatabases {
         }
     }
 
-    /// Returns a database with the tables of these files. Files beyond [`TableFile::MAX_COUNT`] are left out, the first ones.
-    pub fn open(&self, files: Vec<TableFile>) -> Database {
-        Database::of_files(files, &self.settings, Arc::clone(&self.threads))
+    /// Returns a database with the tables of these files.
+    pub fn open(&self, tables: TableFiles) -> Database {
+        Database::of_files(tables, &self.settings, Arc::clone(&self.threads))
     }
 }
 

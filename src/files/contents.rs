@@ -150,7 +150,30 @@ impl Contents {
     /// Returns the locations of all contents. Names that Parlor does not give are left alone.
     pub async fn list(&self) -> io::Result<Vec<FileLocation>> {
         let folder = self.folder.clone();
-        in_background(move || list(&folder)).await
+        in_background(move || {
+            let mut found = Vec::new();
+            for_each_name(&folder, |location, _, _| {
+                found.push(location);
+                Ok(())
+            })?;
+            Ok(found)
+        })
+        .await
+    }
+
+    /// Deletes forms that a killed process has begun or that an earlier version made. Only for the start.
+    pub async fn delete_leftovers(&self) -> io::Result<()> {
+        let folder = self.folder.clone();
+        in_background(move || {
+            for_each_name(&folder, |_, of_conversation, name| {
+                let suffix = name.find('.').map_or("", |at| &name[at..]);
+                match ["", PREPARED_SUFFIX, PICTURE_SUFFIX, TABLES_SUFFIX].contains(&suffix) {
+                    true => Ok(()),
+                    false => remove_if_exists(of_conversation, Path::new(name)),
+                }
+            })
+        })
+        .await
     }
 }
 
@@ -161,8 +184,11 @@ fn remove_if_exists(folder: &Dir, path: &Path) -> io::Result<()> {
     }
 }
 
-fn list(root: &Dir) -> io::Result<Vec<FileLocation>> {
-    let mut found = Vec::new();
+/// Calls the function for each file: with its content's location, its folder and its name.
+fn for_each_name(
+    root: &Dir,
+    mut visit: impl FnMut(FileLocation, &Dir, &str) -> io::Result<()>,
+) -> io::Result<()> {
     let subfolders = |folder: &Dir| -> io::Result<Vec<(Uuid, Dir)>> {
         let mut subfolders = Vec::new();
         for entry in folder.entries()? {
@@ -179,18 +205,19 @@ fn list(root: &Dir) -> io::Result<Vec<FileLocation>> {
             for entry in of_conversation.entries()? {
                 let name = entry?.file_name();
                 let name = name.to_str().unwrap_or_default();
-                let name = name.split_once('.').map_or(name, |(name, _)| name);
-                if let Ok(stored_name) = name.parse() {
-                    found.push(FileLocation {
+                let stored_name = name.split_once('.').map_or(name, |(stored_name, _)| stored_name);
+                if let Ok(stored_name) = stored_name.parse() {
+                    let location = FileLocation {
                         user_id: crate::protocol::UserId(user),
                         conversation_id: crate::protocol::ConversationId(conversation),
                         stored_name,
-                    });
+                    };
+                    visit(location, &of_conversation, name)?;
                 }
             }
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 fn conversation_folder(location: FileLocation) -> PathBuf {

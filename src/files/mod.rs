@@ -3,10 +3,12 @@
 //! The row of a file in the database is the truth. A content is complete on the disk before its row is committed, and is
 //! deleted after its row: a crash in between leaves a content without a row, which the next start deletes.
 
-use std::{io, path::Path, sync::Arc};
+use std::{collections::HashMap, io, path::Path, sync::Arc};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use tokio::io::AsyncReadExt;
+use uuid::Uuid;
 
 pub use self::{
     chart::{MAX_CHART_PICTURE_BYTES, is_chart},
@@ -70,6 +72,8 @@ struct Inner {
     settings: FileSettings,
     reader_queue: ReaderQueue,
     running_uploads: RunningUploads,
+    /// The reasons why files have no tables, by their stored names, until the server ends.
+    unreadable_tables: Mutex<HashMap<Uuid, String>>,
 }
 
 impl Files {
@@ -91,6 +95,7 @@ impl Files {
             settings: settings.files.clone(),
             reader_queue: ReaderQueue::new(&settings.files),
             running_uploads: RunningUploads::default(),
+            unreadable_tables: Mutex::default(),
         })))
     }
 

@@ -9,7 +9,8 @@ use crate::{clock, protocol::Timestamp, storage::Change};
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(3600);
 
 impl Files {
-    /// Deletes contents without a row, as a crash leaves them. Only for the start: an upload has no row before its end.
+    /// Deletes contents without a row and unfinished forms, as a crash leaves them. Only for the start: an upload has no row
+    /// before its end.
     pub async fn delete_orphans(&self) {
         let deleted = async {
             let known = self.0.storage.file_locations().await.map_err(io::Error::other)?;
@@ -21,6 +22,7 @@ impl Files {
                     count += 1;
                 }
             }
+            self.0.contents.delete_leftovers().await?;
             Ok::<_, io::Error>(count)
         };
         match deleted.await {

@@ -29,6 +29,9 @@ const JSON_ENDS: [&str; 3] = ["jsonl", "ndjson", "json"];
 /// The maximum length of a reason, in characters.
 const MAX_REASON_CHARS: usize = 200;
 
+/// The maximum number of files whose reasons are remembered.
+pub(super) const MAX_UNREADABLE_FILES: usize = 1000;
+
 /// The reason why a file has no database.
 #[derive(Debug, thiserror::Error)]
 pub enum TableFileError {
@@ -77,10 +80,18 @@ impl Files {
     pub async fn table_database(&self, file: &StoredFile) -> Result<PathBuf, TableFileError> {
         let format = table_format(&file.attachment).ok_or(TableFileError::NoTables)?;
         let path = self.0.contents.path(file.location, ContentForm::Tables);
-        if !tokio::fs::try_exists(&path).await? {
-            self.0.make_tables(file.location, format).await?;
+        if tokio::fs::try_exists(&path).await? {
+            return Ok(path);
         }
-        Ok(path)
+        let name = file.location.stored_name;
+        if let Some(reason) = self.0.unreadable_tables.lock().get(&name) {
+            return Err(TableFileError::Unreadable(reason.clone()));
+        }
+        let made = self.0.make_tables(file.location, format).await;
+        if let Err(TableFileError::Unreadable(reason)) = &made {
+            self.0.remember_unreadable(name, reason);
+        }
+        made.map(|()| path)
     }
 
     /// Places the content of a file at a path, if nothing is there yet. If the content may be a link, nobody may write to it
@@ -110,6 +121,15 @@ impl Files {
 }
 
 impl Inner {
+    /// Remembers why a file can't be read: its content never changes.
+    fn remember_unreadable(&self, name: Uuid, reason: &str) {
+        let mut unreadable = self.unreadable_tables.lock();
+        if unreadable.len() == MAX_UNREADABLE_FILES {
+            unreadable.clear();
+        }
+        unreadable.insert(name, reason.to_owned());
+    }
+
     async fn make_tables(&self, location: FileLocation, format: TableFormat) -> Result<(), TableFileError> {
         let arguments = [
             tables::SUBCOMMAND.to_owned(),

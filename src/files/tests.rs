@@ -118,6 +118,44 @@ async fn placing_a_content_again_changes_nothing() {
 }
 
 #[tokio::test]
+async fn unreadable_tables_are_read_once() {
+    let reason = reader::tables::REASON;
+    let script =
+        format!("echo once >> \"$(dirname \"$0\")/runs\"; echo \"{reason}it is no table\" >&2; exit 1");
+    let (folder, files) = open_files(&script, |_| {}).await;
+    let mut file = text_file();
+    file.attachment.media_type = "text/csv".into();
+    let _written = files.write_tool_file(file.clone(), b"a,b").await.unwrap();
+    for _ in 0..2 {
+        let found = files.table_database(&file).await;
+        assert_eq!(found.unwrap_err().to_string(), "it is no table");
+    }
+    assert_eq!(
+        std::fs::read_to_string(folder.path().join("runs")).unwrap(),
+        "once\n"
+    );
+}
+
+#[tokio::test]
+async fn leftover_forms_are_deleted() {
+    let (_folder, files) = open_files("exit 1", |_| {}).await;
+    let file = text_file();
+    let _written = files.write_tool_file(file.clone(), b"Hello").await.unwrap();
+    let original = files.0.contents.path(file.location, ContentForm::Original);
+    let stored_name = file.location.stored_name;
+    let with_suffix = |suffix: &str| original.with_file_name(format!("{stored_name}{suffix}"));
+    let kept = [".model", ".picture", ".tables2"];
+    let leftovers = [".tables", ".new-0198f6a0-0000-7000-8000-000000000000"];
+    for suffix in kept.iter().chain(&leftovers) {
+        std::fs::write(with_suffix(suffix), "x").unwrap();
+    }
+    files.0.contents.delete_leftovers().await.unwrap();
+    assert!(original.exists());
+    assert!(kept.iter().all(|suffix| with_suffix(suffix).exists()));
+    assert!(!leftovers.iter().any(|suffix| with_suffix(suffix).exists()));
+}
+
+#[tokio::test]
 async fn cut_upload_leaves_nothing() {
     let (_folder, files) = open_files("exec sleep 600", |_| {}).await;
     let upload = tokio::spawn(upload(files.clone(), "a.png", PNG));

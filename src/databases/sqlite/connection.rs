@@ -63,16 +63,14 @@ fn open_limited(
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = match source {
         Source::Database(path) => Connection::open_with_flags(path, flags)?,
-        Source::Tables(files) => Connection::open_with_flags(file_tables::first_path(files), flags)?,
+        Source::Tables(tables) => Connection::open_with_flags(file_tables::first_path(&tables.files), flags)?,
     };
     connection.busy_timeout(LOCK_TIMEOUT)?;
     // Sorting stays in memory, where it is limited, instead of filling a disk. Views of files are there too.
     connection.execute_batch("PRAGMA temp_store = MEMORY")?;
     let notes = match source {
-        Source::Tables(files) if !files.is_empty() => {
-            file_tables::create_views(&connection, files, limits.columns)?
-        }
-        _ => Vec::new(),
+        Source::Tables(tables) => file_tables::create_views(&connection, tables, limits.columns)?,
+        Source::Database(_) => Vec::new(),
     };
     connection.execute_batch(&format!(
         "PRAGMA query_only = ON; PRAGMA cache_size = -{CACHE_KIB}; \

@@ -23,6 +23,15 @@ pub struct TableFile {
     pub path: PathBuf,
 }
 
+/// The files whose tables are one database.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableFiles {
+    /// At most [`TableFile::MAX_COUNT`].
+    pub files: Vec<TableFile>,
+    /// What is said with each result about files whose tables are not there.
+    pub missing: Vec<String>,
+}
+
 impl TableFile {
     /// The number of files that SQLite opens at once: the main one and those that it can attach.
     pub const MAX_COUNT: usize = 10;
@@ -31,7 +40,7 @@ impl TableFile {
 /// A note about what was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableNote {
-    /// The table; `None` for a sheet that is no table.
+    /// The table; `None` for a sheet that is no table and for a file that was not read.
     table: Option<String>,
     pub text: String,
 }
@@ -53,12 +62,13 @@ pub fn first_path(files: &[TableFile]) -> &Path {
 /// Creates the views, whose first columns are shown. The first file is open already. Returns what was not read.
 pub fn create_views(
     connection: &Connection,
-    files: &[TableFile],
+    tables: &TableFiles,
     max_columns: usize,
 ) -> rusqlite::Result<Vec<TableNote>> {
-    let mut notes = Vec::new();
+    let missing = tables.missing.iter().cloned();
+    let mut notes: Vec<TableNote> = missing.map(|text| TableNote { table: None, text }).collect();
     let mut names = HashSet::new();
-    for (index, file) in files.iter().enumerate() {
+    for (index, file) in tables.files.iter().enumerate() {
         let schema = match index {
             0 => "main".to_owned(),
             _ => format!("file{index}"),

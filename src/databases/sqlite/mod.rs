@@ -16,8 +16,8 @@ use std::{path::PathBuf, sync::Arc};
 use async_trait::async_trait;
 use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
 
-pub use self::file_tables::TableFile;
 use self::file_tables::TableNote;
+pub use self::file_tables::{TableFile, TableFiles};
 use self::{
     connection::ConnectionPurpose,
     stop::{QueryGuard, StopSignal},
@@ -43,7 +43,7 @@ pub struct SqliteBackend {
 enum Source {
     Database(PathBuf),
     /// Files whose tables are shown as the tables of one database.
-    Tables(Vec<TableFile>),
+    Tables(TableFiles),
 }
 
 impl SqliteBackend {
@@ -55,11 +55,9 @@ impl SqliteBackend {
     }
 
     /// Returns the tables of several files as one database.
-    pub fn of_files(mut files: Vec<TableFile>, threads: Arc<Semaphore>) -> Self {
-        let older = files.len().saturating_sub(TableFile::MAX_COUNT);
-        files.drain(..older);
+    pub fn of_files(tables: TableFiles, threads: Arc<Semaphore>) -> Self {
         Self {
-            source: Arc::new(Source::Tables(files)),
+            source: Arc::new(Source::Tables(tables)),
             threads,
         }
     }

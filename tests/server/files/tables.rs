@@ -247,4 +247,35 @@ async fn a_file_that_cannot_be_queried_says_why() {
         output.contains("The tables of “broken.json” can’t be queried"),
         "{output}"
     );
+    // The other files can be queried, with the reason why this one can't.
+    let files = [
+        ("t.csv", csv("a\n1\n")),
+        ("broken.json", csv("{\"a\": 1}\n[not JSON")),
+    ];
+    let (output, _) = Question::new("SELECT a FROM t", &files)
+        .ask(&parlor, &upstream)
+        .await;
+    assert!(
+        output.contains("| 1 |") && output.contains("The tables of “broken.json” can’t be queried"),
+        "{output}"
+    );
+}
+
+#[tokio::test]
+async fn files_beyond_the_newest_ten_are_named() {
+    let (_folder, upstream, parlor) = start(unchanged).await;
+    let names: Vec<String> = (0..12).map(|index| format!("t{index}.csv")).collect();
+    let files: Vec<_> = names.iter().map(|name| (name.as_str(), csv("a\n1\n"))).collect();
+    let (older, newer) = files.split_at(6);
+    let (_, conversation) = Question::new("SELECT 1", older).ask(&parlor, &upstream).await;
+    let question = Question {
+        conversation: Some(conversation),
+        ..Question::new("SELECT count(*) AS n FROM t11", newer)
+    };
+    let (output, _) = question.ask(&parlor, &upstream).await;
+    assert!(
+        output.contains("| 1 |")
+            && output.contains("Only the 10 newest files can be queried here, without t0.csv, t1.csv."),
+        "{output}"
+    );
 }
