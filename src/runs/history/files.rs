@@ -4,14 +4,15 @@
 use std::io;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use bytes::Bytes;
 
 use super::ModelConversation;
 use crate::{
     control::escape_metadata,
     files::{self, Files, PDF},
     model::{ModelFile, ModelMessage, tokens::BYTES_PER_TOKEN},
-    protocol::{FileProblem, ModelCapabilities, UserId},
-    storage::Storage,
+    protocol::{FileProblem, ModelCapabilities, UserId, attachment::PLOTLY_CHART},
+    storage::{Storage, StoredFile},
 };
 
 /// The cost of an image in tokens, and of a PDF file besides its size.
@@ -39,6 +40,8 @@ enum FileMessage {
     Message(ModelMessage),
     /// The text of a file, or the reason why it is not sent: a part of the message before it.
     Text(String),
+    /// There is nothing to send yet.
+    Nothing,
 }
 
 /// The form in which a file is sent.
@@ -67,6 +70,7 @@ impl FileLoader<'_> {
             match entry {
                 FileMessage::Message(message) => loaded.push(message),
                 FileMessage::Text(text) => append_to_message(&mut loaded, &text),
+                FileMessage::Nothing => {}
             }
         }
         loaded
@@ -95,10 +99,12 @@ impl FileLoader<'_> {
                         escape_metadata(&text)
                     )));
                 }
-                FileForm::Image => match self.files.read_prepared_image(stored.location).await? {
+                FileForm::Image => match self.read_image(&stored).await? {
                     Some(data) if data.len() > self.files.settings().model_bytes => return Ok(note(NO_ROOM)),
                     Some(data) if data.len() > *left => return Ok(note(NO_ROOM_YET)),
                     Some(data) => data,
+                    // No page has drawn it.
+                    None if files::is_chart(&stored.attachment) => return Ok(FileMessage::Nothing),
                     None => return Ok(note("the image can't be read")),
                 },
                 FileForm::Pdf => {
@@ -108,10 +114,10 @@ impl FileLoader<'_> {
                 FileForm::Note(why) => return Ok(note(why)),
             };
             *left = left.saturating_sub(data.len());
-            let media_type = match file.is_image() {
-                true if data.starts_with(b"\x89PNG") => "image/png",
-                true => "image/jpeg",
-                false => PDF,
+            let media_type = match &data[..] {
+                data if data.starts_with(b"\x89PNG") => "image/png",
+                _ if file.is_image() => "image/jpeg",
+                _ => PDF,
             };
             Ok(FileMessage::Message(ModelMessage::File(ModelFile {
                 media_type: media_type.into(),
@@ -124,6 +130,14 @@ impl FileLoader<'_> {
             tracing::error!(%error, id = %file.id, "a file can't be read");
             note("it can't be read just now")
         })
+    }
+
+    /// Reads an image in its form for models, or the picture of a chart.
+    async fn read_image(&self, file: &StoredFile) -> io::Result<Option<Bytes>> {
+        match files::is_chart(&file.attachment) {
+            true => self.files.read_chart_picture(file).await,
+            false => self.files.read_prepared_image(file.location).await,
+        }
     }
 
     /// Estimates the tokens of the files in a conversation, none of which has been read.
@@ -157,7 +171,7 @@ impl FileLoader<'_> {
     /// Returns the form in which a file is sent if there is room for so many bytes. The size of an image is known once
     /// it is read.
     fn form(&self, file: &ModelFile, left: usize) -> FileForm {
-        if file.is_image() {
+        if file.is_image() || file.media_type == PLOTLY_CHART {
             return match self.capabilities.image_input {
                 Some(false) => FileForm::Note("you do not see images"),
                 _ => FileForm::Image,

@@ -11,7 +11,8 @@ use upstream::{Script, Upstream};
 use super::conversations::{ask, output, start_in};
 use crate::{
     files::png,
-    support::{Parlor, TEST_TIMEOUT, parlor_answering, string_field},
+    sharing::Share,
+    support::{Parlor, TEST_TIMEOUT, last_model_call, parlor_answering, string_field},
 };
 
 const CHART: &str =
@@ -161,4 +162,42 @@ async fn picture_is_stored_once_and_goes_with_its_chart() {
         }
     };
     timeout(TEST_TIMEOUT, gone).await.expect("its files are deleted");
+}
+
+#[tokio::test]
+async fn drawn_chart_is_shown_to_the_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let parlor = start_in(folder.path(), &upstream, |_| {}).await;
+    let (conversation, id) = draw(&parlor, &upstream).await;
+    let sees_picture = async || {
+        parlor.turn(Some(&conversation), "And now?").await;
+        last_model_call(&upstream)["messages"]
+            .to_string()
+            .contains("data:image/png;base64,")
+    };
+    assert!(!sees_picture().await, "no page has drawn it yet");
+    assert_eq!(post_picture(&parlor, &id, png(8, 8)).await, 204);
+    assert!(sees_picture().await);
+}
+
+#[tokio::test]
+async fn readers_of_a_share_see_the_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let parlor = start_in(folder.path(), &upstream, |_| {}).await;
+    let (conversation, id) = draw(&parlor, &upstream).await;
+    assert_eq!(post_picture(&parlor, &id, png(16, 9)).await, 204);
+    let share = Share::create(&parlor, &conversation, None, false).await;
+    let reader = reqwest::Client::new();
+    let url = format!("{}{}/files/{id}/picture", parlor.url, share.path);
+    let shared = reader.get(&url).send().await.unwrap();
+    assert_eq!(header(&shared, "content-type"), "image/png");
+    let decoded = image::load_from_memory(&shared.bytes().await.unwrap()).unwrap();
+    assert_eq!((decoded.width(), decoded.height()), (16, 9));
+    // Only its owner may draw it.
+    let drawn = reader.post(&url).body(png(8, 8)).send().await.unwrap();
+    assert_eq!(drawn.status(), 405);
+    share.end(&parlor).await;
+    assert_eq!(reader.get(&url).send().await.unwrap().status(), 404);
 }

@@ -17,15 +17,15 @@ use tokio::time::{Instant, timeout_at};
 use crate::support::{Parlor, TEST_TIMEOUT, read_json, string_field};
 
 /// A share that was made.
-struct Share {
+pub struct Share {
     id: String,
     /// `/shared/…`
-    path: String,
+    pub path: String,
 }
 
 impl Share {
     /// Shares a conversation by a link, or with people by name.
-    async fn create(parlor: &Parlor, conversation: &str, readers: Option<&[&str]>, is_live: bool) -> Self {
+    pub async fn create(parlor: &Parlor, conversation: &str, readers: Option<&[&str]>, is_live: bool) -> Self {
         let request = json!({ "conversation_id": conversation, "readers": readers, "is_live": is_live });
         let response = parlor.post("/rpc/create_share", &request).send().await.unwrap();
         assert_eq!(response.status(), 200);
@@ -40,7 +40,7 @@ impl Share {
         self.path.strip_prefix("/shared/").expect("the path of a share")
     }
 
-    async fn end(&self, parlor: &Parlor) {
+    pub async fn end(&self, parlor: &Parlor) {
         let request = json!({ "share_id": self.id });
         let ended = parlor.post("/rpc/end_share", &request).send().await.unwrap();
         assert_eq!(ended.status(), 200);
