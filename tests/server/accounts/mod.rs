@@ -4,6 +4,7 @@ mod access;
 mod audit;
 mod cut_calls;
 mod deletion;
+mod earlier_version;
 mod entry;
 mod limits;
 mod oidc;

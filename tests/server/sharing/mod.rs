@@ -25,7 +25,12 @@ pub struct Share {
 
 impl Share {
     /// Shares a conversation by a link, or with people by name.
-    pub async fn create(parlor: &Parlor, conversation: &str, readers: Option<&[&str]>, is_live: bool) -> Self {
+    pub async fn create(
+        parlor: &Parlor,
+        conversation: &str,
+        readers: Option<&[&str]>,
+        is_live: bool,
+    ) -> Self {
         let request = json!({ "conversation_id": conversation, "readers": readers, "is_live": is_live });
         let response = parlor.post("/rpc/create_share", &request).send().await.unwrap();
         assert_eq!(response.status(), 200);

@@ -1,0 +1,79 @@
+//! The data of the last version without accounts, which become those of the first account.
+
+use serde_json::Value;
+use sqlx::{ConnectOptions, Connection, Executor, sqlite::SqliteConnectOptions};
+use upstream::Upstream;
+
+use super::{Browser, PASSWORD};
+use crate::support::{Parlor, last_model_call};
+
+const DATABASE: &str = include_str!("../../fixtures/releases/without-accounts.sql");
+
+/// The token of the API in these data.
+const TOKEN: &str = "53315";
+
+/// Returns the titles in a list of conversations.
+fn titles(list: &Value) -> Vec<&str> {
+    let conversations = list["conversations"].as_array().unwrap();
+    conversations
+        .iter()
+        .map(|one| one["title"].as_str().unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn data_of_the_version_before_accounts_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = SqliteConnectOptions::new()
+        .filename(folder.path().join("parlor.db"))
+        .create_if_missing(true);
+    let mut connection = database.connect().await.unwrap();
+    connection.execute(sqlx::raw_sql(DATABASE)).await.unwrap();
+    connection.close().await.unwrap();
+
+    let upstream = Upstream::start().await;
+    let mut parlor = Parlor::start_with(folder.path(), &upstream, super::with_passwords).await;
+    let mut ann = Browser::new(&parlor);
+    let token = parlor.setup_token.clone().unwrap();
+    let fields = [
+        ("token", token.as_str()),
+        ("name", "ann"),
+        ("password", PASSWORD),
+        ("again", PASSWORD),
+        ("keep", "yes"),
+    ];
+    assert_eq!(ann.submit("/setup", &fields).await.status(), 303);
+    let stranger = parlor.client.clone();
+    parlor.client = ann.signed_in_client();
+
+    let (status, list) = parlor.get_json("/api/conversations").await;
+    assert_eq!(
+        (status, titles(&list)),
+        (200, vec!["A title of my own", "Remember that I like tea"])
+    );
+    let conversation = list["conversations"][1]["conversation_id"].as_str().unwrap();
+    let transcript = parlor.transcript(conversation).await.to_string();
+    for kept in [
+        "I will remember it.",
+        "The user likes tea.",
+        "Show the longest rivers",
+        "Rivers",
+    ] {
+        assert!(transcript.contains(kept), "{kept}: {transcript}");
+    }
+    let (_, personal) = parlor.get_json("/rpc/personal").await;
+    assert_eq!(personal["instructions"], "Answer in short sentences.");
+    assert_eq!(personal["memories"][0]["text"], "The user likes tea.");
+    // A program goes on with its token, and nobody else gets in.
+    let program = stranger.get(format!("{}/api/conversations", parlor.url));
+    let without = program.try_clone().unwrap().send().await.unwrap();
+    assert_eq!(without.status(), 401);
+    assert_eq!(program.bearer_auth(TOKEN).send().await.unwrap().status(), 200);
+    // The conversation goes on, with all of its history.
+    parlor.turn(Some(conversation), "And now?").await;
+    let sent = last_model_call(&upstream).to_string();
+    assert!(
+        sent.contains("Remember that I like tea") && sent.contains("Show the longest rivers"),
+        "{sent}"
+    );
+}
