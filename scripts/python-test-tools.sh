@@ -8,7 +8,9 @@ test_python=target/test-python
 if ! cmp -s scripts/test-python.txt "$test_python/installed.txt"; then
     python3 -m venv "$test_python" || { apt_install "Python's venv" python3-venv && python3 -m venv "$test_python"; } ||
         give_up "Python's venv is missing, for the tests of Python: install your system's package$how_else"
-    "$test_python/bin/pip" install --quiet --disable-pip-version-check --requirement scripts/test-python.txt ||
+    # nbformat checks notebooks. Sessions have to work without it, so it lies where they do not find it.
+    { "$test_python/bin/pip" install --quiet --disable-pip-version-check --requirement scripts/test-python.txt &&
+        "$test_python/bin/pip" install --quiet --disable-pip-version-check --target "$test_python/nbformat" 'nbformat>=5'; } ||
         give_up "the packages for the tests of Python could not be installed: pip says why above"
     cp scripts/test-python.txt "$test_python/installed.txt"
 fi

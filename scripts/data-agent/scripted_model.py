@@ -33,7 +33,7 @@ def electricity(results):
 
 
 def wettest(results):
-    (month, rain, days), *_ = rows(results[-1])
+    (month, rain, days), *_ = rows(results[2])
     return f"**Month {month}**: {rain} mm a year on average, on {days} days."
 
 
@@ -85,14 +85,25 @@ QUERIES = {
         wettest,
     ),
 }
-# With Python, the second question has a plot.
-FRAME = {"df_name": "generation"}
-PLOT = {
-    "code": "import matplotlib.pyplot as plt\n"
-    "table = generation.pivot(index='year', columns='source', values='generation')\n"
-    "table.T.plot.bar(rot=0, title='Net generation in Iowa, thousand MWh')\n"
-    "plt.show()",
-    "show": ["table"],
+# With Python, two questions have a chart: a picture, and one that shows its values under the pointer.
+CHARTS = {
+    "electricity": (
+        "generation",
+        {
+            "code": "import matplotlib.pyplot as plt\n"
+            "table = generation.pivot(index='year', columns='source', values='generation')\n"
+            "table.T.plot.bar(rot=0, title='Net generation in Iowa, thousand MWh')\n"
+            "plt.show()",
+            "show": ["table"],
+        },
+    ),
+    "wettest": (
+        "rain",
+        {
+            "code": "import plotly.express as px\n"
+            "px.bar(rain.sort_values('month'), x='month', y='rain_mm', hover_data='days', title='Rain in a month, mm')"
+        },
+    ),
 }
 HELP = "This is a script and no model: it knows the three questions that the page Data suggests. Connect a model to ask anything."
 
@@ -107,9 +118,10 @@ def next_step(messages, tools):
     results = [text(message) for message in messages[asked:] if message["role"] == "tool"]
     for word, (calls, answer) in QUERIES.items():
         if word in question:
-            if word == "electricity" and "jupyter_notebook" in tools:
+            if word in CHARTS and "jupyter_notebook" in tools:
                 *before, (name, query) = calls
-                calls = [*before, (name, {**query, **FRAME}), ("jupyter_notebook", PLOT)]
+                frame, chart = CHARTS[word]
+                calls = [*before, (name, {**query, "df_name": frame}), ("jupyter_notebook", chart)]
             if len(results) < len(calls):
                 return calls[len(results)]
             try:

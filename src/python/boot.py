@@ -1,9 +1,11 @@
 # Starts a kernel with its limits: `python -c … SOCKETS WORK LIMITS`, with the folders of its sockets and of its files. It is the first code of a session's process.
 import ctypes
+import importlib.util
 import json
 import os
 import resource
 import sys
+import types
 
 # It ends with the process that started it (PR_SET_PDEATHSIG, SIGKILL).
 ctypes.CDLL(None).prctl(1, 9)
@@ -28,6 +30,11 @@ resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 # Modules are found in the working folder too, but last: a file of the conversation never takes the place of an installed one.
 sys.path = [path for path in sys.path if path] + [""]
+
+# Plotly refuses to hand a chart to the kernel without nbformat, of which it uses the version only.
+if importlib.util.find_spec("nbformat") is None:
+    sys.modules["nbformat"] = types.ModuleType("nbformat")
+    sys.modules["nbformat"].__version__ = "5.0"
 
 ports = {name + "_port": number + 1 for number, name in enumerate(["shell", "iopub", "stdin", "control", "hb"])}
 connection = os.path.join(folder, "kernel.json")

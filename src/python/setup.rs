@@ -9,14 +9,12 @@ use std::{
 use tokio::{fs, process::Command};
 
 /// The packages of the environment.
-const PACKAGES: [&str; 8] = [
+const PACKAGES: [&str; 7] = [
     "ipykernel",
     "pandas",
     "numpy",
     "matplotlib",
     "plotly",
-    // Plotly shows no chart without it.
-    "nbformat",
     "pyarrow",
     "openpyxl",
 ];

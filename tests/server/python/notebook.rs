@@ -10,19 +10,18 @@ use super::{
 };
 use crate::support::string_field;
 
-/// The check of a notebook by Jupyter's own schema, where the package is installed.
-const VALIDATE: &str = "import sys
-try:
-    import nbformat
-except ImportError:
-    sys.exit()
+/// The check of a notebook by Jupyter's own schema.
+const VALIDATE: &str = "import nbformat, sys
 nbformat.validate(nbformat.read(sys.argv[1], as_version=nbformat.NO_CONVERT))";
 
 fn validate(notebook: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.ipynb");
     std::fs::write(&path, notebook).unwrap();
-    let checked = std::process::Command::new(super::interpreter())
+    let interpreter = super::interpreter();
+    let environment = interpreter.parent().and_then(std::path::Path::parent).unwrap();
+    let checked = std::process::Command::new(&interpreter)
+        .env("PYTHONPATH", environment.join("nbformat"))
         .args(["-c", VALIDATE])
         .arg(&path)
         .output()
