@@ -4,8 +4,17 @@
 use std::{collections::HashSet, fmt::Display, sync::LazyLock};
 
 use parking_lot::Mutex;
+use uuid::Uuid;
 
 use super::StorageError;
+
+/// The name of a row that can't be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{table}, id {id}")]
+pub struct DamagedRow {
+    pub table: &'static str,
+    pub id: Uuid,
+}
 
 /// The limit of damaged rows named in the log. More of them mean a failing disk, and further names do not
 /// help.

@@ -2,6 +2,8 @@
 
 use sqlx::migrate::MigrateError;
 
+use super::damage::DamagedRow;
+
 /// A failure of storage: the disk, the file or the database. Not caused by the request.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
@@ -41,6 +43,8 @@ pub enum StorageError {
     InvalidJson(#[from] serde_json::Error),
     #[error("a stored id can't be read: {0}")]
     InvalidId(#[from] uuid::Error),
+    #[error("a stored row can't be read: {0}")]
+    DamagedRow(#[from] DamagedRow),
     #[error(
         "this build contains SQLite {0}, which can lose commits (see https://sqlite.org/wal.html, the \
          “WAL-reset bug”); 3.51.3 is the first version without that bug"
@@ -69,8 +73,17 @@ impl StorageError {
             self,
             Self::InvalidJson(_)
                 | Self::InvalidId(_)
+                | Self::DamagedRow(_)
                 | Self::Database(sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_))
         )
+    }
+
+    /// Returns the name of the damaged row, if it is known.
+    pub fn damaged_row(&self) -> Option<DamagedRow> {
+        match self {
+            Self::DamagedRow(row) => Some(*row),
+            _ => None,
+        }
     }
 
     /// Returns the kind of failure.

@@ -3,7 +3,7 @@
 use sqlx::SqliteConnection;
 
 use super::{
-    super::{daily_usage::count_usage, id, messages},
+    super::{daily_usage::count_usage, id, messages, queries::lost_conversation},
     Batch, ChangeError, EMPTY_EVENTS,
     deletion::require_shown,
     erase_event,
@@ -170,11 +170,15 @@ impl Batch {
         conversation_id: ConversationId,
     ) -> Result<Outcome, ChangeError> {
         let (user, conversation) = (user_id.to_string(), conversation_id.to_string());
-        let known = sqlx::query("SELECT 1 FROM conversations WHERE user_id = ? AND id = ?")
-            .bind(&user)
-            .bind(&conversation)
-            .fetch_optional(&mut *connection)
-            .await?;
+        // With an unreadable owner it is deleted by the owner of its messages.
+        let known = sqlx::query(concat!(
+            "SELECT id FROM conversations WHERE user_id = ?1 AND id = ?2 UNION ALL ",
+            lost_conversation!()
+        ))
+        .bind(&user)
+        .bind(&conversation)
+        .fetch_optional(&mut *connection)
+        .await?;
         if known.is_none() {
             // Deleted already, perhaps by an earlier copy of the same request. The event of the deletion
             // stays in the log for clients that have not received it.
@@ -203,8 +207,7 @@ impl Batch {
                 .execute(&mut *connection)
                 .await?;
         }
-        sqlx::query("DELETE FROM conversations WHERE user_id = ? AND id = ?")
-            .bind(&user)
+        sqlx::query("DELETE FROM conversations WHERE id = ?")
             .bind(&conversation)
             .execute(&mut *connection)
             .await?;

@@ -2,7 +2,7 @@
 
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 
-use super::{super::queries, Batch};
+use super::{super::log_page, Batch};
 use crate::{
     protocol::{ConversationId, Event, EventBody, MessageId, Position, UserId},
     storage::{LoggedEvent, StorageError},
@@ -21,7 +21,7 @@ impl Batch {
     ) -> Result<Position, StorageError> {
         Ok(match self.last_positions.get(&user_id) {
             Some(head) => *head,
-            None => queries::last_log_position(connection, user_id).await?,
+            None => log_page::last_log_position(connection, user_id).await?,
         })
     }
 

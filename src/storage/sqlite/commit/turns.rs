@@ -15,7 +15,7 @@ use crate::{
         Timestamp, UserId,
         intent::{Regenerate, SendMessage, StartedRun, title_of},
     },
-    storage::{ChangeRejection, RunKey, RunStart},
+    storage::{ChangeRejection, RunKey, RunStart, damage::skip_damaged},
 };
 
 impl Batch {
@@ -49,9 +49,14 @@ impl Batch {
         .fetch_optional(&mut *connection)
         .await?;
         let (parent_id, chosen) = match conversation {
-            Some(row) if optional_id(&row, "user_id")? != Some(user_id) => Err(ChangeRejection::NotFound)?,
             Some(row) => {
                 let key = (user_id, *conversation_id);
+                if skip_damaged("conversations", conversation_id, optional_id(&row, "user_id"))?.flatten()
+                    != Some(user_id)
+                {
+                    queries::require_owner(&mut *connection, key).await?;
+                    Err(ChangeRejection::NotFound)?;
+                }
                 // The id of the last message may be damaged.
                 let leaf = match row.try_get("has_leaf")? {
                     true => messages::active_leaf(&mut *connection, key, &row).await?,
@@ -273,7 +278,7 @@ pub(super) const START_RUN: &str = "INSERT INTO messages (id, user_id, conversat
      UPDATE conversations SET active_leaf = ?3, updated_at = ?4, activity = ?5, unseen = 0, model = ?9 \
          WHERE user_id = ?1 AND id = ?2; \
      INSERT INTO daily_usage (user_id, day, runs) VALUES (?1, ?4 / 86400000, 1) \
-         ON CONFLICT (user_id, day) DO UPDATE SET runs = runs + 1";
+         ON CONFLICT (user_id, day) DO UPDATE SET runs = coalesce(runs, 0) + 1";
 
 /// Stores the tools that the first model call must use, in this run and in every other one that answers the
 /// same message.
