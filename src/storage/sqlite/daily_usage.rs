@@ -11,21 +11,24 @@ use crate::{
     },
 };
 
+// A damaged number counts as 0: it stops no run.
+
 /// Takes the sums of an answer as counted.
 macro_rules! skip_usage {
     () => {
-        "UPDATE runs SET counted_input = max(counted_input, ?3), counted_output = max(counted_output, ?4), \
-             counted_cost = max(counted_cost, ?5) WHERE user_id = ?1 AND id = ?2"
+        "UPDATE runs SET counted_input = max(coalesce(counted_input, 0), ?3), counted_output = max(coalesce(counted_output, 0), ?4), \
+             counted_cost = max(coalesce(counted_cost, 0), ?5) WHERE user_id = ?1 AND id = ?2"
     };
 }
 
 /// Adds what is new in the sums of an answer to the usage of a day.
 pub(super) const COUNT_USAGE: &str = concat!(
     "INSERT INTO daily_usage (user_id, day, input_tokens, output_tokens, cost) \
-         SELECT ?1, ?6, max(0, ?3 - counted_input), max(0, ?4 - counted_output), max(0, ?5 - counted_cost) \
+         SELECT ?1, ?6, max(0, ?3 - coalesce(counted_input, 0)), max(0, ?4 - coalesce(counted_output, 0)), \
+             max(0, ?5 - coalesce(counted_cost, 0)) \
          FROM runs WHERE user_id = ?1 AND id = ?2 \
-         ON CONFLICT (user_id, day) DO UPDATE SET input_tokens = input_tokens + excluded.input_tokens, \
-             output_tokens = output_tokens + excluded.output_tokens, cost = cost + excluded.cost; ",
+         ON CONFLICT (user_id, day) DO UPDATE SET input_tokens = coalesce(input_tokens, 0) + excluded.input_tokens, \
+             output_tokens = coalesce(output_tokens, 0) + excluded.output_tokens, cost = coalesce(cost, 0) + excluded.cost; ",
     skip_usage!()
 );
 
@@ -81,8 +84,8 @@ pub(super) async fn add_usage(
     sqlx::query(
         "INSERT INTO daily_usage (user_id, day, input_tokens, output_tokens, cost) \
          SELECT id, ?5, ?2, ?3, ?4 FROM users WHERE id = ?1 \
-         ON CONFLICT (user_id, day) DO UPDATE SET input_tokens = input_tokens + excluded.input_tokens, \
-             output_tokens = output_tokens + excluded.output_tokens, cost = cost + excluded.cost",
+         ON CONFLICT (user_id, day) DO UPDATE SET input_tokens = coalesce(input_tokens, 0) + excluded.input_tokens, \
+             output_tokens = coalesce(output_tokens, 0) + excluded.output_tokens, cost = coalesce(cost, 0) + excluded.cost",
     )
     .bind(user_id.to_string())
     .bind(sums[0])

@@ -58,7 +58,8 @@ pub(super) async fn stored_bytes(
     user_id: UserId,
 ) -> Result<u64, StorageError> {
     let sum: i64 = sqlx::query_scalar(
-        "SELECT COALESCE(SUM(bytes), 0) FROM (SELECT MAX(bytes) AS bytes FROM files WHERE user_id = ? GROUP BY stored_name)",
+        "SELECT COALESCE(SUM(bytes), 0) FROM (SELECT MAX(bytes) AS bytes FROM files WHERE user_id = ? AND typeof(bytes) = 'integer' \
+             GROUP BY stored_name)",
     )
     .bind(user_id.to_string())
     .fetch_one(connection)

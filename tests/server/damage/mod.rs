@@ -1,6 +1,7 @@
 //! Any JSON as a tool's arguments, and unreadable rows: damage affects only the damaged item.
 
 mod streams;
+mod tables;
 
 use parlor::tools::ToolRegistry;
 use serde_json::{Value, json};
