@@ -195,12 +195,19 @@ impl Batch {
             Some(run) => skip_damaged("runs", "of a deleted conversation", id(run, "id"))?,
             None => None,
         };
+        sqlx::query(
+            "DELETE FROM events WHERE +user_id = ? AND conversation_id = ? AND typeof(position) <> 'integer'",
+        )
+        .bind(&user)
+        .bind(&conversation)
+        .execute(&mut *connection)
+        .await?;
         // The log keeps the positions and no content. The events go before the runs, which lead to them.
         for of_conversation in [
             "message_id IN (SELECT id FROM runs WHERE user_id = ?1 AND conversation_id = ?2)",
             "message_id IS NULL AND conversation_id = ?2",
         ] {
-            let empty = format!("{EMPTY_EVENTS} WHERE +user_id = ?1 AND {of_conversation}");
+            let empty = format!("{EMPTY_EVENTS} AND +user_id = ?1 AND {of_conversation}");
             sqlx::query(sqlx::AssertSqlSafe(empty))
                 .bind(&user)
                 .bind(&conversation)

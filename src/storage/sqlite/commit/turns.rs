@@ -3,7 +3,7 @@
 use sqlx::{Row, SqliteConnection};
 
 use super::{
-    super::{branch, files, messages, optional_id, optional_text, queries},
+    super::{branch, daily_usage::add_to_day, files, messages, optional_id, optional_text, queries},
     Batch, ChangeError,
     deletion::require_shown,
     page_context::{copy_page_context, insert_page_context},
@@ -272,13 +272,15 @@ impl Batch {
 
 /// Starts a run, perhaps with another model: its message becomes the shown one, and its conversation moves to
 /// the top of the list. It counts in the usage of its day.
-pub(super) const START_RUN: &str = "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
+pub(super) const START_RUN: &str = concat!(
+    "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
          VALUES (?3, ?1, ?2, ?6, ?5, ?4, ?7); \
      INSERT INTO runs (id, user_id, conversation_id, status, first_position) VALUES (?3, ?1, ?2, 'running', ?8); \
      UPDATE conversations SET active_leaf = ?3, updated_at = ?4, activity = ?5, unseen = 0, model = ?9 \
          WHERE user_id = ?1 AND id = ?2; \
-     INSERT INTO daily_usage (user_id, day, runs) VALUES (?1, ?4 / 86400000, 1) \
-         ON CONFLICT (user_id, day) DO UPDATE SET runs = coalesce(runs, 0) + 1";
+     INSERT INTO daily_usage (user_id, day, runs) VALUES (?1, ?4 / 86400000, 1) ",
+    add_to_day!()
+);
 
 /// Stores the tools that the first model call must use, in this run and in every other one that answers the
 /// same message.

@@ -106,7 +106,7 @@ async fn fill_tables(folder: &Path) -> Ids {
 /// Opens a copy of a filled storage, as a start of the server does.
 async fn open_copy(original: &Path, ids: &Ids) -> Filled {
     let folder = tempfile::tempdir().unwrap();
-    let file = crate::storage::sqlite::DATABASE_FILE_NAME;
+    let file = DATABASE_FILE_NAME;
     std::fs::copy(original.join(file), folder.path().join(file)).unwrap();
     Filled {
         storage: SqliteStorage::open(folder.path()).await.unwrap(),
@@ -178,13 +178,13 @@ fn damaged_values(data_type: &str) -> &'static [&'static str] {
 async fn every_table_has_an_entry() {
     let (_folder, storage) = open_storage().await;
     let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '_sqlx_%'";
-    let tables: BTreeSet<String> = rows(&storage, sql.into())
+    let stored: BTreeSet<String> = rows(&storage, sql.into())
         .await
         .iter()
         .map(|row| row.get("name"))
         .collect();
     let listed: BTreeSet<String> = tables().into_iter().map(|(table, _)| table).collect();
-    assert_eq!(listed, tables);
+    assert_eq!(listed, stored);
 }
 
 #[tokio::test]
