@@ -43,6 +43,25 @@ pub fn skip_damaged<T>(
     }
 }
 
+/// Returns what was read from a row that a request names. Damage of the row is logged once and becomes an error with its name.
+///
+/// # Errors
+///
+/// If the row is damaged, or reading failed for another reason.
+pub fn name_damaged<T>(
+    table: &'static str,
+    id: Uuid,
+    read: Result<T, StorageError>,
+) -> Result<T, StorageError> {
+    read.map_err(|error| match error.is_row_damage() {
+        true => {
+            log_damaged_row(table, id, &error);
+            DamagedRow { table, id }.into()
+        }
+        false => error,
+    })
+}
+
 /// Logs a damaged row, unless it was logged before.
 pub fn log_damaged_row(table: &'static str, id: impl Display, error: &dyn Display) {
     let id = id.to_string();

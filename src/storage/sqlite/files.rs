@@ -7,7 +7,10 @@ use uuid::Uuid;
 use super::{id, read_undamaged_rows, text};
 use crate::{
     protocol::{Attachment, AttachmentId, FileProblem, MessageId, UserId},
-    storage::{AttachmentRow, FileLocation, StorageError, StoredFile, damage::skip_damaged},
+    storage::{
+        AttachmentRow, FileLocation, StorageError, StoredFile,
+        damage::{name_damaged, skip_damaged},
+    },
 };
 
 /// The columns of a file.
@@ -35,7 +38,8 @@ pub(super) async fn file(
         .bind(id.to_string())
         .fetch_optional(connection)
         .await?;
-    row.as_ref().map(read_file).transpose()
+    let read = |row: &SqliteRow| name_damaged("files", id.0, read_file(row));
+    row.as_ref().map(read).transpose()
 }
 
 /// Returns the files of a message of the user, sent or queued, in their order. Damaged rows are left out.
