@@ -147,7 +147,7 @@ pub(super) async fn check_changes(filled: &Filled, damage: &str, (table, row): (
         .await,
         "{damage}"
     );
-    if table == "users" || table == "accounts" {
+    if table == "users" || (table == "accounts" && is_key) {
         return;
     }
     let administrator = Actor {
