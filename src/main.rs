@@ -125,11 +125,24 @@ fn main() -> ExitCode {
         Command::ReadDocument(arguments) => parlor::files::read_document(arguments),
         Command::ReadTables(arguments) => parlor::files::read_tables(arguments),
         Command::RunPython => parlor::python::run_helper(),
-        Command::WithLog(command) => run_with_log(command),
+        Command::WithLog(command) => run_on_runtime(command),
     }
 }
 
-#[tokio::main]
+fn run_on_runtime(command: CommandWithLog) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .on_thread_start(parlor::http::fill_date_cache)
+        .build();
+    match runtime {
+        Ok(runtime) => runtime.block_on(run_with_log(command)),
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "Parlor can't start: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 async fn run_with_log(command: CommandWithLog) -> ExitCode {
     let filter = std::env::var("PARLOR_LOG").unwrap_or_default();
     let filter = if filter.trim().is_empty() {

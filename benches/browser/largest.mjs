@@ -1,6 +1,6 @@
 // The load time of a conversation whose answer has the maximum length: from the navigation until the page is hydrated. As plain text,
-// and as formats that are expensive to render. None may take many times as long as plain text.
-import { open, parlor, quick, script } from './support.mjs';
+// and as formats that are expensive to render. Each has the same limit.
+import { flag, open, parlor, quick, script } from './support.mjs';
 
 const LENGTH = 8 * 1024 * 1024 - 1024;
 const CHUNK = 500_000;
@@ -24,15 +24,12 @@ const SHAPES = {
 };
 const BEGINNINGS = { 'one code block': '```\n', 'cells with line breaks': '| a | b |\n|---|---|\n' };
 const SHORT_SHAPES = ['one paragraph', 'formulas of 1,000 letters'];
-/** The limits: the budget, and the time relative to that of plain text, if the machine is slow. */
-const MAX_MS = 3000;
-const MAX_RATIO = 12;
+/** The limit for each page, in milliseconds. */
+const MAX_MS = Number(flag('largest-ms') ?? 3000);
 
 export async function largest(browser, faults) {
   const shapes = Object.entries(SHAPES).filter(([name]) => !quick || SHORT_SHAPES.includes(name));
   const figures = [];
-  /** The time of plain text, which is the first. */
-  let plain;
   for (const [index, [name, piece]] of shapes.entries()) {
     const begins = BEGINNINGS[name] ?? '';
     const text = (begins + piece.repeat(Math.ceil(LENGTH / piece.length))).slice(0, LENGTH);
@@ -54,11 +51,9 @@ export async function largest(browser, faults) {
       continue;
     }
     const time = performance.now() - started;
-    if (index === 0) plain = time;
     figures.push([`page of an answer of 8 MiB, ${name}: ready`, time, 'ms']);
     await page.close();
-    const limit = Math.max(MAX_MS, MAX_RATIO * (plain ?? 0));
-    if (time > limit) faults.push(`the page of an answer of 8 MiB, ${name}, is ready after ${Math.round(time)} ms; the limit is ${Math.round(limit)} ms`);
+    if (time > MAX_MS) faults.push(`the page of an answer of 8 MiB, ${name}, is ready after ${Math.round(time)} ms; the limit is ${MAX_MS} ms`);
   }
   return figures;
 }

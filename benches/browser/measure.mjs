@@ -1,6 +1,6 @@
 // Measurements from the user's side, in a real Chromium.
 //
-//   node measure.mjs <Parlor's URL> <the scripted model server's URL> <usual|largest> [--quick]
+//   node measure.mjs <Parlor's URL> <the scripted model server's URL> <usual|largest> [--quick] [--largest-ms=<the limit of `largest`>]
 //
 // Prints one JSON object. Playwright comes from end2end/, as for the end-to-end tests.
 import { growing } from './growing.mjs';

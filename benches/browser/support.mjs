@@ -4,6 +4,8 @@ import { packagedChromium } from '../../end2end/support/chromium.mjs';
 
 export const [parlor, upstream, ...flags] = process.argv.slice(2);
 export const quick = flags.includes('--quick');
+/** The value of a flag `--name=value`, if it is given. */
+export const flag = (name) => flags.find((given) => given.startsWith(`--${name}=`))?.split('=')[1];
 export const PER_SECOND = 50;
 
 export function launch() {

@@ -1,7 +1,10 @@
 //! The connections: accepting and serving them, and ending them at shutdown.
 
-use axum::{Router, body::Body, extract::Request, serve::Listener};
-use hyper::{body::Incoming, server::conn::http1};
+use std::convert::Infallible;
+
+use axum::{Router, body::Body, extract::Request, response::Response, serve::Listener};
+use futures::FutureExt;
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
@@ -18,7 +21,21 @@ use super::{
     client::PeerAddress,
     upload::{PacedBody, UploadPace},
 };
-use crate::settings::Settings;
+use crate::{clock, settings::Settings};
+
+/// Fills this thread's cache of the header `Date`. To be called by each thread of the runtime as it starts.
+///
+/// hyper formats the date with `httpdate`, which panics on a time before 1970. It does so only if the time is later than that of
+/// the cache: a thread with a filled one keeps sending its last date after the clock was set back.
+pub fn fill_date_cache() {
+    if clock::check().is_err() {
+        return;
+    }
+    let respond = service_fn(async |_: Request<Incoming>| Ok::<_, Infallible>(Response::new(Body::empty())));
+    // A connection updates the date before it reads. This one has no input and ends at once.
+    let connection = http1::Builder::new().serve_connection(TokioIo::new(tokio::io::empty()), respond);
+    let _ = connection.now_or_never();
+}
 
 /// Serves connections of `listener` until `down` is cancelled. Returns after the last response was sent.
 ///

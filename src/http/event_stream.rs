@@ -112,6 +112,11 @@ pub trait Projection: Send + 'static {
     /// Returns true if no more events will come. Called at each heartbeat.
     fn is_over(&mut self) -> impl Future<Output = bool> + Send;
 
+    /// Returns true if the log has all events already: then the stream does not wait for more.
+    fn has_ended(&self) -> bool {
+        false
+    }
+
     /// Returns the data of a frame before the first event.
     fn take_opening(&mut self) -> Option<String> {
         None
@@ -205,6 +210,14 @@ pub fn respond_until(
     response
 }
 
+/// Waits for the next event. Returns `None` if the log has ended and all its events were returned.
+async fn next_event(follower: &mut Follower, has_ended: bool) -> Option<Result<FollowerItem, StorageError>> {
+    match has_ended {
+        true => follower.next_committed().await.transpose(),
+        false => Some(follower.next().await),
+    }
+}
+
 impl<P: Projection> EventStreamBody<P> {
     /// Returns the next chunk, or `None` at the end. An event may have no frame.
     async fn next_chunk(&mut self) -> Option<String> {
@@ -223,6 +236,7 @@ impl<P: Projection> EventStreamBody<P> {
         if let Some(data) = self.projection.take_opening() {
             return Some(sse::encode_frame(Some(self.follower.cursor().0), None, &data));
         }
+        let has_ended = self.projection.has_ended();
         let followed = tokio::select! {
             biased;
             ended = &mut self.access_end => return match ended {
@@ -238,7 +252,11 @@ impl<P: Projection> EventStreamBody<P> {
             },
             // The ends of the runs were committed before the shutdown, and the client still receives them.
             () = self.shutdown.cancelled() => self.follower.next_committed().await.transpose()?,
-            followed = self.follower.next() => followed,
+            followed = next_event(&mut self.follower, has_ended) => match followed {
+                Some(followed) => followed,
+                // The last event is missing or can't be told from the others.
+                None => return Some(self.final_notice(StreamNotice::LogDamaged)),
+            },
             () = sleep_until(self.next_heartbeat_at) => {
                 self.next_heartbeat_at = Instant::now() + self.heartbeat;
                 return if self.projection.is_over().await { None } else { Some(sse::HEARTBEAT.to_owned()) };

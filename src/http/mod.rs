@@ -59,7 +59,7 @@ mod shared;
 mod tool_markers;
 mod upload;
 
-pub use self::connections::serve;
+pub use self::connections::{fill_date_cache, serve};
 
 /// The routes of the public contract, with their descriptions.
 fn contract_routes() -> ApiRouter<AppState> {

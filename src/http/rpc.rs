@@ -37,6 +37,10 @@ pub async fn check_and_format_errors(mut request: Request, next: Next) -> Respon
     // Server functions respond to plain forms with a redirect to the previous page. No page of Parlor has such
     // forms.
     request.headers_mut().remove(header::ACCEPT);
+    // Server functions know no HEAD. The router drops the body of the response.
+    if request.method() == Method::HEAD {
+        *request.method_mut() = Method::GET;
+    }
     let response = next.run(request).await;
     if response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED {
         return response;

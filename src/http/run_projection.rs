@@ -22,6 +22,10 @@ pub struct RunProjection {
     pub markers: ToolMarkers,
     /// True if the last event includes the diagnostics.
     pub diagnostics: bool,
+    /// True if the run had ended when the stream began.
+    pub has_ended: bool,
+    /// True if the run had ended at the last heartbeat.
+    pub was_ended: bool,
 }
 
 impl RunProjection {
@@ -63,15 +67,21 @@ impl Projection for RunProjection {
     }
 
     async fn is_over(&mut self) -> bool {
-        // The deletion of a conversation also deletes its runs: no more events will come.
-        matches!(
-            self.caller
-                .app
-                .storage
-                .run(self.run.user_id, self.run.message_id)
-                .await,
-            Ok(None)
-        )
+        let storage = &self.caller.app.storage;
+        match storage.run(self.run.user_id, self.run.message_id).await {
+            // The deletion of a conversation also deletes its runs: no more events will come.
+            Ok(None) => true,
+            // The last event is published just after its commit. Without one until the next heartbeat, none comes.
+            Ok(Some(run)) => {
+                let has_ended = run.status.is_terminal();
+                std::mem::replace(&mut self.was_ended, has_ended) && has_ended
+            }
+            Err(_) => false,
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        self.has_ended
     }
 }
 

@@ -137,9 +137,9 @@ pub async fn stream(
     let user_id = *user_id;
     let StoredRun {
         key,
+        status,
         first_position,
         last_position,
-        ..
     } = app
         .storage
         .run(user_id, run)
@@ -171,6 +171,8 @@ pub async fn stream(
         after,
         markers: ToolMarkers::default(),
         diagnostics,
+        has_ended: status.is_terminal(),
+        was_ended: false,
     };
     Ok(event_stream::respond(follower, &app, access, one_run))
 }

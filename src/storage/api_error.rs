@@ -1,6 +1,6 @@
 //! Errors of the storage as [`ApiError`]s: a stable code, and a message that says what happened and what to do.
 
-use super::{ChangeRejection, StorageError, StorageErrorKind};
+use super::{ChangeRejection, StorageError, StorageErrorKind, damage::DamagedRow};
 use crate::protocol::{ApiError, ErrorCode};
 
 /// Returns the error for data that does not exist or belongs to another user. Both have the same text, so that nobody learns
@@ -12,14 +12,23 @@ pub fn not_found() -> ApiError {
     )
 }
 
+/// Returns the error for a row that can't be read. It is no `unavailable`: clients retry that, and the row stays unreadable.
+fn damaged(row: Option<DamagedRow>) -> ApiError {
+    let name = row.map_or_else(String::new, |row| format!(" ({row})"));
+    let message = format!(
+        "What is stored here is damaged and can't be read{name}. Nothing was changed. Parlor's log says more."
+    );
+    ApiError::new(ErrorCode::Internal, message)
+}
+
 impl From<StorageError> for ApiError {
     fn from(error: StorageError) -> Self {
-        tracing::error!(%error, "storage");
+        // The log has a damaged row with a name already.
+        if error.damaged_row().is_none() {
+            tracing::error!(%error, "storage");
+        }
         if error.is_row_damage() {
-            return Self::new(
-                ErrorCode::Internal,
-                "What is stored here is damaged and can't be read. Nothing was changed. Parlor's log says more.",
-            );
+            return damaged(error.damaged_row());
         }
         error.kind().into()
     }
@@ -60,6 +69,7 @@ impl From<ChangeRejection> for ApiError {
                 ErrorCode::Internal,
                 "This could not be stored. Nothing was changed; try again. Parlor's log says more.",
             ),
+            ChangeRejection::Damaged(row) => damaged(row),
             ChangeRejection::RunActive => Self::new(
                 ErrorCode::RunActive,
                 "This conversation is being answered. Nothing was changed: wait for the end, or stop it.",

@@ -66,7 +66,7 @@ pub enum AuditAction {
 }
 
 impl AuditAction {
-    const ALL: [Self; 22] = [
+    pub const ALL: [Self; 22] = [
         Self::SignedIn,
         Self::SignInFailed,
         Self::PasswordChangeFailed,

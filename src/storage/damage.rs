@@ -4,8 +4,17 @@
 use std::{collections::HashSet, fmt::Display, sync::LazyLock};
 
 use parking_lot::Mutex;
+use uuid::Uuid;
 
 use super::StorageError;
+
+/// The name of a row that can't be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{table}, id {id}")]
+pub struct DamagedRow {
+    pub table: &'static str,
+    pub id: Uuid,
+}
 
 /// The limit of damaged rows named in the log. More of them mean a failing disk, and further names do not
 /// help.
@@ -32,6 +41,25 @@ pub fn skip_damaged<T>(
         }
         Err(error) => Err(error),
     }
+}
+
+/// Returns what was read from a row that a request names. Damage of the row is logged once and becomes an error with its name.
+///
+/// # Errors
+///
+/// If the row is damaged, or reading failed for another reason.
+pub fn name_damaged<T>(
+    table: &'static str,
+    id: Uuid,
+    read: Result<T, StorageError>,
+) -> Result<T, StorageError> {
+    read.map_err(|error| match error.is_row_damage() {
+        true => {
+            log_damaged_row(table, id, &error);
+            DamagedRow { table, id }.into()
+        }
+        false => error,
+    })
 }
 
 /// Logs a damaged row, unless it was logged before.

@@ -2,6 +2,11 @@
 
 use sqlx::migrate::MigrateError;
 
+use super::damage::DamagedRow;
+
+/// SQLite's code for a value that is not of its column's type.
+const CONSTRAINT_DATATYPE: &str = "3091";
+
 /// A failure of storage: the disk, the file or the database. Not caused by the request.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
@@ -41,6 +46,8 @@ pub enum StorageError {
     InvalidJson(#[from] serde_json::Error),
     #[error("a stored id can't be read: {0}")]
     InvalidId(#[from] uuid::Error),
+    #[error("a stored row can't be read: {0}")]
+    DamagedRow(#[from] DamagedRow),
     #[error(
         "this build contains SQLite {0}, which can lose commits (see https://sqlite.org/wal.html, the \
          “WAL-reset bug”); 3.51.3 is the first version without that bug"
@@ -65,12 +72,23 @@ impl StorageError {
     /// Returns true if the error concerns one row and not storage as a whole. The row stays unreadable on
     /// every retry.
     pub fn is_row_damage(&self) -> bool {
-        matches!(
-            self,
-            Self::InvalidJson(_)
-                | Self::InvalidId(_)
-                | Self::Database(sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_))
-        )
+        match self {
+            Self::InvalidJson(_) | Self::InvalidId(_) | Self::DamagedRow(_) => true,
+            Self::Database(sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_)) => true,
+            // An update checks the types of all columns, also of those that it does not set.
+            Self::Database(sqlx::Error::Database(error)) => {
+                error.code().as_deref() == Some(CONSTRAINT_DATATYPE)
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns the name of the damaged row, if it is known.
+    pub fn damaged_row(&self) -> Option<DamagedRow> {
+        match self {
+            Self::DamagedRow(row) => Some(*row),
+            _ => None,
+        }
     }
 
     /// Returns the kind of failure.

@@ -1,5 +1,6 @@
 //! The outcomes of changes.
 
+use super::damage::DamagedRow;
 use crate::protocol::{MessageId, intent::StartedRun};
 
 /// The effect of a change.
@@ -30,6 +31,9 @@ pub enum ChangeRejection {
     NotFound,
     #[error("an internal error; see Parlor's log")]
     Internal,
+    /// A row that the change needs can't be read.
+    #[error("a stored row is damaged")]
+    Damaged(Option<DamagedRow>),
     #[error("the note was changed meanwhile")]
     NoteChanged,
     #[error("a run is active in this conversation")]

@@ -15,6 +15,8 @@ mod accounts;
 mod bombs;
 mod canary;
 mod client;
+#[cfg(target_os = "linux")]
+mod clock;
 mod damage;
 mod failpoints;
 mod files;

@@ -1,14 +1,19 @@
 //! Requests that a page of another site can make a browser send, and requests that no browser sends: the
 //! rejections.
 
+use parlor::tools::ToolRegistry;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tracing::Level;
-use upstream::Script;
+use upstream::{Script, When};
 
 use crate::{
-    fuzz::captures::LogCapture,
-    support::{Parlor, parlor_answering, read_json as body},
+    fuzz::{
+        captures::LogCapture,
+        targets::{Ids, all_targets},
+    },
+    support::{Parlor, parlor_answering, parlor_with_tools, read_json as body},
+    tools::PayloadTool,
 };
 
 const CONVERSATIONS_PATH: &str = "/rpc/conversations";
@@ -110,6 +115,32 @@ async fn server_functions_refuse_other_methods_quietly() {
     assert!(refused.headers().get("access-control-allow-origin").is_none());
     assert_eq!(refused.status(), 403);
     assert_eq!(log.text(), "");
+}
+
+#[tokio::test]
+async fn head_responds_as_get_without_a_body() {
+    let tools = ToolRegistry::default().with_tool(PayloadTool("Here it is."));
+    let (_folder, upstream, parlor) = parlor_with_tools(tools, |_| {}).await;
+    upstream.add_script_times(
+        1,
+        When::any(),
+        Script::new().tool_call("id0", "make", r#"{"kind":"table","data":[[1.5]]}"#),
+    );
+    upstream.add_script(When::tool_gave("Here it is."), Script::new().text("Done."));
+    let ids = Ids::from_turn(&parlor.turn(None, "Give").await);
+    let mut functions = 0;
+    for target in all_targets().into_iter().filter(|target| target.method == "GET") {
+        functions += usize::from(target.path.starts_with("/rpc/"));
+        let url = target.url(&ids);
+        let [get, head] = ["GET", "HEAD"].map(|method| request(&parlor, method, &url).send());
+        // The body of a stream never ends.
+        let (get, head) = (get.await.unwrap(), head.await.unwrap());
+        assert_eq!(head.status(), get.status(), "{url}");
+        let kind = "content-type";
+        assert_eq!(head.headers().get(kind), get.headers().get(kind), "{url}");
+        assert_eq!(head.bytes().await.unwrap().len(), 0, "{url}");
+    }
+    assert!(functions > 10, "{functions}");
 }
 
 #[tokio::test]
@@ -231,7 +262,7 @@ async fn get_requests_to_server_functions_change_nothing() {
     let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("x")).await;
     let turn = parlor.turn(None, "Hello").await;
     let head = turn.last().unwrap()["position"].as_u64().unwrap();
-    let ids = crate::fuzz::targets::Ids::from_turn(&turn);
+    let ids = Ids::from_turn(&turn);
     let before = parlor.transcript(&ids.conversation).await;
     let mut asked = 0;
     for target in crate::fuzz::targets::server_functions()

@@ -8,17 +8,19 @@ use crate::{figures::BrowserResult, server_process::ServerProcess};
 
 const SCRIPT_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// The result of a part of the script, or its error.
+/// The result of a part of the script, or its error. `largest_ms` is the limit of the largest pages.
 pub async fn measure(
     parlor: &ServerProcess,
     upstream: &ServerProcess,
     part: &str,
     quick: bool,
+    largest_ms: u64,
 ) -> Result<BrowserResult, String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../browser/measure.mjs");
     let mut node = Command::new("node");
     node.arg(script)
         .args([&parlor.url, &upstream.url, part])
+        .arg(format!("--largest-ms={largest_ms}"))
         .args(quick.then_some("--quick"));
     node.stdin(Stdio::null())
         .stdout(Stdio::piped())

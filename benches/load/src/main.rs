@@ -76,6 +76,9 @@ struct Options {
     /// Duration of `steady`.
     #[arg(long, default_value_t = 10.0)]
     minutes: f64,
+    /// The limit of each page of `largest`, in milliseconds. A slow machine, or a development build, needs more.
+    #[arg(long, default_value_t = 3000)]
+    largest_ms: u64,
     /// The server [default: dist/parlor, or the one next to this program].
     #[arg(long)]
     parlor: Option<PathBuf>,
@@ -238,7 +241,7 @@ async fn measure(options: &Options) -> Result<Report, Error> {
         if !options.is_selected(measurement) {
             continue;
         }
-        match browser::measure(&parlor, &upstream, part, options.quick).await {
+        match browser::measure(&parlor, &upstream, part, options.quick, options.largest_ms).await {
             Ok(measured) => print::print_browser(result.insert(measured)),
             Err(reason) => {
                 println!("In Chromium: not measured: {reason}\n");

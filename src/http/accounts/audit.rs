@@ -5,6 +5,7 @@ use axum::{
     http::StatusCode,
     response::Response,
 };
+use jiff::tz::TimeZone;
 use leptos::prelude::*;
 use serde::Deserialize;
 
@@ -47,18 +48,7 @@ async fn audit_page(admin: &SignedIn, before: Option<i64>) -> Result<Response, A
     let last = entries.last().map(|entry| entry.id);
     let rows: Vec<_> = entries
         .into_iter()
-        .map(|entry| {
-            let (who, what) = sentence(&entry);
-            let address = (!entry.address.is_empty()).then(|| format!(" · {}", entry.address));
-            view! {
-                <li class="account-row">
-                    <div>
-                        <strong>{who}</strong> " " {what}
-                        <p class="settings-facts">{format_minute(entry.at, &zone)} {address}</p>
-                    </div>
-                </li>
-            }
-        })
+        .map(|entry| entry_row(&entry, &zone))
         .collect();
     let is_empty = rows.is_empty();
     let older = last.filter(|_| has_more).map(|last| {
@@ -81,6 +71,19 @@ async fn audit_page(admin: &SignedIn, before: Option<i64>) -> Result<Response, A
         <div class="account-actions">{older}</div>
     };
     Ok(page::respond(StatusCode::OK, "Audit log", content))
+}
+
+pub(super) fn entry_row(entry: &AuditEntry, zone: &TimeZone) -> impl IntoView + use<> {
+    let (who, what) = sentence(entry);
+    let address = (!entry.address.is_empty()).then(|| format!(" · {}", entry.address));
+    view! {
+        <li class="account-row">
+            <div>
+                <strong>{who}</strong> " " {what}
+                <p class="settings-facts">{format_minute(entry.at, zone)} {address}</p>
+            </div>
+        </li>
+    }
 }
 
 /// Returns who did something, and what.

@@ -76,7 +76,7 @@ async fn read_deletion(admin: &SignedIn, form: UsersFormInput) -> Result<Account
     })
 }
 
-fn confirm(account: &Account, others: &[Account]) -> Response {
+pub(super) fn confirm(account: &Account, others: &[Account]) -> Response {
     let user = account.user_id.to_string();
     let options: Vec<_> = others
         .iter()

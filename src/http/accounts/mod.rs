@@ -21,6 +21,9 @@ mod provider;
 mod usage;
 mod users;
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::Deref;
 
 use axum::{

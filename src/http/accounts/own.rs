@@ -107,7 +107,11 @@ async fn account_page(user: &SignedIn, done: Option<&'static str>, error: Option
     page::form("Your account", error, content)
 }
 
-fn session_row(session: Session, current: Option<SessionId>, zone: &TimeZone) -> impl IntoView {
+pub(super) fn session_row(
+    session: Session,
+    current: Option<SessionId>,
+    zone: &TimeZone,
+) -> impl IntoView + use<> {
     let is_current = current == Some(session.id);
     let state = if is_current {
         "This device".to_owned()

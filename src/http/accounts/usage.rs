@@ -102,13 +102,9 @@ async fn administrators_page(admin: &SignedIn, query: UsageQuery) -> Result<Resp
             .filter_map(|(user, sum)| Some((user, names.get(&user)?.clone(), sum)))
             .collect();
         sums.sort_by_key(|(_, _, sum)| std::cmp::Reverse(sum.tokens()));
-        let rows = sums.into_iter().map(|(user, name, sum)| {
-            let link = view! { <a href=format!("/account/users/usage?user={user}")>{name}</a> };
-            (link.into_any(), sum)
-        });
-        table("By user", "User", rows.collect())
+        table_by_user(sums)
     });
-    let heading = name.map(|name| view! { <p>"Of the account " <strong>{name}</strong> "."</p> });
+    let heading = name.map(heading);
     let all = user.map(|_| view! { <a class="button" href="/account/users/usage">"All users"</a> });
     let content = view! {
         <div class="account-actions">
@@ -122,6 +118,18 @@ async fn administrators_page(admin: &SignedIn, query: UsageQuery) -> Result<Resp
         {table("By day", "Day", rows_by_day(&days))}
     };
     Ok(page::respond(StatusCode::OK, "Usage", content))
+}
+
+pub(super) fn heading(name: String) -> impl IntoView {
+    view! { <p>"Of the account " <strong>{name}</strong> "."</p> }
+}
+
+pub(super) fn table_by_user(sums: Vec<(UserId, String, UsageSum)>) -> impl IntoView {
+    let rows = sums.into_iter().map(|(user, name, sum)| {
+        let link = view! { <a href=format!("/account/users/usage?user={user}")>{name}</a> };
+        (link.into_any(), sum)
+    });
+    table("By user", "User", rows.collect())
 }
 
 fn about() -> impl IntoView {

@@ -143,7 +143,7 @@ async fn users_page(admin: &SignedIn, done: Option<&'static str>) -> Result<Resp
     Ok(page::respond(StatusCode::OK, "Users", content))
 }
 
-fn user_row(
+pub(super) fn user_row(
     account: &Account,
     is_self: bool,
     (state, since): (&'static str, String),
@@ -198,7 +198,7 @@ fn user_row(
     }
 }
 
-fn link_row(link: &AccountLink, what: String, until: String) -> impl IntoView + use<> {
+pub(super) fn link_row(link: &AccountLink, what: String, until: String) -> impl IntoView + use<> {
     view! {
         <li class="account-row">
             <div>
@@ -272,7 +272,7 @@ fn browser_origin(headers: &HeaderMap) -> &str {
     origin.and_then(|origin| origin.to_str().ok()).unwrap_or_default()
 }
 
-fn new_link_page(made: Result<String, ApiError>, site: &str, about: &'static str) -> Response {
+pub(super) fn new_link_page(made: Result<String, ApiError>, site: &str, about: &'static str) -> Response {
     let path = match made {
         Ok(path) => path,
         Err(error) => return failure("No link was made", &error),

@@ -11,21 +11,34 @@ use crate::{
     },
 };
 
+/// Adds the values of a new row to those of the day. A damaged one counts as 0. All are set: an update checks the types of all
+/// columns.
+macro_rules! add_to_day {
+    () => {
+        "ON CONFLICT (user_id, day) DO UPDATE SET runs = CAST(coalesce(runs, 0) AS INTEGER) + excluded.runs, \
+             input_tokens = CAST(coalesce(input_tokens, 0) AS INTEGER) + excluded.input_tokens, \
+             output_tokens = CAST(coalesce(output_tokens, 0) AS INTEGER) + excluded.output_tokens, \
+             cost = CAST(coalesce(cost, 0) AS INTEGER) + excluded.cost"
+    };
+}
+pub(super) use add_to_day;
+
 /// Takes the sums of an answer as counted.
 macro_rules! skip_usage {
     () => {
-        "UPDATE runs SET counted_input = max(counted_input, ?3), counted_output = max(counted_output, ?4), \
-             counted_cost = max(counted_cost, ?5) WHERE user_id = ?1 AND id = ?2"
+        "UPDATE runs SET counted_input = max(CAST(coalesce(counted_input, 0) AS INTEGER), ?3), counted_output = max(CAST(coalesce(counted_output, 0) AS INTEGER), ?4), \
+             counted_cost = max(CAST(coalesce(counted_cost, 0) AS INTEGER), ?5) WHERE user_id = ?1 AND id = ?2"
     };
 }
 
 /// Adds what is new in the sums of an answer to the usage of a day.
 pub(super) const COUNT_USAGE: &str = concat!(
     "INSERT INTO daily_usage (user_id, day, input_tokens, output_tokens, cost) \
-         SELECT ?1, ?6, max(0, ?3 - counted_input), max(0, ?4 - counted_output), max(0, ?5 - counted_cost) \
-         FROM runs WHERE user_id = ?1 AND id = ?2 \
-         ON CONFLICT (user_id, day) DO UPDATE SET input_tokens = input_tokens + excluded.input_tokens, \
-             output_tokens = output_tokens + excluded.output_tokens, cost = cost + excluded.cost; ",
+         SELECT ?1, ?6, max(0, ?3 - coalesce(counted_input, 0)), max(0, ?4 - coalesce(counted_output, 0)), \
+             max(0, ?5 - coalesce(counted_cost, 0)) \
+         FROM runs WHERE user_id = ?1 AND id = ?2 ",
+    add_to_day!(),
+    "; ",
     skip_usage!()
 );
 
@@ -78,12 +91,11 @@ pub(super) async fn add_usage(
     at: Timestamp,
 ) -> Result<(), StorageError> {
     let sums = sums_of(totals);
-    sqlx::query(
+    sqlx::query(concat!(
         "INSERT INTO daily_usage (user_id, day, input_tokens, output_tokens, cost) \
-         SELECT id, ?5, ?2, ?3, ?4 FROM users WHERE id = ?1 \
-         ON CONFLICT (user_id, day) DO UPDATE SET input_tokens = input_tokens + excluded.input_tokens, \
-             output_tokens = output_tokens + excluded.output_tokens, cost = cost + excluded.cost",
-    )
+         SELECT id, ?5, ?2, ?3, ?4 FROM users WHERE id = ?1 ",
+        add_to_day!()
+    ))
     .bind(user_id.to_string())
     .bind(sums[0])
     .bind(sums[1])

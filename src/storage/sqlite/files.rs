@@ -7,7 +7,10 @@ use uuid::Uuid;
 use super::{id, read_undamaged_rows, text};
 use crate::{
     protocol::{Attachment, AttachmentId, FileProblem, MessageId, UserId},
-    storage::{AttachmentRow, FileLocation, StorageError, StoredFile, damage::skip_damaged},
+    storage::{
+        AttachmentRow, FileLocation, StorageError, StoredFile,
+        damage::{name_damaged, skip_damaged},
+    },
 };
 
 /// The columns of a file.
@@ -35,7 +38,8 @@ pub(super) async fn file(
         .bind(id.to_string())
         .fetch_optional(connection)
         .await?;
-    row.as_ref().map(read_file).transpose()
+    let read = |row: &SqliteRow| name_damaged("files", id.0, read_file(row));
+    row.as_ref().map(read).transpose()
 }
 
 /// Returns the files of a message of the user, sent or queued, in their order. Damaged rows are left out.
@@ -58,7 +62,8 @@ pub(super) async fn stored_bytes(
     user_id: UserId,
 ) -> Result<u64, StorageError> {
     let sum: i64 = sqlx::query_scalar(
-        "SELECT COALESCE(SUM(bytes), 0) FROM (SELECT MAX(bytes) AS bytes FROM files WHERE user_id = ? GROUP BY stored_name)",
+        "SELECT COALESCE(SUM(bytes), 0) FROM (SELECT MAX(bytes) AS bytes FROM files WHERE user_id = ? AND typeof(bytes) = 'integer' \
+             GROUP BY stored_name)",
     )
     .bind(user_id.to_string())
     .fetch_one(connection)

@@ -2,7 +2,7 @@
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::{id, json, optional_text, queries, read_undamaged_rows, text};
+use super::{id, json, log_page, optional_text, read_undamaged_rows, text};
 use crate::{
     protocol::{
         ResearchStreamId, Timestamp, UserId,
@@ -16,7 +16,7 @@ pub(super) async fn library(
     connection: &mut SqliteConnection,
     user_id: UserId,
 ) -> Result<Library, StorageError> {
-    let as_of = queries::last_log_position(&mut *connection, user_id).await?;
+    let as_of = log_page::last_log_position(&mut *connection, user_id).await?;
     let articles = sqlx::query(
         "SELECT pmid, title, authors, journal, published, doi, note, saved_at FROM articles WHERE user_id = ?",
     )

@@ -6,8 +6,10 @@ use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
 use super::{
     branch::{self, read_branch},
-    id, json, number_or_zero, optional_id, optional_position, optional_text, payloads,
-    queries::{last_log_position, read_run_status},
+    id, json,
+    log_page::last_log_position,
+    number_or_zero, optional_id, optional_position, optional_text, payloads,
+    queries::{read_run_status, require_owner},
     queue, read_undamaged_rows, text,
 };
 use crate::{
@@ -51,10 +53,11 @@ pub(super) async fn transcript(
     .bind(conversation_id.to_string())
     .fetch_optional(&mut *connection)
     .await?;
+    let ids = (user_id, conversation_id);
     let Some(conversation) = conversation else {
+        require_owner(connection, ids).await?;
         return Ok(None);
     };
-    let ids = (user_id, conversation_id);
     let active_leaf = active_leaf(&mut *connection, ids, &conversation).await?;
     let mut messages = match active_leaf {
         Some(leaf) => read_branch(&mut *connection, ids, leaf, page, reach).await?,

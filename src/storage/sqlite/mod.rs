@@ -36,6 +36,7 @@ mod damage_check;
 mod data_folder;
 mod files;
 mod literature;
+mod log_page;
 mod log_range;
 mod messages;
 mod migrations;
@@ -92,7 +93,7 @@ impl Storage for SqliteStorage {
 
     async fn last_position(&self, user_id: UserId) -> Result<Position, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        queries::last_log_position(&mut connection, user_id).await
+        log_page::last_log_position(&mut connection, user_id).await
     }
 
     async fn events_after(
@@ -103,7 +104,7 @@ impl Storage for SqliteStorage {
         limit: usize,
     ) -> Result<LogPage, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        queries::events_after(&mut connection, user_id, after, run, limit).await
+        log_page::events_after(&mut connection, user_id, after, run, limit).await
     }
 
     async fn conversations(
@@ -328,15 +329,7 @@ impl Storage for SqliteStorage {
 
     async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        let row = sqlx::query(
-            "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs \
-             WHERE user_id = ? AND id = ?",
-        )
-        .bind(user_id.to_string())
-        .bind(message_id.to_string())
-        .fetch_optional(&mut *connection)
-        .await?;
-        Ok(row.as_ref().map(queries::read_stored_run).transpose()?.flatten())
+        queries::run(&mut connection, user_id, message_id).await
     }
 
     async fn ready_messages(&self, queues: Queues) -> Result<Vec<ReadyMessage>, StorageError> {

@@ -1,46 +1,23 @@
-//! Queries about logs, conversation lists and runs; those about messages are in `messages`. The caller opens
+//! Queries about conversation lists and runs; those about messages are in `messages`, those about logs in `log_page`. The caller opens
 //! a transaction where several results must be consistent.
 
-use futures::TryStreamExt;
-use serde::de::Error as _;
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::{
     id,
-    log_range::{LogRange, log_range},
+    log_page::{last_log_position, last_run_position},
     number_or_zero, optional_id, optional_position, optional_text, read_undamaged_rows, text,
 };
 use crate::{
     protocol::{
-        ConversationId, ConversationList, Event, EventBody, ListedConversation, MessageId, Position,
-        RunStatus, Timestamp, UserId, conversation_list::ListCursor,
+        ConversationId, ConversationList, ListedConversation, MessageId, Position, RunStatus, Timestamp,
+        UserId, conversation_list::ListCursor,
     },
     storage::{
-        LOG_PAGE_BYTES, LogPage, LoggedEvent, MessageKey, RunKey, StorageError, StoredConversation,
-        StoredRun, damage::skip_damaged,
+        MessageKey, RunKey, StorageError, StoredConversation, StoredRun,
+        damage::{DamagedRow, log_damaged_row, skip_damaged},
     },
 };
-
-// The + in front of a column disables its index. The planner has no statistics and would otherwise scan the
-// user's whole log instead of the run's part of it.
-
-// The log's range is in the row of each event, and in one row without event if there is none: one query is
-// consistent and needs one round trip to the database thread.
-
-pub(super) const SELECT_USER_EVENTS: &str = concat!(
-    "SELECT ",
-    log_range!(),
-    ", e.position, e.event FROM users u \
-     LEFT JOIN events e ON e.user_id = u.id AND e.position > ?2 WHERE u.id = ?1 ORDER BY e.position LIMIT ?3"
-);
-
-pub(super) const SELECT_RUN_EVENTS: &str = concat!(
-    "SELECT ",
-    log_range!(),
-    ", e.position, e.event FROM users u \
-     LEFT JOIN events e ON e.message_id = ?4 AND +e.user_id = u.id AND e.position > ?2 WHERE u.id = ?1 \
-     ORDER BY e.position LIMIT ?3"
-);
 
 pub(super) const SELECT_CONVERSATIONS: &str = "SELECT c.id, c.title, c.updated_at, c.activity, c.unseen, \
          r.id AS active_run, coalesce(r.status = 'waiting', 0) AS waiting FROM conversations c \
@@ -55,124 +32,14 @@ pub(super) const SELECT_CONVERSATION: &str = "SELECT c.id, c.title, c.model, c.c
 pub(super) const SELECT_RUNNING_RUNS: &str = "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs \
      WHERE status IN ('running', 'waiting') AND status = 'running' ORDER BY first_position";
 
-/// Returns the position of the last event in a user's log.
-pub(super) async fn last_log_position(
-    connection: &mut SqliteConnection,
-    user_id: UserId,
-) -> Result<Position, StorageError> {
-    Ok(LogRange::read(connection, user_id).await?.head)
+/// A conversation (`?2`) whose owner is unreadable, if it has messages of the user (`?1`): it is theirs.
+macro_rules! lost_conversation {
+    () => {
+        "SELECT c.id FROM conversations c WHERE c.id = ?2 AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id = c.user_id) \
+             AND EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = ?2 AND m.user_id = ?1)"
+    };
 }
-
-pub(super) async fn events_after(
-    connection: &mut SqliteConnection,
-    user_id: UserId,
-    after: Position,
-    run: Option<MessageId>,
-    limit: usize,
-) -> Result<LogPage, StorageError> {
-    let mut query = sqlx::query(if run.is_some() {
-        SELECT_RUN_EVENTS
-    } else {
-        SELECT_USER_EVENTS
-    })
-    .bind(user_id.to_string())
-    .bind(after.0.cast_signed())
-    .bind(limit as i64);
-    if let Some(run) = run {
-        query = query.bind(run.to_string());
-    }
-    let mut rows = query.fetch(&mut *connection);
-    let (mut events, mut bytes) = (Vec::new(), 0);
-    let mut damaged = Vec::new();
-    let mut is_known = false;
-    while let Some(row) = rows.try_next().await? {
-        is_known = true;
-        let log = LogRange::from_row(&row)?;
-        if after < log.trimmed || after > log.head {
-            return Ok(LogPage::Reset);
-        }
-        let position = match skip_damaged("events", user_id, optional_position(&row, "position"))? {
-            Some(Some(position)) => position,
-            Some(None) => break,
-            // An event without a readable position has no place in the log.
-            None => continue,
-        };
-        let name = format_args!("{user_id}/{}", position.0);
-        match skip_damaged("events", name, read_logged_event(&row, user_id, position))? {
-            Some(logged) => {
-                bytes += logged.json.len();
-                events.push(logged);
-            }
-            None => {
-                damaged.push(events.len());
-                let event = damaged_event(position);
-                events.push(LoggedEvent {
-                    user_id,
-                    event,
-                    json: String::new(),
-                });
-            }
-        }
-        if bytes > LOG_PAGE_BYTES {
-            break;
-        }
-    }
-    drop(rows);
-    // An unknown user has an empty log. A damaged row of a user is replaced by the next turn, whose events come
-    // live, as do those of a commit between the two queries.
-    if !is_known && after > last_log_position(&mut *connection, user_id).await? {
-        return Ok(LogPage::Reset);
-    }
-    for index in damaged {
-        add_owner_ids(&mut *connection, &mut events[index]).await?;
-    }
-    let more = events.len() == limit || bytes > LOG_PAGE_BYTES;
-    Ok(LogPage::Events { events, more })
-}
-
-/// Reads an entry of the log.
-fn read_logged_event(
-    row: &SqliteRow,
-    user_id: UserId,
-    position: Position,
-) -> Result<LoggedEvent, StorageError> {
-    let json: String = row.try_get("event")?;
-    let event: Event = serde_json::from_str(&json)?;
-    if event.position != position {
-        Err(serde_json::Error::custom("another event's position"))?;
-    }
-    Ok(LoggedEvent { user_id, event, json })
-}
-
-/// Returns a placeholder for an unreadable event.
-fn damaged_event(position: Position) -> Event {
-    Event {
-        position,
-        conversation_id: ConversationId::NONE,
-        message_id: None,
-        body: EventBody::Damaged,
-    }
-}
-
-/// Adds the ids of conversation and run to a damaged event, as far as its row has them.
-async fn add_owner_ids(
-    connection: &mut SqliteConnection,
-    logged: &mut LoggedEvent,
-) -> Result<(), StorageError> {
-    let LoggedEvent { user_id, event, json } = logged;
-    let row =
-        sqlx::query("SELECT conversation_id, message_id FROM events WHERE user_id = ? AND position = ?")
-            .bind(user_id.to_string())
-            .bind(event.position.0.cast_signed())
-            .fetch_optional(connection)
-            .await?;
-    if let Some(row) = row {
-        event.conversation_id = id(&row, "conversation_id").unwrap_or(ConversationId::NONE);
-        event.message_id = optional_id(&row, "message_id").unwrap_or_default();
-    }
-    *json = serde_json::to_string(event)?;
-    Ok(())
-}
+pub(super) use lost_conversation;
 
 pub(super) async fn conversations(
     connection: &mut SqliteConnection,
@@ -219,8 +86,11 @@ pub(super) async fn conversation(
     let row = sqlx::query(SELECT_CONVERSATION)
         .bind(user_id.to_string())
         .bind(conversation_id.to_string())
-        .fetch_optional(connection)
+        .fetch_optional(&mut *connection)
         .await?;
+    if row.is_none() {
+        require_owner(connection, (user_id, conversation_id)).await?;
+    }
     row.map(|row| {
         let created_at = number_or_zero("conversations", conversation_id, &row, "created_at")?;
         Ok(StoredConversation {
@@ -230,6 +100,27 @@ pub(super) async fn conversation(
         })
     })
     .transpose()
+}
+
+/// Fails if a conversation with messages of the user has an unreadable owner. Then no query of the user's conversations finds it.
+pub(super) async fn require_owner(
+    connection: &mut SqliteConnection,
+    (user_id, conversation_id): (UserId, ConversationId),
+) -> Result<(), StorageError> {
+    let lost: bool = sqlx::query_scalar(concat!("SELECT EXISTS (", lost_conversation!(), ")"))
+        .bind(user_id.to_string())
+        .bind(conversation_id.to_string())
+        .fetch_one(connection)
+        .await?;
+    if !lost {
+        return Ok(());
+    }
+    let row = DamagedRow {
+        table: "conversations",
+        id: conversation_id.0,
+    };
+    log_damaged_row(row.table, row.id, &"its user_id is no user's");
+    Err(row.into())
 }
 
 pub(super) async fn conversation_model(
@@ -244,6 +135,28 @@ pub(super) async fn conversation_model(
         .await?;
     let model = row.map(|row| optional_text(&row, "model")).transpose()?;
     Ok(model.flatten())
+}
+
+/// Returns a run of a user. If an ended run has no readable last position, the log's events tell it.
+pub(super) async fn run(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    message_id: MessageId,
+) -> Result<Option<StoredRun>, StorageError> {
+    let row = sqlx::query(
+        "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs WHERE user_id = ? AND id = ?",
+    )
+    .bind(user_id.to_string())
+    .bind(message_id.to_string())
+    .fetch_optional(&mut *connection)
+    .await?;
+    let run = row.as_ref().map(read_stored_run).transpose()?.flatten();
+    let Some(mut run) = run else { return Ok(None) };
+    if run.status.is_terminal() && run.last_position.is_none() {
+        log_damaged_row("runs", message_id, &"it has ended and has no last position");
+        run.last_position = Some(last_run_position(connection, &run).await?);
+    }
+    Ok(Some(run))
 }
 
 /// Reads a run. Returns `None` if its row does not name its owner.

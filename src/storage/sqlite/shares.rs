@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::{
-    SqliteStorage, branch::read_branch, files, id, messages, optional_id, optional_text, payloads,
-    read_undamaged_rows, text,
+    SqliteStorage, branch::read_branch, files, id, json_array, messages, optional_id, optional_text,
+    payloads, read_undamaged_rows, text,
 };
 use crate::{
     protocol::{
@@ -231,7 +231,7 @@ fn read_share(row: &SqliteRow) -> Result<StoredShare, StorageError> {
     let audience = if row.try_get::<i64, _>("is_link")? != 0 {
         Audience::Link
     } else {
-        Audience::People(serde_json::from_str(row.try_get("readers")?)?)
+        Audience::People(json_array(row, "readers", "accounts")?)
     };
     let count = |column: &str| -> Result<i64, StorageError> { Ok(row.try_get(column)?) };
     let snapshot = match (optional_id(row, "leaf_id")?, optional_text(row, "title")?) {

@@ -56,9 +56,11 @@ pub(super) async fn trim_log(
             .execute(&mut *tx)
             .await?
             .rows_affected();
-        sqlx::query("UPDATE users SET trimmed = ? WHERE id = ?")
-            .bind(last.0.cast_signed())
+        // An update checks the types of all columns.
+        sqlx::query("UPDATE users SET trimmed = ?2, position = iif(typeof(position) = 'integer', position, ?3) WHERE id = ?1")
             .bind(&user_id)
+            .bind(last.0.cast_signed())
+            .bind(head.0.cast_signed())
             .execute(&mut *tx)
             .await?;
     }

@@ -199,3 +199,47 @@ fn block(DiagnosticsBlock { label, text }: &DiagnosticsBlock) -> AnyView {
     let label = (!label.is_empty()).then(|| view! { <span class="diagnostics-label">{label.clone()}</span> });
     view! { <div>{label} <pre dir="auto">{text.clone()}</pre></div> }.erase()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::tests::{run_in_page, xss::assert_harmless_in};
+
+    fn view_of(text: &str) -> DiagnosticsView {
+        let section = |lines| DiagnosticsSection {
+            title: text.into(),
+            count: text.into(),
+            lines,
+            blocks: vec![DiagnosticsBlock {
+                label: text.into(),
+                text: text.into(),
+            }],
+        };
+        DiagnosticsView {
+            at_work: true,
+            summary: vec![DiagnosticsFact {
+                name: text.into(),
+                value: text.into(),
+            }],
+            sections: vec![section(true), section(false)],
+            json: text.into(),
+        }
+    }
+
+    #[test]
+    fn no_text_becomes_markup() {
+        assert_harmless_in("diagnostics", |text| {
+            run_in_page(|| {
+                let state = DiagnosticsState {
+                    connection: use_connection(),
+                    id: MessageId::new(),
+                    view: RwSignal::new(Some(Arc::new(view_of(text)))),
+                    is_loading: RwSignal::new(false),
+                    error: RwSignal::new(None),
+                    open_sections: StoredValue::default(),
+                };
+                diagnostics_view(state)
+            })
+        });
+    }
+}

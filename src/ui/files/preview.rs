@@ -20,10 +20,10 @@ use crate::{
 /// The dialog for one file.
 #[wasm_split(overlays, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn code(id: AttachmentId, name: String, is_open: RwSignal<bool>) -> Result<LazyView, LoadError> {
-    Ok(Arc::new(move || dialog(id, name.clone(), is_open)))
+    Ok(Arc::new(move || dialog(name.clone(), is_open, content(id))))
 }
 
-fn dialog(id: AttachmentId, name: String, is_open: RwSignal<bool>) -> AnyView {
+fn dialog(name: String, is_open: RwSignal<bool>, content: AnyView) -> AnyView {
     let dialog = use_modal(|| true);
     let label = name.clone();
     view! {
@@ -38,7 +38,7 @@ fn dialog(id: AttachmentId, name: String, is_open: RwSignal<bool>) -> AnyView {
                 <h2 dir="auto">{name}</h2>
                 {IconButton::new("Close", icons::close(), move || close_dialog(dialog)).view()}
             </div>
-            {content(id)}
+            {content}
         </dialog>
     }
     .erase()
@@ -146,4 +146,36 @@ fn row(cells: Vec<String>) -> AnyView {
         .map(|cell| view! { <td dir="auto">{cell}</td> }.erase())
         .collect();
     view! { <tr>{cells}</tr> }.erase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::tests::{run_in_page, xss::assert_harmless_in};
+
+    fn preview_of(text: &str) -> FilePreview {
+        let column = ColumnPreview {
+            name: text.into(),
+            kind: text.into(),
+        };
+        FilePreview {
+            text: text.into(),
+            tables: vec![TablePreview {
+                name: text.into(),
+                columns: vec![column],
+                rows: vec![vec![text.into()]],
+                row_count: 7,
+                has_more: true,
+                omitted_columns: 2,
+            }],
+            omitted_tables: 2,
+        }
+    }
+
+    #[test]
+    fn no_text_becomes_markup() {
+        assert_harmless_in("a file's preview", |text| {
+            run_in_page(|| dialog(text.into(), RwSignal::new(true), document(preview_of(text))))
+        });
+    }
 }

@@ -4,7 +4,7 @@ pub mod chat;
 mod header;
 mod notify_switch;
 mod preload;
-mod shared_page;
+pub(in crate::ui) mod shared_page;
 mod theme;
 mod welcome;
 

@@ -290,3 +290,42 @@ fn row(state: ShareForm, confirm: Confirm, share: Share) -> AnyView {
     }
     .erase()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        protocol::{ShareId, Timestamp},
+        ui::tests::{run_in_page, xss::assert_harmless_in},
+    };
+
+    #[test]
+    fn no_name_becomes_markup() {
+        assert_harmless_in("a share", |text| {
+            run_in_page(|| {
+                let share = Share {
+                    id: ShareId::new(),
+                    conversation_id: ConversationId::new(),
+                    readers: Some(vec![text.into(), text.into()]),
+                    is_live: true,
+                    created_at: Timestamp(0),
+                };
+                let created = NewShare {
+                    share: share.clone(),
+                    path: shared_path("key"),
+                };
+                let state = ShareForm {
+                    shares: use_shares(),
+                    id: share.conversation_id,
+                    is_by_name: RwSignal::new(true),
+                    is_live: RwSignal::new(true),
+                    names: NodeRef::new(),
+                    is_busy: RwSignal::new(false),
+                    created: RwSignal::new(Some(created)),
+                    error: RwSignal::new(None),
+                };
+                view! { {created_share(state)} {row(state, Confirm::new(), share)} }.into_any()
+            })
+        });
+    }
+}

@@ -15,7 +15,10 @@ use std::sync::Arc;
 use hydration_context::SsrSharedContext;
 use leptos::prelude::*;
 
-use crate::ui::{layout::chat, state::snapshot::PageSnapshot};
+use crate::ui::{
+    layout::chat,
+    state::{Stores, snapshot::PageSnapshot},
+};
 
 /// Runs `make` in the environment in which the server renders a page.
 fn run_as_server(make: impl FnOnce() -> String) -> String {
@@ -23,6 +26,15 @@ fn run_as_server(make: impl FnOnce() -> String) -> String {
     let made = owner.with(make);
     owner.cleanup();
     made
+}
+
+/// Runs `make` within a page, whose stores its views use.
+pub(in crate::ui) fn run_in_page(make: impl FnOnce() -> AnyView) -> String {
+    run_as_server(|| {
+        let navigation = chat::create_navigation("/".to_owned());
+        Stores::new(pages::page("text"), navigation).provide();
+        make().to_html()
+    })
 }
 
 /// The server-rendered HTML of a page's body.

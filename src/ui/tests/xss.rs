@@ -104,6 +104,19 @@ fn assert_harmless(name: &str, made: &ParsedHtml, allowed: &BTreeSet<String>) {
     }
 }
 
+/// Asserts that none of these elements and attributes can execute or load anything.
+fn assert_no_code(names: &BTreeSet<String>) {
+    for tag in [
+        "script", "style", "iframe", "object", "embed", "base", "meta", "link",
+    ] {
+        assert!(!names.contains(tag), "{tag}");
+    }
+    let handler = names
+        .iter()
+        .find(|name| name.contains(" on") || name.ends_with(" style"));
+    assert_eq!(handler, None);
+}
+
 /// The elements and attributes of the pages with harmless texts.
 fn allowed_names() -> BTreeSet<String> {
     let mut allowed = BTreeSet::new();
@@ -115,21 +128,41 @@ fn allowed_names() -> BTreeSet<String> {
             allowed.append(&mut parse_html(&render_html(&page, &url)).names);
         }
     }
-    for tag in [
-        "script", "style", "iframe", "object", "embed", "base", "meta", "link",
-    ] {
-        assert!(!allowed.contains(tag), "{tag}");
-    }
-    let handler = allowed
-        .iter()
-        .find(|name| name.contains(" on") || name.ends_with(" style"));
-    assert_eq!(handler, None);
+    assert_no_code(&allowed);
     // Formulas are typed elements, without URLs.
     let url = allowed
         .iter()
         .find(|name| name.starts_with('m') && name.ends_with("href"));
     assert_eq!(url, None);
     allowed
+}
+
+/// Asserts that no string of the collections becomes markup in a view, and that the view shows it. `render` makes the HTML of a
+/// view with a text in all places.
+pub(crate) fn assert_harmless_in(name: &str, render: impl Fn(&str) -> String) {
+    let mut allowed = BTreeSet::new();
+    for text in [HARMLESS_MARKDOWN, "text", "https://example.com/"] {
+        allowed.append(&mut parse_html(&render(text)).names);
+    }
+    assert_no_code(&allowed);
+    for (index, text) in batches(&collections()).iter().enumerate() {
+        let made = parse_html(&render(text));
+        assert_harmless(&format!("{name}: batch {index}"), &made, &allowed);
+        assert!(
+            made.text.contains(&parsed_text(text)),
+            "{name}: batch {index} is shown"
+        );
+    }
+}
+
+/// Returns a text as a parser reads it: each of these becomes one line break.
+fn parsed_text(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+#[test]
+fn no_text_of_a_shared_page_becomes_markup() {
+    assert_harmless_in("a shared page", |text| pages::shared_page(text).concat());
 }
 
 #[test]
@@ -139,10 +172,8 @@ fn no_text_of_a_page_becomes_markup() {
         let (page, url) = pages::conversation(&Texts::uniform(text));
         let made = parse_html(&render_html(&page, &url));
         assert_harmless(&format!("batch {index}"), &made, &allowed);
-        // A parser turns each of these into one line break, and drops NUL.
-        let shown = text.replace("\r\n", "\n").replace('\r', "\n");
         assert!(
-            made.text.contains(&shown),
+            made.text.contains(&parsed_text(text)),
             "batch {index}: the question is shown as it is"
         );
         for (page, url) in pages::other_pages(text) {

@@ -11,6 +11,11 @@ use crate::{
     storage::{ChangeRejection, Outcome, audit::SignInWay},
 };
 
+/// Disables an account, whose row may be damaged. An update checks the types of all columns, so all are set.
+const DISABLE: &str = "UPDATE accounts SET disabled = 1, name = coalesce(CAST(name AS TEXT), user_id), \
+         password = CAST(password AS TEXT), role = coalesce(CAST(role AS TEXT), 'member'), \
+         created_at = CAST(coalesce(created_at, 0) AS INTEGER) WHERE user_id = ?";
+
 /// Disables an account, which ends its sessions.
 pub(super) async fn disable(
     connection: &mut SqliteConnection,
@@ -19,7 +24,7 @@ pub(super) async fn disable(
 ) -> Result<Outcome, ChangeError> {
     keep_administrator(&mut *connection, user_id, way).await?;
     end_sessions(&mut *connection, user_id, None).await?;
-    let disabled = sqlx::query("UPDATE accounts SET disabled = 1 WHERE user_id = ?")
+    let disabled = sqlx::query(DISABLE)
         .bind(user_id.to_string())
         .execute(connection)
         .await?;

@@ -2,7 +2,7 @@
 
 use sqlx::SqliteConnection;
 
-use super::ChangeError;
+use super::{super::text, ChangeError};
 use crate::{
     protocol::{Timestamp, UserId},
     storage::{
@@ -82,7 +82,7 @@ impl NewEntry {
     ) -> Result<(), ChangeError> {
         sqlx::query(
             "INSERT INTO audit_log (at, user_id, name, action, about, address) \
-             SELECT ?1, ?2, coalesce(?3, (SELECT name FROM accounts WHERE user_id = ?2), ''), ?4, ?5, ?6 \
+             SELECT ?1, ?2, coalesce(?3, (SELECT CAST(name AS TEXT) FROM accounts WHERE user_id = ?2), ''), ?4, ?5, ?6 \
              WHERE EXISTS (SELECT 1 FROM accounts)",
         )
         .bind(at.0)
@@ -151,8 +151,9 @@ fn describe(change: &AccountChange) -> Option<(AuditAction, Option<UserId>, &str
 }
 
 async fn name_of(connection: &mut SqliteConnection, user_id: UserId) -> Result<Option<String>, ChangeError> {
-    let name = sqlx::query_scalar("SELECT name FROM accounts WHERE user_id = ?");
-    Ok(name.bind(user_id.to_string()).fetch_optional(connection).await?)
+    let row = sqlx::query("SELECT name FROM accounts WHERE user_id = ?");
+    let row = row.bind(user_id.to_string()).fetch_optional(connection).await?;
+    Ok(row.map(|row| text(&row, "name")).transpose()?)
 }
 
 /// Deletes old entries, and the oldest ones beyond a number. Returns true if there were any. Failed sign-ins, of which anybody

@@ -3,7 +3,7 @@
 use sqlx::SqliteConnection;
 
 use super::{
-    super::{daily_usage::count_usage, id, messages},
+    super::{daily_usage::count_usage, id, messages, queries::lost_conversation},
     Batch, ChangeError, EMPTY_EVENTS,
     deletion::require_shown,
     erase_event,
@@ -170,11 +170,15 @@ impl Batch {
         conversation_id: ConversationId,
     ) -> Result<Outcome, ChangeError> {
         let (user, conversation) = (user_id.to_string(), conversation_id.to_string());
-        let known = sqlx::query("SELECT 1 FROM conversations WHERE user_id = ? AND id = ?")
-            .bind(&user)
-            .bind(&conversation)
-            .fetch_optional(&mut *connection)
-            .await?;
+        // With an unreadable owner it is deleted by the owner of its messages.
+        let known = sqlx::query(concat!(
+            "SELECT id FROM conversations WHERE user_id = ?1 AND id = ?2 UNION ALL ",
+            lost_conversation!()
+        ))
+        .bind(&user)
+        .bind(&conversation)
+        .fetch_optional(&mut *connection)
+        .await?;
         if known.is_none() {
             // Deleted already, perhaps by an earlier copy of the same request. The event of the deletion
             // stays in the log for clients that have not received it.
@@ -191,20 +195,26 @@ impl Batch {
             Some(run) => skip_damaged("runs", "of a deleted conversation", id(run, "id"))?,
             None => None,
         };
+        sqlx::query(
+            "DELETE FROM events WHERE +user_id = ? AND conversation_id = ? AND typeof(position) <> 'integer'",
+        )
+        .bind(&user)
+        .bind(&conversation)
+        .execute(&mut *connection)
+        .await?;
         // The log keeps the positions and no content. The events go before the runs, which lead to them.
         for of_conversation in [
             "message_id IN (SELECT id FROM runs WHERE user_id = ?1 AND conversation_id = ?2)",
             "message_id IS NULL AND conversation_id = ?2",
         ] {
-            let empty = format!("{EMPTY_EVENTS} WHERE +user_id = ?1 AND {of_conversation}");
+            let empty = format!("{EMPTY_EVENTS} AND +user_id = ?1 AND {of_conversation}");
             sqlx::query(sqlx::AssertSqlSafe(empty))
                 .bind(&user)
                 .bind(&conversation)
                 .execute(&mut *connection)
                 .await?;
         }
-        sqlx::query("DELETE FROM conversations WHERE user_id = ? AND id = ?")
-            .bind(&user)
+        sqlx::query("DELETE FROM conversations WHERE id = ?")
             .bind(&conversation)
             .execute(&mut *connection)
             .await?;

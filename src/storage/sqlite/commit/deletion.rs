@@ -160,8 +160,7 @@ impl Batch {
             "conversation_id = ?2 AND message_id IS NULL AND json_valid(event) AND event ->> '$.type' = 'message_queued' \
                  AND event ->> '$.queued.id' IN (SELECT value FROM json_each(?3))",
         ] {
-            let empty =
-                format!("{EMPTY_EVENTS} WHERE +user_id = ?1 AND {of_subtree} AND ?2 = conversation_id");
+            let empty = format!("{EMPTY_EVENTS} AND +user_id = ?1 AND {of_subtree} AND ?2 = conversation_id");
             sqlx::query(sqlx::AssertSqlSafe(empty))
                 .bind(key.0.to_string())
                 .bind(key.1.to_string())

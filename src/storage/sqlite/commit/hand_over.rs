@@ -8,7 +8,7 @@
 use sqlx::{Row, SqliteConnection};
 
 use super::{
-    super::{id, literature, optional_id, optional_text, queries},
+    super::{id, literature, log_page, optional_id, optional_text},
     Batch, ChangeError,
 };
 use crate::{
@@ -126,7 +126,7 @@ impl Batch {
                 .await?;
         }
         let library = literature::library(&mut *connection, user_id).await?;
-        let head = queries::last_log_position(&mut *connection, user_id).await?;
+        let head = log_page::last_log_position(&mut *connection, user_id).await?;
         let leaves = self
             .hand_over_conversations(&mut *connection, user_id, heir)
             .await?;

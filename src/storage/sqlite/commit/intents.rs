@@ -1,11 +1,11 @@
 //! Completed intents: a repeated intent has no further effect.
 
-use sqlx::{Row, SqliteConnection};
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::ChangeError;
 use crate::{
     protocol::{IntentId, Timestamp, UserId, intent::StartedRun},
-    storage::{Change, CompletedIntent, StorageError},
+    storage::{Change, CompletedIntent, StorageError, damage::name_damaged},
 };
 
 /// The request of a client under an id that the client chose.
@@ -95,12 +95,13 @@ pub(in crate::storage::sqlite) async fn completed_intent(
         .bind(intent.to_string())
         .fetch_optional(connection)
         .await?;
-    let done = row.map(|row| {
+    let read = |row: &SqliteRow| -> Result<_, StorageError> {
         Ok(CompletedIntent {
             fingerprint: row.try_get("fingerprint")?,
             started: serde_json::from_str(row.try_get("started")?)?,
         })
-    });
+    };
+    let done = row.map(|row| name_damaged("intents", intent.0, read(&row)));
     done.transpose()
 }
 

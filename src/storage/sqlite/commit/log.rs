@@ -2,7 +2,7 @@
 
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 
-use super::{super::queries, Batch};
+use super::{super::log_page, Batch};
 use crate::{
     protocol::{ConversationId, Event, EventBody, MessageId, Position, UserId},
     storage::{LoggedEvent, StorageError},
@@ -21,7 +21,7 @@ impl Batch {
     ) -> Result<Position, StorageError> {
         Ok(match self.last_positions.get(&user_id) {
             Some(head) => *head,
-            None => queries::last_log_position(connection, user_id).await?,
+            None => log_page::last_log_position(connection, user_id).await?,
         })
     }
 
@@ -73,9 +73,9 @@ impl Batch {
             if self.events.iter().any(|logged| logged.event.body.terminal_status().is_some())
         );
         for (user_id, head) in &self.last_positions {
-            sqlx::query("UPDATE users SET position = ? WHERE id = ?")
-                .bind(head.0.cast_signed())
+            sqlx::query(SET_HEAD)
                 .bind(user_id.to_string())
+                .bind(head.0.cast_signed())
                 .execute(&mut *connection)
                 .await?;
         }
@@ -83,9 +83,17 @@ impl Batch {
     }
 }
 
-/// Empties stored events, followed by a condition: the log keeps their positions and no content.
+/// Sets the position of the last event in a log. An update checks the types of all columns: a damaged one is set, too.
+const SET_HEAD: &str = "UPDATE users SET position = ?2, trimmed = CASE typeof(trimmed) WHEN 'integer' THEN trimmed ELSE \
+         coalesce((SELECT min(position) FROM events WHERE user_id = ?1 AND position BETWEEN 1 AND 9007199254740991), 1) - 1 END \
+     WHERE id = ?1";
+
+/// Empties stored events, followed by a further condition: the log keeps their positions and no content. Damaged columns are
+/// set, too: an update checks the types of all. An event without a readable position has no place in the log.
 pub(super) const EMPTY_EVENTS: &str = "UPDATE events SET message_id = NULL, \
-     event = json_object('position', position, 'conversation_id', conversation_id, 'type', 'empty')";
+     conversation_id = coalesce(CAST(conversation_id AS TEXT), ''), created_at = CAST(coalesce(created_at, 0) AS INTEGER), \
+     event = json_object('position', position, 'conversation_id', CAST(conversation_id AS TEXT), 'type', 'empty') \
+     WHERE typeof(position) = 'integer'";
 
 /// Erases the content of an event that is not stored yet.
 pub(super) fn erase_event(logged: &mut LoggedEvent) {

@@ -188,6 +188,7 @@ impl Batch {
                 let rejection = match failure {
                     ChangeError::Rejected(rejection) => rejection,
                     // Retrying would not help, and the other changes are not affected.
+                    ChangeError::Storage(error) if error.is_row_damage() => reject_damaged(&error),
                     ChangeError::Storage(error) if is_caused_by_change(&error) => {
                         tracing::error!(%error, "a change can't be stored and was rejected");
                         ChangeRejection::Internal
@@ -229,14 +230,22 @@ impl Batch {
     }
 }
 
-/// Returns true if an error was caused by the data of the change, or by a row that it needs, and not by the
-/// database.
+/// Returns the rejection of a change that needs a damaged row. The log has one with a name already.
+fn reject_damaged(error: &StorageError) -> ChangeRejection {
+    let row = error.damaged_row();
+    if row.is_none() {
+        tracing::error!(%error, "a change needs a damaged row and was rejected");
+    }
+    ChangeRejection::Damaged(row)
+}
+
+/// Returns true if an error was caused by the data of the change, and not by the database.
 fn is_caused_by_change(error: &StorageError) -> bool {
     match error {
         StorageError::Database(sqlx::Error::Database(cause)) => {
             !matches!(cause.kind(), sqlx::error::ErrorKind::Other)
         }
-        _ => error.is_row_damage(),
+        _ => false,
     }
 }
 

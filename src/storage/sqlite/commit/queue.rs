@@ -266,7 +266,7 @@ impl Batch {
         message_id: MessageId,
     ) -> Result<(), ChangeError> {
         sqlx::query(sqlx::AssertSqlSafe(format!(
-            "{EMPTY_EVENTS} WHERE +user_id = ? AND conversation_id = ? AND message_id IS NULL AND json_valid(event) \
+            "{EMPTY_EVENTS} AND +user_id = ? AND conversation_id = ? AND message_id IS NULL AND json_valid(event) \
                  AND event ->> '$.type' = 'message_queued' AND event ->> '$.queued.id' = ?"
         )))
         .bind(user_id.to_string())

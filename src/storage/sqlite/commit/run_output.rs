@@ -119,6 +119,15 @@ impl Batch {
     }
 }
 
+/// Ends a run whose row may be damaged. An update checks the types of all columns, so all are set.
+const ABANDON_RUN: &str = "UPDATE runs SET status = ?3, \
+         last_position = coalesce(?4, CAST(coalesce(first_position, 0) AS INTEGER) - 1), \
+         first_position = CAST(coalesce(first_position, 0) AS INTEGER), \
+         stored_position = CAST(coalesce(stored_position, 0) AS INTEGER), force_tools = CAST(force_tools AS TEXT), \
+         counted_input = CAST(coalesce(counted_input, 0) AS INTEGER), counted_output = CAST(coalesce(counted_output, 0) AS INTEGER), \
+         counted_cost = CAST(coalesce(counted_cost, 0) AS INTEGER) \
+     WHERE user_id = ?1 AND id = ?2 AND status IN ('running', 'waiting')";
+
 impl Batch {
     /// Ends a run that could not be ended normally. Without events, nothing of the log is read or written and
     /// no event marks the run's end: its last position is set before its first, so that no client waits for
@@ -135,16 +144,13 @@ impl Batch {
             [] => None,
             events => Some(self.append_events(&mut *connection, run, events).await?),
         };
-        let ended = sqlx::query(
-            "UPDATE runs SET status = ?, last_position = coalesce(?, first_position - 1) \
-             WHERE user_id = ? AND id = ? AND status IN ('running', 'waiting')",
-        )
-        .bind(status.as_str())
-        .bind(last.map(|last| last.0.cast_signed()))
-        .bind(run.user_id.to_string())
-        .bind(run.message_id.to_string())
-        .execute(&mut *connection)
-        .await?;
+        let ended = sqlx::query(ABANDON_RUN)
+            .bind(run.user_id.to_string())
+            .bind(run.message_id.to_string())
+            .bind(status.as_str())
+            .bind(last.map(|last| last.0.cast_signed()))
+            .execute(&mut *connection)
+            .await?;
         if ended.rows_affected() == 0 {
             Err(ChangeRejection::NotFound)?;
         }

@@ -3,7 +3,7 @@
 use sqlx::{Row, SqliteConnection};
 
 use super::{
-    super::{branch, files, messages, optional_id, optional_text, queries},
+    super::{branch, daily_usage::add_to_day, files, messages, optional_id, optional_text, queries},
     Batch, ChangeError,
     deletion::require_shown,
     page_context::{copy_page_context, insert_page_context},
@@ -15,7 +15,7 @@ use crate::{
         Timestamp, UserId,
         intent::{Regenerate, SendMessage, StartedRun, title_of},
     },
-    storage::{ChangeRejection, RunKey, RunStart},
+    storage::{ChangeRejection, RunKey, RunStart, damage::skip_damaged},
 };
 
 impl Batch {
@@ -49,9 +49,14 @@ impl Batch {
         .fetch_optional(&mut *connection)
         .await?;
         let (parent_id, chosen) = match conversation {
-            Some(row) if optional_id(&row, "user_id")? != Some(user_id) => Err(ChangeRejection::NotFound)?,
             Some(row) => {
                 let key = (user_id, *conversation_id);
+                if skip_damaged("conversations", conversation_id, optional_id(&row, "user_id"))?.flatten()
+                    != Some(user_id)
+                {
+                    queries::require_owner(&mut *connection, key).await?;
+                    Err(ChangeRejection::NotFound)?;
+                }
                 // The id of the last message may be damaged.
                 let leaf = match row.try_get("has_leaf")? {
                     true => messages::active_leaf(&mut *connection, key, &row).await?,
@@ -267,13 +272,15 @@ impl Batch {
 
 /// Starts a run, perhaps with another model: its message becomes the shown one, and its conversation moves to
 /// the top of the list. It counts in the usage of its day.
-pub(super) const START_RUN: &str = "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
+pub(super) const START_RUN: &str = concat!(
+    "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
          VALUES (?3, ?1, ?2, ?6, ?5, ?4, ?7); \
      INSERT INTO runs (id, user_id, conversation_id, status, first_position) VALUES (?3, ?1, ?2, 'running', ?8); \
      UPDATE conversations SET active_leaf = ?3, updated_at = ?4, activity = ?5, unseen = 0, model = ?9 \
          WHERE user_id = ?1 AND id = ?2; \
-     INSERT INTO daily_usage (user_id, day, runs) VALUES (?1, ?4 / 86400000, 1) \
-         ON CONFLICT (user_id, day) DO UPDATE SET runs = runs + 1";
+     INSERT INTO daily_usage (user_id, day, runs) VALUES (?1, ?4 / 86400000, 1) ",
+    add_to_day!()
+);
 
 /// Stores the tools that the first model call must use, in this run and in every other one that answers the
 /// same message.

@@ -199,7 +199,7 @@ async fn deletion_during_a_read_is_erased_afterwards() {
     wait_for_empty_wal(folder.path()).await;
     let (log, _listening) = CapturedLog::capture();
     let mut reader = storage.readers.begin().await.unwrap();
-    queries::last_log_position(&mut reader, UserId::LOCAL)
+    log_page::last_log_position(&mut reader, UserId::LOCAL)
         .await
         .unwrap();
     store_and_delete_secret(&storage).await;

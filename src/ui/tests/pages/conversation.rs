@@ -5,8 +5,8 @@ use crate::{
     protocol::{
         ActionHandler, AssistantMessage, Attachment, AttachmentId, CitedSource, ConversationId,
         ConversationList, Fraction, Interaction, ListedConversation, Message, MessageBody, MessageId, Node,
-        Part, PayloadRef, Position, RawJson, RunStatus, SuggestedAction, SuggestedValue, ToolCall,
-        ToolProgress, ToolStatus, Transcript, suggestion::ActionStyle,
+        Part, PayloadRef, Position, RawJson, RunStatus, Share, ShareId, SuggestedAction, SuggestedValue,
+        ToolCall, ToolProgress, ToolStatus, Transcript, suggestion::ActionStyle,
     },
     ui::state::{route::Route, snapshot::PageSnapshot},
 };
@@ -29,7 +29,7 @@ fn message_file(texts: &Texts, media_type: &str) -> Attachment {
         bytes: 7,
         width: Some(4),
         height: Some(3),
-        text_bytes: None,
+        text_bytes: Some(5),
         problem: None,
     }
 }
@@ -176,6 +176,13 @@ pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
     let page = PageSnapshot {
         list: Ok(list),
         transcript: Some(Ok(transcript)),
+        shares: Ok(vec![Share {
+            id: ShareId::new(),
+            conversation_id: id,
+            readers: Some(vec![other.clone()]),
+            is_live: true,
+            created_at: NOW,
+        }]),
         ..page(other)
     };
     (page, route.path())

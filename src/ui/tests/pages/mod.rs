@@ -2,13 +2,15 @@
 //!
 //! - [`conversation`]: a conversation with every kind of content
 //! - [`data`], [`literature`], [`settings`]: the data of those pages
+//! - [`shared`]: a shared conversation
 
 mod conversation;
 mod data;
 mod literature;
 mod settings;
+mod shared;
 
-pub use self::conversation::conversation;
+pub use self::{conversation::conversation, shared::shared_page};
 use crate::{
     protocol::{
         ApiError, ConversationId, ConversationList, ErrorCode, ModelCapabilities, RawJson, RunError,
@@ -54,7 +56,8 @@ impl Texts {
     }
 }
 
-fn page(other: &str) -> PageSnapshot {
+/// A page without a conversation.
+pub fn page(other: &str) -> PageSnapshot {
     PageSnapshot {
         now: NOW,
         list: Ok(ConversationList::default()),

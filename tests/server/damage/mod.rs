@@ -1,5 +1,8 @@
 //! Any JSON as a tool's arguments, and unreadable rows: damage affects only the damaged item.
 
+mod streams;
+mod tables;
+
 use parlor::tools::ToolRegistry;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, ConnectOptions, sqlite::SqliteConnectOptions};
@@ -288,4 +291,55 @@ async fn every_reader_skips_a_damaged_event() {
         (&last["type"], &last["payload"]["message"]),
         (&json!("damaged"), &json!("Fine."))
     );
+}
+
+#[tokio::test]
+async fn conversation_without_an_owner_is_named_and_deletable() {
+    let (folder, _upstream, parlor) = parlor_answering(Script::new().text("Fine.")).await;
+    let first = parlor.turn(None, "First").await;
+    let conversation = string_field(&first[0], "conversation_id");
+    let sound = string_field(&parlor.turn(None, "Second").await[0], "conversation_id");
+    execute_sql(
+        &folder,
+        format!(
+            "PRAGMA foreign_keys = OFF; UPDATE conversations SET user_id = 'none' WHERE id = '{conversation}'"
+        ),
+    )
+    .await;
+    let is_named = |(status, error): (u16, Value)| {
+        let said = error.to_string();
+        assert_eq!((status, &error["code"]), (500, &json!("internal")), "{error}");
+        assert!(
+            said.contains("is damaged") && said.contains(&conversation),
+            "{error}"
+        );
+        assert!(!said.contains("try again"), "{error}");
+    };
+    is_named(
+        parlor
+            .get_json(&format!("/api/conversations/{conversation}"))
+            .await,
+    );
+    let send = json!({ "message": "More", "conversation_id": conversation, "model": "test/any" });
+    is_named(post(&parlor, "/api/chat/stream", &send).await);
+    let (status, list) = parlor.get_json("/api/conversations").await;
+    assert_eq!(
+        (status, list["conversations"].as_array().map(Vec::len)),
+        (200, Some(1))
+    );
+    assert_eq!(
+        parlor.turn(Some(&sound), "More").await.last().unwrap()["type"],
+        "complete"
+    );
+    let delete = json!({ "conversation_id": conversation });
+    assert_eq!(post(&parlor, "/rpc/delete_conversation", &delete).await.0, 200);
+    assert_eq!(
+        parlor
+            .get_json(&format!("/api/conversations/{conversation}"))
+            .await
+            .0,
+        404
+    );
+    let answer = string_field(&first[0], "message_id");
+    assert_eq!(parlor.get_json(&format!("/api/messages/{answer}")).await.0, 404);
 }

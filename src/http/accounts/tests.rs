@@ -1,0 +1,136 @@
+//! The account pages with cross-site scripting strings in all their texts.
+
+use axum::{body::to_bytes, http::StatusCode, response::Response};
+use futures::FutureExt;
+use jiff::tz::TimeZone;
+use leptos::prelude::*;
+
+use super::{
+    audit, deletion, own,
+    page::{self, FormError},
+    usage, users,
+};
+use crate::{
+    protocol::{ApiError, ErrorCode, LinkId, Role, SessionId, Timestamp, UserId},
+    storage::{
+        accounts::{Account, AccountLink, LinkPurpose, Session, SignInMethod},
+        audit::{AuditAction, AuditEntry},
+        usage::UsageSum,
+    },
+    ui::tests::xss::assert_harmless_in,
+};
+
+/// Returns the HTML of a page after its head, which has no text of anybody.
+fn html(response: Response) -> String {
+    let body = to_bytes(response.into_body(), usize::MAX).now_or_never();
+    let body = body.expect("the page is complete").expect("a body");
+    let page = String::from_utf8(body.into()).expect("text");
+    let (_, body) = page.split_once("</head>").expect("a head");
+    body.to_owned()
+}
+
+fn account(name: &str, role: Role) -> Account {
+    Account {
+        user_id: UserId::new(),
+        name: name.into(),
+        role,
+        created_at: Timestamp(0),
+        is_disabled: role == Role::Member,
+    }
+}
+
+fn link() -> AccountLink {
+    AccountLink {
+        id: LinkId::new(),
+        purpose: LinkPurpose::Invitation(Role::Member),
+        created_at: Timestamp(0),
+        expires_at: Timestamp(0),
+    }
+}
+
+fn session(text: &str) -> Session {
+    Session {
+        id: SessionId::new(),
+        device: text.into(),
+        address: text.into(),
+        created_at: Timestamp(0),
+        last_used_at: Timestamp(0),
+        idle_ms: 1,
+        expires_at: Timestamp(0),
+        method: SignInMethod::Password,
+    }
+}
+
+fn entry(text: &str, action: AuditAction) -> AuditEntry {
+    AuditEntry {
+        id: 1,
+        at: Timestamp(0),
+        name: text.into(),
+        action,
+        about: text.into(),
+        address: text.into(),
+    }
+}
+
+#[test]
+fn no_text_of_an_error_becomes_markup() {
+    assert_harmless_in("an error", |text| {
+        html(page::failure(
+            "Not found",
+            &ApiError::new(ErrorCode::NotFound, text),
+        ))
+    });
+    assert_harmless_in("a form", |text| {
+        let error = FormError {
+            status: StatusCode::BAD_REQUEST,
+            message: text.into(),
+            retry_after: None,
+        };
+        html(page::form(
+            "Sign in",
+            Some(error),
+            page::name_field(text.into(), true),
+        ))
+    });
+}
+
+#[test]
+fn no_name_becomes_markup() {
+    assert_harmless_in("the users", |text| {
+        let rows = [Role::Administrator, Role::Member].map(|role| {
+            let account = account(text, role);
+            users::user_row(&account, false, ("", text.into()), true, true).into_any()
+        });
+        let link = users::link_row(&link(), text.into(), text.into());
+        html(page::respond(
+            StatusCode::OK,
+            "Users",
+            view! { {Vec::from(rows)} {link} },
+        ))
+    });
+    assert_harmless_in("a new link", |text| {
+        html(users::new_link_page(Ok("/invitation/key".into()), text, "About"))
+    });
+    assert_harmless_in("a deletion", |text| {
+        let account = || account(text, Role::Member);
+        html(deletion::confirm(&account(), &[account()]))
+    });
+    assert_harmless_in("the usage", |text| {
+        let sums = vec![(UserId::new(), text.to_owned(), UsageSum::default())];
+        let content = view! { {usage::heading(text.into())} {usage::table_by_user(sums)} };
+        html(page::respond(StatusCode::OK, "Usage", content))
+    });
+}
+
+#[test]
+fn no_device_or_entry_becomes_markup() {
+    assert_harmless_in("the devices", |text| {
+        let row = own::session_row(session(text), None, &TimeZone::UTC);
+        html(page::respond(StatusCode::OK, "Your account", row))
+    });
+    assert_harmless_in("the audit log", |text| {
+        let row = |action| audit::entry_row(&entry(text, action), &TimeZone::UTC).into_any();
+        let rows = Vec::from(AuditAction::ALL.map(row));
+        html(page::respond(StatusCode::OK, "Audit log", rows))
+    });
+}
