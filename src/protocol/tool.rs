@@ -11,6 +11,9 @@ use super::{
     json::{self, RawJson},
 };
 
+/// The words with which the traceback of Python code begins that has run. That of a syntax error has none.
+pub const TRACEBACK: &str = "Traceback (most recent call last)";
+
 /// A tool call, as a part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ToolCall {

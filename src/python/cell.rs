@@ -1,11 +1,8 @@
 //! A finished call as a cell of a notebook: its code, and its output by kinds.
 
-use super::{
-    output::TRACEBACK,
-    tools::{NO_OUTPUT, code_of_call},
-};
+use super::tools::{NO_OUTPUT, code_of_call};
 use crate::{
-    protocol::{ToolCall, attachment::files_note},
+    protocol::{ToolCall, attachment::files_note, tool::TRACEBACK},
     text::single_line,
     tools::FinishedCall,
 };

@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::{chart::describe_chart, wire::Report};
 use crate::{
-    protocol::attachment::PLOTLY_CHART,
+    protocol::{attachment::PLOTLY_CHART, tool::TRACEBACK},
     text::{terminal::plain_text, truncate_bytes},
     tools::NewAttachment,
 };
@@ -55,9 +55,6 @@ impl fmt::Display for CodeError {
         }
     }
 }
-
-/// The words with which the traceback of code begins that has run. That of a syntax error has none.
-pub const TRACEBACK: &str = "Traceback (most recent call last)";
 
 /// The text before an exception that is kept, in bytes, so that the output for the model has room for the exception.
 const MAX_TEXT_BEFORE_ERROR: usize = 24 << 10;

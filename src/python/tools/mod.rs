@@ -4,8 +4,11 @@ mod execute_code;
 mod jupyter_notebook;
 
 pub use self::{execute_code::ExecuteCode, jupyter_notebook::JupyterNotebook};
-use super::{Python, output::TRACEBACK};
-use crate::tools::{FinishedCall, ReplayedCall, Tool, ToolContext, ToolError, ToolResult};
+use super::Python;
+use crate::{
+    protocol::tool::TRACEBACK,
+    tools::{FinishedCall, ReplayedCall, Tool, ToolContext, ToolError, ToolResult},
+};
 
 /// The output of code that shows nothing, for the model.
 pub const NO_OUTPUT: &str =

@@ -19,6 +19,7 @@ use crate::{
     protocol::ToolStatus,
     protocol::intent::ApprovalAnswer,
     protocol::text::truncate_bytes,
+    protocol::tool::TRACEBACK,
     ui::{
         components::details, components::icons, files::file_list, panel::payload_card, runtime::clock,
         runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part,
@@ -131,8 +132,7 @@ fn ToolCard(
                     .with_untracked(|call| call.output.clone())
                     .unwrap_or_default();
                 // The open card has the whole text in its place.
-                let beginning = truncate_bytes(&error, MAX_SHOWN_ERROR_BYTES);
-                view! { <p class="tool-error">{beginning}</p> }
+                view! { <p class="tool-error">{short_error(&error)}</p> }
             })
         }
     };
@@ -165,6 +165,16 @@ fn ToolCard(
             {approval}
         </div>
     }
+}
+
+/// Returns the part of an error that says the most: the beginning, or the end of a traceback, where the exception is.
+fn short_error(error: &str) -> String {
+    if error.len() <= MAX_SHOWN_ERROR_BYTES || !error.contains(TRACEBACK) {
+        return truncate_bytes(error, MAX_SHOWN_ERROR_BYTES);
+    }
+    let end = &error[error.ceil_char_boundary(error.len() - MAX_SHOWN_ERROR_BYTES)..];
+    let whole_lines = end.split_once('\n').map_or(end, |(_, lines)| lines);
+    format!("…\n{whole_lines}")
 }
 
 /// The icon for a tool's kind. External tools have a plug.
@@ -246,4 +256,23 @@ fn approval_prompt(context: &CallContext, index: usize) -> AnyView {
 fn duration_text(call: &ToolCall) -> Option<String> {
     let took = call.ended_at?.0.checked_sub(call.started_at?.0)?;
     u64::try_from(took).ok().and_then(clock::format_duration)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_error_of_code_has_the_exception() {
+        assert_eq!(short_error("It failed."), "It failed.");
+        let long = "é".repeat(MAX_SHOWN_ERROR_BYTES);
+        assert!(short_error(&long).ends_with("é…"));
+        let traceback = format!("{TRACEBACK}:\n{}\nValueError: no", "  in a library\n".repeat(100));
+        let short = short_error(&traceback);
+        assert!(
+            short.starts_with("…\n  in a library\n") && short.ends_with("\nValueError: no"),
+            "{short}"
+        );
+        assert!(short.len() <= MAX_SHOWN_ERROR_BYTES + "…\n".len());
+    }
 }
