@@ -218,7 +218,8 @@ async fn one_damaged_row_of_every_table_costs_only_itself() {
             }
         }
         let is_logged = log.contains(&format!("\"{table}\""));
-        if is_logged == SHOWN_TABLES.contains(&&*table) {
+        // The names of events are positions, which other tests of this process log, too.
+        if table != "events" && is_logged == SHOWN_TABLES.contains(&&*table) {
             failures.push(format!("{table} is logged: {is_logged}"));
         }
     }
@@ -246,10 +247,10 @@ async fn check_damage(
     check_changes(filled, damage, (table, row), is_key).await;
 }
 
-/// Returns true for a line about what a run gets, if the damaged message has no run any more.
+/// Returns true for a line about what a run gets, if the damaged message or conversation has no run any more.
 fn is_of_a_run(table: &str, line: &str) -> bool {
     let labels = ["allowed", "summary", "provider data", "model call"];
-    table == "messages" && labels.iter().any(|label| line.starts_with(label))
+    ["conversations", "messages"].contains(&table) && labels.iter().any(|label| line.starts_with(label))
 }
 
 /// Returns the columns of a table, with their types.
