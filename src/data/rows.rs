@@ -149,8 +149,10 @@ impl Data {
             return Ok(Some((table, None)));
         };
         let path = self.0.files.rows_path(call.user_id, stored.stored.file).await;
-        let path = path.map_err(not_read)?.filter(|path| path.is_file());
-        Ok(path.map(|path| (table, Some(path))))
+        Ok(match path.map_err(not_read)? {
+            Some(path) if tokio::fs::try_exists(&path).await.unwrap_or(false) => Some((table, Some(path))),
+            _ => None,
+        })
     }
 
     /// Returns the rows of a table of the user; `None` if their file is gone.

@@ -70,7 +70,9 @@ impl Stored {
 
     fn rows_path(&self, arguments: &str) -> String {
         let Self {
-            conversation, payload, ..
+            conversation,
+            payload,
+            ..
         } = self;
         format!("/rpc/table_rows?conversation_id={conversation}&payload_id={payload}&{arguments}")
     }
@@ -81,14 +83,18 @@ impl Stored {
 
     fn file_path(&self) -> String {
         let Self {
-            conversation, payload, ..
+            conversation,
+            payload,
+            ..
         } = self;
         format!("/rpc/conversations/{conversation}/payloads/{payload}/file")
     }
 
     fn view_path(&self) -> String {
         let Self {
-            conversation, payload, ..
+            conversation,
+            payload,
+            ..
         } = self;
         format!("/rpc/payload?conversation_id={conversation}&payload_id={payload}")
     }
@@ -114,7 +120,10 @@ async fn many_rows_are_paged_sorted_and_filtered() {
     let (stored, _) = Stored::start().await;
     let text = string_field(&stored.ended, "output");
     let note = "12000 rows. The first 20 are above; the person sees all 12000 in a table.";
-    assert!(text.starts_with("| n | rate | town |") && text.contains(note), "{text}");
+    assert!(
+        text.starts_with("| n | rate | town |") && text.contains(note),
+        "{text}"
+    );
     assert_eq!(stored.ended["payload"]["preview_rows"], COUNT);
     let summary = string_field(&stored.ended["payload"], "summary");
     assert!(summary.ends_with("(12000)"), "{summary}");
@@ -124,15 +133,27 @@ async fn many_rows_are_paged_sorted_and_filtered() {
     let (_, view) = stored.parlor.get_json(&stored.view_path()).await;
     let table = &view["body"]["table"];
     assert_eq!(
-        (&table["stored_rows"], table["rows"].as_array().map(Vec::len), &table["rows"][1]),
+        (
+            &table["stored_rows"],
+            table["rows"].as_array().map(Vec::len),
+            &table["rows"][1]
+        ),
         (&json!(COUNT), Some(200), &json!(["2", "1.0", "=town, 2"]))
     );
     for (arguments, found, first) in [
         ("offset=0", COUNT, json!(["1", "0.5", "=town, 1"])),
         ("offset=11900", COUNT, json!(["11901", "", "=town, 11901"])),
-        ("offset=0&column=0&is_descending=true", COUNT, json!(["12000", "", "=town, 12000"])),
+        (
+            "offset=0&column=0&is_descending=true",
+            COUNT,
+            json!(["12000", "", "=town, 12000"]),
+        ),
         ("offset=100&column=1", COUNT, json!(["151", "75.5", "=town, 151"])),
-        ("offset=0&filter=TOWN%20100%25", 1, json!(["77", "38.5", "=town, 77 100%"])),
+        (
+            "offset=0&filter=TOWN%20100%25",
+            1,
+            json!(["77", "38.5", "=town, 77 100%"]),
+        ),
         ("offset=0&filter=%20%20", COUNT, json!(["1", "0.5", "=town, 1"])),
         ("offset=0&filter=nowhere", 0, Value::Null),
     ] {
@@ -164,7 +185,14 @@ async fn csv_has_all_rows() {
     let csv = response.text().await.unwrap();
     let lines: Vec<&str> = csv.split("\r\n").collect();
     assert_eq!(lines.len() as u64, COUNT + 2);
-    assert_eq!(lines[..3], ["\u{feff}n,rate,town", "1,0.5,\"'=town, 1\"", "2,1.0,\"'=town, 2\""]);
+    assert_eq!(
+        lines[..3],
+        [
+            "\u{feff}n,rate,town",
+            "1,0.5,\"'=town, 1\"",
+            "2,1.0,\"'=town, 2\""
+        ]
+    );
     assert_eq!(lines[COUNT as usize..], ["12000,,\"'=town, 12000\"", ""]);
 }
 
@@ -173,16 +201,31 @@ async fn rows_belong_to_their_user_and_survive_a_restart() {
     let (mut stored, mut ann) = Stored::start().await;
     let ben = ann.invite(&stored.parlor, "ben").await.signed_in_client();
     let file = {
-        let api = format!("/api/conversations/{}/payloads/{}", stored.conversation, stored.payload);
+        let api = format!(
+            "/api/conversations/{}/payloads/{}",
+            stored.conversation, stored.payload
+        );
         let (_, payload) = stored.parlor.get_json(&api).await;
-        format!("/api/files/{}", payload["data"]["stored"]["file"].as_str().expect("an id"))
+        format!(
+            "/api/files/{}",
+            payload["data"]["stored"]["file"].as_str().expect("an id")
+        )
     };
-    let paths = [stored.rows_path("offset=0"), stored.file_path(), stored.view_path(), file];
+    let paths = [
+        stored.rows_path("offset=0"),
+        stored.file_path(),
+        stored.view_path(),
+        file,
+    ];
     for path in &paths {
         let url = format!("{}{path}", stored.parlor.url);
         let foreign = ben.get(&url).send().await.unwrap();
         let own = stored.parlor.get(path).send().await.unwrap();
-        assert_eq!((foreign.status().as_u16(), own.status().as_u16()), (404, 200), "{path}");
+        assert_eq!(
+            (foreign.status().as_u16(), own.status().as_u16()),
+            (404, 200),
+            "{path}"
+        );
     }
     stored.parlor.stop().await;
     stored.parlor = start_server(stored.folder.path(), &stored.upstream, &stored.database).await;
@@ -195,7 +238,10 @@ async fn rows_belong_to_their_user_and_survive_a_restart() {
 async fn rows_go_with_their_conversation() {
     let (stored, _) = Stored::start().await;
     let path = format!("/api/conversations/{}", stored.conversation);
-    let request = stored.parlor.client.delete(format!("{}{path}", stored.parlor.url));
+    let request = stored
+        .parlor
+        .client
+        .delete(format!("{}{path}", stored.parlor.url));
     assert!(request.send().await.unwrap().status().is_success());
     let gone = async {
         while !stored.contents().is_empty() {
@@ -204,7 +250,11 @@ async fn rows_go_with_their_conversation() {
     };
     timeout(TEST_TIMEOUT, gone).await.expect("no file is left");
     for path in [stored.rows_path("offset=0"), stored.file_path()] {
-        assert_eq!(stored.parlor.get(&path).send().await.unwrap().status(), 404, "{path}");
+        assert_eq!(
+            stored.parlor.get(&path).send().await.unwrap().status(),
+            404,
+            "{path}"
+        );
     }
 }
 

@@ -167,9 +167,9 @@ async fn every_column_sorts_in_both_directions() {
         // Missing values are last in both directions.
         (2, false, 2250, ["NULL", "NULL", "NULL"]),
         (2, true, 2249, ["50% of 1", "NULL", "NULL"]),
-        (3, false, 0, ["-2990", "-2989", "-2987"]),
+        (3, false, 0, ["-2989", "-2988", "-2986"]),
         (3, true, 0, ["9", "8", "6"]),
-        (3, true, 1999, ["-2990", "NULL", "NULL"]),
+        (3, true, 1999, ["-2989", "NULL", "NULL"]),
         (4, false, 2997, ["3000", "Infinity", "\\x00ff"]),
         (4, true, 0, ["\\x00ff", "Infinity", "3000"]),
     ] {
@@ -244,7 +244,7 @@ async fn filter_takes_words_literally() {
         ("_", 750),
         ("'", 750),
         ("\"x\"", 750),
-        ("\\", 750),
+        ("\\", 751),
         ("50%", 750),
         ("' OR 1=1 --", 0),
         ("århus", 750),

@@ -106,9 +106,13 @@ async fn many_rows_are_a_frame_and_restored_from_their_file() {
     let folder = tempfile::tempdir().unwrap();
     let (path, data) = (folder.path().join("town.db"), folder.path().join("data"));
     execute(&path, DATABASE).await;
-    execute(&path, "CREATE TABLE ids (n INTEGER, half REAL, name TEXT); \
+    execute(
+        &path,
+        "CREATE TABLE ids (n INTEGER, half REAL, name TEXT); \
         WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x LIMIT 30000) \
-        INSERT INTO ids SELECT n, CASE WHEN n % 2 THEN n / 2.0 END, 'é' || n FROM x").await;
+        INSERT INTO ids SELECT n, CASE WHEN n % 2 THEN n / 2.0 END, 'é' || n FROM x",
+    )
+    .await;
     let upstream = Upstream::start().await;
     let start = || {
         start_in(&data, &upstream, |settings| {
@@ -135,7 +139,12 @@ async fn many_rows_are_a_frame_and_restored_from_their_file() {
     let payload = format!("/rpc/table_rows?conversation_id={conversation}&payload_id=");
     let transcript = parlor.transcript(&conversation).await.to_string();
     let start = transcript.find("\"payload_id\":\"").expect("a payload") + 14;
-    let (status, page) = parlor.get_json(&format!("{payload}{}&offset=29999", &transcript[start..start + 8])).await;
+    let (status, page) = parlor
+        .get_json(&format!(
+            "{payload}{}&offset=29999",
+            &transcript[start..start + 8]
+        ))
+        .await;
     assert_eq!((status, &page["rows"][0][0]), (200, &json!("30000")));
 }
 
