@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use parlor::settings::DatabaseSettings;
 use serde_json::{Value, json};
+use sqlx::{ConnectOptions, Connection, Executor, sqlite::SqliteConnectOptions};
 use tokio::time::timeout;
 use upstream::{Script, Upstream, When};
 
@@ -66,6 +67,18 @@ impl Stored {
             ended,
         };
         (stored, ann)
+    }
+
+    /// Starts the server again, after a change of its database.
+    async fn restart(self, user: &Browser, statement: &'static str) -> Self {
+        self.parlor.stop().await;
+        let options = SqliteConnectOptions::new().filename(self.folder.path().join("data/parlor.db"));
+        let mut connection = options.connect().await.unwrap();
+        connection.execute(sqlx::raw_sql(statement)).await.unwrap();
+        connection.close().await.unwrap();
+        let mut parlor = start_server(self.folder.path(), &self.upstream, &self.database).await;
+        parlor.client = user.signed_in_client();
+        Self { parlor, ..self }
     }
 
     fn rows_path(&self, arguments: &str) -> String {
@@ -227,9 +240,7 @@ async fn rows_belong_to_their_user_and_survive_a_restart() {
             "{path}"
         );
     }
-    stored.parlor.stop().await;
-    stored.parlor = start_server(stored.folder.path(), &stored.upstream, &stored.database).await;
-    stored.parlor.client = ann.signed_in_client();
+    stored = stored.restart(&ann, "").await;
     let (status, page) = stored.rows("offset=11999").await;
     assert_eq!((status, page["rows"].as_array().map(Vec::len)), (200, Some(1)));
 }
@@ -256,6 +267,27 @@ async fn rows_go_with_their_conversation() {
             "{path}"
         );
     }
+}
+
+#[tokio::test]
+async fn table_without_its_file_keeps_the_first_rows() {
+    let (stored, ann) = Stored::start().await;
+    let stored = stored.restart(&ann, "DELETE FROM files").await;
+    let (_, view) = stored.parlor.get_json(&stored.view_path()).await;
+    let table = &view["body"]["table"];
+    assert_eq!(
+        (&table["stored_rows"], &table["missing"], &table["rows"][0][0]),
+        (
+            &Value::Null,
+            &json!("11,800 more rows, which are not stored any more"),
+            &json!("1")
+        )
+    );
+    let gone = "The rows of this table are not stored any more. Ask for the query to be run again.";
+    let (status, error) = stored.rows("offset=0").await;
+    assert_eq!((status, &error["message"]), (404, &json!(gone)));
+    let file = stored.parlor.get(&stored.file_path()).send().await.unwrap();
+    assert_eq!(file.status(), 404);
 }
 
 #[tokio::test]
