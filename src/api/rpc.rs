@@ -13,6 +13,7 @@ use crate::protocol::{
     diagnostics::DiagnosticsView,
     intent::{self, StartedRun},
     model_list::ModelList,
+    panel::TablePage,
 };
 
 /// Sends a message and starts the run that answers it. While a run is active, the message waits in the queue.
@@ -230,6 +231,27 @@ pub async fn payload(
     let caller = crate::app::current_caller()?;
     let view = crate::app::payloads::view(&caller, conversation_id, &payload_id, is_preview).await;
     caller.set_error_status(view)
+}
+
+/// Returns a page of a table whose rows are in a file: those that have the words of the filter, sorted by a column.
+#[server(prefix = "/rpc", endpoint = "table_rows", protocol = PageProtocol<GetUrl>)]
+pub async fn table_rows(
+    conversation_id: ConversationId,
+    payload_id: String,
+    offset: u64,
+    column: Option<usize>,
+    #[server(default)] is_descending: bool,
+    #[server(default)] filter: String,
+) -> Result<TablePage, ApiError> {
+    let caller = crate::app::current_caller()?;
+    let query = crate::app::stored_tables::TableQuery {
+        offset,
+        column,
+        is_descending,
+        filter,
+    };
+    let page = crate::app::stored_tables::page(&caller, conversation_id, &payload_id, query).await;
+    caller.set_error_status(page)
 }
 
 /// Accepts or rejects a proposed payload. Returns the verdict that counts, which is the first one.

@@ -27,6 +27,7 @@ pub mod parameters;
 pub mod payloads;
 pub mod personal;
 pub mod sharing;
+pub mod stored_tables;
 pub mod token_totals;
 pub mod tokens;
 pub mod turns;

@@ -1,6 +1,6 @@
 //! Payloads: as they were created, as the panel shows them, and the user's verdict on a proposal.
 
-use super::{Caller, caller::fingerprint, not_found};
+use super::{Caller, caller::fingerprint, not_found, stored_tables};
 use crate::{
     payloads,
     protocol::{ApiError, ConversationId, ErrorCode, PanelView, Payload, Verdict, intent::JudgePayload},
@@ -14,7 +14,9 @@ pub async fn view(
     payload_id: &str,
     is_preview: bool,
 ) -> Result<PanelView, ApiError> {
-    let mut view = convert(caller, conversation_id, payload_id, payloads::view).await?;
+    let payload = load(caller, conversation_id, payload_id).await?;
+    let mut view = convert_payload(payload.clone(), payloads::view).await?;
+    stored_tables::complete_view(caller, &payload, &mut view).await?;
     caller.app.pages.complete_view(caller.user_id, &mut view).await?;
     Ok(if is_preview {
         payloads::to_preview(view)

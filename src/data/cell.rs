@@ -97,6 +97,14 @@ struct StoredRows {
     rows: Vec<Vec<Value>>,
     #[serde(default)]
     is_cut: bool,
+    #[serde(default)]
+    stored: Option<StoredCount>,
+}
+
+/// All rows of a table, if they are in a file.
+#[derive(Deserialize)]
+struct StoredCount {
+    rows: usize,
 }
 
 /// Returns the first stored rows of a query as a Markdown table, with the number of all rows below; `None` if the payload has
@@ -117,7 +125,7 @@ pub fn rows_as_markdown(payload: &Payload) -> Option<String> {
         table.push_str(&cells);
         shown += 1;
     }
-    let count = stored.rows.len();
+    let count = stored.stored.as_ref().map_or(stored.rows.len(), |all| all.rows);
     let more_than = if stored.is_cut { "more than " } else { "" };
     let counted = match count {
         1 if !stored.is_cut => "1 row".to_owned(),
@@ -203,6 +211,13 @@ mod tests {
         assert!(
             table.ends_with("\n\nThe first 200 of more than 1000 rows"),
             "{table}"
+        );
+        let mut in_file = rows("x");
+        in_file["stored"] = json!({ "file": "f", "rows": 5000 });
+        assert!(
+            markdown(&in_file)
+                .unwrap()
+                .ends_with("\n\nThe first 200 of more than 5000 rows")
         );
         let wide =
             markdown(&json!({ "columns": vec!["n"; 300], "rows": vec![vec!["x".repeat(190); 300]; 3] }));

@@ -4,7 +4,7 @@
 //! their catalogues to the person and to the model.
 //!
 //! - [`tools`]: the model's tools, one file each; [`texts`]: results and tables as text for the model
-//! - [`file_tables`]: the tables of attached files
+//! - [`file_tables`]: the tables of attached files; [`rows`]: results with many rows, which are files
 //! - [`page`]: the page *Data*; [`context`]: what is open on it, for the model
 //! - [`view`]: catalogues and tables for the page; [`cell`]: a finished query for a notebook
 
@@ -12,6 +12,7 @@ mod cell;
 mod context;
 mod file_tables;
 mod page;
+mod rows;
 mod texts;
 mod tools;
 mod view;
@@ -20,8 +21,10 @@ use std::sync::Arc;
 
 pub use self::{
     cell::{QueryCell, rows_as_markdown},
+    rows::StoredTable,
     tools::with_file_tables,
 };
+pub use crate::databases::{Cell, QueryErrorKind, RowOrder, RowsPage, RowsRequest, StoredRows};
 use crate::{
     databases::{
         Catalogue, Column, Database, Databases, FILES, FileDatabases, QueryError, Table, list_names,
@@ -51,6 +54,8 @@ struct Inner {
     /// The storage of results, for restoring them.
     storage: Arc<dyn Storage>,
     settings: DataSettings,
+    /// The maximum size of a payload.
+    payload_bytes: usize,
     definition: &'static PageDefinition,
 }
 
@@ -95,6 +100,7 @@ impl Data {
     pub fn new(
         databases: Databases,
         settings: &DataSettings,
+        payload_bytes: usize,
         python: Python,
         files: Files,
         storage: Arc<dyn Storage>,
@@ -107,6 +113,7 @@ impl Data {
             file_databases: FileDatabases::new(settings),
             storage,
             settings: settings.clone(),
+            payload_bytes,
             definition,
         }))
     }

@@ -37,7 +37,7 @@ pub fn rows_table(result: &QueryResult, count: usize) -> String {
 
 /// Returns the number of rows and the types of a result, and what is not shown.
 pub fn result_note(result: &QueryResult, shown: usize) -> String {
-    let count = result.rows.len();
+    let count = result.row_count;
     let rows = match result.cut_by {
         Some(setting) => format!(
             "More than {count} rows: only the first {count} were read (setting {setting}). Aggregate, or filter, for the rest."

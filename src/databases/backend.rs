@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::{Column, QueryError, QueryResult, Table, limits::QueryLimits};
+use super::{Column, QueryError, QueryResult, Table, limits::QueryLimits, result::RowFile};
 
 /// The language of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +32,13 @@ pub trait DatabaseBackend: Send + Sync {
     /// Reads the tables with their columns, comments and keys, sorted by name.
     async fn tables(&self, limits: &QueryLimits) -> Result<Vec<Table>, QueryError>;
 
-    /// Runs one statement that reads. Anything else is refused.
-    async fn query(&self, sql: &str, limits: &QueryLimits) -> Result<QueryResult, QueryError>;
+    /// Runs one statement that reads. Anything else is refused. Many rows are written to the file, if there is one.
+    async fn query(
+        &self,
+        sql: &str,
+        limits: &QueryLimits,
+        file: Option<RowFile>,
+    ) -> Result<QueryResult, QueryError>;
 
     /// Returns the values of a column with their counts, the most frequent first. `search` is a part of the
     /// value.

@@ -14,6 +14,7 @@ use super::{
     limits::QueryLimits,
     list_names,
     postgres::PostgresBackend,
+    result::RowFile,
     sqlite::{SqliteBackend, TableFiles},
 };
 use crate::settings::{DataSettings, DatabaseSettings, DatabaseUrl};
@@ -117,9 +118,23 @@ impl Database {
         read
     }
 
-    /// Runs one statement that reads.
+    /// Runs one statement that reads. Its rows stay in memory, so only the first ones are kept.
     pub async fn query(&self, sql: &str) -> Result<QueryResult, QueryError> {
-        let result = self.within(self.0.backend.query(sql, &self.0.limits)).await;
+        self.run(sql, self.0.limits.in_memory(), None).await
+    }
+
+    /// Runs one statement that reads. Many rows are written to the file.
+    pub async fn query_into(&self, sql: &str, file: RowFile) -> Result<QueryResult, QueryError> {
+        self.run(sql, self.0.limits, Some(file)).await
+    }
+
+    async fn run(
+        &self,
+        sql: &str,
+        limits: QueryLimits,
+        file: Option<RowFile>,
+    ) -> Result<QueryResult, QueryError> {
+        let result = self.within(self.0.backend.query(sql, &limits, file)).await;
         match result {
             Err(error) => Err(self.add_hint(error).await),
             result => result,
@@ -133,7 +148,8 @@ impl Database {
         let columns: Vec<String> = columns.map(|column| quote_identifier(&column.name)).collect();
         let (columns, name) = (columns.join(", "), table.quoted_name());
         let sql = format!("SELECT {columns} FROM {name} LIMIT {count}");
-        self.within(self.0.backend.query(&sql, &self.0.limits)).await
+        let limits = self.0.limits.in_memory();
+        self.within(self.0.backend.query(&sql, &limits, None)).await
     }
 
     /// Returns the values of a column with their counts.
@@ -144,10 +160,8 @@ impl Database {
         search: Option<&str>,
         count: usize,
     ) -> Result<QueryResult, QueryError> {
-        let values = self
-            .0
-            .backend
-            .values(table, column, search, count, &self.0.limits);
+        let limits = self.0.limits.in_memory();
+        let values = self.0.backend.values(table, column, search, count, &limits);
         self.within(values).await
     }
 

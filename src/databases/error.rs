@@ -37,6 +37,8 @@ pub enum QueryErrorKind {
     Timeout(Duration),
     /// The query needs more than a limit allows.
     TooLarge,
+    /// Too many queries run already.
+    Busy,
     /// The database can't be reached or read. The cause is in the log.
     Unavailable,
 }
@@ -70,8 +72,15 @@ impl QueryError {
 
     pub fn busy() -> Self {
         Self::new(
-            QueryErrorKind::Unavailable,
+            QueryErrorKind::Busy,
             "Too many queries of this database run already. Try again in a moment.",
+        )
+    }
+
+    pub fn not_stored() -> Self {
+        Self::new(
+            QueryErrorKind::Unavailable,
+            "The rows can't be stored just now. The server's log has the cause.",
         )
     }
 

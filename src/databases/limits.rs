@@ -4,6 +4,10 @@ use std::time::Duration;
 
 use crate::settings::DataSettings;
 
+/// The rows of a result in memory, and their size. What may be more is written to a file.
+const MAX_ROWS_IN_MEMORY: usize = 10_000;
+const MAX_BYTES_IN_MEMORY: usize = 900_000;
+
 /// The bounds of a query. See the settings of the same names in `data`.
 #[derive(Clone, Copy, Debug)]
 pub struct QueryLimits {
@@ -27,6 +31,20 @@ impl QueryLimits {
             memory_bytes: settings.query_memory_bytes,
             tables: settings.tables,
         }
+    }
+
+    /// Returns the limits for a result that has no file.
+    pub fn in_memory(self) -> Self {
+        Self {
+            rows: self.rows.min(MAX_ROWS_IN_MEMORY),
+            bytes: self.bytes.min(MAX_BYTES_IN_MEMORY),
+            ..self
+        }
+    }
+
+    /// Returns the size of the longest row.
+    pub fn row_bytes(&self) -> usize {
+        self.bytes.min(MAX_BYTES_IN_MEMORY)
     }
 
     /// Returns the limits for reading a catalogue, which has many rows of short texts.

@@ -5,13 +5,14 @@
 //! that none leaves anything behind for the next.
 //!
 //! - [`backend`]: the trait of a database, with [`sqlite`] and [`postgres`] behind it
-//! - [`limits`], [`result`], [`value`]: the bounds of a query, its rows, a value of any type
+//! - [`limits`], [`result`], [`value`], [`cell_kind`]: the bounds of a query, its rows, a value of any type, the types of a column
 //! - [`catalogue`]: subjects, tables and columns; [`documentation`]: what the operator says about them
 //! - [`database`]: a configured database: backend, documentation, and the cached catalogue
 //! - [`error`]: errors with position and hint, from which a model can correct its query
 
 mod backend;
 mod catalogue;
+mod cell_kind;
 mod database;
 mod documentation;
 mod error;
@@ -23,17 +24,19 @@ mod sqlite;
 mod tests;
 mod value;
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use tokio::sync::Semaphore;
 
+use self::limits::QueryLimits;
 pub use self::{
     backend::SqlDialect,
     catalogue::{Catalogue, Column, Subject, Table},
+    cell_kind::{CellKind, CellKinds},
     database::Database,
     error::{QueryError, QueryErrorKind},
-    result::{QueryResult, ResultColumn},
-    sqlite::{TableFile, TableFiles},
+    result::{QueryResult, ResultColumn, RowFile},
+    sqlite::{RowOrder, RowsPage, RowsRequest, StoredRows, TableFile, TableFiles},
     value::Cell,
 };
 use crate::settings::{DataSettings, DatabaseSettings};
@@ -74,6 +77,16 @@ impl FileDatabases {
     /// Returns a database with the tables of these files.
     pub fn open(&self, tables: TableFiles) -> Database {
         Database::of_files(tables, &self.settings, Arc::clone(&self.threads))
+    }
+
+    /// Returns the rows of a result in a file, with this number of columns.
+    pub fn rows(&self, path: PathBuf, width: usize) -> StoredRows {
+        StoredRows::new(
+            path,
+            width,
+            QueryLimits::new(&self.settings),
+            Arc::clone(&self.threads),
+        )
     }
 }
 

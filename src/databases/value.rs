@@ -47,9 +47,22 @@ impl Cell {
         }
     }
 
-    /// Returns true for numbers.
-    pub fn is_number(&self) -> bool {
-        matches!(self, Self::Integer(_) | Self::Real(_) | Self::Decimal(_))
+    /// Returns the size of the value as JSON, or a little more.
+    pub fn max_json_len(&self) -> usize {
+        const MAX_NUMBER_BYTES: usize = 26;
+        let escaped = |text: &str| {
+            let len = |byte: u8| match byte {
+                b'"' | b'\\' => 2,
+                0..b' ' => 6,
+                _ => 1,
+            };
+            text.bytes().map(len).sum::<usize>() + 2
+        };
+        match self {
+            Self::Text(text) | Self::Decimal(text) => escaped(text),
+            Self::Binary(_) => MAX_SHOWN_BINARY_BYTES * 2 + MAX_NUMBER_BYTES + 16,
+            _ => MAX_NUMBER_BYTES,
+        }
     }
 
     /// Returns the size that counts against the limit of a result.
@@ -119,7 +132,20 @@ mod tests {
                 "{cell:?}"
             );
         }
-        let long = Cell::Binary(vec![1; 100]).to_text().unwrap();
+        let long = Cell::Binary(vec![1; 100]);
+        let texts = Cell::Text("a\"\\\n\u{1}é".into());
+        for cell in [
+            &long,
+            &texts,
+            &Cell::Real(-f64::MIN_POSITIVE),
+            &Cell::Integer(i64::MIN),
+        ] {
+            assert!(
+                cell.to_json().to_string().len() <= cell.max_json_len(),
+                "{cell:?}"
+            );
+        }
+        let long = long.to_text().unwrap();
         assert!(long.ends_with("… (100 bytes)"), "{long}");
     }
 }

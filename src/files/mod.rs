@@ -18,6 +18,7 @@ pub use self::{
         image::{ImageForm, run as read_image},
         tables::{TablesArguments, run as read_tables},
     },
+    rows::{NewRows, has_rows},
     sweep::sweep_periodically,
     tables::{TableFileError, has_tables},
     uncommitted::UncommittedFile,
@@ -50,6 +51,7 @@ mod prepare;
 mod quota;
 mod reader;
 mod reader_queue;
+mod rows;
 mod sweep;
 mod tables;
 #[cfg(test)]

@@ -96,6 +96,39 @@ async fn file_without_a_row_leaves_nothing() {
 }
 
 #[tokio::test]
+async fn rows_without_a_row_leave_nothing() {
+    let (_folder, files) = open_files("exit 1", |_| {}).await;
+    let run = RunKey {
+        user_id: UserId::LOCAL,
+        conversation_id: ConversationId::new(),
+        message_id: MessageId::new(),
+    };
+    let begin = || files.begin_rows(run.user_id, run.conversation_id);
+    // As a call that was stopped while it wrote.
+    let begun = begin().await.unwrap();
+    std::fs::write(begun.path(), b"Hello").unwrap();
+    wait_for_contents(&files, 1).await;
+    drop(begun);
+    wait_for_contents(&files, 0).await;
+    drop(begin().await.unwrap().finish().await.unwrap());
+    wait_for_contents(&files, 0).await;
+    // As one whose conversation was deleted.
+    let begun = begin().await.unwrap();
+    std::fs::write(begun.path(), b"Hello").unwrap();
+    let written = begun.finish().await.unwrap();
+    let id = written.id();
+    assert_eq!(std::fs::read(written.path()).unwrap(), b"Hello");
+    let refused = written.commit_for_run(run).await;
+    assert_eq!(refused, Err(JournalError::Rejected(ChangeRejection::NotFound)));
+    wait_for_contents(&files, 0).await;
+    assert_eq!(files.rows_path(run.user_id, id).await.unwrap(), None);
+    // As a process that was killed: the next start deletes what has no row.
+    let begun = begin().await.unwrap();
+    files.delete_orphans().await;
+    assert!(!begun.path().exists());
+}
+
+#[tokio::test]
 async fn placing_a_content_again_changes_nothing() {
     let (folder, files) = open_files("exit 1", |_| {}).await;
     let file = text_file();

@@ -1,11 +1,11 @@
 //! Files whose row is not committed yet. Their contents go with them unless the row is accepted.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
-use super::Inner;
+use super::{ContentForm, Inner};
 use crate::{
     journal::JournalError,
-    protocol::Attachment,
+    protocol::{Attachment, AttachmentId},
     storage::{Change, FileLocation, RunKey, StorageErrorKind, StoredFile},
 };
 
@@ -63,6 +63,17 @@ pub struct UncommittedFile {
 }
 
 impl UncommittedFile {
+    /// Returns the id that the file will have.
+    pub fn id(&self) -> AttachmentId {
+        self.file.attachment.id
+    }
+
+    /// Returns the path of its content.
+    pub fn path(&self) -> PathBuf {
+        let contents = &self.content.files.contents;
+        contents.path(self.file.location, ContentForm::Original)
+    }
+
     /// Stores the file as one of a run's message.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use axum::{
     Json,
+    body::Body,
     extract::{Path, rejection::PathRejection},
     http::{HeaderMap, header},
     response::{IntoResponse, Response},
@@ -47,7 +48,18 @@ pub async fn file(
     path: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<Response, Problem> {
     let (conversation_id, payload_id) = problem::parse_conversation_item(path)?;
-    let file = app::payloads::convert(&caller, conversation_id, &payload_id, payloads::to_file).await?;
+    let payload = app::payloads::load(&caller, conversation_id, &payload_id).await?;
+    if let Some(table) = app::stored_tables::csv(&caller, &payload).await? {
+        let headers = [
+            (header::CONTENT_TYPE, payloads::CSV_MEDIA_TYPE.to_owned()),
+            (
+                header::CONTENT_DISPOSITION,
+                content_disposition("attachment", &table.name),
+            ),
+        ];
+        return Ok((headers, Body::from_stream(table.lines)).into_response());
+    }
+    let file = app::payloads::convert_payload(payload, payloads::to_file).await?;
     let headers = [
         (header::CONTENT_TYPE, file.media_type.to_owned()),
         (

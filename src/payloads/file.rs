@@ -31,20 +31,25 @@ pub fn to_file(payload: &Payload) -> PayloadFile {
     };
     let (extension, media_type, content) =
         known.unwrap_or_else(|| ("json", "application/json", json::pretty_print(raw)));
-    let title = file_name(data["title"].as_str().unwrap_or_default());
-    let title = if title.is_empty() {
-        &payload.payload_id
-    } else {
-        &title
-    };
     PayloadFile {
-        name: format!("{title}.{extension}"),
+        name: titled_name(data["title"].as_str().unwrap_or_default(), payload, extension),
         media_type,
         content,
     }
 }
 
-const CSV_MEDIA_TYPE: &str = "text/csv; charset=utf-8; header=present";
+/// The media type of CSV files.
+pub const CSV_MEDIA_TYPE: &str = "text/csv; charset=utf-8; header=present";
+
+/// Returns the name of the file of a payload: its title, or its id.
+pub fn titled_name(title: &str, payload: &Payload, extension: &str) -> String {
+    let title = file_name(title);
+    let title = match title.is_empty() {
+        true => &payload.payload_id,
+        false => &title,
+    };
+    format!("{title}.{extension}")
+}
 
 /// Returns a file name that is valid on all systems.
 pub fn file_name(title: &str) -> String {
@@ -67,7 +72,15 @@ const FORMULA_STARTS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝',
 /// Returns rows as CSV (RFC 4180). The first row has the names of the columns. The byte order mark tells
 /// Excel that the file is UTF-8.
 fn to_csv(rows: &[Vec<Value>]) -> String {
-    let mut csv = String::from("\u{feff}");
+    CSV_START.to_owned() + &csv_lines(rows)
+}
+
+/// The beginning of a CSV file: a byte order mark.
+pub const CSV_START: &str = "\u{feff}";
+
+/// Returns rows as lines of a CSV file.
+pub fn csv_lines(rows: &[Vec<Value>]) -> String {
+    let mut csv = String::new();
     for row in rows {
         let cells: Vec<String> = row.iter().map(csv_cell).collect();
         csv.push_str(&cells.join(","));

@@ -18,8 +18,9 @@ mod tree;
 use serde_json::Value;
 
 pub use self::{
-    file::{PayloadFile, file_name, to_file},
+    file::{CSV_MEDIA_TYPE, CSV_START, PayloadFile, csv_lines, file_name, titled_name, to_file},
     preview::{to_preview, to_ref},
+    table::shown_row,
 };
 use crate::protocol::{
     Payload,

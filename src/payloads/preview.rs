@@ -32,7 +32,10 @@ fn preview_rows(payload: &Payload) -> Option<usize> {
 fn count_rows(body: &PanelBody) -> Option<usize> {
     let rows = match body {
         PanelBody::Chart(_) => return Some(0),
-        PanelBody::Table(table) => table.rows.len(),
+        PanelBody::Table(table) => {
+            let stored = table.stored_rows.and_then(|count| usize::try_from(count).ok());
+            stored.unwrap_or(table.rows.len())
+        }
         PanelBody::Document(document) => document.versions.last()?.changes.len(),
         _ => return None,
     };
@@ -85,6 +88,11 @@ mod tests {
                 Some(120),
             ),
             ("table", json!({"columns": ["a"], "rows": []}), None),
+            (
+                "table",
+                json!({"columns": ["a"], "rows": [[1]], "stored": {"file": "x", "rows": 7}}),
+                Some(7),
+            ),
             (
                 "chart",
                 json!({"kind": "bar", "x": ["a"], "series": [{"values": [1]}]}),

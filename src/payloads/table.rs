@@ -6,11 +6,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::formatting::{Line, format_count, format_line};
-use crate::protocol::panel::{PanelBody, TableColumn, TableView};
+use crate::protocol::panel::{MAX_TABLE_CELLS, PanelBody, TableColumn, TableView};
 
-/// The maximum numbers of columns and of cells that are shown.
+/// The maximum number of columns that are shown.
 const MAX_COLUMNS: usize = 64;
-const MAX_CELLS: usize = 20_000;
 
 /// The maximum number of cells in a file. Short rows are padded to the longest, so small data can become a
 /// huge table.
@@ -28,7 +27,16 @@ struct TableData {
     /// True if the rows are only the first ones.
     #[serde(default)]
     is_cut: bool,
+    /// The file with all rows, if these are only the first ones.
+    #[serde(default)]
+    stored: Option<StoredFile>,
     rows: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct StoredFile {
+    /// The number of all rows.
+    rows: u64,
 }
 
 pub fn read(data: &Value) -> Option<PanelBody> {
@@ -37,9 +45,10 @@ pub fn read(data: &Value) -> Option<PanelBody> {
         columns,
         numeric,
         is_cut,
+        stored,
         rows,
     } = TableData::deserialize(data).ok()?;
-    let rows = TableRows::collect(column_names(columns, &rows)?, &rows, MAX_COLUMNS, MAX_CELLS);
+    let rows = TableRows::collect(column_names(columns, &rows)?, &rows, MAX_COLUMNS, MAX_TABLE_CELLS);
     let mut table = rows.into_table(title.0);
     for (column, is_numeric) in table.columns.iter_mut().zip(numeric) {
         column.numeric = is_numeric;
@@ -51,7 +60,13 @@ pub fn read(data: &Value) -> Option<PanelBody> {
             .missing
             .push_str("the rest of the rows, which were not read");
     }
+    table.stored_rows = stored.map(|stored| stored.rows);
     Some(PanelBody::Table(table))
+}
+
+/// Returns a row of a stored table as it is shown.
+pub fn shown_row(row: &[Value]) -> Vec<String> {
+    row.iter().take(MAX_COLUMNS).map(format_line).collect()
 }
 
 /// Returns all rows unchanged, after a row of the columns' names; `None` if the table is too large for a
@@ -144,6 +159,7 @@ impl<'a> TableRows<'a> {
                 .map(|row| row.iter().map(text).collect())
                 .collect(),
             missing: missing_note(self.missing),
+            stored_rows: None,
         }
     }
 }
@@ -193,6 +209,7 @@ mod tests {
                 row(["", "-2", "{\"k\":[1]}"]),
             ],
             missing: String::new(),
+            stored_rows: None,
         };
         assert_eq!(table(&data), expected);
     }
@@ -219,6 +236,18 @@ mod tests {
         );
         let long = table(&json!({ "columns": ["a", "b"], "rows": vec![[1, 2]; 10_001] }));
         assert_eq!((long.rows.len(), long.missing.as_str()), (10_000, "1 more row"));
+    }
+
+    #[test]
+    fn first_rows_of_a_stored_table_name_the_rest() {
+        let data = json!({ "columns": ["a"], "rows": [[1]], "stored": { "file": "x", "rows": 1200 } });
+        let mut first = table(&data);
+        assert_eq!((first.stored_rows, first.missing.as_str()), (Some(1200), ""));
+        first.keep_first_rows(", which are gone");
+        assert_eq!(
+            (first.stored_rows, first.missing.as_str()),
+            (None, "1,199 more rows, which are gone")
+        );
     }
 
     #[test]

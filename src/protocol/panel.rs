@@ -6,8 +6,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::number_format::group_digits;
+
 /// The number of rows of a table that an answer shows.
 pub const PREVIEW_ROWS: usize = 5;
+/// The number of cells of a table up to which its payload has all rows.
+pub const MAX_TABLE_CELLS: usize = 20_000;
+/// The number of rows of a page of a table.
+pub const TABLE_PAGE_ROWS: usize = 100;
 /// The number of changed lines of a document that an answer shows.
 pub const PREVIEW_LINES: usize = 10;
 
@@ -113,6 +119,32 @@ pub struct TableView {
     pub rows: Vec<Vec<String>>,
     /// A note of what was left out: "3 more columns". Empty if nothing was.
     pub missing: String,
+    /// The number of all rows, if these are only the first ones and the others are loaded page by page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stored_rows: Option<u64>,
+}
+
+impl TableView {
+    /// Leaves only the first rows of a table, and says why.
+    pub fn keep_first_rows(&mut self, reason: &str) {
+        if let Some(count) = self.stored_rows.take() {
+            let more = count.saturating_sub(self.rows.len() as u64);
+            let noun = if more == 1 { " more row" } else { " more rows" };
+            let note = [&group_digits(more), noun, reason].concat();
+            self.missing = match self.missing.is_empty() {
+                true => note,
+                false => [&note, ", ", &self.missing].concat(),
+            };
+        }
+    }
+}
+
+/// A part of a table whose rows are loaded page by page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TablePage {
+    pub rows: Vec<Vec<String>>,
+    /// The number of all rows that match the filter.
+    pub found: u64,
 }
 
 /// A column of a table.

@@ -5,9 +5,24 @@ def _parlor_load(path, name):
 
     with open(path, encoding="utf-8") as file:
         table = json.load(file)
+    connection = None
+    if "file" in table:
+        import pathlib
+        import sqlite3
+
+        uri = pathlib.Path(table["file"]).as_uri()
+        connection = sqlite3.connect(f"{uri}?mode=ro&immutable=1", uri=True)
+
+    # The values of a column, one column at a time: all rows need more memory than the frame.
+    def read(index, kind):
+        if connection is None:
+            return [row[index] for row in table["rows"]]
+        values = [value for (value,) in connection.execute(f"SELECT c{index} FROM rows ORDER BY rowid")]
+        return [None if value is None else value == "true" for value in values] if kind == "boolean" else values
+
     columns = {}
     for index, kind in enumerate(table["types"]):
-        values = [row[index] for row in table["rows"]]
+        values = read(index, kind)
         has_gaps = any(value is None for value in values)
         if kind == "integer":
             column = pandas.Series(values, dtype="Int64" if has_gaps else "int64")
@@ -33,6 +48,8 @@ def _parlor_load(path, name):
         else:
             column = pandas.Series(values, dtype="object" if not values else None)
         columns[index] = column
+    if connection is not None:
+        connection.close()
     frame = pandas.DataFrame(columns)
     frame.columns = table["columns"]
     get_ipython().user_ns[name] = frame

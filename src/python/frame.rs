@@ -1,5 +1,7 @@
 //! Data frames: tables that the server gives to a session as files, with the types of their columns.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -30,6 +32,17 @@ pub enum ColumnType {
     Text,
 }
 
+/// The kind of a value in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueKind {
+    Boolean,
+    Integer,
+    Real,
+    /// `NaN`, `Infinity` or `-Infinity`, as a text.
+    Special,
+    Text,
+}
+
 /// A table for a session. Its cells are JSON values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
@@ -38,26 +51,32 @@ pub struct Frame {
     pub rows: Vec<Vec<Value>>,
 }
 
+/// A table for a session whose rows are in a file: a database of SQLite with the table `rows` and its columns `c0`, `c1` and so
+/// on, in which booleans and special numbers are texts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredFrame {
+    pub columns: Vec<String>,
+    pub types: Vec<ColumnType>,
+    pub file: PathBuf,
+}
+
 impl ColumnType {
-    /// Returns the type of a column by its name in the database, as far as its values fit.
-    pub fn new<'a>(database_type: &str, values: impl Iterator<Item = &'a Value> + Clone) -> Self {
-        let mut known = values.filter(|value| !value.is_null()).peekable();
+    /// Returns the type of a column by its name in the database, as far as the kinds of its known values fit.
+    pub fn new(database_type: &str, kinds: &[ValueKind]) -> Self {
         let database_type = database_type.to_ascii_lowercase();
         let is = |word: &str| database_type.contains(word);
-        if known.peek().is_none() {
-            return Self::Text;
-        }
-        let all = |fits: fn(&Value) -> bool| known.clone().all(fits);
-        let is_special = |value: &Value| matches!(value.as_str(), Some("NaN" | "Infinity" | "-Infinity"));
-        if all(Value::is_boolean) {
+        let are = |fitting: &[ValueKind]| kinds.iter().all(|kind| fitting.contains(kind));
+        if kinds.is_empty() {
+            Self::Text
+        } else if are(&[ValueKind::Boolean]) {
             Self::Boolean
-        } else if all(Value::is_i64) {
+        } else if are(&[ValueKind::Integer]) {
             Self::Integer
-        } else if all(Value::is_number) || known.clone().all(|value| value.is_number() || is_special(value)) {
+        } else if are(&[ValueKind::Integer, ValueKind::Real, ValueKind::Special]) {
             Self::Number
         } else if is("numeric") || is("decimal") {
             Self::Decimal
-        } else if (is("date") || is("timestamp")) && all(Value::is_string) {
+        } else if (is("date") || is("timestamp")) && are(&[ValueKind::Special, ValueKind::Text]) {
             Self::Time
         } else {
             Self::Text
@@ -84,8 +103,6 @@ pub fn load_code(path: &str, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -110,23 +127,24 @@ mod tests {
 
     #[test]
     fn types_follow_database_and_values() {
-        for (database_type, values, expected) in [
-            ("INTEGER", json!([1, null, 2]), ColumnType::Integer),
-            ("REAL", json!([1, 2.5]), ColumnType::Number),
-            ("float8", json!(["NaN", 2.5]), ColumnType::Number),
-            ("bool", json!([true, null]), ColumnType::Boolean),
-            ("numeric", json!(["12345678901234567890.10"]), ColumnType::Decimal),
-            ("timestamptz", json!(["2024-02-29 12:00:00+00"]), ColumnType::Time),
-            ("DATE", json!([2024]), ColumnType::Integer),
+        use ValueKind::{Boolean, Integer, Real, Special, Text};
+        let cases: [(_, &[ValueKind], _); 9] = [
+            ("INTEGER", &[Integer], ColumnType::Integer),
+            ("REAL", &[Integer, Real], ColumnType::Number),
+            ("float8", &[Real, Special], ColumnType::Number),
+            ("bool", &[Boolean], ColumnType::Boolean),
+            ("numeric", &[Text], ColumnType::Decimal),
+            ("timestamptz", &[Text], ColumnType::Time),
+            ("DATE", &[Integer], ColumnType::Integer),
             // SQLite keeps any value in any column.
-            ("INTEGER", json!(["one", 2]), ColumnType::Text),
-            ("", json!([null]), ColumnType::Text),
-        ] {
-            let values = values.as_array().unwrap();
+            ("INTEGER", &[Integer, Text], ColumnType::Text),
+            ("", &[], ColumnType::Text),
+        ];
+        for (database_type, kinds, expected) in cases {
             assert_eq!(
-                ColumnType::new(database_type, values.iter()),
+                ColumnType::new(database_type, kinds),
                 expected,
-                "{database_type} {values:?}"
+                "{database_type} {kinds:?}"
             );
         }
     }

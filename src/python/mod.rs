@@ -26,15 +26,22 @@ pub mod setup;
 mod tools;
 mod wire;
 
-use std::{io, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
 
 use futures::future::BoxFuture;
+use serde_json::json;
 use tokio::sync::watch;
 
 pub use self::{
     cell::{Cell, CellError},
     environment::Missing,
-    frame::{ColumnType, Frame, is_valid_name},
+    frame::{ColumnType, Frame, StoredFrame, ValueKind, is_valid_name},
     output::Output,
     tools::{ExecuteCode, JupyterNotebook},
 };
@@ -240,8 +247,34 @@ impl Python {
         let session = self.session(call).await?;
         let content = serde_json::to_vec(frame).map_err(ToolError::new)?;
         let given = session.give_file(content).await;
-        let (path, _file) =
-            given.map_err(|error| ToolError(format!("The rows could not be written: {error}.")))?;
+        let (path, _file) = given.map_err(rows_not_given)?;
+        self.load(call, &session, &path, name).await
+    }
+
+    /// As [`load_frame`](Self::load_frame), of a table whose rows are in a file.
+    pub async fn load_stored_frame(
+        &self,
+        call: &ToolContext,
+        name: &str,
+        frame: &StoredFrame,
+    ) -> Result<(), ToolError> {
+        let session = self.session(call).await?;
+        // Without a sandbox, a link could be written to.
+        let given = session.place_file(&frame.file, self.is_sandboxed()).await;
+        let (file, _rows) = given.map_err(rows_not_given)?;
+        let about = json!({ "columns": frame.columns, "types": frame.types, "file": file });
+        let given = session.give_file(about.to_string().into_bytes()).await;
+        let (path, _file) = given.map_err(rows_not_given)?;
+        self.load(call, &session, &path, name).await
+    }
+
+    async fn load(
+        &self,
+        call: &ToolContext,
+        session: &Session,
+        path: &Path,
+        name: &str,
+    ) -> Result<(), ToolError> {
         let code = load_code(&path.to_string_lossy(), name);
         let output = session.execute(&code, true, |_| {}).await?;
         if let Some(error) = output.error {
@@ -258,6 +291,10 @@ impl Python {
     pub fn shut_down(&self) {
         self.0.sessions.end_all();
     }
+}
+
+fn rows_not_given(error: io::Error) -> ToolError {
+    ToolError(format!("The rows could not be written: {error}."))
 }
 
 impl SessionKeeper for Python {

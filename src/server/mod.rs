@@ -109,6 +109,7 @@ impl Server {
             data: Data::new(
                 databases,
                 &settings.data,
+                settings.limits.payload_bytes,
                 python.clone(),
                 files.clone(),
                 storage.clone(),

@@ -25,7 +25,7 @@ pub struct DataSettings {
     pub concurrent_queries: usize,
     /// The rows of a result that are kept.
     pub result_rows: usize,
-    /// The size of a result that is kept, in bytes. See also limits.payload_bytes.
+    /// The size of a result that is kept, in bytes. One of more than limits.payload_bytes is a file, of files.user_bytes.
     pub result_bytes: usize,
     /// The columns of a result.
     pub result_columns: usize,
@@ -54,8 +54,8 @@ impl Default for DataSettings {
             offer_everywhere: false,
             query_timeout: Duration::from_secs(15),
             concurrent_queries: 4,
-            result_rows: 10_000,
-            result_bytes: 900_000,
+            result_rows: 1_000_000,
+            result_bytes: 256 << 20,
             result_columns: 200,
             value_bytes: 1_000_000,
             query_memory_bytes: 256 << 20,

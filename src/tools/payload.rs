@@ -67,7 +67,9 @@ fn summary(kind: &str, data: &Value) -> String {
     let fields = data.as_object().into_iter().flat_map(|object| object.values());
     let longest = || fields.filter_map(|field| field.as_array().map(Vec::len)).max();
     let rows = data.get("rows").and_then(Value::as_array).map(Vec::len);
-    if let Some(count) = rows.or_else(longest) {
+    let stored = data.pointer("/stored/rows").and_then(Value::as_u64);
+    let stored = stored.and_then(|count| usize::try_from(count).ok());
+    if let Some(count) = stored.or(rows).or_else(longest) {
         line.push_str(&format!(" ({count})"));
     }
     if let Some(id) = data.get(UNKNOWN_VERSION_FIELD).and_then(Value::as_str) {
@@ -96,6 +98,11 @@ mod tests {
             ("table", json!({"rows": []}), "Table (0)"),
             ("table", json!({"columns": [1], "rows": [2, 3]}), "Table (2)"),
             ("table", json!({"columns": [1, 2], "rows": [3]}), "Table (1)"),
+            (
+                "table",
+                json!({"rows": [1], "stored": {"rows": 5000}}),
+                "Table (5000)",
+            ),
             ("text_document", json!("x"), "Text document"),
             ("été", json!(null), "été"),
             ("", json!({"title": " a\n b "}), ": a b"),

@@ -51,6 +51,7 @@ mod sharing;
 mod slow_clients;
 mod slow_reader;
 mod storage_failures;
+mod stored_tables;
 mod suggestions;
 mod support;
 mod titles;

@@ -13,7 +13,7 @@ use crate::{
     protocol::{
         AssistantMessage, Attachment, Interaction, Message, MessageBody, MessageQueue, Node, PanelView,
         Parameters, Part, RawJson, RequestedCall, RunError, RunStatus, Timestamp, ToolCall, ToolStatus,
-        Transcript, WAITING_FOR_MODEL,
+        Transcript, WAITING_FOR_MODEL, panel::PanelBody,
     },
     storage::shares::{Snapshot, StoredShare},
     tools::{GenerateImage, Tool},
@@ -234,6 +234,9 @@ pub(super) fn error() -> RunError {
 pub fn panel_view(view: &mut PanelView) {
     view.is_proposal = false;
     view.obstacle = None;
+    if let PanelBody::Table(table) = &mut view.body {
+        table.keep_first_rows(", which are not shared");
+    }
     for article in view.articles_mut() {
         article.pmid = None;
         article.is_saved = false;

@@ -8,6 +8,7 @@ use crate::{
         accounts::secret,
         payloads::convert_payload,
     },
+    files::has_rows,
     payloads,
     protocol::{
         ApiError, AttachmentId, ErrorCode, MessageId, PanelView, Payload, ShareId, SharedConversation, UserId,
@@ -147,5 +148,7 @@ async fn find_payload(app: &AppState, share: &StoredShare, payload_id: &str) -> 
 /// Returns a file of the share.
 pub async fn file(app: &AppState, share: &StoredShare, id: AttachmentId) -> Result<StoredFile, ApiError> {
     let file = app.storage.shared_file(share, id).await?;
-    file.ok_or_else(not_shared)
+    // The rows of a query are not shared, as its other results.
+    file.filter(|file| !has_rows(&file.attachment))
+        .ok_or_else(not_shared)
 }

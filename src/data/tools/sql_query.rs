@@ -7,13 +7,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    super::{Data, texts},
+    super::{Data, rows::FetchedRows, texts},
     SqlForm,
 };
 use crate::{
-    databases::{Cell, Database, FILES, QueryResult, ResultColumn},
-    files::has_tables,
-    python::{self, ColumnType, Frame},
+    databases::{Cell, CellKind, Database, FILES, QueryResult},
+    files::{UncommittedFile, has_tables},
+    python::{self, ColumnType, ValueKind},
     text::single_line,
     tools::{FinishedCall, NewPayload, ReplayedCall, Tool, ToolContext, ToolError, ToolResult},
 };
@@ -72,16 +72,14 @@ impl Tool for SqlQuery {
             check_frame(data, name)?;
         }
         let database = self.database(&input, &call).await?;
-        let result = database.query(&input.query).await.map_err(ToolError::new)?;
-        let text = output_text(&result, frame_name, data.0.settings.model_rows);
-        let table = match frame_name {
-            None => table_data(&input.query, result),
-            Some(name) => {
-                let (table, frame) = frame_data(&input.query, result)?;
-                data.0.python.load_frame(&call, name, &frame).await?;
-                table
-            }
-        };
+        let fetched = data.fetch(&database, &input.query, &call).await?;
+        let text = output_text(&fetched.result, frame_name, data.0.settings.model_rows);
+        let table = table_data(&input.query, &fetched);
+        if let Some(name) = frame_name {
+            let rows = fetched.file.as_ref().map(UncommittedFile::path);
+            data.load_frame(&call, name, &table, rows).await?;
+        }
+        fetched.store(&call).await?;
         Ok(ToolResult {
             text,
             payload: Some(NewPayload {
@@ -103,21 +101,21 @@ impl Tool for SqlQuery {
             return Ok(ReplayedCall::default());
         };
         let mut difference = None;
-        let frame = match self.stored_frame(&finished, &call).await? {
-            Some(frame) => frame,
-            // The table was too large to be stored, or is gone.
-            None => {
-                let result = self.query_again(&input, &call).await?;
-                let text = output_text(&result, Some(name), data.0.settings.model_rows);
-                if !is_beginning(&finished.output, &text) {
-                    difference = Some(format!(
-                        "The rows of {name} were not stored, so its query ran again, and what it shows has changed."
-                    ));
-                }
-                frame_data(&input.query, result)?.1
+        if let Some((table, rows)) = data.stored_table(&finished, &call).await? {
+            data.load_frame(&call, name, &table, rows).await?;
+        } else {
+            // The table could not be stored, or is gone.
+            let fetched = self.query_again(&input, &call).await?;
+            let text = output_text(&fetched.result, Some(name), data.0.settings.model_rows);
+            if !is_beginning(&finished.output, &text) {
+                difference = Some(format!(
+                    "The rows of {name} were not stored, so its query ran again, and what it shows has changed."
+                ));
             }
-        };
-        data.0.python.load_frame(&call, name, &frame).await?;
+            let rows = fetched.file.as_ref().map(UncommittedFile::path);
+            data.load_frame(&call, name, &table_data(&input.query, &fetched), rows)
+                .await?;
+        }
         Ok(ReplayedCall { difference })
     }
 }
@@ -143,8 +141,8 @@ impl SqlQuery {
     }
 
     /// Runs the query of a finished call again.
-    async fn query_again(&self, input: &SqlQueryInput, call: &ToolContext) -> Result<QueryResult, ToolError> {
-        let query = async |database: Database| database.query(&input.query).await.map_err(ToolError::new);
+    async fn query_again(&self, input: &SqlQueryInput, call: &ToolContext) -> Result<FetchedRows, ToolError> {
+        let query = async |database: Database| self.data.fetch(&database, &input.query, call).await;
         let result = match self.database(input, call).await {
             Ok(database) => query(database).await,
             Err(error) => Err(error),
@@ -157,25 +155,6 @@ impl SqlQuery {
             }
             result => result,
         }
-    }
-
-    /// Returns the rows that a finished call has stored.
-    async fn stored_frame(
-        &self,
-        finished: &FinishedCall,
-        call: &ToolContext,
-    ) -> Result<Option<Frame>, ToolError> {
-        let Some(id) = &finished.payload_id else {
-            return Ok(None);
-        };
-        let storage = &self.data.0.storage;
-        let payload = storage.payload(call.user_id, call.conversation_id, id).await;
-        let payload = payload.map_err(|error| {
-            tracing::error!(%error, "the stored rows of a query can't be read");
-            ToolError::new("the stored rows can’t be read just now")
-        })?;
-        let table = payload.and_then(|payload| serde_json::from_str(payload.data.as_str()).ok());
-        Ok(table.as_ref().and_then(read_frame))
     }
 }
 
@@ -210,47 +189,42 @@ fn is_beginning(output: &str, text: &str) -> bool {
     output.starts_with(&text[..text.floor_char_boundary(SqlQuery::OUTPUT_BYTES)])
 }
 
-/// Returns a result as the data of a `table` payload, with the types of a data frame, and as the frame.
-fn frame_data(query: &str, result: QueryResult) -> Result<(Value, Frame), ToolError> {
-    let types = column_types(&result);
-    let mut table = table_data(query, result);
-    table["types"] = json!(types);
-    let frame = read_frame(&table)
-        .ok_or_else(|| ToolError::new("The rows can’t be a data frame. Query without df_name."))?;
-    Ok((table, frame))
-}
-
-/// Returns the types of a data frame's columns.
-fn column_types(result: &QueryResult) -> Vec<ColumnType> {
-    let columns = result.columns.iter().enumerate();
-    let of = |(index, column): (usize, &ResultColumn)| {
-        let values: Vec<Value> = result.rows.iter().map(|row| row[index].to_json()).collect();
-        ColumnType::new(&column.data_type, values.iter())
-    };
-    columns.map(of).collect()
-}
-
-/// Returns the rows of a stored table with its types.
-fn read_frame(table: &Value) -> Option<Frame> {
-    serde_json::from_value(table.clone()).ok()
-}
-
 /// Returns a result as the data of a `table` payload.
-fn table_data(query: &str, result: QueryResult) -> Value {
-    let numeric: Vec<bool> = (0..result.columns.len())
-        .map(|index| result.is_numeric(index))
-        .collect();
+fn table_data(query: &str, fetched: &FetchedRows) -> Value {
+    let FetchedRows { result, file } = fetched;
+    let indices = || 0..result.columns.len();
+    let numeric: Vec<bool> = indices().map(|index| result.is_numeric(index)).collect();
+    let types: Vec<ColumnType> = indices().map(|index| column_type(result, index)).collect();
     let columns: Vec<&str> = result.columns.iter().map(|column| column.name.as_str()).collect();
     let rows: Vec<Vec<Value>> = result
         .rows
         .iter()
         .map(|row| row.iter().map(Cell::to_json).collect())
         .collect();
-    json!({
+    let mut table = json!({
         "title": single_line(query, MAX_TITLE_CHARS),
         "columns": columns,
         "numeric": numeric,
+        "types": types,
         "rows": rows,
         "is_cut": result.cut_by.is_some(),
-    })
+    });
+    if let Some(file) = file {
+        table["stored"] = json!({ "file": file.id(), "rows": result.row_count });
+    }
+    table
+}
+
+/// Returns the type of a column in a data frame.
+fn column_type(result: &QueryResult, index: usize) -> ColumnType {
+    let kind = |kind| match kind {
+        CellKind::Boolean => ValueKind::Boolean,
+        CellKind::Integer => ValueKind::Integer,
+        CellKind::Real => ValueKind::Real,
+        CellKind::Infinite | CellKind::InfiniteText => ValueKind::Special,
+        CellKind::Decimal | CellKind::Text | CellKind::Binary => ValueKind::Text,
+    };
+    let kinds: Vec<ValueKind> = result.kinds(index).all().map(kind).collect();
+    let column = result.columns.get(index);
+    ColumnType::new(column.map_or("", |column| &column.data_type), &kinds)
 }

@@ -22,6 +22,7 @@ use sqlx::{ConnectOptions, postgres::PgConnectOptions};
 use self::session::QuerySession;
 use super::{
     Column, QueryError, QueryResult, SqlDialect, Table, backend::DatabaseBackend, limits::QueryLimits,
+    result::RowFile,
 };
 
 /// A database of a Postgres server.
@@ -70,11 +71,16 @@ impl DatabaseBackend for PostgresBackend {
         tables
     }
 
-    async fn query(&self, sql: &str, limits: &QueryLimits) -> Result<QueryResult, QueryError> {
+    async fn query(
+        &self,
+        sql: &str,
+        limits: &QueryLimits,
+        file: Option<RowFile>,
+    ) -> Result<QueryResult, QueryError> {
         let sql = tokens::single_query(sql)?;
         let mut session = QuerySession::open(&self.options, limits).await?;
         let result = session
-            .run(async |connection| query::run(connection, sql, limits).await)
+            .run(async |connection| query::run(connection, sql, limits, file).await)
             .await;
         session.close();
         result

@@ -1,17 +1,20 @@
 //! Running one statement as a cursor.
 
+use std::mem;
+
 use futures::TryStreamExt;
 use sqlx::{
     AssertSqlSafe, Column as _, Either, Executor, PgConnection, Row, SqlSafeStr, Statement, TypeInfo,
     postgres::{PgRow, PgStatement},
 };
+use tokio::task::spawn_blocking;
 
 use super::{
     super::{
         Cell, Column, QueryError, QueryErrorKind, QueryResult, ResultColumn, Table,
         backend::{pattern_of, quote_identifier},
         limits::QueryLimits,
-        result::RowCollector,
+        result::{RowCollector, RowFile},
     },
     error::query_error,
     session::own_error,
@@ -19,6 +22,8 @@ use super::{
 
 /// The rows that are asked for at a time.
 const FETCH: &str = "FETCH FORWARD 500 FROM parlor_query";
+/// The size of rows that are collected at a time.
+const MAX_BATCH_BYTES: usize = 1 << 20;
 /// The shortest length to which a value is cut, in characters.
 const MIN_VALUE_CHARS: usize = 1000;
 
@@ -31,6 +36,7 @@ pub async fn run(
     connection: &mut PgConnection,
     sql: &str,
     limits: &QueryLimits,
+    file: Option<RowFile>,
 ) -> Result<QueryResult, QueryError> {
     let columns = describe(connection, sql).await?;
     if columns.len() > limits.columns {
@@ -44,7 +50,7 @@ pub async fn run(
         ));
     }
     let max_chars =
-        (limits.bytes / columns.len()).clamp(MIN_VALUE_CHARS, limits.value_bytes.max(MIN_VALUE_CHARS));
+        (limits.row_bytes() / columns.len()).clamp(MIN_VALUE_CHARS, limits.value_bytes.max(MIN_VALUE_CHARS));
     let names: Vec<String> = (1..=columns.len()).map(|number| format!("c{number}")).collect();
     let texts: Vec<String> = names
         .iter()
@@ -61,20 +67,61 @@ pub async fn run(
         .await
         .map_err(|error| cursor_error(&error))?;
     let types: Vec<String> = columns.iter().map(|column| column.data_type.clone()).collect();
-    let mut collector = RowCollector::new(columns, *limits);
+    let mut collector = RowCollector::new(columns, *limits, file);
+    let mut batch = Vec::new();
     loop {
         let mut rows = sqlx::query(FETCH).fetch(&mut *connection);
-        let mut count = 0;
+        let (mut count, mut bytes) = (0, 0);
         while let Some(row) = rows.try_next().await.map_err(|error| query_error(&error, ""))? {
             count += 1;
-            if !collector.push(read_row(&row, &types, max_chars)?) {
-                return Ok(collector.finish());
+            let row = read_row(&row, &types, max_chars)?;
+            bytes += row.iter().map(Cell::byte_len).sum::<usize>();
+            batch.push(row);
+            if bytes < MAX_BATCH_BYTES {
+                continue;
             }
+            let is_full;
+            (collector, is_full) = collect(collector, mem::take(&mut batch)).await?;
+            if is_full {
+                return finish(collector).await;
+            }
+            bytes = 0;
         }
-        if count == 0 {
-            return Ok(collector.finish());
+        let is_full;
+        (collector, is_full) = collect(collector, mem::take(&mut batch)).await?;
+        if is_full || count == 0 {
+            return finish(collector).await;
         }
     }
+}
+
+/// Adds rows on a thread for blocking work, as they may be written to a file. Returns true if the result is finished.
+async fn collect(
+    mut collector: RowCollector,
+    rows: Vec<Vec<Cell>>,
+) -> Result<(RowCollector, bool), QueryError> {
+    in_background(move || {
+        for row in rows {
+            if !collector.push(row)? {
+                return Ok((collector, true));
+            }
+        }
+        Ok((collector, false))
+    })
+    .await
+}
+
+async fn finish(collector: RowCollector) -> Result<QueryResult, QueryError> {
+    in_background(|| collector.finish()).await
+}
+
+async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, QueryError> + Send + 'static,
+) -> Result<T, QueryError> {
+    spawn_blocking(work).await.unwrap_or_else(|error| {
+        tracing::error!(%error, "the rows of a query can't be collected");
+        Err(QueryError::unavailable())
+    })
 }
 
 /// Lets Postgres parse a statement. Returns the columns of its result.
@@ -161,14 +208,14 @@ pub async fn values(
         .fetch_all(&mut *connection)
         .await
         .map_err(|error| query_error(&error, ""))?;
-    let mut collector = RowCollector::new(columns.into(), *limits);
+    let mut collector = RowCollector::new(columns.into(), *limits, None);
     for row in rows {
         let read = (|| Ok((row.try_get::<Option<String>, _>(0)?, row.try_get(1)?)))();
         let (value, count) = read.map_err(|error: sqlx::Error| own_error(&error))?;
         let value = value.map_or(Cell::Null, Cell::Text);
-        if !collector.push(vec![value, Cell::Integer(count)]) {
+        if !collector.push(vec![value, Cell::Integer(count)])? {
             break;
         }
     }
-    Ok(collector.finish())
+    collector.finish()
 }

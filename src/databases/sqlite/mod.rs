@@ -9,7 +9,9 @@ mod connection;
 mod file_tables;
 mod memory;
 mod query;
+mod row_writer;
 mod stop;
+mod stored_rows;
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -22,10 +24,16 @@ use self::{
     connection::ConnectionPurpose,
     stop::{QueryGuard, StopSignal},
 };
+pub use self::{
+    file_tables::TableFile,
+    row_writer::RowWriter,
+    stored_rows::{RowOrder, RowsPage, RowsRequest, StoredRows},
+};
 use super::{
     Column, QueryError, QueryResult, SqlDialect, Table,
     backend::{DatabaseBackend, pattern_of, quote_identifier},
     limits::QueryLimits,
+    result::RowFile,
 };
 
 /// The maximum number of notes of a result.
@@ -51,6 +59,14 @@ impl SqliteBackend {
         Self {
             source: Arc::new(Source::Database(path)),
             threads: Arc::new(Semaphore::new(max_threads)),
+        }
+    }
+
+    /// Returns a file of Parlor's own, with the threads that it shares with others.
+    fn of_file(path: PathBuf, threads: Arc<Semaphore>) -> Self {
+        Self {
+            source: Arc::new(Source::Database(path)),
+            threads,
         }
     }
 
@@ -97,7 +113,7 @@ impl DatabaseBackend for SqliteBackend {
     }
 
     async fn check(&self, limits: &QueryLimits) -> Result<Vec<String>, QueryError> {
-        self.query("SELECT count(*) FROM sqlite_schema", limits)
+        self.query("SELECT count(*) FROM sqlite_schema", limits, None)
             .await
             .map(|_| Vec::new())
     }
@@ -109,13 +125,18 @@ impl DatabaseBackend for SqliteBackend {
         .await
     }
 
-    async fn query(&self, sql: &str, limits: &QueryLimits) -> Result<QueryResult, QueryError> {
+    async fn query(
+        &self,
+        sql: &str,
+        limits: &QueryLimits,
+        file: Option<RowFile>,
+    ) -> Result<QueryResult, QueryError> {
         let sql = sql.to_owned();
         self.run(
             ConnectionPurpose::Query,
             limits,
             move |connection, notes, limits| {
-                let mut result = query::run(connection, &sql, &[], limits)?;
+                let mut result = query::run(connection, &sql, &[], limits, file)?;
                 let notes = notes.iter().filter(|note| note.is_about(&sql));
                 result.notes = notes.take(MAX_NOTES).map(|note| note.text.clone()).collect();
                 Ok(result)
@@ -140,7 +161,7 @@ impl DatabaseBackend for SqliteBackend {
         );
         let search = search.map(pattern_of);
         self.run(ConnectionPurpose::Query, limits, move |connection, _, limits| {
-            query::run(connection, &sql, &[search], limits)
+            query::run(connection, &sql, &[search], limits, None)
         })
         .await
     }

@@ -6,8 +6,9 @@ use rusqlite::{
 
 use super::{
     super::{
-        Cell, QueryError, QueryErrorKind, QueryResult, ResultColumn, limits::QueryLimits,
-        result::RowCollector,
+        Cell, CellKind, QueryError, QueryErrorKind, QueryResult, ResultColumn,
+        limits::QueryLimits,
+        result::{RowCollector, RowFile},
     },
     unavailable,
 };
@@ -18,6 +19,7 @@ pub fn run(
     sql: &str,
     parameters: &[Option<String>],
     limits: &QueryLimits,
+    file: Option<RowFile>,
 ) -> Result<QueryResult, QueryError> {
     let mut statement = prepare(connection, sql)?;
     if statement.parameter_count() > parameters.len() {
@@ -40,16 +42,16 @@ pub fn run(
         })
         .collect();
     let width = columns.len();
-    let mut collector = RowCollector::new(columns, *limits);
+    let mut collector = RowCollector::new(columns, *limits, file);
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next().map_err(|error| query_error(&error, sql))? {
         let cells = (0..width).map(|index| row.get_ref(index).map(read_value));
         let cells = cells.collect::<Result<Vec<Cell>, Error>>();
-        if !collector.push(cells.map_err(|error| query_error(&error, sql))?) {
+        if !collector.push(cells.map_err(|error| query_error(&error, sql))?)? {
             break;
         }
     }
-    let mut result = collector.finish();
+    let mut result = collector.finish()?;
     name_types(&mut result);
     Ok(result)
 }
@@ -91,15 +93,11 @@ fn name_types(result: &mut QueryResult) {
         if !column.data_type.is_empty() {
             continue;
         }
-        let value = result
-            .rows
-            .iter()
-            .map(|row| &row[index])
-            .find(|cell| **cell != Cell::Null);
-        column.data_type = match value {
-            Some(Cell::Integer(_)) => "INTEGER",
-            Some(Cell::Real(_)) => "REAL",
-            Some(Cell::Binary(_)) => "BLOB",
+        let kinds = result.kinds.get(index).copied().unwrap_or_default();
+        column.data_type = match kinds.first() {
+            Some(CellKind::Integer) => "INTEGER",
+            Some(CellKind::Real | CellKind::Infinite) => "REAL",
+            Some(CellKind::Binary) => "BLOB",
             Some(_) => "TEXT",
             None => "",
         }
@@ -108,7 +106,7 @@ fn name_types(result: &mut QueryResult) {
 }
 
 /// Converts an error of SQLite. The offset in the query is in bytes.
-fn query_error(error: &Error, sql: &str) -> QueryError {
+pub(super) fn query_error(error: &Error, sql: &str) -> QueryError {
     let (code, message) = match error {
         Error::SqlInputError {
             error, msg, offset, ..

@@ -125,6 +125,41 @@ async fn results_and_values_end_at_their_limits() {
 }
 
 #[tokio::test]
+async fn many_rows_are_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows");
+    std::fs::write(&path, "").unwrap();
+    let file = RowFile {
+        path: path.clone(),
+        max_cells: 100,
+        max_json_bytes: 1 << 20,
+    };
+    let query = "SELECT n, n / 10.0 AS tenth, n % 2 = 0 AS even FROM generate_series(1, 20000) AS n";
+    let result = open("reader").await.query_into(query, file).await.unwrap();
+    assert_eq!(
+        (result.is_in_file, result.row_count, result.cut_by),
+        (true, 20_000, None)
+    );
+    let rows = FileDatabases::new(&limits()).rows(path, 3);
+    let order = Some(RowOrder {
+        column: 1,
+        is_numeric: result.is_numeric(1),
+        is_descending: true,
+    });
+    let request = RowsRequest {
+        count: 1,
+        order,
+        words: vec!["true".into()],
+        ..RowsRequest::default()
+    };
+    let page = rows.page(request).await.unwrap();
+    assert_eq!(page.found, 10_000);
+    // Decimal numbers keep their digits, and booleans are words.
+    let texts = ["2000.0000000000000000", "true"].map(|text| Cell::Text(text.into()));
+    assert_eq!(page.rows[0], [&[Cell::Integer(20_000)][..], &texts].concat());
+}
+
+#[tokio::test]
 async fn a_role_with_excess_rights_is_reported() {
     let (log, _listening) = crate::test_log::CapturedLog::capture();
     open("boss").await.check().await;

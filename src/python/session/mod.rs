@@ -2,7 +2,11 @@
 
 mod task;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use parking_lot::Mutex;
 use tokio::{
@@ -190,16 +194,31 @@ impl Session {
 
     /// Writes a file that the session can read. Returns its path in the session; the file is deleted when the guard is dropped.
     pub async fn give_file(&self, content: Vec<u8>) -> io::Result<(PathBuf, GivenFile)> {
+        let (path, visible) = self.new_path();
+        let guard = GivenFile(path.clone());
+        tokio::fs::write(&path, content).await?;
+        Ok((visible, guard))
+    }
+
+    /// As [`give_file`](Self::give_file), with the content of a file, or a link to it.
+    pub async fn place_file(&self, content: &Path, may_link: bool) -> io::Result<(PathBuf, GivenFile)> {
+        let (path, visible) = self.new_path();
+        let guard = GivenFile(path.clone());
+        if !may_link || tokio::fs::hard_link(content, &path).await.is_err() {
+            tokio::fs::copy(content, &path).await?;
+        }
+        Ok((visible, guard))
+    }
+
+    /// Returns the path of a new file, and its path in the session.
+    fn new_path(&self) -> (PathBuf, PathBuf) {
         let number = {
             let mut state = self.shared.state.lock();
             state.next_file += 1;
             state.next_file
         };
         let name = format!("{number}.json");
-        let path = self.shared.data.join(&name);
-        let guard = GivenFile(path.clone());
-        tokio::fs::write(&path, content).await?;
-        Ok((self.shared.visible_data.join(name), guard))
+        (self.shared.data.join(&name), self.shared.visible_data.join(name))
     }
 
     /// Returns those of the files that the session does not have yet.

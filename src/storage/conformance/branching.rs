@@ -43,13 +43,13 @@ async fn drawn_turn(storage: &dyn Storage, conversation_id: ConversationId) -> (
     let turn = new_turn(TEST_USER, conversation_id, "Draw it");
     commit_one(storage, &turn.change).await.unwrap();
     let run = turn.run;
+    let file = files::image_file(TEST_USER, conversation_id);
     let payload = Payload {
         payload_id: "chart".into(),
         kind: "table".into(),
         summary: "A chart".into(),
-        data: RawJson::parse_or_quote("[]"),
+        data: RawJson::parse_or_quote(&format!(r#"{{"stored":{{"file":"{}"}}}}"#, file.attachment.id)),
     };
-    let file = files::image_file(TEST_USER, conversation_id);
     let end = end_with_tool(run, Some(payload.to_ref()), &file);
     let (attachment, verdict) = (file.clone(), Verdict::Accepted);
     let judge = intent::JudgePayload {
@@ -123,7 +123,10 @@ pub async fn a_branch_is_a_copy_of_its_own(backend: &dyn Backend) {
     );
     assert_eq!(storage.deleted_files().await.unwrap(), []);
     let payload = storage.payload(TEST_USER, copy, "chart").await.unwrap();
-    assert_eq!(payload.map(|payload| payload.summary), Some("A chart".into()));
+    let payload = payload.unwrap();
+    assert_eq!(payload.summary, "A chart");
+    let named = format!(r#"{{"stored":{{"file":"{copied_file}"}}}}"#);
+    assert_eq!(payload.data.as_str(), named, "it names the copied file");
     let next = new_turn(TEST_USER, copy, "Go on");
     commit_one(&*storage, &next.change).await.unwrap();
     let texts = full_transcript(&*storage, copy).await.unwrap();

@@ -40,16 +40,17 @@ pub async fn ending_a_run_deletes_unshown_artifacts(backend: &dyn Backend) {
     let turn = new_turn(TEST_USER, ConversationId::new(), "Draw and list");
     commit_one(&*storage, &turn.change).await.unwrap();
     let run = turn.run;
+    let [shown, unseen, rows, unseen_rows] = [(); 4].map(|()| image_file(TEST_USER, run.conversation_id));
     let payload = |id: &str| Payload {
         payload_id: id.into(),
         kind: "table".into(),
         summary: id.into(),
-        data: RawJson::parse_or_quote("[]"),
+        data: RawJson::parse_or_quote(&match id {
+            "shown" => format!(r#"{{"stored":{{"file":"{}"}}}}"#, rows.attachment.id),
+            "unseen" => format!(r#"{{"stored":{{"file":"{}"}}}}"#, unseen_rows.attachment.id),
+            _ => "[]".to_owned(),
+        }),
     };
-    let (shown, unseen) = (
-        image_file(TEST_USER, run.conversation_id),
-        image_file(TEST_USER, run.conversation_id),
-    );
     for change in [
         Change::StorePayload {
             run,
@@ -70,6 +71,14 @@ pub async fn ending_a_run_deletes_unshown_artifacts(backend: &dyn Backend) {
         Change::StoreAttachment {
             run,
             attachment: unseen.clone(),
+        },
+        Change::StoreAttachment {
+            run,
+            attachment: rows.clone(),
+        },
+        Change::StoreAttachment {
+            run,
+            attachment: unseen_rows.clone(),
         },
     ] {
         assert_eq!(commit_one(&*storage, &change).await, Ok(Outcome::Done));
@@ -105,6 +114,14 @@ pub async fn ending_a_run_deletes_unshown_artifacts(backend: &dyn Backend) {
         None,
         "somebody else's"
     );
+    // The file that a payload names is shown with it.
+    let rows_id = rows.attachment.id;
+    assert_eq!(
+        storage.file(TEST_USER, rows_id).await.unwrap(),
+        Some(rows.clone())
+    );
+    let unseen_id = unseen_rows.attachment.id;
+    assert_eq!(storage.file(TEST_USER, unseen_id).await.unwrap(), None);
 
     let conversation_id = run.conversation_id;
     commit_one(

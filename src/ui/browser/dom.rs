@@ -246,6 +246,11 @@ pub fn is_within(event: &Event, selector: &str) -> bool {
     target.is_some_and(|target| matches!(target.closest(selector), Ok(Some(_))))
 }
 
+/// Scrolls the content of an element to its beginning.
+pub fn scroll_to_top(element: &HtmlElement) {
+    element.set_scroll_top(0);
+}
+
 /// Scrolls the positioned list around an element by the smallest distance that shows the element.
 pub fn scroll_into_view(element: &HtmlElement) {
     let Some(list) = element.offset_parent() else {

@@ -181,6 +181,8 @@ pub fn is_toggled_open(_event: &Event) -> bool {
     false
 }
 
+pub fn scroll_to_top(_element: &HtmlElement) {}
+
 pub fn scroll_into_view(_element: &HtmlElement) {}
 
 pub fn show_popover(_popover: &HtmlElement, _button: &HtmlElement) {}

@@ -32,6 +32,10 @@ impl Order {
         self.column
     }
 
+    pub fn is_descending(self) -> bool {
+        self.is_descending
+    }
+
     /// The value of `aria-sort` for a column.
     pub fn direction_of(self, column: usize) -> Option<&'static str> {
         (self.column == column).then_some(if self.is_descending {

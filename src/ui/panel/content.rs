@@ -7,8 +7,13 @@ use leptos::{
 };
 
 use super::{
-    Panel, body::body, card::payload_file, handlers, loading, loading::LoadingPayload,
-    verdict::verdict_buttons, width,
+    Panel,
+    body::{body, own_body},
+    card::payload_file,
+    handlers, loading,
+    loading::LoadingPayload,
+    verdict::verdict_buttons,
+    width,
 };
 use crate::{
     protocol::ApiError,
@@ -87,9 +92,12 @@ fn payload_view(panel: Panel, shown: ShownPayload) -> AnyView {
 
 /// The content: the page's own view, or else the one of its kind.
 pub(super) fn payload_body(handler: &PayloadHandler, shown: &ShownPayload, view: &Arc<PanelView>) -> AnyView {
-    match handler.view.filter(|_| !is_read_only()) {
+    if is_read_only() {
+        return body(view);
+    }
+    match handler.view {
         Some(own) => own.run((shown.clone(), view.clone())),
-        None => body(view),
+        None => own_body(shown, view),
     }
 }
 

@@ -277,6 +277,7 @@ fn function_arguments() -> Map<String, Value> {
         "older_messages": { "conversation_id": "$conversation", "before": "$answer" },
         "open_page": { "address": "/literature?q=tides" },
         "payload": { "conversation_id": "$conversation", "payload_id": "$payload" },
+        "table_rows": { "conversation_id": "$conversation", "payload_id": "$payload", "offset": 0, "column": 0, "filter": "map" },
         "personal": {},
         "regenerate": with("model", json!("test/any")),
         "remove_article": { "pmid": "11" },

@@ -102,6 +102,53 @@ async fn query_result_is_a_frame_and_restored_from_its_rows() {
 }
 
 #[tokio::test]
+async fn many_rows_are_a_frame_and_restored_from_their_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, data) = (folder.path().join("town.db"), folder.path().join("data"));
+    execute(&path, DATABASE).await;
+    execute(
+        &path,
+        "CREATE TABLE ids (n INTEGER, half REAL, name TEXT); \
+        WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x LIMIT 30000) \
+        INSERT INTO ids SELECT n, CASE WHEN n % 2 THEN n / 2.0 END, 'é' || n FROM x",
+    )
+    .await;
+    let upstream = Upstream::start().await;
+    let start = || {
+        start_in(&data, &upstream, |settings| {
+            settings.databases = vec![town(&path)]
+        })
+    };
+    let parlor = start().await;
+    let query = json!({ "query": "SELECT * FROM ids ORDER BY n", "df_name": "ids" });
+    let events = call(&parlor, &upstream, None, "sql_query", query).await;
+    let text = output(&events);
+    assert!(text.contains("30000 rows. The first 20 are above"), "{text}");
+    let conversation = string_field(&events[0], "conversation_id");
+    let id = Some(&*conversation);
+    let describe = json!({ "code": "print(len(ids), [str(t) for t in ids.dtypes][:2], ids.half.sum(), ids.half.isna().sum(), ids.name.iloc[-1])" });
+    let described = "30000 ['int64', 'float64'] 112500000.0 15000 é30000";
+    let events = call(&parlor, &upstream, id, "jupyter_notebook", describe.clone()).await;
+    assert_eq!(output(&events), described);
+    parlor.stop().await;
+    execute(&path, "DELETE FROM ids").await;
+    let parlor = start().await;
+    let events = call(&parlor, &upstream, id, "jupyter_notebook", describe).await;
+    assert_eq!(output(&events), described);
+    // The session read a link to the file.
+    let payload = format!("/rpc/table_rows?conversation_id={conversation}&payload_id=");
+    let transcript = parlor.transcript(&conversation).await.to_string();
+    let start = transcript.find("\"payload_id\":\"").expect("a payload") + 14;
+    let (status, page) = parlor
+        .get_json(&format!(
+            "{payload}{}&offset=29999",
+            &transcript[start..start + 8]
+        ))
+        .await;
+    assert_eq!((status, &page["rows"][0][0]), (200, &json!("30000")));
+}
+
+#[tokio::test]
 async fn rows_that_are_not_stored_are_queried_again() {
     let folder = tempfile::tempdir().unwrap();
     let (path, data) = (folder.path().join("town.db"), folder.path().join("data"));

@@ -34,11 +34,13 @@ impl Batch {
     }
 }
 
-/// Deletes the payloads and files of a run except those named.
+/// Deletes the payloads and files of a run except those named, and the files that the payloads name.
 pub(super) const DELETE_UNSHOWN: &str = "DELETE FROM payloads WHERE user_id = ?1 AND message_id = ?2 \
          AND id NOT IN (SELECT value FROM json_each(?3)); \
      DELETE FROM files WHERE user_id = ?1 AND message_id = ?2 \
-         AND id NOT IN (SELECT value FROM json_each(?4))";
+         AND id NOT IN (SELECT value FROM json_each(?4)) \
+         AND NOT EXISTS (SELECT 1 FROM payloads p WHERE p.user_id = ?1 AND p.message_id = ?2 AND p.kind = 'table' \
+             AND files.id = CASE WHEN json_valid(p.data) THEN p.data ->> '$.stored.file' END)";
 
 /// Deletes the artifacts that a run stored and its message does not name: the run ended between the tool's
 /// end and the event about it. The user has not seen them, so the model must not get them either.

@@ -51,15 +51,16 @@ const COPY_BELONGINGS: [&str; 6] = [
      FROM json_each(?3) c JOIN opaque o ON o.message_id = c.key WHERE o.user_id = ?1",
 ];
 
-/// Copies a file (`?1`) under another id (`?2`) to a copied message (`?3`), and names it there and in the answers that show
-/// it again. Both share the content.
-const COPY_FILE: [&str; 2] = [
+/// Copies a file (`?1`) under another id (`?2`) to a copied message (`?3`), and names it there, in its payloads and in the
+/// answers that show it again. Both share the content.
+const COPY_FILE: [&str; 3] = [
     "INSERT INTO files (id, user_id, conversation_id, message_id, place, stored_name, stored_in, name, media_type, bytes, \
          width, height, text_bytes, problem, created_at, stored_by) \
      SELECT ?2, f.user_id, m.conversation_id, m.id, f.place, f.stored_name, f.stored_in, f.name, f.media_type, f.bytes, \
          f.width, f.height, f.text_bytes, f.problem, f.created_at, f.stored_by FROM files f JOIN messages m ON m.id = ?3 WHERE f.id = ?1",
     "UPDATE messages SET body = replace(body, ?1, ?2) WHERE instr(body, ?1) > 0 \
          AND (user_id, conversation_id) = (SELECT user_id, conversation_id FROM messages WHERE id = ?3)",
+    "UPDATE payloads SET data = replace(data, ?1, ?2) WHERE message_id = ?3 AND instr(data, ?1) > 0",
 ];
 
 /// The ids of a message's copy and of the copy's parent, by the id of the message.

@@ -239,6 +239,7 @@ mod tests {
                 columns: vec![],
                 rows: vec![row(["May", "12000.5", "3"]), row(["June", "-1", ""])],
                 missing: String::new(),
+                stored_rows: None,
             },
         });
         assert_eq!(cursor.describe(0), "May: Rain 12,000.5, 3");

@@ -4,6 +4,7 @@ mod articles;
 mod chart;
 mod chart_cursor;
 mod document;
+mod paged_table;
 mod preview;
 mod query;
 mod results;
@@ -18,7 +19,10 @@ use crate::{
     protocol::number_format::group_digits,
     protocol::panel::PanelBody,
     protocol::panel::PanelView,
-    ui::{browser, components::link::EXTERNAL_LINK_REL, runtime::erase::Erase},
+    ui::{
+        browser, components::link::EXTERNAL_LINK_REL, runtime::erase::Erase,
+        state::page_registry::ShownPayload,
+    },
 };
 
 /// A payload.
@@ -32,6 +36,17 @@ pub fn body(view: &PanelView) -> AnyView {
         PanelBody::Document(document) => document::document(document, view.is_proposal),
         PanelBody::Query(query) => query::query(query),
         PanelBody::Tree(tree) => tree::tree(tree),
+    }
+}
+
+/// A payload of the user, whose further rows are loaded from the server.
+pub fn own_body(payload: &ShownPayload, view: &PanelView) -> AnyView {
+    match &view.body {
+        PanelBody::Table(table) => match table.stored_rows {
+            Some(count) => paged_table::table(payload, table, count),
+            None => body(view),
+        },
+        _ => body(view),
     }
 }
 

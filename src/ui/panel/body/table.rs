@@ -103,15 +103,22 @@ fn filter_field(filter: RwSignal<String>, found: Memo<Vec<usize>>, count: usize)
     };
     view! {
         <div class="panel-tools needs-script">
-            <input
-                type="search"
-                class="panel-filter"
-                placeholder="Filter rows"
-                aria-label="Filter rows"
-                on:input=move |event| filter.set(event_target_value(&event))
-            />
+            {filter_input(filter)}
             <span class="panel-count" role="status">{result}</span>
         </div>
+    }
+    .erase()
+}
+
+pub fn filter_input(filter: RwSignal<String>) -> AnyView {
+    view! {
+        <input
+            type="search"
+            class="panel-filter"
+            placeholder="Filter rows"
+            aria-label="Filter rows"
+            on:input=move |event| filter.set(event_target_value(&event))
+        />
     }
     .erase()
 }
@@ -136,7 +143,7 @@ fn find_rows(table: &TableView, filter: &str, order: Option<Order>) -> Vec<usize
     sort_by_texts(found, &texts, order)
 }
 
-fn heading(index: usize, column: &TableColumn, order: RwSignal<Option<Order>>) -> AnyView {
+pub fn heading(index: usize, column: &TableColumn, order: RwSignal<Option<Order>>) -> AnyView {
     let direction = move || order.get().and_then(|order| order.direction_of(index));
     let sort = move |_| order.update(|order| *order = Order::next(*order, index));
     let name = column.name.is_empty().then_some("Sort");
@@ -176,6 +183,7 @@ mod tests {
             columns: vec![],
             rows: vec![row(["Big apple", "10"]), row(["apple", "9"]), row(["Pear", "1"])],
             missing: String::new(),
+            stored_rows: None,
         };
         let up = Order::next(None, 1);
         assert_eq!(find_rows(&table, "", None), [0, 1, 2]);
