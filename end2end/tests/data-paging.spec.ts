@@ -9,7 +9,7 @@ import { test as base, expect } from '../support/test.ts';
 const test = base.extend({
   settings: async ({}, use) => {
     const database = new Database();
-    await use(database.settings);
+    await use(database.settings.replace('[data]', '[data]\noffer_everywhere = true'));
     database.remove();
   },
 });
@@ -18,18 +18,16 @@ const COUNT = 100_000;
 const query = `WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x LIMIT ${COUNT})
 SELECT n AS number, CASE WHEN n % 5 THEN round(n * 0.37, 2) END AS rate, 'Town ' || n || CASE n WHEN 4242 THEN ' 100%_' ELSE '' END AS name FROM x`;
 
-const panel = (page: Page) => page.getByRole('complementary', { name: /^Table: WITH RECURSIVE/ });
+const panel = (page: Page) => page.locator('#panel');
 const numbers = (page: Page) => panel(page).locator('tbody tr td:first-child');
 
-test('a table of many rows is paged, sorted, filtered and saved', async ({ page, upstream, browserLog }) => {
+test('a table of many rows is paged, sorted, filtered and saved', async ({ chat, page, upstream, browserLog }) => {
   const call = { id: 'c1', name: 'sql_query', arguments: JSON.stringify({ query }) };
   await upstream.script({ when: { user_contains: 'towns' }, steps: [{ tool_call: call }] });
   await upstream.script({ when: { tool_gave: `${COUNT} rows` }, steps: [{ text: 'There are many.' }] });
-  await page.goto('/data');
-  const message = page.getByRole('textbox', { name: 'Message', exact: true });
-  await message.fill('List all towns');
-  await message.press('Enter');
-  const answer = page.getByRole('article', { name: 'Answer' });
+  await chat.open();
+  await chat.say('List all towns');
+  const answer = chat.answers;
   await expect(answer.getByText('There are many.')).toBeVisible();
   await expect(answer.getByRole('button', { name: '99,995 more rows' })).toBeVisible();
 
