@@ -19,13 +19,12 @@ use async_trait::async_trait;
 use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
 
 use self::file_tables::TableNote;
-pub use self::file_tables::{TableFile, TableFiles};
 use self::{
     connection::ConnectionPurpose,
     stop::{QueryGuard, StopSignal},
 };
 pub use self::{
-    file_tables::TableFile,
+    file_tables::{TableFile, TableFiles},
     row_writer::RowWriter,
     stored_rows::{RowOrder, RowsPage, RowsRequest, StoredRows},
 };
