@@ -26,6 +26,9 @@ const CALL: &str = "call";
 /// Separates a text from the text before it.
 const PARAGRAPH_GAP: &str = "\n\n";
 
+/// The maximum number of characters of white space between two texts.
+const MAX_GAP_CHARS: usize = 16;
+
 /// The maximum number of bytes of one block. Others are limited by the settings.
 const MAX_BLOCK_BYTES: usize = 4 << 20;
 
@@ -156,7 +159,7 @@ impl LayoutRecorder {
         for event in filtered {
             match &event {
                 ModelEvent::Text(text) => {
-                    if !text.starts_with('\n') {
+                    if !text.starts_with(PARAGRAPH_GAP) {
                         self.push_gap(events);
                     }
                     self.begins_paragraph = false;
@@ -277,10 +280,16 @@ fn divide_text<'a>(text: &'a str, entries: &[RawJson]) -> Vec<&'a str> {
             LayoutEntry::Mark(_) => continue,
         };
         // White space between the texts of two calls belongs to none of them.
-        let gap = rest.len() - rest.trim_start().len();
+        let white_space = rest.chars().take_while(|c| c.is_whitespace()).take(MAX_GAP_CHARS);
+        let gaps = white_space.scan(0, |gap, c| {
+            *gap += c.len_utf8();
+            Some(*gap)
+        });
         let is_recorded = |(part, _): &(&str, &str)| part.ends_with(&end);
-        let divided = [0, gap].map(|gap| rest.split_at_checked(gap + bytes).filter(is_recorded));
-        match divided.into_iter().flatten().next() {
+        let mut divided = std::iter::once(0)
+            .chain(gaps)
+            .filter_map(|gap| rest.split_at_checked(gap + bytes).filter(is_recorded));
+        match divided.next() {
             Some((part, tail)) => {
                 parts.push(part);
                 rest = tail;

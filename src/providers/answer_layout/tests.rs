@@ -155,9 +155,9 @@ fn hidden_block_separates_two_texts() {
     layout.push_text(".", &mut events);
     layout.push_block(&raw("{\"b\":2}"), &mut events);
     layout.end_paragraph(&mut events);
-    layout.push_text("\nThree.", &mut events);
+    layout.push_text("\n\nThree.", &mut events);
     let text = text_of(&events);
-    assert_eq!(text, "One.\n\nTwo.\nThree.");
+    assert_eq!(text, "One.\n\nTwo.\n\nThree.");
     assert_eq!(
         arrange_blocks(&text, 0, &provider_data_of(events), KIND)
             .into_iter()
@@ -168,7 +168,7 @@ fn hidden_block_separates_two_texts() {
             block("{\"a\":1}"),
             AnswerBlock::Text("Two."),
             block("{\"b\":2}"),
-            AnswerBlock::Text("\nThree."),
+            AnswerBlock::Text("\n\nThree."),
         ],
         "the gap is not part of a text of the provider"
     );
@@ -191,20 +191,23 @@ fn text_after_other_parts_needs_no_gap() {
 
 #[test]
 fn white_space_between_two_calls_belongs_to_neither() {
-    let mut data = Vec::new();
-    for (text, name) in [("One.", "{\"a\":1}"), ("Two.", "{\"b\":2}")] {
-        let (mut layout, mut events) = (LayoutRecorder::new(KIND), VecDeque::new());
-        layout.push_text(text, &mut events);
-        layout.push_block(&raw(name), &mut events);
-        data.extend(provider_data_of(events));
+    for second in ["Two.", "\n\nTwo.", " Two."] {
+        let mut data = Vec::new();
+        for (text, name) in [("One.", "{\"a\":1}"), (second, "{\"b\":2}")] {
+            let (mut layout, mut events) = (LayoutRecorder::new(KIND), VecDeque::new());
+            layout.push_text(text, &mut events);
+            layout.push_block(&raw(name), &mut events);
+            data.extend(provider_data_of(events));
+        }
+        let second = format!("\n\n{second}");
+        assert_eq!(
+            arrange_blocks(&format!("One.{second}"), 0, &data, KIND),
+            [
+                AnswerBlock::Text("One."),
+                block("{\"a\":1}"),
+                AnswerBlock::Text(&second),
+                block("{\"b\":2}"),
+            ]
+        );
     }
-    assert_eq!(
-        arrange_blocks("One.\n\nTwo.", 0, &data, KIND),
-        [
-            AnswerBlock::Text("One."),
-            block("{\"a\":1}"),
-            AnswerBlock::Text("\n\nTwo."),
-            block("{\"b\":2}"),
-        ]
-    );
 }

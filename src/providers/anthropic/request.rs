@@ -119,7 +119,7 @@ pub struct RequestTool {
 
 /// Builds the request body. `model` is the endpoint's name of the model.
 pub fn build_request(model: &str, request: &ModelRequest, form: &RequestForm) -> MessagesRequest {
-    let request = &*without_needless_prompt(request, form);
+    let request = &*without_needless_prompt(request);
     let mut messages = request.messages.clone();
     let mut fields = Map::new();
     let mut tools: Vec<RequestTool> = request.tools.iter().map(|tool| request_tool(tool)).collect();
@@ -149,7 +149,7 @@ pub fn build_request(model: &str, request: &ModelRequest, form: &RequestForm) ->
     add_temperature(&mut fields, &request.parameters, form, thinks);
     let mut system = Vec::new();
     let mut sent: Vec<RequestMessage> = Vec::new();
-    for message in &messages {
+    for (at, message) in messages.iter().enumerate() {
         match message {
             ModelMessage::System(text) => system.extend(text_block(text)),
             ModelMessage::User(text) => {
@@ -164,7 +164,14 @@ pub fn build_request(model: &str, request: &ModelRequest, form: &RequestForm) ->
                 provider_data,
                 ..
             } => {
-                let items = answer_items(text, tool_calls, provider_data, form.earlier_thinking);
+                let is_continued = at + 1 == messages.len();
+                let items = answer_items(
+                    text,
+                    tool_calls,
+                    provider_data,
+                    form.earlier_thinking,
+                    is_continued,
+                );
                 push_content(&mut sent, "assistant", items);
             }
             ModelMessage::Tool { tool_use_id, output } => {
@@ -190,25 +197,12 @@ pub fn build_request(model: &str, request: &ModelRequest, form: &RequestForm) ->
     }
 }
 
-/// Returns a request without the message that asks for the rest of an answer, if the answer ends with a block of a
-/// tool of the server's own, as one that the server paused does: the server continues the tool. A message after
-/// an unfinished call of such a tool is rejected.
+/// Returns a request without the message that asks for the rest of an answer, if the answer ends with an unfinished call of
+/// a tool of the server's own, as one that the server paused does: the server continues the tool.
 /// Source: <https://docs.claude.com/en/api/handling-stop-reasons>.
-fn without_needless_prompt<'a>(request: &'a ModelRequest, form: &RequestForm) -> Cow<'a, ModelRequest> {
-    let ends_with_server_tool = |answer: &ModelMessage| match answer {
-        ModelMessage::Assistant {
-            text,
-            tool_calls,
-            provider_data,
-            ..
-        } => {
-            let items = answer_items(text, tool_calls, provider_data, form.earlier_thinking);
-            matches!(items.last(), Some(ContentItem::Provider(_)))
-        }
-        _ => false,
-    };
+fn without_needless_prompt(request: &ModelRequest) -> Cow<'_, ModelRequest> {
     match request.messages.as_slice() {
-        [before @ .., answer, _] if request.continues_answer && ends_with_server_tool(answer) => {
+        [before @ .., answer, _] if request.continues_answer && ends_with_open_call(answer) => {
             Cow::Owned(ModelRequest {
                 messages: [before, std::slice::from_ref(answer)].concat(),
                 ..request.clone()
@@ -216,6 +210,40 @@ fn without_needless_prompt<'a>(request: &'a ModelRequest, form: &RequestForm) ->
         }
         _ => Cow::Borrowed(request),
     }
+}
+
+/// Returns true if an answer ends with an unfinished call of a tool of the server's own.
+fn ends_with_open_call(answer: &ModelMessage) -> bool {
+    let ModelMessage::Assistant {
+        text,
+        tool_calls,
+        provider_data,
+        ..
+    } = answer
+    else {
+        return false;
+    };
+    let blocks = arrange_blocks(text, tool_calls.len(), provider_data, PROVIDER_KIND);
+    let mut said = blocks.iter().rev();
+    let last = said.find(|block| !matches!(block, AnswerBlock::Text(text) if text.trim().is_empty()));
+    let open = open_calls(&blocks);
+    matches!(last, Some(AnswerBlock::Provider(raw)) if open.contains(&raw.as_str()))
+}
+
+/// Returns the calls of the server's own tools that have no result.
+fn open_calls<'a>(blocks: &'a [AnswerBlock<'_>]) -> Vec<&'a str> {
+    let own = blocks.iter().filter_map(|block| match block {
+        AnswerBlock::Provider(raw) => Some((raw.as_str(), serde_json::from_str::<Value>(raw.as_str()).ok()?)),
+        AnswerBlock::Text(_) | AnswerBlock::Call(_) => None,
+    });
+    let own: Vec<_> = own.collect();
+    let is_answered = |id: &Value| own.iter().any(|(_, block)| block["tool_use_id"] == *id);
+    let is_open = |block: &Value| {
+        let kind = block["type"].as_str().unwrap_or_default();
+        kind.ends_with("_tool_use") && !is_answered(&block["id"])
+    };
+    let open = own.iter().filter(|(_, block)| is_open(block));
+    open.map(|(raw, _)| *raw).collect()
 }
 
 /// Adds the thinking parameters. Returns true if the model will think.
@@ -261,7 +289,7 @@ fn is_loop_without_thinking(request: &ModelRequest, form: &RequestForm) -> bool 
             provider_data,
             ..
         } => {
-            let items = answer_items(text, tool_calls, provider_data, form.earlier_thinking);
+            let items = answer_items(text, tool_calls, provider_data, form.earlier_thinking, true);
             !matches!(items.first(), Some(ContentItem::Provider(block)) if is_thinking(block))
         }
         _ => false,
@@ -284,14 +312,23 @@ fn add_temperature(
     }
 }
 
-/// Returns the content of an answer, with the server's own blocks at their places.
+/// Returns the content of an answer, with the server's own blocks at their places. The server rejects a message of the
+/// user after an unfinished call of its own tool, so that is left out unless the server continues it: at the end, or
+/// with the results of other calls.
 fn answer_items(
     text: &str,
     tool_calls: &[ToolUse],
     provider_data: &[ProviderData],
     with_thinking: bool,
+    is_continued: bool,
 ) -> Vec<ContentItem> {
     let mut blocks = arrange_blocks(text, tool_calls.len(), provider_data, PROVIDER_KIND);
+    if !is_continued && tool_calls.is_empty() {
+        let open: Vec<String> = open_calls(&blocks).into_iter().map(str::to_owned).collect();
+        blocks.retain(
+            |block| !matches!(block, AnswerBlock::Provider(raw) if open.iter().any(|open| open == raw.as_str())),
+        );
+    }
     // The server rejects an answer that ends with thinking, as one that was cut off does.
     let ends_with_thinking =
         |block: &mut AnswerBlock| matches!(block, AnswerBlock::Provider(raw) if is_thinking(raw));

@@ -328,28 +328,18 @@ fn omits_thinking_at_the_end_of_an_answer() {
 #[test]
 fn asks_for_the_rest_of_an_answer_unless_it_ends_with_a_server_tool() {
     let search = json!({ "type": "server_tool_use", "id": "s1", "name": "web_search", "input": {} });
+    let found = json!({ "type": "web_search_tool_result", "tool_use_id": "s1", "content": [] });
     let begun = json!({ "type": "text", "text": "One" });
     let prompt = json!({ "role": "user", "content": [{ "type": "text", "text": "Go on" }] });
-    for (layout, continues_answer, expected) in [
-        (
-            json!([[3, "One"], search]),
-            true,
-            vec![json!({ "role": "assistant", "content": [begun, search] })],
-        ),
-        // The user has written the message.
-        (
-            json!([[3, "One"], search]),
-            false,
-            vec![
-                json!({ "role": "assistant", "content": [begun, search] }),
-                prompt.clone(),
-            ],
-        ),
-        (
-            json!([]),
-            true,
-            vec![json!({ "role": "assistant", "content": [begun] }), prompt.clone()],
-        ),
+    let (open, answered) = (json!([[3, "One"], search]), json!([[3, "One"], search, found]));
+    for (layout, continues_answer, content, has_prompt) in [
+        (&open, true, json!([begun, search]), false),
+        // The user has written the message, which the server rejects after an unfinished call.
+        (&open, false, json!([begun]), true),
+        (&answered, false, json!([begun, search, found]), true),
+        // The server has finished its tool.
+        (&answered, true, json!([begun, search, found]), true),
+        (&json!([]), true, json!([begun]), true),
     ] {
         let answer = ModelMessage::Assistant {
             text: "One".into(),
@@ -366,6 +356,8 @@ fn asks_for_the_rest_of_an_answer_unless_it_ends_with_a_server_tool() {
             ..ModelRequest::new("claude-x", vec![user("Why?"), answer, user("Go on")])
         };
         let sent = body(&request, PLAIN);
+        let mut expected = vec![json!({ "role": "assistant", "content": content })];
+        expected.extend(has_prompt.then(|| prompt.clone()));
         assert_eq!(sent["messages"].as_array().unwrap()[1..], expected);
     }
 }
