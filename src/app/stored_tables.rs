@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{Caller, payloads::load};
 use crate::{
     data::{Cell, Data, QueryErrorKind, RowOrder, RowsRequest, StoredRows, StoredTable},
-    payloads::{CSV_START, csv_lines, shown_row, titled_name},
+    payloads::{CSV_START, MAX_COLUMNS, csv_lines, shown_row, titled_name},
     protocol::{
         ApiError, ConversationId, ErrorCode, PanelView, Payload,
         panel::{PanelBody, TABLE_PAGE_ROWS, TablePage},
@@ -58,6 +58,7 @@ pub async fn page(
     let request = RowsRequest {
         offset: query.offset,
         count: TABLE_PAGE_ROWS,
+        columns: MAX_COLUMNS,
         order,
         words: words.collect(),
     };

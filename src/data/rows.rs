@@ -15,6 +15,9 @@ use crate::{
     tools::{FinishedCall, ToolContext, ToolError},
 };
 
+/// The size of a file of rows as a multiple of that of its values, at most but for rows of tiny values.
+const MAX_FILE_FACTOR: u64 = 2;
+
 /// The rows of a query.
 pub struct FetchedRows {
     pub result: QueryResult,
@@ -75,6 +78,7 @@ impl Data {
         query: &str,
         call: &ToolContext,
     ) -> Result<FetchedRows, ToolError> {
+        let free = self.free_bytes(call).await?;
         let begun = self.0.files.begin_rows(call.user_id, call.conversation_id).await;
         let rows = begun.map_err(|error| {
             tracing::error!(%error, "a file for the rows of a query can't be written");
@@ -84,6 +88,7 @@ impl Data {
             path: rows.path(),
             max_cells: MAX_TABLE_CELLS,
             max_json_bytes: self.0.payload_bytes,
+            max_bytes: usize::try_from(free / MAX_FILE_FACTOR).unwrap_or(usize::MAX),
         };
         let result = database.query_into(query, file).await.map_err(ToolError::new)?;
         let file = match result.is_in_file {
@@ -93,7 +98,23 @@ impl Data {
             })?),
             false => None,
         };
+        // Other calls may have stored something meanwhile.
+        if let Some(file) = &file
+            && file.bytes() as u64 > self.free_bytes(call).await?
+        {
+            return Err(ToolError::new(
+                "There is no room for so many rows (setting files.user_bytes). Select fewer, or aggregate; the person can \
+                 delete files and conversations.",
+            ));
+        }
         Ok(FetchedRows { result, file })
+    }
+
+    async fn free_bytes(&self, call: &ToolContext) -> Result<u64, ToolError> {
+        self.0.files.free_bytes(call.user_id).await.map_err(|error| {
+            tracing::error!(%error, "the size of a user's files can't be read");
+            not_stored()
+        })
     }
 
     /// Loads a table into the session as a data frame. Its rows are in the file, if there is one.

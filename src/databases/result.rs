@@ -61,6 +61,8 @@ pub struct RowFile {
     pub max_cells: usize,
     /// The size of a JSON object with the columns and the rows.
     pub max_json_bytes: usize,
+    /// The size of the values of a file.
+    pub max_bytes: usize,
 }
 
 /// Collects rows up to the limits.
@@ -121,6 +123,11 @@ impl RowCollector {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > self.limits.bytes {
             self.result.cut_by = Some("data.result_bytes");
+            return Ok(false);
+        }
+        let is_full = |file: &FileRows| file.writer.is_some() && self.bytes > file.file.max_bytes;
+        if self.file.as_ref().is_some_and(is_full) {
+            self.result.cut_by = Some("files.user_bytes");
             return Ok(false);
         }
         for (kinds, cell) in self.result.kinds.iter_mut().zip(&row) {

@@ -54,6 +54,18 @@ impl Files {
         self.0.begin_upload(user_id, Some(bytes)).await?;
         Ok(())
     }
+
+    /// Returns the bytes that a user may store beside the stored files and the running uploads.
+    ///
+    /// # Errors
+    ///
+    /// If storage fails.
+    pub async fn free_bytes(&self, user_id: UserId) -> Result<u64, StorageError> {
+        let stored = self.0.storage.stored_bytes(user_id).await?;
+        let running = self.0.running_uploads.0.lock().get(&user_id).copied();
+        let used = stored.saturating_add(running.unwrap_or_default());
+        Ok((self.0.settings.user_bytes as u64).saturating_sub(used))
+    }
 }
 
 impl RunningUpload<'_> {

@@ -40,6 +40,9 @@ pub enum TableFileError {
     /// The reason of the process that has read it.
     #[error("{0}")]
     Unreadable(String),
+    /// The process ended without a reason: at its limits, or for lack of memory or disk, which may be otherwise later.
+    #[error("it is too large or too complex, or could not be read just now")]
+    NotRead,
     #[error(transparent)]
     Prepare(#[from] PrepareError),
     #[error(transparent)]
@@ -147,9 +150,10 @@ impl Inner {
         let output = read.await.map_err(PrepareError::from)?;
         if !output.status.success() {
             // Other lines are of the libraries, such as one about memory.
-            let reason = output.last_line.strip_prefix(tables::REASON);
-            let reason = reason.unwrap_or("it is too large or too complex");
-            return Err(TableFileError::Unreadable(single_line(reason, MAX_REASON_CHARS)));
+            return Err(match output.last_line.strip_prefix(tables::REASON) {
+                Some(reason) => TableFileError::Unreadable(single_line(reason, MAX_REASON_CHARS)),
+                None => TableFileError::NotRead,
+            });
         }
         Ok(output.prepared.keep().await?)
     }

@@ -68,6 +68,11 @@ impl UncommittedFile {
         self.file.attachment.id
     }
 
+    /// Returns the size of its content.
+    pub fn bytes(&self) -> usize {
+        self.file.attachment.bytes
+    }
+
     /// Returns the path of its content.
     pub fn path(&self) -> PathBuf {
         let contents = &self.content.files.contents;

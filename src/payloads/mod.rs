@@ -20,7 +20,7 @@ use serde_json::Value;
 pub use self::{
     file::{CSV_MEDIA_TYPE, CSV_START, PayloadFile, csv_lines, file_name, titled_name, to_file},
     preview::{to_preview, to_ref},
-    table::shown_row,
+    table::{MAX_COLUMNS, shown_row},
 };
 use crate::protocol::{
     Payload,

@@ -9,7 +9,7 @@ use super::formatting::{Line, format_count, format_line};
 use crate::protocol::panel::{MAX_TABLE_CELLS, PanelBody, TableColumn, TableView};
 
 /// The maximum number of columns that are shown.
-const MAX_COLUMNS: usize = 64;
+pub const MAX_COLUMNS: usize = 64;
 
 /// The maximum number of cells in a file. Short rows are padded to the longest, so small data can become a
 /// huge table.

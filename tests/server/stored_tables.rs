@@ -114,18 +114,46 @@ impl Stored {
 
     /// The files in the data folder.
     fn contents(&self) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        let mut folders = vec![self.folder.path().join("data/files")];
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-                match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                    true => folders.push(entry.path()),
-                    false => found.push(entry.path()),
-                }
+        contents(self.folder.path())
+    }
+}
+
+/// The files in the data folder of a server.
+fn contents(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.join("data/files")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                true => folders.push(entry.path()),
+                false => found.push(entry.path()),
             }
         }
-        found
     }
+    found
+}
+
+#[tokio::test]
+async fn rows_have_the_room_of_the_users_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let database = make_database(folder.path(), "town").await;
+    let parlor = Parlor::start_built_in(&folder.path().join("data"), &upstream, |settings| {
+        settings.databases = vec![database];
+        settings.files.user_bytes = 10_000;
+    })
+    .await;
+    let call = Script::new().tool_call("call_1", "sql_query", json!({ "query": QUERY }).to_string());
+    upstream.add_script(When::user_contains("all towns"), call);
+    upstream.add_script(When::tool_gave("no room"), Script::new().text("Too many."));
+    let question = json!({
+        "message": "all towns", "model": "test/any", "context": { "current_page": "data" },
+    });
+    let events = parlor.chat(&question).await.read_to_end().await;
+    let ended = events.iter().find(|event| event["type"] == "tool_complete");
+    let output = string_field(ended.expect("the end of the call"), "output");
+    assert!(output.contains("There is no room for so many rows"), "{output}");
+    assert_eq!(contents(folder.path()), Vec::<PathBuf>::new());
 }
 
 #[tokio::test]

@@ -28,7 +28,7 @@ pub struct TableFile {
 pub struct TableFiles {
     /// At most [`TableFile::MAX_COUNT`].
     pub files: Vec<TableFile>,
-    /// What is said with each result about files whose tables are not there.
+    /// Notes about files whose tables are not there, for each result.
     pub missing: Vec<String>,
 }
 

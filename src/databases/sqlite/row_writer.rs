@@ -1,7 +1,7 @@
 //! The file of a result with many rows: a database of SQLite with the table `rows` and its columns `c0`, `c1` and so on, in
 //! the order of the result by `rowid`, from 1.
 //!
-//! What SQLite has no type for is a text, as in JSON: booleans, decimal numbers, binary values, NaN.
+//! Values without a type in SQLite are texts, as in JSON: booleans, decimal numbers, binary values, NaN.
 
 use std::path::Path;
 

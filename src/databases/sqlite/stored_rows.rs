@@ -20,8 +20,8 @@ const HAS_WORD: &str = "parlor_has_word";
 const VALUES_PER_CALL: usize = 90;
 /// The part of a text by which rows are sorted, in characters.
 const SORTED_CHARS: usize = 200;
-/// The part of a text that a page needs, in bytes.
-const PAGE_VALUE_BYTES: usize = 8 << 10;
+/// The part of a text that a page needs, in bytes: one line of the panel.
+const PAGE_VALUE_BYTES: usize = 4 << 10;
 /// The size from which on a piece of all rows ends.
 const PIECE_BYTES: usize = 512 << 10;
 /// The maximum number of rows in such a piece.
@@ -44,6 +44,8 @@ pub struct RowsRequest {
     /// The number of rows before the page.
     pub offset: u64,
     pub count: usize,
+    /// The number of columns that are returned, the first ones.
+    pub columns: usize,
     pub order: Option<RowOrder>,
     /// Words that each row has, in any of its columns, in upper or lower case.
     pub words: Vec<String>,
@@ -108,20 +110,21 @@ impl StoredRows {
         read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, QueryError> {
         let read = move |connection: &Connection, _: &[_], _: &QueryLimits| {
-            // Parlor's own statements fail only on another kind of file.
-            read(connection).map_err(|error| match query_error(&error, "") {
-                error if error.kind == QueryErrorKind::Invalid => {
-                    tracing::error!(%error, "the file of a result can't be read");
-                    QueryError::unavailable()
-                }
-                error => error,
-            })
+            read(connection).map_err(|error| query_error(&error, ""))
         };
         let inner = &self.0;
-        inner
+        let read = inner
             .backend
             .run(ConnectionPurpose::Query, &inner.limits, read)
-            .await
+            .await;
+        // Parlor's own statements fail only on another kind of file, or at a limit, which has its own error.
+        read.map_err(|error| match error.kind {
+            QueryErrorKind::Invalid => {
+                tracing::error!(%error, "the file of a result can't be read");
+                QueryError::unavailable()
+            }
+            _ => error,
+        })
     }
 }
 
@@ -129,9 +132,11 @@ fn read_page(connection: &Connection, width: usize, request: RowsRequest) -> rus
     let RowsRequest {
         offset,
         count,
+        columns: shown,
         order,
         words,
     } = request;
+    let shown = shown.min(width);
     let filter = add_filter(connection, width, words)?;
     let found = match filter.is_empty() {
         true => "SELECT coalesce(max(rowid), 0) FROM rows".to_owned(),
@@ -152,11 +157,11 @@ fn read_page(connection: &Connection, width: usize, request: RowsRequest) -> rus
     let numbers = numbers.collect::<rusqlite::Result<Vec<_>>>()?;
     let mut row = connection.prepare(&format!(
         "SELECT {} FROM rows WHERE rowid = ?1",
-        columns(0..width)
+        columns(0..shown)
     ))?;
     let rows = numbers
         .iter()
-        .map(|number| row.query_row([number], |row| read_row(row, width, PAGE_VALUE_BYTES)));
+        .map(|number| row.query_row([number], |row| read_row(row, shown, PAGE_VALUE_BYTES)));
     Ok(RowsPage {
         rows: rows.collect::<rusqlite::Result<_>>()?,
         found: found.try_into().unwrap_or_default(),

@@ -133,6 +133,7 @@ async fn many_rows_are_in_a_file() {
         path: path.clone(),
         max_cells: 100,
         max_json_bytes: 1 << 20,
+        max_bytes: usize::MAX,
     };
     let query = "SELECT n, n / 10.0 AS tenth, n % 2 = 0 AS even FROM generate_series(1, 20000) AS n";
     let result = open("reader").await.query_into(query, file).await.unwrap();
@@ -148,6 +149,7 @@ async fn many_rows_are_in_a_file() {
     });
     let request = RowsRequest {
         count: 1,
+        columns: usize::MAX,
         order,
         words: vec!["true".into()],
         ..RowsRequest::default()

@@ -17,6 +17,7 @@ fn row_file(folder: &Path) -> RowFile {
         path,
         max_cells: 100,
         max_json_bytes: 1 << 20,
+        max_bytes: usize::MAX,
     }
 }
 
@@ -41,6 +42,7 @@ async fn page(rows: &StoredRows, offset: u64, order: Option<(usize, bool)>, filt
     let request = RowsRequest {
         offset,
         count: 3,
+        columns: usize::MAX,
         order,
         words: filter.split_whitespace().map(str::to_owned).collect(),
     };
@@ -108,6 +110,29 @@ async fn long_rows_are_in_the_file_too() {
     );
     let shown = page(&rows, 0, None, "").await;
     assert_eq!((shown.rows.len(), shown.found), (2, 2));
+}
+
+#[tokio::test]
+async fn file_is_no_larger_than_the_room_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = RowFile {
+        max_bytes: 20_000,
+        ..row_file(folder.path())
+    };
+    let path = file.path.clone();
+    let result = open(folder.path()).query_into(NUMBERS, file).await.unwrap();
+    assert_eq!(
+        (result.is_in_file, result.cut_by),
+        (true, Some("files.user_bytes"))
+    );
+    assert!(
+        (100..COUNT as usize).contains(&result.row_count),
+        "{}",
+        result.row_count
+    );
+    let rows = FileDatabases::new(&limits()).rows(path, 5);
+    let found = page(&rows, 0, None, "").await.found;
+    assert_eq!(found, result.row_count as u64);
 }
 
 #[tokio::test]
@@ -219,6 +244,7 @@ async fn decimal_numbers_sort_as_numbers() {
     let rows = FileDatabases::new(&limits()).rows(path, 1);
     let order = |is_descending| RowsRequest {
         count: 9,
+        columns: usize::MAX,
         order: Some(RowOrder {
             column: 0,
             is_numeric: true,

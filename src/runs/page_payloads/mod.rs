@@ -105,7 +105,11 @@ impl PayloadFactory for PagePayloads {
             .map_or_else(String::new, |config| config.progress_text.into())
     }
 
-    fn create_payload(&self, kind: &str, data: Value) -> Result<Payload, String> {
+    fn create_payload(&self, kind: &str, mut data: Value) -> Result<Payload, String> {
+        // Only a query has its rows in a file.
+        if let Some(fields) = data.as_object_mut() {
+            fields.remove("stored");
+        }
         let data = self.with_versions(kind, data);
         let new = NewPayload {
             kind: kind.into(),
