@@ -117,6 +117,11 @@ pub trait Projection: Send + 'static {
         false
     }
 
+    /// Returns false if the log goes on after all: what it is about was continued meanwhile. Called where it had ended.
+    fn confirm_end(&mut self) -> impl Future<Output = bool> + Send {
+        std::future::ready(true)
+    }
+
     /// Returns the data of a frame before the first event.
     fn take_opening(&mut self) -> Option<String> {
         None
@@ -254,6 +259,7 @@ impl<P: Projection> EventStreamBody<P> {
             () = self.shutdown.cancelled() => self.follower.next_committed().await.transpose()?,
             followed = next_event(&mut self.follower, has_ended) => match followed {
                 Some(followed) => followed,
+                None if !self.projection.confirm_end().await => return Some(String::new()),
                 // The last event is missing or can't be told from the others.
                 None => return Some(self.final_notice(StreamNotice::LogDamaged)),
             },

@@ -171,7 +171,7 @@ async fn file_response(
     })
 }
 
-/// What a request wants of a file.
+/// The part of a file that a request is for.
 #[derive(Debug, PartialEq, Eq)]
 enum RequestedRange {
     /// The whole file, also for several ranges and for what is no range.
@@ -182,19 +182,21 @@ enum RequestedRange {
     Outside,
 }
 
+/// Parses a position in a range, which may be missing. Returns `None` if it is no number.
+fn parse_position(position: &str) -> Option<Option<u64>> {
+    if position.is_empty() {
+        return Some(None);
+    }
+    let is_number = position.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| position.parse().ok()).flatten().map(Some)
+}
+
 /// Parses the range of a request.
 /// Source: [RFC 9110, section 14](https://www.rfc-editor.org/rfc/rfc9110#section-14).
 fn parse_range(range: &str, length: u64) -> RequestedRange {
     let positions = || {
         let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
-        let last: Option<u64> = match last {
-            "" => None,
-            last => Some(last.parse().ok()?),
-        };
-        let first: Option<u64> = match first {
-            "" => None,
-            first => Some(first.parse().ok()?),
-        };
+        let (first, last) = (parse_position(first)?, parse_position(last)?);
         match (first, last) {
             (Some(first), Some(last)) if last < first => None,
             (Some(first), Some(last)) => Some((first, last.saturating_add(1).min(length))),
@@ -230,6 +232,7 @@ mod tests {
             ("bytes=4-2", Whole),
             ("bytes=0-1,3-4", Whole),
             ("lines=0-", Whole),
+            ("bytes=+5-", Whole),
             ("bytes=", Whole),
             ("bytes=-", Whole),
         ] {

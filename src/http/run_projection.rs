@@ -22,7 +22,7 @@ pub struct RunProjection {
     pub markers: ToolMarkers,
     /// True if the last event includes the diagnostics.
     pub diagnostics: bool,
-    /// True if the run had ended when the stream began.
+    /// True if the run has ended: at the beginning of the stream, and not continued since.
     pub has_ended: bool,
     /// True if the run had ended at the last heartbeat.
     pub was_ended: bool,
@@ -81,6 +81,13 @@ impl Projection for RunProjection {
     }
 
     fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    async fn confirm_end(&mut self) -> bool {
+        let storage = &self.caller.app.storage;
+        let run = storage.run(self.run.user_id, self.run.message_id).await;
+        self.has_ended = !matches!(run, Ok(Some(run)) if !run.status.is_terminal());
         self.has_ended
     }
 }
