@@ -6,7 +6,7 @@ command -v bwrap >/dev/null || apt_install "bubblewrap, for the tests of Python"
 command -v bwrap >/dev/null || give_up "bubblewrap is missing, for the tests of Python: install your system's package$how_else"
 test_python=target/test-python
 if ! cmp -s scripts/test-python.txt "$test_python/installed.txt"; then
-    python3 -m venv "$test_python" || { apt_install "Python's venv" python3-venv && python3 -m venv "$test_python"; } ||
+    python3 -m venv --clear "$test_python" || { apt_install "Python's venv" python3-venv && python3 -m venv --clear "$test_python"; } ||
         give_up "Python's venv is missing, for the tests of Python: install your system's package$how_else"
     # nbformat checks notebooks. Sessions have to work without it, so it lies where they do not find it.
     { "$test_python/bin/pip" install --quiet --disable-pip-version-check --requirement scripts/test-python.txt &&

@@ -1,5 +1,6 @@
 # Starts a kernel with its limits: `python -c … SOCKETS WORK LIMITS`, with the folders of its sockets and of its files. It is the first code of a session's process.
 import ctypes
+import importlib.machinery
 import importlib.util
 import json
 import os
@@ -33,8 +34,11 @@ sys.path = [path for path in sys.path if path] + [""]
 
 # Plotly refuses to hand a chart to the kernel without nbformat, of which it uses the version only.
 if importlib.util.find_spec("nbformat") is None:
-    sys.modules["nbformat"] = types.ModuleType("nbformat")
-    sys.modules["nbformat"].__version__ = "5.0"
+    stub = types.ModuleType("nbformat", "Only the version, for Plotly: nbformat is not installed.")
+    stub.__spec__ = importlib.machinery.ModuleSpec("nbformat", None)
+    stub.__version__ = "5.0"
+    sys.modules["nbformat"] = stub
+    del stub
 
 ports = {name + "_port": number + 1 for number, name in enumerate(["shell", "iopub", "stdin", "control", "hb"])}
 connection = os.path.join(folder, "kernel.json")

@@ -71,6 +71,14 @@ async fn serves_requests_with_a_clock_before_1970() {
     assert_eq!(response.status(), 200);
     let answer: Value = serde_json::from_str(&response.text().await.unwrap()).unwrap();
     assert_eq!(answer["message"], "Noon.", "{answer}");
+    // The server has seen that clock: earlier times are counted as the first one.
+    let message = format!(
+        "{}/api/messages/{}",
+        server.url,
+        answer["message_id"].as_str().unwrap()
+    );
+    let message = reqwest::get(message).await.unwrap().text().await.unwrap();
+    assert!(message.contains("\"created_at\":0,"), "{message}");
 
     std::fs::remove_file(&is_slow).unwrap();
     let response = reqwest::get(format!("{}/healthz", server.url)).await.unwrap();

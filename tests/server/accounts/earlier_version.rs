@@ -26,7 +26,9 @@ async fn data_of_the_version_before_accounts_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let database = SqliteConnectOptions::new()
         .filename(folder.path().join("parlor.db"))
-        .create_if_missing(true);
+        .create_if_missing(true)
+        // Tables refer to others that follow.
+        .foreign_keys(false);
     let mut connection = database.connect().await.unwrap();
     connection.execute(sqlx::raw_sql(DATABASE)).await.unwrap();
     connection.close().await.unwrap();

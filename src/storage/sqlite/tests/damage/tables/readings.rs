@@ -71,7 +71,7 @@ pub(super) async fn read_all(filled: &Filled, damage: &str) -> BTreeSet<String> 
     lines.lines
 }
 
-/// What the start of the server reads, and lists of all users.
+/// The reads of the server's start, and lists of all users.
 async fn read_at_start(storage: &impl StorageOfAll, lines: &mut Lines<'_>) {
     lines.list("running", storage.running_runs().await);
     lines.list("hidden", storage.hidden_messages().await);
@@ -132,7 +132,7 @@ async fn read_user(storage: &impl StorageOfAll, user: UserId, lines: &mut Lines<
     lines.one(&label("dddddddd position"), storage.last_position(user).await);
 }
 
-/// What is found by an id, a name or a secret.
+/// Searches by an id, a name or a secret.
 async fn read_by_id(storage: &impl StorageOfAll, ids: &Ids, lines: &mut Lines<'_>) {
     let user = ids.user;
     for (first, last, text) in KINDS {
