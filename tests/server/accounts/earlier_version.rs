@@ -10,7 +10,7 @@ use crate::support::{Parlor, last_model_call};
 const DATABASE: &str = include_str!("../../fixtures/releases/without-accounts.sql");
 
 /// The token of the API in these data.
-const TOKEN: &str = "53315";
+const TOKEN: &str = "parlor_532c9293e0ec528cdfac15ca8463423952d0afda3884a1236c45a8cccd81266c";
 
 /// Returns the titles in a list of conversations.
 fn titles(list: &Value) -> Vec<&str> {
@@ -53,7 +53,7 @@ async fn data_of_the_version_before_accounts_are_kept() {
         (status, titles(&list)),
         (200, vec!["A title of my own", "Remember that I like tea"])
     );
-    let conversation = list["conversations"][1]["conversation_id"].as_str().unwrap();
+    let conversation = list["conversations"][1]["id"].as_str().unwrap();
     let transcript = parlor.transcript(conversation).await.to_string();
     for kept in [
         "I will remember it.",
