@@ -44,6 +44,14 @@ impl Inner {
     }
 }
 
+impl Inner {
+    /// Returns the size of the stored files and the running uploads of a user.
+    fn used_bytes(&self, user_id: UserId, stored: u64) -> u64 {
+        let running = self.running_uploads.0.lock().get(&user_id).copied();
+        stored.saturating_add(running.unwrap_or_default())
+    }
+}
+
 impl Files {
     /// Checks that there is room for a file of this size.
     ///
@@ -62,9 +70,7 @@ impl Files {
     /// If storage fails.
     pub async fn free_bytes(&self, user_id: UserId) -> Result<u64, StorageError> {
         let stored = self.0.storage.stored_bytes(user_id).await?;
-        let running = self.0.running_uploads.0.lock().get(&user_id).copied();
-        let used = stored.saturating_add(running.unwrap_or_default());
-        Ok((self.0.settings.user_bytes as u64).saturating_sub(used))
+        Ok((self.0.settings.user_bytes as u64).saturating_sub(self.0.used_bytes(user_id, stored)))
     }
 }
 
@@ -94,8 +100,7 @@ impl RunningUpload<'_> {
 
     /// Checks that there is room for so many more bytes.
     fn check(&self, more: u64) -> Result<(), UploadError> {
-        let running = self.files.running_uploads.0.lock().get(&self.user_id).copied();
-        let used = self.stored.saturating_add(running.unwrap_or_default());
+        let used = self.files.used_bytes(self.user_id, self.stored);
         let limit = self.files.settings.user_bytes;
         match used.saturating_add(more) > limit as u64 {
             true => Err(UploadError::NoRoom {

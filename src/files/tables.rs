@@ -30,7 +30,7 @@ const JSON_ENDS: [&str; 3] = ["jsonl", "ndjson", "json"];
 const MAX_REASON_CHARS: usize = 200;
 
 /// The maximum number of files whose reasons are remembered.
-pub(super) const MAX_UNREADABLE_FILES: usize = 1000;
+const MAX_UNREADABLE_FILES: usize = 1000;
 
 /// The reason why a file has no database.
 #[derive(Debug, thiserror::Error)]

@@ -5,6 +5,7 @@ mod decoder;
 mod models;
 mod open_block;
 mod request;
+mod server_tools;
 #[cfg(test)]
 mod tests;
 mod thinking;

@@ -1,6 +1,6 @@
 //! The body of a request.
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{
     PROVIDER_KIND,
     cache_marks::{CacheControl, mark_cached},
+    server_tools,
     thinking::{self, ThinkingForm},
 };
 use crate::{
@@ -119,7 +120,7 @@ pub struct RequestTool {
 
 /// Builds the request body. `model` is the endpoint's name of the model.
 pub fn build_request(model: &str, request: &ModelRequest, form: &RequestForm) -> MessagesRequest {
-    let request = &*without_needless_prompt(request);
+    let request = &*server_tools::without_needless_prompt(request);
     let mut messages = request.messages.clone();
     let mut fields = Map::new();
     let mut tools: Vec<RequestTool> = request.tools.iter().map(|tool| request_tool(tool)).collect();
@@ -195,55 +196,6 @@ pub fn build_request(model: &str, request: &ModelRequest, form: &RequestForm) ->
         stream: true,
         fields,
     }
-}
-
-/// Returns a request without the message that asks for the rest of an answer, if the answer ends with an unfinished call of
-/// a tool of the server's own, as one that the server paused does: the server continues the tool.
-/// Source: <https://docs.claude.com/en/api/handling-stop-reasons>.
-fn without_needless_prompt(request: &ModelRequest) -> Cow<'_, ModelRequest> {
-    match request.messages.as_slice() {
-        [before @ .., answer, _] if request.continues_answer && ends_with_open_call(answer) => {
-            Cow::Owned(ModelRequest {
-                messages: [before, std::slice::from_ref(answer)].concat(),
-                ..request.clone()
-            })
-        }
-        _ => Cow::Borrowed(request),
-    }
-}
-
-/// Returns true if an answer ends with an unfinished call of a tool of the server's own.
-fn ends_with_open_call(answer: &ModelMessage) -> bool {
-    let ModelMessage::Assistant {
-        text,
-        tool_calls,
-        provider_data,
-        ..
-    } = answer
-    else {
-        return false;
-    };
-    let blocks = arrange_blocks(text, tool_calls.len(), provider_data, PROVIDER_KIND);
-    let mut said = blocks.iter().rev();
-    let last = said.find(|block| !matches!(block, AnswerBlock::Text(text) if text.trim().is_empty()));
-    let open = open_calls(&blocks);
-    matches!(last, Some(AnswerBlock::Provider(raw)) if open.contains(&raw.as_str()))
-}
-
-/// Returns the calls of the server's own tools that have no result.
-fn open_calls<'a>(blocks: &'a [AnswerBlock<'_>]) -> Vec<&'a str> {
-    let own = blocks.iter().filter_map(|block| match block {
-        AnswerBlock::Provider(raw) => Some((raw.as_str(), serde_json::from_str::<Value>(raw.as_str()).ok()?)),
-        AnswerBlock::Text(_) | AnswerBlock::Call(_) => None,
-    });
-    let own: Vec<_> = own.collect();
-    let is_answered = |id: &Value| own.iter().any(|(_, block)| block["tool_use_id"] == *id);
-    let is_open = |block: &Value| {
-        let kind = block["type"].as_str().unwrap_or_default();
-        kind.ends_with("_tool_use") && !is_answered(&block["id"])
-    };
-    let open = own.iter().filter(|(_, block)| is_open(block));
-    open.map(|(raw, _)| *raw).collect()
 }
 
 /// Adds the thinking parameters. Returns true if the model will think.
@@ -324,10 +276,7 @@ fn answer_items(
 ) -> Vec<ContentItem> {
     let mut blocks = arrange_blocks(text, tool_calls.len(), provider_data, PROVIDER_KIND);
     if !is_continued && tool_calls.is_empty() {
-        let open: Vec<String> = open_calls(&blocks).into_iter().map(str::to_owned).collect();
-        blocks.retain(
-            |block| !matches!(block, AnswerBlock::Provider(raw) if open.iter().any(|open| open == raw.as_str())),
-        );
+        server_tools::remove_open_calls(&mut blocks);
     }
     // The server rejects an answer that ends with thinking, as one that was cut off does.
     let ends_with_thinking =
