@@ -20,6 +20,7 @@ mod calls;
 mod content;
 mod errors;
 mod finish;
+mod limits;
 mod payload_factory;
 mod repetition;
 mod step;
@@ -28,6 +29,7 @@ mod thinking;
 
 pub use calls::IncomingCall;
 pub(crate) use errors::{database_damaged, run_error};
+pub use limits::AgentLimits;
 pub use payload_factory::PayloadFactory;
 pub use repetition::RepetitionDetector;
 pub use step::{Effect, Input, Timeout};
@@ -43,17 +45,6 @@ const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
 
 /// The hint of an answer that broke off. Hints name no button: the page says what those do that it shows.
 pub const KEPT_HINT: &str = "The answer so far is kept.";
-
-/// Limits of the agent loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AgentLimits {
-    /// The number of model calls of a run that may request tools. The next call has to answer without them.
-    pub max_iterations: usize,
-    /// True if the model may see metadata before the messages of the history, and may echo them.
-    pub has_metadata: bool,
-    /// The number of repetitions of a passage in a row that ends the answer. 0 disables the check.
-    pub max_repetitions: usize,
-}
 
 /// The state of a run.
 #[derive(Clone, Debug)]
