@@ -6,7 +6,8 @@ use std::{collections::HashSet, sync::Arc};
 use tokio::sync::watch;
 
 use super::{
-    ChangeQueues, JournalError, OutcomeSender, RETRY_DELAY, merge_appends, reject, retain_run_output,
+    JournalError, OutcomeSender, RETRY_DELAY,
+    change_queues::{ChangeQueues, reject, retain_run_output},
 };
 use crate::{
     clock,
@@ -26,12 +27,8 @@ pub(super) struct JournalWriter {
 
 impl JournalWriter {
     pub async fn run(mut self) {
-        loop {
-            let entries = self.queues.recv_all().await;
-            if entries.is_empty() {
-                return;
-            }
-            let (changes, waiting): (Vec<_>, Vec<_>) = merge_appends(entries.into_iter())
+        while let Some(entries) = self.queues.recv_next().await {
+            let (changes, waiting): (Vec<_>, Vec<_>) = entries
                 .into_iter()
                 .map(|entry| (entry.change, entry.reply))
                 .unzip();

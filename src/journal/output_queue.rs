@@ -1,0 +1,121 @@
+//! The output of runs that waits for its commit: a queue for each user.
+//!
+//! A commit takes a limited number of changes, divided among the users who have some. Otherwise one user's runs would
+//! make each commit as long as their output, and those of others would wait for it.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
+
+use parking_lot::Mutex;
+use tokio::sync::Semaphore;
+
+use super::{QUEUE_CAPACITY, QueuedChange, merge::merge_appends};
+use crate::protocol::UserId;
+
+/// The number of merged changes in a commit, divided among the users; at least one of each.
+const MAX_COMMIT_CHANGES: usize = 64;
+
+/// The queues of all users.
+#[derive(Debug)]
+pub(super) struct OutputQueue {
+    /// `None` once the writer has ended.
+    users: Mutex<Option<BTreeMap<UserId, UserQueue>>>,
+}
+
+#[derive(Debug)]
+struct UserQueue {
+    changes: VecDeque<QueuedChange>,
+    /// A permit for each change that may be added. The senders that wait for one hold a clone.
+    free_slots: Arc<Semaphore>,
+}
+
+impl Default for UserQueue {
+    fn default() -> Self {
+        Self {
+            changes: VecDeque::new(),
+            free_slots: Arc::new(Semaphore::new(QUEUE_CAPACITY)),
+        }
+    }
+}
+
+impl Default for OutputQueue {
+    fn default() -> Self {
+        Self {
+            users: Mutex::new(Some(BTreeMap::new())),
+        }
+    }
+}
+
+impl OutputQueue {
+    /// Adds a change. Waits while the user's queue is full. Drops the change if the writer has ended.
+    pub async fn push(&self, user_id: UserId, change: QueuedChange) {
+        let Some(free_slots) = self.with_queue(user_id, |queue| queue.free_slots.clone()) else {
+            return;
+        };
+        if let Ok(slot) = free_slots.acquire().await {
+            slot.forget();
+            self.with_queue(user_id, |queue| queue.changes.push_back(change));
+        }
+    }
+
+    /// Drops all changes, and those added later.
+    pub fn close(&self) {
+        let queues = self.users.lock().take().unwrap_or_default();
+        queues.values().for_each(|queue| queue.free_slots.close());
+    }
+
+    pub fn is_empty(&self) -> bool {
+        let users = self.users.lock();
+        users
+            .iter()
+            .flat_map(BTreeMap::values)
+            .all(|queue| queue.changes.is_empty())
+    }
+
+    fn with_queue<T>(&self, user_id: UserId, access: impl FnOnce(&mut UserQueue) -> T) -> Option<T> {
+        let mut users = self.users.lock();
+        Some(access(users.as_mut()?.entry(user_id).or_default()))
+    }
+
+    /// Takes the changes of the next commit: each user's oldest ones, merged.
+    pub fn take_next(&self) -> Vec<QueuedChange> {
+        let waiting = self.take_all();
+        let share = (MAX_COMMIT_CHANGES / waiting.len().max(1)).max(1);
+        let mut next = Vec::new();
+        for (user_id, changes) in waiting {
+            let mut taken = merge_appends(changes.into_iter());
+            let rest = taken.split_off(share.min(taken.len()));
+            self.put_back(user_id, rest, taken.iter().map(|change| change.slots).sum());
+            next.extend(taken);
+        }
+        next
+    }
+
+    /// Takes all changes, and removes the queues that nobody uses. Merging does not keep the senders waiting.
+    fn take_all(&self) -> Vec<(UserId, VecDeque<QueuedChange>)> {
+        let mut users = self.users.lock();
+        let Some(users) = &mut *users else {
+            return Vec::new();
+        };
+        users.retain(|_, queue| !queue.changes.is_empty() || Arc::strong_count(&queue.free_slots) > 1);
+        users
+            .iter_mut()
+            .filter(|(_, queue)| !queue.changes.is_empty())
+            .map(|(user_id, queue)| (*user_id, std::mem::take(&mut queue.changes)))
+            .collect()
+    }
+
+    /// Puts changes back before those added meanwhile, and frees the slots of the taken ones.
+    fn put_back(&self, user_id: UserId, rest: Vec<QueuedChange>, freed: usize) {
+        self.with_queue(user_id, |queue| {
+            let added = std::mem::replace(&mut queue.changes, rest.into());
+            queue.changes.extend(added);
+            queue.free_slots.add_permits(freed);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;
