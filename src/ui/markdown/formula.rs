@@ -46,14 +46,18 @@ fn class(formula: &Formula, is_drawn: bool) -> &'static str {
     }
 }
 
+/// Loads the code that draws formulas. Loaded before a formula is complete, it draws it at once, and nothing moves.
+pub fn preload() {
+    when_loaded(Box::pin(async { Ok(load_math().await?) }), drop);
+}
+
 fn show(element: &Element, formula: &Arc<Formula>) {
     Rndr::clear_children(element);
     Rndr::set_attribute(element, "class", class(formula, false));
     let source = Rndr::create_text_node(&formula.source());
     Rndr::insert_node(element, source.as_ref(), None);
     if formula.is_open {
-        // The code is here when the formula is complete.
-        when_loaded(Box::pin(async { Ok(load_math().await?) }), drop);
+        preload();
     } else {
         // If it cannot be loaded, the source stays.
         when_loaded(Box::pin(draw(element.clone(), formula.clone())), drop);

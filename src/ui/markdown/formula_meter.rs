@@ -20,6 +20,8 @@ pub struct FormulaMeter {
     in_double: bool,
     /// The number of characters and commands since the last dollar; `None` if they can't be a formula.
     pending: Option<usize>,
+    /// True if a digit follows the last dollar: it is more likely a price.
+    is_price: bool,
     /// The number of bytes since the last delimiter.
     length: usize,
     is_blank_line: bool,
@@ -53,8 +55,11 @@ impl FormulaMeter {
         if self.length > MAX_FORMULA_BYTES {
             self.end();
         }
-        if self.last == b'$' && self.dollars == 0 && byte.is_ascii_whitespace() {
-            self.pending = None;
+        if self.last == b'$' && self.dollars == 0 {
+            self.is_price = byte.is_ascii_digit();
+            if byte.is_ascii_whitespace() {
+                self.pending = None;
+            }
         }
         self.last = byte;
         if self.in_parentheses || self.in_brackets || self.in_double {
@@ -63,6 +68,12 @@ impl FormulaMeter {
             *pending += usize::from(is_atom);
         }
         counted
+    }
+
+    /// Returns true if the text may be inside a formula.
+    pub fn may_be_inside(&self) -> bool {
+        let after_dollar = self.pending.is_some() && self.dollars == 0 && !self.is_price;
+        self.in_parentheses || self.in_brackets || self.in_double || after_dollar
     }
 
     fn dollar(&mut self) -> usize {
@@ -117,6 +128,32 @@ mod tests {
         ] {
             let text = [open, &letters, close].concat();
             assert!(measure(&text) >= 100, "{open}: {}", measure(&text));
+        }
+    }
+
+    #[test]
+    fn expects_formulas_but_not_in_prices() {
+        let may_be_inside = |text: &str| {
+            let mut meter = FormulaMeter::default();
+            for byte in text.bytes() {
+                meter.measure(byte);
+            }
+            meter.may_be_inside()
+        };
+        for text in ["a $E", "a $E = m", "\\(", "\\[ x", "$$", "$$\n1", "costs $5, $x"] {
+            assert!(may_be_inside(text), "{text}");
+        }
+        for text in [
+            "",
+            "a",
+            "a $",
+            "costs $5",
+            "costs $5 and",
+            "some $ or",
+            "\\( x \\) and",
+            "$E\n\n",
+        ] {
+            assert!(!may_be_inside(text), "{text}");
         }
     }
 

@@ -1,4 +1,5 @@
 //! Long texts are shown in pieces: the first at once, each further one when a user asks for it.
+//! The first piece of a complete text is smaller, so that its page is soon ready.
 //!
 //! An answer may have 8 MiB. Rendering all of it as nodes would keep a browser busy for minutes, and the server would
 //! render it for every reader. The end of a piece depends on the text alone, not on its deltas, so that the server and
@@ -10,6 +11,9 @@ use crate::markdown::Block;
 /// The cost of a piece: some 200 KB of plain prose, 3,500 short lines, 32 KB of markup without words, or 8,000 letters
 /// of formulas.
 const MAX_PIECE_COST: usize = 256 << 10;
+
+/// The cost of the first piece of a complete text that is longer than a piece.
+const MAX_FIRST_COST: usize = 64 << 10;
 
 /// The cost of a byte that may begin or end an element; any other byte costs 1.
 const MARKUP_COST: usize = 8;
@@ -25,8 +29,9 @@ const FORMULA_COST: usize = 32;
 const MAX_LINE_BYTES: usize = 4096;
 
 /// Measures a growing text up to the end of a piece.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct PieceMeter {
+    max_cost: usize,
     cost: usize,
     formulas: FormulaMeter,
     /// The bytes beyond the cost of a piece.
@@ -34,11 +39,36 @@ pub struct PieceMeter {
     is_line_ended: bool,
 }
 
+impl Default for PieceMeter {
+    fn default() -> Self {
+        Self {
+            max_cost: MAX_PIECE_COST,
+            cost: 0,
+            formulas: FormulaMeter::default(),
+            excess_bytes: 0,
+            is_line_ended: false,
+        }
+    }
+}
+
 impl PieceMeter {
+    /// Returns the meter of the first piece of a complete text that is longer than a piece.
+    pub fn for_first_of_many() -> Self {
+        Self {
+            max_cost: MAX_FIRST_COST,
+            ..Self::default()
+        }
+    }
+
+    /// Returns true if the text may be inside a formula.
+    pub fn may_be_in_formula(&self) -> bool {
+        self.formulas.may_be_inside()
+    }
+
     /// Returns how many bytes of `text`, which continues the text measured before, belong to this piece.
     pub fn measure(&mut self, text: &str) -> usize {
         for (at, byte) in text.bytes().enumerate() {
-            if self.cost >= MAX_PIECE_COST {
+            if self.cost >= self.max_cost {
                 let line_is_long = self.excess_bytes >= MAX_LINE_BYTES && text.is_char_boundary(at);
                 if self.is_line_ended || line_is_long {
                     return at;
@@ -96,6 +126,15 @@ mod tests {
             MAX_PIECE_COST / MARKUP_COST + MAX_LINE_BYTES
         );
         assert_eq!(PieceMeter::default().measure("short"), 5);
+    }
+
+    #[test]
+    fn first_of_many_pieces_is_smaller() {
+        let lines = "some words\n".repeat(100_000);
+        let ends =
+            [PieceMeter::for_first_of_many(), PieceMeter::default()].map(|mut meter| meter.measure(&lines));
+        let shares = MAX_PIECE_COST / MAX_FIRST_COST;
+        assert!((ends[1] / shares).abs_diff(ends[0]) < 100, "{ends:?}");
     }
 
     #[test]

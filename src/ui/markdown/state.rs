@@ -8,6 +8,7 @@ use super::{
     blocks,
     context::{CitationLookup, RenderContext},
     footnote_index::FootnoteIndex,
+    formula,
     node::{self, Nodes},
     node_builder::NodeBuilder,
     piece::{PieceMeter, nth_code_block},
@@ -45,6 +46,8 @@ struct ParseState {
     rest: String,
     /// True if the rest is complete.
     is_ended: bool,
+    /// True after the beginning of a possible formula.
+    expects_formula: bool,
 }
 
 #[derive(Debug)]
@@ -68,7 +71,9 @@ impl MarkdownState {
     pub fn finished(text: &str) -> Self {
         let mut meter = PieceMeter::default();
         if meter.measure(text) < text.len() {
-            let state = Self::new(text);
+            let state = Self::from_source(SourceText::Growing(Box::default()));
+            state.with_source(|source| source.meter = PieceMeter::for_first_of_many());
+            state.append(text);
             state.finish();
             return state;
         }
@@ -95,6 +100,7 @@ impl MarkdownState {
                 meter: PieceMeter::default(),
                 rest: String::new(),
                 is_ended: false,
+                expects_formula: false,
             }),
         }
     }
@@ -111,6 +117,10 @@ impl MarkdownState {
         source.rest.push_str(later);
         if now.is_empty() {
             return;
+        }
+        if !source.expects_formula && source.meter.may_be_in_formula() {
+            source.expects_formula = true;
+            formula::preload();
         }
         let ParseState {
             builder: maker,

@@ -141,7 +141,7 @@ fn long_texts_are_shown_in_pieces() {
         let name = &text[..12];
         let state = MarkdownState::finished(&text);
         let shown = state.shown_bytes();
-        assert!(shown < 512 << 10 && shown > 16 << 10, "{name}: {shown}");
+        assert!((8 << 10..128 << 10).contains(&shown), "{name}: {shown}");
         assert!(state.has_more.get_untracked(), "{name}");
         state.show_more();
         assert!(state.shown_bytes() > shown, "{name}");
@@ -161,7 +161,7 @@ fn long_texts_with_formulas_have_short_pieces() {
         let state = MarkdownState::finished(&text);
         let mut elements = 0;
         state.nodes.for_each(|node| elements += formula_elements(node));
-        assert!((2_000..20_000).contains(&elements), "{open}: {elements}");
+        assert!((500..5_000).contains(&elements), "{open}: {elements}");
         assert!(state.has_more.get_untracked(), "{open}");
     }
 }
@@ -188,7 +188,7 @@ fn pieces_add_up_to_the_text() {
         state.append(std::str::from_utf8(chunk).unwrap_or_default());
     }
     let shown = state.shown_bytes();
-    assert_eq!(shown, MarkdownState::finished(&text).shown_bytes());
+    assert!(MarkdownState::finished(&text).shown_bytes() < shown / 3);
     state.finish();
     assert_eq!(state.shown_bytes(), shown);
     let mut pieces = 1;
