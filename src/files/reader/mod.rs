@@ -19,6 +19,7 @@ mod table;
 pub mod tables;
 mod text;
 mod workbook;
+mod workbook_cell;
 
 /// The maximum computing time of the process, in seconds.
 const MAX_SECONDS: u64 = 30;
