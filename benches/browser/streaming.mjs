@@ -11,9 +11,8 @@ export async function streaming(browser) {
   const { first, next } = await firstTexts(browser);
   const answer = await longAnswer(browser);
   return [
-    ['Enter to first text, new conversation, p50', percentile(first, 0.5), 'ms'],
-    ['Enter to first text, new conversation, slowest', percentile(first, 1), 'ms'],
-    ['Enter to first text, next message, p50', percentile(next, 0.5), 'ms'],
+    ...firstTextFigures('new conversation', first),
+    ...firstTextFigures('next message', next),
     ['token late in the DOM, p50', percentile(answer.late, 0.5), 'ms'],
     ['token late in the DOM, p95', percentile(answer.late, 0.95), 'ms'],
     ['token late in the DOM, max', percentile(answer.late, 1), 'ms'],
@@ -28,14 +27,14 @@ export async function streaming(browser) {
 
 /** Runs in the page, before anything else: notes when each stamped token (`number@microseconds`) is first in the DOM. */
 function record() {
-  const bench = { entered: 0, firstText: null, late: [], longTasks: [] };
+  const bench = { entered: 0, requested: 0, stamped: null, received: null, firstText: null, late: [], longTasks: [] };
   const seen = new Set();
   window.bench = bench;
   const read = (text) => {
     for (const [token, stamp] of text?.matchAll(/\d+@(\d{16})(?!\d)/g) ?? []) {
       if (seen.has(token)) continue;
       seen.add(token);
-      bench.firstText ??= performance.now() - bench.entered;
+      bench.firstText ??= performance.now();
       bench.late.push(Date.now() - Number(stamp) / 1000);
     }
   };
@@ -49,11 +48,26 @@ function record() {
     'keydown',
     (event) => {
       if (event.key !== 'Enter') return;
-      bench.entered = performance.now();
-      bench.firstText = null;
+      Object.assign(bench, { entered: performance.now(), stamped: null, received: null, firstText: null });
     },
     { capture: true },
   );
+  const { fetch } = window;
+  window.fetch = (resource, ...rest) => {
+    if (/send_message/.test(resource.url ?? resource)) bench.requested = performance.now();
+    return fetch(resource, ...rest);
+  };
+  const { read: readChunk } = ReadableStreamDefaultReader.prototype;
+  ReadableStreamDefaultReader.prototype.read = async function () {
+    const chunk = await readChunk.call(this);
+    if (bench.received === null && chunk.value) {
+      const [, stamp] = /\d+@(\d{16})(?!\d)/.exec(new TextDecoder().decode(chunk.value)) ?? [];
+      if (Number(stamp) / 1000 > performance.timeOrigin + bench.entered) {
+        Object.assign(bench, { stamped: Number(stamp) / 1000 - performance.timeOrigin, received: performance.now() });
+      }
+    }
+    return chunk;
+  };
   new PerformanceObserver((list) => bench.longTasks.push(...list.getEntries().map((entry) => entry.duration))).observe({ type: 'longtask' });
 }
 
@@ -102,12 +116,26 @@ async function firstTexts(browser) {
     for (const times of [first, next]) {
       await send(page, 'bench first text');
       await page.waitForFunction(() => window.bench.firstText !== null, undefined, { polling: 20, timeout: 20_000 });
-      times.push(await page.evaluate(() => window.bench.firstText));
+      const { entered, requested, stamped, received, firstText } = await page.evaluate(() => window.bench);
+      times.push({ all: firstText - entered, request: requested - entered, model: stamped - requested, stream: received - stamped, view: firstText - received });
       await page.getByRole('button', { name: 'Send' }).waitFor();
     }
     await page.close();
   }
   return { first, next };
+}
+
+/** The whole time, and where it is spent: in the page, the server and the network until the model server sends, back, and in the page again. */
+function firstTextFigures(name, times) {
+  const figure = (part, share = 0.5) => percentile(times.map((time) => time[part]), share);
+  return [
+    [`Enter to first text, ${name}, p50`, figure('all'), 'ms'],
+    [`Enter to first text, ${name}, slowest`, figure('all', 1), 'ms'],
+    ['… from Enter to the request', figure('request'), 'ms'],
+    ['… to the first token of the model server', figure('model'), 'ms'],
+    ['… to its arrival in the page', figure('stream'), 'ms'],
+    ['… to its text in the DOM', figure('view'), 'ms'],
+  ];
 }
 
 /** A long answer: what the window in its middle was like. */

@@ -11,6 +11,7 @@ use upstream::{Script, Upstream, When};
 use crate::{
     accounts::{Browser, with_passwords},
     data::make_database,
+    sharing::Share,
     support::{Parlor, TEST_TIMEOUT, string_field},
 };
 
@@ -110,6 +111,19 @@ impl Stored {
             ..
         } = self;
         format!("/rpc/payload?conversation_id={conversation}&payload_id={payload}")
+    }
+
+    /// Returns the id of the file of the rows.
+    async fn file_id(&self) -> String {
+        let Self {
+            conversation,
+            payload,
+            parlor,
+            ..
+        } = self;
+        let path = format!("/api/conversations/{conversation}/payloads/{payload}");
+        let (_, payload) = parlor.get_json(&path).await;
+        string_field(&payload["data"]["stored"], "file")
     }
 
     /// The files in the data folder.
@@ -241,22 +255,11 @@ async fn csv_has_all_rows() {
 async fn rows_belong_to_their_user_and_survive_a_restart() {
     let (mut stored, mut ann) = Stored::start().await;
     let ben = ann.invite(&stored.parlor, "ben").await.signed_in_client();
-    let file = {
-        let api = format!(
-            "/api/conversations/{}/payloads/{}",
-            stored.conversation, stored.payload
-        );
-        let (_, payload) = stored.parlor.get_json(&api).await;
-        format!(
-            "/api/files/{}",
-            payload["data"]["stored"]["file"].as_str().expect("an id")
-        )
-    };
     let paths = [
         stored.rows_path("offset=0"),
         stored.file_path(),
         stored.view_path(),
-        file,
+        format!("/api/files/{}", stored.file_id().await),
     ];
     for path in &paths {
         let url = format!("{}{path}", stored.parlor.url);
@@ -271,6 +274,38 @@ async fn rows_belong_to_their_user_and_survive_a_restart() {
     stored = stored.restart(&ann, "").await;
     let (status, page) = stored.rows("offset=11999").await;
     assert_eq!((status, page["rows"].as_array().map(Vec::len)), (200, Some(1)));
+}
+
+#[tokio::test]
+async fn rows_are_never_shared() {
+    let (stored, _) = Stored::start().await;
+    let Stored {
+        parlor,
+        conversation,
+        payload,
+        ..
+    } = &stored;
+    let share = Share::create(parlor, conversation, None, true).await;
+    let reader = reqwest::Client::new();
+    let get = async |path: &str| {
+        let url = format!("{}{path}", parlor.url);
+        reader.get(url).send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(get(&share.path).await, 200);
+    let file = stored.file_id().await;
+    for (path, status) in [
+        (format!("{}/payloads/{payload}/file", share.path), 404),
+        (format!("{}/files/{file}", share.path), 404),
+        (stored.rows_path("offset=0"), 401),
+        (stored.file_path(), 401),
+        (format!("/api/files/{file}"), 401),
+    ] {
+        assert_eq!(get(&path).await, status, "{path}");
+    }
+    let body = json!({ "key": share.key(), "payload_id": payload, "is_preview": false }).to_string();
+    let request = reader.post(format!("{}/rpc/shared_payload", parlor.url));
+    let request = request.header("content-type", "application/json").body(body);
+    assert_eq!(request.send().await.unwrap().status(), 404);
 }
 
 #[tokio::test]

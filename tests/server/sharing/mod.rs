@@ -41,7 +41,7 @@ impl Share {
         }
     }
 
-    fn key(&self) -> &str {
+    pub fn key(&self) -> &str {
         self.path.strip_prefix("/shared/").expect("the path of a share")
     }
 
