@@ -23,12 +23,13 @@ pub fn ModelDialog(
     on_choose: Callback<String>,
 ) -> impl IntoView {
     view! {
-        <When when=move || is_open.get()>{lazy_part(move || code(is_open, anchor, on_choose))}</When>
+        <When when=move || is_open.get()>{lazy_part(move || load_view(is_open, anchor, on_choose))}</When>
     }
 }
 
+/// Loads the view's code on first use.
 #[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn code(
+pub fn load_view(
     is_open: RwSignal<bool>,
     anchor: NodeRef<html::Button>,
     on_choose: Callback<String>,

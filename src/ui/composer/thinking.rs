@@ -38,12 +38,13 @@ pub fn ThinkingNote() -> impl IntoView {
         None => next_message.has_parameters(),
     };
     view! {
-        <When when=move || is_hydrated.get() && is_set()>{lazy_optional(code)}</When>
+        <When when=move || is_hydrated.get() && is_set()>{lazy_optional(load_view)}</When>
     }
 }
 
+/// Loads the view's code on first use.
 #[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn code() -> Result<LazyView, LoadError> {
+pub fn load_view() -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || view! { <Note/> }.erase()))
 }
 

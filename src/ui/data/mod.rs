@@ -32,13 +32,14 @@ use crate::{
 pub const PAGE: PageEntry = PageEntry {
     info: &data::PAGE,
     icon: icons::database,
-    view: || lazy_view(code),
+    view: || lazy_view(load_view),
     load: || Box::pin(async { load().await.is_ok() }),
     handlers: &[],
 };
 
+/// Loads the view's code on first use.
 #[wasm_split(data, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-pub fn code() -> Result<LazyView, LoadError> {
+pub fn load_view() -> Result<LazyView, LoadError> {
     Ok(Arc::new(page))
 }
 

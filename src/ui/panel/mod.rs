@@ -208,7 +208,7 @@ fn Frame(panel: Panel) -> impl IntoView {
             {IconButton::new("Close the panel", icons::close(), move || panel.close())
                 .class("panel-close")
                 .view()}
-            {lazy_view(move || content::code(panel))}
+            {lazy_view(move || content::load_view(panel))}
         </div>
     }
 }
