@@ -241,7 +241,7 @@ pub fn is_text(media_type: &str) -> bool {
     media_type.starts_with("text/")
 }
 
-/// Returns true if a model gets a PDF file as it is. One that only people with a password can read, or nobody, is not sent.
+/// Returns true if a model gets a PDF file as it is. An encrypted or damaged one is not sent.
 pub fn is_native_pdf(
     media_type: &str,
     problem: Option<FileProblem>,

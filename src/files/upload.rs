@@ -72,7 +72,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// Then nothing of it is kept.
+    /// If the upload is cut off, empty, over a limit or of an unsupported type, or storing fails. Nothing of it is kept.
     pub async fn upload<E>(
         &self,
         head: UploadHead<'_>,

@@ -87,7 +87,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// `#` can also stand inside a word: `$#`, `a#b`.
+    /// Returns true if the marker `begin` starts a comment here. `#` does only at the start or after whitespace: not in
+    /// `$#` or `a#b`.
     fn can_begin_comment(&self, begin: &str) -> bool {
         begin != "#"
             || self.text[..self.position]

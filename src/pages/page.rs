@@ -90,7 +90,7 @@ pub struct OpenPage<F> {
 /// The context of a page for the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BuiltContext {
-    /// The contents of the page. Text of others in it is [fenced](super::fence_text).
+    /// The contents of the page. Untrusted text in it is [fenced](super::fence_text).
     pub text: String,
     /// The user's instructions for this page.
     pub instructions: String,

@@ -65,7 +65,7 @@ fn for_each_row(text: &str, mut push: impl FnMut(&[(CellKind, &str)])) -> (u8, b
                 let cells: Vec<(CellKind, &str)> = record
                     .iter()
                     .map(|cell| std::str::from_utf8(cell).unwrap_or_default())
-                    .map(|cell| (kind_of(cell, separator), cell))
+                    .map(|cell| (detect_kind(cell, separator), cell))
                     .collect();
                 push(&cells);
             }
@@ -121,7 +121,7 @@ fn guess_separator(text: &str) -> u8 {
 }
 
 /// Returns the type of a cell of a text.
-fn kind_of(cell: &str, separator: u8) -> CellKind {
+fn detect_kind(cell: &str, separator: u8) -> CellKind {
     let cell = cell.trim();
     if cell.is_empty() {
         return CellKind::Empty;

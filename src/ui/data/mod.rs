@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-/// The page, for the parts around it.
+/// The page's entry in the registry of pages.
 pub const PAGE: PageEntry = PageEntry {
     info: &data::PAGE,
     icon: icons::database,

@@ -30,7 +30,7 @@ use crate::ui::{
     state::page_registry::PageEntry,
 };
 
-/// The page, for the parts around it.
+/// The page's entry in the registry of pages.
 pub const PAGE: PageEntry = PageEntry {
     info: &literature::PAGE,
     icon: icons::book,

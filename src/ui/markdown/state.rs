@@ -64,7 +64,7 @@ impl MarkdownState {
         state
     }
 
-    /// Shows a complete text.
+    /// Creates the state of a complete text.
     pub fn finished(text: &str) -> Self {
         let mut meter = PieceMeter::default();
         if meter.measure(text) < text.len() {
