@@ -248,7 +248,7 @@ pub struct NewContent {
     folder: Arc<Dir>,
     location: FileLocation,
     path: PathBuf,
-    /// Its path once it is kept.
+    /// The path once the content is kept.
     final_path: PathBuf,
     is_kept: bool,
 }

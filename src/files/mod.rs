@@ -175,7 +175,7 @@ impl Files {
         Ok(Some(format!("[File: {}]\n{text}{cut}", attachment.name)))
     }
 
-    /// Reads the text or the tables of a document. `None` if it has none, or is no document.
+    /// Reads the text or the tables of a document. `None` if it has none, or the file is not a document.
     ///
     /// # Errors
     ///

@@ -41,8 +41,8 @@ pub trait Page: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Describes what is open to the model, in bounded time and after the message is stored. The text says
-    /// which items could not be loaded. Every item must belong to the user or be public.
+    /// Describes the open items to the model, in bounded time and after the message is stored. The text names
+    /// the items that could not be loaded. Every item must belong to the user or be public.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ pub trait Page: Send + Sync + 'static {
         Err(not_found())
     }
 
-    /// Adds what the page knows to the panel's view of a payload, also of payloads that are shown elsewhere.
+    /// Adds the page's data to the panel's view of a payload, also of payloads that are shown elsewhere.
     ///
     /// # Errors
     ///

@@ -14,9 +14,9 @@ pub struct PersonalData {
     pub instructions_bytes: usize,
     /// True if models are offered the tools for storing and recalling memories.
     pub remembers: bool,
-    /// Newest first.
+    /// The memories, newest first.
     pub memories: Vec<Memory>,
-    /// Newest first.
+    /// The API tokens, newest first.
     pub tokens: Vec<ApiToken>,
     /// The reasons why tools are missing that nobody has asked for. Only those who run the server are told.
     pub unavailable_tools: Vec<RunError>,

@@ -28,7 +28,7 @@ struct KnownModel {
 enum Thinking {
     Unknown,
     None,
-    /// It always thinks, and decides alone how much.
+    /// The model always thinks, and decides alone how much.
     Always,
     Levels(&'static [ThinkingLevel]),
     /// The smallest and the largest budget.

@@ -23,7 +23,7 @@ pub enum Change {
         intent: SendMessage,
         start: RunStart,
     },
-    /// As `SendMessage`, but queues the message while a run is active or earlier messages wait.
+    /// Saves a message as `SendMessage` does, but queues it while a run is active or earlier messages wait.
     QueueMessage {
         user_id: UserId,
         intent: SendMessage,

@@ -38,7 +38,7 @@ pub fn read(data: &[u8], limits: PreviewLimits) -> Document {
     )
 }
 
-/// Reads the rows of such a table. Returns `false` if it is no text.
+/// Reads the rows of such a table. Returns `false` if the data is not text.
 pub fn read_rows(data: &[u8], sink: &mut dyn TableSink) -> bool {
     let Some(decoded) = text::decode(data) else {
         return false;

@@ -89,7 +89,7 @@ struct Section {
     share: Option<usize>,
 }
 
-/// The share of the window for the page context and for the servers' guidance, as divisors.
+/// The divisors of the context window that limit the page context and the servers' guidance.
 const PAGE_CONTEXT_DIVISOR: usize = 4;
 const GUIDANCE_DIVISOR: usize = 8;
 

@@ -31,7 +31,7 @@ macro_rules! skip_usage {
     };
 }
 
-/// Adds what is new in the sums of an answer to the usage of a day.
+/// Adds the increase of an answer's sums to the usage of a day.
 pub(super) const COUNT_USAGE: &str = concat!(
     "INSERT INTO daily_usage (user_id, day, input_tokens, output_tokens, cost) \
          SELECT ?1, ?6, max(0, ?3 - coalesce(counted_input, 0)), max(0, ?4 - coalesce(counted_output, 0)), \

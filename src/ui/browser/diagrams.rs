@@ -49,7 +49,7 @@ struct DiagramRenderer {
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum FrameState {
-    /// Its page is being loaded.
+    /// The frame's page is being loaded.
     #[default]
     Starting,
     /// Mermaid's script is being loaded.

@@ -70,7 +70,7 @@ fn Note() -> impl IntoView {
     }
 }
 
-/// Says what a model does in place of a choice; `None` if it takes the choice.
+/// Returns the note about a choice that a model does not take; `None` if it takes the choice.
 fn fallback_note(model: &str, thinking: &ThinkingSupport, choice: ThinkingChoice) -> Option<String> {
     let closest = thinking.closest(choice);
     if closest == Some(choice) || (!thinking.supported && choice == ThinkingChoice::Level(ThinkingLevel::Off))

@@ -35,7 +35,7 @@ pub struct PieceMeter {
 }
 
 impl PieceMeter {
-    /// Returns how many bytes of `text`, which continues the text measured before, belong to this piece.
+    /// Returns the number of bytes of `text`, which continues the text measured before, that belong to this piece.
     pub fn measure(&mut self, text: &str) -> usize {
         for (at, byte) in text.bytes().enumerate() {
             if self.cost >= MAX_PIECE_COST {

@@ -164,7 +164,7 @@ impl MarkdownState {
         });
     }
 
-    /// The length of the shown text.
+    /// The length of the shown text in bytes.
     #[cfg(test)]
     pub(super) fn shown_bytes(&self) -> usize {
         self.with_source(|source| match &source.text {

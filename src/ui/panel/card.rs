@@ -28,7 +28,7 @@ pub fn payload_card(conversation_id: ConversationId, payload: PayloadRef) -> Any
     )
 }
 
-/// As high as the card: a part of the answer may follow at once.
+/// The placeholder of a card, as high as the card: a part of the answer may follow at once.
 fn placeholder(payload: &PayloadRef) -> AnyView {
     view! {
         <div class="payload">

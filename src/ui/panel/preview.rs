@@ -101,7 +101,7 @@ pub fn preview_place(shown: ShownPayload, rows: usize) -> AnyView {
     .erase()
 }
 
-/// As high as the preview with what stands below it.
+/// The placeholder of a preview, as high as the preview with the button below it.
 pub fn preview_placeholder(payload_type: &str, rows: usize) -> AnyView {
     let kind = PayloadPreviewKind::new(payload_type, rows);
     let more = kind.more(rows);
@@ -114,7 +114,7 @@ pub fn preview_placeholder(payload_type: &str, rows: usize) -> AnyView {
     .erase()
 }
 
-/// As high as the preview.
+/// The placeholder of the preview alone, as high as the preview.
 fn placeholder(kind: PayloadPreviewKind, rows: usize) -> AnyView {
     let head = usize::from(kind == PayloadPreviewKind::Rows);
     let lines: Vec<_> = (0..head + kind.shown_rows(rows))

@@ -14,7 +14,7 @@ use crate::{
 #[derive(Debug, PartialEq, Eq)]
 enum Segment<'a> {
     Text(&'a str),
-    /// With its fences.
+    /// A block of code with its fences.
     Code(&'a str),
 }
 

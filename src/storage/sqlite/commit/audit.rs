@@ -97,7 +97,7 @@ impl NewEntry {
     }
 }
 
-/// Returns what a change does, to which account, and from which address.
+/// Returns a change's action, the account that it is about, and the address that it came from.
 fn describe(change: &AccountChange) -> Option<(AuditAction, Option<UserId>, &str)> {
     let (action, user_id) = match change {
         AccountChange::StartSession { user_id, session, .. } => {

@@ -26,7 +26,7 @@ pub struct SavedDraftFiles {
 #[derive(Clone, Debug, PartialEq)]
 pub enum UploadState {
     Uploading {
-        /// From 0 to 100.
+        /// The progress, from 0 to 100.
         percent: u32,
     },
     Uploaded(Attachment),
