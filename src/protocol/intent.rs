@@ -176,7 +176,7 @@ pub fn title_from(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{title_from, derive_title};
+    use super::{derive_title, title_from};
 
     #[test]
     fn cuts_a_title_at_a_word() {

@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 use super::{
     super::{
         Cell, Column, QueryError, QueryErrorKind, QueryResult, ResultColumn, Table,
-        backend::{to_like_pattern, quote_identifier},
+        backend::{quote_identifier, to_like_pattern},
         limits::QueryLimits,
         result::{RowCollector, RowFile},
     },

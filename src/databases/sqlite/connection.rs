@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig, limits::Limit};
 use super::{
     super::{QueryError, limits::QueryLimits},
     Source,
-    authorizer::{authorize_catalogue, authorize_action},
+    authorizer::{authorize_action, authorize_catalogue},
     file_tables::{self, TableNote},
     stop::StopSignal,
     unavailable,

@@ -30,7 +30,7 @@ pub use self::{
 };
 use super::{
     Column, QueryError, QueryResult, SqlDialect, Table,
-    backend::{DatabaseBackend, to_like_pattern, quote_identifier},
+    backend::{DatabaseBackend, quote_identifier, to_like_pattern},
     limits::QueryLimits,
     result::RowFile,
 };

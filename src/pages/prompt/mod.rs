@@ -192,7 +192,7 @@ impl Prompt {
 
     /// Adds a section of untrusted text, limited to 1/`divisor` of the context window.
     fn add_limited(&mut self, divisor: usize, heading: &'static str, condition: Condition, text: String) {
-    self.push(heading, condition, text, Some(divisor));
+        self.push(heading, condition, text, Some(divisor));
     }
 
     fn push(&mut self, heading: &'static str, condition: Condition, text: String, share: Option<usize>) {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::{
     PROVIDER_KIND,
-    finish::{to_error_value, incomplete_reason},
+    finish::{incomplete_reason, to_error_value},
     items::{ItemState, ItemTable},
     wire::{Annotation, ContentPart, OutputItem, Response, StreamEvent},
 };

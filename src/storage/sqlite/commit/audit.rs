@@ -35,7 +35,10 @@ impl NewEntry {
             None => None,
         };
         if let AccountChange::Delete { heir: Some(heir), .. } = change {
-            let names = (about_name.unwrap_or_default(), load_name(connection, *heir).await?);
+            let names = (
+                about_name.unwrap_or_default(),
+                load_name(connection, *heir).await?,
+            );
             about_name = Some(format!("{} to {}", names.0, names.1.unwrap_or_default()));
         }
         let Some(actor) = by else {
@@ -150,7 +153,10 @@ fn describe(change: &AccountChange) -> Option<(AuditAction, Option<UserId>, &str
     Some((action, Some(user_id), ""))
 }
 
-async fn load_name(connection: &mut SqliteConnection, user_id: UserId) -> Result<Option<String>, ChangeError> {
+async fn load_name(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+) -> Result<Option<String>, ChangeError> {
     let row = sqlx::query("SELECT name FROM accounts WHERE user_id = ?");
     let row = row.bind(user_id.to_string()).fetch_optional(connection).await?;
     Ok(row.map(|row| text(&row, "name")).transpose()?)

@@ -173,7 +173,8 @@ impl DraftFiles {
     /// Takes the uploaded files of a route's draft for a message, and the conversation of a new chat with files.
     pub(in crate::ui::state) fn take(self, route: Route) -> (Vec<Attachment>, Option<ConversationId>) {
         let files = untrack(|| uploaded(&self.for_route(route)));
-        let conversation = (route == Route::New && !files.is_empty()).then(|| self.conversation_or_new(route));
+        let conversation =
+            (route == Route::New && !files.is_empty()).then(|| self.conversation_or_new(route));
         self.files
             .update(|files| files.retain(|file| file.route != route));
         if route == Route::New {
