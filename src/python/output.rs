@@ -178,7 +178,7 @@ impl Output {
         }
     }
 
-    /// Returns the last [`MAX_TAIL_BYTES`] bytes of the last text block, for the progress of a call.
+    /// Returns the last `MAX_TAIL_BYTES` bytes of the last text block, for the progress of a call.
     pub fn tail(&self) -> String {
         let last = self.blocks.iter().rev().find_map(|block| match block {
             Block::Text(text) => Some(text),

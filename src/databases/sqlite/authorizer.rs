@@ -12,7 +12,7 @@ const REFUSED_FUNCTIONS: [&str; 6] = [
     "sqlite_offset",
 ];
 
-/// Allows reads, and functions outside [`REFUSED_FUNCTIONS`]; denies all other actions, unknown ones included.
+/// Allows reads, and functions outside `REFUSED_FUNCTIONS`; denies all other actions, unknown ones included.
 pub fn authorize_action(context: AuthContext<'_>) -> Authorization {
     match context.action {
         AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => Authorization::Allow,
