@@ -8,10 +8,10 @@ use crate::protocol::Timestamp;
 
 /// Returns the current time in milliseconds. A clock before 1970 counts as 1970.
 pub fn now() -> Timestamp {
-    timestamp_of(SystemTime::now())
+    to_timestamp(SystemTime::now())
 }
 
-fn timestamp_of(time: SystemTime) -> Timestamp {
+fn to_timestamp(time: SystemTime) -> Timestamp {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
@@ -72,8 +72,8 @@ mod tests {
             error.contains("before 1970") && error.contains("set the clock"),
             "{error}"
         );
-        assert_eq!(timestamp_of(early), Timestamp(0));
+        assert_eq!(to_timestamp(early), Timestamp(0));
         assert!(check_time(UNIX_EPOCH).is_ok() && check().is_ok());
-        assert_eq!(timestamp_of(UNIX_EPOCH + Duration::from_millis(7)), Timestamp(7));
+        assert_eq!(to_timestamp(UNIX_EPOCH + Duration::from_millis(7)), Timestamp(7));
     }
 }

@@ -235,7 +235,7 @@ impl Agent {
         if self.message.is_waiting_for_user() {
             self.phase = Phase::Ended;
             let event = EventBody::Waiting {
-                worked_ms: self.worked_ms(at),
+                worked_ms: self.elapsed_ms(at),
             };
             apply_to_run(&mut self.message, &event);
             effects.push(Effect::Pause(event));

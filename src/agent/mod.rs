@@ -375,8 +375,8 @@ impl Agent {
         effects
     }
 
-    /// Returns the time in milliseconds since the start of the run.
-    fn worked_ms(&self, now: Timestamp) -> u64 {
+    /// Returns the time in milliseconds since the run was started or last resumed.
+    fn elapsed_ms(&self, now: Timestamp) -> u64 {
         // The clock may have been set back.
         now.0
             .saturating_sub(self.started_at.0)
@@ -386,7 +386,7 @@ impl Agent {
 
     fn end_run(&mut self, status: RunStatus, error: Option<RunError>, at: Timestamp) -> Vec<Effect> {
         self.phase = Phase::Ended;
-        let event = EventBody::run_ended(status, error, at, self.worked_ms(at))
+        let event = EventBody::run_ended(status, error, at, self.elapsed_ms(at))
             .with_finish_reason(self.finish_reason.take());
         apply_to_run(&mut self.message, &event);
         vec![Effect::End(event)]

@@ -35,7 +35,7 @@ pub async fn end_share(share_id: ShareId) -> Result<(), ApiError> {
     caller.set_error_status(crate::app::sharing::end(&caller, share_id).await)
 }
 
-/// Returns what a share shows: the newest messages; with `before`, back to the page that leads up to that message.
+/// Returns the conversation of a share: the newest messages; with `before`, back to the page that leads up to that message.
 #[server(name = LoadSharedConversation, prefix = "/rpc", endpoint = "shared_conversation", protocol = PageProtocol<Json>)]
 pub async fn shared_conversation(
     key: String,

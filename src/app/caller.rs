@@ -126,7 +126,7 @@ impl Caller {
         set_error_status(outcome)
     }
 
-    /// Like [`set_error_status`](Self::set_error_status), with an error if the value does not exist.
+    /// Converts an outcome as [`set_error_status`](Self::set_error_status) does, with an error if the value does not exist.
     pub fn require_found<T, E: Into<ApiError>>(&self, outcome: Result<Option<T>, E>) -> Result<T, ApiError> {
         self.set_error_status(
             outcome

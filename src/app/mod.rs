@@ -58,7 +58,7 @@ pub struct AppState {
     pub notices: Notices,
     /// The script that draws charts.
     pub plotly: PlotlyScript,
-    /// Those who watch live shares.
+    /// The readers who watch live shares.
     pub watchers: Arc<Watchers>,
     pub leptos: LeptosOptions,
     /// Cancelled when the server shuts down. Event streams then end, so that they do not delay the shutdown.

@@ -36,7 +36,7 @@ pub async fn convert<T: Send + 'static>(
     convert_payload(payload, make).await
 }
 
-/// As [`convert`], of a loaded payload.
+/// Converts a loaded payload. See [`convert`].
 pub async fn convert_payload<T: Send + 'static>(
     payload: Payload,
     make: fn(&Payload) -> T,

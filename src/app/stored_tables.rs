@@ -44,7 +44,7 @@ pub async fn page(
     let payload = load(caller, conversation_id, payload_id).await?;
     let table = StoredTable::from_payload(&payload);
     let table = table.ok_or_else(|| bad_request("All rows of this are in its payload."))?;
-    let rows = rows_of(caller, &table).await?.ok_or_else(rows_gone)?;
+    let rows = load_rows(caller, &table).await?.ok_or_else(rows_gone)?;
     let order = query.column.map(|column| RowOrder {
         column,
         is_numeric: table.numeric.get(column) == Some(&true),
@@ -75,7 +75,7 @@ pub async fn complete_view(caller: &Caller, payload: &Payload, view: &mut PanelV
         && shown.stored_rows.is_some()
     {
         let is_there = match StoredTable::from_payload(payload) {
-            Some(table) => rows_of(caller, &table).await?.is_some(),
+            Some(table) => load_rows(caller, &table).await?.is_some(),
             None => false,
         };
         if !is_there {
@@ -96,7 +96,7 @@ pub async fn csv(caller: &Caller, payload: &Payload) -> Result<Option<CsvDownloa
     let Some(table) = StoredTable::from_payload(payload) else {
         return Ok(None);
     };
-    let rows = rows_of(caller, &table).await?.ok_or_else(rows_gone)?;
+    let rows = load_rows(caller, &table).await?.ok_or_else(rows_gone)?;
     // The first rows show whether the file can be read.
     let first = rows.piece(0).await.map_err(|error| not_read(error.kind))?;
     let names: Vec<Value> = table.columns.iter().map(|name| name.as_str().into()).collect();
@@ -121,9 +121,9 @@ pub async fn csv(caller: &Caller, payload: &Payload) -> Result<Option<CsvDownloa
     }))
 }
 
-async fn rows_of(caller: &Caller, table: &StoredTable) -> Result<Option<StoredRows>, ApiError> {
+async fn load_rows(caller: &Caller, table: &StoredTable) -> Result<Option<StoredRows>, ApiError> {
     let data = caller.app.pages.get::<Data>()?;
-    Ok(data.rows_of(caller.user_id, table).await?)
+    Ok(data.load_rows(caller.user_id, table).await?)
 }
 
 fn to_json(row: &[Cell]) -> Vec<Value> {

@@ -21,7 +21,7 @@ use crate::{
 /// The prefix of all tokens, by which people and secret scanners recognise one.
 const TOKEN_PREFIX: &str = "parlor_";
 
-/// The number of characters of a token that are stored to identify it. The remaining ones are far more than can be guessed.
+/// The number of characters of a token that are stored to identify it. The rest has too much entropy to guess.
 const STORED_PREFIX_CHARS: usize = TOKEN_PREFIX.len() + 6;
 
 /// Authenticates tokens and records their use.

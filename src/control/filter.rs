@@ -25,7 +25,7 @@ pub struct ControlFilter {
     leading_metadata: EchoedMetadata,
     /// True if the model has seen metadata that it may echo.
     has_seen_metadata: bool,
-    /// The position up to which comments at the beginning of a line are known to be text.
+    /// The byte position up to which comments at the beginning of a line are known to be text.
     checked_until: u64,
     /// The visible text, and held text that may become visible.
     pub(super) visible: VisibleText,

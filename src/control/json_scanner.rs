@@ -21,9 +21,9 @@ pub(super) struct Scanner {
 enum Expects {
     #[default]
     Value,
-    /// After an opening bracket.
+    /// A value or the closing bracket, after an opening bracket.
     ValueOrEnd,
-    /// After an opening brace.
+    /// A key or the closing brace, after an opening brace.
     KeyOrEnd,
     Key,
     Colon,
@@ -32,7 +32,7 @@ enum Expects {
     Character {
         is_key: bool,
     },
-    /// After a backslash.
+    /// The rest of an escape, after a backslash.
     Escape {
         is_key: bool,
     },

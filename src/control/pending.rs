@@ -31,9 +31,9 @@ pub(super) struct PendingControl {
 enum ReadPhase {
     /// The JSON or its fence is next.
     BeforeJson,
-    /// In the fence's backticks.
+    /// The fence's backticks are being read.
     FenceTicks,
-    /// In the fence's info string.
+    /// The fence's info string is being read.
     FenceInfo(usize),
     Json(Scanner),
     /// The closing is next; the value is the length of it that has arrived.

@@ -16,7 +16,7 @@ pub(super) const MAX_PARSED_BYTES: (u64, u64) = (1024 * 1024, 4);
 pub(super) struct VisibleText {
     /// Visible text that was not output yet.
     text: String,
-    /// The length of `text` that `code` has processed.
+    /// The length in bytes of the beginning of `text` that `code` has processed.
     tracked_len: usize,
     /// Tracks code in the visible text.
     pub code: CodeTracker,

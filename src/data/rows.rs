@@ -176,12 +176,12 @@ impl Data {
         })
     }
 
-    /// Returns the rows of a table of the user; `None` if their file is gone.
+    /// Loads the rows of a table of the user; `None` if their file is gone.
     ///
     /// # Errors
     ///
     /// If storage fails.
-    pub async fn rows_of(
+    pub async fn load_rows(
         &self,
         user_id: UserId,
         table: &StoredTable,

@@ -58,7 +58,7 @@ pub fn quote_identifier(name: &str) -> String {
 }
 
 /// Returns a LIKE pattern with `\` as escape character that matches texts with this part.
-pub fn pattern_of(search: &str) -> String {
+pub fn to_like_pattern(search: &str) -> String {
     let mut pattern = String::from("%");
     for c in search.chars() {
         if matches!(c, '%' | '_' | '\\') {

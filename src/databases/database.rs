@@ -174,7 +174,7 @@ impl Database {
         query.await
     }
 
-    /// Returns what to do about a column that does not exist. For files there is no tool that describes tables.
+    /// Returns the hint about a column that does not exist. For files it has the columns: no tool describes their tables.
     async fn columns_hint(&self) -> String {
         if self.name() != FILES {
             return "table_docs lists the columns of a table.".into();

@@ -42,7 +42,7 @@ impl QueryLimits {
         }
     }
 
-    /// Returns the size of the longest row.
+    /// Returns the maximum size of a row, in bytes.
     pub fn row_bytes(&self) -> usize {
         self.bytes.min(MAX_BYTES_IN_MEMORY)
     }

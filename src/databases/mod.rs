@@ -1,4 +1,4 @@
-//! Databases of others that the assistant may read: the catalogue, and queries within limits.
+//! The operator's databases that the assistant may read: the catalogue, and queries within limits.
 //!
 //! It is not Parlor's own storage (`storage`), and nothing in it writes: a query that would write, reach
 //! outside or run without end is refused by the database itself. Each query has a connection of its own, so

@@ -59,9 +59,9 @@ pub struct RowFile {
     pub path: PathBuf,
     /// The cells that stay in memory.
     pub max_cells: usize,
-    /// The size of a JSON object with the columns and the rows.
+    /// The maximum size of a JSON object with the columns and the rows, in bytes.
     pub max_json_bytes: usize,
-    /// The size of the values of a file.
+    /// The maximum size of the values of a file, in bytes.
     pub max_bytes: usize,
 }
 
@@ -76,7 +76,7 @@ pub struct RowCollector {
 /// Rows that may have to be written to a file.
 struct FileRows {
     file: RowFile,
-    /// The size of all rows as JSON, at most.
+    /// The size of all rows as JSON in bytes, at most.
     json_bytes: usize,
     writer: Option<RowWriter>,
     /// Rows that are not written yet, and their size.

@@ -47,7 +47,7 @@ impl Cell {
         }
     }
 
-    /// Returns the size of the value as JSON, or a little more.
+    /// Returns the size of the value as JSON in bytes, or a little more.
     pub fn max_json_len(&self) -> usize {
         const MAX_NUMBER_BYTES: usize = 26;
         let escaped = |text: &str| {
@@ -65,7 +65,7 @@ impl Cell {
         }
     }
 
-    /// Returns the size that counts against the limit of a result.
+    /// Returns the size in bytes that counts against the limit of a result.
     pub fn byte_len(&self) -> usize {
         const MIN_BYTES: usize = 8;
         match self {

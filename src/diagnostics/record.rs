@@ -45,12 +45,12 @@ pub struct RequestRecord {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// It generates the answer, or a part of it.
+    /// Generates the answer, or a part of it.
     #[default]
     Answer,
-    /// It generates the summary that replaces the beginning of a long conversation.
+    /// Generates the summary that replaces the beginning of a long conversation.
     Summary,
-    /// It generates the title of the conversation.
+    /// Generates the title of the conversation.
     Title,
 }
 

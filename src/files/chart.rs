@@ -44,7 +44,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// If it is no PNG, or can't be written.
+    /// If the data is not a PNG, or can't be written.
     pub async fn store_chart_picture(&self, file: &StoredFile, data: Bytes) -> Result<(), PrepareError> {
         let (contents, location) = (&self.0.contents, file.location);
         if contents.read(location, ContentForm::Picture).await.is_ok() {

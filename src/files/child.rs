@@ -37,7 +37,7 @@ pub struct ReaderOutputInMemory {
     pub status: ExitStatus,
     /// The last line of its standard error.
     pub last_line: String,
-    /// Its standard output.
+    /// The standard output.
     pub data: Bytes,
 }
 

@@ -16,10 +16,10 @@ use uuid::Uuid;
 
 use crate::storage::FileLocation;
 
-/// The ends of the names of a content's other forms.
+/// The suffixes of a content's other forms.
 const PREPARED_SUFFIX: &str = ".model";
 const PICTURE_SUFFIX: &str = ".picture";
-/// With the version of the reader: a changed one makes the form anew.
+/// The suffix of the tables. It has the reader's version, so that a new version rebuilds them.
 const TABLES_SUFFIX: &str = ".tables2";
 
 /// The number of attempts to create a content in its folder.
@@ -28,7 +28,7 @@ const CREATE_ATTEMPTS: usize = 5;
 /// The form of a content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentForm {
-    /// As it came. For the user alone.
+    /// The uploaded bytes, unchanged. For the user alone.
     Original,
     /// The form for models: an image, or a document's preview as JSON.
     Prepared,
@@ -248,7 +248,7 @@ pub struct NewContent {
     folder: Arc<Dir>,
     location: FileLocation,
     path: PathBuf,
-    /// Its path once it is kept.
+    /// The path once the content is kept.
     final_path: PathBuf,
     is_kept: bool,
 }

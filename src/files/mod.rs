@@ -175,7 +175,7 @@ impl Files {
         Ok(Some(format!("[File: {}]\n{text}{cut}", attachment.name)))
     }
 
-    /// Reads the text or the tables of a document. `None` if it has none, or is no document.
+    /// Reads the text or the tables of a document. `None` if it has none, or the file is not a document.
     ///
     /// # Errors
     ///
@@ -241,7 +241,7 @@ pub fn is_text(media_type: &str) -> bool {
     media_type.starts_with("text/")
 }
 
-/// Returns true if a model gets a PDF file as it is. One that only people with a password can read, or nobody, is not sent.
+/// Returns true if a model gets a PDF file as it is. An encrypted or damaged one is not sent.
 pub fn is_native_pdf(
     media_type: &str,
     problem: Option<FileProblem>,

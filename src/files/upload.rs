@@ -32,7 +32,7 @@ pub enum UploadError {
     TooLarge { limit: usize },
     #[error("{used} of {limit} bytes are used")]
     NoRoom {
-        /// The size of the stored files.
+        /// The size of the stored files, in bytes.
         used: usize,
         limit: usize,
     },
@@ -63,7 +63,7 @@ pub struct UploadHead<'a> {
     pub user_id: UserId,
     pub conversation_id: ConversationId,
     pub name: &'a str,
-    /// The size, if the request names it.
+    /// The size in bytes, if the request names it.
     pub length: Option<u64>,
 }
 
@@ -72,7 +72,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// Then nothing of it is kept.
+    /// If the upload is cut off, empty, over a limit or of an unsupported type, or storing fails. Nothing of it is kept.
     pub async fn upload<E>(
         &self,
         head: UploadHead<'_>,

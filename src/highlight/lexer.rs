@@ -87,7 +87,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// `#` can also stand inside a word: `$#`, `a#b`.
+    /// Returns true if the marker `begin` starts a comment here. `#` does only at the start or after whitespace: not in
+    /// `$#` or `a#b`.
     fn can_begin_comment(&self, begin: &str) -> bool {
         begin != "#"
             || self.text[..self.position]
@@ -243,7 +244,7 @@ fn count_scanned(bytes: usize) -> usize {
     bytes
 }
 
-/// The length of the prefix that consists of these characters.
+/// The length in bytes of the prefix that consists of these characters.
 fn prefix_length(text: &str, is_part: impl Fn(char) -> bool) -> usize {
     count_scanned(text.find(|c| !is_part(c)).unwrap_or(text.len()))
 }
@@ -253,19 +254,19 @@ fn is_followed_by(text: &str, characters: &[char]) -> bool {
     text[prefix_length(text, char::is_whitespace)..].starts_with(characters)
 }
 
-/// The length of the first line, without its end.
+/// The length in bytes of the first line, without its end.
 fn line_length(text: &str) -> usize {
     prefix_length(text, |c| c != '\n')
 }
 
-/// The length up to and including the first `end` after this number of bytes; the whole length if there is
+/// The length in bytes up to and including the first `end` after `after` bytes; the whole length if there is
 /// none.
 fn length_through(text: &str, after: usize, end: &str) -> usize {
     let found = text[after..].find(end);
     count_scanned(found.map_or(text.len(), |at| after + at + end.len()))
 }
 
-/// The length of a number, with its unit: `0x1F`, `1_000`, `10MB`, `1e-3`, `2..` is `2`.
+/// The length in bytes of a number, with its unit: `0x1F`, `1_000`, `10MB`, `1e-3`, `2..` is `2`.
 fn number_length(text: &str, has_digit_quotes: bool) -> usize {
     let mut before = ' ';
     let mut characters = text.char_indices().peekable();
@@ -286,7 +287,7 @@ fn number_length(text: &str, has_digit_quotes: bool) -> usize {
     count_scanned(text.len())
 }
 
-/// The length of a string with its quotes. It ends with its line if nothing else ends it, except between
+/// The length in bytes of a string with its quotes. It ends with its line if nothing else ends it, except between
 /// backticks.
 fn quoted_length(text: &str, quote: char) -> usize {
     let mut is_escaped = false;

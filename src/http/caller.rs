@@ -6,7 +6,7 @@ use axum::{extract::FromRequestParts, http::request::Parts};
 use super::problem::Problem;
 use crate::app::{AppState, Caller, access::Access};
 
-/// Not a part of the request that a client chooses: its token, its session, or none.
+/// Adds nothing to an operation's description: the caller comes from the request's token or session, if any.
 impl OperationInput for Caller {}
 
 impl FromRequestParts<AppState> for Caller {

@@ -93,9 +93,9 @@ pub async fn start(
 
 /// The result of a message.
 pub enum TurnOutcome {
-    /// Its run, and true if the diagnostics of the answer are requested.
+    /// The started run, and true if the diagnostics of the answer are requested.
     Started(StartedRun, bool),
-    /// It waits in the queue.
+    /// The message waits in the queue.
     Queued(QueuedTurn),
 }
 

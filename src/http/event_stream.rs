@@ -177,7 +177,7 @@ pub fn respond(
     respond_until(app.access.access_end(access), follower, app, projection)
 }
 
-/// As [`respond`], until a future resolves.
+/// Returns the response of [`respond`], which ends when `access_end` resolves.
 pub fn respond_until(
     access_end: AccessEnd,
     follower: Follower,

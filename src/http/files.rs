@@ -174,7 +174,7 @@ async fn file_response(
 /// The part of a file that a request is for.
 #[derive(Debug, PartialEq, Eq)]
 enum RequestedRange {
-    /// The whole file, also for several ranges and for what is no range.
+    /// The whole file, also for several ranges and for a header that is not a range.
     Whole,
     /// The bytes from the first position to the one before the second.
     Part(u64, u64),
@@ -182,7 +182,7 @@ enum RequestedRange {
     Outside,
 }
 
-/// Parses a position in a range, which may be missing. Returns `None` if it is no number.
+/// Parses a position in a range, which may be missing. Returns `None` if it is not a number.
 fn parse_position(position: &str) -> Option<Option<u64>> {
     if position.is_empty() {
         return Some(None);

@@ -48,7 +48,7 @@ impl Tool for SaveArticle {
     const IS_IDEMPOTENT: bool = true;
     const NEEDS_APPROVAL: bool = true;
 
-    /// Returns the title of the article, if it is cached.
+    /// Returns the article's title (if cached) and PMID, with the note.
     fn detail(&self, input: &SaveArticleInput) -> Option<String> {
         let pmid = &input.pmid;
         let known = self.0.0.cache.article(pmid);

@@ -72,7 +72,7 @@ fn can_precede_url(before: Option<char>) -> bool {
         .is_none_or(|char| char.is_whitespace() || matches!(char, '*' | '_' | '~' | '(') || !char.is_ascii())
 }
 
-/// Returns the length of the URL at the beginning of `text`, and the prefix of its link.
+/// Returns the length in bytes of the URL at the beginning of `text`, and the prefix of its link.
 fn match_url(text: &str) -> Option<(usize, &'static str)> {
     let (beginning, scheme) = URL_PREFIXES.into_iter().find(|(beginning, _)| {
         text.get(..beginning.len())
@@ -98,7 +98,7 @@ fn starts_with_host(text: &str) -> bool {
     host.starts_with(char::is_alphanumeric) && !host.rsplit('.').take(2).any(|label| label.contains('_'))
 }
 
-/// Returns the length of the URL without the punctuation of the sentence around it.
+/// Returns the length in bytes of the URL without the punctuation of the sentence around it.
 fn length_without_punctuation(url: &str) -> usize {
     let mut url = url;
     while let Some(last) = url.chars().next_back() {

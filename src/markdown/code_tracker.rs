@@ -22,7 +22,7 @@ pub struct CodeTracker {
     /// The end of the text, normalized, from a position from which it is parsed like the whole.
     text: String,
     ends_with_cr: bool,
-    /// The length at which closed blocks are dropped.
+    /// The length of `text`, in bytes, at which closed blocks are dropped.
     compact_at: usize,
     limit: usize,
     /// True if the text begins with a stand-in for a long paragraph, of whose code spans nothing is known.

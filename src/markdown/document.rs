@@ -31,9 +31,9 @@ pub struct MarkdownDocument {
     closed_blocks: usize,
     /// Set if the first open block is partly closed.
     open_container: Option<OpenContainer>,
-    /// The position in `source` at which the open tail begins; always at the beginning of a line.
+    /// The byte position in `source` at which the open tail begins; always at the beginning of a line.
     tail_start: usize,
-    /// The end of the part of `source` that was examined for text to close.
+    /// The end, in bytes, of the part of `source` that was examined for text to close.
     settled_end: usize,
     /// The definitions of the closed part.
     references: ReferenceTable,

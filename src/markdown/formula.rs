@@ -55,8 +55,8 @@ impl FormulaDelimiters {
         matches!(self, Self::DoubleDollar | Self::Brackets)
     }
 
-    /// The position after the formula that begins `text` with these delimiters. The search begins at `searched`, which
-    /// is set to where it ends.
+    /// The byte position after the formula that begins `text` with these delimiters. The search begins at `searched`, which
+    /// is set to its end.
     pub(super) fn end_after(self, text: &str, searched: &mut usize) -> Option<usize> {
         let bytes = text.as_bytes();
         let closing = self.closing();

@@ -12,7 +12,7 @@ use super::formula_scanner::FormulaScanner;
 /// The characters that Markdown may take for markup in the middle of a formula, in the order of their masks.
 const MARKUP: &[u8; 20] = b"*_~[]<>&!\\`|#+-.)=:$";
 
-/// Their masks: control characters that have no meaning in text.
+/// The masks: control characters that have no meaning in text.
 const MASKS: &[u8; 20] = b"\x01\x02\x03\x04\x05\x06\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1c";
 
 /// The mask of a line end next to a blank line, which would end the paragraph.
@@ -41,7 +41,7 @@ pub(super) fn unmask(text: &str) -> Cow<'_, str> {
 /// A text with masked formulas.
 pub(super) struct MaskedText<'a> {
     pub text: Cow<'a, str>,
-    /// The position of a delimiter that a later line may close.
+    /// The byte position of a delimiter that a later line may close.
     pub open_at: Option<usize>,
     /// The number of bytes parsed and searched for it.
     pub parsed: usize,
@@ -96,7 +96,7 @@ pub(super) fn mask<'a>(lead: &str, text: &'a str, masks_open: bool) -> MaskedTex
     masked
 }
 
-/// The length of the quote and list markers at the beginning of a line, up to a formula.
+/// The length in bytes of the quote and list markers at the beginning of a line, up to a formula.
 fn prefix_length(line: &[u8]) -> usize {
     let is_prefix = |byte: &&u8| b" \t>-*+.)".contains(byte) || byte.is_ascii_digit();
     line.iter().take_while(is_prefix).count()

@@ -18,9 +18,9 @@ const MAX_AROUND_BYTES: usize = 200;
 /// The result of the search for a formula's end.
 enum FormulaEnd {
     At(usize),
-    /// It may still come.
+    /// The end may still arrive.
     Open,
-    /// There is none before this position.
+    /// The formula has no end before this byte position.
     None(usize),
 }
 
@@ -29,7 +29,7 @@ pub(super) struct FormulaScanner<'a> {
     text: &'a str,
     /// Code, HTML and URLs, in which no formula begins.
     excluded: Vec<Range<usize>>,
-    /// Those of them that no formula contains: fenced code, code spans, blocks of HTML and reference definitions.
+    /// The excluded ranges that no formula contains: fenced code, code spans, blocks of HTML and reference definitions.
     barriers: Vec<Range<usize>>,
     /// The line ends within a paragraph.
     soft_breaks: Vec<usize>,
@@ -41,7 +41,7 @@ pub(super) struct FormulaScanner<'a> {
 #[derive(Default)]
 pub(super) struct FormulaScan {
     pub formulas: Vec<Range<usize>>,
-    /// The position of a delimiter that a later line may close.
+    /// The byte position of a delimiter that a later line may close.
     pub open_at: Option<usize>,
     /// The number of bytes searched for the ends of formulas.
     pub searched: usize,

@@ -105,7 +105,7 @@ pub(super) fn split_details(html: &str) -> Option<Vec<DetailsPart<'_>>> {
     (!parts.is_empty()).then_some(parts)
 }
 
-/// The text of the summary that begins a text, and the length of both.
+/// Returns the text of the summary at the start of `html`, and the length in bytes of the summary with its tags.
 fn summary(html: &str) -> (&str, usize) {
     let skipped = html.len() - html.trim_start().len();
     let Some(length) = tag_length(&html[skipped..], "<summary") else {
@@ -135,7 +135,7 @@ fn find_closing_summary(text: &str) -> Option<usize> {
     })
 }
 
-/// The length of the tag that begins a text, if it has this name.
+/// Returns the length in bytes of the tag at the start of `text`, if it is named `name`.
 fn tag_length(text: &str, name: &str) -> Option<usize> {
     let head = text.get(..name.len())?;
     let after = text[name.len()..].chars().next()?;
@@ -145,7 +145,7 @@ fn tag_length(text: &str, name: &str) -> Option<usize> {
     text.find('>').map(|at| at + 1)
 }
 
-/// The position of a tag that is cut off, in a block of HTML that begins with a tag of `<details>`.
+/// Returns the byte position of a tag that is cut off, in a block of HTML that begins with a tag of `<details>`.
 pub(super) fn incomplete_details_tag(html: &str) -> Option<usize> {
     let begin = html.trim_start().trim_start_matches(['<', '/']);
     if !begin.starts_with("details") {

@@ -51,9 +51,9 @@ struct InlineScanner<'a> {
     text: &'a str,
     bytes: &'a [u8],
     cut_at_pipe: bool,
-    /// The position of the whitespace at the text's end.
+    /// The byte position of the whitespace at the text's end.
     trimmed_end: usize,
-    /// The end of the shown text.
+    /// The end of the shown text, in bytes.
     end: usize,
     emphasis: EmphasisStack,
     /// The positions of `[` and `![` that are not closed.
@@ -63,7 +63,7 @@ struct InlineScanner<'a> {
 }
 
 impl InlineScanner<'_> {
-    /// Scans the text. Returns the position of a code span that is not closed.
+    /// Scans the text. Returns the byte position of a code span that is not closed.
     fn scan(&mut self) -> Option<usize> {
         let last_of_run = self.backtick_runs();
         let mut at = 0;
@@ -125,7 +125,7 @@ impl InlineScanner<'_> {
             .count()
     }
 
-    /// The position of the last run of backticks of each length.
+    /// The byte position of the last run of backticks of each length.
     fn backtick_runs(&self) -> HashMap<usize, usize> {
         let mut runs = HashMap::new();
         let mut at = 0;
@@ -138,7 +138,7 @@ impl InlineScanner<'_> {
         runs
     }
 
-    /// The end of the code span that the run at `at` opens. The span must be closed.
+    /// The end, in bytes, of the code span that the run at `at` opens. The span must be closed.
     fn code_span_end(&self, at: usize, length: usize) -> usize {
         let mut at = at + length;
         while let Some(next) = self.text[at..].find('`') {

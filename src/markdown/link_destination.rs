@@ -1,9 +1,9 @@
 //! The destination of an inline link, in parentheses, which may be incomplete.
 
 pub(super) enum LinkDestination {
-    /// It is complete and has this length, parentheses included.
+    /// The destination is complete. The value is its length in bytes, with the parentheses.
     Complete(usize),
-    /// It is cut off.
+    /// The destination is cut off.
     Open,
     /// The text is not a destination.
     None,

@@ -25,7 +25,7 @@ pub(super) struct LooseLists<'a> {
     containers: Vec<Container>,
     /// The number of quotes in `containers`.
     quotes: usize,
-    /// The end of the text that was examined, or that is part of a block.
+    /// The end, in bytes, of the text that was examined, or that is part of a block.
     examined: usize,
     /// True if blank lines precede `examined`. Those in a quote or in code in fences are parts of these and don't count.
     is_after_blank: bool,

@@ -66,14 +66,14 @@ pub(super) fn push_normalized(out: &mut String, text: &str, after_cr: &mut bool)
 #[derive(Default)]
 pub(super) struct ParsedMarkdown {
     pub blocks: Vec<Block>,
-    /// The position of each of `blocks` in the text.
+    /// The byte range of each of `blocks` in the text.
     pub block_spans: Vec<Range<usize>>,
-    /// The end of each of `blocks`. For a list it is the end of its last item, since its span may include
+    /// The end of each of `blocks`, in bytes. For a list it is the end of its last item, since its span may include
     /// text that belongs to the next block.
     pub block_ends: Vec<usize>,
     /// The positions of the last block's items or rows, if it is a list or a table.
     pub child_spans: Vec<Range<usize>>,
-    /// The end of the last block's code, if it is code and not empty.
+    /// The end of the last block's code, in bytes, if it is code and not empty.
     pub code_end: Option<usize>,
     /// The link definitions, each with its end, in no particular order.
     pub definitions: Vec<(LinkDefinition, usize)>,

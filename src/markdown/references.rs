@@ -132,7 +132,7 @@ impl LabelMentions {
 /// The definitions of the closed part of a text.
 #[derive(Debug, Default)]
 pub(super) struct ReferenceTable {
-    /// By key, in the order of the text: of two with the same label the first counts.
+    /// The definitions by key, in the order of the text: of two with the same label the first counts.
     definitions: HashMap<String, Vec<LinkDefinition>>,
     footnotes: HashMap<String, Vec<String>>,
 }

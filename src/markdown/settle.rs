@@ -195,7 +195,7 @@ fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |at| at + 1)
 }
 
-/// The beginning of the first line after a block that ends at `end`.
+/// The byte position of the first line after a block that ends at `end`.
 fn next_line_start(text: &str, end: usize) -> usize {
     let start = line_start(text, end);
     if is_blank(&text[start..end]) {

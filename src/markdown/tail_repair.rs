@@ -96,7 +96,7 @@ fn ends_with_blank_line(text: &str, leaf: &LastLeaf) -> bool {
     text[content..].bytes().filter(|byte| *byte == b'\n').count() > 1
 }
 
-/// The position at which to cut a text whose last line (which begins at `line`) may become a marker of some
+/// The byte position at which to cut a text whose last line (which begins at `line`) may become a marker of some
 /// block.
 fn hold_back_position(text: &str, line: usize, leaf: &LastLeaf) -> Option<usize> {
     let partial = &text[line..];
@@ -182,7 +182,7 @@ fn could_be_definition(rest: &str) -> bool {
     }
 }
 
-/// The position at which to cut a text that ends in the beginning of a table, with only the head line and
+/// The byte position at which to cut a text that ends in the beginning of a table, with only the head line and
 /// perhaps half of the next.
 fn table_head_position(text: &str, partial: &str, leaf: &LastLeaf) -> Option<usize> {
     if leaf.kind != LeafKind::Paragraph
@@ -204,7 +204,7 @@ fn could_be_table_head(text: &str, leaf: &LastLeaf, partial: &str) -> bool {
         && (could_be_table_delimiter(partial) || !text.ends_with('\n'))
 }
 
-/// The beginning of the last line that is not blank.
+/// The byte position at which the last line that is not blank begins.
 fn last_line_start(text: &str) -> usize {
     text.trim_end_matches('\n').rfind('\n').map_or(0, |at| at + 1)
 }

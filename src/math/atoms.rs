@@ -16,7 +16,7 @@ enum CommandPart {
 }
 
 impl AtomReader {
-    /// Returns true if the next byte begins an atom: a command, or a character that is no whitespace.
+    /// Returns true if the next byte begins an atom: a command, or a character other than whitespace.
     pub fn is_atom(&mut self, byte: u8) -> bool {
         let (is_part, command) = match (self.command, byte) {
             (CommandPart::None | CommandPart::Name, b'\\') => (false, CommandPart::Backslash),

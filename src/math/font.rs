@@ -1,4 +1,4 @@
-//! Fonts of formulas: MathML Core has none, Unicode has letters of each.
+//! Maps letters to Unicode's Mathematical Alphanumeric Symbols, since MathML Core has no font variants.
 
 use pulldown_latex::event::Font;
 

@@ -1,4 +1,4 @@
-//! Spaces and lengths.
+//! Converts LaTeX's spaces and lengths to MathML, limited to a maximum length in em.
 
 use pulldown_latex::event::{Dimension, DimensionUnit};
 

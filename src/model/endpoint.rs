@@ -96,7 +96,7 @@ pub trait Endpoint: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns what is known of a model now. More may be known after [`models`](Self::models) and
+    /// Returns the capabilities of a model that are known now. More may be known after [`models`](Self::models) and
     /// [`context_window`](Self::context_window).
     fn model_capabilities(&self, _model: &str) -> ModelCapabilities {
         ModelCapabilities::default()

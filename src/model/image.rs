@@ -75,7 +75,7 @@ pub struct ImageRequest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReceivedImage {
     Data(EncodedImage),
-    /// It is at this URL, which may be any.
+    /// The URL of the image, which may be any.
     Url(String),
 }
 
@@ -111,7 +111,7 @@ impl EncodedImage {
     ///
     /// # Errors
     ///
-    /// If it is no base64 text, or has more than `limit` bytes.
+    /// If the text is not base64, or the image has more than `limit` bytes.
     pub async fn decode(self, limit: usize) -> Result<Bytes, ImageDecodeError> {
         // Padding has up to two bytes.
         if self.max_bytes().saturating_sub(2) > limit {

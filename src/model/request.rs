@@ -103,9 +103,9 @@ pub struct ModelFile {
     pub id: AttachmentId,
     pub name: String,
     pub media_type: String,
-    /// The size of the stored file.
+    /// The size of the stored file, in bytes.
     pub bytes: usize,
-    /// The size of its text, of a document that has one.
+    /// The size of a document's text in bytes, if it has one.
     pub text_bytes: Option<usize>,
     /// The reason why a document has no text.
     pub problem: Option<FileProblem>,

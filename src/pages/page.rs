@@ -41,8 +41,8 @@ pub trait Page: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Describes what is open to the model, in bounded time and after the message is stored. The text says
-    /// which items could not be loaded. Every item must belong to the user or be public.
+    /// Describes the open items to the model, in bounded time and after the message is stored. The text names
+    /// the items that could not be loaded. Every item must belong to the user or be public.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ pub trait Page: Send + Sync + 'static {
         Err(not_found())
     }
 
-    /// Adds what the page knows to the panel's view of a payload, also of payloads that are shown elsewhere.
+    /// Adds the page's data to the panel's view of a payload, also of payloads that are shown elsewhere.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ pub struct OpenPage<F> {
 /// The context of a page for the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BuiltContext {
-    /// The contents of the page. Text of others in it is [fenced](super::fence_text).
+    /// The contents of the page. Untrusted text in it is [fenced](super::fence_text).
     pub text: String,
     /// The user's instructions for this page.
     pub instructions: String,

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn first_rows_of_a_stored_table_name_the_rest() {
+    fn first_rows_note_the_number_of_missing_rows() {
         let data = json!({ "columns": ["a"], "rows": [[1]], "stored": { "file": "x", "rows": 1200 } });
         let mut first = table(&data);
         assert_eq!((first.stored_rows, first.missing.as_str()), (Some(1200), ""));

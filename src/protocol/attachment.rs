@@ -37,11 +37,11 @@ pub struct Attachment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FileProblem {
-    /// It consists of images.
+    /// The document consists of images.
     NoText,
-    /// It needs a password.
+    /// The document needs a password.
     Encrypted,
-    /// It can't be read.
+    /// The document can't be read.
     Damaged,
     /// Reading it needs too much memory or time.
     TooComplex,

@@ -8,7 +8,7 @@ pub enum ClientUpdate<'a> {
     Unchanged,
     /// A conversation was created. A client that opened it before it existed can show it now.
     ConversationCreated,
-    /// There is a new payload for the panel.
+    /// The panel has a new payload.
     Payload(&'a PayloadRef),
     /// The data of a page changed. Only the page's own code parses the change.
     PageChanged {

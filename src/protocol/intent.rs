@@ -147,7 +147,7 @@ pub struct StartedRun {
 }
 
 /// Derives a title from a conversation's first message: from its text, else from the name of its first file.
-pub fn title_of(text: &str, first_file: Option<&str>) -> String {
+pub fn derive_title(text: &str, first_file: Option<&str>) -> String {
     match text.trim().is_empty() {
         true => title_from(first_file.unwrap_or_default()),
         false => title_from(text),
@@ -176,7 +176,7 @@ pub fn title_from(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{title_from, title_of};
+    use super::{derive_title, title_from};
 
     #[test]
     fn cuts_a_title_at_a_word() {
@@ -203,8 +203,8 @@ mod tests {
 
     #[test]
     fn first_file_names_a_message_without_text() {
-        assert_eq!(title_of(" \n", Some("map  of\nOslo.png")), "map of Oslo.png");
-        assert_eq!(title_of("Hello", Some("map.png")), "Hello");
-        assert_eq!(title_of("", None), "");
+        assert_eq!(derive_title(" \n", Some("map  of\nOslo.png")), "map of Oslo.png");
+        assert_eq!(derive_title("Hello", Some("map.png")), "Hello");
+        assert_eq!(derive_title("", None), "");
     }
 }

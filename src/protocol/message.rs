@@ -126,7 +126,7 @@ pub struct MessagePiece<'a> {
     /// The indices of the node and the part in which it begins.
     pub key: (usize, usize),
     pub kind: MessagePieceKind<'a>,
-    /// Its texts; none for a tool call, a payload or a file.
+    /// The piece's texts; none for a tool call, a payload or a file.
     pub texts: Vec<&'a str>,
 }
 

@@ -63,7 +63,7 @@ pub struct ArticleView {
     pub authors: String,
     /// The journal and the date.
     pub published: String,
-    /// Its ids elsewhere: "PMID 123".
+    /// The article's ids elsewhere: "PMID 123".
     pub ids: Vec<LinkedText>,
     /// The abstract's paragraphs.
     #[serde(rename = "summary")]

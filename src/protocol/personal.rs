@@ -10,13 +10,13 @@ use super::{Memory, RunError, Timestamp, flat_json::Fields, id::TokenId};
 pub struct PersonalData {
     /// The instructions that the model gets in every conversation.
     pub instructions: String,
-    /// Their maximum length, in bytes.
+    /// The maximum length of the instructions, in bytes.
     pub instructions_bytes: usize,
     /// True if models are offered the tools for storing and recalling memories.
     pub remembers: bool,
-    /// Newest first.
+    /// The memories, newest first.
     pub memories: Vec<Memory>,
-    /// Newest first.
+    /// The API tokens, newest first.
     pub tokens: Vec<ApiToken>,
     /// The reasons why tools are missing that nobody has asked for. Only those who run the server are told.
     pub unavailable_tools: Vec<RunError>,
@@ -29,12 +29,12 @@ pub struct ApiToken {
     pub id: TokenId,
     /// The name that the user gave it.
     pub name: String,
-    /// Its first characters, to tell it from others.
+    /// The token's first characters, to tell it from others.
     pub beginning: String,
     pub created_at: Timestamp,
     /// The time from which it is rejected.
     pub expires_at: Option<Timestamp>,
-    /// To the minute.
+    /// The last use, recorded at most once a minute; `None` if never used.
     pub last_used_at: Option<Timestamp>,
 }
 

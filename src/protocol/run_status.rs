@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
-    /// A task on the server works on it.
+    /// A task on the server works on the run.
     Running,
-    /// It waits for the user's approval. It has no task and no time limit.
+    /// The run waits for the user's approval. It has no task and no time limit.
     Waiting,
     /// The model finished its answer.
     Complete,
-    /// The user stopped it.
+    /// The user stopped the run.
     Stopped,
     /// The model server, or Parlor, reported an error.
     Failed,
-    /// It was cut off: the connection broke, or Parlor itself ended, during the run.
+    /// The run was cut off: the connection broke, or Parlor itself ended, during the run.
     Interrupted,
 }
 

@@ -51,7 +51,7 @@ pub enum ActionStyle {
     /// An ordinary one.
     #[default]
     Secondary,
-    /// For actions that can't be undone.
+    /// The button of an action that can't be undone.
     Warning,
 }
 

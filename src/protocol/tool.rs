@@ -128,21 +128,21 @@ impl RequestedCall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
-    /// It waits for the user's approval.
+    /// The call waits for the user's approval.
     Waiting,
-    /// The user has allowed it, and it has not begun.
+    /// The user has allowed the call, and it has not begun.
     Allowed,
-    /// It has begun.
+    /// The call has begun.
     Running,
     /// The call returned its output, which is sent to the model.
     Complete,
     /// The call returned an error, which is sent to the model.
     Failed,
-    /// The user denied it.
+    /// The user denied the call.
     Denied,
-    /// Its run was stopped before the call had ended.
+    /// The run was stopped before the call had ended.
     Stopped,
-    /// Its run was cut off after the call had begun: it is not known whether the call took effect.
+    /// The run was cut off after the call had begun: it is not known whether the call took effect.
     Unknown,
 }
 

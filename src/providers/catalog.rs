@@ -100,7 +100,7 @@ impl Catalog {
         Ok(models)
     }
 
-    /// Returns what is known of a model: the settings come first, then what a local server says, then the list,
+    /// Returns the known capabilities of a model: the settings come first, then a local server's report, then the list,
     /// then the table of known models.
     pub fn capabilities(&self, model: &str) -> ModelCapabilities {
         let probed = || Some(self.probed.lock().get(model)?.capabilities.clone());

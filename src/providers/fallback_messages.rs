@@ -11,7 +11,7 @@ pub fn offered_forced_tools(request: &ModelRequest) -> Vec<&str> {
     names.filter(is_offered).collect()
 }
 
-/// Adds the tools that have to be used to the end of the instructions.
+/// Appends to the system prompt that these tools must be called.
 pub fn require_tools(messages: &mut Vec<ModelMessage>, tools: &[&str]) {
     let words = format!(
         "For the next answer the person wants these tools to be used: {}. Call each of them before you answer, whatever you \

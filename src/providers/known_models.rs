@@ -28,7 +28,7 @@ struct KnownModel {
 enum Thinking {
     Unknown,
     None,
-    /// It always thinks, and decides alone how much.
+    /// The model always thinks, and decides alone how much.
     Always,
     Levels(&'static [ThinkingLevel]),
     /// The smallest and the largest budget.
@@ -63,7 +63,7 @@ impl KnownModel {
         self
     }
 
-    /// It takes neither images nor PDF files.
+    /// Sets that the model takes neither images nor PDF files.
     const fn is_blind(mut self) -> Self {
         self.image_input = Some(false);
         self.pdf_input = Some(false);
@@ -195,7 +195,7 @@ const MODELS: &[KnownModel] = &[
     model("llava", Thinking::None).sees(),
 ];
 
-/// Returns what is known of a model by its name, as "gpt-5", "openai/gpt-5:free" or "models/gemini-2.5-pro".
+/// Returns the known capabilities of a model by its name, as "gpt-5", "openai/gpt-5:free" or "models/gemini-2.5-pro".
 pub fn known_capabilities(name: &str) -> ModelCapabilities {
     let name = name.to_lowercase();
     let name = name.rsplit('/').next().unwrap_or_default();

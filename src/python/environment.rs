@@ -24,7 +24,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(60);
 /// The maximum length of what a program said, in an error, in characters.
 const MAX_SAID_CHARS: usize = 300;
 
-/// Prints what an environment consists of.
+/// Prints the interpreter, the folders, the version and the packages of an environment.
 const DESCRIBE: &str = "import json, os, sys, importlib.util
 def find_plotly():
     found = importlib.util.find_spec('plotly')
@@ -44,7 +44,7 @@ const NEVER_SHOWN: [&str; 9] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
     pub interpreter: PathBuf,
-    /// Its folders outside those of the system. The sandbox shows them.
+    /// The folders outside those of the system. The sandbox shows them.
     pub folders: Vec<PathBuf>,
     pub version: String,
     /// The script of its package Plotly, which draws charts in the page.

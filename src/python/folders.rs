@@ -8,7 +8,7 @@ use std::{
 
 use super::sandbox::SessionFolders;
 
-/// The characters of a folder's name, which can't be guessed.
+/// The number of random characters in a folder's name: too many to guess.
 const NAME_CHARS: usize = 12;
 
 /// The folders of a session. Dropping it deletes them.

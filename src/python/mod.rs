@@ -251,7 +251,7 @@ impl Python {
         self.load(call, &session, &path, name).await
     }
 
-    /// As [`load_frame`](Self::load_frame), of a table whose rows are in a file.
+    /// Loads a table whose rows are in a file. See [`load_frame`](Self::load_frame).
     pub async fn load_stored_frame(
         &self,
         call: &ToolContext,

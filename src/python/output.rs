@@ -75,7 +75,7 @@ impl CodeError {
 }
 
 impl Output {
-    /// Adds what a report shows.
+    /// Adds a report's text, tables, pictures, charts and error.
     pub fn add(&mut self, report: Report) {
         match report {
             Report::Text { text } => self.add_text(&text),
@@ -105,7 +105,7 @@ impl Output {
         }
     }
 
-    /// Says what exceeded the limits.
+    /// Sets the amounts of text and pictures that exceeded the limits.
     pub fn set_omitted(&mut self, text: usize, pictures: usize) {
         (self.omitted_text, self.omitted_pictures) = (text, pictures);
     }
@@ -178,7 +178,7 @@ impl Output {
         }
     }
 
-    /// Returns the end of the text so far, for the progress of a call.
+    /// Returns the last `MAX_TAIL_BYTES` bytes of the last text block, for the progress of a call.
     pub fn tail(&self) -> String {
         let last = self.blocks.iter().rev().find_map(|block| match block {
             Block::Text(text) => Some(text),

@@ -28,13 +28,13 @@ pub enum SocketPlace {
 /// The limits that the helper enforces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelLimits {
-    /// All processes of the sandbox together, in bytes.
+    /// The memory limit of all processes of the sandbox together, in bytes.
     pub memory: u64,
-    /// The processes and threads of the sandbox.
+    /// The maximum number of processes and threads of the sandbox.
     pub processes: usize,
-    /// One message of the kernel, in bytes.
+    /// The maximum size of one message of the kernel, in bytes.
     pub message: u64,
-    /// The text and the pictures of one call, in bytes.
+    /// The maximum size of the text, and of the pictures, of one call, in bytes.
     pub output: usize,
     pub pictures: usize,
     pub start_seconds: u64,

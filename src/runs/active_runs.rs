@@ -100,8 +100,8 @@ impl ActiveRuns {
         self.enter_limited(run, before, None).unwrap_or_default()
     }
 
-    /// As [`enter_after`](Self::enter_after). In a conversation that is being answered the limit does not count: no run starts
-    /// there.
+    /// Adds a run as [`enter_after`](Self::enter_after) does, within a limit. In a conversation that is being answered the limit does
+    /// not count: no run starts there.
     ///
     /// # Errors
     ///

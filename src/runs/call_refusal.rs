@@ -32,7 +32,7 @@ pub enum CallRefusal {
         limit: Dollars,
         wait: Duration,
     },
-    /// As many answers are being written as may be.
+    /// The maximum number of answers are being written.
     Runs { limit: usize },
 }
 

@@ -49,7 +49,7 @@ impl Runs {
         Ok(changing.await.map_err(|_| broke)??)
     }
 
-    /// Sends what waits in the queues of a user whose account is enabled again.
+    /// Sends the messages in the queues of a user whose account is enabled again.
     pub fn resume_queues(&self, user_id: UserId) {
         tokio::spawn(self.send_queued(Queues::OfUser(user_id)));
     }

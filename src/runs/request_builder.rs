@@ -70,7 +70,7 @@ pub(super) struct ModelRequestBuilder {
 
 /// A call that is being prepared.
 pub(super) struct CallDraft {
-    /// As `endpoint/model`.
+    /// The model's id, as `endpoint/model`.
     pub model: String,
     /// The conversation without a prompt, which depends on the room.
     pub conversation: ModelConversation,

@@ -59,7 +59,7 @@ impl Runs {
     /// Saves a message and starts the run that answers it. The same intent again returns the same
     /// run.
     ///
-    /// `fingerprint` is the request as it came; it distinguishes two requests with the same id.
+    /// `fingerprint` is the unchanged request; it distinguishes two requests with the same id.
     /// This runs in a task of its own: the caller may go away at any moment, and the message is
     /// still sent.
     pub async fn send(
@@ -71,8 +71,8 @@ impl Runs {
         self.send_in_task(user_id, intent, fingerprint, false).await
     }
 
-    /// As [`send`](Self::send), but while a run is active in the conversation, the message waits for its end. The
-    /// returned run then begins later.
+    /// Sends a message as [`send`](Self::send) does, but while a run is active in the conversation, the message waits for
+    /// its end. The returned run then begins later.
     pub async fn send_or_queue(
         &self,
         user_id: UserId,

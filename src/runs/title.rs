@@ -12,7 +12,7 @@ use crate::{
     model::{ModelMessage, ModelRequest},
     protocol::{
         AssistantMessage, ConversationId, Message, MessageBody, Parameters, RunStatus, ThinkingChoice,
-        ThinkingLevel, intent::title_of,
+        ThinkingLevel, intent::derive_title,
     },
     providers::endpoint_name,
     settings::{Settings, TitleMode, TitleSettings},
@@ -158,7 +158,7 @@ impl Runs {
         let (question, beginning) = transcript.messages.first().and_then(|first| match &first.body {
             MessageBody::User { text, files, .. } if transcript.earliest.is_none() => {
                 let first_file = files.first().map(|file| &*file.name);
-                Some((text.clone(), title_of(text, first_file)))
+                Some((text.clone(), derive_title(text, first_file)))
             }
             _ => None,
         })?;

@@ -133,7 +133,7 @@ impl SecretCollector {
         }
     }
 
-    /// Adds a header or an environment variable.
+    /// Adds the value of a header, variable or query parameter if its name or length suggests a secret.
     pub fn add_named(&mut self, name: &str, value: &str) {
         if is_secret_name(name) {
             self.add_value(value);

@@ -16,21 +16,21 @@ pub struct ServiceError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceErrorKind {
     Unreachable,
-    /// It did not respond within this time.
+    /// The service did not respond within this time.
     Timeout(Duration),
-    /// It is overloaded, and can be asked again after this time, if it gives one.
+    /// The service is overloaded, and can be asked again after this time, if it gives one.
     Busy(Option<Duration>),
     /// Too many requests are queued in this process.
     QueueFull,
-    /// It reports an error of its own.
+    /// The service reports an error of its own.
     ServerError(StatusCode),
-    /// It denies access.
+    /// The service denies access.
     AccessDenied(StatusCode),
     Refused(StatusCode),
-    /// Its response exceeded this number of bytes.
+    /// The response exceeded this number of bytes.
     TooLarge(usize),
     Unreadable,
-    /// It rejected the query, with this message.
+    /// The service rejected the query, with this message.
     InvalidQuery(String),
 }
 

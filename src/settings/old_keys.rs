@@ -75,7 +75,7 @@ pub(super) fn rename_old_keys(text: String) -> Result<RenamedKeys, OldKeyError> 
                     new: qualified(new),
                 });
             }
-            let duration = read_number(old, value).ok_or_else(|| OldKeyError::InvalidNumber {
+            let duration = read_duration(old, value).ok_or_else(|| OldKeyError::InvalidNumber {
                 old: qualified(old),
                 new: qualified(new),
             })?;
@@ -119,8 +119,8 @@ fn tables_of_section<'a, 'i>(table: &'a DeTable<'i>, section: &str) -> Vec<&'a D
     }
 }
 
-/// Reads the value of an old key, whose name has the unit.
-fn read_number(key: &str, value: &Spanned<DeValue<'_>>) -> Option<Duration> {
+/// Reads the duration of an old key; `_hours` keys are in hours, others in seconds.
+fn read_duration(key: &str, value: &Spanned<DeValue<'_>>) -> Option<Duration> {
     let number = f64::deserialize(ValueDeserializer::from(value.clone())).ok()?;
     let seconds = if key.ends_with("_hours") { 3600.0 } else { 1.0 };
     Duration::try_from_secs_f64(number * seconds).ok()

@@ -36,7 +36,7 @@ impl Default for TitleSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TitleMode {
-    /// Those of models elsewhere: a local model may be slow, and busy with the next answer.
+    /// Conversations with models elsewhere: a local model may be slow, and busy with the next answer.
     #[default]
     Auto,
     Always,

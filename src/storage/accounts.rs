@@ -41,7 +41,7 @@ pub struct Session {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignInMethod {
     Password,
-    /// At an OpenID provider.
+    /// The user signed in at an OpenID provider.
     Provider,
 }
 

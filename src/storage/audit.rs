@@ -14,11 +14,11 @@ pub struct Actor {
 /// The way in which people sign in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SignInWay {
-    /// With the password of their account.
+    /// People use the password of their account.
     Password,
-    /// At the OpenID provider with this issuer.
+    /// People use the OpenID provider with this issuer.
     Provider { issuer: String },
-    /// Through a proxy, which names any account.
+    /// A proxy signs people in, and names any account.
     Proxy,
 }
 

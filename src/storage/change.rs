@@ -23,7 +23,7 @@ pub enum Change {
         intent: SendMessage,
         start: RunStart,
     },
-    /// As `SendMessage`, but queues the message while a run is active or earlier messages wait.
+    /// Saves a message as `SendMessage` does, but queues it while a run is active or earlier messages wait.
     QueueMessage {
         user_id: UserId,
         intent: SendMessage,
@@ -167,12 +167,12 @@ pub enum Change {
         status: RunStatus,
         message: Option<Box<AssistantMessage>>,
     },
-    /// Replaces the title of a conversation by one that a run's model has made, unless it was changed meanwhile, and
-    /// counts the tokens of that call.
+    /// Sets a conversation's title, which a run's model has made, if it is still `replaces`, and counts the tokens of
+    /// that call.
     TitleConversation {
         run: RunKey,
         replaces: String,
-        /// `None` if the call has made none.
+        /// `None` leaves the title: the call has made none.
         title: Option<String>,
         /// The tokens of that call, which are added to those of the run's answer.
         totals: TokenTotals,
@@ -180,7 +180,7 @@ pub enum Change {
     /// Counts a call of a model that was cut off before its server reported its tokens. No event does.
     CountCutCall {
         run: RunKey,
-        /// Of this call alone, estimated.
+        /// The estimated tokens of this call alone.
         totals: TokenTotals,
     },
     RenameConversation {

@@ -43,7 +43,7 @@ pub fn skip_damaged<T>(
     }
 }
 
-/// Returns what was read from a row that a request names. Damage of the row is logged once and becomes an error with its name.
+/// Returns the value read from a row that a request names. Damage of the row is logged once and becomes an error with its name.
 ///
 /// # Errors
 ///

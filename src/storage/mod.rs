@@ -231,7 +231,7 @@ pub trait Storage: accounts::AccountStorage + shares::ShareStorage + Send + Sync
     ///
     /// # Errors
     ///
-    /// Also if one of them is damaged, so that no content is taken for one without a file.
+    /// If reading fails or one of the rows is damaged, so that no content is taken for one without a file.
     async fn file_locations(&self) -> Result<Vec<FileLocation>, StorageError>;
 
     /// Returns some locations of contents whose files were deleted; all of them in the end, if the returned ones are

@@ -23,9 +23,9 @@ pub struct StoredShare {
 /// The people who may read a share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// Whoever has the link.
+    /// Anyone who has the link.
     Link,
-    /// These accounts, with their names.
+    /// The users of these accounts, with their names.
     People(Vec<(UserId, String)>),
 }
 

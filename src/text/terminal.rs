@@ -5,7 +5,7 @@ const BELL: char = '\u{7}';
 const ESCAPE: char = '\u{1b}';
 
 /// Returns a text without the control sequences of terminals (ECMA-48) and other control characters. A line that was written
-/// anew has its last form.
+/// again has its last form.
 pub fn plain_text(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut line_start = 0;

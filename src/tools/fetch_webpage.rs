@@ -27,7 +27,7 @@ pub struct Input {
 }
 
 impl FetchWebpage {
-    /// Returns `None` if this machine can't make safe connections. The reason is logged.
+    /// Creates the tool; `None` if this machine can't make safe connections. The reason is logged.
     pub fn new(settings: &settings::FetchWebpageSettings) -> Option<Self> {
         let timeout = settings.timeout;
         let config = WebConfig {

@@ -244,7 +244,7 @@ pub struct NewAttachment {
 /// Content for a panel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewPayload {
-    /// Its type, such as `pubmed_search_results`, which decides how it is shown.
+    /// The payload's type, such as `pubmed_search_results`, which decides how it is shown.
     pub kind: String,
     pub data: Value,
 }

@@ -13,9 +13,9 @@ pub struct StepId {
 /// A call that has ended, for its replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinishedCall {
-    /// It has returned an error.
+    /// True if the call has returned an error.
     pub has_failed: bool,
-    /// Its output for the model.
+    /// The output for the model.
     pub output: String,
     /// The payload that it has made.
     pub payload_id: Option<String>,

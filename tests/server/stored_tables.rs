@@ -252,7 +252,7 @@ async fn csv_has_all_rows() {
 }
 
 #[tokio::test]
-async fn rows_belong_to_their_user_and_survive_a_restart() {
+async fn rows_are_private_and_survive_a_restart() {
     let (mut stored, mut ann) = Stored::start().await;
     let ben = ann.invite(&stored.parlor, "ben").await.signed_in_client();
     let paths = [

@@ -41,7 +41,7 @@ pub fn check() -> Result<()> {
         let text =
             fs::read_to_string(&document).with_context(|| format!("reading {}", document.display()))?;
         for name in quoted(&text) {
-            if let Some(fault) = fault_of(name) {
+            if let Some(fault) = find_fault(name) {
                 faults.push_str(&format!("  {}: `{name}`: {fault}\n", document.display()));
             }
         }
@@ -58,8 +58,8 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     lines.flat_map(|line| line.split('`').skip(1).step_by(2))
 }
 
-/// Returns the fault of a name, if it is a path of the repository.
-fn fault_of(name: &str) -> Option<&'static str> {
+/// Checks a name that is a path of the repository. Returns its fault, if any.
+fn find_fault(name: &str) -> Option<&'static str> {
     let (path, test) = match name.split_once("::").or_else(|| name.split_once(": ")) {
         Some((path, test)) => (path, Some(test)),
         None => (name, None),
@@ -106,12 +106,12 @@ mod tests {
 
     #[test]
     fn names_missing_files_only() {
-        assert_eq!(fault_of("src/no_such_file.rs"), Some("no such file"));
-        assert_eq!(fault_of("/api/events"), None);
+        assert_eq!(find_fault("src/no_such_file.rs"), Some("no such file"));
+        assert_eq!(find_fault("/api/events"), None);
         assert!(has_test("#[test]\nfn begins() {}\ntest('stops', …", "begins"));
         assert!(!has_test("#[test]\nfn other() {}\n\nfn begins() {}", "begins"));
         assert!(has_test("test('stops at once', …", "stops at once"));
         assert!(!has_test("// begins, stops", "begins"));
-        assert_eq!(fault_of("application/json"), None);
+        assert_eq!(find_fault("application/json"), None);
     }
 }

@@ -26,7 +26,7 @@ pub fn check() -> Result<()> {
                 report("tests belong to `tests.rs` or `tests/` next to the module");
             }
             if path.extension().is_some_and(|extension| extension == "rs") {
-                fault_of(&fs::read_to_string(&path)?)
+                find_fault(&fs::read_to_string(&path)?)
                     .into_iter()
                     .for_each(&mut report);
             }
@@ -46,8 +46,8 @@ fn is_misnamed(stem: &str) -> bool {
     stem.ends_with("_tests")
 }
 
-/// Returns the fault of the inline test module of a file, if any.
-fn fault_of(text: &str) -> Option<&'static str> {
+/// Checks the inline test module of a file. Returns its fault, if any.
+fn find_fault(text: &str) -> Option<&'static str> {
     let (_, module) = text.split_once("\n#[cfg(test)]\nmod ")?;
     let (name, body) = module.split_once(" {\n")?;
     if name.contains(';') {
@@ -79,16 +79,16 @@ mod tests {
 
     #[test]
     fn accepts_short_tests_at_the_end() {
-        assert_eq!(fault_of(&inline("tests", MAX_INLINE_LINES - 3)), None);
+        assert_eq!(find_fault(&inline("tests", MAX_INLINE_LINES - 3)), None);
         assert_eq!(
-            fault_of("fn a() {}\n\n#[cfg(test)]\nmod tests;\n\nmod b {\n}\n"),
+            find_fault("fn a() {}\n\n#[cfg(test)]\nmod tests;\n\nmod b {\n}\n"),
             None
         );
     }
 
     #[test]
     fn names_each_fault() {
-        let fault = |text: &str| fault_of(text).unwrap_or_default().to_owned();
+        let fault = |text: &str| find_fault(text).unwrap_or_default().to_owned();
         assert!(fault(&inline("tests", MAX_INLINE_LINES - 2)).contains("too long"));
         assert!(fault(&inline("examples", 1)).contains("named"));
         assert!(fault(&(inline("tests", 1) + "fn b() {}\n")).contains("last item"));

@@ -83,7 +83,7 @@ pub struct ClientAddress(pub IpAddr);
 /// A rejected attempt.
 #[derive(Debug)]
 pub enum AttemptError {
-    /// There were too many attempts. The next one is possible after this time.
+    /// The limit of attempts is reached. The next one is possible after this time.
     Wait(Duration),
     Refused(ApiError),
 }

@@ -22,7 +22,7 @@ const MAX_PICTURES_BYTES: usize = 32 << 20;
 #[derive(Debug, PartialEq, Eq)]
 pub enum Picture {
     Read(Bytes),
-    /// It is not in the notebook, for this reason.
+    /// The picture is not in the notebook, for this reason.
     Missing(&'static str),
 }
 

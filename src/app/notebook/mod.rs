@@ -46,7 +46,7 @@ impl CodeCall {
 ///
 /// # Errors
 ///
-/// Also if no code has run in it.
+/// If the conversation is not found, no code has run in it, or storage fails.
 pub async fn export(caller: &Caller, conversation_id: ConversationId) -> Result<NotebookFile, ApiError> {
     let storage = &caller.app.storage;
     let found = storage

@@ -67,7 +67,7 @@ pub(super) fn project(mut transcript: Transcript, snapshot: Option<(&Snapshot, T
     }
 }
 
-/// Removes what was added to an answer after the snapshot. Only an answer that was cut off is ever continued.
+/// Removes the content that was added to an answer after the snapshot. Only an answer that was cut off is ever continued.
 ///
 /// It begins with the calls that had no outcome, which are in nodes of the snapshot. Those are shown alike before and after.
 fn cut_to_snapshot(answer: &mut AssistantMessage, nodes: usize, taken_at: Timestamp) {

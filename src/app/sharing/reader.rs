@@ -88,7 +88,7 @@ pub fn end_of_reading(app: &AppState, key: String, access: Option<Access>) -> Ac
     })
 }
 
-/// Returns what a reader sees: the newest messages; with `before`, back to the page that leads up to that message.
+/// Returns the conversation as a reader sees it: the newest messages; with `before`, back to the page that leads up to that message.
 pub async fn read(
     app: &AppState,
     share: &StoredShare,

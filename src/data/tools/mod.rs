@@ -52,7 +52,7 @@ const FILES_HINT: &str = " files has the tables of the files that the person att
 /// The forms of `sql_query` by the databases that it queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SqlForm {
-    /// Those of the settings.
+    /// The databases of the settings.
     Configured,
     /// The tables of attached files.
     Files,

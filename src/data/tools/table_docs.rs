@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::super::{Data, DataError, find_table, texts};
 use crate::tools::{Tool, ToolContext, ToolError, ToolResult};
 
-/// The number of first rows.
+/// The number of sample rows shown to the model.
 const MAX_ROWS: usize = 3;
 
 pub struct TableDocs(pub Data);

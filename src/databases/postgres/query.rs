@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 use super::{
     super::{
         Cell, Column, QueryError, QueryErrorKind, QueryResult, ResultColumn, Table,
-        backend::{pattern_of, quote_identifier},
+        backend::{quote_identifier, to_like_pattern},
         limits::QueryLimits,
         result::{RowCollector, RowFile},
     },
@@ -203,7 +203,7 @@ pub async fn values(
         name: name.into(),
         data_type: data_type.into(),
     });
-    let rows = sqlx::query(AssertSqlSafe(sql)).bind(search.map(pattern_of));
+    let rows = sqlx::query(AssertSqlSafe(sql)).bind(search.map(to_like_pattern));
     let rows = rows
         .fetch_all(&mut *connection)
         .await

@@ -21,7 +21,7 @@ const RIGHTS: &str = "SELECT concat_ws(', ',
       WHERE p.proname IN ('dblink', 'dblink_exec', 'dblink_connect') AND has_function_privilege(p.oid, 'EXECUTE')))
      FROM pg_roles r WHERE r.rolname = current_user";
 
-/// Returns what the operator should take away from the role.
+/// Returns warnings about rights that the operator should take away from the role.
 pub async fn warnings(connection: &mut PgConnection) -> Result<Vec<String>, QueryError> {
     let rights: Option<String> = sqlx::query_scalar(RIGHTS)
         .fetch_optional(connection)

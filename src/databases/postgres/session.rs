@@ -124,7 +124,7 @@ impl Drop for SessionEnder {
     }
 }
 
-/// Converts an error for which no query of others is to blame.
+/// Converts an error of one of Parlor's own queries.
 pub fn own_error(error: &sqlx::Error) -> QueryError {
     let error = query_error(error, "");
     if error.kind == QueryErrorKind::Invalid {

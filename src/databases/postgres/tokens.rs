@@ -173,7 +173,7 @@ fn word_length(text: &str) -> usize {
     text.find(|c: char| !is_part(c)).unwrap_or(text.len())
 }
 
-/// Returns the length of a quoted text with its quotes. A doubled quote does not end it.
+/// Returns the length in bytes of a quoted text with its quotes. A doubled quote does not end it.
 fn text_length(text: &str, quote: char, is_escaped: bool) -> usize {
     let mut characters = text.char_indices().skip(1).peekable();
     while let Some((at, c)) = characters.next() {
@@ -191,7 +191,7 @@ fn text_length(text: &str, quote: char, is_escaped: bool) -> usize {
     text.len()
 }
 
-/// Returns the length of a comment. Comments can be nested.
+/// Returns the length in bytes of a comment. Comments can be nested.
 fn comment_length(text: &str) -> usize {
     let (mut depth, mut at) = (0_usize, 0);
     let bytes = text.as_bytes();
@@ -214,7 +214,7 @@ fn comment_length(text: &str) -> usize {
     text.len()
 }
 
-/// Returns the length of a text in dollar quotes: `$$…$$`, `$tag$…$tag$`.
+/// Returns the length in bytes of a text in dollar quotes: `$$…$$`, `$tag$…$tag$`.
 fn dollar_quote_length(text: &str) -> Option<usize> {
     let tag_end = text[1..].find('$')? + 2;
     let tag = &text[..tag_end];

@@ -12,8 +12,8 @@ const REFUSED_FUNCTIONS: [&str; 6] = [
     "sqlite_offset",
 ];
 
-/// Allows what reads, and denies all else: what it does not know too.
-pub fn authorize_query(context: AuthContext<'_>) -> Authorization {
+/// Allows reads, and functions outside `REFUSED_FUNCTIONS`; denies all other actions, unknown ones included.
+pub fn authorize_action(context: AuthContext<'_>) -> Authorization {
     match context.action {
         AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => Authorization::Allow,
         AuthAction::Function { function_name } => {
@@ -37,6 +37,6 @@ pub fn authorize_catalogue(context: AuthContext<'_>) -> Authorization {
             pragma_name: "table_list" | "table_xinfo" | "foreign_key_list",
             ..
         } => Authorization::Allow,
-        _ => authorize_query(context),
+        _ => authorize_action(context),
     }
 }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig, limits::Limit};
 use super::{
     super::{QueryError, limits::QueryLimits},
     Source,
-    authorizer::{authorize_catalogue, authorize_query},
+    authorizer::{authorize_action, authorize_catalogue},
     file_tables::{self, TableNote},
     stop::StopSignal,
     unavailable,
@@ -36,7 +36,7 @@ const STATEMENT_LIMITS: [(Limit, i32); 9] = [
 /// The statements that a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionPurpose {
-    /// Statements of others.
+    /// Untrusted statements.
     Query,
     /// Parlor's own statements about the tables.
     Catalogue,
@@ -89,7 +89,7 @@ fn open_limited(
     connection.set_limit(Limit::SQLITE_LIMIT_COLUMN, to_limit(limits.columns))?;
     connection.progress_handler(INSTRUCTIONS_PER_CHECK, Some(move || stop.must_stop()))?;
     match purpose {
-        ConnectionPurpose::Query => connection.authorizer(Some(authorize_query))?,
+        ConnectionPurpose::Query => connection.authorizer(Some(authorize_action))?,
         ConnectionPurpose::Catalogue => connection.authorizer(Some(authorize_catalogue))?,
     }
     Ok((connection, notes))

@@ -26,7 +26,7 @@ pub struct TableFile {
 /// The files whose tables are one database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableFiles {
-    /// At most [`TableFile::MAX_COUNT`].
+    /// The files, at most [`TableFile::MAX_COUNT`].
     pub files: Vec<TableFile>,
     /// Notes about files whose tables are not there, for each result.
     pub missing: Vec<String>,
@@ -40,7 +40,7 @@ impl TableFile {
 /// A note about what was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableNote {
-    /// The table; `None` for a sheet that is no table and for a file that was not read.
+    /// The table; `None` for a sheet that is not a table and for a file that was not read.
     table: Option<String>,
     pub text: String,
 }

@@ -30,7 +30,7 @@ pub use self::{
 };
 use super::{
     Column, QueryError, QueryResult, SqlDialect, Table,
-    backend::{DatabaseBackend, pattern_of, quote_identifier},
+    backend::{DatabaseBackend, quote_identifier, to_like_pattern},
     limits::QueryLimits,
     result::RowFile,
 };
@@ -158,7 +158,7 @@ impl DatabaseBackend for SqliteBackend {
              WHERE ?1 IS NULL OR CAST({column} AS TEXT) LIKE ?1 ESCAPE '\\' \
              GROUP BY {column} ORDER BY count(*) DESC, {column} LIMIT {count}"
         );
-        let search = search.map(pattern_of);
+        let search = search.map(to_like_pattern);
         self.run(ConnectionPurpose::Query, limits, move |connection, _, limits| {
             query::run(connection, &sql, &[search], limits, None)
         })

@@ -50,7 +50,7 @@ async fn page(rows: &StoredRows, offset: u64, order: Option<(usize, bool)>, filt
 }
 
 #[tokio::test]
-async fn many_rows_are_in_the_file_and_few_are_not() {
+async fn only_many_rows_are_stored_in_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let (result, rows) = stored(folder.path()).await;
     assert!(result.is_in_file);
@@ -113,7 +113,7 @@ async fn long_rows_are_in_the_file_too() {
 }
 
 #[tokio::test]
-async fn file_is_no_larger_than_the_room_for_it() {
+async fn row_file_stays_within_its_byte_limit() {
     let folder = tempfile::tempdir().unwrap();
     let file = RowFile {
         max_bytes: 20_000,

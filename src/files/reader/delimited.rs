@@ -38,7 +38,7 @@ pub fn read(data: &[u8], limits: PreviewLimits) -> Document {
     )
 }
 
-/// Reads the rows of such a table. Returns `false` if it is no text.
+/// Reads the rows of such a table. Returns `false` if the data is not text.
 pub fn read_rows(data: &[u8], sink: &mut dyn TableSink) -> bool {
     let Some(decoded) = text::decode(data) else {
         return false;
@@ -65,7 +65,7 @@ fn for_each_row(text: &str, mut push: impl FnMut(&[(CellKind, &str)])) -> (u8, b
                 let cells: Vec<(CellKind, &str)> = record
                     .iter()
                     .map(|cell| std::str::from_utf8(cell).unwrap_or_default())
-                    .map(|cell| (kind_of(cell, separator), cell))
+                    .map(|cell| (detect_kind(cell, separator), cell))
                     .collect();
                 push(&cells);
             }
@@ -121,7 +121,7 @@ fn guess_separator(text: &str) -> u8 {
 }
 
 /// Returns the type of a cell of a text.
-fn kind_of(cell: &str, separator: u8) -> CellKind {
+fn detect_kind(cell: &str, separator: u8) -> CellKind {
     let cell = cell.trim();
     if cell.is_empty() {
         return CellKind::Empty;

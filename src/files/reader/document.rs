@@ -52,7 +52,7 @@ pub enum Container {
 }
 
 impl Container {
-    /// The media type of what is no document.
+    /// The media type of content that is not a document.
     pub fn media_type(self) -> &'static str {
         match self {
             Self::Pdf => crate::files::PDF,
@@ -79,7 +79,7 @@ impl Container {
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct DocumentArguments {
     pub container: Container,
-    /// The maximum size of the text for models.
+    /// The maximum size of the text for models, in bytes.
     pub max_bytes: usize,
     /// The maximum number of rows of each table.
     pub max_rows: usize,
@@ -92,7 +92,7 @@ pub struct DocumentArguments {
 pub struct Findings {
     /// The media type; `None` if the container has something that Parlor can't use.
     pub media_type: Option<String>,
-    /// The size of the text for models.
+    /// The size of the text for models, in bytes.
     pub text_bytes: Option<usize>,
     pub problem: Option<FileProblem>,
 }

@@ -40,9 +40,9 @@ const MAX_OUTPUT_BYTES: u64 = 64 << 20;
 /// The form in which an image is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImageForm {
-    /// Scaled, with few bytes.
+    /// The image scaled for models, with few bytes.
     ForModels,
-    /// In its own size.
+    /// The image at its original size.
     Whole,
 }
 

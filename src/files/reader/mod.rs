@@ -27,9 +27,9 @@ const MAX_SECONDS: u64 = 30;
 /// Limits of the process that its arguments name.
 #[derive(Clone, Copy, Debug)]
 struct ProcessLimits {
-    /// Its memory, in bytes.
+    /// The maximum memory, in bytes.
     memory: u64,
-    /// The files that it writes, in bytes.
+    /// The maximum size of the files that it writes, in bytes.
     output: u64,
 }
 

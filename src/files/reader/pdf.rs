@@ -61,7 +61,7 @@ impl ReadPages {
         }
     }
 
-    /// Returns the size of their text.
+    /// Returns the size of the pages' text in bytes.
     fn bytes(&self) -> usize {
         self.0.lock().text.len()
     }
@@ -139,7 +139,7 @@ struct Pen {
 /// Collects the text of a page from its glyphs: a page has no words, and often no spaces.
 struct PageText {
     text: String,
-    /// The maximum size of the text.
+    /// The maximum size of the text, in bytes.
     room: usize,
     is_cut: bool,
     pen: Option<Pen>,
@@ -196,7 +196,7 @@ impl PageText {
         }
     }
 
-    /// Appends what is between two glyphs: nothing, a space, or the end of a line or paragraph.
+    /// Appends the gap between two glyphs: nothing, a space, or the end of a line or paragraph.
     fn push_gap(&mut self, last: Pen, next: Pen) {
         let size = last.size.max(next.size);
         let step = next.start - last.end;

@@ -98,7 +98,7 @@ pub struct TableBuilder {
     rows: Vec<Vec<String>>,
     row_count: usize,
     width: usize,
-    /// The size of the rows so far.
+    /// The size of the rows so far, in bytes.
     bytes: usize,
 }
 
@@ -156,7 +156,7 @@ impl TableBuilder {
         }
     }
 
-    /// Returns the size of the preview so far.
+    /// Returns the size of the preview so far, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }

@@ -171,7 +171,7 @@ fn read_xlsx_sheet(
     Ok(None)
 }
 
-/// Returns `true` for an error of one cell's value: one that the library does not know (`#SPILL!`), or that is no number.
+/// Returns `true` for an error of one cell's value: one that the library does not know (`#SPILL!`), or that is not a number.
 fn is_of_value(error: &XlsxError) -> bool {
     matches!(
         error,

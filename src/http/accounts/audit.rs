@@ -86,7 +86,7 @@ pub(super) fn entry_row(entry: &AuditEntry, zone: &TimeZone) -> impl IntoView + 
     }
 }
 
-/// Returns who did something, and what.
+/// Returns the actor's name and the action of an entry.
 fn sentence(entry: &AuditEntry) -> (String, String) {
     let who = match entry.name.as_str() {
         "" if entry.action == AuditAction::PasswordLinkMade => "The operator".to_owned(),

@@ -10,7 +10,7 @@ use crate::{app::accounts::NewSession, http::client::Client};
 /// The name of the session's cookie without TLS.
 const NAME: &str = "parlor";
 
-/// Its name with TLS: browsers then accept it from this host over TLS only.
+/// The name of the session's cookie with TLS: browsers accept it from this host over TLS only.
 const SECURE_NAME: &str = "__Host-parlor";
 
 /// The name of the cookie with the user's id.

@@ -58,7 +58,7 @@ pub fn failure(title: &'static str, error: &ApiError) -> Response {
 pub struct FormError {
     pub status: StatusCode,
     pub message: String,
-    /// In seconds.
+    /// The value of `Retry-After`, in seconds.
     pub retry_after: Option<u64>,
 }
 

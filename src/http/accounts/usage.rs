@@ -140,7 +140,7 @@ fn about() -> impl IntoView {
     view! { <p class="account-note">{text}</p> }
 }
 
-/// Returns what is left of the day, if there are limits.
+/// Returns the rest of the day's limits, if there are any.
 fn limits(app: &AppState, used: UsageSum) -> impl IntoView + use<> {
     let settings = &app.settings.accounts;
     let tokens = settings.tokens_per_day.map(|limit| {

@@ -34,7 +34,7 @@ pub fn without_connections(page: &str) -> Cow<'_, str> {
     renamed.into()
 }
 
-/// Returns a page whose scripts may run: nothing of it stands before the guard. Its doctype is written anew there, since it would
+/// Returns a page whose scripts may run: nothing of it stands before the guard. Its doctype is repeated there, since it would
 /// not count after the guard.
 pub fn guarded(page: &str) -> String {
     const DOCTYPE: &str = "<!DOCTYPE html>";

@@ -106,14 +106,16 @@ fn scripts_policy() -> String {
     format!("sandbox allow-scripts; {NO_CONNECTIONS}; {OWN_IMAGES}; script-src 'unsafe-inline'; {GUARDED}")
 }
 
-/// Only our own scripts run, and Mermaid's, which gets the nonce from them. It names its own policy for trusted types.
+/// Returns the policy under which only our own scripts run, and Mermaid's, which gets the nonce from them. It names its own
+/// policy for trusted types.
 fn diagrams_policy(nonce: &Nonce) -> String {
     format!(
         "sandbox allow-scripts; {NO_CONNECTIONS}; {OWN_IMAGES}; script-src 'nonce-{nonce}'; {GUARDED} dompurify"
     )
 }
 
-/// Only our own scripts run, and Plotly's, which gets the nonce from them. Plotly makes pictures through URLs of its own memory.
+/// Returns the policy under which only our own scripts run, and Plotly's, which gets the nonce from them. Plotly makes pictures
+/// through URLs of its own memory.
 fn charts_policy(nonce: &Nonce) -> String {
     format!(
         "sandbox allow-scripts; {NO_CONNECTIONS}; {OWN_IMAGES} blob:; script-src 'nonce-{nonce}'; {GUARDED}"

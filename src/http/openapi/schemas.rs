@@ -123,7 +123,7 @@ fn pascal_case(name: &str) -> String {
     words.collect()
 }
 
-/// States which events have a conversation and a message. `Event` has both as optional fields.
+/// Marks the events that have a conversation and a message. `Event` has both as optional fields.
 fn set_subjects_of_events(schemas: &mut Map<String, Value>) {
     for (name, event) in schemas.iter_mut().filter(|(name, _)| name.ends_with("Event")) {
         let (has_conversation, has_message) = match &**name {

@@ -18,7 +18,7 @@ pub fn remove_nulls(schema: &mut Schema) {
     ResponseFields.transform(schema);
 }
 
-/// Replaces what generators of clients do not understand, without a change of meaning that matters to them.
+/// Replaces the parts of a schema that generators of clients do not understand, without a change of meaning that matters to them.
 struct Simplify;
 
 impl Transform for Simplify {

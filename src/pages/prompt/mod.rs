@@ -89,7 +89,7 @@ struct Section {
     share: Option<usize>,
 }
 
-/// The share of the window for the page context and for the servers' guidance, as divisors.
+/// The divisors of the context window that limit the page context and the servers' guidance.
 const PAGE_CONTEXT_DIVISOR: usize = 4;
 const GUIDANCE_DIVISOR: usize = 8;
 
@@ -138,7 +138,7 @@ impl Prompt {
         prompt.add("", ShortWithTools, day);
         let page_context = input.page_context.map_or("", |context| context.text.trim());
         for (heading, condition) in [("Context", Full), ("", Short)] {
-            prompt.add_within(
+            prompt.add_limited(
                 PAGE_CONTEXT_DIVISOR,
                 heading,
                 condition,
@@ -177,7 +177,7 @@ impl Prompt {
         );
         prompt.add("Guidelines", Full, GUIDELINES_TEXT.to_owned());
         let servers = server_guidance(input.guidance);
-        prompt.add_within(GUIDANCE_DIVISOR, "Servers of tools", WithTools, servers);
+        prompt.add_limited(GUIDANCE_DIVISOR, "Servers of tools", WithTools, servers);
         prompt
     }
 
@@ -190,9 +190,9 @@ impl Prompt {
         self.push(heading, condition, text, None);
     }
 
-    /// Adds a section with fenced text of others.
-    fn add_within(&mut self, share: usize, heading: &'static str, condition: Condition, text: String) {
-        self.push(heading, condition, text, Some(share));
+    /// Adds a section of untrusted text, limited to 1/`divisor` of the context window.
+    fn add_limited(&mut self, divisor: usize, heading: &'static str, condition: Condition, text: String) {
+        self.push(heading, condition, text, Some(divisor));
     }
 
     fn push(&mut self, heading: &'static str, condition: Condition, text: String, share: Option<usize>) {

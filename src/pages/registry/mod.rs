@@ -101,7 +101,7 @@ impl Pages {
         }))
     }
 
-    /// Describes what is open on a page to the model; `None` for the chat and for removed pages.
+    /// Describes the open items of a page to the model; `None` for the chat and for removed pages.
     ///
     /// # Errors
     ///

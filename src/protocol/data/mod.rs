@@ -45,7 +45,7 @@ pub struct DataCatalogue {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatabaseEntry {
     pub name: String,
-    /// Its kind for the person: "SQLite".
+    /// The kind of the database, for the person: "SQLite".
     pub dialect: String,
     pub subjects: Vec<SubjectEntry>,
     /// The error for which its catalogue is missing.

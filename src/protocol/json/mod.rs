@@ -1,6 +1,6 @@
 //! The page's JSON reader.
 //!
-//! serde_json was weighed, which the server uses: it reads the data of others and has to report where it is
+//! serde_json was weighed, which the server uses: it reads untrusted data and has to report where it is
 //! wrong. The page reads only what Parlor itself wrote: the data is valid, or the page gives up on it. A reader
 //! without error details and with whole numbers only makes the WASM smaller.
 

@@ -24,7 +24,7 @@ pub struct Transcript {
     /// The model's parameters.
     #[serde(default)]
     pub parameters: Parameters,
-    /// In the order of creation; a tree through `parent_id`.
+    /// The messages in the order of creation; a tree through `parent_id`.
     pub messages: Vec<Message>,
     /// The first loaded message of the branch, if the branch begins before it.
     pub earliest: Option<MessageId>,
@@ -61,9 +61,9 @@ pub struct OlderMessages {
     pub before: MessageId,
     /// Oldest first.
     pub messages: Vec<Message>,
-    /// As [`Transcript::earliest`].
+    /// See [`Transcript::earliest`].
     pub earliest: Option<MessageId>,
-    /// As [`Transcript::elsewhere`].
+    /// See [`Transcript::elsewhere`].
     pub elsewhere: Vec<UnloadedSibling>,
 }
 
@@ -169,7 +169,7 @@ impl Transcript {
         self.drop_uncounted_siblings();
     }
 
-    /// Drops the unloaded messages that are no versions of loaded ones or of the next message.
+    /// Drops the unloaded messages that are not versions of loaded ones or of the next message.
     fn drop_uncounted_siblings(&mut self) {
         let (messages, leaf) = (&self.messages, self.active_leaf);
         self.elsewhere.retain(|other| {

@@ -29,7 +29,7 @@ const PARAGRAPH_GAP: &str = "\n\n";
 /// The maximum number of characters of white space between two texts.
 const MAX_GAP_CHARS: usize = 16;
 
-/// The maximum number of bytes of one block. Others are limited by the settings.
+/// The maximum size of a provider's block, in bytes. A larger one is dropped and reported.
 const MAX_BLOCK_BYTES: usize = 4 << 20;
 
 /// The maximum number of bytes of a text's end in a layout.

@@ -11,7 +11,7 @@ pub enum CacheControl {
     Ephemeral,
 }
 
-/// Marks what will be the same in the next request: the tools, the instructions, the history before the
+/// Marks the parts that stay the same in the next request: the tools, the instructions, the history before the
 /// question, and the whole conversation.
 pub fn mark_cached(system: &mut [ContentBlock], tools: &mut [RequestTool], messages: &mut [RequestMessage]) {
     let mark = Some(CacheControl::Ephemeral);

@@ -34,7 +34,7 @@ pub fn read_list(pages: Vec<Value>) -> Option<Vec<ListedModel>> {
     })
 }
 
-/// Reads what an entry says of its model.
+/// Reads the capabilities of a model from its entry in the list.
 fn read_capabilities(entry: &Value) -> ModelCapabilities {
     let says = |capability: &str| {
         let pointer = format!("/capabilities/{capability}/supported");

@@ -8,7 +8,7 @@ use crate::protocol::RawJson;
 #[derive(Debug)]
 pub enum OpenBlock {
     Text,
-    /// Its whole text and its signature.
+    /// The whole thinking text and its signature.
     Thinking {
         text: String,
         signature: String,

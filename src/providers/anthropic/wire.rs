@@ -124,7 +124,7 @@ pub struct Delta {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Citation {
-    /// A page of the server's own web search.
+    /// The URL of a page that the server's own web search found.
     #[serde(deserialize_with = "ignore_invalid")]
     pub url: Option<String>,
     /// The URL in a search result of the request.

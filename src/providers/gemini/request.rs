@@ -138,7 +138,7 @@ pub fn build_request(request: &ModelRequest, form: &RequestForm) -> ContentReque
                 );
                 calls.extend(tool_calls.iter().map(|call| OpenCall {
                     tool_use_id: call.id.clone(),
-                    id: data_of(call, decoder::ID_FIELD),
+                    id: find_data(call, decoder::ID_FIELD),
                     name: call.name.clone(),
                 }));
             }
@@ -242,17 +242,17 @@ fn file_part(file: &ModelFile) -> RequestPart {
 fn call_part(call: &ToolUse) -> RequestPart {
     RequestPart {
         function_call: Some(RequestFunctionCall {
-            id: data_of(call, decoder::ID_FIELD),
+            id: find_data(call, decoder::ID_FIELD),
             name: call.name.clone(),
             args: RawJson::parse_or_quote(&call.arguments),
         }),
-        thought_signature: data_of(call, decoder::SIGNATURE_FIELD),
+        thought_signature: find_data(call, decoder::SIGNATURE_FIELD),
         ..RequestPart::default()
     }
 }
 
 /// Returns the data of a call that came in a field.
-fn data_of(call: &ToolUse, field: &str) -> Option<RawJson> {
+fn find_data(call: &ToolUse, field: &str) -> Option<RawJson> {
     let mut own = call
         .provider_data
         .iter()

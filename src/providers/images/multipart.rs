@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-/// A form that is being written.
+/// A `multipart/form-data` body under construction.
 pub struct Multipart {
     /// Random, so that it occurs in no content.
     boundary: String,

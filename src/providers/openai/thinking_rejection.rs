@@ -7,9 +7,9 @@ use crate::{
 
 /// The rejected part of a choice of thinking.
 pub(super) enum RejectedThinking {
-    /// No choice can be sent.
+    /// The server takes no choice.
     Field,
-    /// This choice alone, as far as is known.
+    /// The server rejects this choice alone, as far as is known.
     Choice,
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::{
     PROVIDER_KIND,
-    finish::{error_of, incomplete_reason},
+    finish::{incomplete_reason, to_error_value},
     items::{ItemState, ItemTable},
     wire::{Annotation, ContentPart, OutputItem, Response, StreamEvent},
 };
@@ -76,7 +76,7 @@ impl EventDecoder for ResponseDecoder {
         }
         let event: StreamEvent = serde_json::from_str(data).map_err(|_| DecodeError::invalid_frame(data))?;
         if event.kind == "error" || frame.event.as_deref() == Some("error") {
-            return Err(DecodeError::ServerError(error_of(event)));
+            return Err(DecodeError::ServerError(to_error_value(event)));
         }
         let is_own = event.kind.starts_with("response.");
         if !self.has_begun && !is_own {

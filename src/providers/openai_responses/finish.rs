@@ -17,8 +17,8 @@ pub fn incomplete_reason(reason: &str) -> FinishReason {
     }
 }
 
-/// Returns the description of an `error` event, whose fields are in an object of their own or not.
-pub fn error_of(event: StreamEvent) -> Value {
+/// Converts an `error` event, whose fields may be in an object of their own, to its description.
+pub fn to_error_value(event: StreamEvent) -> Value {
     match event.error.filter(|error| !error.is_null()) {
         Some(error) => error,
         None => json!({ "message": event.message, "code": event.code }),

@@ -6,7 +6,7 @@ use super::{super::model_names::ModelMatch, Inner, Models};
 use crate::protocol::{ModelCapabilities, Parameters, Prices, model_list::ModelList};
 
 impl Models {
-    /// Returns what is known of a model now, with the prices of the settings.
+    /// Returns the capabilities of a model that are known now, with the prices of the settings.
     pub fn capabilities(&self, id: &str) -> ModelCapabilities {
         let Ok((endpoint, model)) = self.resolve(id) else {
             return ModelCapabilities::default();
@@ -27,7 +27,7 @@ impl Models {
         adapted
     }
 
-    /// Adds what is known now to the models of a list.
+    /// Adds the known capabilities and the prices to the models of a list.
     pub(super) fn add_capabilities(&self, list: &mut ModelList) {
         let prices = self.0.prices_by_id();
         for model in &mut list.models {

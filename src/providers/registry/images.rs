@@ -10,7 +10,7 @@ use crate::{
 /// A model that makes images.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageModel {
-    /// As `endpoint/model`.
+    /// The id, as `endpoint/model`.
     pub id: String,
     /// The endpoint's name of it.
     pub name: String,

@@ -32,7 +32,7 @@ pub struct ThinkFilter {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum ThinkState {
-    /// Only whitespace, or a part of a tag, has arrived.
+    /// The start: only whitespace, or a part of a tag, has arrived.
     #[default]
     Start,
     /// After the opening tag. Whitespace here is dropped.
@@ -224,7 +224,7 @@ impl PrecedingText {
     }
 }
 
-/// Returns the position of the first tag in a text, or of a possible beginning of one at its end; otherwise
+/// Returns the byte position of the first tag in a text, or of a possible beginning of one at its end; otherwise
 /// the text's length.
 fn find_tag(text: &str) -> usize {
     let may_be_tag = |rest: &str| {
@@ -237,7 +237,7 @@ fn find_tag(text: &str) -> usize {
         .unwrap_or(text.len())
 }
 
-/// Returns the end of the tag at the beginning of a text.
+/// Returns the length in bytes of the tag at the beginning of a text.
 fn match_whole_tag(text: &str) -> Option<usize> {
     let name = text.strip_prefix('<')?;
     let name = name.strip_prefix('/').unwrap_or(name);

@@ -24,7 +24,7 @@ pub enum DecodeError {
     UnsupportedProtocol(&'static str),
     /// The bytes ended without any event.
     NotAStream,
-    /// There were no bytes, or only keepalives.
+    /// The answer had no bytes, or only keepalives.
     Empty,
     /// The bytes ended before the end of the answer.
     Incomplete,
@@ -74,7 +74,7 @@ pub trait EventDecoder: Debug + Send {
 /// The format of the bytes.
 #[derive(Debug, Default)]
 enum BodyFormat {
-    /// Only whitespace so far.
+    /// The format is not known yet: only whitespace has arrived.
     #[default]
     Unknown,
     /// Server-sent events.

@@ -31,7 +31,7 @@ pub struct Watched {
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
     threads: usize,
-    /// In pages.
+    /// The resident memory, in pages.
     resident: u64,
 }
 

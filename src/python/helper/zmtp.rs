@@ -30,7 +30,7 @@ const MAX_FRAMES: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SocketKind {
     Dealer,
-    /// It subscribes to everything.
+    /// A subscriber of all messages.
     Subscriber,
 }
 

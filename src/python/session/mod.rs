@@ -200,7 +200,7 @@ impl Session {
         Ok((visible, guard))
     }
 
-    /// As [`give_file`](Self::give_file), with the content of a file, or a link to it.
+    /// Copies or links a file into the session. See [`give_file`](Self::give_file).
     pub async fn place_file(&self, content: &Path, may_link: bool) -> io::Result<(PathBuf, GivenFile)> {
         let (path, visible) = self.new_path();
         let guard = GivenFile(path.clone());

@@ -40,7 +40,7 @@ enum FileMessage {
     Message(ModelMessage),
     /// The text of a file, or the reason why it is not sent: a part of the message before it.
     Text(String),
-    /// There is nothing to send yet.
+    /// Nothing is sent yet.
     Nothing,
 }
 
@@ -49,7 +49,7 @@ enum FileForm {
     Text,
     Image,
     Pdf,
-    /// It is only named, for this reason.
+    /// The file is only named, for this reason.
     Note(&'static str),
 }
 

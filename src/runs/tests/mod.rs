@@ -113,7 +113,7 @@ async fn keeps_a_stop_before_the_commit() {
 }
 
 #[tokio::test]
-async fn a_place_that_is_given_back_sends_a_queue() {
+async fn released_run_slot_sends_the_queue() {
     let mut settings = Settings::default();
     settings.accounts.runs = Some(1);
     let (_folder, runs) = runs_with_settings(ToolRegistry::default(), &settings).await;

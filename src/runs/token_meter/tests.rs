@@ -134,7 +134,7 @@ fn estimates_a_call_that_is_cut_off() {
 }
 
 #[test]
-fn counts_a_summary_before_a_call_that_is_cut_off() {
+fn counts_summary_before_a_cut_off_call() {
     let summary = TokenTotals {
         calls: 1,
         input_tokens: 40,
@@ -161,7 +161,7 @@ fn counts_a_summary_before_a_call_that_is_cut_off() {
 }
 
 #[test]
-fn broken_call_has_the_counts_that_its_server_has_sent() {
+fn broken_call_keeps_counts_sent_by_the_server() {
     let counted = ReportedUsage {
         input_tokens: 50_000,
         cached_input_tokens: 40_000,

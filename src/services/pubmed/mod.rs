@@ -113,7 +113,7 @@ pub fn connect(settings: &Settings) -> Result<Arc<PubmedClient>, PubmedUnavailab
 }
 
 impl PubmedClient {
-    /// Returns `None` if it is not usable. The reason is logged.
+    /// Creates the client; `None` if its URL is invalid or this machine can't make safe connections. The latter is logged.
     pub fn new(settings: &PubmedSettings) -> Option<Self> {
         // The settings have been validated.
         let mut base_url = Url::parse(&settings.base_url).ok()?;
@@ -251,7 +251,7 @@ struct SearchResponseBody {
 
 #[derive(Deserialize)]
 struct SummaryResponse {
-    /// By PMID, and also `uids`.
+    /// The summaries by PMID, and the list `uids`.
     #[serde(default)]
     result: HashMap<String, Value>,
 }

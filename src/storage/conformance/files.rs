@@ -243,7 +243,7 @@ pub async fn unsent_uploads_expire(backend: &dyn Backend) {
     assert_eq!(deleted(&*storage).await, [unsent.location]);
 }
 
-pub async fn copied_files_share_contents_until_the_last_is_deleted(backend: &dyn Backend) {
+pub async fn copied_files_share_content_until_last_deletion(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let id = ConversationId::new();
     let file = upload(&*storage, id).await;

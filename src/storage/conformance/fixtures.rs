@@ -150,7 +150,7 @@ pub(super) fn end_run(run: RunKey, answer: &str) -> Change {
     }
 }
 
-/// As [`end_run`], with the answer in the log and another status.
+/// Ends a run as [`end_run`] does, with the answer in the log and another status.
 pub(super) fn answer_run(run: RunKey, answer: &str, status: RunStatus) -> Change {
     let end = EventBody::run_ended(status, None, NOON, 0);
     let mut message = answer_message(answer);

@@ -123,7 +123,7 @@ macro_rules! conformance_tests {
                 files_belong_to_one_message,
                 an_erased_file_leaves_the_title,
                 versions_share_contents_until_the_last_is_deleted,
-                copied_files_share_contents_until_the_last_is_deleted,
+                copied_files_share_content_until_last_deletion,
                 ended_run_gets_no_file,
                 queued_files_stay_until_removed,
                 unsent_uploads_expire,
@@ -166,7 +166,7 @@ macro_rules! conformance_tests {
                 shares_end_with_their_conversation_and_their_users,
                 a_share_shows_one_branch_only,
                 erasing_its_last_message_ends_a_snapshot,
-                a_share_has_the_files_and_payloads_of_its_branch,
+                share_has_files_and_payloads_of_its_branch,
                 a_snapshot_has_nothing_made_later,
             }
             suggestions {

@@ -248,7 +248,7 @@ pub async fn erasing_its_last_message_ends_a_snapshot(backend: &dyn Backend) {
     assert_eq!(storage.shares(TEST_USER).await.unwrap(), [kept]);
 }
 
-pub async fn a_share_has_the_files_and_payloads_of_its_branch(backend: &dyn Backend) {
+pub async fn share_has_files_and_payloads_of_its_branch(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let here = ConversationId::new();
     let first = new_turn(TEST_USER, here, "b");

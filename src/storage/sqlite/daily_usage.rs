@@ -31,7 +31,7 @@ macro_rules! skip_usage {
     };
 }
 
-/// Adds what is new in the sums of an answer to the usage of a day.
+/// Adds the increase of an answer's sums to the usage of a day.
 pub(super) const COUNT_USAGE: &str = concat!(
     "INSERT INTO daily_usage (user_id, day, input_tokens, output_tokens, cost) \
          SELECT ?1, ?6, max(0, ?3 - coalesce(counted_input, 0)), max(0, ?4 - coalesce(counted_output, 0)), \
@@ -52,7 +52,7 @@ pub(super) async fn count_usage(
     totals: &TokenTotals,
     at: Timestamp,
 ) -> Result<(), StorageError> {
-    let sums = sums_of(totals);
+    let sums = to_sums(totals);
     sqlx::query(COUNT_USAGE)
         .bind(run.user_id.to_string())
         .bind(run.message_id.to_string())
@@ -71,7 +71,7 @@ pub(super) async fn skip_usage(
     run: &RunKey,
     totals: &TokenTotals,
 ) -> Result<(), StorageError> {
-    let sums = sums_of(totals);
+    let sums = to_sums(totals);
     sqlx::query(SKIP_USAGE)
         .bind(run.user_id.to_string())
         .bind(run.message_id.to_string())
@@ -90,7 +90,7 @@ pub(super) async fn add_usage(
     totals: &TokenTotals,
     at: Timestamp,
 ) -> Result<(), StorageError> {
-    let sums = sums_of(totals);
+    let sums = to_sums(totals);
     sqlx::query(concat!(
         "INSERT INTO daily_usage (user_id, day, input_tokens, output_tokens, cost) \
          SELECT id, ?5, ?2, ?3, ?4 FROM users WHERE id = ?1 ",
@@ -106,7 +106,7 @@ pub(super) async fn add_usage(
     Ok(())
 }
 
-fn sums_of(totals: &TokenTotals) -> [i64; 3] {
+fn to_sums(totals: &TokenTotals) -> [i64; 3] {
     let sum = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
     [
         sum(totals.input_tokens as u64),

@@ -1,4 +1,4 @@
-//! Queries about files.
+//! Reads attached files' rows, skips damaged ones, and lists the locations of stored and deleted content.
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 

@@ -1,4 +1,4 @@
-//! Queries about payloads.
+//! Reads payloads, up to a byte limit, and the user's verdicts about them.
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 

@@ -38,7 +38,7 @@ pub struct GenerateImage {
     files: Files,
     models: Arc<Models>,
     settings: ImageSettings,
-    /// For answers with the URL of an image; `None` if this machine can't make safe connections.
+    /// The client for answers with the URL of an image; `None` if this machine can't make safe connections.
     web: Option<WebClient>,
     count: ImageCount,
 }

@@ -30,9 +30,9 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The way in which a connection is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenMode {
-    /// With discovery, as in newer servers, or else with the handshake.
+    /// Tries discovery, as in newer servers, then the handshake.
     DiscoverOrHandshake,
-    /// With the handshake, which all older servers support.
+    /// Uses the handshake, which all older servers support.
     HandshakeOnly,
 }
 

@@ -38,11 +38,11 @@ struct LogBudget {
 /// The decision about a line.
 #[derive(Debug, PartialEq, Eq)]
 enum LogDecision {
-    /// It is written, with the number of lines dropped before it.
+    /// The line is written, with the number of lines dropped before it.
     Write {
         left_out: usize,
     },
-    /// It is the first one that is dropped.
+    /// The line is the first one that is dropped.
     DropFirst,
     Drop,
 }

@@ -39,7 +39,7 @@ impl ServerRedactor {
         &self.log
     }
 
-    /// Returns the length of the text beyond the shown part that is needed for redaction.
+    /// Returns the length in bytes of the text beyond the shown part that is needed for redaction.
     pub fn redaction_margin(&self) -> usize {
         self.secrets.lookahead_bytes()
     }

@@ -106,14 +106,14 @@ impl StdioTransport {
         })
     }
 
-    /// Returns `None` if the line is not a message.
+    /// Parses a line of output as a message; `None` if it is invalid. The first invalid line is logged.
     fn parse_line(&mut self, line: &[u8]) -> Option<ServerJsonRpcMessage> {
         let message = parse_message(&String::from_utf8_lossy(line));
         if message.is_none() && !self.has_sent_invalid && !line.trim_ascii().is_empty() {
             self.has_sent_invalid = true;
             self.redactor
                 .log()
-                .warn("writes to its output what is no message; that is passed over");
+                .warn("wrote an invalid message, which was ignored");
         }
         message
     }
@@ -257,7 +257,7 @@ impl ProcessGroup {
     }
 }
 
-/// On other systems only the process itself is killed, when it is dropped.
+/// The group on other systems than Unix: only the process itself is killed, when it is dropped.
 #[cfg(not(unix))]
 impl ProcessGroup {
     fn from_leader(_: &Child) -> Self {

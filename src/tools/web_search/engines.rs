@@ -19,7 +19,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Returns `None` if a required key or the URL is missing.
+    /// Creates the engine; `None` if a required key or the URL is missing.
     pub fn new(settings: &WebSearchSettings) -> Option<Self> {
         let (provider, key) = (settings.provider, settings.api_key.clone());
         if key.is_none() && provider.needs_key() {

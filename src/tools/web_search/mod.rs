@@ -59,7 +59,7 @@ pub struct SearchResult {
 }
 
 impl WebSearch {
-    /// Returns `None` if the search can't work, for example without a key. The reason is logged.
+    /// Creates the tool; `None` if the search can't work, for example without a key. The reason is logged.
     pub fn new(settings: &settings::WebSearchSettings) -> Option<Self> {
         let engine = Engine::new(settings)?;
         let service = Service::new("The search engine", engine.url())

@@ -161,7 +161,7 @@ impl Chart {
         }
     }
 
-    /// Loads what the frame needs, and sends it.
+    /// Loads the script, the chart and the presence of its picture, and sends them to the frame.
     async fn load(self: Rc<Self>) {
         let (script, chart, has_picture) = join!(
             load_text(SCRIPT_URL),

@@ -49,7 +49,7 @@ struct DiagramRenderer {
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum FrameState {
-    /// Its page is being loaded.
+    /// The frame's page is being loaded.
     #[default]
     Starting,
     /// Mermaid's script is being loaded.
@@ -133,7 +133,7 @@ fn listen() {
     listener.forget();
 }
 
-fn text_of(message: &JsValue, name: &str) -> Option<String> {
+fn read_text(message: &JsValue, name: &str) -> Option<String> {
     Reflect::get(message, &JsValue::from_str(name)).ok()?.as_string()
 }
 
@@ -141,7 +141,7 @@ fn receive(message: &JsValue) {
     let state = RENDERER.with_borrow(|renderer| renderer.state);
     match state {
         FrameState::Starting => {
-            let Some(url) = text_of(message, "mermaid") else {
+            let Some(url) = read_text(message, "mermaid") else {
                 return;
             };
             if url.is_empty() {
@@ -163,11 +163,11 @@ fn receive(message: &JsValue) {
             let Some(job) = job else {
                 return;
             };
-            (job.done)(match text_of(message, "svg") {
+            (job.done)(match read_text(message, "svg") {
                 Some(svg) if svg.len() <= MAX_SVG_LENGTH => Ok(svg),
                 Some(_) => Err(DrawFailure::Impossible("it is too large".into())),
                 None => Err(DrawFailure::Impossible(
-                    text_of(message, "failure").unwrap_or_default(),
+                    read_text(message, "failure").unwrap_or_default(),
                 )),
             });
             send_next();

@@ -59,11 +59,11 @@ mod response;
 #[cfg(feature = "ssr")]
 pub use self::response::{current_url, load_personal, set_not_found, set_title};
 
-/// Only the server's response has a status.
+/// Does nothing: only the server's response has a status.
 #[cfg(not(feature = "ssr"))]
 pub fn set_not_found() {}
 
-/// Only the server has the data at hand; the browser finds it in the page.
+/// Returns `None`: only the server has the data at hand; the browser finds it in the page.
 #[cfg(not(feature = "ssr"))]
 pub async fn load_personal() -> Option<crate::protocol::RawJson> {
     None
@@ -150,9 +150,9 @@ impl FrameKind {
 /// The URLs of a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChartUrls {
-    /// Its JSON.
+    /// The URL of the chart's JSON.
     pub chart: String,
-    /// Its stored picture.
+    /// The URL of the stored picture.
     pub picture: String,
 }
 
@@ -165,7 +165,7 @@ pub struct ChartUrls {
 pub enum DrawFailure {
     /// The code that draws it could not be loaded. Trying again may help.
     NotLoaded,
-    /// It can't be drawn, for this reason.
+    /// The source can't be drawn, for this reason.
     Impossible(String),
 }
 

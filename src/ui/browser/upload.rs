@@ -17,7 +17,7 @@ impl LocalFile {
         self.0.name()
     }
 
-    /// Its size in bytes.
+    /// The size in bytes.
     pub fn size(&self) -> f64 {
         self.0.size()
     }

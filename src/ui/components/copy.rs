@@ -9,7 +9,7 @@ const COPIED_NOTICE_MS: f64 = 2000.0;
 
 const COPY_BLOCKED: &str = "Your browser blocked copying. Select the text instead.";
 
-/// Says whether a text was copied.
+/// Announces the success or failure of copying a text.
 pub fn announce_copy(toasts: Toasts, is_copied: bool) {
     toasts.show(match is_copied {
         true => "Copied.",

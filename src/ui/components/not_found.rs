@@ -10,12 +10,12 @@ use crate::ui::{
 
 /// The notice that something does not exist, with a link. `what` is its heading.
 pub fn not_found_notice(what: &'static str) -> AnyView {
-    lazy_view(move || code(what))
+    lazy_view(move || load_view(what))
 }
 
-/// The notice's code, which is loaded on demand, since it is rarely seen.
+/// Loads the view's code on first use, since it is rarely shown.
 #[wasm_split(overlays, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-pub fn code(what: &'static str) -> Result<LazyView, LoadError> {
+pub fn load_view(what: &'static str) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || notice(what)))
 }
 

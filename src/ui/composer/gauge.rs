@@ -28,12 +28,13 @@ pub fn Gauge() -> impl IntoView {
     view! {
         <When when=move || {
             is_hydrated.get() && usage.get().is_some()
-        }>{lazy_optional(move || code(usage))}</When>
+        }>{lazy_optional(move || load_view(usage))}</When>
     }
 }
 
+/// Loads the view's code on first use.
 #[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn code(usage: Memo<Option<Usage>>) -> Result<LazyView, LoadError> {
+pub fn load_view(usage: Memo<Option<Usage>>) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || view! { <Ring usage/> }.erase()))
 }
 

@@ -23,12 +23,13 @@ pub fn ModelDialog(
     on_choose: Callback<String>,
 ) -> impl IntoView {
     view! {
-        <When when=move || is_open.get()>{lazy_part(move || code(is_open, anchor, on_choose))}</When>
+        <When when=move || is_open.get()>{lazy_part(move || load_view(is_open, anchor, on_choose))}</When>
     }
 }
 
+/// Loads the view's code on first use.
 #[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn code(
+pub fn load_view(
     is_open: RwSignal<bool>,
     anchor: NodeRef<html::Button>,
     on_choose: Callback<String>,
@@ -110,7 +111,7 @@ impl ModelListState {
     }
 
     /// The id of the active row. Tracked.
-    fn active_row(self) -> Option<String> {
+    fn active_row_id(self) -> Option<String> {
         let index = self.active_index()?;
         self.shown
             .with(|shown| shown.get(index).map(|(place, _)| row_id(*place)))
@@ -124,7 +125,7 @@ impl ModelListState {
     }
 
     fn scroll_to_active(self) {
-        if let Some(row) = untrack(|| self.active_row()).and_then(|id| browser::element_by_id(&id)) {
+        if let Some(row) = untrack(|| self.active_row_id()).and_then(|id| browser::element_by_id(&id)) {
             browser::scroll_into_view(&row);
         }
     }
@@ -252,7 +253,7 @@ fn Dialog(
                     aria-expanded="true"
                     aria-autocomplete="list"
                     aria-controls="model-list"
-                    aria-activedescendant=move || list.active_row()
+                    aria-activedescendant=move || list.active_row_id()
                     on:keydown=on_key
                     on:input:target=move |event| {
                         query.set(event.target().value());

@@ -46,12 +46,13 @@ pub fn ParametersButton(is_asking: RwSignal<bool>) -> impl IntoView {
 #[component]
 pub fn ParametersDialog(is_asking: RwSignal<bool>) -> impl IntoView {
     view! {
-        <When when=move || is_asking.get()>{lazy_part(move || code(is_asking))}</When>
+        <When when=move || is_asking.get()>{lazy_part(move || load_view(is_asking))}</When>
     }
 }
 
+/// Loads the view's code on first use.
 #[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn code(is_asking: RwSignal<bool>) -> Result<LazyView, LoadError> {
+pub fn load_view(is_asking: RwSignal<bool>) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || view! { <Dialog is_asking/> }.erase()))
 }
 

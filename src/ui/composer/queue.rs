@@ -24,11 +24,12 @@ pub fn Queue() -> impl IntoView {
         let is_empty = view.queue.with(|queue| queue.messages.is_empty());
         (!is_empty).then_some(view.id)
     });
-    move || waiting.get().map(|id| lazy_part(move || content(id)))
+    move || waiting.get().map(|id| lazy_part(move || load_view(id)))
 }
 
+/// Loads the code of the queued messages on first use.
 #[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible, preload(load_queue))]
-pub fn content(id: ConversationId) -> Result<LazyView, LoadError> {
+pub fn load_view(id: ConversationId) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || view! { <QueuedMessages id/> }.erase()))
 }
 

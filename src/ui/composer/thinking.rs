@@ -38,12 +38,13 @@ pub fn ThinkingNote() -> impl IntoView {
         None => next_message.has_parameters(),
     };
     view! {
-        <When when=move || is_hydrated.get() && is_set()>{lazy_optional(code)}</When>
+        <When when=move || is_hydrated.get() && is_set()>{lazy_optional(load_view)}</When>
     }
 }
 
+/// Loads the view's code on first use.
 #[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn code() -> Result<LazyView, LoadError> {
+pub fn load_view() -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || view! { <Note/> }.erase()))
 }
 
@@ -69,7 +70,7 @@ fn Note() -> impl IntoView {
     }
 }
 
-/// Says what a model does in place of a choice; `None` if it takes the choice.
+/// Returns the note about a choice that a model does not take; `None` if it takes the choice.
 fn fallback_note(model: &str, thinking: &ThinkingSupport, choice: ThinkingChoice) -> Option<String> {
     let closest = thinking.closest(choice);
     if closest == Some(choice) || (!thinking.supported && choice == ThinkingChoice::Level(ThinkingLevel::Off))

@@ -28,17 +28,18 @@ use crate::{
     },
 };
 
-/// The page, for the parts around it.
+/// The page's entry in the registry of pages.
 pub const PAGE: PageEntry = PageEntry {
     info: &data::PAGE,
     icon: icons::database,
-    view: || lazy_view(code),
+    view: || lazy_view(load_view),
     load: || Box::pin(async { load().await.is_ok() }),
     handlers: &[],
 };
 
+/// Loads the view's code on first use.
 #[wasm_split(data, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-pub fn code() -> Result<LazyView, LoadError> {
+pub fn load_view() -> Result<LazyView, LoadError> {
     Ok(Arc::new(page))
 }
 

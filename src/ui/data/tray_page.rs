@@ -18,7 +18,7 @@ const GENERAL_QUESTIONS: [&str; 2] = [
     "Which tables show how something changes over time?",
 ];
 
-/// The page, for the tray's chat.
+/// Returns the tray chat's view of this page: the context of a message, suggested questions and the placeholder.
 pub fn tray_page(state: DataState) -> TrayPage {
     TrayPage {
         context: Callback::new(move |()| state.context()),

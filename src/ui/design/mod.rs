@@ -27,15 +27,16 @@ use crate::{
     },
 };
 
-/// Renders the content of the page, with these payloads.
+/// Renders the page to HTML, with these payloads.
 pub fn render(payloads: Vec<PanelView>) -> String {
     let owner = Owner::new_root(None);
-    let content = owner.with(|| content(payloads).to_html());
+    let content = owner.with(|| design_page(payloads).to_html());
     owner.cleanup();
     content
 }
 
-fn content(payloads: Vec<PanelView>) -> AnyView {
+/// Renders the sections: the tokens, the controls, these payloads, and views in each state.
+fn design_page(payloads: Vec<PanelView>) -> AnyView {
     let (page, id) = conversation::page();
     let navigation = chat::create_navigation(["/c/", &id.to_string()].concat());
     chat::provide_stores(page, navigation);

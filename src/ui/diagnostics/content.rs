@@ -20,9 +20,9 @@ use crate::{
     },
 };
 
-/// The dialog for one answer.
+/// Loads the code of the dialog for one answer on first use.
 #[wasm_split(overlays, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn code(diagnosis: DiagnosticsDialog, id: MessageId) -> Result<LazyView, LoadError> {
+pub fn load_view(diagnosis: DiagnosticsDialog, id: MessageId) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || frame(diagnosis, id)))
 }
 
@@ -42,7 +42,7 @@ fn frame(DiagnosticsDialog { open_for: asked }: DiagnosticsDialog, id: MessageId
                     {icons::close()}
                 </button>
             </form>
-            {content(id)}
+            {loaded_diagnostics(id)}
         </dialog>
     }
     .erase()
@@ -83,7 +83,8 @@ impl DiagnosticsState {
     }
 }
 
-fn content(id: MessageId) -> AnyView {
+/// Loads the diagnostics of an answer and renders them, or the loading or failed state.
+fn loaded_diagnostics(id: MessageId) -> AnyView {
     let state = DiagnosticsState {
         connection: use_connection(),
         id,

@@ -51,7 +51,7 @@ pub fn dialog() -> AnyView {
     let diagnosis = expect_context::<DiagnosticsDialog>();
     let shown = move || {
         let id = diagnosis.open_for.get()?;
-        Some(lazy_part(move || content::code(diagnosis, id)))
+        Some(lazy_part(move || content::load_view(diagnosis, id)))
     };
     shown.erase()
 }

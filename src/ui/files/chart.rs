@@ -108,7 +108,7 @@ fn frame(
                 title.try_set(Some(text));
             }
             Err(error) => {
-                failure.try_set(Some(failure_of(error)));
+                failure.try_set(Some(to_failure(error)));
             }
         });
         drawn.set_value(Some(chart));
@@ -137,8 +137,8 @@ fn frame(
     }
 }
 
-/// Returns the notice about a failure.
-fn failure_of(error: DrawFailure) -> Failure {
+/// Converts a drawing error to the notice for the user.
+fn to_failure(error: DrawFailure) -> Failure {
     const NOTICE: &str = "This chart can’t be drawn";
     let (reason, can_retry) = match error {
         DrawFailure::NotLoaded => ("Plotly could not be loaded".to_owned(), true),
@@ -160,10 +160,10 @@ mod tests {
 
     #[test]
     fn notice_has_the_reason() {
-        let failure = failure_of(DrawFailure::Impossible("no\n such  map".into()));
+        let failure = to_failure(DrawFailure::Impossible("no\n such  map".into()));
         assert_eq!(failure.reason, "This chart can’t be drawn: no such map");
-        assert!(!failure.can_retry && failure_of(DrawFailure::NotLoaded).can_retry);
-        let long = failure_of(DrawFailure::Impossible("a".repeat(1000)));
+        assert!(!failure.can_retry && to_failure(DrawFailure::NotLoaded).can_retry);
+        let long = to_failure(DrawFailure::Impossible("a".repeat(1000)));
         assert!(long.reason.chars().count() < MAX_REASON_CHARACTERS + 40);
     }
 }

@@ -146,7 +146,7 @@ pub fn preview_button(file: &Attachment) -> Option<AnyView> {
     let label = ["Show what models get of ", &name].concat();
     let dialog = move || {
         let name = name.clone();
-        lazy_part(move || preview::code(id, name.clone(), is_open))
+        lazy_part(move || preview::load_view(id, name.clone(), is_open))
     };
     Some(
         view! {

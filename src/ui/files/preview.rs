@@ -17,10 +17,10 @@ use crate::{
     },
 };
 
-/// The dialog for one file.
+/// Loads the code of the dialog for one file on first use.
 #[wasm_split(overlays, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn code(id: AttachmentId, name: String, is_open: RwSignal<bool>) -> Result<LazyView, LoadError> {
-    Ok(Arc::new(move || dialog(name.clone(), is_open, content(id))))
+pub fn load_view(id: AttachmentId, name: String, is_open: RwSignal<bool>) -> Result<LazyView, LoadError> {
+    Ok(Arc::new(move || dialog(name.clone(), is_open, file_view(id))))
 }
 
 fn dialog(name: String, is_open: RwSignal<bool>, content: AnyView) -> AnyView {
@@ -44,7 +44,8 @@ fn dialog(name: String, is_open: RwSignal<bool>, content: AnyView) -> AnyView {
     .erase()
 }
 
-fn content(id: AttachmentId) -> AnyView {
+/// Loads a file and renders its text or tables.
+fn file_view(id: AttachmentId) -> AnyView {
     let connection = use_connection();
     let found = RwSignal::new(None::<Result<FilePreview, String>>);
     let load = move || {

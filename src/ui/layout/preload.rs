@@ -1,4 +1,4 @@
-//! Loading the code of the lazy views that the server has rendered, before the browser takes the page over.
+//! Loading the code of the lazy views that the server has rendered, before hydration.
 
 use crate::ui::{
     browser, components::not_found, composer, layout::shared_page, markdown, pages::PAGES, panel,

@@ -30,12 +30,12 @@ pub(in crate::ui) struct SharedSnapshot {
 
 /// The page of a share, by its key.
 pub fn shared_page(key: String) -> AnyView {
-    lazy_view(move || code(key.clone()))
+    lazy_view(move || load_view(key.clone()))
 }
 
-/// In the file that shows conversations, which this page needs in any case.
+/// Loads the view's code on first use. It is in the file of the transcript, which this page needs in any case.
 #[wasm_split(transcript, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-pub fn code(key: String) -> Result<LazyView, LoadError> {
+pub fn load_view(key: String) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || page(key.clone())))
 }
 

@@ -30,17 +30,18 @@ use crate::ui::{
     state::page_registry::PageEntry,
 };
 
-/// The page, for the parts around it.
+/// The page's entry in the registry of pages.
 pub const PAGE: PageEntry = PageEntry {
     info: &literature::PAGE,
     icon: icons::book,
-    view: || lazy_view(code),
+    view: || lazy_view(load_view),
     load: || Box::pin(async { load().await.is_ok() }),
     handlers: &[actions::QUERY_HANDLER],
 };
 
+/// Loads the view's code on first use.
 #[wasm_split(literature, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-pub fn code() -> Result<LazyView, LoadError> {
+pub fn load_view() -> Result<LazyView, LoadError> {
     Ok(Arc::new(page))
 }
 

@@ -132,7 +132,7 @@ impl LiteratureState {
         self.navigation.set_url(to.to_url(), false);
     }
 
-    /// Loads what a location shows.
+    /// Loads the search results and the article of a location, if they changed.
     fn load_location(self, location: &LiteratureLocation) {
         let (search, article) = (search_request(location), location.article.clone());
         let (searched, opened) = self.requested.get_value();

@@ -34,7 +34,7 @@ fn pmids<'a>(articles: impl Iterator<Item = &'a Article>) -> Vec<String> {
         .collect()
 }
 
-/// The page, for the tray's chat.
+/// Returns the tray chat's view of this page: the context of a message, and suggested questions.
 pub fn tray_page(state: LiteratureState) -> TrayPage {
     TrayPage {
         context: Callback::new(move |()| state.context()),

@@ -1,4 +1,4 @@
-//! Diagrams in Mermaid's language: drawn anew when the theme changes, and shown as an image.
+//! Diagrams in Mermaid's language: drawn again when the theme changes, and shown as an image.
 
 use std::sync::Arc;
 

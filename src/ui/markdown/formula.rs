@@ -1,4 +1,4 @@
-//! Formulas: MathML in one view, which consists of nothing that could change.
+//! Formulas: MathML in one view, which never changes.
 //!
 //! The server draws a formula as MathML. The browser takes that over as it is, without its code; only formulas that it
 //! shows itself have to be drawn, by code that is loaded with the first one. Until then, while a formula is unfinished,

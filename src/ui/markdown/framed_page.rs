@@ -12,15 +12,16 @@ use crate::ui::{
 
 /// A page, and a bar to run its scripts if it has some. `is_enlarged` is true while a dialog shows the page too.
 pub fn framed_page(text: &Arc<str>, is_enlarged: RwSignal<bool>) -> AnyView {
-    view! { <div class="md-preview md-preview-page">{content(text, is_enlarged)}</div> }.erase()
+    view! { <div class="md-preview md-preview-page">{page_view(text, is_enlarged)}</div> }.erase()
 }
 
 /// The page in a dialog.
 pub fn large_page(text: &Arc<str>) -> AnyView {
-    view! { <div class="md-large-page">{content(text, RwSignal::new(false))}</div> }.erase()
+    view! { <div class="md-large-page">{page_view(text, RwSignal::new(false))}</div> }.erase()
 }
 
-fn content(text: &Arc<str>, is_enlarged: RwSignal<bool>) -> AnyView {
+/// Renders the page in a frame, with a bar to run its scripts if it has any.
+fn page_view(text: &Arc<str>, is_enlarged: RwSignal<bool>) -> AnyView {
     let is_running = RwSignal::new(false);
     let bar = has_scripts(text).then(|| bar(is_running));
     Effect::new(move |_| {

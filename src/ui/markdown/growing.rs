@@ -217,7 +217,7 @@ impl GrowingText {
     }
 }
 
-/// The end of a chunk that `text` continues: after the line in which it reaches `wanted` bytes.
+/// The end, in bytes, of a chunk that `text` continues: after the line in which it reaches `wanted` bytes.
 fn piece_end(text: &str, wanted: usize) -> usize {
     let from = wanted.saturating_sub(1).min(text.len());
     text.as_bytes()[from..]

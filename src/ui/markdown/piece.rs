@@ -65,7 +65,7 @@ impl PieceMeter {
         self.formulas.may_be_inside()
     }
 
-    /// Returns how many bytes of `text`, which continues the text measured before, belong to this piece.
+    /// Returns the number of bytes of `text`, which continues the text measured before, that belong to this piece.
     pub fn measure(&mut self, text: &str) -> usize {
         for (at, byte) in text.bytes().enumerate() {
             if self.cost >= self.max_cost {

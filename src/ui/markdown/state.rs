@@ -67,7 +67,7 @@ impl MarkdownState {
         state
     }
 
-    /// Shows a complete text.
+    /// Creates the state of a complete text.
     pub fn finished(text: &str) -> Self {
         let mut meter = PieceMeter::default();
         if meter.measure(text) < text.len() {
@@ -174,7 +174,7 @@ impl MarkdownState {
         });
     }
 
-    /// The length of the shown text.
+    /// The length of the shown text in bytes.
     #[cfg(test)]
     pub(super) fn shown_bytes(&self) -> usize {
         self.with_source(|source| match &source.text {

@@ -52,7 +52,7 @@ impl AddAnyAttr for TextNode {
     }
 }
 
-/// On the server it is rendered like any other text.
+/// Renders the text on the server, like any other text.
 impl RenderHtml for TextNode {
     type AsyncOutput = Self;
     type Owned = Self;

@@ -1,4 +1,4 @@
-//! The reason why an SVG is no well-formed XML.
+//! The reason why an SVG is not well-formed XML.
 
 /// Finds the first tag that does not fit, as a sentence without its end. `None` if all tags do.
 pub fn xml_error(text: &str) -> Option<String> {
@@ -45,7 +45,7 @@ pub fn xml_error(text: &str) -> Option<String> {
     Some(format!("line {line}: <{name}> has no end"))
 }
 
-/// The position after the `>` of a tag. Quoted values may contain one.
+/// The byte position after the `>` of a tag. Quoted values may contain one.
 fn tag_end(tag: &str) -> Option<usize> {
     let mut quote = None;
     for (at, c) in tag.char_indices().skip(1) {

@@ -24,11 +24,11 @@ pub fn payload_card(conversation_id: ConversationId, payload: PayloadRef) -> Any
     let expected = payload.clone();
     lazy_part_after(
         move || placeholder(&expected),
-        move || code(conversation_id, payload.clone()),
+        move || load_view(conversation_id, payload.clone()),
     )
 }
 
-/// As high as the card: a part of the answer may follow at once.
+/// The placeholder of a card, as high as the card: a part of the answer may follow at once.
 fn placeholder(payload: &PayloadRef) -> AnyView {
     view! {
         <div class="payload">
@@ -43,8 +43,9 @@ fn placeholder(payload: &PayloadRef) -> AnyView {
     .erase()
 }
 
+/// Loads the view's code on first use.
 #[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_card))]
-pub fn code(conversation_id: ConversationId, payload: PayloadRef) -> Result<LazyView, LoadError> {
+pub fn load_view(conversation_id: ConversationId, payload: PayloadRef) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || card(conversation_id, payload.clone())))
 }
 

@@ -25,13 +25,14 @@ use crate::{
     },
 };
 
-/// The panel's content.
+/// Loads the view's code on first use.
 #[wasm_split(panel, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn code(panel: Panel) -> Result<LazyView, LoadError> {
-    Ok(Arc::new(move || content(panel)))
+pub fn load_view(panel: Panel) -> Result<LazyView, LoadError> {
+    Ok(Arc::new(move || panel_view(panel)))
 }
 
-fn content(panel: Panel) -> AnyView {
+/// Renders the shown payload; Escape closes the panel.
+fn panel_view(panel: Panel) -> AnyView {
     let escape = window_event_listener(ev::keydown, move |event| {
         if EscapeAction::ClosePanel.is_triggered(&event) {
             panel.close();

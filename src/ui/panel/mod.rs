@@ -42,7 +42,8 @@ use crate::ui::{
 
 /// The frame, for focus changes.
 const FRAME_SELECTOR: &str = "#panel";
-/// Matches where the panel does not fit next to the conversation, which keeps at least 30rem. As in the style sheet.
+/// The media query for windows in which the panel does not fit next to the conversation, which keeps at least 30rem. The style
+/// sheet has the same.
 const NARROW_QUERY: &str = "(width < 68rem)";
 
 /// The panel. One per page.
@@ -208,7 +209,7 @@ fn Frame(panel: Panel) -> impl IntoView {
             {IconButton::new("Close the panel", icons::close(), move || panel.close())
                 .class("panel-close")
                 .view()}
-            {lazy_view(move || content::code(panel))}
+            {lazy_view(move || content::load_view(panel))}
         </div>
     }
 }

@@ -84,7 +84,7 @@ pub fn preview_place(shown: ShownPayload, rows: usize) -> AnyView {
         let shown = shown.clone();
         watch.set_value(Some(browser::on_visible(&place, move || {
             let shown = shown.clone();
-            slot.load(move || code(shown.clone()));
+            slot.load(move || load_view(shown.clone()));
         })));
     });
     let content = slot.view(move || placeholder(kind, rows));
@@ -101,7 +101,7 @@ pub fn preview_place(shown: ShownPayload, rows: usize) -> AnyView {
     .erase()
 }
 
-/// As high as the preview with what stands below it.
+/// The placeholder of a preview, as high as the preview with the button below it.
 pub fn preview_placeholder(payload_type: &str, rows: usize) -> AnyView {
     let kind = PayloadPreviewKind::new(payload_type, rows);
     let more = kind.more(rows);
@@ -114,7 +114,7 @@ pub fn preview_placeholder(payload_type: &str, rows: usize) -> AnyView {
     .erase()
 }
 
-/// As high as the preview.
+/// The placeholder of the preview alone, as high as the preview.
 fn placeholder(kind: PayloadPreviewKind, rows: usize) -> AnyView {
     let head = usize::from(kind == PayloadPreviewKind::Rows);
     let lines: Vec<_> = (0..head + kind.shown_rows(rows))
@@ -128,8 +128,9 @@ fn placeholder(kind: PayloadPreviewKind, rows: usize) -> AnyView {
     .erase()
 }
 
+/// Loads the view's code on first use.
 #[wasm_split(panel, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn code(shown: ShownPayload) -> Result<LazyView, LoadError> {
+pub fn load_view(shown: ShownPayload) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || preview(shown.clone())))
 }
 

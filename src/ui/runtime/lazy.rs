@@ -6,11 +6,11 @@
 //! ```text
 //! /// Shows the settings.
 //! pub fn settings() -> AnyView {
-//!     lazy_view(code)
+//!     lazy_view(load_view)
 //! }
 //!
 //! #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-//! pub fn code() -> Result<LazyView, LoadError> {
+//! pub fn load_view() -> Result<LazyView, LoadError> {
 //!     Ok(Arc::new(|| view! { <section data-lazy="settings"><Settings/></section> }.erase()))
 //! }
 //! ```

@@ -14,7 +14,7 @@ pub struct SharedView {
 }
 
 impl SharedView {
-    /// Makes the current owner's views those of a reader.
+    /// Creates the view of a share and provides it to the current owner's views, which become those of a reader.
     pub fn provide(key: &str) -> Self {
         let view = Self { key: key.into() };
         provide_context(view.clone());

@@ -1,4 +1,4 @@
-//! Signals.
+//! Helpers for signals: after hydration, and without needless effects.
 
 use leptos::prelude::*;
 

@@ -26,12 +26,12 @@ pub struct SettingsSnapshot(pub Option<RawJson>);
 
 /// Shows the settings.
 pub fn settings_page() -> AnyView {
-    lazy_view(code)
+    lazy_view(load_view)
 }
 
-/// Rarely opened, so its code is loaded on demand.
+/// Loads the view's code on first use, since it is rarely opened.
 #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-pub fn code() -> Result<LazyView, LoadError> {
+pub fn load_view() -> Result<LazyView, LoadError> {
     Ok(Arc::new(page))
 }
 

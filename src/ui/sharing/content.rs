@@ -18,9 +18,9 @@ use crate::{
 /// The id of the dialog's heading, which takes the focus when the pressed button is gone.
 const HEADING: &str = "#sharing-title";
 
-/// The dialog for one conversation. `button` opened it.
+/// Loads the code of the dialog for one conversation on first use. `button` opened it.
 #[wasm_split(overlays, wasm_split_path = leptos::wasm_split, fallible)]
-pub fn code(dialog: ShareDialog, id: ConversationId, button: String) -> Result<LazyView, LoadError> {
+pub fn load_view(dialog: ShareDialog, id: ConversationId, button: String) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || frame(dialog, id, button.clone())))
 }
 

@@ -87,7 +87,7 @@ pub fn dialog() -> AnyView {
     let dialog = expect_context::<ShareDialog>();
     let shown = move || {
         let (id, button) = dialog.open_for.get()?;
-        Some(lazy_part(move || content::code(dialog, id, button.clone())))
+        Some(lazy_part(move || content::load_view(dialog, id, button.clone())))
     };
     shown.erase()
 }

@@ -5,7 +5,7 @@ use crate::protocol::ApiError;
 /// A value that is loaded from the server.
 #[derive(Clone, Debug)]
 pub enum Remote<T> {
-    /// Not needed at present.
+    /// The value is not needed at present.
     NotRequested,
     Loading,
     Ready(T),

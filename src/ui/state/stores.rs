@@ -113,7 +113,7 @@ impl Stores {
         let id = self.navigation.page_route().get_untracked().conversation_id();
         self.conversations.start_from(id, transcript);
         if let (Some(id), Some(error)) = (id, error) {
-            self.conversations.fail_load(id, &error);
+            self.conversations.handle_load_error(id, &error);
         }
     }
 

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::route::Route;
 use crate::{protocol::PageContext, ui::browser};
 
-/// Matches where the tray does not fit next to the page.
+/// The media query for windows in which the tray does not fit next to the page.
 const NARROW_QUERY: &str = "(width < 48rem)";
 /// The storage key of its state: open or closed, and its conversation.
 const OPEN_KEY: &str = "parlor-tray-open";

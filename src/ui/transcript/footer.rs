@@ -119,9 +119,9 @@ fn footer_content(
 /// The speed and the cost of an answer, as far as they are known: "34 tokens/s · $0.0123".
 fn figures(run: &RunView) -> String {
     let totals = &run.totals;
-    let worked_ms = run.elapsed_ms.saturating_sub(run.tools_ms);
+    let generation_ms = run.elapsed_ms.saturating_sub(run.tools_ms);
     let speed = (totals.output_tokens as u64 * 1000)
-        .checked_div(worked_ms)
+        .checked_div(generation_ms)
         .filter(|speed| *speed > 0)
         .map(|speed| {
             let about = if totals.estimated_calls > 0 { "about " } else { "" };

@@ -49,7 +49,7 @@ use crate::ui::{
 pub fn conversation(view: ConversationView) -> AnyView {
     let slot = LazySlot::new();
     let shown = view.clone();
-    slot.load(move || code(shown.clone()));
+    slot.load(move || load_view(shown.clone()));
     slot.view(move || sent_messages(&view))
 }
 
@@ -81,9 +81,9 @@ fn sent_messages(view: &ConversationView) -> AnyView {
     .erase()
 }
 
-/// Loaded right after the first page, since a new chat is shown without it.
+/// Loads the view's code on first use, or right after the first page: a new chat is shown without it.
 #[wasm_split(transcript, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-pub fn code(view: ConversationView) -> Result<LazyView, LoadError> {
+pub fn load_view(view: ConversationView) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || {
         view! { <Conversation view=view.clone()/> }.erase()
     }))

@@ -14,7 +14,7 @@ use crate::{
 #[derive(Debug, PartialEq, Eq)]
 enum Segment<'a> {
     Text(&'a str),
-    /// With its fences.
+    /// A block of code with its fences.
     Code(&'a str),
 }
 
@@ -42,7 +42,7 @@ fn split_fences(text: &str) -> Vec<Segment<'_>> {
     let (mut start, mut at) = (0, 0);
     for line in text.split_inclusive('\n') {
         let end = at + line.len();
-        let fence = fence_of(line);
+        let fence = find_fence(line);
         match (open, fence) {
             (None, Some(fence)) if can_open(fence, line) => {
                 push_text(&mut segments, &text[start..at]);
@@ -81,8 +81,8 @@ fn push_text<'a>(segments: &mut Vec<Segment<'a>>, text: &'a str) {
     }
 }
 
-/// The three or more backticks or tildes that a line begins with.
-fn fence_of(line: &str) -> Option<&str> {
+/// Finds the fence that begins a line: three or more backticks or tildes.
+fn find_fence(line: &str) -> Option<&str> {
     let text = line.trim_start_matches(' ');
     let first = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let length = text.len() - text.trim_start_matches(first).len();

@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// The messages, with an explanation.
+/// Renders the messages that the server has no record of, with a warning to copy them.
 pub fn unrecorded_messages(row: UnrecordedRow) -> AnyView {
     let messages = row.messages.iter().map(message).collect_view();
     view! {

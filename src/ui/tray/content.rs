@@ -21,13 +21,14 @@ use crate::{
 /// The maximum number of conversations to choose from; the others are in the list.
 const MAX_CHOICES: usize = 30;
 
-/// The tray's content.
+/// Loads the view's code on first use.
 #[wasm_split(tray, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-pub fn code() -> Result<LazyView, LoadError> {
-    Ok(Arc::new(content))
+pub fn load_view() -> Result<LazyView, LoadError> {
+    Ok(Arc::new(tray_view))
 }
 
-fn content() -> AnyView {
+/// Renders the open tray or the button that opens it; Ctrl+. toggles it.
+fn tray_view() -> AnyView {
     let tray = use_tray();
     let keys = window_event_listener(ev::keydown, move |event| {
         let chord = (event.ctrl_key() || event.meta_key()) && event.key() == ".";

@@ -13,5 +13,5 @@ use crate::ui::runtime::lazy::lazy_part;
 
 /// The tray next to a page, or the button that opens it.
 pub fn tray() -> AnyView {
-    lazy_part(content::code)
+    lazy_part(content::load_view)
 }

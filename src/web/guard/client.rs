@@ -66,9 +66,9 @@ pub enum WebClientError {
 /// Fetches URLs of the public internet. One is enough for a process; cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct WebClient {
-    /// For all other hosts: connects to checked addresses only.
+    /// The client for all other hosts, which connects to checked addresses only.
     guarded: Client,
-    /// For the allowed hosts, whose addresses are not checked. Nothing else may use it.
+    /// The client for the allowed hosts, whose addresses are not checked. Nothing else may use it.
     exempt: Client,
     allowed: AllowedHosts,
     config: WebConfig,

@@ -54,9 +54,9 @@ pub struct Element {
 /// The parts of a page that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeepMode {
-    /// Only visible parts of the main text.
+    /// The visible parts of the main text only.
     VisibleOnly,
-    /// Also navigation and hidden parts.
+    /// The main text with its hidden parts, and navigation.
     WithHidden,
 }
 
@@ -115,7 +115,7 @@ struct HtmlTreeBuilder {
 
 struct OpenElement {
     tag: Tag,
-    /// Its node, if it has one.
+    /// The index of the element's node, if it has one.
     node: Option<usize>,
 }
 

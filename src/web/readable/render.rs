@@ -182,7 +182,7 @@ impl<'a> PageRenderer<'a> {
     }
 
     fn pre(&mut self, part: Range<usize>) {
-        let text = self.text_of(part);
+        let text = self.collect_text(part);
         let text = text.trim_matches('\n');
         if text.trim().is_empty() {
             return;
@@ -201,7 +201,7 @@ impl<'a> PageRenderer<'a> {
     }
 
     /// Returns the text of a part with its own line breaks.
-    fn text_of(&self, part: Range<usize>) -> String {
+    fn collect_text(&self, part: Range<usize>) -> String {
         let mut text = String::new();
         for node in &self.document.nodes[part.start + 1..part.end] {
             match node {

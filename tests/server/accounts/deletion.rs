@@ -76,7 +76,7 @@ async fn an_heir_continues_conversations_handed_over() {
 }
 
 #[tokio::test]
-async fn a_deletion_that_has_begun_is_not_called_undone() {
+async fn interrupted_deletion_is_reported_as_unfinished() {
     let team = Team::start(|_| {}).await;
     let mut ann = team.browser();
     ann.set_up(&team.parlor, "ann").await;

@@ -234,7 +234,7 @@ async fn queued_messages_follow_the_same_rules() {
 }
 
 #[tokio::test]
-async fn the_page_data_is_for_those_who_may_use_its_tools() {
+async fn data_page_requires_permission_for_its_tools() {
     let databases = tempfile::tempdir().unwrap();
     let database = make_database(databases.path(), "town").await;
     let tools = [

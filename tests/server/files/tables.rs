@@ -86,7 +86,7 @@ fn csv(text: &str) -> Vec<u8> {
 fn unchanged(_: &mut Settings, _: &upstream::Upstream) {}
 
 #[tokio::test]
-async fn files_of_a_conversation_are_tables_of_one_database() {
+async fn conversation_files_are_tables_of_one_database() {
     let (_folder, upstream, parlor) = start(unchanged).await;
     let sales = csv("product,amount\napple,3\npear,4\napple,5\n");
     let prices = csv("{\"product\": \"apple\", \"price\": 1.5}\n{\"product\": \"pear\", \"price\": 2}\n");
@@ -140,7 +140,7 @@ async fn files_of_a_conversation_are_tables_of_one_database() {
 }
 
 #[tokio::test]
-async fn queries_of_files_are_offered_where_there_are_tables() {
+async fn file_queries_are_offered_only_with_tables() {
     let (_folder, upstream, parlor) = start(unchanged).await;
     parlor.send_file("notes.txt", csv("just text"), "Look").await;
     assert_eq!(offered(&upstream, "sql_query"), None);

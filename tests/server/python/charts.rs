@@ -101,7 +101,7 @@ async fn script_of_the_package_is_served() {
 }
 
 #[tokio::test]
-async fn picture_is_stored_once_and_goes_with_its_chart() {
+async fn picture_is_stored_once_and_deleted_with_chart() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let parlor = start_in(folder.path(), &upstream, |_| {}).await;

@@ -48,7 +48,7 @@ pub async fn call(
 }
 
 #[tokio::test]
-async fn query_result_is_a_frame_and_restored_from_its_rows() {
+async fn query_result_frame_is_restored_from_rows() {
     let folder = tempfile::tempdir().unwrap();
     let (path, data) = (folder.path().join("town.db"), folder.path().join("data"));
     execute(&path, DATABASE).await;
@@ -102,7 +102,7 @@ async fn query_result_is_a_frame_and_restored_from_its_rows() {
 }
 
 #[tokio::test]
-async fn many_rows_are_a_frame_and_restored_from_their_file() {
+async fn large_result_frame_is_restored_from_its_file() {
     let folder = tempfile::tempdir().unwrap();
     let (path, data) = (folder.path().join("town.db"), folder.path().join("data"));
     execute(&path, DATABASE).await;

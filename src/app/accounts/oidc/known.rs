@@ -40,7 +40,7 @@ struct Inner {
 #[derive(Default)]
 struct Present {
     state: Option<Arc<ProviderState>>,
-    /// Until then, it is not loaded again.
+    /// The time from which the state is loaded again.
     load_again_at: Option<Instant>,
     /// The request in progress.
     loading: Option<Shared<BoxFuture<'static, Loaded>>>,
@@ -56,7 +56,7 @@ impl KnownProvider {
         }))
     }
 
-    /// Returns what is known, or loads it. Old ones are returned while new ones are loaded.
+    /// Returns the known state, or loads it. An old one is returned while a new one is loaded.
     pub async fn get(&self) -> Loaded {
         let loading = {
             let mut present = self.0.present.lock();

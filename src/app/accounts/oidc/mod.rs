@@ -236,7 +236,8 @@ impl Provider {
         })
     }
 
-    /// Returns what the userinfo endpoint adds to an ID token. Many providers keep the name and the groups out of the token.
+    /// Returns the claims that the userinfo endpoint adds to an ID token. Many providers keep the name and the groups out of the
+    /// token.
     async fn more_claims(
         &self,
         claims: &Claims,

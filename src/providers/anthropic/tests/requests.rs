@@ -326,7 +326,7 @@ fn omits_thinking_at_the_end_of_an_answer() {
 }
 
 #[test]
-fn asks_for_the_rest_of_an_answer_unless_it_ends_with_a_server_tool() {
+fn continuation_request_depends_on_final_block() {
     let search = json!({ "type": "server_tool_use", "id": "s1", "name": "web_search", "input": {} });
     let found = json!({ "type": "web_search_tool_result", "tool_use_id": "s1", "content": [] });
     let begun = json!({ "type": "text", "text": "One" });

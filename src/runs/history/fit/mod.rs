@@ -19,7 +19,7 @@ const SHORTENED_NOTE: &str = "\n[… shortened: the whole did not fit …]\n";
 /// The room for a conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// In tokens, as [`tokens`] estimates them.
+    /// The room in tokens, as [`tokens`] estimates them.
     pub tokens: usize,
     /// The size in bytes to which an output is shortened.
     pub max_output_bytes: usize,

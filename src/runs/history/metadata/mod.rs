@@ -67,7 +67,7 @@ pub struct MetadataClock {
 }
 
 impl MetadataClock {
-    /// Returns `None` if the settings turn metadata off.
+    /// Creates the clock of a request; `None` if the settings turn metadata off.
     pub fn new(settings: &HistorySettings, now: Timestamp) -> Option<Self> {
         let is_sparing = match settings.metadata {
             settings::MetadataMode::Never => return None,

@@ -31,11 +31,14 @@ impl NewEntry {
             return Ok(None);
         };
         let mut about_name = match about {
-            Some(user_id) => name_of(connection, user_id).await?,
+            Some(user_id) => load_name(connection, user_id).await?,
             None => None,
         };
         if let AccountChange::Delete { heir: Some(heir), .. } = change {
-            let names = (about_name.unwrap_or_default(), name_of(connection, *heir).await?);
+            let names = (
+                about_name.unwrap_or_default(),
+                load_name(connection, *heir).await?,
+            );
             about_name = Some(format!("{} to {}", names.0, names.1.unwrap_or_default()));
         }
         let Some(actor) = by else {
@@ -56,7 +59,7 @@ impl NewEntry {
         };
         Ok(Some(Self {
             user_id: Some(actor.user_id),
-            name: name_of(connection, actor.user_id).await?,
+            name: load_name(connection, actor.user_id).await?,
             action,
             about: about_name.unwrap_or_default(),
             address: actor.address.clone(),
@@ -97,7 +100,7 @@ impl NewEntry {
     }
 }
 
-/// Returns what a change does, to which account, and from which address.
+/// Returns a change's action, the account that it is about, and the address that it came from.
 fn describe(change: &AccountChange) -> Option<(AuditAction, Option<UserId>, &str)> {
     let (action, user_id) = match change {
         AccountChange::StartSession { user_id, session, .. } => {
@@ -150,7 +153,10 @@ fn describe(change: &AccountChange) -> Option<(AuditAction, Option<UserId>, &str
     Some((action, Some(user_id), ""))
 }
 
-async fn name_of(connection: &mut SqliteConnection, user_id: UserId) -> Result<Option<String>, ChangeError> {
+async fn load_name(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+) -> Result<Option<String>, ChangeError> {
     let row = sqlx::query("SELECT name FROM accounts WHERE user_id = ?");
     let row = row.bind(user_id.to_string()).fetch_optional(connection).await?;
     Ok(row.map(|row| text(&row, "name")).transpose()?)

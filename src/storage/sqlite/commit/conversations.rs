@@ -49,7 +49,7 @@ impl Batch {
         Ok(Outcome::Done)
     }
 
-    /// Replaces a conversation's title, unless it is another one by now.
+    /// Sets a conversation's title if it is still `replaces`; `None` leaves it.
     pub(super) async fn set_title(
         &mut self,
         connection: &mut SqliteConnection,

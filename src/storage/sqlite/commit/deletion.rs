@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     protocol::{
-        ConversationId, EventBody, Message, MessageBody, MessageId, Timestamp, UserId, intent::title_of,
+        ConversationId, EventBody, Message, MessageBody, MessageId, Timestamp, UserId, intent::derive_title,
     },
     storage::{ChangeRejection, Outcome, damage::skip_damaged},
 };
@@ -190,7 +190,7 @@ impl Batch {
             },
         )) = erased
         {
-            let title = title_of(&text, files.first().map(|file| &*file.name));
+            let title = derive_title(&text, files.first().map(|file| &*file.name));
             self.erase_title(connection, key, &title).await?;
         }
         Ok(Outcome::DataDeleted)
@@ -221,7 +221,7 @@ impl Batch {
                     body: MessageBody::User { text, files, .. },
                     ..
                 },
-            )) => title_of(&text, files.first().map(|file| &*file.name)),
+            )) => derive_title(&text, files.first().map(|file| &*file.name)),
             _ => UNTITLED.to_owned(),
         };
         let renamed =

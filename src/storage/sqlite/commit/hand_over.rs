@@ -19,7 +19,7 @@ use crate::{
     storage::{ChangeRejection, Outcome, audit::Actor, damage::skip_damaged},
 };
 
-/// Deletes what only its owner is to have: messages that are hidden or were never sent, with their files.
+/// Deletes the owner's private content: messages that are hidden or were never sent, with their files.
 const DELETE_UNSHARED: [&str; 3] = [
     "DELETE FROM messages WHERE user_id = ?1 AND id IN (SELECT message_id FROM hidden_messages WHERE user_id = ?1)",
     "DELETE FROM files WHERE user_id = ?1 AND (message_id IS NULL OR message_id IN (SELECT id FROM queued_messages WHERE user_id = ?1))",
@@ -215,7 +215,7 @@ impl Batch {
         Ok(leaves)
     }
 
-    /// Announces what the new owner's library has got.
+    /// Logs the additions to the new owner's library.
     async fn log_library(
         &mut self,
         connection: &mut SqliteConnection,

@@ -1,4 +1,4 @@
-//! Provider-specific data.
+//! Stores the data that a provider wants back unchanged in later requests.
 
 use sqlx::SqliteConnection;
 

@@ -13,7 +13,7 @@ use crate::{
     protocol::{
         AssistantMessage, ConversationId, EventBody, Interaction, MessageBody, MessageId, Position,
         Timestamp, UserId,
-        intent::{Regenerate, SendMessage, StartedRun, title_of},
+        intent::{Regenerate, SendMessage, StartedRun, derive_title},
     },
     storage::{ChangeRejection, RunKey, RunStart, damage::skip_damaged},
 };
@@ -181,7 +181,7 @@ impl Batch {
             None => None,
         };
         let name = first_file.as_ref().map(|file| file.attachment.name.as_str());
-        Ok(title_of(&intent.text, name))
+        Ok(derive_title(&intent.text, name))
     }
 
     pub(super) async fn regenerate(

@@ -43,10 +43,10 @@ impl ChartCursor {
     /// The mark behind the series: a column for bars, a line otherwise.
     pub fn background(&self) -> AnyView {
         let cursor = self.clone();
-        (move || cursor.place.get().map(|place| cursor.background_of(place))).erase()
+        (move || cursor.place.get().map(|place| cursor.render_background(place))).erase()
     }
 
-    fn background_of(&self, place: usize) -> AnyView {
+    fn render_background(&self, place: usize) -> AnyView {
         let has_bars = self
             .chart
             .series
@@ -62,13 +62,13 @@ impl ChartCursor {
         }
     }
 
-    /// The points of the lines.
+    /// The dots on the lines at the chosen place.
     pub fn dots(&self) -> AnyView {
         let cursor = self.clone();
-        (move || cursor.place.get().map(|place| cursor.dots_of(place))).erase()
+        (move || cursor.place.get().map(|place| cursor.render_dots(place))).erase()
     }
 
-    fn dots_of(&self, place: usize) -> Vec<AnyView> {
+    fn render_dots(&self, place: usize) -> Vec<AnyView> {
         let left = self.middle(place);
         let series = self.chart.series.iter().enumerate();
         let dot = |(index, marks): (usize, &SeriesMarks)| {
@@ -244,6 +244,6 @@ mod tests {
         });
         assert_eq!(cursor.describe(0), "May: Rain 12,000.5, 3");
         assert_eq!(cursor.describe(1), "June: Rain -1, no value");
-        assert_eq!((cursor.dots_of(0).len(), cursor.dots_of(1).len()), (2, 0));
+        assert_eq!((cursor.render_dots(0).len(), cursor.render_dots(1).len()), (2, 0));
     }
 }

@@ -63,7 +63,7 @@ struct ConnectionState {
     timer: Option<(Ms, browser::Timer)>,
     /// True if the snapshots are being loaded again.
     is_paused: bool,
-    /// While the page is hidden: the request to be the one hidden tab that stays connected.
+    /// The request to be the one hidden tab that stays connected; set while the page is hidden.
     lock: Option<browser::TabLock>,
 }
 

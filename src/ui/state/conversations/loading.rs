@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl OpenConversations {
-    /// Loads what the route shows, if it is not loaded yet.
+    /// Loads the route's conversation, if it is not loaded yet.
     pub fn load_route(self, route: Route) {
         let Some(id) = route.conversation_id() else { return };
         // A deleted conversation does not come back.
@@ -115,14 +115,15 @@ impl OpenConversations {
                 }
                 Err(error) => {
                     self.state.with(|state| state.cache.fail_snapshot(id));
-                    self.fail_load(id, &error);
+                    self.handle_load_error(id, &error);
                 }
             }
         });
     }
 
-    /// Shows that a conversation could not be loaded.
-    pub(in crate::ui::state) fn fail_load(self, id: ConversationId, error: &ApiError) {
+    /// Handles a failed load: keeps shown content and retries after a backoff. Without shown content, shows the error. A
+    /// conversation that the server does not know is shown from the unsent messages, or as missing.
+    pub(in crate::ui::state) fn handle_load_error(self, id: ConversationId, error: &ApiError) {
         let view = self.view(id);
         let ready = view
             .phase

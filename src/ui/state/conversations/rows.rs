@@ -235,7 +235,7 @@ fn tools_ms(assistant: &AssistantMessage) -> u64 {
     union_ms(calls.collect())
 }
 
-/// Returns the length of the union of intervals.
+/// Returns the length of the union of intervals, in milliseconds.
 fn union_ms(intervals: Vec<(i64, i64)>) -> u64 {
     let mut sorted = Vec::new();
     for interval in intervals {

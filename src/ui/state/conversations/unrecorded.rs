@@ -33,7 +33,7 @@ pub fn find_unrecorded(held: &Transcript, now: Option<&Transcript>) -> Option<Un
     })
 }
 
-/// The length of the readable text.
+/// The length of the readable text in bytes.
 fn message_length(message: &Message) -> usize {
     match &message.body {
         MessageBody::User { text, .. } => text.len(),

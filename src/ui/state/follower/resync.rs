@@ -65,7 +65,7 @@ impl EventFollower {
         self.list.restart(list);
         self.conversations.restart(reloaded, transcript);
         if let (Some(id), Some(error)) = (reloaded, &error) {
-            self.conversations.fail_load(id, error);
+            self.conversations.handle_load_error(id, error);
         }
         // The changes in between are unknown.
         self.feeds.report_settings_change();

@@ -32,7 +32,7 @@ impl Outbox {
         }
     }
 
-    /// Stops what the conversation waits for, now or as soon as the run's id is known.
+    /// Stops the pending run of the conversation, now or as soon as the run's id is known.
     pub(in crate::ui::state) fn stop_pending(self, id: ConversationId) {
         let run = self.state.with(|state| {
             if let Some(sending) = state.messages.stop(id) {

@@ -31,11 +31,12 @@ type Size = (usize, usize);
 
 /// An image in an answer itself.
 pub fn answer_image(file: Attachment) -> AnyView {
-    lazy_part(move || image_code(file.clone()))
+    lazy_part(move || load_image_view(file.clone()))
 }
 
+/// Loads the code of the view on first use.
 #[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_image))]
-pub fn image_code(file: Attachment) -> Result<LazyView, LoadError> {
+pub fn load_image_view(file: Attachment) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || {
         let image = made_image(file.clone(), DEFAULT_SIZE);
         view! { <div class="answer-image" data-lazy="image">{image}</div> }.erase()

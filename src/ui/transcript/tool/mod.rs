@@ -49,11 +49,12 @@ pub fn tool_card(
     context: CallContext,
     prefix: String,
 ) -> AnyView {
-    lazy_part(move || code(part.clone(), call.clone(), context.clone(), prefix.clone()))
+    lazy_part(move || load_view(part.clone(), call.clone(), context.clone(), prefix.clone()))
 }
 
+/// Loads the view's code on first use.
 #[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_tool))]
-pub fn code(
+pub fn load_view(
     part: PartRow,
     call: ArcRwSignal<ToolCall>,
     context: CallContext,

@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn blobs_in_the_context_of_a_run_are_skipped() {
+async fn blobs_in_run_context_are_skipped() {
     let (_folder, storage) = open_storage().await;
     let (_, run) = answered_turn(&storage, ConversationId::new(), "Hello").await;
     let of = format!("'{}', '{}'", UserId::LOCAL, run.conversation_id);

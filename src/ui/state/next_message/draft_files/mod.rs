@@ -26,7 +26,7 @@ pub struct SavedDraftFiles {
 #[derive(Clone, Debug, PartialEq)]
 pub enum UploadState {
     Uploading {
-        /// From 0 to 100.
+        /// The progress, from 0 to 100.
         percent: u32,
     },
     Uploaded(Attachment),
@@ -173,7 +173,8 @@ impl DraftFiles {
     /// Takes the uploaded files of a route's draft for a message, and the conversation of a new chat with files.
     pub(in crate::ui::state) fn take(self, route: Route) -> (Vec<Attachment>, Option<ConversationId>) {
         let files = untrack(|| uploaded(&self.for_route(route)));
-        let conversation = (route == Route::New && !files.is_empty()).then(|| self.conversation_of(route));
+        let conversation =
+            (route == Route::New && !files.is_empty()).then(|| self.conversation_or_new(route));
         self.files
             .update(|files| files.retain(|file| file.route != route));
         if route == Route::New {
@@ -229,7 +230,8 @@ impl DraftFiles {
         self.store(route);
     }
 
-    fn conversation_of(self, route: Route) -> ConversationId {
+    /// Returns the route's conversation. That of a new chat is created on first use.
+    fn conversation_or_new(self, route: Route) -> ConversationId {
         if let Some(id) = route.conversation_id() {
             return id;
         }
@@ -244,7 +246,7 @@ impl DraftFiles {
         if files.is_empty() {
             return drafts::remove_files(route);
         }
-        let conversation_id = self.conversation_of(route);
+        let conversation_id = self.conversation_or_new(route);
         drafts::save_files(
             route,
             &SavedDraftFiles {

@@ -83,7 +83,7 @@ impl DraftFiles {
         if let Err(error) = check_user() {
             return file.state.set(UploadState::Failed(error.message));
         }
-        let conversation = self.conversation_of(file.route).to_string();
+        let conversation = self.conversation_or_new(file.route).to_string();
         let url = ["/rpc/files?conversation_id=", &conversation].concat();
         // The request keeps its progress listener. With the whole file, which has the request, neither would be freed.
         let (progress, ended) = (file.state.clone(), file.clone());

@@ -106,7 +106,7 @@ impl OutgoingMessage {
         (self.from == Route::New).then(|| {
             let mut begun = Transcript::new(self.intent.conversation_id);
             let first_file = self.files.first().map(|file| file.name.as_str());
-            begun.title = intent::title_of(&self.intent.text, first_file);
+            begun.title = intent::derive_title(&self.intent.text, first_file);
             begun.model.clone_from(&self.intent.model);
             begun
         })

@@ -196,7 +196,7 @@ async fn every_table_has_an_entry() {
 }
 
 #[tokio::test]
-async fn one_damaged_row_of_every_table_costs_only_itself() {
+async fn damaged_row_is_skipped_alone_in_every_table() {
     let folder = tempfile::tempdir().unwrap();
     let ids = fill_tables(folder.path()).await;
     let (log, _guard) = CapturedLog::capture();
