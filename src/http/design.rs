@@ -77,6 +77,15 @@ fn examples() -> Vec<Payload> {
             }),
         ),
         (
+            "table",
+            "Measurements, one page of many",
+            json!({
+                "title": "Measurements", "columns": ["Port", "Height in m"],
+                "rows": (1..=100).map(|n| json!([format!("Port {n}"), f64::from(n) / 4.0])).collect::<Vec<_>>(),
+                "stored": { "rows": 12_000 },
+            }),
+        ),
+        (
             "text_document",
             "A letter, with a new version",
             json!({ "of": "1", "title": "Letter", "versions": [

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use calamine::{
-    Data, DataRef, Ods, OdsError, Range, Reader, SheetType, Xls, XlsError, Xlsb, XlsbError, Xlsx, XlsxError,
+    Data, Ods, OdsError, Range, Reader, SheetType, Xls, XlsError, Xlsb, XlsbError, Xlsx, XlsxError,
     open_workbook_from_rs,
 };
 

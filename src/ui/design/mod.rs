@@ -15,14 +15,14 @@ use leptos::prelude::*;
 
 pub use self::tokens::stylesheet;
 use crate::{
-    protocol::panel::PanelView,
+    protocol::{ConversationId, PayloadRef, panel::PanelView},
     ui::{
         components::not_found::not_found_notice,
         composer::Composer,
         layout::chat,
-        panel::{payload_body, payload_preview},
+        panel::{own_body, payload_preview},
         runtime::erase::Erase,
-        state::use_conversations,
+        state::{page_registry::ShownPayload, use_conversations},
         transcript::Conversation,
     },
 };
@@ -80,11 +80,20 @@ fn payload(view: &PanelView) -> AnyView {
     let preview = payload_preview(view).map(|preview| {
         view! { <div class="preview">{preview}</div> }
     });
+    let shown = ShownPayload {
+        conversation_id: ConversationId::new(),
+        payload: PayloadRef {
+            payload_id: "payload_1".into(),
+            kind: String::new(),
+            summary: view.summary.clone(),
+            preview_rows: None,
+        },
+    };
     view! {
         <figure class="design-payload">
             <figcaption>{view.summary.clone()}</figcaption>
             {preview}
-            <div class="panel-body">{payload_body(view)}</div>
+            <div class="panel-body">{own_body(&shown, view)}</div>
         </figure>
     }
     .erase()

@@ -27,7 +27,7 @@ use leptos::{html, prelude::*};
 #[cfg(test)]
 pub use self::body::body;
 #[cfg(debug_assertions)]
-pub use self::body::{body as payload_body, preview as payload_preview};
+pub use self::body::{own_body, preview as payload_preview};
 pub use self::card::{load_card, payload_card};
 use crate::protocol::{ConversationId, PayloadRef, Transcript, Verdict};
 use crate::ui::{
