@@ -45,7 +45,7 @@ mod shares;
 pub mod snapshot;
 mod stores;
 #[cfg(test)]
-mod story;
+mod test_events;
 pub mod tray;
 
 pub use self::{
