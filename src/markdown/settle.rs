@@ -1,4 +1,5 @@
-//! The part of the open tail's complete lines that no later line can change.
+//! Closes the beginning of a growing text's open tail: finds the complete lines that no later line can change, so that they
+//! are not parsed again.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The events that concern a client besides the list of conversations and the transcripts.
+//! Effects of events on a client outside the list of conversations and the transcripts.
 
 use super::{Event, EventBody, PayloadRef, RawJson, literature};
 

@@ -36,7 +36,6 @@ use crate::{
 };
 
 mod active_runs;
-mod again;
 mod approval;
 mod approved_tools;
 mod call_refusal;
@@ -51,6 +50,7 @@ mod queue;
 mod recorder;
 mod recovery;
 mod request_builder;
+mod rerun;
 mod side_call;
 mod start;
 mod stop;

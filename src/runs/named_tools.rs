@@ -1,4 +1,4 @@
-//! The tools of conversations that no page names.
+//! Tools that are offered in a conversation although its page does not name them.
 
 use crate::{
     python::{ExecuteCode, JupyterNotebook},

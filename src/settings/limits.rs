@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-/// Limits, in bytes unless the name says otherwise.
+/// Maximum sizes, in bytes unless the name says otherwise. Data over a limit is rejected with an error that names the limit,
+/// unless the setting says what is left out.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
@@ -29,7 +30,8 @@ pub struct Limits {
     pub opaque_bytes: usize,
     /// The payload of one tool call for the panel.
     pub payload_bytes: usize,
-    /// The diagnostics stored of one model call: this much of the request, and as much of the response.
+    /// The diagnostics stored of one model call: this much of the request, and as much of the response. The rest is
+    /// left out.
     pub diagnostics_bytes: usize,
     /// The number of a conversation's answers with diagnostics: the newest. 0 for none.
     pub diagnostics_answers: usize,

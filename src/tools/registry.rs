@@ -14,7 +14,7 @@ use crate::{
 #[derive(Clone, Default)]
 pub struct ToolRegistry {
     tools: Vec<Arc<dyn AnyTool>>,
-    /// Tools that are offered only on pages that name them.
+    /// Tools that are offered only where a page, or the conversation, names them.
     scoped: Vec<Arc<dyn AnyTool>>,
     providers: Vec<Arc<dyn ToolProvider>>,
     /// The tools that the settings disable, also those of providers.
@@ -77,7 +77,7 @@ impl ToolRegistry {
         self
     }
 
-    /// Adds tools that are offered only where a page names them.
+    /// Adds tools that are offered only where a page, or the conversation, names them.
     pub fn with_scoped_tools(mut self, tools: Vec<Arc<dyn AnyTool>>) -> Self {
         self.scoped.extend(tools);
         self

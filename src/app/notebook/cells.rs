@@ -1,4 +1,4 @@
-//! The cells of a notebook.
+//! Makes notebook cells of messages and finished calls.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The events of a live share: those of its conversation's shown branch, without what is the owner's alone.
+//! The events of a live share: those of its conversation's shown branch, without owner-only data.
 
 use super::projection;
 use crate::protocol::{

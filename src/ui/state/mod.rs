@@ -6,8 +6,8 @@
 //!
 //! - [`lifecycle`]: the page is hydrated, visible
 //! - [`navigation`]: the URL and its [`route`]s; [`tray`]: the chat next to a page
-//! - [`remote`]: a value that is loaded
-//! - [`feeds`]: what the stream brings for single features
+//! - [`remote`]: a server value and its loading state
+//! - [`feeds`]: change notifications for single features
 //! - [`connection`]: requests, and the stream with its reconnects; it knows no events
 //! - [`next_message`]: drafts and options
 //! - [`outbox`]: what was sent and the server has not begun
@@ -18,7 +18,7 @@
 //! - [`run_intents`]: sends messages, starts and stops runs
 //! - [`notifications`]: reports the ends of long answers
 //! - [`follower`]: applies the stream's events to all of them, and reloads them when the log can't be followed
-//! - [`shared_follower`]: in its place on a reader's page, where there is one conversation and nothing else
+//! - [`shared_follower`]: replaces `follower` on a shared page, which has one conversation and nothing else
 //!
 //! The copies of the server's state, the reconnect policy and the queues are pure and tested without a browser. The
 //! stores perform their effects (requests, timers, storage) and, once a frame, update the signals that the views read.
@@ -45,7 +45,7 @@ mod shares;
 pub mod snapshot;
 mod stores;
 #[cfg(test)]
-mod story;
+mod test_events;
 pub mod tray;
 
 pub use self::{

@@ -1,4 +1,4 @@
-//! A value of the server, as far as the page has it.
+//! A server value and its loading state.
 
 use crate::protocol::ApiError;
 

@@ -1,4 +1,4 @@
-//! Renders a page's tree as text.
+//! Renders a page's tree as Markdown-like text for the model.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! Attacks on ID tokens, and what the claims of valid ones mean. `tests/server/accounts/oidc.rs` has the rest of a sign-in.
+//! Attacks on ID tokens, and what the claims of valid ones mean. `tests/server/accounts/oidc` has the rest of a
+//! sign-in.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! The artifacts of runs besides their messages: payloads for the panel, and the deletion of unshown ones.
+//! The artifacts of runs besides their messages: stores payloads for the panel, and deletes the payloads and files that the
+//! stored answer does not name.
 
 use sqlx::SqliteConnection;
 

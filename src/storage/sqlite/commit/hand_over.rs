@@ -29,7 +29,7 @@ const DELETE_UNSHARED: [&str; 3] = [
 /// Changes the owner (`?1`) to another one (`?2`). `?3` is the last position of the former owner's log. The records of model
 /// calls and the permissions for tools stay, and are deleted with the account: they have the former owner's instructions and
 /// decisions. An article that both have saved stays as the new owner has it.
-const CHANGE_OWNER: [&str; 11] = [
+pub(in crate::storage::sqlite) const CHANGE_OWNER: [&str; 11] = [
     "UPDATE messages SET user_id = ?2, position = position - ?3 WHERE user_id = ?1",
     // The log has no events of these runs: each ends before it begins, so that no client waits for more.
     "UPDATE runs SET user_id = ?2, first_position = c.activity, last_position = c.activity - 1, stored_position = 0 \

@@ -61,7 +61,54 @@ pub(super) fn intent_request(change: &Change) -> Option<IntentRequest<'_>> {
             intent,
             fingerprint,
         } => (*user_id, intent.intent_id, fingerprint),
-        _ => return None,
+        // The changes without an intent id. No `_`: a new change with one would compile and be applied twice.
+        Change::SendQueued { .. }
+        | Change::ChangeQueue { .. }
+        | Change::AppendEvents { .. }
+        | Change::StoreMessage { .. }
+        | Change::StorePayload { .. }
+        | Change::StoreProviderData { .. }
+        | Change::RecordCall { .. }
+        | Change::StoreAttachment { .. }
+        | Change::StoreUpload { .. }
+        | Change::CopyFile { .. }
+        | Change::DeleteUpload { .. }
+        | Change::ExpireUploads { .. }
+        | Change::ForgetDeletedFiles { .. }
+        | Change::ReplaceAttachmentRow { .. }
+        | Change::PauseRun { .. }
+        | Change::AnswerApproval { .. }
+        | Change::AllowTool { .. }
+        | Change::EndRun { .. }
+        | Change::HandOverRun { .. }
+        | Change::AbandonRun { .. }
+        | Change::TitleConversation { .. }
+        | Change::CountCutCall { .. }
+        | Change::RenameConversation { .. }
+        | Change::ChooseModel { .. }
+        | Change::StoreSummary { .. }
+        | Change::SelectBranch { .. }
+        | Change::DeleteMessage { .. }
+        | Change::RestoreMessage { .. }
+        | Change::EraseMessage { .. }
+        | Change::MarkRead { .. }
+        | Change::DeleteConversation { .. }
+        | Change::AddMemory { .. }
+        | Change::DeleteMemory { .. }
+        | Change::SaveArticle { .. }
+        | Change::StoreAbstract { .. }
+        | Change::StoreContextSnapshot { .. }
+        | Change::SetArticleNote { .. }
+        | Change::RemoveArticle { .. }
+        | Change::SaveResearchStream { .. }
+        | Change::DeleteResearchStream { .. }
+        | Change::DeleteAllMemories { .. }
+        | Change::SetInstructions { .. }
+        | Change::AddToken { .. }
+        | Change::RevokeToken { .. }
+        | Change::RecordTokenUse { .. }
+        | Change::Share(_)
+        | Change::Account(_) => return None,
     };
     Some(IntentRequest {
         user_id,

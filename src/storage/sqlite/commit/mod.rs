@@ -34,7 +34,7 @@ pub(super) mod conversations;
 mod deletion;
 mod dispatch;
 mod files;
-mod hand_over;
+pub(super) mod hand_over;
 pub(super) mod intents;
 mod literature;
 mod log;

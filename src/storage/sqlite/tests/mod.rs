@@ -14,6 +14,7 @@ use crate::{
 mod damage;
 mod data_folder;
 mod erasure;
+mod hand_over;
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
 

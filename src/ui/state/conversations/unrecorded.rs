@@ -56,7 +56,7 @@ fn part_length(part: &Part) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::state::story::Story;
+    use crate::ui::state::test_events::Story;
 
     fn ids(held: &Transcript, from: usize) -> Vec<MessageId> {
         held.shown_branch()[from..]

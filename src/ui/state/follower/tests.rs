@@ -8,7 +8,7 @@ use crate::{
             navigation::Navigation,
             route::Route,
             snapshot::{FormIds, PageSnapshot},
-            story::Story,
+            test_events::Story,
             tray::Tray,
         },
     },

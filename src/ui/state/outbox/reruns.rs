@@ -91,7 +91,7 @@ impl Rerun {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::state::story::Story;
+    use crate::ui::state::test_events::Story;
 
     #[test]
     fn rerun_is_pending_until_the_stream_shows_it() {

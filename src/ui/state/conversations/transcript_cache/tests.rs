@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     protocol::{EventBody, Message, MessageBody, Timestamp},
-    ui::state::story::Story,
+    ui::state::test_events::Story,
 };
 
 /// The position of a stream that has brought nothing.

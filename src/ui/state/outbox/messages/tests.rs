@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     protocol::{QueuedMessage, Timestamp},
-    ui::state::story::Story,
+    ui::state::test_events::Story,
 };
 
 /// Sends a message from a new chat.
