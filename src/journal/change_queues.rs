@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::sync::mpsc;
 
-use super::{JournalError, OutcomeSender, QUEUE_CAPACITY, QueuedChange, output_queue::OutputQueue};
+use super::{JournalError, MAX_WAITING_INTENTS, OutcomeSender, QueuedChange, output_queue::OutputQueue};
 use crate::storage::{Change, RunKey, StorageErrorKind};
 
 /// The receiving ends.
@@ -30,7 +30,7 @@ impl ChangeQueues {
                 }
             }
             // At most the queue's capacity: intents that arrive meanwhile are committed next.
-            changes.extend(std::iter::from_fn(|| self.intents.try_recv().ok()).take(QUEUE_CAPACITY));
+            changes.extend(std::iter::from_fn(|| self.intents.try_recv().ok()).take(MAX_WAITING_INTENTS));
             changes.extend(self.output.take_next());
             if !changes.is_empty() {
                 return Some(changes);

@@ -6,9 +6,13 @@
 //! so a run stops reading from its model. Each user's runs have a queue of their own, and a commit takes about as
 //! much of each: see [`output_queue`].
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{collections::HashSet, io, sync::Arc, thread, time::Duration};
 
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::{
+    runtime,
+    sync::{mpsc, oneshot, watch},
+    task::JoinHandle,
+};
 
 use self::{
     change_queues::{ChangeQueues, output_run},
@@ -28,8 +32,8 @@ mod output_queue;
 mod test_changes;
 mod writer;
 
-/// The number of changes that each queue holds: that of the intents, and that of each user's runs.
-const QUEUE_CAPACITY: usize = 1024;
+/// The number of intents that wait.
+const MAX_WAITING_INTENTS: usize = 1024;
 
 /// The delay before a failed commit is retried: initial and maximum.
 const RETRY_DELAY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
@@ -80,8 +84,32 @@ type OutcomeSender = oneshot::Sender<Result<Outcome, JournalError>>;
 
 impl Journal {
     /// Starts the writer. It ends after the last journal handle is dropped and all changes are written.
-    pub fn start(storage: Arc<dyn Storage>, hub: Arc<Hub>) -> (Self, tokio::task::JoinHandle<()>) {
-        let (intents, intent_receiver) = mpsc::channel(QUEUE_CAPACITY);
+    pub fn start(storage: Arc<dyn Storage>, hub: Arc<Hub>) -> (Self, JoinHandle<()>) {
+        let (journal, writer) = Self::new(storage, hub);
+        (journal, tokio::spawn(writer.run()))
+    }
+
+    /// Starts the writer on a thread of its own. A commit waits for the database many times; among the tasks of many
+    /// runs, the writer would wait for its turn after each.
+    ///
+    /// # Errors
+    ///
+    /// If the thread can't be created.
+    pub fn start_on_thread(storage: Arc<dyn Storage>, hub: Arc<Hub>) -> io::Result<(Self, JoinHandle<()>)> {
+        let (journal, writer) = Self::new(storage, hub);
+        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+        let (running, ended) = oneshot::channel::<()>();
+        thread::Builder::new().name("journal".into()).spawn(move || {
+            let _running = running;
+            runtime.block_on(writer.run());
+        })?;
+        // The sender is never used, only dropped.
+        let ended = tokio::spawn(async move { drop(ended.await) });
+        Ok((journal, ended))
+    }
+
+    fn new(storage: Arc<dyn Storage>, hub: Arc<Hub>) -> (Self, JournalWriter) {
+        let (intents, intent_receiver) = mpsc::channel(MAX_WAITING_INTENTS);
         let (output_ready, output_receiver) = mpsc::channel(1);
         let output = Arc::<OutputQueue>::default();
         let queues = ChangeQueues {
@@ -102,7 +130,7 @@ impl Journal {
             output_ready,
             abandoned_runs,
         };
-        (journal, tokio::spawn(writer.run()))
+        (journal, writer)
     }
 
     /// Waits until a part of the run's output is lost because the database is damaged. From then on only the
