@@ -1,5 +1,6 @@
 //! Sending of messages: each is shown at once, stored in the browser until the server has it, and processed once.
 
+use futures::FutureExt;
 use leptos::{
     prelude::{GetUntracked, untrack},
     task::spawn_local,
@@ -85,12 +86,13 @@ impl RunIntents {
         let is_queued = untrack(|| view.is_some_and(|view| view.is_busy()));
         let sending = self.outbox.enqueue(from, text, model, options, is_queued);
         let (id, message) = (sending.intent.conversation_id, sending.intent.user_message_id);
+        // First of all, since it takes a while to show a new conversation.
+        if self.outbox.next_undelivered(id) == Some(message) {
+            self.post(sending.intent.clone());
+        }
         self.conversations.show_outgoing(&sending);
         if from == Route::New {
             self.navigation.replace(Route::Conversation(id));
-        }
-        if self.outbox.next_undelivered(id) == Some(message) {
-            self.post(sending.intent);
         }
     }
 
@@ -134,10 +136,18 @@ impl RunIntents {
         }
     }
 
+    /// Sends a message to the server now, and processes the response later.
     fn post(self, intent: SendMessage) {
+        let (id, message) = (intent.conversation_id, intent.user_message_id);
+        let mut request = Box::pin(self.connection.call(rpc::send_message(intent)));
+        // The request leaves with the first poll; a spawned future is first polled after the present event.
+        let response = (&mut request).now_or_never();
         spawn_local(async move {
-            let (id, message) = (intent.conversation_id, intent.user_message_id);
-            match self.connection.call(rpc::send_message(intent)).await {
+            let response = match response {
+                Some(response) => response,
+                None => request.await,
+            };
+            match response {
                 Ok(started) => {
                     self.outbox.mark_started(&started);
                     self.conversations.reload_if_missing(id, message);
