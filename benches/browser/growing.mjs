@@ -9,6 +9,7 @@ const KINDS = {
   paragraphs: ['', 'Some **bold words** and `code` in a sentence that goes on for a while, as they do.\n\n'],
   list: ['- First\n', '- **Item:** some words about it, and a few more\n'],
   table: ['| a | b | c |\n|---|---|---|\n', '| some words | 123 | more words of it |\n'],
+  formulas: ['', 'Let $x_1 = a$ and \\(y^2\\) be the words of a sentence that goes on for a while.\n\n'],
   code: ['```rust\n', '    let words = "some of them".to_owned(); // and why\n'],
 };
 
@@ -37,6 +38,7 @@ export async function growing(browser) {
     for (const name of ['short', 'long']) {
       await reached(gate(`before-${name}`));
       await settled(page);
+      await showAll(page);
       const before = await read();
       await pass(gate(`before-${name}`));
       await reached(gate(`after-${name}`));
@@ -56,6 +58,15 @@ export async function growing(browser) {
     );
   }
   return figures;
+}
+
+/** A long answer is shown in pieces: asks for all of them. */
+async function showAll(page) {
+  const more = page.getByRole('button', { name: 'Show more' });
+  while ((await more.count()) > 0) {
+    await more.first().click();
+    await settled(page);
+  }
 }
 
 /** All that has been sent is drawn: the page has had time to spare. */
