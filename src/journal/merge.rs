@@ -18,7 +18,7 @@ pub(super) fn merge_appends(entries: impl Iterator<Item = QueuedChange>) -> Vec<
     let mut open: HashMap<MessageId, usize> = HashMap::new();
     for entry in entries {
         let Change::AppendEvents { run, events } = entry.change else {
-            // A message is stored, a run ends, or a conversation is deleted: no event may move across it.
+            // A message is stored or a run ends: no event may move across it.
             open.clear();
             merged.push(entry);
             continue;

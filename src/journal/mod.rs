@@ -32,7 +32,7 @@ mod output_queue;
 mod test_changes;
 mod writer;
 
-/// The number of intents that wait.
+/// The maximum number of intents that wait.
 const MAX_WAITING_INTENTS: usize = 1024;
 
 /// The delay before a failed commit is retried: initial and maximum.
@@ -97,12 +97,24 @@ impl Journal {
     /// If the thread can't be created.
     pub fn start_on_thread(storage: Arc<dyn Storage>, hub: Arc<Hub>) -> io::Result<(Self, JoinHandle<()>)> {
         let (journal, writer) = Self::new(storage, hub);
-        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+        let (started, has_started) = std::sync::mpsc::channel();
         let (running, ended) = oneshot::channel::<()>();
+        let log = tracing::dispatcher::get_default(Clone::clone);
         thread::Builder::new().name("journal".into()).spawn(move || {
             let _running = running;
-            runtime.block_on(writer.run());
+            // Created here: dropped on the caller's thread, it would panic.
+            let runtime = runtime::Builder::new_current_thread().enable_all().build();
+            let (runtime, failure) = match runtime {
+                Ok(runtime) => (Some(runtime), Ok(())),
+                Err(error) => (None, Err(error)),
+            };
+            // The caller waits for it.
+            let _ = started.send(failure);
+            if let Some(runtime) = runtime {
+                tracing::dispatcher::with_default(&log, || runtime.block_on(writer.run()));
+            }
         })?;
+        has_started.recv().map_err(io::Error::other)??;
         // The sender is never used, only dropped.
         let ended = tokio::spawn(async move { drop(ended.await) });
         Ok((journal, ended))
@@ -204,7 +216,7 @@ impl Journal {
         match user_id {
             Some(user_id) => {
                 self.output.push(user_id, queued).await;
-                // If a message is waiting, the writer has not taken anything since.
+                // A message that waits already wakes the writer, too.
                 let _ = self.output_ready.try_send(());
             }
             // Fails only if the writer has ended because the process ends.

@@ -14,14 +14,14 @@ use tokio::sync::Semaphore;
 use super::{QueuedChange, merge::merge_appends};
 use crate::protocol::UserId;
 
-/// The number of changes that a user's queue holds. Merged ones count as many. What a user's runs add while a commit is
+/// The maximum number of changes in a user's queue. Merged ones count as many. What a user's runs add while a commit is
 /// written is work that the runs of others wait for, too.
-const USER_CAPACITY: usize = 128;
+const MAX_USER_CHANGES: usize = 128;
 
-/// The number of merged changes in a commit, divided among the users.
-const MAX_COMMIT_CHANGES: usize = 64;
+/// The number of merged output changes in a commit, divided among the users.
+const SHARED_COMMIT_CHANGES: usize = 64;
 
-/// The number of merged changes of each user in a commit, however many users there are.
+/// The share of each user in a commit, however many users there are.
 const MIN_USER_CHANGES: usize = 4;
 
 /// The queues of all users.
@@ -42,7 +42,7 @@ impl Default for UserQueue {
     fn default() -> Self {
         Self {
             changes: VecDeque::new(),
-            free_slots: Arc::new(Semaphore::new(USER_CAPACITY)),
+            free_slots: Arc::new(Semaphore::new(MAX_USER_CHANGES)),
         }
     }
 }
@@ -89,7 +89,7 @@ impl OutputQueue {
     /// Takes the changes of the next commit: each user's oldest ones, merged.
     pub fn take_next(&self) -> Vec<QueuedChange> {
         let waiting = self.take_all();
-        let share = (MAX_COMMIT_CHANGES / waiting.len().max(1)).max(MIN_USER_CHANGES);
+        let share = (SHARED_COMMIT_CHANGES / waiting.len().max(1)).max(MIN_USER_CHANGES);
         let mut next = Vec::new();
         for (user_id, changes) in waiting {
             let mut taken = merge_appends(changes.into_iter());

@@ -7,10 +7,9 @@ use crate::protocol::{AssistantMessage, UserId};
 #[test]
 fn merges_deltas_but_not_across_changes() {
     let (a, b) = (run_key(UserId::LOCAL), run_key(UserId::LOCAL));
-    let rename = || Change::RenameConversation {
-        user_id: UserId::LOCAL,
-        conversation_id: a.conversation_id,
-        title: "x".into(),
+    let store = || Change::StoreMessage {
+        run: a,
+        message: AssistantMessage::new("x/m"),
     };
     let merged = merge_appends(
         [
@@ -25,7 +24,7 @@ fn merges_deltas_but_not_across_changes() {
             ),
             append_entry(b, text_delta(1, "2")),
             QueuedChange {
-                change: rename(),
+                change: store(),
                 reply: None,
                 slots: 1,
             },
@@ -49,7 +48,7 @@ fn merges_deltas_but_not_across_changes() {
                 text_delta(1, "2"),
             ],
         },
-        rename(),
+        store(),
         Change::AppendEvents {
             run: a,
             events: vec![text_delta(5, "!")],

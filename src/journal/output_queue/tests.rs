@@ -30,33 +30,36 @@ async fn divides_a_commit_among_users() {
     let queue = OutputQueue::default();
     let (busy, other) = (UserId::new(), UserId::new());
     let mut busy_runs = Vec::new();
-    for _ in 0..USER_CAPACITY {
+    for _ in 0..MAX_USER_CHANGES {
         busy_runs.push(push_run(&queue, busy).await);
     }
-    assert_eq!(runs(&queue.take_next()), busy_runs[..MAX_COMMIT_CHANGES]);
+    assert_eq!(runs(&queue.take_next()), busy_runs[..SHARED_COMMIT_CHANGES]);
     let run = push_run(&queue, other).await;
     let taken = runs(&queue.take_next());
-    assert_eq!(taken.len(), MAX_COMMIT_CHANGES / 2 + 1);
+    assert_eq!(taken.len(), SHARED_COMMIT_CHANGES / 2 + 1);
     assert!(taken.contains(&run));
     // The rest stays in order.
     let mut rest = Vec::new();
     while !queue.is_empty() {
         rest.extend(runs(&queue.take_next()));
     }
-    assert_eq!(rest, busy_runs[MAX_COMMIT_CHANGES + MAX_COMMIT_CHANGES / 2..]);
+    assert_eq!(
+        rest,
+        busy_runs[SHARED_COMMIT_CHANGES + SHARED_COMMIT_CHANGES / 2..]
+    );
 }
 
 #[tokio::test]
 async fn takes_something_of_each_of_many_users() {
     let queue = OutputQueue::default();
-    for _ in 0..MAX_COMMIT_CHANGES {
+    for _ in 0..SHARED_COMMIT_CHANGES {
         let user_id = UserId::new();
         for _ in 0..2 * MIN_USER_CHANGES {
             push_run(&queue, user_id).await;
         }
     }
     for _ in 0..2 {
-        assert_eq!(queue.take_next().len(), MIN_USER_CHANGES * MAX_COMMIT_CHANGES);
+        assert_eq!(queue.take_next().len(), MIN_USER_CHANGES * SHARED_COMMIT_CHANGES);
     }
     assert!(queue.is_empty());
 }
@@ -65,7 +68,7 @@ async fn takes_something_of_each_of_many_users() {
 async fn rest_is_merged_with_what_follows() {
     let queue = OutputQueue::default();
     let user_id = UserId::new();
-    for _ in 0..MAX_COMMIT_CHANGES {
+    for _ in 0..SHARED_COMMIT_CHANGES {
         push_run(&queue, user_id).await;
     }
     let last = push_run(&queue, user_id).await;
@@ -86,7 +89,7 @@ async fn rest_is_merged_with_what_follows() {
 async fn only_users_with_full_queues_wait() {
     let queue = OutputQueue::default();
     let (busy, other) = (UserId::new(), UserId::new());
-    for _ in 0..USER_CAPACITY {
+    for _ in 0..MAX_USER_CHANGES {
         push_run(&queue, busy).await;
     }
     // A test that has done much has to yield to the runtime, which is not what is meant by waiting here.
@@ -110,7 +113,7 @@ async fn unused_queues_are_removed() {
 async fn closed_queue_drops_changes_and_their_replies() {
     let queue = OutputQueue::default();
     let user_id = UserId::new();
-    for _ in 0..USER_CAPACITY {
+    for _ in 0..MAX_USER_CHANGES {
         push_run(&queue, user_id).await;
     }
     let mut waiting = Box::pin(unconstrained(push_run(&queue, user_id)));

@@ -1,7 +1,7 @@
 //! Formulas: MathML in one view, which never changes.
 //!
 //! The server draws a formula as MathML. The browser takes that over as it is, without its code; only formulas that it
-//! shows itself have to be drawn, by code that is loaded with the first one. Until then, while a formula is unfinished,
+//! shows itself have to be drawn, by code that is loaded when the first one may begin. Until then, while a formula is unfinished,
 //! and if it cannot be parsed, its source is shown.
 
 use std::sync::Arc;

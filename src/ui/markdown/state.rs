@@ -9,7 +9,7 @@ use super::{
     context::{CitationLookup, RenderContext},
     footnote_index::FootnoteIndex,
     formula,
-    node::{self, Nodes},
+    node::{self, NodeKind, Nodes},
     node_builder::NodeBuilder,
     piece::{PieceMeter, nth_code_block},
     prose::ParsedText,
@@ -118,10 +118,6 @@ impl MarkdownState {
         if now.is_empty() {
             return;
         }
-        if !source.expects_formula && source.meter.may_be_in_formula() {
-            source.expects_formula = true;
-            formula::preload();
-        }
         let ParseState {
             builder: maker,
             text: old,
@@ -141,6 +137,20 @@ impl MarkdownState {
             maker.finish();
         }
         *old = SourceText::Growing(document);
+        self.expect_formula(source);
+    }
+
+    /// Loads the code that draws formulas if one may have begun at the end of the shown text.
+    fn expect_formula(&self, source: &mut ParseState) {
+        if source.expects_formula || !source.meter.may_be_in_formula() {
+            return;
+        }
+        let last = self.nodes.last();
+        // A dollar in code is a variable of a shell, or the like.
+        if !last.is_some_and(|last| matches!(last.kind, NodeKind::Code { .. })) {
+            source.expects_formula = true;
+            formula::preload();
+        }
     }
 
     /// Parses the end of the text as final and links its footnotes, once all of it is shown.
@@ -181,6 +191,12 @@ impl MarkdownState {
             SourceText::Complete(text) => text.len(),
             SourceText::Growing(document) | SourceText::Finished(document) => document.source().len(),
         })
+    }
+
+    /// Returns true if the code that draws formulas is loaded for this text.
+    #[cfg(test)]
+    pub(super) fn expects_formula(&self) -> bool {
+        self.with_source(|source| source.expects_formula)
     }
 
     fn update_has_more(&self, source: &ParseState) {

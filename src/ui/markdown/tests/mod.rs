@@ -181,6 +181,22 @@ fn formula_elements(node: &BlockNode) -> usize {
 }
 
 #[test]
+fn formulas_are_expected_in_prose_only() {
+    for code in [
+        "```bash\nexport PATH=$HOME/bin\n",
+        "    $x = \\(1)\n",
+        "It costs $5 and",
+    ] {
+        let state = MarkdownState::new(code);
+        assert!(!state.expects_formula(), "{code}");
+    }
+    let state = MarkdownState::new("```bash\n$HOME\n```\n\n");
+    assert!(!state.expects_formula());
+    state.append("The energy $E");
+    assert!(state.expects_formula());
+}
+
+#[test]
 fn pieces_add_up_to_the_text() {
     let text = "A *line* with `marks` in it.\n\n".repeat(60_000) + "The end[^1] of it.\n\n[^1]: A note.\n";
     let state = MarkdownState::new("");
