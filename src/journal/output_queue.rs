@@ -1,28 +1,31 @@
 //! The output of runs that waits for its commit: a queue for each user.
 //!
-//! A commit takes a limited number of changes, divided among the users who have some. Otherwise one user's runs would
-//! make each commit as long as their output, and those of others would wait for it.
+//! A commit takes a limited number of changes, divided among the users whose runs are active. Otherwise one user's runs
+//! would make each commit as long as their output, and each step of the others' runs would wait for it.
 
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
+    time::Duration,
 };
 
 use parking_lot::Mutex;
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, time::Instant};
 
 use super::{QueuedChange, merge::merge_appends};
 use crate::protocol::UserId;
 
-/// The maximum number of changes in a user's queue. Merged ones count as many. What a user's runs add while a commit is
-/// written is work that the runs of others wait for, too.
-const MAX_USER_CHANGES: usize = 128;
+/// The maximum number of changes in a user's queue. Merged ones count as many.
+const MAX_USER_CHANGES: usize = 1024;
 
-/// The number of merged output changes in a commit, divided among the users.
-const SHARED_COMMIT_CHANGES: usize = 64;
+/// The number of merged output changes in a commit, divided among the active users.
+const SHARED_COMMIT_CHANGES: usize = 32;
 
 /// The share of each user in a commit, however many users there are.
 const MIN_USER_CHANGES: usize = 4;
+
+/// The time for which a user stays active after a change.
+const ACTIVE_TIME: Duration = Duration::from_secs(1);
 
 /// The queues of all users.
 #[derive(Debug)]
@@ -34,6 +37,8 @@ pub(super) struct OutputQueue {
 #[derive(Debug)]
 struct UserQueue {
     changes: VecDeque<QueuedChange>,
+    /// The time of the last added change.
+    last_push: Instant,
     /// A permit for each change that may be added. The senders that wait for one hold a clone.
     free_slots: Arc<Semaphore>,
 }
@@ -42,6 +47,7 @@ impl Default for UserQueue {
     fn default() -> Self {
         Self {
             changes: VecDeque::new(),
+            last_push: Instant::now(),
             free_slots: Arc::new(Semaphore::new(MAX_USER_CHANGES)),
         }
     }
@@ -63,7 +69,10 @@ impl OutputQueue {
         };
         if let Ok(slot) = free_slots.acquire().await {
             slot.forget();
-            self.with_queue(user_id, |queue| queue.changes.push_back(change));
+            self.with_queue(user_id, |queue| {
+                queue.changes.push_back(change);
+                queue.last_push = Instant::now();
+            });
         }
     }
 
@@ -88,8 +97,8 @@ impl OutputQueue {
 
     /// Takes the changes of the next commit: each user's oldest ones, merged.
     pub fn take_next(&self) -> Vec<QueuedChange> {
-        let waiting = self.take_all();
-        let share = (SHARED_COMMIT_CHANGES / waiting.len().max(1)).max(MIN_USER_CHANGES);
+        let (waiting, active_users) = self.take_all();
+        let share = (SHARED_COMMIT_CHANGES / active_users.max(1)).max(MIN_USER_CHANGES);
         let mut next = Vec::new();
         for (user_id, changes) in waiting {
             let mut taken = merge_appends(changes.into_iter());
@@ -100,18 +109,23 @@ impl OutputQueue {
         next
     }
 
-    /// Takes all changes, and removes the queues that nobody uses. Merging does not keep the senders waiting.
-    fn take_all(&self) -> Vec<(UserId, VecDeque<QueuedChange>)> {
+    /// Takes all changes, and removes the queues that nobody uses. Returns the number of the active users, too. Merging
+    /// does not keep the senders waiting.
+    fn take_all(&self) -> (Vec<(UserId, VecDeque<QueuedChange>)>, usize) {
         let mut users = self.users.lock();
         let Some(users) = &mut *users else {
-            return Vec::new();
+            return (Vec::new(), 0);
         };
-        users.retain(|_, queue| !queue.changes.is_empty() || Arc::strong_count(&queue.free_slots) > 1);
-        users
+        users.retain(|_, queue| {
+            let is_active = queue.last_push.elapsed() < ACTIVE_TIME;
+            is_active || !queue.changes.is_empty() || Arc::strong_count(&queue.free_slots) > 1
+        });
+        let waiting = users
             .iter_mut()
             .filter(|(_, queue)| !queue.changes.is_empty())
             .map(|(user_id, queue)| (*user_id, std::mem::take(&mut queue.changes)))
-            .collect()
+            .collect();
+        (waiting, users.len())
     }
 
     /// Puts changes back before those added meanwhile, and frees the slots of the taken ones.

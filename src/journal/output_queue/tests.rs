@@ -30,7 +30,7 @@ async fn divides_a_commit_among_users() {
     let queue = OutputQueue::default();
     let (busy, other) = (UserId::new(), UserId::new());
     let mut busy_runs = Vec::new();
-    for _ in 0..MAX_USER_CHANGES {
+    for _ in 0..4 * SHARED_COMMIT_CHANGES {
         busy_runs.push(push_run(&queue, busy).await);
     }
     assert_eq!(runs(&queue.take_next()), busy_runs[..SHARED_COMMIT_CHANGES]);
@@ -100,11 +100,22 @@ async fn only_users_with_full_queues_wait() {
     assert!(waiting.now_or_never().is_some());
 }
 
-#[tokio::test]
-async fn unused_queues_are_removed() {
+#[tokio::test(start_paused = true)]
+async fn users_are_active_for_a_while() {
     let queue = OutputQueue::default();
     push_run(&queue, UserId::new()).await;
     queue.take_next();
+    let busy = UserId::new();
+    for _ in 0..2 * SHARED_COMMIT_CHANGES {
+        push_run(&queue, busy).await;
+    }
+    assert_eq!(queue.take_next().len(), SHARED_COMMIT_CHANGES / 2);
+    tokio::time::advance(ACTIVE_TIME).await;
+    // Alone again.
+    assert_eq!(queue.take_next().len(), SHARED_COMMIT_CHANGES);
+    while !queue.is_empty() {
+        queue.take_next();
+    }
     queue.take_next();
     assert_eq!(queue.users.lock().as_ref().map(BTreeMap::len), Some(0));
 }
