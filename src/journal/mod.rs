@@ -3,37 +3,30 @@
 //!
 //! An idle journal commits the first change at once. A busy one commits the changes that arrived during the
 //! previous commit. There is no fixed delay. Its queues are bounded: a sender waits while the queue is full,
-//! so a run stops reading from its model. Each user's runs have a queue of their own, and a commit takes about as
-//! much of each: see [`output_queue`].
+//! so a run stops reading from its model.
 
-use std::{collections::HashSet, io, sync::Arc, thread, time::Duration};
-
-use tokio::{
-    runtime,
-    sync::{mpsc, oneshot, watch},
-    task::JoinHandle,
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
 };
 
-use self::{
-    change_queues::{ChangeQueues, output_run},
-    output_queue::OutputQueue,
-    writer::JournalWriter,
-};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use self::writer::JournalWriter;
 use crate::{
     hub::Hub,
     protocol::{ApiError, AssistantMessage, EventBody, MessageId, Payload, PlacedProviderData},
     storage::{Change, ChangeRejection, Outcome, RecordedModelCall, RunKey, Storage, StorageErrorKind},
 };
 
-mod change_queues;
-mod merge;
-mod output_queue;
-#[cfg(test)]
-mod test_changes;
 mod writer;
 
-/// The maximum number of intents that wait.
-const MAX_WAITING_INTENTS: usize = 1024;
+/// The number of changes that each queue holds.
+const QUEUE_CAPACITY: usize = 1024;
+
+/// The maximum length of a merged delta. Readers of the log hold whole events in memory.
+const MAX_MERGED_DELTA_BYTES: usize = 16 << 10;
 
 /// The delay before a failed commit is retried: initial and maximum.
 const RETRY_DELAY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
@@ -65,9 +58,7 @@ impl From<JournalError> for ApiError {
 #[derive(Clone, Debug)]
 pub struct Journal {
     intents: mpsc::Sender<QueuedChange>,
-    output: Arc<OutputQueue>,
-    /// Wakes the writer after output was queued. It ends once all senders are dropped.
-    output_ready: mpsc::Sender<()>,
+    output: mpsc::Sender<QueuedChange>,
     abandoned_runs: watch::Receiver<HashSet<MessageId>>,
 }
 
@@ -76,58 +67,18 @@ struct QueuedChange {
     change: Change,
     /// Receives the outcome of the change; `None` for a run's output, for which no caller waits.
     reply: Option<OutcomeSender>,
-    /// The number of queued changes that were merged into this one.
-    slots: usize,
 }
 
 type OutcomeSender = oneshot::Sender<Result<Outcome, JournalError>>;
 
 impl Journal {
     /// Starts the writer. It ends after the last journal handle is dropped and all changes are written.
-    pub fn start(storage: Arc<dyn Storage>, hub: Arc<Hub>) -> (Self, JoinHandle<()>) {
-        let (journal, writer) = Self::new(storage, hub);
-        (journal, tokio::spawn(writer.run()))
-    }
-
-    /// Starts the writer on a thread of its own. A commit waits for the database many times; among the tasks of many
-    /// runs, the writer would wait for its turn after each.
-    ///
-    /// # Errors
-    ///
-    /// If the thread can't be created.
-    pub fn start_on_thread(storage: Arc<dyn Storage>, hub: Arc<Hub>) -> io::Result<(Self, JoinHandle<()>)> {
-        let (journal, writer) = Self::new(storage, hub);
-        let (started, has_started) = std::sync::mpsc::channel();
-        let (running, ended) = oneshot::channel::<()>();
-        let log = tracing::dispatcher::get_default(Clone::clone);
-        thread::Builder::new().name("journal".into()).spawn(move || {
-            let _running = running;
-            // Created here: dropped on the caller's thread, it would panic.
-            let runtime = runtime::Builder::new_current_thread().enable_all().build();
-            let (runtime, failure) = match runtime {
-                Ok(runtime) => (Some(runtime), Ok(())),
-                Err(error) => (None, Err(error)),
-            };
-            // The caller waits for it.
-            let _ = started.send(failure);
-            if let Some(runtime) = runtime {
-                tracing::dispatcher::with_default(&log, || runtime.block_on(writer.run()));
-            }
-        })?;
-        has_started.recv().map_err(io::Error::other)??;
-        // The sender is never used, only dropped.
-        let ended = tokio::spawn(async move { drop(ended.await) });
-        Ok((journal, ended))
-    }
-
-    fn new(storage: Arc<dyn Storage>, hub: Arc<Hub>) -> (Self, JournalWriter) {
-        let (intents, intent_receiver) = mpsc::channel(MAX_WAITING_INTENTS);
-        let (output_ready, output_receiver) = mpsc::channel(1);
-        let output = Arc::<OutputQueue>::default();
+    pub fn start(storage: Arc<dyn Storage>, hub: Arc<Hub>) -> (Self, tokio::task::JoinHandle<()>) {
+        let (intents, intent_receiver) = mpsc::channel(QUEUE_CAPACITY);
+        let (output, output_receiver) = mpsc::channel(QUEUE_CAPACITY);
         let queues = ChangeQueues {
             intents: intent_receiver,
-            output: output.clone(),
-            output_ready: output_receiver,
+            output: output_receiver,
         };
         let (abandoned_sender, abandoned_runs) = watch::channel(HashSet::new());
         let writer = JournalWriter {
@@ -139,10 +90,9 @@ impl Journal {
         let journal = Self {
             intents,
             output,
-            output_ready,
             abandoned_runs,
         };
-        (journal, writer)
+        (journal, tokio::spawn(writer.run()))
     }
 
     /// Waits until a part of the run's output is lost because the database is damaged. From then on only the
@@ -158,16 +108,25 @@ impl Journal {
     /// Applies a change and waits until it is committed and published.
     pub async fn submit(&self, change: Change) -> Result<Outcome, JournalError> {
         let (reply, outcome) = oneshot::channel();
+        let queue = if is_run_output(&change) {
+            &self.output
+        } else {
+            &self.intents
+        };
+        let entry = QueuedChange {
+            change,
+            reply: Some(reply),
+        };
         // The writer has ended because the process ends.
         let writer_ended = JournalError::Unavailable(StorageErrorKind::Other);
-        self.enqueue(change, Some(reply)).await;
+        queue.send(entry).await.map_err(|_| writer_ended)?;
         outcome.await.map_err(|_| writer_ended)?
     }
 
     /// Appends to a run's output. The events are committed in order, and are not lost while the process
     /// lives.
     pub async fn append(&self, run: RunKey, events: Vec<EventBody>) {
-        self.enqueue(Change::AppendEvents { run, events }, None).await;
+        self.enqueue(Change::AppendEvents { run, events }).await;
     }
 
     /// Waits until all changes submitted by a run so far are committed.
@@ -185,42 +144,180 @@ impl Journal {
 
     /// Stores the run's message so far.
     pub async fn store_message(&self, run: RunKey, message: AssistantMessage) {
-        self.enqueue(Change::StoreMessage { run, message }, None).await;
+        self.enqueue(Change::StoreMessage { run, message }).await;
     }
 
     /// Stores a payload. Later changes of the run are committed after it.
     pub async fn store_payload(&self, run: RunKey, payload: Payload) {
-        self.enqueue(Change::StorePayload { run, payload }, None).await;
+        self.enqueue(Change::StorePayload { run, payload }).await;
     }
 
     /// Stores provider-specific data. Later changes of the run are committed after it.
     pub async fn store_provider_data(&self, run: RunKey, placed: PlacedProviderData) {
-        self.enqueue(Change::StoreProviderData { run, placed }, None)
-            .await;
+        self.enqueue(Change::StoreProviderData { run, placed }).await;
     }
 
     /// Records a model call. Only the newest `keep_runs` runs of the conversation keep their calls.
     pub async fn record_call(&self, run: RunKey, call: RecordedModelCall, keep_runs: usize) {
-        self.enqueue(Change::RecordCall { run, call, keep_runs }, None)
-            .await;
+        self.enqueue(Change::RecordCall { run, call, keep_runs }).await;
     }
 
-    /// Waits while the queue is full. A change that the writer no longer takes is dropped with its `reply`.
-    async fn enqueue(&self, change: Change, reply: Option<OutcomeSender>) {
-        let user_id = output_run(&change).map(|run| run.user_id);
-        let queued = QueuedChange {
-            change,
-            reply,
-            slots: 1,
-        };
-        match user_id {
-            Some(user_id) => {
-                self.output.push(user_id, queued).await;
-                // A message that waits already wakes the writer, too.
-                let _ = self.output_ready.try_send(());
+    async fn enqueue(&self, change: Change) {
+        // The writer ends only after the last sender is dropped.
+        let _ = self.output.send(QueuedChange { change, reply: None }).await;
+    }
+}
+
+/// Returns true if a change is the output of a run and not an intent.
+fn is_run_output(change: &Change) -> bool {
+    matches!(
+        change,
+        Change::AppendEvents { .. }
+            | Change::StoreMessage { .. }
+            | Change::StorePayload { .. }
+            | Change::StoreProviderData { .. }
+            | Change::StoreSummary { .. }
+            | Change::RecordCall { .. }
+            | Change::StoreAttachment { .. }
+            | Change::PauseRun { .. }
+            | Change::EndRun { .. }
+            | Change::HandOverRun { .. }
+            | Change::AbandonRun { .. }
+    )
+}
+
+struct ChangeQueues {
+    intents: mpsc::Receiver<QueuedChange>,
+    output: mpsc::Receiver<QueuedChange>,
+}
+
+impl ChangeQueues {
+    /// Waits for a change and returns it with all others available; empty once all journal handles are
+    /// dropped.
+    async fn recv_all(&mut self) -> Vec<QueuedChange> {
+        let mut entries = Vec::new();
+        tokio::select! {
+            biased;
+            Some(entry) = self.intents.recv() => entries.push(entry),
+            Some(entry) = self.output.recv() => entries.push(entry),
+            else => {}
+        }
+        for queue in [&mut self.intents, &mut self.output] {
+            // At most the queue's capacity: changes that arrive meanwhile are committed next.
+            entries.extend(std::iter::from_fn(|| queue.try_recv().ok()).take(QUEUE_CAPACITY));
+        }
+        entries
+    }
+
+    /// Waits for `time` and rejects all intents that arrive meanwhile, with the kind of the storage failure.
+    async fn reject_intents_for(&mut self, time: Duration, kind: StorageErrorKind) {
+        let over = tokio::time::sleep(time);
+        tokio::pin!(over);
+        loop {
+            tokio::select! {
+                () = &mut over => return,
+                Some(entry) = self.intents.recv() => reject(entry.reply, kind),
             }
-            // Fails only if the writer has ended because the process ends.
-            None => drop(self.intents.send(queued).await),
         }
     }
 }
+
+fn reject(reply: Option<OutcomeSender>, kind: StorageErrorKind) {
+    if let Some(reply) = reply {
+        // The caller may have been cancelled.
+        let _ = reply.send(Err(JournalError::Unavailable(kind)));
+    }
+}
+
+/// Rejects intents at once while storage fails. Keeps the output of runs for the next attempt.
+fn retain_run_output(
+    changes: Vec<Change>,
+    waiting: Vec<Option<OutcomeSender>>,
+    kind: StorageErrorKind,
+) -> (Vec<Change>, Vec<Option<OutcomeSender>>) {
+    let (output, intents): (Vec<_>, Vec<_>) = changes
+        .into_iter()
+        .zip(waiting)
+        .partition(|(change, _)| is_run_output(change));
+    intents.into_iter().for_each(|(_, reply)| reject(reply, kind));
+    output.into_iter().unzip()
+}
+
+/// Merges consecutive appends of one run, and adjacent deltas of the same part.
+fn merge_appends(entries: impl Iterator<Item = QueuedChange>) -> Vec<QueuedChange> {
+    let mut merged: Vec<QueuedChange> = Vec::new();
+    // The index in `merged` of each run's entry that may still be extended.
+    let mut open: HashMap<MessageId, usize> = HashMap::new();
+    for entry in entries {
+        let Change::AppendEvents { run, events } = entry.change else {
+            // A message is stored, a run ends, or a conversation is deleted: no event may move across it.
+            open.clear();
+            merged.push(entry);
+            continue;
+        };
+        // A caller that waits gets the outcome of its own change only.
+        let joinable = entry.reply.is_none();
+        match open.get(&run.message_id).and_then(|index| merged.get_mut(*index)) {
+            Some(QueuedChange {
+                change: Change::AppendEvents { events: earlier, .. },
+                ..
+            }) if joinable => {
+                for event in events {
+                    push_or_merge(earlier, event);
+                }
+            }
+            _ => {
+                open.insert(run.message_id, merged.len());
+                merged.push(QueuedChange {
+                    change: Change::AppendEvents { run, events },
+                    reply: entry.reply,
+                });
+            }
+        }
+    }
+    merged
+}
+
+fn push_or_merge(events: &mut Vec<EventBody>, event: EventBody) {
+    use EventBody::{TextDelta, Thinking};
+    match (events.last_mut(), &event) {
+        (
+            Some(TextDelta { node, part, text, .. }),
+            TextDelta {
+                node: next_node,
+                part: next_part,
+                text: next,
+                ..
+            },
+        ) if (*node, *part) == (*next_node, *next_part)
+            && text.len() + next.len() <= MAX_MERGED_DELTA_BYTES =>
+        {
+            text.push_str(next);
+        }
+        (
+            Some(Thinking {
+                node,
+                part,
+                text,
+                took_ms,
+                ..
+            }),
+            Thinking {
+                node: next_node,
+                part: next_part,
+                text: next,
+                took_ms: next_took_ms,
+                ..
+            },
+        ) if (*node, *part) == (*next_node, *next_part)
+            && text.len() + next.len() <= MAX_MERGED_DELTA_BYTES =>
+        {
+            text.push_str(next);
+            *took_ms += next_took_ms;
+        }
+        _ => events.push(event),
+    }
+}
+
+#[cfg(test)]
+mod tests;

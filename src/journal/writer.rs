@@ -6,8 +6,7 @@ use std::{collections::HashSet, sync::Arc};
 use tokio::sync::watch;
 
 use super::{
-    JournalError, OutcomeSender, RETRY_DELAY,
-    change_queues::{ChangeQueues, reject, retain_run_output},
+    ChangeQueues, JournalError, OutcomeSender, RETRY_DELAY, merge_appends, reject, retain_run_output,
 };
 use crate::{
     clock,
@@ -27,8 +26,12 @@ pub(super) struct JournalWriter {
 
 impl JournalWriter {
     pub async fn run(mut self) {
-        while let Some(entries) = self.queues.recv_next().await {
-            let (changes, waiting): (Vec<_>, Vec<_>) = entries
+        loop {
+            let entries = self.queues.recv_all().await;
+            if entries.is_empty() {
+                return;
+            }
+            let (changes, waiting): (Vec<_>, Vec<_>) = merge_appends(entries.into_iter())
                 .into_iter()
                 .map(|entry| (entry.change, entry.reply))
                 .unzip();

@@ -82,7 +82,7 @@ impl Server {
         }
         let storage: Arc<dyn Storage> = Arc::new(database);
         let hub = Arc::new(Hub::default());
-        let (journal, writer) = Journal::start_on_thread(storage.clone(), hub.clone())?;
+        let (journal, writer) = Journal::start(storage.clone(), hub.clone());
         let files = Files::open(&settings.server.data, storage.clone(), journal.clone(), &settings)?;
         // Without its database, every file looks like one that belongs to no message.
         match keep_files_marker(&settings.server.data) {

@@ -9,8 +9,7 @@ use std::{
 use parking_lot::Mutex;
 use tracing::{Level, subscriber::DefaultGuard};
 
-/// A capture of this thread's log, which includes all tasks of a single-threaded runtime, and the journal of a server that is
-/// started later.
+/// A capture of this thread's log, which includes all tasks of a single-threaded runtime.
 #[derive(Clone)]
 pub struct LogCapture {
     lines: SharedBuffer,

@@ -51,7 +51,6 @@ fn administrators_targets(user: &str) -> Vec<Target> {
 
 async fn send_as_member(seed: u64, cases: u32) {
     let mut random = Rng::with_seed(seed);
-    let (log, panics) = (LogCapture::start(Level::ERROR), PanicCapture::start());
     let (_folder, _upstream, mut parlor) = start_parlor_with(|settings| {
         with_passwords(settings);
         settings.accounts.requests_per_minute = 1_000_000_000;
@@ -68,6 +67,7 @@ async fn send_as_member(seed: u64, cases: u32) {
     let administrator = ann.administrator_id("ben").await;
     let users = ann.page("/account/users").await;
 
+    let (log, panics) = (LogCapture::start(Level::ERROR), PanicCapture::start());
     let mut targets = all_targets();
     targets.extend(administrators_targets(&administrator));
     let mut own = Ids::default();

@@ -97,9 +97,8 @@ pub(crate) async fn start_parlor_with(
 
 async fn send_damaged(seed: u64, cases: u32) {
     let mut random = Rng::with_seed(seed);
-    // Before the server: its threads use the log that they find when they start.
-    let (log, panics) = (LogCapture::start(Level::ERROR), PanicCapture::start());
     let (_folder, _upstream, parlor) = start_parlor().await;
+    let (log, panics) = (LogCapture::start(Level::ERROR), PanicCapture::start());
     let targets = targets::all_targets();
     let mut ids = Ids::default();
     let mut failures = Vec::new();

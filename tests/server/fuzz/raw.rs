@@ -12,8 +12,8 @@ use crate::support::TEST_TIMEOUT;
 
 #[tokio::test]
 async fn malformed_requests_do_no_harm() {
-    let (log, panics) = (LogCapture::start(Level::ERROR), PanicCapture::start());
     let (_folder, _upstream, parlor) = super::start_parlor().await;
+    let (log, panics) = (LogCapture::start(Level::ERROR), PanicCapture::start());
     let address = parlor.url.strip_prefix("http://").unwrap();
     let many: String = (0..200).map(|n| format!("X-{n}: 1\r\n")).collect();
     let long = "x".repeat(500_000);

@@ -181,7 +181,7 @@ impl PagedTable {
                 node_ref=self.region
                 role="region"
                 tabindex="0"
-                aria-label="Table"
+                aria-label="Rows"
                 aria-busy=is_busy
             >
                 <table>

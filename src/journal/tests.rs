@@ -1,15 +1,40 @@
-use super::{
-    super::test_changes::{append_entry, run_key, text_delta},
-    *,
-};
-use crate::protocol::{AssistantMessage, UserId};
+use super::*;
+use crate::protocol::{ConversationId, UserId};
+
+fn run_key() -> RunKey {
+    RunKey {
+        user_id: UserId::LOCAL,
+        conversation_id: ConversationId::new(),
+        message_id: MessageId::new(),
+    }
+}
+
+fn text_delta(offset: usize, text: &str) -> EventBody {
+    EventBody::TextDelta {
+        node: 0,
+        part: 0,
+        offset,
+        text: text.into(),
+    }
+}
+
+fn append_entry(run: RunKey, event: EventBody) -> QueuedChange {
+    QueuedChange {
+        change: Change::AppendEvents {
+            run,
+            events: vec![event],
+        },
+        reply: None,
+    }
+}
 
 #[test]
 fn merges_deltas_but_not_across_changes() {
-    let (a, b) = (run_key(UserId::LOCAL), run_key(UserId::LOCAL));
-    let store = || Change::StoreMessage {
-        run: a,
-        message: AssistantMessage::new("x/m"),
+    let (a, b) = (run_key(), run_key());
+    let rename = || Change::RenameConversation {
+        user_id: UserId::LOCAL,
+        conversation_id: a.conversation_id,
+        title: "x".into(),
     };
     let merged = merge_appends(
         [
@@ -24,9 +49,8 @@ fn merges_deltas_but_not_across_changes() {
             ),
             append_entry(b, text_delta(1, "2")),
             QueuedChange {
-                change: store(),
+                change: rename(),
                 reply: None,
-                slots: 1,
             },
             append_entry(a, text_delta(5, "!")),
         ]
@@ -48,7 +72,7 @@ fn merges_deltas_but_not_across_changes() {
                 text_delta(1, "2"),
             ],
         },
-        store(),
+        rename(),
         Change::AppendEvents {
             run: a,
             events: vec![text_delta(5, "!")],
@@ -59,12 +83,11 @@ fn merges_deltas_but_not_across_changes() {
 
 #[test]
 fn does_not_merge_across_a_stored_message() {
-    let run = run_key(UserId::LOCAL);
+    let run = run_key();
     let message = AssistantMessage::new("x/m");
     let store = QueuedChange {
         change: Change::StoreMessage { run, message },
         reply: None,
-        slots: 1,
     };
     let merged = merge_appends(
         [
@@ -79,7 +102,7 @@ fn does_not_merge_across_a_stored_message() {
 
 #[test]
 fn merges_deltas_up_to_a_limit() {
-    let run = run_key(UserId::LOCAL);
+    let run = run_key();
     let piece = "x".repeat(MAX_MERGED_DELTA_BYTES / 3);
     let entries = (0..10).map(|n| append_entry(run, text_delta(n * piece.len(), &piece)));
     let merged = merge_appends(entries);
