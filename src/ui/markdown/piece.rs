@@ -29,9 +29,8 @@ const FORMULA_COST: usize = 32;
 const MAX_LINE_BYTES: usize = 4096;
 
 /// Measures a growing text up to the end of a piece.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct PieceMeter {
-    max_cost: usize,
     cost: usize,
     formulas: FormulaMeter,
     /// The bytes beyond the cost of a piece.
@@ -39,23 +38,11 @@ pub struct PieceMeter {
     is_line_ended: bool,
 }
 
-impl Default for PieceMeter {
-    fn default() -> Self {
-        Self {
-            max_cost: MAX_PIECE_COST,
-            cost: 0,
-            formulas: FormulaMeter::default(),
-            excess_bytes: 0,
-            is_line_ended: false,
-        }
-    }
-}
-
 impl PieceMeter {
     /// Returns the meter of the first piece of a complete text that is longer than a piece.
     pub fn for_first_of_many() -> Self {
         Self {
-            max_cost: MAX_FIRST_COST,
+            cost: MAX_PIECE_COST - MAX_FIRST_COST,
             ..Self::default()
         }
     }
@@ -68,7 +55,7 @@ impl PieceMeter {
     /// Returns the number of bytes of `text`, which continues the text measured before, that belong to this piece.
     pub fn measure(&mut self, text: &str) -> usize {
         for (at, byte) in text.bytes().enumerate() {
-            if self.cost >= self.max_cost {
+            if self.cost >= MAX_PIECE_COST {
                 let line_is_long = self.excess_bytes >= MAX_LINE_BYTES && text.is_char_boundary(at);
                 if self.is_line_ended || line_is_long {
                     return at;
