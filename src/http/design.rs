@@ -14,7 +14,7 @@ use crate::{
     app::AppState,
     payloads,
     protocol::{Payload, RawJson},
-    ui::design,
+    ui::design::{self, ExamplePayload},
 };
 
 const STYLESHEET_PATH: &str = "/design/tokens.css";
@@ -32,8 +32,12 @@ async fn stylesheet() -> Response {
 }
 
 async fn show() -> Response {
-    let views = examples().iter().map(payloads::view).collect();
-    let content = design::render(views);
+    let example = |payload: &Payload| ExamplePayload {
+        reference: payloads::to_ref(payload),
+        view: payloads::view(payload),
+        preview: payloads::to_preview(payloads::view(payload)),
+    };
+    let content = design::render(examples().iter().map(example).collect());
     let document = Document {
         status: StatusCode::OK,
         title: "Design",

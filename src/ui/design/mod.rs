@@ -27,8 +27,16 @@ use crate::{
     },
 };
 
+/// A payload of the page.
+pub struct ExamplePayload {
+    pub reference: PayloadRef,
+    pub view: PanelView,
+    /// The part that an answer shows.
+    pub preview: PanelView,
+}
+
 /// Renders the page to HTML, with these payloads.
-pub fn render(payloads: Vec<PanelView>) -> String {
+pub fn render(payloads: Vec<ExamplePayload>) -> String {
     let owner = Owner::new_root(None);
     let content = owner.with(|| design_page(payloads).to_html());
     owner.cleanup();
@@ -36,11 +44,11 @@ pub fn render(payloads: Vec<PanelView>) -> String {
 }
 
 /// Renders the sections: the tokens, the controls, these payloads, and views in each state.
-fn design_page(payloads: Vec<PanelView>) -> AnyView {
+fn design_page(payloads: Vec<ExamplePayload>) -> AnyView {
     let (page, id) = conversation::page();
     let navigation = chat::create_navigation(["/c/", &id.to_string()].concat());
     chat::provide_stores(page, navigation);
-    let panels: Vec<_> = payloads.iter().map(payload).collect();
+    let panels: Vec<_> = payloads.into_iter().map(payload).collect();
     let parts = vec![
         section("Tokens", tokens::swatches()),
         section("Controls", controls::controls()),
@@ -76,24 +84,19 @@ fn section(title: &'static str, content: AnyView) -> AnyView {
 }
 
 /// A payload as the panel shows it, below its preview in an answer.
-fn payload(view: &PanelView) -> AnyView {
-    let preview = payload_preview(view).map(|preview| {
+fn payload(example: ExamplePayload) -> AnyView {
+    let preview = payload_preview(&example.preview).map(|preview| {
         view! { <div class="preview">{preview}</div> }
     });
     let shown = ShownPayload {
         conversation_id: ConversationId::new(),
-        payload: PayloadRef {
-            payload_id: "payload_1".into(),
-            kind: String::new(),
-            summary: view.summary.clone(),
-            preview_rows: None,
-        },
+        payload: example.reference,
     };
     view! {
         <figure class="design-payload">
-            <figcaption>{view.summary.clone()}</figcaption>
+            <figcaption>{example.view.summary.clone()}</figcaption>
             {preview}
-            <div class="panel-body">{own_body(&shown, view)}</div>
+            <div class="panel-body">{own_body(&shown, &example.view)}</div>
         </figure>
     }
     .erase()
