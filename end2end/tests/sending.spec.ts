@@ -28,6 +28,25 @@ test('a message sent while loading uses the conversation’s model', async ({ ch
   expect(events[0]!.conversation_id).toBe(chat.path.slice('/c/'.length));
 });
 
+test('a message is sent before its conversation is shown', async ({ chat }) => {
+  await chat.open();
+  await chat.message.fill('Hello');
+  const requested = await chat.message.evaluate((box) => {
+    const paths: string[] = [];
+    const { fetch } = window;
+    window.fetch = (resource, ...rest) => {
+      paths.push(new URL(resource instanceof Request ? resource.url : resource, location.href).pathname);
+      return fetch(resource, ...rest);
+    };
+    box.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }));
+    // What the event itself has requested: nothing else has run since.
+    return [...paths];
+  });
+  expect(requested).toEqual(['/rpc/send_message']);
+  await chat.done();
+  await expect(chat.answers.last()).toContainText('Hello');
+});
+
 test('a draft that starts like the sent message is kept', async ({ browserLog, chat, page }) => {
   browserLog.allow(/status of 500/);
   await chat.open();
