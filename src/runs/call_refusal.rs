@@ -32,7 +32,7 @@ pub enum CallRefusal {
         limit: Dollars,
         wait: Duration,
     },
-    /// The maximum number of answers are being written.
+    /// The limit of answers at the same time is reached.
     Runs { limit: usize },
 }
 
