@@ -2,8 +2,8 @@
 //! transaction, then publishes their events.
 //!
 //! An idle journal commits the first change at once. A busy one commits the changes that arrived during the
-//! previous commit. There is no fixed delay. Its queues are bounded: a sender waits while the queue is full,
-//! so a run stops reading from its model.
+//! previous commit. There is no fixed delay. Its queues are bounded, and beside other users a user's runs take
+//! turns ([`turns`]): a sender waits while the queue is full or until its turn, so a run stops reading from its model.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -13,13 +13,17 @@ use std::{
 
 use tokio::sync::{mpsc, oneshot, watch};
 
-use self::writer::JournalWriter;
+use self::{
+    turns::{Turn, Turns},
+    writer::JournalWriter,
+};
 use crate::{
     hub::Hub,
     protocol::{ApiError, AssistantMessage, EventBody, MessageId, Payload, PlacedProviderData},
     storage::{Change, ChangeRejection, Outcome, RecordedModelCall, RunKey, Storage, StorageErrorKind},
 };
 
+mod turns;
 mod writer;
 
 /// The number of changes that each queue holds.
@@ -59,6 +63,7 @@ impl From<JournalError> for ApiError {
 pub struct Journal {
     intents: mpsc::Sender<QueuedChange>,
     output: mpsc::Sender<QueuedChange>,
+    turns: Arc<Turns>,
     abandoned_runs: watch::Receiver<HashSet<MessageId>>,
 }
 
@@ -67,6 +72,8 @@ struct QueuedChange {
     change: Change,
     /// Receives the outcome of the change; `None` for a run's output, for which no caller waits.
     reply: Option<OutcomeSender>,
+    /// The turn of a run, held until the change is taken for a commit.
+    _turn: Option<Turn>,
 }
 
 type OutcomeSender = oneshot::Sender<Result<Outcome, JournalError>>;
@@ -81,15 +88,18 @@ impl Journal {
             output: output_receiver,
         };
         let (abandoned_sender, abandoned_runs) = watch::channel(HashSet::new());
+        let turns = Arc::new(Turns::default());
         let writer = JournalWriter {
             storage,
             hub,
             queues,
+            turns: turns.clone(),
             abandoned_runs: abandoned_sender,
         };
         let journal = Self {
             intents,
             output,
+            turns,
             abandoned_runs,
         };
         (journal, tokio::spawn(writer.run()))
@@ -116,6 +126,7 @@ impl Journal {
         let entry = QueuedChange {
             change,
             reply: Some(reply),
+            _turn: None,
         };
         // The writer has ended because the process ends.
         let writer_ended = JournalError::Unavailable(StorageErrorKind::Other);
@@ -126,7 +137,7 @@ impl Journal {
     /// Appends to a run's output. The events are committed in order, and are not lost while the process
     /// lives.
     pub async fn append(&self, run: RunKey, events: Vec<EventBody>) {
-        self.enqueue(Change::AppendEvents { run, events }).await;
+        self.enqueue(run, Change::AppendEvents { run, events }).await;
     }
 
     /// Waits until all changes submitted by a run so far are committed.
@@ -144,27 +155,34 @@ impl Journal {
 
     /// Stores the run's message so far.
     pub async fn store_message(&self, run: RunKey, message: AssistantMessage) {
-        self.enqueue(Change::StoreMessage { run, message }).await;
+        self.enqueue(run, Change::StoreMessage { run, message }).await;
     }
 
     /// Stores a payload. Later changes of the run are committed after it.
     pub async fn store_payload(&self, run: RunKey, payload: Payload) {
-        self.enqueue(Change::StorePayload { run, payload }).await;
+        self.enqueue(run, Change::StorePayload { run, payload }).await;
     }
 
     /// Stores provider-specific data. Later changes of the run are committed after it.
     pub async fn store_provider_data(&self, run: RunKey, placed: PlacedProviderData) {
-        self.enqueue(Change::StoreProviderData { run, placed }).await;
+        self.enqueue(run, Change::StoreProviderData { run, placed }).await;
     }
 
     /// Records a model call. Only the newest `keep_runs` runs of the conversation keep their calls.
     pub async fn record_call(&self, run: RunKey, call: RecordedModelCall, keep_runs: usize) {
-        self.enqueue(Change::RecordCall { run, call, keep_runs }).await;
+        self.enqueue(run, Change::RecordCall { run, call, keep_runs })
+            .await;
     }
 
-    async fn enqueue(&self, change: Change) {
+    async fn enqueue(&self, run: RunKey, change: Change) {
+        let turn = self.turns.take(run).await;
+        let entry = QueuedChange {
+            change,
+            reply: None,
+            _turn: turn,
+        };
         // The writer ends only after the last sender is dropped.
-        let _ = self.output.send(QueuedChange { change, reply: None }).await;
+        let _ = self.output.send(entry).await;
     }
 }
 
@@ -271,6 +289,7 @@ fn merge_appends(entries: impl Iterator<Item = QueuedChange>) -> Vec<QueuedChang
                 merged.push(QueuedChange {
                     change: Change::AppendEvents { run, events },
                     reply: entry.reply,
+                    _turn: None,
                 });
             }
         }

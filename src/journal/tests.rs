@@ -1,3 +1,6 @@
+use futures::FutureExt;
+
+use super::turns::{ACTIVE_FOR, SHARE_BESIDE_OTHERS};
 use super::*;
 use crate::protocol::{ConversationId, UserId};
 
@@ -25,6 +28,7 @@ fn append_entry(run: RunKey, event: EventBody) -> QueuedChange {
             events: vec![event],
         },
         reply: None,
+        _turn: None,
     }
 }
 
@@ -51,6 +55,7 @@ fn merges_deltas_but_not_across_changes() {
             QueuedChange {
                 change: rename(),
                 reply: None,
+                _turn: None,
             },
             append_entry(a, text_delta(5, "!")),
         ]
@@ -88,6 +93,7 @@ fn does_not_merge_across_a_stored_message() {
     let store = QueuedChange {
         change: Change::StoreMessage { run, message },
         reply: None,
+        _turn: None,
     };
     let merged = merge_appends(
         [
@@ -123,4 +129,48 @@ fn merges_deltas_up_to_a_limit() {
         })
         .collect();
     assert_eq!(lengths, [3, 3, 3, 1]);
+}
+
+/// Takes turns for runs that do not have to wait.
+fn ready_turns(turns: &Turns, runs: &[RunKey]) -> Vec<Option<Turn>> {
+    let ready = runs.iter().filter_map(|run| turns.take(*run).now_or_never());
+    ready.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn runs_take_turns_beside_another_user() {
+    let turns = Arc::new(Turns::default());
+    let runs: Vec<RunKey> = (0..20).map(|_| run_key()).collect();
+    let other = RunKey {
+        user_id: UserId::new(),
+        ..run_key()
+    };
+    let alone = ready_turns(&turns, &runs);
+    assert_eq!(alone.len(), runs.len());
+    turns.end();
+    drop(alone);
+    let others = ready_turns(&turns, &[other]);
+    let taken = ready_turns(&turns, &runs);
+    assert_eq!(taken.iter().flatten().count(), SHARE_BESIDE_OTHERS.turns);
+    // A turn has room for several changes.
+    for _ in 1..SHARE_BESIDE_OTHERS.changes {
+        assert_eq!(
+            turns.take(runs[0]).now_or_never().map(|turn| turn.is_some()),
+            Some(false)
+        );
+    }
+    assert_eq!(ready_turns(&turns, &runs[..1]).len(), 0);
+    // The next runs have their turns after these.
+    let waiting = tokio::spawn({
+        let (turns, run) = (turns.clone(), runs[10]);
+        async move { turns.take(run).await }
+    });
+    tokio::task::yield_now().await;
+    turns.end();
+    drop((taken, others));
+    assert!(waiting.await.unwrap().is_some());
+    // The other user's runs have had no output for a while.
+    tokio::time::advance(ACTIVE_FOR).await;
+    turns.end();
+    assert_eq!(ready_turns(&turns, &runs).len(), runs.len());
 }

@@ -7,6 +7,7 @@ use tokio::sync::watch;
 
 use super::{
     ChangeQueues, JournalError, OutcomeSender, RETRY_DELAY, merge_appends, reject, retain_run_output,
+    turns::Turns,
 };
 use crate::{
     clock,
@@ -20,6 +21,7 @@ pub(super) struct JournalWriter {
     pub storage: Arc<dyn Storage>,
     pub hub: Arc<Hub>,
     pub queues: ChangeQueues,
+    pub turns: Arc<Turns>,
     /// Runs whose output was partly lost because the database is damaged, until they end.
     pub abandoned_runs: watch::Sender<HashSet<MessageId>>,
 }
@@ -31,6 +33,7 @@ impl JournalWriter {
             if entries.is_empty() {
                 return;
             }
+            self.turns.end();
             let (changes, waiting): (Vec<_>, Vec<_>) = merge_appends(entries.into_iter())
                 .into_iter()
                 .map(|entry| (entry.change, entry.reply))
