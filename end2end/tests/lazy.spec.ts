@@ -113,13 +113,13 @@ test('shows what was sent until the code of conversations loads', async ({ brows
   await expect(chat.questions).toContainText('Hello');
 });
 
-test('loads the composer’s extra code once the network allows', async ({ browserLog, chat, page }) => {
+test('loads the gauge’s code once the network allows', async ({ browserLog, chat, page }) => {
   browserLog.allowLostConnections();
-  const extras = '**/split_composer.wasm';
+  const extras = '**/split_gauge.wasm';
   await page.route(extras, (route) => route.abort());
   await chat.open();
   await chat.say('Hello');
-  await page.waitForEvent('requestfailed', (request) => request.url().endsWith('/split_composer.wasm'));
+  await page.waitForEvent('requestfailed', (request) => request.url().endsWith('/split_gauge.wasm'));
   await chat.done();
   const gauge = page.getByRole('button', { name: /^Context window/ });
   await expect(gauge).toHaveCount(0);
@@ -135,7 +135,7 @@ test('a conversation page loads its code directly', async ({ chat, page }) => {
   page.on('request', (request) => asked.push(new URL(request.url()).pathname.split('/').at(-1)!));
   await chat.reload();
   expect(asked).toContain('parlor.js');
-  for (const file of ['split_transcript.wasm', 'split_markdown.wasm', 'chunks.bin']) {
+  for (const file of ['split_transcript.wasm', 'split_markdown.wasm', 'conversation_chunks.bin']) {
     expect(asked.filter((other) => other === file)).toHaveLength(1);
     // Before any of its code has run.
     expect(asked.indexOf(file)).toBeLessThan(asked.indexOf('__wasm_split.js'));

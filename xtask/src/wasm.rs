@@ -6,7 +6,7 @@
 //! __wasm_split.js    fetches the rest, a view's file when the view is first shown (`src/ui/runtime/lazy.rs`)
 //! split_*.wasm       what one such view alone needs
 //! chunk_*.wasm       what several of them need
-//! chunks.bin         the small ones of those (`chunks` joins them)
+//! *_chunks.bin       the small ones of those (`chunks` joins them)
 //! snippets/          files that libraries bring along
 //! ```
 //!

@@ -8,7 +8,7 @@ use crate::{
 /// The code of conversations and of Markdown. A new chat does not wait for it, but each page loads it at the end.
 const LAZY_FILES: [&str; 4] = [
     "__wasm_split.js",
-    "chunks.bin",
+    "conversation_chunks.bin",
     "split_transcript.wasm",
     "split_markdown.wasm",
 ];

@@ -33,7 +33,7 @@ pub fn Gauge() -> impl IntoView {
 }
 
 /// Loads the view's code on first use.
-#[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
+#[wasm_split(gauge, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn load_view(usage: Memo<Option<Usage>>) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || view! { <Ring usage/> }.erase()))
 }

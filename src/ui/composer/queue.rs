@@ -28,7 +28,7 @@ pub fn Queue() -> impl IntoView {
 }
 
 /// Loads the code of the queued messages on first use.
-#[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible, preload(load_queue))]
+#[wasm_split(queue, wasm_split_path = leptos::wasm_split, fallible, preload(load_queue))]
 pub fn load_view(id: ConversationId) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || view! { <QueuedMessages id/> }.erase()))
 }

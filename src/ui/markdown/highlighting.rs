@@ -22,7 +22,7 @@ pub struct EndedBlock {
 
 /// Highlights a block: at once if it is not on the page yet, else when nothing is selected in it. The text is rendered
 /// again, and a selection would be lost.
-#[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_colours))]
+#[wasm_split(colours, wasm_split_path = leptos::wasm_split, fallible, preload(load_colours))]
 pub fn colour(block: EndedBlock) -> Result<(), LoadError> {
     let EndedBlock {
         text,
