@@ -40,7 +40,7 @@ pub struct LogQuery {
     after: Option<String>,
 }
 
-/// The data of a frame, as the OpenAPI document describes it.
+/// A frame, as the OpenAPI document describes it: an object with the frame's fields, as in OpenAPI 3.2.
 pub enum FrameSchema {}
 
 impl JsonSchema for FrameSchema {
@@ -53,8 +53,20 @@ impl JsonSchema for FrameSchema {
             generator.subschema_for::<Event>(),
             generator.subschema_for::<StreamNotice>(),
         );
-        let description = "The data of a frame. Comments (heartbeats) have none.";
-        json_schema!({ "description": description, "anyOf": [event, notice] })
+        json_schema!({
+            "description": "A server-sent event. Comments (heartbeats) are none.",
+            "type": "object",
+            "properties": {
+                "data": {
+                    "description": "The event or notice as JSON.",
+                    "type": "string",
+                    "contentMediaType": "application/json",
+                    "contentSchema": { "anyOf": [event, notice] },
+                },
+                "id": { "description": "The position of the event. A notice has none.", "type": "string" },
+            },
+            "required": ["data"],
+        })
     }
 }
 
