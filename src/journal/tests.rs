@@ -1,6 +1,6 @@
 use futures::FutureExt;
 
-use super::turns::{ACTIVE_FOR, SHARE_BESIDE_OTHERS};
+use super::turns::{ACTIVE_FOR, CHANGES_PER_TURN, MAX_TURNS};
 use super::*;
 use crate::protocol::{ConversationId, UserId};
 
@@ -145,15 +145,12 @@ async fn runs_take_turns_beside_another_user() {
         user_id: UserId::new(),
         ..run_key()
     };
-    let alone = ready_turns(&turns, &runs);
-    assert_eq!(alone.len(), runs.len());
-    turns.end();
-    drop(alone);
+    assert_eq!(ready_turns(&turns, &runs).len(), runs.len());
     let others = ready_turns(&turns, &[other]);
     let taken = ready_turns(&turns, &runs);
-    assert_eq!(taken.iter().flatten().count(), SHARE_BESIDE_OTHERS.turns);
+    assert_eq!(taken.iter().flatten().count(), MAX_TURNS);
     // A turn has room for several changes.
-    for _ in 1..SHARE_BESIDE_OTHERS.changes {
+    for _ in 1..CHANGES_PER_TURN {
         assert_eq!(
             turns.take(runs[0]).now_or_never().map(|turn| turn.is_some()),
             Some(false)
@@ -166,9 +163,11 @@ async fn runs_take_turns_beside_another_user() {
         async move { turns.take(run).await }
     });
     tokio::task::yield_now().await;
+    assert!(!waiting.is_finished());
     turns.end();
-    drop((taken, others));
+    drop(taken);
     assert!(waiting.await.unwrap().is_some());
+    drop(others);
     // The other user's runs have had no output for a while.
     tokio::time::advance(ACTIVE_FOR).await;
     turns.end();

@@ -17,26 +17,11 @@ use crate::{
     storage::RunKey,
 };
 
-/// The share of a user in a commit.
-#[derive(Debug)]
-pub(super) struct Share {
-    /// The number of turns, a divisor of [`PERMITS`].
-    pub turns: usize,
-    /// The number of changes in a turn.
-    pub changes: usize,
-}
+/// The number of turns of a user in one commit.
+pub(super) const MAX_TURNS: usize = 8;
 
-/// The share of the only user with active runs.
-const SHARE_ALONE: Share = Share {
-    turns: PERMITS,
-    changes: 256,
-};
-
-/// The share of each user if there are several.
-pub(super) const SHARE_BESIDE_OTHERS: Share = Share { turns: 8, changes: 8 };
-
-/// The permits of a user. A turn takes the more of them, the fewer turns there are in a commit.
-const PERMITS: usize = 256;
+/// The number of changes in a turn.
+pub(super) const CHANGES_PER_TURN: usize = 8;
 
 /// The time for which a user counts as active after the last output of a run.
 pub(super) const ACTIVE_FOR: Duration = Duration::from_secs(1);
@@ -59,39 +44,36 @@ struct UserTurns {
 }
 
 impl Turns {
-    /// Waits until a run may submit a change. Returns its turn if it begins with this change.
+    /// Waits until a run may submit a change. Returns its turn if one begins with this change; none begins while no other user is
+    /// active.
     pub async fn take(&self, run: RunKey) -> Option<Turn> {
-        let (permits, share) = {
+        let permits = {
             let mut users = self.users.lock();
             let now = Instant::now();
             let is_alone = !users
                 .iter()
                 .any(|(user_id, user)| *user_id != run.user_id && now - user.last_output < ACTIVE_FOR);
             let user = users.entry(run.user_id).or_insert_with(|| UserTurns {
-                permits: Arc::new(Semaphore::new(PERMITS)),
+                permits: Arc::new(Semaphore::new(MAX_TURNS)),
                 remaining: HashMap::new(),
                 last_output: now,
             });
             user.last_output = now;
+            if is_alone {
+                return None;
+            }
             if let Some(remaining) = user.remaining.get_mut(&run.message_id)
                 && *remaining > 0
             {
                 *remaining -= 1;
                 return None;
             }
-            let share = if is_alone {
-                SHARE_ALONE
-            } else {
-                SHARE_BESIDE_OTHERS
-            };
-            (user.permits.clone(), share)
+            user.permits.clone()
         };
-        let weight = (PERMITS / share.turns) as u32;
         // Never closed.
-        let turn = permits.acquire_many_owned(weight).await.ok()?;
-        let mut users = self.users.lock();
-        if let Some(user) = users.get_mut(&run.user_id) {
-            user.remaining.insert(run.message_id, share.changes - 1);
+        let turn = permits.acquire_owned().await.ok()?;
+        if let Some(user) = self.users.lock().get_mut(&run.user_id) {
+            user.remaining.insert(run.message_id, CHANGES_PER_TURN - 1);
         }
         Some(turn)
     }
