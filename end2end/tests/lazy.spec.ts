@@ -6,7 +6,6 @@ import { expect, test } from '../support/test.ts';
 const missing = '/c/0199f6a2-7b1e-7cc0-9f52-0a6c4f0c8a11';
 const notice = (page: Page) => page.getByRole('heading', { name: 'This conversation does not exist.' });
 const parts = '**/split_overlays.wasm';
-const reader = '**/split_markdown.wasm';
 const isPart = (response: Response) => response.url().endsWith('/split_overlays.wasm');
 
 test.beforeEach(({ browserLog }) => browserLog.allow(/status of 404/));
@@ -80,50 +79,23 @@ test('keeps server-rendered HTML until its code loads', async ({ browserLog, cha
   await expect(chat.title).toHaveText('New chat');
 });
 
-test('shows plain text until the Markdown code loads', async ({ browserLog, chat, page, upstream }) => {
+test('shows what was sent until the code of conversations loads', async ({ browserLog, chat, page, upstream }) => {
   browserLog.allowLostConnections();
-  await upstream.script({ steps: [{ text: 'It is **bold' }, { gate: 'rest' }, { text: '** now.' }] });
-  await page.route(reader, (route) => route.abort());
-  await Promise.all([page.waitForEvent('requestfailed'), chat.open()]);
-  await chat.say('Hello');
-  await expect(chat.answers).toContainText('It is **bold');
-  await upstream.open('rest');
-  await chat.done();
-  await expect(chat.answers).toContainText('It is **bold** now.');
-  await expect(chat.answers.getByRole('strong')).toHaveCount(0);
-  await screenshots(page, 'unread');
-  // It is retried automatically.
-  await page.unroute(reader);
-  await expect(chat.answers.getByRole('strong')).toHaveText('bold');
-  await expect(chat.answers).toContainText('It is bold now.');
-});
-
-test('shows what was sent until the code of conversations loads', async ({ browserLog, chat, page }) => {
-  browserLog.allowLostConnections();
-  const transcript = '**/split_transcript.wasm';
-  await page.route(transcript, (route) => route.abort());
+  await upstream.script({ steps: [{ text: 'It is **bold** now.' }] });
+  const code = '**/split_conversation.wasm';
+  await page.route(code, (route) => route.abort());
   await Promise.all([page.waitForEvent('requestfailed'), page.goto('/')]);
   await expect(chat.message).toBeFocused();
   await chat.say('Hello');
-  await screenshots(page, 'without-transcript');
+  await screenshots(page, 'without-conversation');
   await expect(chat.answers).toHaveCount(0);
-  // It is retried automatically. The answer has not waited for it.
-  await page.unroute(transcript);
-  await chat.done();
-  await expect(chat.questions).toContainText('Hello');
-});
-
-test('loads the gauge’s code once the network allows', async ({ browserLog, chat, page }) => {
-  browserLog.allowLostConnections();
-  const extras = '**/split_gauge.wasm';
-  await page.route(extras, (route) => route.abort());
-  await chat.open();
-  await chat.say('Hello');
-  await page.waitForEvent('requestfailed', (request) => request.url().endsWith('/split_gauge.wasm'));
-  await chat.done();
   const gauge = page.getByRole('button', { name: /^Context window/ });
   await expect(gauge).toHaveCount(0);
-  await page.unroute(extras);
+  // It is retried automatically. The answer has not waited for it.
+  await page.unroute(code);
+  await chat.done();
+  await expect(chat.questions).toContainText('Hello');
+  await expect(chat.answers.getByRole('strong')).toHaveText('bold');
   await expect(gauge).toBeVisible();
 });
 
@@ -135,7 +107,7 @@ test('a conversation page loads its code directly', async ({ chat, page }) => {
   page.on('request', (request) => asked.push(new URL(request.url()).pathname.split('/').at(-1)!));
   await chat.reload();
   expect(asked).toContain('parlor.js');
-  for (const file of ['split_transcript.wasm', 'split_markdown.wasm', 'conversation_chunks.bin']) {
+  for (const file of ['split_conversation.wasm', 'conversation_chunks.bin']) {
     expect(asked.filter((other) => other === file)).toHaveLength(1);
     // Before any of its code has run.
     expect(asked.indexOf(file)).toBeLessThan(asked.indexOf('__wasm_split.js'));

@@ -20,7 +20,7 @@ const CONVERSATION_CHUNKS: &str = "conversation_chunks.bin";
 const OTHER_CHUNKS: &str = "other_chunks.bin";
 
 /// The lazily loaded files that every conversation needs, or any answer with code or formulas.
-const CONVERSATION_VIEWS: [&str; 6] = ["colours", "gauge", "markdown", "math", "queue", "transcript"];
+const CONVERSATION_VIEWS: [&str; 3] = ["colours", "conversation", "math"];
 
 /// The maximum size of a file that is joined, in bytes. A larger one is worth a request.
 const MAX_JOINED_BYTES: u64 = 32 << 10;

@@ -6,11 +6,10 @@ use crate::{
 };
 
 /// The code of conversations and of Markdown. A new chat does not wait for it, but each page loads it at the end.
-const LAZY_FILES: [&str; 4] = [
+const LAZY_FILES: [&str; 3] = [
     "__wasm_split.js",
     "conversation_chunks.bin",
-    "split_transcript.wasm",
-    "split_markdown.wasm",
+    "split_conversation.wasm",
 ];
 
 /// The kind of assets that are loaded after the page.

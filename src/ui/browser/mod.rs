@@ -57,16 +57,16 @@ pub use self::stub::*;
 #[cfg(feature = "ssr")]
 mod response;
 #[cfg(feature = "ssr")]
-pub use self::response::{current_url, load_personal, set_not_found, set_title};
+pub use self::response::{current_url, load_for_page, set_not_found, set_title};
 
 /// Does nothing: only the server's response has a status.
 #[cfg(not(feature = "ssr"))]
 pub fn set_not_found() {}
 
-/// Returns `None`: only the server has the data at hand; the browser finds it in the page.
+/// Never completes: the browser finds the data in the page, and needs no code that loads it.
 #[cfg(not(feature = "ssr"))]
-pub async fn load_personal() -> Option<crate::protocol::RawJson> {
-    None
+pub async fn load_for_page<T>(_data: impl Future<Output = T>) -> T {
+    std::future::pending().await
 }
 
 /// Returns true if a click follows a link in this tab. Clicks with another button or a modifier key open a tab or a

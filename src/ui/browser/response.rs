@@ -4,8 +4,6 @@ use axum::http::{StatusCode, request::Parts};
 use leptos::prelude::use_context;
 use leptos_axum::ResponseOptions;
 
-use crate::{api::personal, protocol::RawJson};
-
 /// The path of the requested URL, with its query.
 pub fn current_url() -> String {
     let request = use_context::<Parts>();
@@ -34,8 +32,7 @@ pub fn set_not_found() {
     }
 }
 
-/// The user's settings as JSON, if they can be read.
-pub async fn load_personal() -> Option<RawJson> {
-    let personal = personal::personal().await.ok()?;
-    Some(RawJson::parse_or_quote(&serde_json::to_string(&personal).ok()?))
+/// Loads the data of a page.
+pub async fn load_for_page<T>(data: impl Future<Output = T>) -> T {
+    data.await
 }

@@ -1,14 +1,14 @@
 //! Local storage. A browser that stores nothing works too.
 
-use std::{cell::RefCell, collections::BTreeMap};
+use std::cell::RefCell;
 
 use super::page_user;
 use leptos::prelude::{document, window};
 use web_sys::Storage;
 
 thread_local! {
-    /// The fallback for values that the browser does not store: lasts as long as the page.
-    static FALLBACK: RefCell<BTreeMap<String, String>> = const { RefCell::new(BTreeMap::new()) };
+    /// The fallback for values that the browser does not store, by their keys: lasts as long as the page.
+    static FALLBACK: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
 }
 
 fn local_storage() -> Option<Storage> {
@@ -33,12 +33,17 @@ pub fn storage_get(key: &str) -> Option<String> {
 
 fn get(key: &str) -> Option<String> {
     let value = local_storage().and_then(|storage| storage.get_item(key).ok().flatten());
-    value.or_else(|| FALLBACK.with_borrow(|memory| memory.get(key).cloned()))
+    value.or_else(|| {
+        FALLBACK.with_borrow(|memory| {
+            let found = memory.iter().find(|(known, _)| known == key);
+            found.map(|(_, value)| value.clone())
+        })
+    })
 }
 
 /// The values of all keys that begin with `prefix`.
 pub fn storage_get_all(prefix: &str) -> Vec<String> {
-    let mut keys = FALLBACK.with_borrow(|memory| memory.keys().cloned().collect::<Vec<_>>());
+    let mut keys: Vec<_> = FALLBACK.with_borrow(|memory| memory.iter().map(|(key, _)| key.clone()).collect());
     if let Some(storage) = local_storage() {
         let count = storage.length().unwrap_or_default();
         keys.extend((0..count).filter_map(|index| storage.key(index).ok().flatten()));
@@ -57,9 +62,11 @@ pub fn storage_set(key: &str, value: Option<&str>) {
         Some(value) => storage.set_item(key, value).is_ok(),
         None => storage.remove_item(key).is_ok(),
     });
-    FALLBACK.with_borrow_mut(|memory| match value {
-        Some(value) if !is_stored => memory.insert(key.into(), value.into()),
-        _ => memory.remove(key),
+    FALLBACK.with_borrow_mut(|memory| {
+        memory.retain(|(known, _)| known != key);
+        if let Some(value) = value.filter(|_| !is_stored) {
+            memory.push((key.into(), value.into()));
+        }
     });
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::{html, prelude::*};
 
-use crate::ui::{browser, runtime::erase::Erase};
+use crate::ui::{browser, runtime::effect::effect, runtime::erase::Erase};
 
 /// A request for confirmation.
 #[derive(Clone)]
@@ -75,7 +75,7 @@ impl Confirm {
 /// `close_dialog` closes it.
 pub fn use_modal(is_asked: impl Fn() -> bool + 'static) -> NodeRef<html::Dialog> {
     let dialog = NodeRef::<html::Dialog>::new();
-    Effect::new(move |_| {
+    effect(move || {
         if let (Some(dialog), true) = (dialog.get(), is_asked()) {
             browser::show_modal(&dialog);
         }

@@ -3,6 +3,7 @@
 use leptos::{ev, html, prelude::*};
 
 use crate::ui::browser;
+use crate::ui::runtime::effect::effect;
 
 /// A message as a field: Enter saves it, Escape does not.
 #[component]
@@ -17,7 +18,7 @@ pub fn EditField(
     on_cancel: impl Fn() + Clone + 'static,
 ) -> impl IntoView {
     let area = NodeRef::<html::Textarea>::new();
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(area) = area.get() {
             browser::fit_height(&area);
             browser::focus(&area);

@@ -9,9 +9,9 @@ use crate::{
     protocol::{Attachment, attachment::AttachmentDisplay, number_format::format_size},
     ui::{
         browser, components::icon_button::IconButton, components::icons, files::preview_button,
-        files::problem_note, runtime::each::Each, runtime::erase::Erase, runtime::lazy::LazyView,
-        runtime::lazy::LoadError, runtime::lazy::lazy_part, runtime::when::When, state::DraftFile,
-        state::UploadState, state::use_navigation, state::use_next_message,
+        files::problem_note, runtime::each::Each, runtime::effect::effect, runtime::erase::Erase,
+        runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part, runtime::when::When,
+        state::DraftFile, state::UploadState, state::use_navigation, state::use_next_message,
     },
 };
 
@@ -58,7 +58,7 @@ pub fn DropTarget() -> impl IntoView {
     let (draft, chat_route) = (use_next_message().files, use_navigation().chat_route());
     // The number of nested elements that the pointer has entered.
     let depth = RwSignal::new(0_i32);
-    Effect::new(move |_| {
+    effect(move || {
         let is_for_us =
             move |event: &ev::DragEvent| browser::has_files(event) && chat_route.get_untracked().is_chat();
         let handles = [

@@ -3,6 +3,7 @@
 
 mod files;
 mod gauge;
+mod gauge_figures;
 mod model_list;
 mod model_row;
 mod parameters;
@@ -14,7 +15,7 @@ mod thinking;
 
 pub use self::{model_list::ModelDialog, queue::load_queue};
 
-use leptos::{ev, html, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local};
+use leptos::{ev, html, leptos_dom::helpers::window_event_listener, prelude::*};
 
 use self::{
     files::{AttachButton, DropTarget, FileChips},
@@ -29,7 +30,7 @@ use self::{
 use crate::ui::{
     browser,
     components::{escape::EscapeAction, icons, toast::use_toasts},
-    runtime::{erase::Erase, when::When},
+    runtime::{effect::effect, erase::Erase, when::When},
     state::{
         ConversationPhase, drafts, route::Route, snapshot::FormIds, tray::use_tray, use_conversations,
         use_models, use_navigation, use_next_message, use_outbox, use_run_intents,
@@ -49,7 +50,7 @@ pub fn Composer() -> impl IntoView {
     bind_draft(area, pastes);
     // The routes whose messages are sent when their files are uploaded.
     let waiting = RwSignal::new(Vec::<Route>::new());
-    Effect::new(move |_| register_stop_key(busy));
+    effect(move || register_stop_key(busy));
     // True while the parameters dialog is open.
     let is_asking = RwSignal::new(false);
 
@@ -80,7 +81,7 @@ pub fn Composer() -> impl IntoView {
         browser::fit_height(&area);
         browser::focus(&area);
     };
-    Effect::new(move |_| {
+    effect(move || {
         let (uploading, uploaded): (Vec<_>, Vec<_>) = waiting
             .get()
             .into_iter()
@@ -123,13 +124,7 @@ pub fn Composer() -> impl IntoView {
             event.prevent_default();
         }
     };
-    let is_queue_loading = StoredValue::new(false);
     let on_input = move |_| {
-        // The message may have to wait for the connection, and its row could not be loaded then.
-        if !is_queue_loading.get_value() {
-            is_queue_loading.set_value(true);
-            spawn_local(async { drop(load_queue().await) });
-        }
         if let Some(area) = area.get_untracked() {
             let route = chat_route.get_untracked();
             drafts::save(route, &area.value());

@@ -1,4 +1,5 @@
-//! The messages that wait for the end of the run, above the message box. Their code is loaded with the first one.
+//! The messages that wait for the end of the run, above the message box. Their code is loaded with the first one; until then they are
+//! shown without their buttons.
 
 use std::sync::Arc;
 
@@ -8,10 +9,10 @@ use crate::{
     protocol::{ConversationId, MessageId, intent::QueueChange},
     ui::{
         browser, components::edit_field::EditField, components::icon_button::IconButton, components::icons,
-        components::toast::use_toasts, runtime::each::Each, runtime::erase::Erase, runtime::lazy::LazyView,
-        runtime::lazy::LoadError, runtime::lazy::lazy_part, state::ConversationView, state::PendingSend,
-        state::QueueRow, state::QueueView, state::route::Route, state::use_conversations, state::use_outbox,
-        state::use_run_intents,
+        components::toast::use_toasts, runtime::each::Each, runtime::effect::effect, runtime::erase::Erase,
+        runtime::lazy::LazySlot, runtime::lazy::LazyView, runtime::lazy::LoadError, state::ConversationView,
+        state::PendingSend, state::QueueRow, state::QueueView, state::route::Route, state::use_conversations,
+        state::use_outbox, state::use_run_intents,
     },
 };
 
@@ -24,7 +25,30 @@ pub fn Queue() -> impl IntoView {
         let is_empty = view.queue.with(|queue| queue.messages.is_empty());
         (!is_empty).then_some(view.id)
     });
-    move || waiting.get().map(|id| lazy_part(move || load_view(id)))
+    move || {
+        let id = waiting.get()?;
+        let slot = LazySlot::new();
+        slot.load(move || load_view(id));
+        Some(slot.view(move || plain_messages(&conversations.view(id))))
+    }
+}
+
+/// The messages without their buttons: until the code is loaded, which needs the connection that they may wait for.
+fn plain_messages(view: &ConversationView) -> AnyView {
+    let queue = view.queue.clone();
+    let items = move || {
+        let item = |row: &QueueRow| {
+            let text = row.text.clone();
+            view! { <li class="queue-item"><div class="queue-text" dir="auto">{text}</div></li> }.erase()
+        };
+        queue.with(|queue| queue.messages.iter().map(item).collect::<Vec<_>>())
+    };
+    view! {
+        <section class="queue" aria-label="Queued messages">
+            <ol class="queue-list">{items}</ol>
+        </section>
+    }
+    .erase()
 }
 
 /// Loads the code of the queued messages on first use.
@@ -45,7 +69,7 @@ fn QueuedMessages(id: ConversationId) -> impl IntoView {
     let editing = RwSignal::new(None);
     // The button to focus after its message has moved, which takes the focus away.
     let moved: MovedButton = StoredValue::new(None);
-    Effect::new(move |_| {
+    effect(move || {
         ids.track();
         if let Some((message, name)) = moved.try_update_value(Option::take).flatten() {
             browser::on_next_frame(move || focus_button(message, name));

@@ -11,6 +11,7 @@ use crate::{
     ui::{
         browser::{self, ChartUrls, DrawFailure, FrameKind},
         components::icons,
+        runtime::effect::effect,
         runtime::erase::Erase,
         runtime::lazy::{LazySlot, LazyView, LoadError},
         runtime::shared_view::is_read_only,
@@ -31,7 +32,7 @@ pub fn chart(file: &Attachment) -> AnyView {
     let seen = urls.clone();
     // Frames are for signed-in people.
     if !is_read_only() {
-        Effect::new(move |_| {
+        effect(move || {
             let Some(place) = place.get() else { return };
             let urls = seen.clone();
             watch.set_value(Some(browser::on_visible(&place, move || {
@@ -100,7 +101,7 @@ fn frame(
     // A name that is given later is not found.
     let name = ["chart-", &browser::random().to_string()].concat();
     let drawn = StoredValue::new(None);
-    Effect::new(move |_| {
+    effect(move || {
         let Some(element) = element.get() else { return };
         let is_dark = untrack(browser::is_dark);
         let chart = browser::draw_chart(&element, urls.clone(), is_dark, move |result| match result {
@@ -113,7 +114,7 @@ fn frame(
         });
         drawn.set_value(Some(chart));
     });
-    Effect::new(move |_| {
+    effect(move || {
         let is_dark = browser::is_dark();
         drawn.with_value(|chart| {
             if let Some(chart) = chart {

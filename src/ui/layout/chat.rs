@@ -6,22 +6,24 @@ use crate::ui::{
     browser, components::not_found::not_found_notice, components::toast::ToastArea,
     components::toast::use_toasts, composer::Composer, diagnostics, diagnostics::DiagnosticsDialog,
     layout::header::Header, layout::welcome::Welcome, markdown::MarkdownLoader, pages::PAGES, panel::Panel,
-    panel::PanelFrame, panel::use_panel, runtime::bidi::isolated, runtime::erase::Erase, runtime::when::When,
-    settings::SettingsSnapshot, settings::settings_page, sharing, sharing::ShareDialog, sidebar::Sidebar,
-    sidebar::deletion::DeletionDialog, state::ListRow, state::Navigation, state::Stores,
-    state::page_registry::PageRegistry, state::page_registry::use_page_registry, state::route::Route,
-    state::snapshot::OpenedPage, state::snapshot::PageCodec, state::snapshot::PageSnapshot,
-    state::tray::Tray, state::tray::use_tray, state::use_conversation_list, state::use_conversations,
-    state::use_navigation, transcript::conversation, transcript::start_loading, tray::tray,
+    panel::PanelFrame, panel::use_panel, runtime::bidi::isolated, runtime::effect::effect,
+    runtime::erase::Erase, runtime::when::When, settings::SettingsSnapshot, settings::settings_page, sharing,
+    sharing::ShareDialog, sidebar::Sidebar, sidebar::deletion::DeletionDialog, state::ListRow,
+    state::Navigation, state::Stores, state::page_registry::PageRegistry,
+    state::page_registry::use_page_registry, state::route::Route, state::snapshot::OpenedPage,
+    state::snapshot::PageCodec, state::snapshot::PageSnapshot, state::tray::Tray, state::tray::use_tray,
+    state::use_conversation_list, state::use_conversations, state::use_navigation, transcript::conversation,
+    tray::tray,
 };
 
 /// The whole page. The server waits for the page's snapshots and renders them; the browser finds them in the page.
 #[component]
 pub fn Chat() -> impl IntoView {
     let navigation = create_navigation(browser::current_url());
-    Effect::new(move |_| browser::on_navigate(move |to| navigation.follow_browser(to)));
+    effect(move || browser::on_navigate(move |to| navigation.follow_browser(to)));
     let url = untrack(|| navigation.with_url(String::clone));
-    let snapshots = OnceResource::<_, PageCodec>::new_with_options(PageSnapshot::load(url, PAGES), true);
+    let load = browser::load_for_page(PageSnapshot::load(url, PAGES));
+    let snapshots = OnceResource::<_, PageCodec>::new_with_options(load, true);
     view! {
         <Suspense>
             {move || Suspend::new(async move {
@@ -64,10 +66,9 @@ pub(in crate::ui) fn provide_stores(page: PageSnapshot, navigation: Navigation) 
 pub(in crate::ui) fn render_snapshot(page: PageSnapshot, navigation: Navigation) -> AnyView {
     let stores = provide_stores(page, navigation);
     let (list, conversations) = (use_conversation_list(), use_conversations());
-    Effect::new(move |_| {
+    effect(move || {
         stores.start();
         use_tray().restore();
-        start_loading();
         browser::set_started();
     });
     Effect::new(move |before: Option<Route>| {
@@ -79,8 +80,8 @@ pub(in crate::ui) fn render_snapshot(page: PageSnapshot, navigation: Navigation)
         here
     });
     navigation.start();
-    Effect::new(move |_| list.mark_seen());
-    Effect::new(move |_| register_shortcuts(navigation));
+    effect(move || list.mark_seen());
+    effect(move || register_shortcuts(navigation));
     view! { <Layout/> }.erase()
 }
 

@@ -4,8 +4,9 @@ use leptos::prelude::*;
 
 use crate::ui::{
     browser, components::icons, layout::notify_switch::NotifySwitch, layout::theme::ThemeSwitch,
-    runtime::erase::Erase, sharing::header_button, state::ConnectionStatus, state::ConversationPhase,
-    state::route::Route, state::use_connection, state::use_conversations, state::use_navigation,
+    runtime::effect::effect, runtime::erase::Erase, sharing::header_button, state::ConnectionStatus,
+    state::ConversationPhase, state::route::Route, state::use_connection, state::use_conversations,
+    state::use_navigation,
 };
 
 /// The title of the route, and the connection status.
@@ -61,7 +62,7 @@ const SIDEBAR_KEY: &str = "parlor-sidebar";
 /// The button that hides the list next to the conversation, or shows it again. This browser remembers it.
 fn sidebar_switch() -> AnyView {
     let is_hidden = RwSignal::new(false);
-    Effect::new(move |_| is_hidden.set(browser::storage_get(SIDEBAR_KEY).is_some()));
+    effect(move || is_hidden.set(browser::storage_get(SIDEBAR_KEY).is_some()));
     let label = move || {
         if is_hidden.get() {
             "Show the list"

@@ -3,6 +3,7 @@
 
 use leptos::prelude::*;
 
+use crate::ui::runtime::effect::effect;
 use crate::ui::{
     browser::{self, NotificationPermission},
     components::{icons, toast::use_toasts},
@@ -20,7 +21,7 @@ pub fn NotifySwitch() -> impl IntoView {
     let (lifecycle, toasts) = (use_lifecycle(), use_toasts());
     let setting = RwSignal::new(NotifySetting::default());
     // It may have been changed in another tab, or in the browser's settings.
-    Effect::new(move |_| {
+    effect(move || {
         lifecycle.is_visible();
         setting.set(NotifySetting::current());
     });

@@ -12,11 +12,11 @@ use crate::{
     ui::{
         browser, components::time::Time, components::toast::ToastArea, components::toast::use_toasts,
         layout::chat, pages::PAGES, panel::Panel, panel::PanelFrame, panel::use_panel,
-        runtime::bidi::isolated, runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError,
-        runtime::lazy::lazy_view, runtime::shared_view::SharedView, runtime::when::When, state::Navigation,
-        state::SharedFollower, state::Stores, state::page_registry::PageRegistry, state::route,
-        state::route::Route, state::snapshot::PageCodec, state::snapshot::PageSnapshot,
-        state::use_conversations, transcript::conversation,
+        runtime::bidi::isolated, runtime::effect::effect, runtime::erase::Erase, runtime::lazy::LazyView,
+        runtime::lazy::LoadError, runtime::lazy::lazy_view, runtime::shared_view::SharedView,
+        runtime::when::When, state::Navigation, state::SharedFollower, state::Stores,
+        state::page_registry::PageRegistry, state::route, state::route::Route, state::snapshot::PageCodec,
+        state::snapshot::PageSnapshot, state::use_conversations, transcript::conversation,
     },
 };
 
@@ -33,8 +33,8 @@ pub fn shared_page(key: String) -> AnyView {
     lazy_view(move || load_view(key.clone()))
 }
 
-/// Loads the view's code on first use. It is in the file of the transcript, which this page needs in any case.
-#[wasm_split(transcript, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
+/// Loads the view's code on first use.
+#[wasm_split(shared, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
 pub fn load_view(key: String) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || page(key.clone())))
 }
@@ -50,7 +50,7 @@ fn page(key: String) -> AnyView {
             }
         }
     };
-    let snapshot = OnceResource::<_, PageCodec>::new_with_options(load, true);
+    let snapshot = OnceResource::<_, PageCodec>::new_with_options(browser::load_for_page(load), true);
     let navigation = chat::create_navigation(Route::New.path());
     view! {
         <Suspense>
@@ -105,7 +105,7 @@ fn render(key: &str, now: Timestamp, shared: SharedConversation, navigation: Nav
     provide_context(PageRegistry::new(PAGES));
     let follower = stores.shared_follower(id, share, before);
     let is_live = shared.is_live;
-    Effect::new(move |_| {
+    effect(move || {
         follower.start(is_live);
         browser::set_started();
     });

@@ -4,6 +4,7 @@
 
 use leptos::prelude::*;
 
+use crate::ui::runtime::effect::effect;
 use crate::ui::{browser, components::icons};
 
 const STORAGE_KEY: &str = "parlor-theme";
@@ -62,7 +63,7 @@ impl Theme {
 #[component]
 pub fn ThemeSwitch() -> impl IntoView {
     let theme = RwSignal::new(Theme::default());
-    Effect::new(move |_| theme.set(Theme::from_stored(browser::storage_get(STORAGE_KEY).as_deref())));
+    effect(move || theme.set(Theme::from_stored(browser::storage_get(STORAGE_KEY).as_deref())));
     let turn = move |_| {
         theme.update(|theme| *theme = theme.next());
         let stored = theme.get_untracked().stored_value();

@@ -11,7 +11,10 @@ use crate::{
     protocol::literature::LiteratureLocation,
     protocol::literature::LiteratureTab,
     protocol::number_format::group_digits,
-    ui::{browser, components::icons, runtime::erase::Erase, runtime::when::When, state::remote::Remote},
+    ui::{
+        browser, components::icons, runtime::effect::effect, runtime::erase::Erase, runtime::when::When,
+        state::remote::Remote,
+    },
 };
 
 /// The query box, for focus changes.
@@ -80,14 +83,14 @@ fn SearchBox(state: LiteratureState) -> impl IntoView {
     };
     let by_date = move || location.with(|location| location.sort == ArticleSort::Date);
     let query = Memo::new(move |_| location.with(|location| location.query.clone()));
-    Effect::new(move |_| {
+    effect(move || {
         // The URL may change without the box: back and forward, a stream, a suggestion.
         let query = query.get();
         if let Some(input) = input.get() {
             input.set_value(&query);
         }
     });
-    Effect::new(move |_| {
+    effect(move || {
         let value = if by_date() { "date" } else { "relevance" };
         if let Some(order) = order.get() {
             order.set_value(value);

@@ -8,7 +8,7 @@ use crate::{
     protocol::ResearchStreamId,
     protocol::literature::LiteratureLocation,
     protocol::literature::ResearchStream,
-    ui::{browser, components::confirm, components::icons, runtime::erase::Erase},
+    ui::{browser, components::confirm, components::icons, runtime::effect::effect, runtime::erase::Erase},
 };
 
 /// Opens the editor for a new stream with the query on the screen.
@@ -96,7 +96,7 @@ pub fn stream_dialog(state: LiteratureState) -> AnyView {
     let query = NodeRef::<html::Input>::new();
     let instructions = NodeRef::<html::Textarea>::new();
     let sure = RwSignal::new(false);
-    Effect::new(move |_| {
+    effect(move || {
         let written = state.edited_stream.get();
         let (Some((stream, _)), Some(dialog)) = (written, dialog.get()) else {
             return;

@@ -14,8 +14,8 @@ use super::{
     scroll::{follow_end, tab_stop_while_wider},
 };
 use crate::ui::{
-    components::highlight::MAX_HIGHLIGHTED_BYTES, runtime::erase::Erase, runtime::lazy::LazyView,
-    runtime::lazy::when_loaded,
+    components::highlight::MAX_HIGHLIGHTED_BYTES, runtime::effect::effect, runtime::erase::Erase,
+    runtime::lazy::LazyView, runtime::lazy::when_loaded,
 };
 
 /// A stored block with more lines is cut and can be opened. One that streams in stays open: nothing jumps at its end.
@@ -137,7 +137,7 @@ fn highlight_when_ended(
     if is_done {
         colour();
     }
-    Effect::new(move |_| {
+    effect(move || {
         let has_ended = ended.get();
         match (is_done, has_ended) {
             (false, true) => colour(),

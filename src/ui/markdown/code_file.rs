@@ -69,7 +69,7 @@ pub fn file_name(language: Option<&str>) -> String {
     {
         return last.to_owned();
     }
-    let language = language.to_lowercase();
+    let language = language.to_ascii_lowercase();
     match &*language {
         "docker" | "dockerfile" => return "Dockerfile".to_owned(),
         "make" | "makefile" => return "Makefile".to_owned(),

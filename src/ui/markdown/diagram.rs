@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use super::preview_view::{failure_note, image_button, image_url};
 use crate::ui::{
     browser::{self, DrawFailure},
+    runtime::effect::effect,
     runtime::erase::Erase,
 };
 
@@ -71,7 +72,7 @@ impl Diagram {
             });
         });
         let again = draw.clone();
-        Effect::new(move |_| draw(browser::is_dark()));
+        effect(move || draw(browser::is_dark()));
         let retry = move |_| {
             can_retry.set(false);
             failure.set(None);

@@ -7,6 +7,7 @@ use leptos::{html, prelude::*};
 
 use crate::ui::{
     browser::{self, FrameKind},
+    runtime::effect::effect,
     runtime::erase::Erase,
 };
 
@@ -24,7 +25,7 @@ pub fn large_page(text: &Arc<str>) -> AnyView {
 fn page_view(text: &Arc<str>, is_enlarged: RwSignal<bool>) -> AnyView {
     let is_running = RwSignal::new(false);
     let bar = has_scripts(text).then(|| bar(is_running));
-    Effect::new(move |_| {
+    effect(move || {
         if browser::are_frames_paused() {
             is_running.set(false);
         }
@@ -79,7 +80,7 @@ fn frame(text: &Arc<str>, kind: FrameKind) -> AnyView {
     // A name that is given later is not found.
     let name = ["frame-", &browser::random().to_string()].concat();
     let text = text.clone();
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(frame) = frame.get() {
             browser::show_in_frame(&frame, kind, &text);
         }

@@ -1,5 +1,5 @@
-//! The loader of the Markdown parser. The parser is large and has a file of its own: a new chat is shown without it,
-//! and loads it before the first answer arrives.
+//! The loader of the Markdown parser, which is in the file of conversations: a new chat is shown without it, and loads it before
+//! the first answer arrives.
 
 use std::sync::Arc;
 
@@ -9,15 +9,16 @@ use super::{prose::ParseText, state::MarkdownState};
 use crate::ui::{runtime::lazy::LoadError, runtime::lazy::retry_until_loaded};
 use crate::{markdown::without_markup, ui::browser};
 
-#[wasm_split(markdown, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
-fn reader() -> Result<ParseText, LoadError> {
+/// Loads the parser on first use; `load_markdown` loads it for a page that was rendered with Markdown in it.
+#[wasm_split(conversation, wasm_split_path = leptos::wasm_split, fallible, preload(load_markdown))]
+pub fn reader() -> Result<ParseText, LoadError> {
     Ok(|text, ended| match ended {
         true => Arc::new(MarkdownState::finished(text)),
         false => Arc::new(MarkdownState::new(text)),
     })
 }
 
-#[wasm_split(markdown, wasm_split_path = leptos::wasm_split, fallible)]
+#[wasm_split(conversation, wasm_split_path = leptos::wasm_split, fallible)]
 fn to_plain_text(text: String) -> Result<String, LoadError> {
     Ok(without_markup(&text))
 }
@@ -30,11 +31,6 @@ pub fn copy_without_markup(text: String, done: impl FnOnce(bool) + 'static) {
             Err(LoadError) => done(false),
         }
     });
-}
-
-/// Loads the parser, for a page that was rendered with Markdown in it.
-pub async fn load_markdown() -> Result<(), LoadError> {
-    Ok(load().await?)
 }
 
 /// The page's Markdown parser, once it is loaded.

@@ -1,7 +1,7 @@
 //! Markdown on the page: the blocks of [`crate::markdown`] as views that follow a growing text.
 //!
-//! - [`prose`]: a text, shown or not; [`loader`]: the loader of the parser, whose file is loaded after the page and
-//!   includes all modules below
+//! - [`prose`]: a text, shown or not; [`loader`]: the loader of the parser, which is loaded after the page with all
+//!   modules below
 //! - [`state`]: the state of one text; it turns patches into changes of the nodes that they name
 //! - [`node`]: the tree of nodes, a mirror of the blocks in which everything that can grow is a signal
 //! - [`piece`]: the pieces in which a long text is shown; [`formula_meter`]: the cost of its formulas

@@ -10,7 +10,8 @@ use super::{
     preview_view::{PreviewSource, preview},
 };
 use crate::ui::{
-    browser, runtime::lazy::LazyView, runtime::lazy::when_loaded, runtime::shared_view::is_read_only,
+    browser, runtime::effect::effect, runtime::lazy::LazyView, runtime::lazy::when_loaded,
+    runtime::shared_view::is_read_only,
 };
 
 /// The maximum length of a source that is shown.
@@ -66,7 +67,7 @@ impl PreviewKind {
 
     /// The kind of a growing text, as soon as its beginning shows it.
     pub fn memo(language: Option<String>, text: &GrowingText) -> Memo<Option<Self>> {
-        let language = language.unwrap_or_default().to_lowercase();
+        let language = language.unwrap_or_default().to_ascii_lowercase();
         let text = text.clone();
         let is_read_only = is_read_only();
         Memo::new(move |known: Option<&Option<Self>>| match known {
@@ -115,7 +116,7 @@ impl PreviewState {
             failure: RwSignal::new(None),
         };
         let watch = StoredValue::new(None);
-        Effect::new(move |_| {
+        effect(move || {
             let (Some(element), Some(kind), true) = (element.get(), kind.get(), ended.get()) else {
                 // The block continues: what was drawn of its first part is out of date.
                 watch.set_value(None);

@@ -8,6 +8,7 @@ use leptos::{
 };
 
 use crate::ui::browser;
+use crate::ui::runtime::effect::effect;
 
 /// A `tabindex` that makes a box a tab stop while its content is wider than the box: only then is there something to
 /// scroll with the arrow keys.
@@ -18,7 +19,7 @@ where
 {
     let wider = RwSignal::new(false);
     let watch = StoredValue::new(None);
-    Effect::new(move |_| {
+    effect(move || {
         let (Some(scroller), Some(content)) = (scroller.get(), content.get()) else {
             return;
         };
@@ -45,7 +46,7 @@ pub fn follow_end<S, C>(
     C: ElementType<Output: JsCast + Clone + Into<Element> + 'static> + 'static,
 {
     let watch = StoredValue::new(None);
-    Effect::new(move |_| {
+    effect(move || {
         let (Some(scroller), Some(content)) = (scroller.get(), content.get()) else {
             return;
         };

@@ -10,20 +10,23 @@ use super::{
     node::{InlineKind, InlineNode, TableNode, TableRow},
     scroll::tab_stop_while_wider,
     table_export::{cell_text, to_csv, to_markdown},
-    table_order::{Order, sorted},
+    table_order::{Order, Sorting, sorter},
 };
 use crate::{
     markdown::Alignment,
     ui::{
         browser,
-        components::copy::CopyButton,
-        runtime::{each::Each, erase::Erase},
+        components::{copy::CopyButton, toast::Toasts},
+        runtime::{each::Each, erase::Erase, lazy::when_loaded},
     },
 };
 
+/// The order of the rows, unless it is that of the text.
+type TableOrder = RwSignal<Option<Sorting>>;
+
 /// A table in a box of its own, in which a wide one can be scrolled, also by keyboard.
 pub fn render_table(table: &Arc<TableNode>, dir: Option<&'static str>, context: &RenderContext) -> AnyView {
-    let order = RwSignal::new(None::<Order>);
+    let order: TableOrder = RwSignal::new(None);
     let (scroller, content) = (NodeRef::<html::Div>::new(), NodeRef::<html::Table>::new());
     let tab_stop = tab_stop_while_wider(scroller, content);
     keep_column_widths(table, content);
@@ -55,11 +58,18 @@ pub fn render_table(table: &Arc<TableNode>, dir: Option<&'static str>, context: 
 fn copy_button(
     name: &'static str,
     table: &Arc<TableNode>,
-    order: RwSignal<Option<Order>>,
+    order: TableOrder,
     export: fn(&TableNode, &[TableRow]) -> String,
 ) -> AnyView {
     let table = table.clone();
-    let text = move || export(&table, &sorted(table.rows.items(), order.get_untracked()));
+    let text = move || {
+        let rows = table.rows.items();
+        let rows = match order.get_untracked() {
+            Some(sorting) => sorting.sorted(rows),
+            None => rows,
+        };
+        export(&table, &rows)
+    };
     view! { <CopyButton name=name label=name text=text/> }.erase()
 }
 
@@ -82,13 +92,29 @@ fn keep_column_widths(table: &Arc<TableNode>, element: NodeRef<html::Table>) {
     });
 }
 
-fn head(table: &Arc<TableNode>, order: RwSignal<Option<Order>>, context: &RenderContext) -> Vec<AnyView> {
+/// Changes the order as after a press on a column, once the code that sorts is loaded.
+fn sort_by(column: usize, order: TableOrder, toasts: Option<Toasts>) {
+    when_loaded(Box::pin(sorter()), move |loaded| match (loaded, toasts) {
+        // The table may be removed meanwhile.
+        (Ok(sort), _) => drop(order.try_update(|sorting| {
+            let next = Order::next(sorting.map(|sorting| sorting.order), column);
+            *sorting = next.map(|order| Sorting { order, sort });
+        })),
+        (Err(_), Some(toasts)) => {
+            toasts.show("Sorting could not be loaded. Check your connection and try again.")
+        }
+        (Err(_), None) => {}
+    });
+}
+
+fn head(table: &Arc<TableNode>, order: TableOrder, context: &RenderContext) -> Vec<AnyView> {
+    let toasts = use_context::<Toasts>();
     let header = table.header.cells.iter().zip(&table.alignments).enumerate();
     let cell = |(column, (pieces, side)): (usize, (&Vec<InlineNode>, &Alignment))| {
         let class = alignment_class(side);
-        let direction = move || order.get().and_then(|order| order.direction_of(column));
+        let direction = move || order.get()?.order.direction_of(column);
         let text = inlines::render_inlines(pieces, context);
-        let sort = move |_| order.update(|order| *order = Order::next(*order, column));
+        let sort = move |_| sort_by(column, order, toasts);
         let content = if pieces.iter().any(is_interactive) {
             // Buttons contain no links.
             view! { {text} <button type="button" class="md-sort needs-script" aria-label="Sort" on:click=sort></button> }
@@ -119,7 +145,7 @@ fn is_interactive(piece: &InlineNode) -> bool {
 }
 
 /// The rows: a list that grows, or all of them sorted.
-fn body(table: &Arc<TableNode>, order: RwSignal<Option<Order>>, context: &RenderContext) -> AnyView {
+fn body(table: &Arc<TableNode>, order: TableOrder, context: &RenderContext) -> AnyView {
     let row = {
         let (context, table) = (context.clone(), table.clone());
         move |row: TableRow| {
@@ -136,7 +162,10 @@ fn body(table: &Arc<TableNode>, order: RwSignal<Option<Order>>, context: &Render
     let rows = move || {
         let (row, table) = (row.clone(), table.clone());
         if is_sorted.get() {
-            let rows = move || sorted(table.rows.items(), order.get());
+            let rows = move || match order.get() {
+                Some(sorting) => sorting.sorted(table.rows.items()),
+                None => table.rows.items(),
+            };
             view! { <Each of=rows key=|row: &TableRow| row.key children=row/> }.erase()
         } else {
             table.rows.view(|row| row.key, row)

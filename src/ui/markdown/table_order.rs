@@ -1,8 +1,12 @@
-//! The order of a table's rows: that of the text, or by a column, numbers as numbers.
+//! The order of a table's rows: that of the text, or by a column, numbers as numbers. The code that sorts is loaded when a
+//! table is first sorted.
 
 use std::cmp::Ordering;
 
+use leptos::wasm_split::wasm_split;
+
 use super::{node::TableRow, table_export::cell_text};
+use crate::ui::runtime::lazy::LoadError;
 
 /// Rows sorted by a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,9 +50,29 @@ impl Order {
     }
 }
 
-/// Sorts rows; equal ones keep their order. Empty cells are last in both directions.
-pub fn sorted(rows: Vec<TableRow>, order: Option<Order>) -> Vec<TableRow> {
-    let Some(order) = order else { return rows };
+/// An order, with the code that sorts.
+#[derive(Clone, Copy, Debug)]
+pub struct Sorting {
+    pub order: Order,
+    pub sort: Sorter,
+}
+
+/// Sorts rows. Equal ones keep their order; empty cells are last in both directions.
+pub type Sorter = fn(Vec<TableRow>, Order) -> Vec<TableRow>;
+
+impl Sorting {
+    pub fn sorted(self, rows: Vec<TableRow>) -> Vec<TableRow> {
+        (self.sort)(rows, self.order)
+    }
+}
+
+/// Loads the code that sorts.
+#[wasm_split(tables, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn sorter() -> Result<Sorter, LoadError> {
+    Ok(sort)
+}
+
+fn sort(rows: Vec<TableRow>, order: Order) -> Vec<TableRow> {
     let texts: Vec<String> = rows
         .iter()
         .map(|row| {

@@ -34,6 +34,7 @@ use crate::ui::{
     browser,
     components::icon_button::IconButton,
     components::icons,
+    runtime::effect::effect,
     runtime::lazy::lazy_view,
     runtime::when::When,
     state::page_registry::ShownPayload,
@@ -66,7 +67,7 @@ impl Panel {
             conversations,
             navigation: use_navigation(),
         };
-        Effect::new(move |_| {
+        effect(move || {
             if let Some((id, payload)) = feeds.latest_payload() {
                 panel.on_payload(id, payload);
             }
@@ -183,7 +184,7 @@ pub fn PanelFrame() -> impl IntoView {
 fn Frame(panel: Panel) -> impl IntoView {
     let frame = NodeRef::<html::Div>::new();
     let watch = StoredValue::new(None);
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(frame) = frame.get() {
             // The window may change its width.
             let resized = move || panel.is_fullscreen.set(browser::matches_media(NARROW_QUERY));

@@ -16,8 +16,8 @@ use crate::{
     protocol::number_format::group_digits,
     protocol::panel::{PREVIEW_LINES, PREVIEW_ROWS, PanelView},
     ui::{
-        browser, runtime::erase::Erase, runtime::lazy::LazySlot, runtime::lazy::LazyView,
-        runtime::lazy::LoadError, state::page_registry::ShownPayload,
+        browser, runtime::effect::effect, runtime::erase::Erase, runtime::lazy::LazySlot,
+        runtime::lazy::LazyView, runtime::lazy::LoadError, state::page_registry::ShownPayload,
         state::page_registry::use_page_registry,
     },
 };
@@ -79,7 +79,7 @@ pub fn preview_place(shown: ShownPayload, rows: usize) -> AnyView {
     let place = NodeRef::<html::Div>::new();
     let watch = StoredValue::new(None);
     let payload = shown.payload.clone();
-    Effect::new(move |_| {
+    effect(move || {
         let Some(place) = place.get() else { return };
         let shown = shown.clone();
         watch.set_value(Some(browser::on_visible(&place, move || {

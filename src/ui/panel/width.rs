@@ -3,7 +3,9 @@
 use leptos::{ev, prelude::*};
 
 use super::Panel;
-use crate::ui::{browser, runtime::erase::Erase, state::page_registry::PayloadHandler};
+use crate::ui::{
+    browser, runtime::effect::effect, runtime::erase::Erase, state::page_registry::PayloadHandler,
+};
 
 /// The minimum width, as in the style sheet.
 const MIN_WIDTH: u32 = 320;
@@ -37,7 +39,7 @@ pub fn separator(panel: Panel, handler: PayloadHandler) -> AnyView {
     let measure = move || room.set(max_width());
     // The requested width: the style sheet limits it to the available width.
     let width = RwSignal::new(kept.unwrap_or(handler.width));
-    Effect::new(move |_| {
+    effect(move || {
         let pixels = [&width.get().to_string(), "px"].concat();
         browser::set_style("panel", "--panel-width", &pixels);
     });

@@ -119,6 +119,11 @@ impl LazySlot {
         );
     }
 
+    /// Tracks whether the code is loaded.
+    pub fn track(self) {
+        self.code.track();
+    }
+
     /// The view, and its placeholder until then.
     pub fn view(self, placeholder: impl Fn() -> AnyView + Send + 'static) -> AnyView {
         let view = move || match self.code.get() {

@@ -5,6 +5,7 @@ pub mod backoff;
 pub mod bidi;
 pub mod clock;
 pub mod each;
+pub mod effect;
 pub mod erase;
 pub mod lazy;
 pub mod lock;

@@ -2,10 +2,12 @@
 
 use leptos::prelude::*;
 
+use super::effect::effect;
+
 /// Returns a signal that becomes true after hydration, for what the server does not render.
 pub fn after_hydration() -> ReadSignal<bool> {
     let (is_hydrated, set_hydrated) = signal(false);
-    Effect::new(move |_| set_hydrated.set(true));
+    effect(move || set_hydrated.set(true));
     is_hydrated
 }
 

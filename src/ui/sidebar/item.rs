@@ -5,7 +5,7 @@ use leptos::{ev, html, prelude::*};
 use crate::{
     protocol::ConversationId,
     ui::{
-        browser, components::icons, runtime::erase::Erase, sharing::list_button,
+        browser, components::icons, runtime::effect::effect, runtime::erase::Erase, sharing::list_button,
         sidebar::deletion::DeletionDialog, sidebar::links::link_selector, state::ListRow,
         state::route::Route, state::use_conversation_list, state::use_navigation,
     },
@@ -113,7 +113,7 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
             input.select();
         }
     };
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(input) = input.get() {
             browser::focus(&input);
             input.select();

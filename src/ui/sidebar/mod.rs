@@ -15,9 +15,9 @@ use super::{
     state::{ListError, ListRow, use_conversation_list, use_navigation},
 };
 use crate::ui::{
-    components::icons, runtime::clock::use_clock, runtime::each::Each, runtime::erase::Erase,
-    runtime::when::When, sidebar::deletion::DeletionDialog, state::page_registry::PageEntry,
-    state::page_registry::use_page_registry, state::route::Route,
+    components::icons, runtime::clock::use_clock, runtime::each::Each, runtime::effect::effect,
+    runtime::erase::Erase, runtime::when::When, sidebar::deletion::DeletionDialog,
+    state::page_registry::PageEntry, state::page_registry::use_page_registry, state::route::Route,
 };
 
 /// The logo, *New chat*, and the conversations by day.
@@ -30,7 +30,7 @@ pub fn Sidebar() -> impl IntoView {
             browser::close_popover(&nav);
         }
     };
-    Effect::new(move |_| {
+    effect(move || {
         navigation.chat_route().track();
         close();
     });
@@ -169,7 +169,7 @@ fn OlderConversations() -> impl IntoView {
     let list = use_conversation_list();
     let button = NodeRef::<html::Button>::new();
     let watch = StoredValue::new(None);
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(button) = button.get() {
             watch.set_value(Some(browser::on_visible(&button, move || list.load_more())));
         }

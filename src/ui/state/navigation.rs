@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::ui::runtime::effect::effect;
+
 use super::{page_registry::PageEntry, route::Route, tray::Tray};
 use crate::{protocol::ConversationId, ui::browser};
 
@@ -56,7 +58,7 @@ impl Navigation {
     /// The route of the conversation on the screen: in the tray, or the page's own.
     /// Clears a signal whenever another route is shown: what a dialog is open for, for example.
     pub fn clear_when_leaving<T: Send + Sync + 'static>(self, signal: RwSignal<Option<T>>) {
-        Effect::new(move |_| {
+        effect(move || {
             self.chat_route.track();
             signal.set(None);
         });

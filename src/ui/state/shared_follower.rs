@@ -14,7 +14,7 @@ use crate::{
     },
     ui::{
         browser::{self, PresenceEvent},
-        runtime::{clock::PageClock, shared_view::SharedView},
+        runtime::{clock::PageClock, effect::effect, shared_view::SharedView},
     },
 };
 
@@ -89,7 +89,7 @@ impl SharedFollower {
             StreamInput::TooMany => self.give_up(),
         }));
         // A stream that can't be opened may be one that is no longer shared.
-        Effect::new(move |_| {
+        effect(move || {
             if self.connection.status() == ConnectionStatus::Disconnected {
                 self.check();
             }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::ui::{browser, state::page_registry::PageEntry, state::route, state::route::Route};
 use crate::{
-    api::{rpc, sharing},
+    api::{personal, rpc, sharing},
     protocol::{
         ApiError, ConversationId, ConversationList, IntentId, MessageId, RawJson, Share, Timestamp,
         Transcript,
@@ -122,7 +122,7 @@ impl PageSnapshot {
         );
         // After the list: the stream continues from the list's position and reports later changes.
         let personal = match route {
-            Route::Settings => browser::load_personal().await,
+            Route::Settings => load_personal().await,
             _ => None,
         };
         Self {
@@ -136,6 +136,12 @@ impl PageSnapshot {
             form: FormIds::new(route),
         }
     }
+}
+
+/// The user's settings as JSON, if they can be read.
+async fn load_personal() -> Option<RawJson> {
+    let personal = personal::personal().await.ok()?;
+    Some(RawJson::parse_or_quote(&serde_json::to_string(&personal).ok()?))
 }
 
 impl PageSnapshot {

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::ui::{browser, runtime::clock::format_seconds, runtime::erase::Erase};
+use crate::ui::{browser, runtime::clock::format_seconds, runtime::effect::effect, runtime::erase::Erase};
 
 /// An activity indicator, with text. With a clock, it shows the seconds of long waits.
 pub fn activity(text: String, has_clock: bool) -> AnyView {
@@ -19,7 +19,7 @@ pub fn activity(text: String, has_clock: bool) -> AnyView {
 /// The seconds since the view was made, from the second on.
 pub fn elapsed() -> AnyView {
     let seconds = RwSignal::new(0_u64);
-    Effect::new(move |_| count(seconds, browser::monotonic_ms()));
+    effect(move || count(seconds, browser::monotonic_ms()));
     let text = move || match seconds.get() {
         0 | 1 => String::new(),
         seconds => [" ", &format_seconds(seconds)].concat(),

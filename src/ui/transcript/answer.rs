@@ -20,8 +20,9 @@ use crate::{
     protocol::WAITING_FOR_MODEL,
     ui::{
         components::more::more, markdown::CitationLookup, markdown::MarkdownView, panel::load_card,
-        panel::payload_card, runtime::each::Each, runtime::erase::Erase, runtime::shared_view::is_read_only,
-        state::AnswerRow, state::PartKind, state::PartRow, state::use_conversations, state::use_models,
+        panel::payload_card, runtime::each::Each, runtime::effect::effect, runtime::erase::Erase,
+        runtime::shared_view::is_read_only, state::AnswerRow, state::PartKind, state::PartRow,
+        state::use_conversations, state::use_models,
     },
 };
 
@@ -86,7 +87,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
         let is_card = |activity: &String| activity != WAITING_FOR_MODEL;
         run.with(|run| run.status == RunStatus::Running && run.activity.as_ref().is_some_and(is_card))
     });
-    Effect::new(move |_| {
+    effect(move || {
         if writes_card.get() {
             // A failure is retried by the card.
             spawn_local(async { drop(load_card().await) });

@@ -9,8 +9,9 @@ use crate::{
     protocol::{ConversationId, MessageId},
     ui::{
         browser, components::copy::announce_copy, components::icons, components::toast::use_toasts,
-        composer::ModelDialog, markdown::copy_without_markup, runtime::erase::Erase, runtime::lazy::LazyView,
-        runtime::lazy::LoadError, runtime::lazy::lazy_part, state::use_conversations, state::use_run_intents,
+        composer::ModelDialog, markdown::copy_without_markup, runtime::effect::effect, runtime::erase::Erase,
+        runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part,
+        state::use_conversations, state::use_run_intents,
     },
 };
 
@@ -97,7 +98,7 @@ fn Items(
     menu: NodeRef<html::Div>,
 ) -> impl IntoView {
     let (conversations, toasts) = (use_conversations(), use_toasts());
-    Effect::new(move |_| {
+    effect(move || {
         if let (Some(menu), Some(button)) = (menu.get(), button.get()) {
             browser::place_popover(&menu, &button);
             browser::move_focus(&menu, 1);

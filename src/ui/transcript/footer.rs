@@ -12,9 +12,9 @@ use crate::{
     protocol::number_format::group_digits,
     ui::{
         browser, components::copy::CopyButton, components::icon_button::IconButton, components::icons,
-        components::time::Time, diagnostics, runtime::erase::Erase, runtime::shared_view::is_read_only,
-        state::AnswerRow, state::RunIntents, state::RunView, state::Siblings, state::models,
-        state::use_conversations, state::use_run_intents,
+        components::time::Time, diagnostics, runtime::effect::effect, runtime::erase::Erase,
+        runtime::shared_view::is_read_only, state::AnswerRow, state::RunIntents, state::RunView,
+        state::Siblings, state::models, state::use_conversations, state::use_run_intents,
     },
 };
 
@@ -156,7 +156,7 @@ pub fn SiblingSwitch(
     let conversations = use_conversations();
     let stepped = expect_context::<SiblingStep>().0;
     let (back, on) = (NodeRef::<html::Button>::new(), NodeRef::<html::Button>::new());
-    Effect::new(move |_| {
+    effect(move || {
         let (Some(back), Some(on)) = (back.get(), on.get()) else {
             return;
         };

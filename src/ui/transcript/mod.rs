@@ -39,10 +39,9 @@ use super::{
 };
 use crate::protocol::{ConversationId, MessageId, RunStatus};
 use crate::ui::{
-    components::icons, components::not_found::not_found_notice, runtime::each::Each, runtime::erase::Erase,
-    runtime::lazy::LazySlot, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::LoadFuture,
-    runtime::lazy::retry_until_loaded, runtime::shared_view::is_read_only, runtime::when::When,
-    state::drafts, state::route::Route,
+    components::icons, components::not_found::not_found_notice, runtime::each::Each, runtime::effect::effect,
+    runtime::erase::Erase, runtime::lazy::LazySlot, runtime::lazy::LazyView, runtime::lazy::LoadError,
+    runtime::shared_view::is_read_only, runtime::when::When, state::drafts, state::route::Route,
 };
 
 /// Shows a conversation, or the reason why it is not shown.
@@ -81,18 +80,13 @@ fn sent_messages(view: &ConversationView) -> AnyView {
     .erase()
 }
 
-/// Loads the view's code on first use, or right after the first page: a new chat is shown without it.
-#[wasm_split(transcript, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
+/// Loads the view's code on first use. It is in the file of conversations, which each page loads (`ui::markdown`'s loader): a new
+/// chat is shown without it.
+#[wasm_split(conversation, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
 pub fn load_view(view: ConversationView) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || {
         view! { <Conversation view=view.clone()/> }.erase()
     }))
-}
-
-/// Starts loading the code, so that it is there before the first message is sent.
-pub fn start_loading() {
-    let load = || -> LoadFuture<()> { Box::pin(async { Ok(load().await?) }) };
-    retry_until_loaded(load, || true, || {}, |()| {});
 }
 
 #[component]
@@ -155,7 +149,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
     };
     // The server's page may have been on the screen for a while.
     let new = use_lifecycle().is_hydrated();
-    Effect::new(move |_| {
+    effect(move || {
         let (Some(scroller), Some(content)) = (scroller.get(), content.get()) else {
             return;
         };
@@ -184,7 +178,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
     } = view;
     // The user's own new message is always scrolled into view.
     let sent = pending_send.clone();
-    Effect::new(move |_| {
+    effect(move || {
         if sent.get() != PendingSend::Nothing {
             follower.follow_end();
         }

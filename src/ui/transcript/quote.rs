@@ -2,7 +2,7 @@
 
 use leptos::{ev, html, leptos_dom::helpers::window_event_listener, prelude::*};
 
-use crate::ui::{browser, components::icons, runtime::erase::Erase};
+use crate::ui::{browser, components::icons, runtime::effect::effect, runtime::erase::Erase};
 
 /// The texts that can be quoted.
 const QUOTABLE: &str = ".prose, .question-text";
@@ -12,7 +12,7 @@ pub fn quote_button() -> AnyView {
     let selected = RwSignal::new(false);
     let button = NodeRef::<html::Button>::new();
     let watch = StoredValue::new(None);
-    Effect::new(move |_| {
+    effect(move || {
         let changed = move || selected.set(browser::has_selection(QUOTABLE));
         watch.set_value(Some(browser::on_selection_change(changed)));
         let keys = window_event_listener(ev::keydown, move |event| {
@@ -24,7 +24,7 @@ pub fn quote_button() -> AnyView {
         });
         on_cleanup(move || keys.remove());
     });
-    Effect::new(move |_| {
+    effect(move || {
         if let (Some(button), true) = (button.get(), selected.get()) {
             browser::place_at_selection(&button);
         }

@@ -10,11 +10,11 @@ use crate::{
     protocol::ConversationId,
     ui::{
         browser, components::escape::EscapeAction, components::icon_button::IconButton, components::icons,
-        composer::Composer, panel::use_panel, runtime::each::Each, runtime::erase::Erase,
-        runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::when::When, state::ConversationPhase,
-        state::route::Route, state::tray::TrayPage, state::tray::use_tray, state::use_conversation_list,
-        state::use_conversations, state::use_models, state::use_navigation, state::use_run_intents,
-        transcript::conversation,
+        composer::Composer, panel::use_panel, runtime::each::Each, runtime::effect::effect,
+        runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::when::When,
+        state::ConversationPhase, state::route::Route, state::tray::TrayPage, state::tray::use_tray,
+        state::use_conversation_list, state::use_conversations, state::use_models, state::use_navigation,
+        state::use_run_intents, transcript::conversation,
     },
 };
 
@@ -67,7 +67,7 @@ fn OpenTray() -> impl IntoView {
     let panel = use_panel();
     let frame = NodeRef::<html::Section>::new();
     let watch = StoredValue::new(None);
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(frame) = frame.get() {
             // The window may change its width.
             watch.set_value(Some(browser::on_resize(&frame, move || tray.fit_to_window())));
@@ -80,7 +80,7 @@ fn OpenTray() -> impl IntoView {
         }
     };
     // The tray's conversation may have been deleted since.
-    Effect::new(move |_| {
+    effect(move || {
         if conversations
             .current_view()
             .is_some_and(|view| view.phase.get() == ConversationPhase::Missing)
@@ -167,7 +167,7 @@ fn ConversationPicker() -> impl IntoView {
         }
     };
     // An option must be rendered before it can be selected.
-    Effect::new(move |_| {
+    effect(move || {
         choices.track();
         let value = shown();
         if let Some(select) = select.get() {

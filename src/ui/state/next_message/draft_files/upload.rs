@@ -1,6 +1,6 @@
-//! Uploads of a draft's files: their limits, the request and its end.
+//! Uploads of a draft's files: their limits, the request and its end. The code is loaded with the first file.
 
-use leptos::{prelude::*, task::spawn_local};
+use leptos::{prelude::*, task::spawn_local, wasm_split::wasm_split};
 
 use super::{DraftFile, DraftFiles, FileSource, UploadState};
 use crate::{
@@ -8,12 +8,20 @@ use crate::{
     protocol::{ApiError, Attachment, AttachmentId, ErrorCode, json, number_format::format_size},
     ui::{
         browser,
+        runtime::lazy::{LoadError, when_loaded},
         state::connection::{check_user, report_signed_out},
     },
 };
 
 /// The size in bytes from which the server is asked for room before a file is sent to it.
 const MIN_CHECKED_BYTES: f64 = 1e6;
+
+/// Loads the code of uploads, and starts one.
+#[wasm_split(composer, wasm_split_path = leptos::wasm_split, fallible)]
+fn upload(files: DraftFiles, file: DraftFile) -> Result<(), LoadError> {
+    files.upload_now(&file);
+    Ok(())
+}
 
 impl DraftFiles {
     /// Returns the reason why a file can't be attached, before any of it is sent.
@@ -50,6 +58,15 @@ impl DraftFiles {
 
     /// Uploads a file unless it exceeds a limit.
     pub(super) fn upload(self, file: &DraftFile) {
+        let state = file.state.clone();
+        when_loaded(Box::pin(upload(self, file.clone())), move |loaded| {
+            if loaded.is_err() {
+                state.set(UploadState::Failed(ApiError::unreachable().message));
+            }
+        });
+    }
+
+    fn upload_now(self, file: &DraftFile) {
         if let Some(reason) = self.exceeded_limit(file) {
             return file.state.set(UploadState::Failed(reason));
         }
