@@ -7,6 +7,10 @@
 //! requests), [`markdown`], [`math`], [`highlight`], [`ui`]. Everything else is server code.
 #![recursion_limit = "256"]
 
+// `view!` writes paths that begin with `::leptos`. In the browser they name a crate with smaller elements (`elements`).
+#[cfg(feature = "hydrate")]
+extern crate elements as leptos;
+
 #[cfg(feature = "ssr")]
 #[macro_use]
 mod crash_point;
@@ -85,6 +89,8 @@ mod web_link;
 #[cfg(feature = "hydrate")]
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub fn hydrate() {
+    // In a release, panics have no messages.
+    #[cfg(debug_assertions)]
     console_error_panic_hook::set_once();
     // Leptos expects one text node for each text that it rendered. Chromium's parser starts a new node after
     // 65,536 characters, so the nodes are joined first.

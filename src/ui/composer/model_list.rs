@@ -9,9 +9,9 @@ use super::model_row::{ModelRow, matches_query};
 use crate::{
     protocol::model_list::{ModelInfo, ModelList},
     ui::{
-        browser, components::icon_button::IconButton, components::icons, runtime::erase::Erase,
-        runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part, runtime::when::When,
-        state::models::by_endpoint, state::use_models,
+        browser, components::icon_button::IconButton, components::icons, runtime::effect::effect,
+        runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part,
+        runtime::when::When, state::models::by_endpoint, state::use_models,
     },
 };
 
@@ -144,7 +144,7 @@ fn Dialog(
 ) -> impl IntoView {
     let models = use_models();
     let dialog = NodeRef::<html::Div>::new();
-    Effect::new(move |_| {
+    effect(move || {
         if let (Some(dialog), Some(anchor)) = (dialog.get(), anchor.get_untracked()) {
             browser::show_popover(&dialog, &anchor);
         }
@@ -195,7 +195,7 @@ fn Dialog(
     };
     let field = NodeRef::<html::Input>::new();
     // The chosen model may be far below.
-    Effect::new(move |_| {
+    effect(move || {
         if field.get().is_some() {
             browser::on_next_frame(move || list.scroll_to_active());
         }
@@ -255,8 +255,8 @@ fn Dialog(
                     aria-controls="model-list"
                     aria-activedescendant=move || list.active_row_id()
                     on:keydown=on_key
-                    on:input:target=move |event| {
-                        query.set(event.target().value());
+                    on:input=move |event| {
+                        query.set(event_target_value(&event));
                         // Enter takes the first match.
                         list.active.set(shown.with_untracked(|shown| shown.first().map(|(_, id)| id.clone())));
                     }

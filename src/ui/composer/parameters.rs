@@ -106,8 +106,8 @@ fn Dialog(is_asking: RwSignal<bool>) -> impl IntoView {
                         autocomplete="off"
                         placeholder="0 to 2"
                         prop:value=move || input.with(|input| input.temperature.clone())
-                        on:input:target=move |event| {
-                            input.update(|input| input.temperature = event.target().value());
+                        on:input=move |event| {
+                            input.update(|input| input.temperature = event_target_value(&event));
                         }
                     />
                 </label>
@@ -120,12 +120,12 @@ fn Dialog(is_asking: RwSignal<bool>) -> impl IntoView {
                         autocomplete="off"
                         placeholder="Tokens"
                         prop:value=move || input.with(|input| input.max_completion_tokens.clone())
-                        on:input:target=move |event| {
-                            input.update(|input| input.max_completion_tokens = event.target().value());
+                        on:input=move |event| {
+                            input.update(|input| input.max_completion_tokens = event_target_value(&event));
                         }
                     />
                 </label>
-                <p class="field-error" role="alert">{error}</p>
+                <p class="field-error" role="alert">{move || error.get()}</p>
                 <div class="dialog-actions">
                     <button type="button" class="button button-quiet" on:click=reset>
                         "Clear all"

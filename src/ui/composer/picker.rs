@@ -35,7 +35,7 @@ pub fn ModelPicker() -> impl IntoView {
                 is_open.set(true);
             }
         >
-            <span class="picker-name">{name}</span>
+            <span class="picker-name">{move || name.get()}</span>
             {icons::chevron()}
         </button>
         <When when=move || none.get()>

@@ -129,7 +129,7 @@ pub fn ThinkingFields(input: RwSignal<ParameterInput>) -> impl IntoView {
                 <span>"Thinking"</span>
                 <select
                     prop:value=move || input.with(|input| input.thinking_level.clone())
-                    on:change:target=move |event| set_level(event.target().value())
+                    on:change=move |event| set_level(event_target_value(&event))
                 >
                     <option value="">"Model default"</option>
                     {options}
@@ -161,8 +161,8 @@ pub fn ThinkingFields(input: RwSignal<ParameterInput>) -> impl IntoView {
                     autocomplete="off"
                     placeholder=placeholder
                     prop:value=move || input.with(|input| input.thinking_budget.clone())
-                    on:input:target=move |event| {
-                        let budget = event.target().value();
+                    on:input=move |event| {
+                        let budget = event_target_value(&event);
                         input.update(|input| {
                             input.thinking_budget = budget;
                             input.thinking_level.clear();

@@ -211,7 +211,7 @@ impl GrowingText {
     pub fn view(&self) -> AnyView {
         let piece = |piece: TextPiece| {
             let text = piece.text;
-            view! { <span class="md-lines">{move || TextNode(text.get())}</span> }.erase()
+            view! { <span class="md-lines">{(move || TextNode(text.get())).erase()}</span> }.erase()
         };
         self.pieces.view(|piece| piece.key, piece)
     }

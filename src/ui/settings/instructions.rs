@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     api::personal,
-    ui::{browser, runtime::erase::Erase, runtime::when::When},
+    ui::{browser, runtime::effect::effect, runtime::erase::Erase, runtime::when::When},
 };
 
 /// The storage key of the unsaved text.
@@ -46,7 +46,7 @@ pub fn section(settings: SettingsState) -> AnyView {
         is_unsaved: Memo::new(move |_| text.with(|text| saved.with(|saved| saved != text))),
         excess_bytes: Memo::new(move |_| text.with(String::len).saturating_sub(longest.get())),
     };
-    Effect::new(move |_| instructions.restore_draft());
+    effect(move || instructions.restore_draft());
     let can_save = move || instructions.can_save();
     let failed = move || match instructions.save_status.get() {
         SaveStatus::Failed(message) => Some(["Not saved. ", &message].concat()),
@@ -69,7 +69,7 @@ pub fn section(settings: SettingsState) -> AnyView {
                 aria-describedby="instructions-note"
                 placeholder="For example: I am a nurse, so you can skip the basics. Answer briefly, and name your sources."
                 prop:value=move || text.get()
-                on:input:target=move |event| instructions.edit(event.target().value())
+                on:input=move |event| instructions.edit(event_target_value(&event))
             ></textarea>
             <div class="settings-bar needs-script">
                 <p id="instructions-note" class="settings-note" role="status">{move || instructions.status_text()}</p>

@@ -80,7 +80,7 @@ pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
                     placeholder="Search memories"
                     autocomplete="off"
                     prop:value=move || memories.query.get()
-                    on:input:target=move |event| memories.query.set(event.target().value())
+                    on:input=move |event| memories.query.set(event_target_value(&event))
                 />
             </When>
             <When when=move || !nothing.get() && shown.with(Vec::is_empty)>

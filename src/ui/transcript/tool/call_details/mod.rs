@@ -269,12 +269,13 @@ fn preview_end(table: &str) -> usize {
         .unwrap_or(first)
 }
 
-fn show_all(all: RwSignal<bool>) -> impl IntoView {
-    move || {
+fn show_all(all: RwSignal<bool>) -> AnyView {
+    let button = move || {
         (!all.get()).then(|| view! {
             <button type="button" class="button button-quiet" on:click=move |_| all.set(true)>"Show all"</button>
         })
-    }
+    };
+    button.erase()
 }
 
 /// A verbatim text, with its beginning at first unless it is to be whole.

@@ -1,0 +1,453 @@
+//! Attributes, classes, styles, properties and event handlers of an element.
+
+use std::{borrow::Cow, sync::Arc};
+
+use leptos::{
+    prelude::{Get, Memo, NodeRef, Owner, ReadSignal, RenderEffect, RwSignal, Signal},
+    tachys::{
+        html::{element::ElementType, event::EventDescriptor, node_ref::NodeRefContainer},
+        renderer::{RemoveEventHandler, Rndr, types},
+    },
+};
+use send_wrapper::SendWrapper;
+use wasm_bindgen::JsValue;
+
+use crate::element::Element;
+
+/// The value of an attribute.
+pub enum Value {
+    /// The element does not have the attribute.
+    Absent,
+    Static(&'static str),
+    Owned(String),
+    /// Changes with what the function reads.
+    Dynamic(Box<dyn FnMut() -> Value + Send>),
+}
+
+impl Value {
+    fn text(&self) -> Option<&str> {
+        match self {
+            Value::Static(text) => Some(text),
+            Value::Owned(text) => Some(text),
+            Value::Absent | Value::Dynamic(_) => None,
+        }
+    }
+}
+
+/// What an element keeps of its description.
+pub(crate) enum Attribute {
+    Value(&'static str, Value),
+    /// A class that is there or not.
+    Class(&'static str, Value),
+    Style(&'static str, Value),
+    Property(&'static str, Property),
+    Event(EventHandler),
+    /// Takes the element.
+    NodeRef(Box<dyn FnOnce(&types::Element) + Send>),
+}
+
+/// What it keeps while it is in the page.
+pub(crate) enum AttributeState {
+    Value(&'static str, Value),
+    Dynamic(
+        &'static str,
+        #[expect(dead_code, reason = "it runs until it is dropped")] RenderEffect<Value>,
+    ),
+    Property(
+        &'static str,
+        #[expect(dead_code, reason = "it runs until it is dropped")] Option<RenderEffect<JsValue>>,
+    ),
+    Event(
+        Cow<'static, str>,
+        #[expect(dead_code, reason = "the handler is removed when this is dropped")]
+        RemoveEventHandler<types::Element>,
+    ),
+    NodeRef,
+}
+
+/// A property and its value.
+pub(crate) enum Property {
+    Static(SendWrapper<JsValue>),
+    Dynamic(Box<dyn FnMut() -> JsValue + Send>),
+}
+
+/// A handler, with the owner of what it creates.
+pub(crate) struct EventHandler {
+    name: Cow<'static, str>,
+    is_capturing: bool,
+    owner: Owner,
+    handler: SendWrapper<Box<dyn FnMut(types::Event)>>,
+}
+
+/// The element to which an attribute is applied.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Before {
+    /// A new one, without attributes.
+    New,
+    /// The server has rendered it, with the same value.
+    Rendered,
+    /// It has the value of an earlier view.
+    Shown,
+}
+
+/// What is set to a value: an attribute, a class or a property of style.
+#[derive(Clone, Copy)]
+enum Target {
+    Attribute,
+    Class,
+    Style,
+}
+
+impl Target {
+    fn set(self, element: &types::Element, name: &str, value: Option<&str>) {
+        match (self, value) {
+            (Target::Attribute, Some(value)) => Rndr::set_attribute(element, name, value),
+            (Target::Attribute, None) => Rndr::remove_attribute(element, name),
+            (Target::Class, Some(_)) => Rndr::add_class(&Rndr::class_list(element), name),
+            (Target::Class, None) => Rndr::remove_class(&Rndr::class_list(element), name),
+            (Target::Style, Some(value)) => Rndr::set_css_property(&Rndr::style(element), name, value),
+            (Target::Style, None) => Rndr::remove_css_property(&Rndr::style(element), name),
+        }
+    }
+
+    /// Sets the value, now and whenever it changes.
+    fn apply(
+        self,
+        element: &types::Element,
+        name: &'static str,
+        value: Value,
+        before: Before,
+    ) -> AttributeState {
+        let start = move |element: &types::Element, value: &Value| match (before, value.text()) {
+            (Before::Rendered, _) | (Before::New, None) => {}
+            (_, text) => self.set(element, name, text),
+        };
+        let Value::Dynamic(mut read) = value else {
+            start(element, &value);
+            return AttributeState::Value(name, value);
+        };
+        let element = element.clone();
+        let effect = RenderEffect::new(move |last: Option<Value>| {
+            let mut value = read();
+            while let Value::Dynamic(mut read) = value {
+                value = read();
+            }
+            match last {
+                None => start(&element, &value),
+                Some(last) if last.text() == value.text() => {}
+                Some(_) => self.set(&element, name, value.text()),
+            }
+            value
+        });
+        AttributeState::Dynamic(name, effect)
+    }
+}
+
+impl Attribute {
+    fn name(&self) -> &str {
+        match self {
+            Attribute::Value(name, _)
+            | Attribute::Class(name, _)
+            | Attribute::Style(name, _)
+            | Attribute::Property(name, _) => name,
+            Attribute::Event(event) => &event.name,
+            Attribute::NodeRef(_) => "",
+        }
+    }
+
+    /// True if the attribute can take the place of that which is there. Another id or name belongs to another element, whose input
+    /// must not be taken over.
+    pub(crate) fn fits(&self, shown: &AttributeState) -> bool {
+        if let (Attribute::Value("id" | "name", new), AttributeState::Value(_, old)) = (self, shown)
+            && new.text() != old.text()
+        {
+            return false;
+        }
+        let name = match shown {
+            AttributeState::Value(name, _)
+            | AttributeState::Dynamic(name, _)
+            | AttributeState::Property(name, _) => name,
+            AttributeState::Event(name, _) => &**name,
+            AttributeState::NodeRef => "",
+        };
+        self.name() == name
+    }
+
+    /// Applies the attribute to an element.
+    pub(crate) fn apply(self, element: &types::Element, before: Before) -> AttributeState {
+        match self {
+            Attribute::Value(name, value) => Target::Attribute.apply(element, name, value, before),
+            Attribute::Class(name, value) => Target::Class.apply(element, name, value, before),
+            Attribute::Style(name, value) => Target::Style.apply(element, name, value, before),
+            Attribute::Property(name, property) => property.apply(element, name),
+            Attribute::Event(event) => {
+                let name = event.name.clone();
+                AttributeState::Event(name, event.listen(element))
+            }
+            Attribute::NodeRef(fill) => {
+                fill(element);
+                AttributeState::NodeRef
+            }
+        }
+    }
+
+    /// Takes the place of an attribute that fits.
+    pub(crate) fn update(self, shown: &mut AttributeState, element: &types::Element) {
+        let target = match &self {
+            Attribute::Class(..) => Target::Class,
+            Attribute::Style(..) => Target::Style,
+            _ => Target::Attribute,
+        };
+        match (self, &mut *shown) {
+            (
+                Attribute::Value(name, new) | Attribute::Class(name, new) | Attribute::Style(name, new),
+                AttributeState::Value(_, old),
+            ) if !matches!(new, Value::Dynamic(_)) => {
+                // All classes may have been replaced before a single one.
+                if new.text() != old.text() || matches!(target, Target::Class) {
+                    target.set(element, name, new.text());
+                }
+                *old = new;
+            }
+            (new, old) => {
+                // The former handler is removed first.
+                *old = AttributeState::NodeRef;
+                *old = new.apply(element, Before::Shown);
+            }
+        }
+    }
+}
+
+impl Property {
+    fn apply(self, element: &types::Element, name: &'static str) -> AttributeState {
+        let effect = match self {
+            Property::Static(value) => {
+                Rndr::set_property_or_value(element, name, &value);
+                None
+            }
+            Property::Dynamic(mut read) => {
+                let element = element.clone();
+                Some(RenderEffect::new(move |before: Option<JsValue>| {
+                    let value = read();
+                    if before.as_ref() != Some(&value) {
+                        Rndr::set_property_or_value(&element, name, &value);
+                    }
+                    value
+                }))
+            }
+        };
+        AttributeState::Property(name, effect)
+    }
+}
+
+impl EventHandler {
+    fn listen(self, element: &types::Element) -> RemoveEventHandler<types::Element> {
+        let (owner, mut handler) = (self.owner, self.handler.take());
+        let call = Box::new(move |event| {
+            // What a handler reads is not tracked, and Leptos need not warn of it.
+            #[cfg(debug_assertions)]
+            let _zone = leptos::reactive::diagnostics::SpecialNonReactiveZone::enter();
+            owner.with(|| handler(event));
+        });
+        match self.is_capturing {
+            true => Rndr::add_event_listener_use_capture(element, &self.name, call),
+            false => Rndr::add_event_listener(element, &self.name, call),
+        }
+    }
+}
+
+/// What can be the value of an attribute.
+pub trait AttributeValue {
+    fn into_value(self) -> Value;
+}
+
+impl AttributeValue for &'static str {
+    fn into_value(self) -> Value {
+        Value::Static(self)
+    }
+}
+
+impl AttributeValue for String {
+    fn into_value(self) -> Value {
+        Value::Owned(self)
+    }
+}
+
+impl AttributeValue for Arc<str> {
+    fn into_value(self) -> Value {
+        Value::Owned(self.to_string())
+    }
+}
+
+impl AttributeValue for Cow<'static, str> {
+    fn into_value(self) -> Value {
+        match self {
+            Cow::Borrowed(text) => Value::Static(text),
+            Cow::Owned(text) => Value::Owned(text),
+        }
+    }
+}
+
+impl AttributeValue for bool {
+    fn into_value(self) -> Value {
+        match self {
+            true => Value::Static(""),
+            false => Value::Absent,
+        }
+    }
+}
+
+impl<V: AttributeValue> AttributeValue for Option<V> {
+    fn into_value(self) -> Value {
+        self.map_or(Value::Absent, V::into_value)
+    }
+}
+
+impl<V: AttributeValue, F: FnMut() -> V + Send + 'static> AttributeValue for F {
+    fn into_value(mut self) -> Value {
+        Value::Dynamic(Box::new(move || self().into_value()))
+    }
+}
+
+macro_rules! numbers {
+    ($($number:ty)+) => {
+        $(impl AttributeValue for $number {
+            fn into_value(self) -> Value {
+                Value::Owned(self.to_string())
+            }
+        })+
+    };
+}
+
+numbers!(i32 i64 u8 u16 u32 u64 usize);
+
+macro_rules! signals {
+    ($($signal:ident)+) => {
+        $(
+            impl<V: AttributeValue + Clone + Send + Sync + 'static> AttributeValue for $signal<V> {
+                fn into_value(self) -> Value {
+                    (move || self.get()).into_value()
+                }
+            }
+
+            impl PropertyValue for $signal<String> {
+                fn into_property(self) -> PropertyKind {
+                    (move || self.get()).into_property()
+                }
+            }
+        )+
+    };
+}
+
+signals!(Memo ReadSignal RwSignal Signal);
+
+/// What can be the value of `class`: a value, or a name and whether it is there.
+pub trait ClassValue {
+    /// The name of one class, unless it is the value of all.
+    fn into_class(self) -> (Option<&'static str>, Value);
+}
+
+impl<V: AttributeValue> ClassValue for (&'static str, V) {
+    fn into_class(self) -> (Option<&'static str>, Value) {
+        (Some(self.0), self.1.into_value())
+    }
+}
+
+macro_rules! class_values {
+    ($($value:ty)+) => {
+        $(impl ClassValue for $value {
+            fn into_class(self) -> (Option<&'static str>, Value) {
+                (None, self.into_value())
+            }
+        })+
+    };
+}
+
+class_values!(&'static str String Option<&'static str> Option<String>);
+
+impl<V: AttributeValue, F: FnMut() -> V + Send + 'static> ClassValue for F {
+    fn into_class(self) -> (Option<&'static str>, Value) {
+        (None, self.into_value())
+    }
+}
+
+/// A property's value, as an element keeps it.
+pub struct PropertyKind(Property);
+
+/// What can be the value of a property.
+pub trait PropertyValue {
+    fn into_property(self) -> PropertyKind;
+}
+
+macro_rules! property_values {
+    ($($value:ty)+) => {
+        $(impl PropertyValue for $value {
+            fn into_property(self) -> PropertyKind {
+                PropertyKind(Property::Static(SendWrapper::new(JsValue::from(self))))
+            }
+        })+
+    };
+}
+
+property_values!(&'static str String bool);
+
+impl<V: Into<JsValue>, F: FnMut() -> V + Send + 'static> PropertyValue for F {
+    fn into_property(mut self) -> PropertyKind {
+        PropertyKind(Property::Dynamic(Box::new(move || self().into())))
+    }
+}
+
+impl Element {
+    fn with(mut self, attribute: Attribute) -> Self {
+        self.attributes.push(attribute);
+        self
+    }
+
+    /// Sets an attribute.
+    pub fn attr(self, name: &'static str, value: impl AttributeValue) -> Self {
+        self.with(Attribute::Value(name, value.into_value()))
+    }
+
+    /// Sets all classes, or whether one of them is there.
+    pub fn class(self, class: impl ClassValue) -> Self {
+        match class.into_class() {
+            (Some(name), value) => self.with(Attribute::Class(name, value)),
+            (None, value) => self.with(Attribute::Value("class", value)),
+        }
+    }
+
+    /// Sets a property of style.
+    pub fn style(self, (name, value): (&'static str, impl AttributeValue)) -> Self {
+        self.with(Attribute::Style(name, value.into_value()))
+    }
+
+    /// Sets a property of the element in the page.
+    pub fn prop(self, name: &'static str, value: impl PropertyValue) -> Self {
+        self.with(Attribute::Property(name, value.into_property().0))
+    }
+
+    /// Handles an event.
+    pub fn on<E>(self, event: E, mut handler: impl FnMut(E::EventType) + 'static) -> Self
+    where
+        E: EventDescriptor,
+        E::EventType: From<types::Event>,
+    {
+        self.with(Attribute::Event(EventHandler {
+            name: event.name(),
+            is_capturing: E::CAPTURE,
+            owner: Owner::current().unwrap_or_default(),
+            handler: SendWrapper::new(Box::new(move |event| handler(event.into()))),
+        }))
+    }
+
+    /// Fills a reference with the element in the page.
+    pub fn node_ref<E: ElementType>(self, reference: NodeRef<E>) -> Self
+    where
+        NodeRef<E>: NodeRefContainer<E>,
+        E::Output: 'static,
+    {
+        self.with(Attribute::NodeRef(Box::new(move |element| {
+            reference.load(element)
+        })))
+    }
+}

@@ -1,0 +1,59 @@
+//! Leptos for the browser, with elements that are compiled once.
+//!
+//! Leptos's `view!` gives each element a type that contains the types of its attributes and children, and the compiler makes
+//! the code that builds, hydrates and rebuilds it again for each of them: a third of the page's WASM. Here every element has
+//! one type, [`Element`], that is data for one renderer.
+//!
+//! `view!` writes paths that begin with `::leptos`. The browser code of Parlor knows this crate by that name: it has all of Leptos,
+//! with other functions where `view!` creates elements, and where it takes a value as a child. The server keeps Leptos's own
+//! elements. Both make the same tree of nodes, so that the browser hydrates what the server renders.
+
+mod attribute;
+mod child;
+mod element;
+mod node;
+mod tags;
+mod view;
+
+pub use leptos::*;
+
+pub use self::{
+    attribute::{AttributeValue, ClassValue, PropertyValue, Value},
+    child::{Child, Children},
+    element::Element,
+    view::View,
+};
+
+/// Leptos's prelude. Blocks in `view!` become [`Child`], and an `AnyView` has one in it.
+pub mod prelude {
+    pub use leptos::prelude::*;
+
+    pub use crate::{
+        child::{IntoAny, IntoRender},
+        view::View,
+    };
+}
+
+/// Leptos's renderer with other elements.
+pub mod tachys {
+    pub use leptos::tachys::*;
+
+    pub mod html {
+        pub use leptos::tachys::html::*;
+
+        pub use crate::tags::html as element;
+    }
+
+    pub mod svg {
+        pub use leptos::tachys::svg::InertElement;
+
+        pub use crate::tags::svg::*;
+    }
+}
+
+/// Leptos's components, whose views become [`Child`].
+pub mod component {
+    pub use leptos::component::*;
+
+    pub use crate::child::component_view;
+}

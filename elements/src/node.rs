@@ -1,0 +1,113 @@
+//! The parts of a view: static texts, elements, and views of other types.
+
+use leptos::{
+    prelude::{Mountable, Render, RenderHtml},
+    tachys::{
+        hydration::Cursor,
+        renderer::{CastFrom, Rndr, types},
+        view::PositionState,
+    },
+};
+
+use crate::{
+    child::{Child, ChildState},
+    element::{Element, ElementState},
+};
+
+/// A part of a view.
+pub enum Node {
+    Text(&'static str),
+    Element(Element),
+    Child(Child),
+}
+
+/// A part in the page.
+pub enum NodeState {
+    Text(types::Text, &'static str),
+    Element(ElementState),
+    Child(ChildState),
+}
+
+impl Node {
+    pub(crate) fn build(self) -> NodeState {
+        match self {
+            Node::Text(text) => NodeState::Text(Rndr::create_text_node(text), text),
+            Node::Element(element) => NodeState::Element(element.build()),
+            Node::Child(child) => NodeState::Child(child.build()),
+        }
+    }
+
+    pub(crate) fn hydrate(self, cursor: &Cursor, position: &PositionState) -> NodeState {
+        match self {
+            Node::Text(text) => {
+                let state = RenderHtml::hydrate::<true>(text, cursor, position);
+                drop(state);
+                let node = types::Text::cast_from(cursor.current());
+                #[expect(clippy::expect_used, reason = "server and browser render the same tree")]
+                NodeState::Text(
+                    node.expect("the server renders a text where the browser has one"),
+                    text,
+                )
+            }
+            Node::Element(element) => NodeState::Element(element.hydrate::<true>(cursor, position)),
+            Node::Child(child) => NodeState::Child(child.hydrate::<true>(cursor, position)),
+        }
+    }
+
+    pub(crate) fn fits(&self, shown: &NodeState) -> bool {
+        match (self, shown) {
+            (Node::Element(new), NodeState::Element(old)) => new.fits(old),
+            (Node::Text(_), NodeState::Text(..)) | (Node::Child(_), NodeState::Child(_)) => true,
+            _ => false,
+        }
+    }
+
+    pub(crate) fn rebuild(self, shown: &mut NodeState) {
+        match (self, shown) {
+            (Node::Text(new), NodeState::Text(node, old)) => {
+                if new != *old {
+                    Rndr::set_text(node, new);
+                    *old = new;
+                }
+            }
+            (Node::Element(new), NodeState::Element(old)) => new.update(old),
+            (Node::Child(new), NodeState::Child(old)) => new.rebuild(old),
+            // `fits` has excluded it.
+            _ => {}
+        }
+    }
+}
+
+impl Mountable for NodeState {
+    fn unmount(&mut self) {
+        match self {
+            NodeState::Text(node, _) => Rndr::remove(node),
+            NodeState::Element(element) => element.unmount(),
+            NodeState::Child(child) => child.unmount(),
+        }
+    }
+
+    fn mount(&mut self, parent: &types::Element, marker: Option<&types::Node>) {
+        match self {
+            NodeState::Text(node, _) => Rndr::insert_node(parent, node, marker),
+            NodeState::Element(element) => element.mount(parent, marker),
+            NodeState::Child(child) => child.mount(parent, marker),
+        }
+    }
+
+    fn insert_before_this(&self, child: &mut dyn Mountable) -> bool {
+        match self {
+            NodeState::Text(node, _) => node.insert_before_this(child),
+            NodeState::Element(element) => element.insert_before_this(child),
+            NodeState::Child(old) => old.insert_before_this(child),
+        }
+    }
+
+    fn elements(&self) -> Vec<types::Element> {
+        match self {
+            NodeState::Text(..) => Vec::new(),
+            NodeState::Element(element) => element.elements(),
+            NodeState::Child(child) => child.elements(),
+        }
+    }
+}
