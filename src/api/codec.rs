@@ -1,6 +1,10 @@
 //! The transport of server functions: the protocol of a request and the encoding of its response.
 
-use std::{marker::PhantomData, pin::Pin};
+use std::{
+    marker::PhantomData,
+    pin::Pin,
+    task::{Context, Poll},
+};
 
 use bytes::Bytes;
 use serde::{Serialize, de::DeserializeOwned};
@@ -75,9 +79,29 @@ where
         <Http<In, PageJsonEncoding> as Protocol<Input, Output, C, S, ApiError>>::run_server(request, function)
     }
 
-    async fn run_client(path: &str, input: Input) -> Result<Output, ApiError> {
-        let response = fetch_response::<C>(input.into_req(path, PageJson::CONTENT_TYPE)).await?;
-        json::parse(&response).map_err(ApiError::unreadable)
+    fn run_client(path: &str, input: Input) -> impl Future<Output = Result<Output, ApiError>> + Send {
+        RpcFuture {
+            response: fetch_response::<C>(input.into_req(path, PageJson::CONTENT_TYPE)),
+            output: PhantomData,
+        }
+    }
+}
+
+/// A call of a server function: smaller than an async function for each of them.
+struct RpcFuture<Output> {
+    response: ResponseFuture,
+    output: PhantomData<fn() -> Output>,
+}
+
+impl<Output: DeserializeOwned> Future for RpcFuture<Output> {
+    type Output = Result<Output, ApiError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let parse = |response: Bytes| json::parse(&response).map_err(ApiError::unreadable);
+        self.response
+            .as_mut()
+            .poll(context)
+            .map(|response| response.and_then(parse))
     }
 }
 
