@@ -2,7 +2,7 @@
 //!
 //! Browsers support all features of the styles, so nothing is translated. `@import "file.css";` lines at the
 //! start of a file are replaced by the file, inside its cascade layer if they name one (`layer(name)`), and
-//! comments are dropped.
+//! comments and indentation are dropped.
 
 use anyhow::{Context, Result, bail};
 use std::{fs, path::Path};
@@ -13,10 +13,10 @@ pub fn bundle(file: &Path) -> Result<String> {
     let mut out = String::with_capacity(source.len());
     for line in without_comments(&source)
         .lines()
-        .map(str::trim_end)
+        .map(str::trim)
         .filter(|line| !line.is_empty())
     {
-        match line.trim_start().strip_prefix("@import ") {
+        match line.strip_prefix("@import ") {
             Some(import) => {
                 let (name, layer) = parse_import(import)
                     .with_context(|| format!("{}: can't follow `{line}`", file.display()))?;

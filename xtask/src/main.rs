@@ -21,6 +21,7 @@ mod dev;
 mod doc_paths;
 mod fuzz;
 mod layers;
+mod locations;
 mod npm;
 mod release;
 mod site;

@@ -13,7 +13,7 @@
 //! Splitting comes first, since it needs the linker's relocations, which are lost afterwards. Without a
 //! lazily loaded view there is one WASM file, and no `__wasm_split.js` is loaded.
 
-use crate::{Profile, chunks, release, site};
+use crate::{Profile, chunks, locations, release, site};
 use anyhow::{Result, anyhow};
 use std::{
     ffi::OsStr,
@@ -47,6 +47,7 @@ pub fn pack(mode: Profile, wasm: &[u8], folder: &Path) -> Result<()> {
     };
     if let Some(binaryen) = binaryen {
         release::optimize_wasm(&binaryen, &with_extension("wasm"))?;
+        locations::clear(&with_extension("wasm"))?;
     }
     chunks::join(folder)?;
     if mode == Profile::Release {
