@@ -14,8 +14,11 @@ use crate::ui::{
     settings, transcript, tray,
 };
 
-/// The lazy views that a page may contain, by their `data-lazy`, with what loads their code.
-const PARTS: [(&str, fn() -> LoadFuture<()>); 12] = [
+/// Loads a view's code.
+type Load = fn() -> LoadFuture<()>;
+
+/// The lazy views that a page may contain, by their `data-lazy`.
+const PARTS: [(&str, Load); 12] = [
     ("not_found", || load(not_found::load())),
     ("settings", || load(settings::load())),
     ("shared", || load(shared_page::load())),
