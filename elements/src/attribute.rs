@@ -49,13 +49,10 @@ pub(crate) enum Attribute {
 /// What it keeps while it is in the page.
 pub(crate) enum AttributeState {
     Value(&'static str, Value),
-    Dynamic(
-        &'static str,
-        #[expect(dead_code, reason = "it runs until it is dropped")] RenderEffect<Value>,
-    ),
+    Dynamic(&'static str, RenderEffect<Value>),
     Property(
         &'static str,
-        #[expect(dead_code, reason = "it runs until it is dropped")] Option<RenderEffect<JsValue>>,
+        #[expect(dead_code, reason = "it runs until it is dropped")] Option<RenderEffect<()>>,
     ),
     Event(
         Cow<'static, str>,
@@ -80,14 +77,13 @@ pub(crate) struct EventHandler {
 }
 
 /// The element to which an attribute is applied.
-#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Before {
     /// A new one, without attributes.
     New,
     /// The server has rendered it, with the same value.
     Rendered,
-    /// It has the value of an earlier view.
-    Shown,
+    /// It has this value, of an earlier view.
+    Shown(Value),
 }
 
 /// What is set to a value: an attribute, a class or a property of style.
@@ -118,27 +114,37 @@ impl Target {
         value: Value,
         before: Before,
     ) -> AttributeState {
-        let start = move |element: &types::Element, value: &Value| match (before, value.text()) {
-            (Before::Rendered, _) | (Before::New, None) => {}
-            (_, text) => self.set(element, name, text),
+        let is_rendered = matches!(before, Before::Rendered);
+        let shown = match before {
+            Before::Shown(value) => Some(value),
+            Before::New | Before::Rendered => None,
+        };
+        // All classes may have been replaced before a single one.
+        let mut is_stale = shown.is_some() && matches!(self, Target::Class);
+        let mut show = move |element: &types::Element, last: Option<&Value>, value: &Value| {
+            let is_there = match last {
+                Some(last) => last.text() == value.text() && !is_stale,
+                None => is_rendered || value.text().is_none(),
+            };
+            is_stale = false;
+            if !is_there {
+                self.set(element, name, value.text());
+            }
         };
         let Value::Dynamic(mut read) = value else {
-            start(element, &value);
+            show(element, shown.as_ref(), &value);
             return AttributeState::Value(name, value);
         };
         let element = element.clone();
-        let effect = RenderEffect::new(move |last: Option<Value>| {
+        let run = move |last: Option<Value>| {
             let mut value = read();
             while let Value::Dynamic(mut read) = value {
                 value = read();
             }
-            match last {
-                None => start(&element, &value),
-                Some(last) if last.text() == value.text() => {}
-                Some(_) => self.set(&element, name, value.text()),
-            }
+            show(&element, last.as_ref(), &value);
             value
-        });
+        };
+        let effect = RenderEffect::new_with_value(run, shown);
         AttributeState::Dynamic(name, effect)
     }
 }
@@ -193,28 +199,15 @@ impl Attribute {
 
     /// Takes the place of an attribute that fits.
     pub(crate) fn update(self, shown: &mut AttributeState, element: &types::Element) {
-        let target = match &self {
-            Attribute::Class(..) => Target::Class,
-            Attribute::Style(..) => Target::Style,
-            _ => Target::Attribute,
+        // The former effect or handler ends first.
+        let value = match std::mem::replace(shown, AttributeState::NodeRef) {
+            AttributeState::Value(_, value) => value,
+            AttributeState::Dynamic(_, effect) => effect.take_value().unwrap_or(Value::Absent),
+            AttributeState::Property(..) | AttributeState::Event(..) | AttributeState::NodeRef => {
+                Value::Absent
+            }
         };
-        match (self, &mut *shown) {
-            (
-                Attribute::Value(name, new) | Attribute::Class(name, new) | Attribute::Style(name, new),
-                AttributeState::Value(_, old),
-            ) if !matches!(new, Value::Dynamic(_)) => {
-                // All classes may have been replaced before a single one.
-                if new.text() != old.text() || matches!(target, Target::Class) {
-                    target.set(element, name, new.text());
-                }
-                *old = new;
-            }
-            (new, old) => {
-                // The former handler is removed first.
-                *old = AttributeState::NodeRef;
-                *old = new.apply(element, Before::Shown);
-            }
-        }
+        *shown = self.apply(element, Before::Shown(value));
     }
 }
 
@@ -227,12 +220,9 @@ impl Property {
             }
             Property::Dynamic(mut read) => {
                 let element = element.clone();
-                Some(RenderEffect::new(move |before: Option<JsValue>| {
-                    let value = read();
-                    if before.as_ref() != Some(&value) {
-                        Rndr::set_property_or_value(&element, name, &value);
-                    }
-                    value
+                // Also if it is the same: the user may have changed it.
+                Some(RenderEffect::new(move |_| {
+                    Rndr::set_property_or_value(&element, name, &read())
                 }))
             }
         };

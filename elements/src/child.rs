@@ -216,6 +216,8 @@ impl IntoRender for Child {
 
 /// Calls a component.
 pub fn component_view<P, V: IntoView>(component: impl ComponentConstructor<P, V>, props: P) -> Child {
+    // A component without nodes would need a placeholder.
+    const { assert!(V::EXISTS) };
     Child::new(component.construct(props))
 }
 

@@ -48,7 +48,8 @@ impl Element {
         self
     }
 
-    /// True if the element can take the place of that which is shown.
+    /// True if the element can take the place of that which is shown: elements are told apart by tag, names of attributes, ids and
+    /// number of children, not by their place in the source.
     pub(crate) fn fits(&self, shown: &ElementState) -> bool {
         self.tag == shown.tag
             && self.attributes.len() == shown.attributes.len()

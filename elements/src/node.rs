@@ -64,15 +64,13 @@ impl Node {
 
     pub(crate) fn rebuild(self, shown: &mut NodeState) {
         match (self, shown) {
-            (Node::Text(new), NodeState::Text(node, old)) => {
-                if new != *old {
-                    Rndr::set_text(node, new);
-                    *old = new;
-                }
+            (Node::Text(new), NodeState::Text(node, old)) if new != *old => {
+                Rndr::set_text(node, new);
+                *old = new;
             }
             (Node::Element(new), NodeState::Element(old)) => new.update(old),
             (Node::Child(new), NodeState::Child(old)) => new.rebuild(old),
-            // `fits` has excluded it.
+            // The same text; `fits` has excluded all else.
             _ => {}
         }
     }

@@ -106,9 +106,7 @@ impl Mountable for ViewState {
     }
 
     fn insert_before_this(&self, child: &mut dyn Mountable) -> bool {
-        self.0
-            .first()
-            .is_some_and(|first| first.insert_before_this(child))
+        self.0.iter().any(|node| node.insert_before_this(child))
     }
 
     fn elements(&self) -> Vec<types::Element> {

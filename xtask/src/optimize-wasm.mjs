@@ -59,9 +59,9 @@ function shortenImports(module, js) {
 
 /** The functions of Rust's library that report a panic: demangled in the main file, mangled in the others, which call them. */
 const PANICS = [
-  /^core(\[\w+\])?::(panicking|(option|result)::\w+_failed|slice::index::\w+_fail|str::slice_error_fail|cell::panic_)/,
+  /^core(\[\w+\])?::(panicking|(option|result)::(unwrap|expect)_failed|slice::index::slice_\w+_fail|str::slice_error_fail|cell::panic_)/,
   /^alloc(\[\w+\])?::(raw_vec::(handle_error|capacity_overflow)|alloc::handle_alloc_error)|^<alloc\[\w+\]::vec.*::assert_failed$/,
-  /^_(R\w*|ZN)4core(9panicking|6(option|result)\d+\w+_failed|5slice5index\d+\w+_fail|3str16slice_error_fail|4cell\d+panic_)/,
+  /^_(R\w*|ZN)4core(9panicking|6(option|result)\d+(unwrap|expect)_failed|5slice5index\d+slice_\w+_fail|3str16slice_error_fail|4cell\d+panic_)/,
 ];
 
 /**

@@ -58,6 +58,9 @@ impl DraftFiles {
 
     /// Uploads a file unless it exceeds a limit.
     pub(super) fn upload(self, file: &DraftFile) {
+        if let Some(reason) = self.exceeded_limit(file) {
+            return file.state.set(UploadState::Failed(reason));
+        }
         let state = file.state.clone();
         when_loaded(Box::pin(upload(self, file.clone())), move |loaded| {
             if loaded.is_err() {
@@ -67,8 +70,9 @@ impl DraftFiles {
     }
 
     fn upload_now(self, file: &DraftFile) {
-        if let Some(reason) = self.exceeded_limit(file) {
-            return file.state.set(UploadState::Failed(reason));
+        // It may have been removed while the code was loaded.
+        if !self.contains(file) {
+            return;
         }
         let source = match &file.source {
             Some(FileSource::Local(source)) => source,
