@@ -1,40 +1,22 @@
 //! Attributes, classes, styles, properties and event handlers of an element.
 
-use std::{borrow::Cow, sync::Arc};
+use std::borrow::Cow;
 
 use leptos::{
-    prelude::{Get, Memo, NodeRef, Owner, ReadSignal, RenderEffect, RwSignal, Signal},
+    prelude::{NodeRef, Owner, RenderEffect},
     tachys::{
         html::{element::ElementType, event::EventDescriptor, node_ref::NodeRefContainer},
         renderer::{RemoveEventHandler, Rndr, types},
     },
 };
 use send_wrapper::SendWrapper;
-use wasm_bindgen::JsValue;
 
-use crate::element::Element;
+use crate::{
+    element::Element,
+    value::{AttributeValue, ClassValue, Property, PropertyValue, Value},
+};
 
-/// The value of an attribute.
-pub enum Value {
-    /// The element does not have the attribute.
-    Absent,
-    Static(&'static str),
-    Owned(String),
-    /// Changes with what the function reads.
-    Dynamic(Box<dyn FnMut() -> Value + Send>),
-}
-
-impl Value {
-    fn text(&self) -> Option<&str> {
-        match self {
-            Value::Static(text) => Some(text),
-            Value::Owned(text) => Some(text),
-            Value::Absent | Value::Dynamic(_) => None,
-        }
-    }
-}
-
-/// What an element keeps of its description.
+/// The description of an attribute.
 pub(crate) enum Attribute {
     Value(&'static str, Value),
     /// A class that is there or not.
@@ -46,7 +28,7 @@ pub(crate) enum Attribute {
     NodeRef(Box<dyn FnOnce(&types::Element) + Send>),
 }
 
-/// What it keeps while it is in the page.
+/// An attribute in the page.
 pub(crate) enum AttributeState {
     Value(&'static str, Value),
     Dynamic(&'static str, RenderEffect<Value>),
@@ -60,12 +42,6 @@ pub(crate) enum AttributeState {
         RemoveEventHandler<types::Element>,
     ),
     NodeRef,
-}
-
-/// A property and its value.
-pub(crate) enum Property {
-    Static(SendWrapper<JsValue>),
-    Dynamic(Box<dyn FnMut() -> JsValue + Send>),
 }
 
 /// A handler, with the owner of what it creates.
@@ -86,7 +62,7 @@ pub(crate) enum Before {
     Shown(Value),
 }
 
-/// What is set to a value: an attribute, a class or a property of style.
+/// A place of values: an attribute, a class or a property of style.
 #[derive(Clone, Copy)]
 enum Target {
     Attribute,
@@ -246,147 +222,6 @@ impl EventHandler {
     }
 }
 
-/// What can be the value of an attribute.
-pub trait AttributeValue {
-    fn into_value(self) -> Value;
-}
-
-impl AttributeValue for &'static str {
-    fn into_value(self) -> Value {
-        Value::Static(self)
-    }
-}
-
-impl AttributeValue for String {
-    fn into_value(self) -> Value {
-        Value::Owned(self)
-    }
-}
-
-impl AttributeValue for Arc<str> {
-    fn into_value(self) -> Value {
-        Value::Owned(self.to_string())
-    }
-}
-
-impl AttributeValue for Cow<'static, str> {
-    fn into_value(self) -> Value {
-        match self {
-            Cow::Borrowed(text) => Value::Static(text),
-            Cow::Owned(text) => Value::Owned(text),
-        }
-    }
-}
-
-impl AttributeValue for bool {
-    fn into_value(self) -> Value {
-        match self {
-            true => Value::Static(""),
-            false => Value::Absent,
-        }
-    }
-}
-
-impl<V: AttributeValue> AttributeValue for Option<V> {
-    fn into_value(self) -> Value {
-        self.map_or(Value::Absent, V::into_value)
-    }
-}
-
-impl<V: AttributeValue, F: FnMut() -> V + Send + 'static> AttributeValue for F {
-    fn into_value(mut self) -> Value {
-        Value::Dynamic(Box::new(move || self().into_value()))
-    }
-}
-
-macro_rules! numbers {
-    ($($number:ty)+) => {
-        $(impl AttributeValue for $number {
-            fn into_value(self) -> Value {
-                Value::Owned(self.to_string())
-            }
-        })+
-    };
-}
-
-numbers!(i32 i64 u8 u16 u32 u64 usize);
-
-macro_rules! signals {
-    ($($signal:ident)+) => {
-        $(
-            impl<V: AttributeValue + Clone + Send + Sync + 'static> AttributeValue for $signal<V> {
-                fn into_value(self) -> Value {
-                    (move || self.get()).into_value()
-                }
-            }
-
-            impl PropertyValue for $signal<String> {
-                fn into_property(self) -> PropertyKind {
-                    (move || self.get()).into_property()
-                }
-            }
-        )+
-    };
-}
-
-signals!(Memo ReadSignal RwSignal Signal);
-
-/// What can be the value of `class`: a value, or a name and whether it is there.
-pub trait ClassValue {
-    /// The name of one class, unless it is the value of all.
-    fn into_class(self) -> (Option<&'static str>, Value);
-}
-
-impl<V: AttributeValue> ClassValue for (&'static str, V) {
-    fn into_class(self) -> (Option<&'static str>, Value) {
-        (Some(self.0), self.1.into_value())
-    }
-}
-
-macro_rules! class_values {
-    ($($value:ty)+) => {
-        $(impl ClassValue for $value {
-            fn into_class(self) -> (Option<&'static str>, Value) {
-                (None, self.into_value())
-            }
-        })+
-    };
-}
-
-class_values!(&'static str String Option<&'static str> Option<String>);
-
-impl<V: AttributeValue, F: FnMut() -> V + Send + 'static> ClassValue for F {
-    fn into_class(self) -> (Option<&'static str>, Value) {
-        (None, self.into_value())
-    }
-}
-
-/// A property's value, as an element keeps it.
-pub struct PropertyKind(Property);
-
-/// What can be the value of a property.
-pub trait PropertyValue {
-    fn into_property(self) -> PropertyKind;
-}
-
-macro_rules! property_values {
-    ($($value:ty)+) => {
-        $(impl PropertyValue for $value {
-            fn into_property(self) -> PropertyKind {
-                PropertyKind(Property::Static(SendWrapper::new(JsValue::from(self))))
-            }
-        })+
-    };
-}
-
-property_values!(&'static str String bool);
-
-impl<V: Into<JsValue>, F: FnMut() -> V + Send + 'static> PropertyValue for F {
-    fn into_property(mut self) -> PropertyKind {
-        PropertyKind(Property::Dynamic(Box::new(move || self().into())))
-    }
-}
-
 impl Element {
     fn with(mut self, attribute: Attribute) -> Self {
         self.attributes.push(attribute);
@@ -413,7 +248,7 @@ impl Element {
 
     /// Sets a property of the element in the page.
     pub fn prop(self, name: &'static str, value: impl PropertyValue) -> Self {
-        self.with(Attribute::Property(name, value.into_property().0))
+        self.with(Attribute::Property(name, value.into_property()))
     }
 
     /// Handles an event.

@@ -7,19 +7,16 @@ use std::{
 
 use leptos::{
     component::ComponentConstructor,
-    prelude::{AddAnyAttr, AnyView, IntoView, Mountable, Render, RenderHtml, Suspend},
-    tachys::{
-        html::{
-            InertElement,
-            attribute::{Attribute, any_attribute::AnyAttribute},
-        },
-        hydration::Cursor,
-        renderer::types,
-        view::{Position, PositionState},
-    },
+    prelude::{AnyView, IntoView, Mountable, Render, RenderHtml, Suspend},
+    tachys::{html::InertElement, hydration::Cursor, renderer::types, view::PositionState},
 };
 
-use crate::{element::Element, node::Node, view::View};
+use crate::{
+    element::Element,
+    node::Node,
+    render::{browser_view, replace},
+    view::View,
+};
 
 /// A view without its type.
 pub struct Child(Box<dyn DynView>);
@@ -67,6 +64,13 @@ impl Child {
     pub fn new<V: RenderHtml>(view: V) -> Self {
         Self(Box::new(view.into_owned()))
     }
+
+    pub(crate) fn hydrate_at(self, cursor: &Cursor, position: &PositionState) -> ChildState {
+        ChildState {
+            view: self.0.view(),
+            state: self.0.hydrate(cursor, position),
+        }
+    }
 }
 
 impl Render for Child {
@@ -83,10 +87,8 @@ impl Render for Child {
         if self.0.view() == shown.view {
             self.0.rebuild(&mut *shown.state);
         } else {
-            let mut new = self.build();
-            shown.insert_before_this(&mut new);
-            shown.unmount();
-            *shown = new;
+            let new = self.build();
+            replace(shown, new);
         }
     }
 }
@@ -109,41 +111,7 @@ impl Mountable for ChildState {
     }
 }
 
-impl RenderHtml for Child {
-    type AsyncOutput = Self;
-    type Owned = Self;
-
-    const MIN_LENGTH: usize = 0;
-
-    fn hydrate<const FROM_SERVER: bool>(self, cursor: &Cursor, position: &PositionState) -> ChildState {
-        ChildState {
-            view: self.0.view(),
-            state: self.0.hydrate(cursor, position),
-        }
-    }
-
-    fn into_owned(self) -> Self {
-        self
-    }
-
-    // The remaining methods are used on the server only, which keeps the types.
-
-    fn dry_resolve(&mut self) {}
-
-    async fn resolve(self) -> Self {
-        self
-    }
-
-    fn to_html_with_buf(self, _: &mut String, _: &mut Position, _: bool, _: bool, _: Vec<AnyAttribute>) {}
-}
-
-impl AddAnyAttr for Child {
-    type Output<A: Attribute> = Self;
-
-    fn add_any_attr<A: Attribute>(self, _: A) -> Self {
-        self
-    }
-}
+browser_view!(Child);
 
 /// Leptos's trait of that name, without the cases that the browser does not have.
 pub trait IntoAny {
@@ -161,17 +129,12 @@ impl<V: RenderHtml> IntoAny for V {
     }
 }
 
-/// What `view!` does with a block.
+/// The conversion of a block in `view!`.
 pub trait IntoRender {
-    /// The type of the child.
-    type Output;
-
-    fn into_render(self) -> Self::Output;
+    fn into_render(self) -> Child;
 }
 
-impl<V: IntoRender<Output = Child> + 'static, F: FnMut() -> V + Send + 'static> IntoRender for F {
-    type Output = Child;
-
+impl<V: IntoRender + 'static, F: FnMut() -> V + Send + 'static> IntoRender for F {
     fn into_render(mut self) -> Child {
         // One type for all functions, so that they share the code around them.
         let view: Box<dyn FnMut() -> Child + Send> = Box::new(move || self().into_render());
@@ -182,8 +145,6 @@ impl<V: IntoRender<Output = Child> + 'static, F: FnMut() -> V + Send + 'static> 
 macro_rules! into_render {
     ({ $($generics:tt)* } $view:ty) => {
         impl $($generics)* IntoRender for $view {
-            type Output = Child;
-
             fn into_render(self) -> Child {
                 Child::new(self)
             }
@@ -194,21 +155,14 @@ macro_rules! into_render {
 into_render!({} &'static str);
 into_render!({} String);
 into_render!({} Arc<str>);
-into_render!({}());
-into_render!({} i32);
-into_render!({} u32);
-into_render!({} u64);
 into_render!({} usize);
 into_render!({} AnyView);
-into_render!({} Element);
 into_render!({} View);
 into_render!({ <V: RenderHtml> } Option<V>);
 into_render!({ <V: RenderHtml> } Vec<V>);
 into_render!({ <V: RenderHtml + 'static> } Suspend<V>);
 
 impl IntoRender for Child {
-    type Output = Self;
-
     fn into_render(self) -> Self {
         self
     }
@@ -221,7 +175,7 @@ pub fn component_view<P, V: IntoView>(component: impl ComponentConstructor<P, V>
     Child::new(component.construct(props))
 }
 
-/// What an element takes as its children: one, or a tuple.
+/// The children of an element: one, or a tuple.
 pub trait Children {
     /// Adds them to a list.
     fn push_to(self, nodes: &mut Vec<Node>);

@@ -1,9 +1,8 @@
 //! The element, and its renderer.
 
 use leptos::{
-    prelude::{AddAnyAttr, Mountable, Render, RenderHtml},
+    prelude::{Mountable, Render},
     tachys::{
-        html::attribute::{Attribute as TypedAttribute, any_attribute::AnyAttribute},
         hydration::Cursor,
         renderer::{CastFrom, Rndr, types},
         view::{Position, PositionState},
@@ -13,7 +12,8 @@ use leptos::{
 use crate::{
     attribute::{Attribute, AttributeState, Before},
     child::Children,
-    node::{Node, NodeState},
+    node::{self, Node, NodeState},
+    render::{browser_view, replace},
 };
 
 /// An element: its tag, its attributes and its children, as data.
@@ -53,28 +53,45 @@ impl Element {
     pub(crate) fn fits(&self, shown: &ElementState) -> bool {
         self.tag == shown.tag
             && self.attributes.len() == shown.attributes.len()
-            && self.children.len() == shown.children.len()
             && self
                 .attributes
                 .iter()
                 .zip(&shown.attributes)
                 .all(|(new, old)| new.fits(old))
-            && self
-                .children
-                .iter()
-                .zip(&shown.children)
-                .all(|(new, old)| new.fits(old))
+            && node::fit(&self.children, &shown.children)
     }
-}
 
-impl Element {
     /// Updates an element that fits.
     pub(crate) fn update(self, shown: &mut ElementState) {
         for (new, old) in self.attributes.into_iter().zip(&mut shown.attributes) {
             new.update(old, &shown.element);
         }
-        for (new, old) in self.children.into_iter().zip(&mut shown.children) {
-            new.rebuild(old);
+        node::rebuild(self.children, &mut shown.children);
+    }
+
+    pub(crate) fn hydrate_at(self, cursor: &Cursor, position: &PositionState) -> ElementState {
+        match position.get() {
+            Position::FirstChild => cursor.child(),
+            Position::Current => {}
+            _ => cursor.sibling(),
+        }
+        #[expect(clippy::expect_used, reason = "server and browser render the same tree")]
+        let element = types::Element::cast_from(cursor.current())
+            .expect("the server renders an element where the browser has one");
+        let attributes = self.attributes.into_iter();
+        let attributes = attributes
+            .map(|attribute| attribute.apply(&element, Before::Rendered))
+            .collect();
+        position.set(Position::FirstChild);
+        let children = self.children.into_iter();
+        let children = children.map(|child| child.hydrate(cursor, position)).collect();
+        cursor.set(element.clone().into());
+        position.set(Position::NextChild);
+        ElementState {
+            element,
+            tag: self.tag,
+            attributes,
+            children,
         }
     }
 }
@@ -105,68 +122,13 @@ impl Render for Element {
         if self.fits(shown) {
             self.update(shown);
         } else {
-            let mut new = self.build();
-            shown.insert_before_this(&mut new);
-            shown.unmount();
-            *shown = new;
+            let new = self.build();
+            replace(shown, new);
         }
     }
 }
 
-impl RenderHtml for Element {
-    type AsyncOutput = Self;
-    type Owned = Self;
-
-    const MIN_LENGTH: usize = 0;
-
-    fn hydrate<const FROM_SERVER: bool>(self, cursor: &Cursor, position: &PositionState) -> ElementState {
-        match position.get() {
-            Position::FirstChild => cursor.child(),
-            Position::Current => {}
-            _ => cursor.sibling(),
-        }
-        #[expect(clippy::expect_used, reason = "server and browser render the same tree")]
-        let element = types::Element::cast_from(cursor.current())
-            .expect("the server renders an element where the browser has one");
-        let attributes = self.attributes.into_iter();
-        let attributes = attributes
-            .map(|attribute| attribute.apply(&element, Before::Rendered))
-            .collect();
-        position.set(Position::FirstChild);
-        let children = self.children.into_iter();
-        let children = children.map(|child| child.hydrate(cursor, position)).collect();
-        cursor.set(element.clone().into());
-        position.set(Position::NextChild);
-        ElementState {
-            element,
-            tag: self.tag,
-            attributes,
-            children,
-        }
-    }
-
-    fn into_owned(self) -> Self {
-        self
-    }
-
-    // The remaining methods are used on the server only, which keeps Leptos's elements.
-
-    fn dry_resolve(&mut self) {}
-
-    async fn resolve(self) -> Self {
-        self
-    }
-
-    fn to_html_with_buf(self, _: &mut String, _: &mut Position, _: bool, _: bool, _: Vec<AnyAttribute>) {}
-}
-
-impl AddAnyAttr for Element {
-    type Output<A: TypedAttribute> = Self;
-
-    fn add_any_attr<A: TypedAttribute>(self, _: A) -> Self {
-        self
-    }
-}
+browser_view!(Element);
 
 impl Mountable for ElementState {
     fn unmount(&mut self) {

@@ -12,15 +12,17 @@ mod attribute;
 mod child;
 mod element;
 mod node;
+mod render;
 mod tags;
+mod value;
 mod view;
 
 pub use leptos::*;
 
 pub use self::{
-    attribute::{AttributeValue, ClassValue, PropertyValue, Value},
     child::{Child, Children},
     element::Element,
+    value::{AttributeValue, ClassValue, Property, PropertyValue, Value},
     view::View,
 };
 

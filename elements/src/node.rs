@@ -40,8 +40,8 @@ impl Node {
     pub(crate) fn hydrate(self, cursor: &Cursor, position: &PositionState) -> NodeState {
         match self {
             Node::Text(text) => {
-                let state = RenderHtml::hydrate::<true>(text, cursor, position);
-                drop(state);
+                // Its state is the same node.
+                drop(RenderHtml::hydrate::<true>(text, cursor, position));
                 let node = types::Text::cast_from(cursor.current());
                 #[expect(clippy::expect_used, reason = "server and browser render the same tree")]
                 NodeState::Text(
@@ -49,12 +49,12 @@ impl Node {
                     text,
                 )
             }
-            Node::Element(element) => NodeState::Element(element.hydrate::<true>(cursor, position)),
-            Node::Child(child) => NodeState::Child(child.hydrate::<true>(cursor, position)),
+            Node::Element(element) => NodeState::Element(element.hydrate_at(cursor, position)),
+            Node::Child(child) => NodeState::Child(child.hydrate_at(cursor, position)),
         }
     }
 
-    pub(crate) fn fits(&self, shown: &NodeState) -> bool {
+    fn fits(&self, shown: &NodeState) -> bool {
         match (self, shown) {
             (Node::Element(new), NodeState::Element(old)) => new.fits(old),
             (Node::Text(_), NodeState::Text(..)) | (Node::Child(_), NodeState::Child(_)) => true,
@@ -62,7 +62,7 @@ impl Node {
         }
     }
 
-    pub(crate) fn rebuild(self, shown: &mut NodeState) {
+    fn rebuild(self, shown: &mut NodeState) {
         match (self, shown) {
             (Node::Text(new), NodeState::Text(node, old)) if new != *old => {
                 Rndr::set_text(node, new);
@@ -73,6 +73,18 @@ impl Node {
             // The same text; `fits` has excluded all else.
             _ => {}
         }
+    }
+}
+
+/// True if nodes can take the place of those which are shown.
+pub(crate) fn fit(nodes: &[Node], shown: &[NodeState]) -> bool {
+    nodes.len() == shown.len() && nodes.iter().zip(shown).all(|(new, old)| new.fits(old))
+}
+
+/// Rebuilds nodes that fit.
+pub(crate) fn rebuild(nodes: Vec<Node>, shown: &mut [NodeState]) {
+    for (new, old) in nodes.into_iter().zip(shown) {
+        new.rebuild(old);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The functions that `view!` calls for elements, and the methods that it calls for attributes.
 
-use crate::{attribute::AttributeValue, element::Element};
+use crate::{element::Element, value::AttributeValue};
 
 macro_rules! tags {
     ($namespace:expr, $($tag:ident)+) => {

@@ -1,18 +1,14 @@
-//! What `view!` returns.
+//! The output of `view!`.
 
 use leptos::{
-    prelude::{AddAnyAttr, Mountable, Render, RenderHtml},
-    tachys::{
-        html::attribute::{Attribute, any_attribute::AnyAttribute},
-        hydration::Cursor,
-        renderer::types,
-        view::{Position, PositionState},
-    },
+    prelude::{Mountable, Render},
+    tachys::{hydration::Cursor, renderer::types, view::PositionState},
 };
 
 use crate::{
     child::Children,
-    node::{Node, NodeState},
+    node::{self, Node, NodeState},
+    render::{browser_view, replace},
 };
 
 /// A view: one or more nodes, side by side.
@@ -35,6 +31,17 @@ impl View {
     }
 }
 
+impl View {
+    pub(crate) fn hydrate_at(self, cursor: &Cursor, position: &PositionState) -> ViewState {
+        ViewState(
+            self.0
+                .into_iter()
+                .map(|node| node.hydrate(cursor, position))
+                .collect(),
+        )
+    }
+}
+
 impl Render for View {
     type State = ViewState;
 
@@ -43,58 +50,16 @@ impl Render for View {
     }
 
     fn rebuild(self, shown: &mut ViewState) {
-        let fits =
-            self.0.len() == shown.0.len() && self.0.iter().zip(&shown.0).all(|(new, old)| new.fits(old));
-        if fits {
-            for (new, old) in self.0.into_iter().zip(&mut shown.0) {
-                new.rebuild(old);
-            }
+        if node::fit(&self.0, &shown.0) {
+            node::rebuild(self.0, &mut shown.0);
         } else {
-            let mut new = self.build();
-            shown.insert_before_this(&mut new);
-            shown.unmount();
-            *shown = new;
+            let new = self.build();
+            replace(shown, new);
         }
     }
 }
 
-impl RenderHtml for View {
-    type AsyncOutput = Self;
-    type Owned = Self;
-
-    const MIN_LENGTH: usize = 0;
-
-    fn hydrate<const FROM_SERVER: bool>(self, cursor: &Cursor, position: &PositionState) -> ViewState {
-        ViewState(
-            self.0
-                .into_iter()
-                .map(|node| node.hydrate(cursor, position))
-                .collect(),
-        )
-    }
-
-    fn into_owned(self) -> Self {
-        self
-    }
-
-    // The remaining methods are used on the server only, which keeps Leptos's views.
-
-    fn dry_resolve(&mut self) {}
-
-    async fn resolve(self) -> Self {
-        self
-    }
-
-    fn to_html_with_buf(self, _: &mut String, _: &mut Position, _: bool, _: bool, _: Vec<AnyAttribute>) {}
-}
-
-impl AddAnyAttr for View {
-    type Output<A: Attribute> = Self;
-
-    fn add_any_attr<A: Attribute>(self, _: A) -> Self {
-        self
-    }
-}
+browser_view!(View);
 
 impl Mountable for ViewState {
     fn unmount(&mut self) {

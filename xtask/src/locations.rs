@@ -9,7 +9,7 @@ use wasmparser::{DataKind, Operator, Parser, Payload};
 /// The size of a `core::panic::Location`: the address and the length of the file's name, the line, the column.
 const LOCATION_BYTES: usize = 16;
 
-/// The limits of what is taken for one. Its file must also be a text that ends with `.rs`.
+/// The limits of a location. Its file must also be a text that ends with `.rs`.
 const MAX_PATH_BYTES: u32 = 200;
 const MAX_LINE: u32 = 50_000;
 const MAX_COLUMN: u32 = 1000;
@@ -18,9 +18,9 @@ const MAX_COLUMN: u32 = 1000;
 struct Segment {
     /// The index of the file.
     file: usize,
-    /// Where it begins in the memory.
+    /// Its address in the memory.
     address: u32,
-    /// Where it begins in the file.
+    /// Its offset in the file.
     start: usize,
     bytes: usize,
 }
