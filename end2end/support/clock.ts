@@ -1,7 +1,8 @@
 import type { Page } from '@playwright/test';
 
 /**
- * A clock that a test can move: `page.clock.fastForward(20_000)`. It also runs by itself.
+ * A clock that a test can move: `page.clock.fastForward(20_000)`. It also runs by itself. All pages of a browser context have the
+ * same one: each of them needs this call.
  *
  * Playwright numbers its timers from 10¹² on, unlike browsers. The page stores them in 32 bits and could not
  * cancel one.

@@ -1,8 +1,24 @@
-import type { Page } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 
 /** Makes a page believe that it is hidden. */
 export function hide(page: Page): Promise<void> {
   return page.evaluate(tell, true);
+}
+
+/**
+ * Makes a page believe that it is hidden, and stops its clock (see `takeClock`) until it is the hidden tab that keeps its
+ * stream: on a slow machine it would close its stream first, and open it again.
+ */
+export async function hideWithStream(page: Page): Promise<void> {
+  await page.clock.pauseAt(new Date(Date.now() + 1000));
+  await hide(page);
+  const isHolder = async () => {
+    const { held = [], pending = [] } = await navigator.locks.query();
+    const isOurs = (lock: LockInfo) => lock.name === 'parlor-hidden';
+    return held.some(isOurs) && !pending.some(isOurs);
+  };
+  await expect.poll(() => page.evaluate(isHolder)).toBe(true);
+  await page.clock.resume();
 }
 
 /** Makes a page believe that it is visible. */

@@ -4,7 +4,7 @@ import type { Chat } from '../support/chat.ts';
 import { takeClock } from '../support/clock.ts';
 import { EventStream } from '../support/events.ts';
 import type { Line } from '../support/line.ts';
-import { freeze, hide, show } from '../support/presence.ts';
+import { freeze, hide, hideWithStream, show } from '../support/presence.ts';
 import { Requests } from '../support/requests.ts';
 import { expect, test } from '../support/test.ts';
 import type { Upstream } from '../support/upstream.ts';
@@ -17,12 +17,14 @@ test.beforeEach(({ browserLog }) => {
 test('hidden tabs share one stream and catch up when shown', async ({ chat, newTab, upstream }) => {
   await upstream.script({ steps: [{ text: 'One' }, { gate: 'two' }, { text: ', two' }, { gate: 'three' }, { text: ', three.' }] });
   const first = new Requests(chat.page);
+  await takeClock(chat.page);
   await chat.open();
   const path = await chat.begin('Count');
   await expect(chat.answers).toContainText('One');
-  await hide(chat.page);
+  await hideWithStream(chat.page);
   const other = await newTab();
   const second = new Requests(other.page);
+  await takeClock(other.page);
   await other.open(path);
   await hide(other.page);
   await expect.poll(() => second.open('/rpc/events')).toBe(0);
