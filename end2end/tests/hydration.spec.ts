@@ -184,6 +184,26 @@ test('pages without their code stay readable', async ({ browserLog, chat, page, 
   await expect(chat.questions).toHaveText([/First/, /Second/]);
 });
 
+test('a button pressed before its code is there works later', async ({ browserLog, chat, page, parlor }) => {
+  browserLog.allow(/was preloaded/);
+  const path = await runConversation(parlor.url, 'First');
+  let start = () => {};
+  const pressed = new Promise<void>((resolve) => (start = resolve));
+  await page.route(/\.wasm$/, async (route) => {
+    await pressed;
+    await route.fallback();
+  });
+  await page.goto(path, { waitUntil: 'commit' });
+  await chat.answers.hover();
+  await chat.answers.getByRole('button', { name: 'Diagnostics' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Diagnostics' });
+  await expect(dialog).toBeHidden();
+  start();
+  await expect(dialog).toBeVisible();
+  await chat.reload();
+  await expect(dialog, 'it is not remembered').toBeHidden();
+});
+
 test.describe('with answers that repeat themselves', () => {
   test.use({ environment: { PARLOR_CONFIG: fileURLToPath(new URL('../support/repeating.toml', import.meta.url)) } });
 

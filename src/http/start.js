@@ -28,6 +28,17 @@ const failed = () => {
 const isFault = (error) => error instanceof WebAssembly.RuntimeError || /call stack|too much recursion/.test(error?.message);
 addEventListener('error', ({ error }) => isFault(error) && failed());
 addEventListener('unhandledrejection', ({ reason }) => isFault(reason) && failed());
+
+// A button that was pressed before its code was there is pressed again then.
+let pressed;
+const remember = ({ target }) => (pressed = target.closest('button[type="button"]:not([popovertarget])') ?? pressed);
+addEventListener('click', remember, true);
+new MutationObserver((_, observer) => {
+  observer.disconnect();
+  removeEventListener('click', remember, true);
+  if (state.state === 'started') pressed?.click();
+}).observe(document.documentElement, { attributeFilter: ['data-state'] });
+
 load().then(
   (hydrate) => {
     try {
