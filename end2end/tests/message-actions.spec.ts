@@ -109,6 +109,26 @@ test('a selection is quoted in the reply', async ({ chat, page }) => {
   await expect(chat.message).toHaveValue('> On first.\n\n');
 });
 
+test('the quote button follows its selection', async ({ chat, page, upstream }) => {
+  await upstream.script({ steps: [{ text: 'A paragraph.\n\n'.repeat(60) }] });
+  await chat.open();
+  await chat.begin('Long');
+  await chat.done();
+  const paragraphs = chat.answers.locator('.prose p');
+  await paragraphs.nth(50).selectText();
+  const quote = page.getByRole('button', { name: 'Quote' });
+  const distance = async () => (await quote.boundingBox())!.y - (await paragraphs.nth(50).boundingBox())!.y;
+  await expect(quote).toBeVisible();
+  const scroll = (by: number) => page.getByRole('region', { name: 'Messages' }).evaluate((region, by) => region.scrollBy(0, by), by);
+  const before = await distance();
+  await scroll(-100);
+  await expect.poll(distance).toBeCloseTo(before, 0);
+  await scroll(-2000);
+  await expect(quote).toBeHidden();
+  await scroll(2000);
+  await expect(quote).toBeVisible();
+});
+
 test.describe('with touch', () => {
   test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } });
 

@@ -54,13 +54,19 @@ pub fn selected_text(selector: &str) -> Option<String> {
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// Places an element below the end of the selection.
-pub fn place_at_selection(element: &HtmlElement) {
+/// Places an element below the end of the selection, or hides it if the selection is not seen in its scroller.
+pub fn place_at_selection(element: &HtmlElement, scroller: &str) {
     let range = selection().and_then(|selection| selection.get_range_at(0).ok());
-    let Some(range) = range else { return };
+    let scroller = document().query_selector(scroller).ok().flatten();
+    let (Some(range), Some(scroller)) = (range, scroller) else {
+        return;
+    };
     let at = range.get_bounding_client_rect();
-    let (window_width, window_height) = viewport_size();
+    let seen = scroller.get_bounding_client_rect();
+    let (window_width, _) = viewport_size();
     let style = HtmlElement::style(element);
+    let is_seen = at.bottom() > seen.top() && at.top() < seen.bottom();
+    let _ = style.set_property("visibility", if is_seen { "visible" } else { "hidden" });
     let (width, height) = (
         f64::from(element.offset_width()),
         f64::from(element.offset_height()),
@@ -72,7 +78,7 @@ pub fn place_at_selection(element: &HtmlElement) {
     place(
         "top",
         at.bottom() + POPOVER_GAP_PX,
-        window_height - height - POPOVER_GAP_PX,
+        seen.bottom() - height - POPOVER_GAP_PX,
     );
 }
 

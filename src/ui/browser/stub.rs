@@ -207,7 +207,7 @@ pub fn selected_text(_selector: &str) -> Option<String> {
     None
 }
 
-pub fn place_at_selection(_element: &HtmlElement) {}
+pub fn place_at_selection(_element: &HtmlElement, _scroller: &str) {}
 
 pub fn append_to_field(_selector: &str, _text: &str) {}
 

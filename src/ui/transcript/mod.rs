@@ -187,10 +187,12 @@ fn Transcript(view: ConversationView) -> impl IntoView {
     let announcement = announce_progress(rows.clone(), active_run);
     provide_context(SiblingStep::default());
     let gallery = Gallery::new();
+    let scrolled = Trigger::new();
     view! {
         <div node_ref=scroller class="transcript" tabindex="0" aria-label="Messages" role="region"
             on:scroll=move |_| {
                 follower.on_scroll();
+                scrolled.notify();
                 near_start();
             }>
             <div
@@ -217,7 +219,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
             </div>
         </div>
         <p class="visually-hidden" role="status">{announcement}</p>
-        {(!is_read_only).then(quote::quote_button)}
+        {(!is_read_only).then(|| quote::quote_button(scrolled))}
         {gallery.view()}
         <When when=move || !follower.is_at_end()>
             <button type="button" class="jump" on:click=move |_| {

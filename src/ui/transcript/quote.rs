@@ -7,8 +7,9 @@ use crate::ui::{browser, components::icons, runtime::effect::effect, runtime::er
 /// The texts that can be quoted.
 const QUOTABLE: &str = ".prose, .question-text";
 
-/// The button, while something is selected. `Ctrl+Shift+U` does the same.
-pub fn quote_button() -> AnyView {
+/// The button, while something is selected. `Ctrl+Shift+U` does the same. It follows the selection when the messages have
+/// `scrolled`.
+pub fn quote_button(scrolled: Trigger) -> AnyView {
     let selected = RwSignal::new(false);
     let button = NodeRef::<html::Button>::new();
     let watch = StoredValue::new(None);
@@ -25,8 +26,9 @@ pub fn quote_button() -> AnyView {
         on_cleanup(move || keys.remove());
     });
     effect(move || {
+        scrolled.track();
         if let (Some(button), true) = (button.get(), selected.get()) {
-            browser::place_at_selection(&button);
+            browser::place_at_selection(&button, ".transcript");
         }
     });
     let is_selected = Memo::new(move |_| selected.get());
