@@ -54,9 +54,17 @@ fn file(file: Attachment) -> AnyView {
     view! { <li>{shown}</li> }.erase()
 }
 
+/// The largest height of an image in an answer, in pixels.
+const MAX_IMAGE_HEIGHT: usize = 320;
+
 /// An image that opens large: in the gallery of the transcript, or without scripts in a tab.
 pub fn image_link(file: &Attachment) -> AnyView {
     let (url, name) = (file_url(file), file.name.clone());
+    let size = file.width.zip(file.height);
+    let size = size.map(|(width, height)| {
+        let shown = height.clamp(1, MAX_IMAGE_HEIGHT);
+        (width.saturating_mul(shown) / height.max(1), shown)
+    });
     let full = url.clone();
     view! {
         <a
@@ -70,8 +78,8 @@ pub fn image_link(file: &Attachment) -> AnyView {
             <img
                 src=url
                 alt=name
-                width=file.width.map(|width| width.to_string())
-                height=file.height.map(|height| height.to_string())
+                width=size.map(|(width, _)| width.to_string())
+                height=size.map(|(_, height)| height.to_string())
             />
         </a>
     }
