@@ -60,11 +60,7 @@ const MAX_IMAGE_HEIGHT: usize = 320;
 /// An image that opens large: in the gallery of the transcript, or without scripts in a tab.
 pub fn image_link(file: &Attachment) -> AnyView {
     let (url, name) = (file_url(file), file.name.clone());
-    let size = file.width.zip(file.height);
-    let size = size.map(|(width, height)| {
-        let shown = height.clamp(1, MAX_IMAGE_HEIGHT);
-        (width.saturating_mul(shown) / height.max(1), shown)
-    });
+    let size = file.width.zip(file.height).map(shown_size);
     let full = url.clone();
     view! {
         <a
@@ -84,6 +80,12 @@ pub fn image_link(file: &Attachment) -> AnyView {
         </a>
     }
     .erase()
+}
+
+/// The size at which an image of a size is shown. It has its shape, so that a frame around it fits.
+fn shown_size((width, height): (usize, usize)) -> (usize, usize) {
+    let shown = height.clamp(1, MAX_IMAGE_HEIGHT);
+    (width.saturating_mul(shown) / height.max(1), shown)
 }
 
 /// The files of a message of the user, if there are any. A click on one that is `pending` does nothing yet.
@@ -172,4 +174,18 @@ pub fn preview_button(file: &Attachment) -> Option<AnyView> {
         }
         .erase(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tall_images_keep_their_shape() {
+        let shown = [(640, 480), (320, 3200), (300, 100), (0, 0), (usize::MAX, 1)].map(shown_size);
+        assert_eq!(
+            shown,
+            [(426, 320), (32, 320), (300, 100), (0, 1), (usize::MAX, 1)]
+        );
+    }
 }
