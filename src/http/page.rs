@@ -1,6 +1,6 @@
 //! The pages: the HTML around the interface, which the server renders and the browser then hydrates.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::LazyLock};
 
 use axum::{
     Router,
@@ -77,8 +77,15 @@ pub fn routes(app: &AppState) -> Router<AppState> {
 /// Scrolls to the end of a conversation at once, as the hydrated page does.
 const SCROLL_TO_END_SCRIPT: &str = "document.querySelector('.transcript')?.scrollTo(0,1e9)";
 
-/// Loads the browser code and hydrates the page, or switches to the page without scripts.
-const START_SCRIPT: &str = include_str!("start.js");
+/// Loads the browser code and hydrates the page, or switches to the page without scripts. Without comments and indentation, which
+/// every page would send.
+static START_SCRIPT: LazyLock<String> = LazyLock::new(|| {
+    let lines = include_str!("start.js").lines().map(str::trim_start);
+    let lines: Vec<_> = lines
+        .filter(|line| !line.is_empty() && !line.starts_with("//"))
+        .collect();
+    lines.join("\n")
+});
 
 /// The scripts of the page without the browser code.
 const PLAIN_SCRIPT: &str = include_str!("plain.js");
@@ -142,14 +149,14 @@ fn shell() -> impl IntoView {
         .filter(|_| uri.path().starts_with("/c/") || is_shared)
         .map(|(folder, _)| folder);
     let modules = folder.map(|folder| {
-        let files = ["split_conversation.wasm", "conversation_chunks.bin"];
+        let files = ["split_conversation.wasm", "conversation_chunks.wasm"];
         let preload = |file: &str| {
             let url = [folder, "/", file].concat();
             view! { <link rel="preload" href=url r#as="fetch" crossorigin=""/> }
         };
         files.map(preload).to_vec()
     });
-    let start = format!("const js = {js:?}, wasm = {wasm:?};\n{START_SCRIPT}");
+    let start = format!("const js = {js:?}, wasm = {wasm:?};\n{}", *START_SCRIPT);
     let preloaded = (!is_plain).then(|| {
         view! {
             <link rel="modulepreload" href=js/>

@@ -1,85 +1,109 @@
-//! Joins the small files of code that several lazily loaded views share.
+//! Merges the small files of code that several lazily loaded views share.
 //!
 //! The splitter makes one file for each set of views that share something: more than a hundred, most with less than 500 bytes as
 //! sent. A view needs dozens of them, so over HTTP/1.1 and a slow network its first display took as many requests. Two files have
-//! all of them instead, and compress better: one has what conversations need, the other one the rest. Larger ones stay alone.
+//! all of them instead: one has what conversations need, the other one the rest.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
 use anyhow::{Context, Result, bail};
 
-use crate::site;
+use crate::{merge, site};
 
 /// The module of the splitter that loads its files.
 const LOADER: &str = "__wasm_split.js";
 
-/// The file of the chunks that a view of [`CONVERSATION_VIEWS`] needs, one after the other.
-const CONVERSATION_CHUNKS: &str = "conversation_chunks.bin";
+/// The file of the chunks that a view of [`CONVERSATION_VIEWS`] needs.
+const CONVERSATION_CHUNKS: &str = "conversation_chunks";
 
 /// The file of the other chunks.
-const OTHER_CHUNKS: &str = "other_chunks.bin";
+const OTHER_CHUNKS: &str = "other_chunks";
 
 /// The lazily loaded files that every conversation needs, or any answer with code or formulas.
 const CONVERSATION_VIEWS: [&str; 3] = ["colours", "conversation", "math"];
 
-/// The maximum size of a file that is joined, in bytes. A larger one is worth a request.
-const MAX_JOINED_BYTES: u64 = 32 << 10;
-
-/// Returns a part of a joined file as a response for `WebAssembly.instantiateStreaming`. A failed load is tried again by the
-/// next call.
-const FETCH_CHUNK: &str = r#"
-const joined = {};
-async function fetchChunk(name, start, length) {
-    joined[name] ??= fetch(new URL(name, import.meta.url)).then((response) => {
-        if (!response.ok) throw new Error(`${name}: HTTP ${response.status}`);
-        return response.arrayBuffer();
-    });
-    const load = joined[name];
-    load.catch(() => {
-        if (joined[name] === load) joined[name] = undefined;
-    });
-    const part = new Uint8Array(await load, start, length);
-    return new Response(part, { headers: { "Content-Type": "application/wasm" } });
-}
-"#;
-
-/// Moves the small chunks of a folder into the two files, and makes the loader read them from there.
-pub fn join(folder: &Path) -> Result<()> {
+/// Merges the chunks of a folder into the two files, and makes the loader load these.
+pub fn merge_chunks(folder: &Path) -> Result<()> {
     let loader = folder.join(LOADER);
     // Without a lazily loaded view there is none.
     let Ok(mut script) = fs::read_to_string(&loader) else {
         return Ok(());
     };
-    let mut joined: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
-    for file in site::files_below(folder)? {
-        let name = file
-            .file_name()
+    let mut merged: BTreeMap<&str, Vec<Vec<u8>>> = BTreeMap::new();
+    // The files by the variables of the loader for the chunks in them.
+    let mut files = BTreeMap::new();
+    for path in site::files_below(folder)? {
+        let name = path
+            .file_stem()
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        if !name.starts_with("chunk_") || fs::metadata(&file)?.len() > MAX_JOINED_BYTES {
+        if !name.starts_with("chunk_") {
             continue;
         }
-        let chunk = fs::read(&file)?;
-        let fetched = format!("fetch(new URL(\"./{name}\", import.meta.url))");
-        let Some((before, after)) = script.split_once(&fetched) else {
-            bail!("{LOADER} does not fetch {name} as expected: has the splitter changed?");
+        let variable = ["__", &name].concat();
+        let Some((before, after)) = split_at_definition(&script, &variable) else {
+            bail!("{LOADER} does not load {name} as expected: has the splitter changed?");
         };
         let target = match views_of_next_chunk(before)?.any(|view| CONVERSATION_VIEWS.contains(&view)) {
             true => CONVERSATION_CHUNKS,
             false => OTHER_CHUNKS,
         };
-        let content = joined.entry(target).or_default();
-        let (start, length) = (content.len(), chunk.len());
-        script = format!("{before}fetchChunk(\"./{target}\", {start}, {length}){after}");
-        content.extend(chunk);
-        fs::remove_file(&file)?;
+        script = [before, after].concat();
+        merged.entry(target).or_default().push(fs::read(&path)?);
+        files.insert(variable, target);
+        fs::remove_file(&path)?;
     }
-    script.push_str(FETCH_CHUNK);
-    for (name, content) in joined {
-        fs::write(folder.join(name), content).with_context(|| format!("writing {name}"))?;
+    let mut definitions = String::new();
+    for (name, modules) in merged {
+        let path = folder.join(name).with_extension("wasm");
+        let module = merge::merge(&modules).with_context(|| format!("merging {name}"))?;
+        fs::write(&path, module).with_context(|| format!("writing {}", path.display()))?;
+        definitions.push_str(&definition(name));
     }
+    let (imports, rest) = script
+        .split_once('\n')
+        .with_context(|| format!("{LOADER} is one line"))?;
+    let script = [imports, "\n", &definitions, &with_files(rest, &files)].concat();
     fs::write(&loader, script).with_context(|| format!("writing {LOADER}"))
+}
+
+/// Returns the statement that defines how a file of chunks is loaded.
+fn definition(name: &str) -> String {
+    format!(
+        "const {name} = makeLoad(() => {{
+    const src = fetch(new URL(\"./{name}.wasm\", import.meta.url));
+    src.catch(() => {{}});
+    return async (imports) => WebAssembly.instantiateStreaming(src, imports);
+}}, []);
+"
+    )
+}
+
+/// Returns what is before and after the statement that defines how a chunk is loaded.
+fn split_at_definition<'a>(script: &'a str, variable: &str) -> Option<(&'a str, &'a str)> {
+    let (before, after) = script.split_once(&format!("const {variable} = makeLoad("))?;
+    let (_, after) = after.split_once(", []);\n")?;
+    Some((before, after))
+}
+
+/// Names files in the lists of the chunks that a view needs, each of them once.
+fn with_files(script: &str, files: &BTreeMap<String, &str>) -> String {
+    let mut changed = String::new();
+    let mut rest = script;
+    while let Some((before, list)) = rest.split_once("[__chunk_") {
+        let (list, after) = list.split_once(']').unwrap_or((list, ""));
+        let names = list.split(", __chunk_").map(|number| format!("__chunk_{number}"));
+        let found: BTreeSet<_> = names.filter_map(|name| files.get(&name).copied()).collect();
+        let found: Vec<_> = found.into_iter().collect();
+        changed.extend([before, "[", &found.join(", "), "]"]);
+        rest = after;
+    }
+    changed + rest
 }
 
 /// Returns the names of the views that need a chunk: the splitter writes them as a comment before its loader.

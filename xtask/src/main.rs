@@ -22,6 +22,7 @@ mod doc_paths;
 mod fuzz;
 mod layers;
 mod locations;
+mod merge;
 mod npm;
 mod release;
 mod site;

@@ -130,7 +130,6 @@ fn compress(mode: Profile, file: &Path) -> Result<()> {
     let compressible = [
         "js",
         "wasm",
-        "bin",
         "css",
         "svg",
         "txt",

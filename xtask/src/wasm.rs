@@ -5,8 +5,7 @@
 //! parlor_bg.wasm     what every page needs
 //! __wasm_split.js    fetches the rest, a view's file when the view is first shown (`src/ui/runtime/lazy.rs`)
 //! split_*.wasm       what one such view alone needs
-//! chunk_*.wasm       what several of them need
-//! *_chunks.bin       the small ones of those (`chunks` joins them)
+//! *_chunks.wasm      what several of them need (`chunks` merges the splitter's files)
 //! snippets/          files that libraries bring along
 //! ```
 //!
@@ -40,6 +39,7 @@ pub fn pack(mode: Profile, wasm: &[u8], folder: &Path) -> Result<()> {
         .keep_lld_exports(true)
         .input_bytes("parlor", main)
         .generate(folder)?;
+    chunks::merge_chunks(folder)?;
     let files = site::files_below(folder)?;
     let with_extension = |extension: &str| -> Vec<PathBuf> {
         let has_it = |file: &&PathBuf| file.extension().and_then(OsStr::to_str) == Some(extension);
@@ -49,7 +49,6 @@ pub fn pack(mode: Profile, wasm: &[u8], folder: &Path) -> Result<()> {
         release::optimize_wasm(&binaryen, &with_extension("wasm"))?;
         locations::clear(&with_extension("wasm"))?;
     }
-    chunks::join(folder)?;
     if mode == Profile::Release {
         for file in with_extension("js") {
             release::minify_js(&file)?;
