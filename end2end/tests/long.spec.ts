@@ -52,11 +52,13 @@ for (const anchoring of ['with', 'without'] as const) {
     const scroller = page.getByRole('region', { name: 'Messages' });
     if (anchoring === 'without') await scroller.evaluate((scroller) => (scroller.style.overflowAnchor = 'none'));
     const older = await holdOlder(page);
-    for (const first of [11, 7, 3]) {
+    for (const [asked, first] of [11, 7, 3].entries()) {
       const reading = chat.questions.filter({ hasText: `Question ${first}.` });
       // At some distance from the top, as when reading upwards.
       await scroller.evaluate((scroller) => (scroller.scrollTop = 90));
       await expect(page.getByText('Loading older messages…')).toBeVisible();
+      // The page says so before its request reaches the test, which releases only what it holds.
+      await expect.poll(() => older.asked.length).toBe(asked + 1);
       const before = await top(reading);
       older.release();
       await expect(chat.questions.filter({ hasText: `Question ${first - 1}.` })).toHaveCount(1);
