@@ -184,24 +184,65 @@ test('pages without their code stay readable', async ({ browserLog, chat, page, 
   await expect(chat.questions).toHaveText([/First/, /Second/]);
 });
 
-test('a button pressed before its code is there works later', async ({ browserLog, chat, page, parlor }) => {
-  browserLog.allow(/was preloaded/);
-  const path = await runConversation(parlor.url, 'First');
-  let start = () => {};
-  const pressed = new Promise<void>((resolve) => (start = resolve));
-  await page.route(/\.wasm$/, async (route) => {
-    await pressed;
-    await route.fallback();
+test.describe('before its code is there', () => {
+  /** Opens a conversation whose code arrives when the returned function is called. */
+  async function openSlowly(page: Page, parlor: { url: string }): Promise<() => void> {
+    const path = await runConversation(parlor.url, 'First');
+    let start = () => {};
+    const started = new Promise<void>((resolve) => (start = resolve));
+    await page.route(/\.wasm$/, async (route) => {
+      await started;
+      await route.fallback();
+    });
+    await page.goto(path, { waitUntil: 'commit' });
+    return start;
+  }
+
+  test.beforeEach(({ browserLog }) => browserLog.allow(/was preloaded/));
+
+  test('a pressed button waits', async ({ chat, page, parlor }) => {
+    const start = await openSlowly(page, parlor);
+    await chat.answers.hover();
+    await chat.answers.getByRole('button', { name: 'Diagnostics' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Diagnostics' });
+    await expect(dialog).toBeHidden();
+    start();
+    await expect(dialog).toBeVisible();
+    await chat.reload();
+    await expect(dialog, 'it is not remembered').toBeHidden();
   });
-  await page.goto(path, { waitUntil: 'commit' });
-  await chat.answers.hover();
-  await chat.answers.getByRole('button', { name: 'Diagnostics' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Diagnostics' });
-  await expect(dialog).toBeHidden();
-  start();
-  await expect(dialog).toBeVisible();
-  await chat.reload();
-  await expect(dialog, 'it is not remembered').toBeHidden();
+
+  test('a menu gets its items later', async ({ chat, page, parlor }) => {
+    const start = await openSlowly(page, parlor);
+    await chat.answers.hover();
+    await chat.answers.getByRole('button', { name: 'More', exact: true }).click();
+    start();
+    await expect(page.getByRole('menu', { name: 'More' }).getByRole('menuitem').first()).toBeFocused();
+  });
+
+  test('typing cancels a press', async ({ chat, page, parlor }) => {
+    const start = await openSlowly(page, parlor);
+    await chat.questions.hover();
+    await chat.questions.getByRole('button', { name: 'Edit' }).click();
+    await chat.message.click();
+    await page.keyboard.type('Second');
+    start();
+    await chat.ready();
+    await expect(chat.message).toHaveValue('Second');
+    await expect(chat.message).toBeFocused();
+    await expect(page.getByRole('textbox', { name: 'Edit message' })).toHaveCount(0);
+  });
+
+  test('Enter sends', async ({ chat, page, parlor }) => {
+    const start = await openSlowly(page, parlor);
+    await chat.message.click();
+    await page.keyboard.type('Second');
+    await page.keyboard.press('Enter');
+    await expect(chat.questions).toHaveText([/First/, /Second/]);
+    start();
+    await chat.ready();
+    await expect(chat.message).toHaveValue('');
+  });
 });
 
 test.describe('with answers that repeat themselves', () => {

@@ -29,14 +29,26 @@ const isFault = (error) => error instanceof WebAssembly.RuntimeError || /call st
 addEventListener('error', ({ error }) => isFault(error) && failed());
 addEventListener('unhandledrejection', ({ reason }) => isFault(reason) && failed());
 
-// A button that was pressed before its code was there is pressed again then.
+// A button that was pressed before its code was there is pressed again then, unless something else was done since. Enter in the
+// message box sends, as it does later.
 let pressed;
-const remember = ({ target }) => (pressed = target.closest('button[type="button"]:not([popovertarget])') ?? pressed);
-addEventListener('click', remember, true);
+const remember = (event) => {
+  const { key, target, type } = event;
+  pressed = type === 'click' ? target.closest('button[type="button"]') : null;
+  if (key === 'Enter' && target.id === 'message' && !event.shiftKey && !event.isComposing && !matchMedia('(pointer: coarse)').matches) {
+    event.preventDefault();
+    if (target.value.trim()) target.form.requestSubmit();
+  }
+};
+const kinds = ['click', 'keydown', 'pointerdown'];
+for (const kind of kinds) addEventListener(kind, remember, true);
 new MutationObserver((_, observer) => {
   observer.disconnect();
-  removeEventListener('click', remember, true);
-  if (state.state === 'started') pressed?.click();
+  for (const kind of kinds) removeEventListener(kind, remember, true);
+  const opened = pressed?.popoverTargetElement;
+  // The items of a menu are made when it is opened; without them it is closed.
+  if (opened?.matches(':popover-open:empty')) opened.hidePopover();
+  if (state.state === 'started' && pressed && !opened?.matches(':popover-open')) pressed.click();
 }).observe(document.documentElement, { attributeFilter: ['data-state'] });
 
 load().then(
