@@ -74,3 +74,14 @@ test('a deleted question can be restored for some seconds', async ({ chat, upstr
   await chat.reload();
   await expect(chat.questions).toHaveText([/first/]);
 });
+
+test('the field of an edit shows all lines', async ({ chat, page }) => {
+  await chat.open();
+  await chat.begin('One\ntwo\nthree\nfour');
+  await chat.done();
+  await chat.questions.hover();
+  await chat.questions.getByRole('button', { name: 'Edit' }).click();
+  const field = page.getByRole('textbox', { name: 'Edit message' });
+  await expect(field).toBeFocused();
+  await expect.poll(() => field.evaluate((field) => field.scrollHeight - field.clientHeight), 'less than a line').toBeLessThan(10);
+});

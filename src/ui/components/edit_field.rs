@@ -20,8 +20,9 @@ pub fn EditField(
     let area = NodeRef::<html::Textarea>::new();
     effect(move || {
         if let Some(area) = area.get() {
-            browser::fit_height(&area);
             browser::focus(&area);
+            // Before the next frame it may have no layout.
+            browser::on_next_frame(move || browser::fit_height(&area));
         }
     });
     let on_input = move |_| {
