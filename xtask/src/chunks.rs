@@ -7,6 +7,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    ops::Range,
     path::Path,
 };
 
@@ -34,6 +35,8 @@ pub fn merge_chunks(folder: &Path) -> Result<()> {
         return Ok(());
     };
     let mut merged: BTreeMap<&str, Vec<Vec<u8>>> = BTreeMap::new();
+    // How each of the two is loaded, as the splitter loads a chunk of it.
+    let mut definitions = BTreeMap::new();
     // The files by the variables of the loader for the chunks in them.
     let mut files = BTreeMap::new();
     for path in site::files_below(folder)? {
@@ -46,25 +49,29 @@ pub fn merge_chunks(folder: &Path) -> Result<()> {
             continue;
         }
         let variable = ["__", &name].concat();
-        let Some((before, after)) = split_at_definition(&script, &variable) else {
+        let Some(place) = place_of_definition(&script, &variable) else {
             bail!("{LOADER} does not load {name} as expected: has the splitter changed?");
         };
+        let (before, after) = (&script[..place.start], &script[place.end..]);
         let target = match views_of_next_chunk(before)?.any(|view| CONVERSATION_VIEWS.contains(&view)) {
             true => CONVERSATION_CHUNKS,
             false => OTHER_CHUNKS,
         };
+        definitions.entry(target).or_insert_with(|| {
+            let definition = script[place].replace(&variable, target);
+            definition.replace(&[&name, ".wasm"].concat(), &[target, ".wasm"].concat())
+        });
         script = [before, after].concat();
         merged.entry(target).or_default().push(fs::read(&path)?);
         files.insert(variable, target);
         fs::remove_file(&path)?;
     }
-    let mut definitions = String::new();
     for (name, modules) in merged {
         let path = folder.join(name).with_extension("wasm");
         let module = merge::merge(&modules).with_context(|| format!("merging {name}"))?;
         fs::write(&path, module).with_context(|| format!("writing {}", path.display()))?;
-        definitions.push_str(&definition(name));
     }
+    let definitions: String = definitions.into_values().collect();
     let (imports, rest) = script
         .split_once('\n')
         .with_context(|| format!("{LOADER} is one line"))?;
@@ -72,23 +79,12 @@ pub fn merge_chunks(folder: &Path) -> Result<()> {
     fs::write(&loader, script).with_context(|| format!("writing {LOADER}"))
 }
 
-/// Returns the statement that defines how a file of chunks is loaded.
-fn definition(name: &str) -> String {
-    format!(
-        "const {name} = makeLoad(() => {{
-    const src = fetch(new URL(\"./{name}.wasm\", import.meta.url));
-    src.catch(() => {{}});
-    return async (imports) => WebAssembly.instantiateStreaming(src, imports);
-}}, []);
-"
-    )
-}
-
-/// Returns what is before and after the statement that defines how a chunk is loaded.
-fn split_at_definition<'a>(script: &'a str, variable: &str) -> Option<(&'a str, &'a str)> {
-    let (before, after) = script.split_once(&format!("const {variable} = makeLoad("))?;
-    let (_, after) = after.split_once(", []);\n")?;
-    Some((before, after))
+/// Returns the place of the statement that defines how a chunk is loaded.
+fn place_of_definition(script: &str, variable: &str) -> Option<Range<usize>> {
+    const END: &str = ", []);\n";
+    let start = script.find(&format!("const {variable} = makeLoad("))?;
+    let length = script[start..].find(END)? + END.len();
+    Some(start..start + length)
 }
 
 /// Names files in the lists of the chunks that a view needs, each of them once.
@@ -113,4 +109,18 @@ fn views_of_next_chunk(script: &str) -> Result<impl Iterator<Item = &str>> {
         .and_then(|(_, rest)| rest.split_once("*/"));
     let (views, _) = comment.with_context(|| format!("{LOADER} does not name the views of a chunk"))?;
     Ok(views.split(',').map(str::trim))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn views_load_each_file_once() {
+        let files = [(1, "a"), (2, "b"), (12, "a")].map(|(number, file)| (format!("__chunk_{number}"), file));
+        let lists =
+            "first(load, [__chunk_1, __chunk_12]); second(load, [__chunk_12, __chunk_2]); third(load, []);";
+        let expected = "first(load, [a]); second(load, [a, b]); third(load, []);";
+        assert_eq!(with_files(lists, &files.into()), expected);
+    }
 }

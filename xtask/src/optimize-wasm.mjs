@@ -1,6 +1,6 @@
 // Optimises WASM files in place with Binaryen: node optimize-wasm.mjs BINARYEN FILE…
 //
-// In one process, because loading Binaryen takes seconds and there are more than a hundred files.
+// In one process, because loading Binaryen takes seconds.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';

@@ -39,6 +39,7 @@ pub fn pack(mode: Profile, wasm: &[u8], folder: &Path) -> Result<()> {
         .keep_lld_exports(true)
         .input_bytes("parlor", main)
         .generate(folder)?;
+    // Before Binaryen, which removes what several of them have.
     chunks::merge_chunks(folder)?;
     let files = site::files_below(folder)?;
     let with_extension = |extension: &str| -> Vec<PathBuf> {

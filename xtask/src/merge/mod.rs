@@ -3,16 +3,16 @@
 //! Each of them imports the memory, the function table and the globals of the main module, puts its functions into the table, and has a
 //! shim for each function of another module, which calls it through the table. In one module, functions call each other directly.
 
-use std::{collections::BTreeMap, ops::Range};
+use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use wasm_encoder::{
-    CodeSection, ConstExpr, CustomSection, DataSection, ElementSection, Elements, EntityType,
-    FunctionSection, ImportSection, Module, NameMap, NameSection, RawSection, SectionId,
+    CodeSection, ConstExpr, DataSection, ElementSection, Elements, EntityType, FunctionSection,
+    ImportSection, Module, NameMap, NameSection, RawSection, SectionId,
     reencode::{Error, Reencode},
 };
 use wasmparser::{
-    BinaryReader, Data, DataKind, ElementItems, ElementKind, FunctionBody, KnownCustom, Name, Operator,
+    Data, DataKind, ElementItems, ElementKind, FunctionBody, KnownCustom, Name, NameSectionReader, Operator,
     Parser, Payload, TypeRef,
 };
 
@@ -24,7 +24,6 @@ type TablePart = (u32, Vec<u32>);
 struct Merger<'a> {
     /// The types, which all modules have.
     types: Option<&'a [u8]>,
-    features: Option<&'a [u8]>,
     imports: ImportSection,
     /// The imports by module and name.
     imported: BTreeMap<(&'a str, &'a str), TypeRef>,
@@ -35,17 +34,25 @@ struct Merger<'a> {
     table: Vec<TablePart>,
     data: DataSection,
     names: NameMap,
-    /// The bodies of each module, and the indices of its functions and globals in the result.
-    bodies: Vec<(Vec<FunctionBody<'a>>, Renumbering)>,
+    code: Vec<ModuleCode<'a>>,
+}
+
+/// The functions of a module.
+struct ModuleCode<'a> {
+    /// The index of the first one in the result.
+    first_function: u32,
+    /// The types of all.
+    types: Vec<u32>,
+    bodies: Vec<FunctionBody<'a>>,
+    /// The indices in the result of the module's globals.
+    globals: Vec<u32>,
 }
 
 /// Changes the indices in the code of a module to those in the result.
-#[derive(Clone, Default)]
-struct Renumbering {
-    first_function: u32,
-    globals: Vec<u32>,
+struct Renumbering<'a> {
+    code: &'a ModuleCode<'a>,
     /// The functions that the shims call, by the indices of the shims.
-    targets: BTreeMap<u32, u32>,
+    targets: &'a BTreeMap<u32, u32>,
 }
 
 /// Returns the module that does what all these modules do.
@@ -59,18 +66,22 @@ pub fn merge(modules: &[Vec<u8>]) -> Result<Vec<u8>> {
 
 impl<'a> Merger<'a> {
     fn add(&mut self, module: &'a [u8]) -> Result<()> {
-        let mut numbers = Renumbering {
-            first_function: self.function_count,
-            ..Renumbering::default()
+        let first_function = self.function_count;
+        let mut code = ModuleCode {
+            first_function,
+            types: Vec::new(),
+            bodies: Vec::new(),
+            globals: Vec::new(),
         };
-        let mut bodies = Vec::new();
         for payload in Parser::new(0).parse_all(module) {
             match payload? {
                 Payload::Version { .. } | Payload::CodeSectionStart { .. } | Payload::End(_) => {}
                 // Without passive data nothing needs the count.
                 Payload::DataCountSection { .. } => {}
                 Payload::TypeSection(types) => {
-                    let bytes = section(module, types.range())?;
+                    let bytes = module
+                        .get(types.range())
+                        .context("a section outside of its module")?;
                     ensure!(
                         *self.types.get_or_insert(bytes) == bytes,
                         "the modules have different types"
@@ -81,8 +92,7 @@ impl<'a> Merger<'a> {
                         let import = import?;
                         if let TypeRef::Global(_) = import.ty {
                             let next = u32::try_from(self.globals.len())?;
-                            numbers
-                                .globals
+                            code.globals
                                 .push(*self.globals.entry(import.name).or_insert(next));
                         }
                         self.import((import.module, import.name), import.ty)?;
@@ -91,42 +101,45 @@ impl<'a> Merger<'a> {
                 Payload::ExportSection(exports) => ensure!(exports.count() == 0, "exports"),
                 Payload::FunctionSection(functions) => {
                     for ty in functions {
-                        self.functions.function(ty?);
+                        let ty = ty?;
+                        self.functions.function(ty);
+                        code.types.push(ty);
                         self.function_count += 1;
                     }
                 }
                 Payload::ElementSection(elements) => {
                     for element in elements {
-                        let element = element?;
-                        self.table.push(table_part(element, numbers.first_function)?);
+                        self.table.push(table_part(element?, first_function)?);
                     }
                 }
-                Payload::CodeSectionEntry(body) => bodies.push(body),
+                Payload::CodeSectionEntry(body) => code.bodies.push(body),
                 Payload::DataSection(segments) => {
                     for segment in segments {
                         self.add_data(&segment?)?;
                     }
                 }
-                Payload::CustomSection(custom) => match custom.as_known() {
-                    KnownCustom::Name(names) => {
-                        for name in names {
-                            let Name::Function(functions) = name? else {
-                                continue;
-                            };
-                            for function in functions {
-                                let function = function?;
-                                self.names
-                                    .append(numbers.first_function + function.index, function.name);
-                            }
-                        }
+                Payload::CustomSection(custom) => {
+                    if let KnownCustom::Name(names) = custom.as_known() {
+                        self.add_names(names, first_function)?;
                     }
-                    _ if custom.name() == "target_features" => self.features = Some(custom.data()),
-                    _ => {}
-                },
+                }
                 other => bail!("a section that is not merged: {other:?}"),
             }
         }
-        self.bodies.push((bodies, numbers));
+        self.code.push(code);
+        Ok(())
+    }
+
+    fn add_names(&mut self, names: NameSectionReader<'a>, first_function: u32) -> Result<()> {
+        for name in names {
+            let Name::Function(functions) = name? else {
+                continue;
+            };
+            for function in functions {
+                let function = function?;
+                self.names.append(first_function + function.index, function.name);
+            }
+        }
         Ok(())
     }
 
@@ -158,7 +171,7 @@ impl<'a> Merger<'a> {
         else {
             bail!("data without an address");
         };
-        let address = ConstExpr::i32_const(constant(offset_expr.get_binary_reader())?);
+        let address = ConstExpr::i32_const(constant(offset_expr)?);
         self.data.active(0, &address, segment.data.iter().copied());
         Ok(())
     }
@@ -166,13 +179,13 @@ impl<'a> Merger<'a> {
     fn finish(self) -> Result<Vec<u8>> {
         let targets = self.shim_targets()?;
         let mut code = CodeSection::new();
-        for (bodies, numbers) in self.bodies {
+        for part in &self.code {
             let mut numbers = Renumbering {
-                targets: targets.clone(),
-                ..numbers
+                code: part,
+                targets: &targets,
             };
-            for body in bodies {
-                let encoded = numbers.parse_function_body(&mut code, body);
+            for body in &part.bodies {
+                let encoded = numbers.parse_function_body(&mut code, body.clone());
                 encoded.map_err(|error| anyhow!("a function: {error:?}"))?;
             }
         }
@@ -194,13 +207,6 @@ impl<'a> Merger<'a> {
             .section(&self.functions)
             .section(&elements);
         module.section(&code).section(&self.data).section(&names);
-        if let Some(data) = self.features {
-            let name = "target_features".into();
-            module.section(&CustomSection {
-                name,
-                data: data.into(),
-            });
-        }
         Ok(module.finish())
     }
 
@@ -211,9 +217,10 @@ impl<'a> Merger<'a> {
             slots.extend((*start..).zip(functions.iter().copied()));
         }
         let mut targets = BTreeMap::new();
-        for (bodies, numbers) in &self.bodies {
-            for (body, index) in bodies.iter().zip(numbers.first_function..) {
-                let called = called_by_shim(body)?.and_then(|slot| slots.get(&slot));
+        for part in &self.code {
+            let functions = part.bodies.iter().zip(&part.types);
+            for ((body, ty), index) in functions.zip(part.first_function..) {
+                let called = called_by_shim(body, *ty)?.and_then(|slot| slots.get(&slot));
                 targets.extend(called.map(|called| (index, *called)));
             }
         }
@@ -221,16 +228,16 @@ impl<'a> Merger<'a> {
     }
 }
 
-impl Reencode for Renumbering {
+impl Reencode for Renumbering<'_> {
     type Error = anyhow::Error;
 
     fn function_index(&mut self, function: u32) -> Result<u32, Error<anyhow::Error>> {
-        let index = self.first_function + function;
+        let index = self.code.first_function + function;
         Ok(self.targets.get(&index).copied().unwrap_or(index))
     }
 
     fn global_index(&mut self, global: u32) -> Result<u32, Error<anyhow::Error>> {
-        let index = self.globals.get(global as usize).copied();
+        let index = self.code.globals.get(global as usize).copied();
         index.ok_or_else(|| Error::UserError(anyhow!("an unknown global: {global}")))
     }
 
@@ -239,8 +246,8 @@ impl Reencode for Renumbering {
     }
 }
 
-/// Returns the slot of the table to whose function a shim passes its parameters, or `None` for other functions.
-fn called_by_shim(body: &FunctionBody<'_>) -> Result<Option<u32>> {
+/// Returns the slot of the table to whose function a shim of a type passes its parameters, or `None` for other functions.
+fn called_by_shim(body: &FunctionBody<'_>, ty: u32) -> Result<Option<u32>> {
     if body.get_locals_reader()?.get_count() > 0 {
         return Ok(None);
     }
@@ -250,9 +257,14 @@ fn called_by_shim(body: &FunctionBody<'_>) -> Result<Option<u32>> {
         match (operator?, slot) {
             (Operator::LocalGet { local_index }, None) if local_index == parameters => parameters += 1,
             (Operator::I32Const { value }, None) => slot = Some((value.cast_unsigned(), false)),
-            (Operator::CallIndirect { table_index: 0, .. }, Some((called, false))) => {
-                slot = Some((called, true))
-            }
+            // A function of another type passes only some of its parameters.
+            (
+                Operator::CallIndirect {
+                    table_index: 0,
+                    type_index,
+                },
+                Some((called, false)),
+            ) if type_index == ty => slot = Some((called, true)),
             (Operator::End, Some((_, true))) => {}
             _ => return Ok(None),
         }
@@ -271,7 +283,7 @@ fn table_part(element: wasmparser::Element<'_>, first_function: u32) -> Result<T
     else {
         bail!("elements without a place in the function table");
     };
-    let start = constant(offset_expr.get_binary_reader())?.cast_unsigned();
+    let start = constant(&offset_expr)?.cast_unsigned();
     let functions = functions
         .into_iter()
         .map(|function| Ok(first_function + function?));
@@ -279,17 +291,11 @@ fn table_part(element: wasmparser::Element<'_>, first_function: u32) -> Result<T
 }
 
 /// Returns the value of a constant expression of one number.
-fn constant(mut expression: BinaryReader<'_>) -> Result<i32> {
-    let expression = expression.read_bytes(expression.bytes_remaining())?;
-    let mut operators = wasmparser::OperatorsReader::new(BinaryReader::new(expression, 0));
-    let Operator::I32Const { value } = operators.read()? else {
+fn constant(expression: &wasmparser::ConstExpr<'_>) -> Result<i32> {
+    let Operator::I32Const { value } = expression.get_operators_reader().read()? else {
         bail!("not a constant number");
     };
     Ok(value)
-}
-
-fn section(module: &[u8], range: Range<usize>) -> Result<&[u8]> {
-    module.get(range).context("a section outside of its module")
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::*;
 fn module(slot: u32, globals: &[&str], functions: &[Function]) -> Vec<u8> {
     let mut types = TypeSection::new();
     types.ty().function([ValType::I32], [ValType::I32]);
+    types.ty().function([], [ValType::I32]);
     let mut imports = ImportSection::new();
     let table = TableType {
         element_type: RefType::FUNCREF,
@@ -132,6 +133,21 @@ fn functions_call_each_other_directly() {
         let calls = expected.map(|index| format!("Call {{ function_index: {index} }}"));
         assert!(operators(&merged, caller).contains(&calls.join(", ")), "{caller}");
     }
+}
+
+#[test]
+fn only_shims_are_replaced() {
+    // It ignores its parameter: the function in the slot has another type.
+    let ignoring = function(|code| {
+        code.i32_const(2).call_indirect(0, 1).end();
+    });
+    let caller = function(|code| {
+        code.local_get(0).call(0).end();
+    });
+    let first = module(1, &[], &[ignoring, caller]);
+    let second = module(2, &["a"], &[add_global(0)]);
+    let merged = merge(&[first, second]).unwrap();
+    assert!(operators(&merged, 1).contains("Call { function_index: 0 }"));
 }
 
 #[test]
