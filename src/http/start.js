@@ -35,7 +35,7 @@ let pressed;
 const remember = (event) => {
   const { key, target, type } = event;
   pressed = type === 'click' ? target.closest('button[type="button"]') : null;
-  if (key === 'Enter' && target.id === 'message' && !event.shiftKey && !event.isComposing && !matchMedia('(pointer: coarse)').matches) {
+  if (key === 'Enter' && target.id === 'message' && !event.shiftKey && !event.isComposing && event.keyCode !== 229 && !matchMedia('(pointer: coarse)').matches) {
     event.preventDefault();
     if (target.value.trim()) target.form.requestSubmit();
   }

@@ -21,7 +21,7 @@ pub fn EditField(
     effect(move || {
         if let Some(area) = area.get() {
             browser::focus(&area);
-            // Before the next frame it may have no layout.
+            // The renderer sets the text after this effect.
             browser::on_next_frame(move || browser::fit_height(&area));
         }
     });
