@@ -10,7 +10,7 @@ export default defineConfig({
   // parallel.
   fullyParallel: true,
   workers: 2,
-  // A test that passes only at the second attempt has found a problem.
+  // A test that passes only at the second attempt has found a problem. (In CI, `make test` runs up to three failed ones again.)
   retries: 0,
   forbidOnly: !!process.env.CI,
   // For a machine several times slower than a developer's.

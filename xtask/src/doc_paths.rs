@@ -53,7 +53,7 @@ pub fn check() -> Result<()> {
 }
 
 /// Returns the texts in backticks.
-fn quoted(text: &str) -> impl Iterator<Item = &str> {
+pub fn quoted(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.lines().filter(|line| !line.starts_with("```"));
     lines.flat_map(|line| line.split('`').skip(1).step_by(2))
 }

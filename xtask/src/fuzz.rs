@@ -3,17 +3,22 @@
 //! Randomised tests are those in a module `properties` (see `tests/fuzzing`). A failing case is stored in
 //! `proptest-regressions/`, and `make test` tries it first from then on.
 
-use crate::{cargo, print_step, test::WORKSPACE_ARGS};
+use crate::{
+    print_step,
+    test::{
+        WORKSPACE_ARGS,
+        programs::{self, TestArgs, TestProgram},
+    },
+};
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
 use std::{
     collections::hash_map::RandomState,
     env,
     fs::{self, OpenOptions},
     hash::BuildHasher,
     io::Write,
-    path::{Path, PathBuf},
-    process::{Command, Output, Stdio, exit},
+    path::PathBuf,
+    process::{Command, Output, exit},
     time::{Duration, Instant},
 };
 
@@ -49,8 +54,8 @@ pub fn run(args: &[String]) -> Result<()> {
     };
     print_step("building the tests");
     let mut properties = Vec::new();
-    for (program, folder) in test_programs()? {
-        properties.extend(list_properties(&program, &folder)?);
+    for program in programs::build(&WORKSPACE_ARGS, &TestArgs::default())? {
+        properties.extend(list_properties(&program)?);
     }
     let is_wanted = |name: &str| args.is_empty() || args.iter().any(|arg| name.contains(arg.as_str()));
     properties.retain(|property| is_wanted(&property.name));
@@ -76,48 +81,19 @@ pub fn run(args: &[String]) -> Result<()> {
     exit(i32::from(!failed.is_empty()))
 }
 
-/// Returns the test programs, each with its package's folder.
-fn test_programs() -> Result<Vec<(PathBuf, PathBuf)>> {
-    let mut command = cargo::cargo_command("test");
-    command.args(WORKSPACE_ARGS).args([
-        "--no-run",
-        "--quiet",
-        "--message-format",
-        "json-render-diagnostics",
-    ]);
-    let built = command
-        .stderr(Stdio::inherit())
-        .output()
-        .context("starting cargo")?;
-    if !built.status.success() {
-        bail!("the tests do not build");
-    }
-    let messages = String::from_utf8_lossy(&built.stdout);
-    Ok(messages.lines().filter_map(parse_test_program).collect())
-}
-
-/// Returns the test program that a line of cargo's messages reports, if it is one.
-fn parse_test_program(line: &str) -> Option<(PathBuf, PathBuf)> {
-    let message: Value = serde_json::from_str(line).ok()?;
-    message["profile"]["test"].as_bool().filter(|is_test| *is_test)?;
-    let program = message["executable"].as_str()?;
-    let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
-    Some((program.into(), folder.into()))
-}
-
-fn list_properties(program: &Path, folder: &Path) -> Result<Vec<Property>> {
-    let listed = Command::new(program)
+fn list_properties(program: &TestProgram) -> Result<Vec<Property>> {
+    let listed = program
+        .command()
         .args(["--list", "--format", "terse"])
-        .current_dir(folder)
         .output()
-        .with_context(|| format!("starting {}", program.display()))?;
+        .with_context(|| format!("starting {}", program.executable.display()))?;
     let names = String::from_utf8_lossy(&listed.stdout);
     let names = names.lines().filter_map(|line| line.strip_suffix(": test"));
     Ok(names
         .filter(|name| name.rsplit("::").nth(1) == Some(PROPERTIES_MODULE))
         .map(|name| Property {
-            program: program.into(),
-            folder: folder.into(),
+            program: program.executable.clone(),
+            folder: program.folder.clone(),
             name: name.into(),
         })
         .collect())
@@ -183,24 +159,5 @@ impl Property {
             "`make test` tries the case first from now on ({REGRESSIONS_FOLDER}/). Write its minimal input as a test with a name of its own."
         );
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn finds_test_programs_in_cargo_messages() {
-        let line = |is_test: bool, program: &str| {
-            format!(
-                r#"{{"reason":"compiler-artifact","manifest_path":"/p/Cargo.toml","profile":{{"test":{is_test}}},"executable":{program}}}"#
-            )
-        };
-        let found = (PathBuf::from("/p/target/t"), PathBuf::from("/p"));
-        assert_eq!(parse_test_program(&line(true, "\"/p/target/t\"")), Some(found));
-        assert_eq!(parse_test_program(&line(false, "\"/p/target/t\"")), None);
-        assert_eq!(parse_test_program(&line(true, "null")), None);
-        assert_eq!(parse_test_program("warning: something"), None);
     }
 }

@@ -1,0 +1,197 @@
+//! `make test`: runs all tests, prints where the time went, and their number on the last line.
+//!
+//! `programs` are the Rust tests, `playwright` the end-to-end tests; `second_run` finds flaky ones.
+
+mod playwright;
+pub mod programs;
+mod second_run;
+
+use std::{
+    env, fmt,
+    ops::AddAssign,
+    process::exit,
+    time::{Duration, Instant},
+};
+
+use anyhow::Result;
+
+use crate::{build_both, cargo};
+use programs::{ProgramResult, TestArgs, TestProgram};
+
+/// Everything except this helper. Built together with it, many libraries would get other features than in the
+/// server's own build, and would be compiled a second time.
+pub const WORKSPACE_ARGS: [&str; 5] = ["--workspace", "--exclude", "xtask", "--features", "parlor/ssr"];
+const XTASK_ARGS: [&str; 2] = ["--package", "xtask"];
+
+/// The name of the end-to-end tests beside the test programs' names.
+const END_TO_END: &str = "end to end";
+
+/// A failed test.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The name of its [`TestProgram`], or [`END_TO_END`].
+    program: String,
+    test: String,
+    output: String,
+}
+
+/// Runs the tests named by the first argument (`rust`, `e2e`; both without one) and passes the others on.
+/// Prints the counts as the last line. Returns an error if any test failed.
+pub fn run(args: &[String]) -> Result<()> {
+    let (rust, e2e, rest) = match args.first().map(String::as_str) {
+        Some("rust") => (true, false, &args[1..]),
+        Some("e2e") => (false, true, &args[1..]),
+        _ => (true, true, args),
+    };
+    let mut all = TestRun::default();
+    let mut programs = Vec::new();
+    let args = TestArgs::parse(rest);
+    all.step("building", || {
+        match (rust, e2e) {
+            (true, false) => programs = build_rust_tests(&args)?,
+            (true, true) => build_both(|| {
+                programs = build_rust_tests(&args)?;
+                build_binaries()
+            })?,
+            _ => build_both(build_binaries)?,
+        }
+        Ok(ProgramResult::default())
+    });
+    for program in &programs {
+        all.step(&program.name, || program.run(&args));
+    }
+    if e2e {
+        all.step(END_TO_END, || playwright::run(rest));
+    }
+    let mut flaky = 0;
+    if env::var_os("CI").is_some_and(|value| !value.is_empty()) && !all.failures.is_empty() {
+        let start = Instant::now();
+        flaky = second_run::run(&all.failures, &programs, &mut all.counts)?;
+        all.times.push(StepTime {
+            name: "second run of failed tests".into(),
+            time: start.elapsed(),
+            tests: 0,
+        });
+    }
+    all.print_times();
+    if flaky > 0 {
+        println!("{flaky} flaky");
+    }
+    println!("{}", all.counts);
+    exit(i32::from(all.counts.failed > 0))
+}
+
+fn build_rust_tests(args: &TestArgs) -> Result<Vec<TestProgram>> {
+    let mut all = programs::build(&WORKSPACE_ARGS, args)?;
+    // The build helper has none of the test programs that `--test` names.
+    if !args.select_programs() {
+        all.extend(programs::build(&XTASK_ARGS, args)?);
+    }
+    Ok(all)
+}
+
+/// Builds the programs that end-to-end tests start. Together with a test they get the features of the Rust tests, which
+/// have built them already. (`make lint` checks that the released binary has no failpoints.)
+fn build_binaries() -> Result<()> {
+    let mut command = cargo::cargo_command("build");
+    cargo::run_checked(command.args(WORKSPACE_ARGS).args(["--bins", "--test", "process"]))
+}
+
+/// What has been run so far.
+#[derive(Default)]
+struct TestRun {
+    counts: Counts,
+    failures: Vec<Failure>,
+    times: Vec<StepTime>,
+}
+
+/// The time of one test program, or of a build.
+struct StepTime {
+    name: String,
+    time: Duration,
+    tests: u32,
+}
+
+impl TestRun {
+    /// Runs a step. One that cannot even start counts as one failure and does not hide the others' results.
+    fn step(&mut self, name: &str, tests: impl FnOnce() -> Result<ProgramResult>) {
+        let start = Instant::now();
+        let result = tests().unwrap_or_else(|error| {
+            println!("{name}: {error:#}");
+            ProgramResult {
+                counts: Counts {
+                    failed: 1,
+                    ..Counts::default()
+                },
+                failures: Vec::new(),
+            }
+        });
+        self.times.push(StepTime {
+            name: name.to_owned(),
+            time: start.elapsed(),
+            tests: result.counts.passed + result.counts.failed,
+        });
+        self.counts += result.counts;
+        self.failures.extend(result.failures);
+    }
+
+    fn print_times(&self) {
+        println!("\nwhere the time went:");
+        for step in &self.times {
+            let tests = if step.tests == 0 {
+                String::new()
+            } else {
+                format!("  {} tests", step.tests)
+            };
+            println!("  {:>6.0} s  {}{tests}", step.time.as_secs_f64(), step.name);
+        }
+        let all: Duration = self.times.iter().map(|step| step.time).sum();
+        println!("  {:>6.0} s  all\n", all.as_secs_f64());
+    }
+}
+
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct Counts {
+    passed: u32,
+    failed: u32,
+    skipped: u32,
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} passed, {} failed", self.passed, self.failed)?;
+        if self.skipped > 0 {
+            write!(f, ", {} skipped", self.skipped)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summary_lists_skipped_tests_only_if_any() {
+        let mut counts = Counts {
+            passed: 2,
+            failed: 0,
+            skipped: 0,
+        };
+        assert_eq!(counts.to_string(), "2 passed, 0 failed");
+        counts += Counts {
+            passed: 0,
+            failed: 1,
+            skipped: 3,
+        };
+        assert_eq!(counts.to_string(), "2 passed, 1 failed, 3 skipped");
+    }
+}
