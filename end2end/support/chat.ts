@@ -78,7 +78,7 @@ export class Chat {
         if (performance.getEntriesByType('navigation').length === 0) return true;
         const entries = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
         const done = entries.filter(({ responseEnd }) => responseEnd > 0).map(({ name }) => name.split('/').at(-1));
-        return ['conversation_chunks.wasm', 'split_conversation.wasm'].every((file) => done.includes(file));
+        return ['conversation_chunks.bin', 'split_conversation.wasm'].every((file) => done.includes(file));
       });
     await expectSoon('the code of conversations is loaded', loaded, true);
   }

@@ -107,7 +107,7 @@ test('a conversation page loads its code directly', async ({ chat, page }) => {
   page.on('request', (request) => asked.push(new URL(request.url()).pathname.split('/').at(-1)!));
   await chat.reload();
   expect(asked).toContain('parlor.js');
-  for (const file of ['split_conversation.wasm', 'conversation_chunks.wasm']) {
+  for (const file of ['split_conversation.wasm', 'conversation_chunks.bin']) {
     expect(asked.filter((other) => other === file)).toHaveLength(1);
     // Before any of its code has run.
     expect(asked.indexOf(file)).toBeLessThan(asked.indexOf('__wasm_split.js'));

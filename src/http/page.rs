@@ -149,7 +149,7 @@ fn shell() -> impl IntoView {
         .filter(|_| uri.path().starts_with("/c/") || is_shared)
         .map(|(folder, _)| folder);
     let modules = folder.map(|folder| {
-        let files = ["split_conversation.wasm", "conversation_chunks.wasm"];
+        let files = ["split_conversation.wasm", "conversation_chunks.bin"];
         let preload = |file: &str| {
             let url = [folder, "/", file].concat();
             view! { <link rel="preload" href=url r#as="fetch" crossorigin=""/> }

@@ -21,8 +21,6 @@ mod dev;
 mod doc_paths;
 mod fuzz;
 mod layers;
-mod locations;
-mod merge;
 mod npm;
 mod release;
 mod site;

@@ -130,6 +130,7 @@ fn compress(mode: Profile, file: &Path) -> Result<()> {
     let compressible = [
         "js",
         "wasm",
+        "bin",
         "css",
         "svg",
         "txt",

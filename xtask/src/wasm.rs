@@ -5,14 +5,15 @@
 //! parlor_bg.wasm     what every page needs
 //! __wasm_split.js    fetches the rest, a view's file when the view is first shown (`src/ui/runtime/lazy.rs`)
 //! split_*.wasm       what one such view alone needs
-//! *_chunks.wasm      what several of them need (`chunks` merges the splitter's files)
+//! chunk_*.wasm       what several of them need
+//! *_chunks.bin       the small ones of these in two files (`chunks`)
 //! snippets/          files that libraries bring along
 //! ```
 //!
 //! Splitting comes first, since it needs the linker's relocations, which are lost afterwards. Without a
 //! lazily loaded view there is one WASM file, and no `__wasm_split.js` is loaded.
 
-use crate::{Profile, chunks, locations, release, site};
+use crate::{Profile, chunks, release, site};
 use anyhow::{Result, anyhow};
 use std::{
     ffi::OsStr,
@@ -39,8 +40,6 @@ pub fn pack(mode: Profile, wasm: &[u8], folder: &Path) -> Result<()> {
         .keep_lld_exports(true)
         .input_bytes("parlor", main)
         .generate(folder)?;
-    // Before Binaryen, which removes what several of them have.
-    chunks::merge_chunks(folder)?;
     let files = site::files_below(folder)?;
     let with_extension = |extension: &str| -> Vec<PathBuf> {
         let has_it = |file: &&PathBuf| file.extension().and_then(OsStr::to_str) == Some(extension);
@@ -48,8 +47,8 @@ pub fn pack(mode: Profile, wasm: &[u8], folder: &Path) -> Result<()> {
     };
     if let Some(binaryen) = binaryen {
         release::optimize_wasm(&binaryen, &with_extension("wasm"))?;
-        locations::clear(&with_extension("wasm"))?;
     }
+    chunks::join(folder)?;
     if mode == Profile::Release {
         for file in with_extension("js") {
             release::minify_js(&file)?;

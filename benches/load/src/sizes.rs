@@ -8,7 +8,7 @@ use crate::{
 /// The code of conversations and of Markdown. A new chat does not wait for it, but each page loads it at the end.
 const LAZY_FILES: [&str; 3] = [
     "__wasm_split.js",
-    "conversation_chunks.wasm",
+    "conversation_chunks.bin",
     "split_conversation.wasm",
 ];
 
