@@ -1,7 +1,7 @@
 //! `dist/parlor`: one file that contains its assets, to copy to another machine.
 
 use crate::{Profile, cargo, npm, print_step, site};
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use std::{env, fs, path::Path, path::PathBuf, process::Command};
 
 /// The npm package that optimises WASM, and its version. Distributions package older ones that reject current WASM.
@@ -17,6 +17,11 @@ pub fn pack() -> Result<()> {
     let dist = Path::new("dist");
     fs::create_dir_all(dist)?;
     let packed = dist.join(format!("parlor{}", env::consts::EXE_SUFFIX));
+    let binary = fs::read(cargo::server_binary(Profile::Release))?;
+    ensure!(
+        !has_symbol_table(&binary),
+        "the binary has a table of symbols, a third of its size: is `strip` in Cargo.toml without effect?"
+    );
     // A new file rather than new contents: the old one may be running.
     let _ = fs::remove_file(&packed);
     fs::copy(cargo::server_binary(Profile::Release), &packed)?;
@@ -69,4 +74,38 @@ pub fn minify_js(js: &Path) -> Result<()> {
         .arg(terser)
         .args(["--module", "--compress", "--mangle", "--output"]);
     cargo::run_checked(command.arg(js).arg("--").arg(js))
+}
+
+/// Returns whether a 64-bit ELF file has a section with symbols (`SHT_SYMTAB`). Other formats are not read.
+fn has_symbol_table(binary: &[u8]) -> bool {
+    const SYMBOL_TABLE: u64 = 2;
+    let number = |at: usize, bytes: usize| -> Option<u64> {
+        let mut value = [0; 8];
+        value[..bytes].copy_from_slice(binary.get(at..at + bytes)?);
+        Some(u64::from_le_bytes(value))
+    };
+    let read_sections = || {
+        let (start, size, count) = (number(0x28, 8)?, number(0x3a, 2)?, number(0x3c, 2)?);
+        let kind_of = |section: u64| number(usize::try_from(start + section * size).ok()? + 4, 4);
+        Some((0..count).any(|section| kind_of(section) == Some(SYMBOL_TABLE)))
+    };
+    binary.starts_with(b"\x7fELF\x02\x01") && read_sections().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_a_table_of_symbols() {
+        let mut binary = vec![0; 0x40];
+        binary[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        // Two sections of 64 bytes after the header.
+        (binary[0x28], binary[0x3a], binary[0x3c]) = (0x40, 64, 2);
+        binary.extend([0; 128]);
+        assert!(!has_symbol_table(&binary));
+        binary[0x40 + 64 + 4] = 2;
+        assert!(has_symbol_table(&binary));
+        assert!(!has_symbol_table(&binary[..0x50]));
+    }
 }
