@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 
-/// A notice.
+/// A problem that an operator can mend, shown on every page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// The event or problem.

@@ -21,7 +21,7 @@ pub struct ControlFilter {
     openings: Openings,
     limit: usize,
     state: FilterState,
-    /// The check of the answer's beginning, before all others.
+    /// Removes metadata that the model repeats at the beginning of its answer. Runs before the search for control text.
     leading_metadata: EchoedMetadata,
     /// True if the model has seen metadata that it may echo.
     has_seen_metadata: bool,

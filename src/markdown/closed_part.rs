@@ -61,7 +61,7 @@ pub(super) struct ClosedPart {
     pub container: Option<OpenContainer>,
 }
 
-/// The text that is put before a part when it is parsed.
+/// The surroundings of a part, which are parsed with it: definitions of links and footnotes, and the open list or table.
 pub(super) struct PartContext<'a> {
     pub references: &'a ReferenceTable,
     pub stage: Stage,

@@ -115,7 +115,7 @@ impl LabelMentions {
         }
     }
 
-    /// Returns true if one of `others` is among these.
+    /// Returns true if both mention the same label of a link or of a footnote.
     pub fn intersects(&self, others: &LabelMentions) -> bool {
         self.links.iter().any(|key| others.links.contains(key))
             || self

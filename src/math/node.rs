@@ -29,7 +29,7 @@ pub enum MathElement {
 }
 
 impl MathElement {
-    /// The tag.
+    /// Returns the name of the MathML element.
     pub fn name(self) -> &'static str {
         match self {
             Self::Math => "math",

@@ -46,9 +46,9 @@ pub enum ActionHandler {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionStyle {
-    /// The main one.
+    /// The button of the recommended action.
     Primary,
-    /// An ordinary one.
+    /// The button of any other action.
     #[default]
     Secondary,
     /// The button of an action that can't be undone.

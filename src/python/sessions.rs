@@ -24,7 +24,7 @@ use crate::{
 /// The interval of looking for idle sessions.
 const IDLE_INTERVAL: Duration = Duration::from_secs(30);
 
-/// The sessions.
+/// The Python sessions of all conversations.
 pub struct Sessions {
     /// The folder of the sessions' folders.
     folder: PathBuf,

@@ -60,7 +60,7 @@ pub enum Report {
     Text { text: String },
     /// A value, or something that the code displays: its forms by media type.
     Display {
-        /// The plain form.
+        /// The value as plain text, which every display has.
         text: String,
         /// A table, as Markdown.
         table: Option<String>,

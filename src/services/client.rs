@@ -29,7 +29,7 @@ const MAX_RETRIES: u32 = 2;
 const FIRST_RETRY_DELAY: Duration = Duration::from_millis(500);
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(10);
 
-/// A service.
+/// A configured HTTP service, with its limits of rate and retries.
 #[derive(Debug)]
 pub struct Service {
     http: Client,

@@ -23,7 +23,7 @@ pub struct SharedBranch {
 pub enum SharedEvent {
     Nothing,
     Event(Event),
-    /// The branch is another one now, or something of it is gone: readers need the state as it is now.
+    /// The shared branch was replaced by another version, or a message of it was deleted: readers load the whole state again.
     NeedsState,
     /// The conversation was deleted.
     Ended,

@@ -22,7 +22,7 @@ use crate::assets::Manifest;
 /// The path of this URL.
 pub const PATH: &str = "/frame";
 
-/// The form.
+/// The form that requests a frame.
 #[derive(Deserialize)]
 pub struct FrameForm {
     #[serde(default)]

@@ -30,7 +30,7 @@ pub struct RequestForm {
     pub system: bool,
 }
 
-/// A request.
+/// The body of `generateContent` and `streamGenerateContent`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContentRequest {

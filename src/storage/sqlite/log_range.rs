@@ -36,7 +36,7 @@ pub(super) use log_range;
 
 const SELECT_LOG_RANGE: &str = concat!("SELECT ", log_range!());
 
-/// The positions according to the user's row alone.
+/// Reads the log's range from the user's row alone, for a log with damaged events.
 const SELECT_USER_ROW: &str = "SELECT coalesce((SELECT CAST(position AS INTEGER) FROM users WHERE id = ?1 \
          AND position BETWEEN 0 AND 9007199254740991), 0) AS head, \
      coalesce((SELECT CAST(trimmed AS INTEGER) FROM users WHERE id = ?1 \

@@ -115,7 +115,7 @@ impl DateGroup {
         }
     }
 
-    /// The heading.
+    /// Returns the heading of the group in the list of conversations.
     pub fn label(self) -> String {
         match self {
             Self::Today => "Today".into(),

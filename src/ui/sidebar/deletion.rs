@@ -47,7 +47,7 @@ impl DeletionDialog {
         });
     }
 
-    /// The dialog.
+    /// Returns the dialog that asks for confirmation.
     pub fn dialog(self) -> AnyView {
         self.confirm.dialog()
     }

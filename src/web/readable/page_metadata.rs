@@ -7,7 +7,7 @@ use super::{attributes::attribute_text, writer};
 /// Maximum length of a title, name or date, in characters.
 const MAX_VALUE_CHARS: usize = 300;
 
-/// The first value of each kind.
+/// The title, author, date and base URL that a web page states about itself. Of several values the first one is kept.
 #[derive(Clone, Debug, Default)]
 pub struct PageMetadata {
     title: Option<String>,

@@ -24,13 +24,13 @@ const SELECT_SUBTREE: &str = "WITH RECURSIVE below (id, position) AS ( \
          SELECT m.id, m.position FROM below b JOIN messages m ON m.user_id = ?1 AND m.parent_id = b.id AND m.position > b.position) \
      SELECT id FROM below ORDER BY position DESC";
 
-/// The newest message that is shown after the same message as the given one (`?3`).
+/// Selects the newest visible sibling of a message (`?3`).
 const SELECT_NEWEST_SIBLING: &str = "SELECT o.id FROM messages m JOIN messages o ON o.user_id = m.user_id \
          AND o.conversation_id = m.conversation_id AND o.parent_id IS m.parent_id AND o.id <> m.id \
      WHERE m.user_id = ?1 AND m.conversation_id = ?2 AND m.id = ?3 \
          AND o.id NOT IN (SELECT message_id FROM hidden_messages WHERE conversation_id = ?2) ORDER BY o.position DESC LIMIT 1";
 
-/// True if a message (`?3`) or one of its ancestors is hidden.
+/// Selects whether a message (`?3`) or one of its ancestors is hidden.
 const IS_HIDDEN: &str = "WITH RECURSIVE above (id) AS ( \
          SELECT ?3 WHERE EXISTS (SELECT 1 FROM hidden_messages WHERE user_id = ?1 AND conversation_id = ?2) \
          UNION \
