@@ -28,7 +28,8 @@ use self::{
 };
 use crate::support::{Nothing, Parlor, TEST_TIMEOUT};
 
-const DEFAULT_CASES: u32 = 2000;
+/// The number of requests; `make fuzz` has more.
+const DEFAULT_CASES: u32 = 1000;
 /// The number of requests per conversation. Many requests delete what their ids refer to.
 const CASES_PER_CONVERSATION: u32 = 60;
 /// The number of failures after which the test stops.
