@@ -118,7 +118,7 @@ impl Journal {
     /// Applies a change and waits until it is committed and published.
     pub async fn submit(&self, change: Change) -> Result<Outcome, JournalError> {
         let (reply, outcome) = oneshot::channel();
-        let queue = if is_run_output(&change) {
+        let queue = if change.output_of().is_some() {
             &self.output
         } else {
             &self.intents
@@ -186,24 +186,6 @@ impl Journal {
     }
 }
 
-/// Returns true if a change is the output of a run and not an intent.
-fn is_run_output(change: &Change) -> bool {
-    matches!(
-        change,
-        Change::AppendEvents { .. }
-            | Change::StoreMessage { .. }
-            | Change::StorePayload { .. }
-            | Change::StoreProviderData { .. }
-            | Change::StoreSummary { .. }
-            | Change::RecordCall { .. }
-            | Change::StoreAttachment { .. }
-            | Change::PauseRun { .. }
-            | Change::EndRun { .. }
-            | Change::HandOverRun { .. }
-            | Change::AbandonRun { .. }
-    )
-}
-
 struct ChangeQueues {
     intents: mpsc::Receiver<QueuedChange>,
     output: mpsc::Receiver<QueuedChange>,
@@ -256,7 +238,7 @@ fn retain_run_output(
     let (output, intents): (Vec<_>, Vec<_>) = changes
         .into_iter()
         .zip(waiting)
-        .partition(|(change, _)| is_run_output(change));
+        .partition(|(change, _)| change.output_of().is_some());
     intents.into_iter().for_each(|(_, reply)| reject(reply, kind));
     output.into_iter().unzip()
 }

@@ -2,7 +2,7 @@ use futures::FutureExt;
 
 use super::turns::{ACTIVE_FOR, CHANGES_PER_TURN, MAX_TURNS};
 use super::*;
-use crate::protocol::{ConversationId, UserId};
+use crate::protocol::{ConversationId, TokenTotals, UserId};
 
 fn run_key() -> RunKey {
     RunKey {
@@ -172,4 +172,34 @@ async fn runs_take_turns_beside_another_user() {
     tokio::time::advance(ACTIVE_FOR).await;
     turns.end();
     assert_eq!(ready_turns(&turns, &runs).len(), runs.len());
+}
+
+#[test]
+fn all_output_of_a_run_is_tried_again() {
+    let run = run_key();
+    let totals = TokenTotals::default();
+    let title = Change::TitleConversation {
+        run,
+        replaces: "Hello".into(),
+        title: Some("Greetings".into()),
+        totals,
+    };
+    let count = Change::CountCutCall { run, totals };
+    let append = append_entry(run, text_delta(0, "x")).change;
+    let rename = Change::RenameConversation {
+        user_id: UserId::LOCAL,
+        conversation_id: run.conversation_id,
+        title: "x".into(),
+    };
+    let (replies, mut outcomes): (Vec<_>, Vec<_>) = (0..4).map(|_| oneshot::channel()).unzip();
+    let replies = replies.into_iter().map(Some).collect();
+    let (kept, _waiting) = retain_run_output(
+        vec![title, rename, count, append],
+        replies,
+        StorageErrorKind::DiskFull,
+    );
+    assert_eq!(kept.len(), 3);
+    assert!(kept.iter().all(|change| change.output_of() == Some(run)));
+    let rejected = outcomes.iter_mut().map(|outcome| outcome.try_recv().is_ok());
+    assert_eq!(rejected.collect::<Vec<_>>(), [false, true, false, false]);
 }

@@ -340,6 +340,69 @@ impl Change {
     pub fn is_run_end(&self) -> bool {
         matches!(self, Self::EndRun { .. } | Self::HandOverRun { .. })
     }
+
+    /// Returns the run whose output the change is. Output is kept and tried again while storage fails; other changes are
+    /// intents, which are rejected at once.
+    pub fn output_of(&self) -> Option<RunKey> {
+        match self {
+            Self::AppendEvents { run, .. }
+            | Self::StoreMessage { run, .. }
+            | Self::StorePayload { run, .. }
+            | Self::StoreProviderData { run, .. }
+            | Self::StoreSummary { run, .. }
+            | Self::RecordCall { run, .. }
+            | Self::StoreAttachment { run, .. }
+            | Self::PauseRun { run, .. }
+            | Self::EndRun { run, .. }
+            | Self::HandOverRun { run, .. }
+            | Self::AbandonRun { run, .. }
+            | Self::TitleConversation { run, .. }
+            | Self::CountCutCall { run, .. } => Some(*run),
+            // No `_`: output that is taken for an intent would be lost while storage fails.
+            Self::SendMessage { .. }
+            | Self::QueueMessage { .. }
+            | Self::SendQueued { .. }
+            | Self::ChangeQueue { .. }
+            | Self::Regenerate { .. }
+            | Self::ContinueRun { .. }
+            | Self::StoreUpload { .. }
+            | Self::CopyFile { .. }
+            | Self::DeleteUpload { .. }
+            | Self::ExpireUploads { .. }
+            | Self::ForgetDeletedFiles { .. }
+            | Self::ReplaceAttachmentRow { .. }
+            | Self::AnswerApproval { .. }
+            | Self::JudgePayload { .. }
+            | Self::TakeAction { .. }
+            | Self::AllowTool { .. }
+            | Self::RenameConversation { .. }
+            | Self::ChooseModel { .. }
+            | Self::SetParameters { .. }
+            | Self::SelectBranch { .. }
+            | Self::BranchConversation { .. }
+            | Self::DeleteMessage { .. }
+            | Self::RestoreMessage { .. }
+            | Self::EraseMessage { .. }
+            | Self::MarkRead { .. }
+            | Self::DeleteConversation { .. }
+            | Self::AddMemory { .. }
+            | Self::DeleteMemory { .. }
+            | Self::SaveArticle { .. }
+            | Self::StoreAbstract { .. }
+            | Self::StoreContextSnapshot { .. }
+            | Self::SetArticleNote { .. }
+            | Self::RemoveArticle { .. }
+            | Self::SaveResearchStream { .. }
+            | Self::DeleteResearchStream { .. }
+            | Self::DeleteAllMemories { .. }
+            | Self::SetInstructions { .. }
+            | Self::AddToken { .. }
+            | Self::RevokeToken { .. }
+            | Self::RecordTokenUse { .. }
+            | Self::Share(_)
+            | Self::Account(_) => None,
+        }
+    }
 }
 
 /// A recorded model call. Storage does not parse its JSON.

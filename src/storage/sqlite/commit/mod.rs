@@ -20,7 +20,7 @@ use self::{
 use super::WriteConnection;
 use crate::{
     protocol::{MessageId, Position, Timestamp, UserId},
-    storage::{Change, ChangeRejection, CommitResult, LoggedEvent, Outcome, StorageError},
+    storage::{Change, ChangeRejection, CommitResult, LoggedEvent, Outcome, RunKey, StorageError},
 };
 
 mod accounts;
@@ -101,24 +101,12 @@ impl WriteConnection {
         };
         let mut outcomes = Vec::with_capacity(changes.len());
         for change in changes {
-            let orphan = match change {
-                Change::AppendEvents { run, .. }
-                | Change::StoreMessage { run, .. }
-                | Change::StorePayload { run, .. }
-                | Change::StoreProviderData { run, .. }
-                | Change::StoreSummary { run, .. }
-                | Change::RecordCall { run, .. }
-                | Change::StoreAttachment { run, .. }
-                | Change::TitleConversation { run, .. }
-                | Change::PauseRun { run, .. }
-                | Change::EndRun { run, .. }
-                | Change::HandOverRun { run, .. }
-                | Change::AbandonRun { run, .. } => {
-                    self.orphaned_runs.contains(&run.message_id)
-                        || batch.orphaned_runs.contains(&run.message_id)
-                }
-                _ => false,
+            let is_deleted = |run: RunKey| {
+                self.orphaned_runs.contains(&run.message_id) || batch.orphaned_runs.contains(&run.message_id)
             };
+            // The tokens are their user's: they count without the conversation, too.
+            let orphan =
+                !matches!(change, Change::CountCutCall { .. }) && change.output_of().is_some_and(is_deleted);
             outcomes.push(if orphan {
                 Err(ChangeRejection::NotFound)
             } else {
