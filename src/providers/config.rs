@@ -17,6 +17,9 @@ pub const DEFAULT_MAX_FRAME_BYTES: usize = 1 << 20;
 /// The default connect timeout of a model server.
 pub const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The default maximum number of tools in one request: OpenAI's. Other providers take more, but each tool is a part of every prompt.
+pub const DEFAULT_MAX_TOOLS: usize = 128;
+
 /// The configuration of an endpoint.
 #[derive(Clone)]
 pub struct EndpointConfig {
@@ -53,6 +56,8 @@ pub struct EndpointConfig {
     pub prompt_length: PromptLength,
     /// The tool support of its models, if the settings define it.
     pub takes_tools: Option<bool>,
+    /// The maximum number of tools in one request.
+    pub max_tools: usize,
     /// The maximum size of an SSE frame, in bytes.
     pub max_frame_bytes: usize,
     /// The connect timeout.
@@ -79,6 +84,7 @@ impl EndpointConfig {
             dialect: Dialect::default(),
             prompt_length: PromptLength::default(),
             takes_tools: None,
+            max_tools: DEFAULT_MAX_TOOLS,
             max_frame_bytes: DEFAULT_MAX_FRAME_BYTES,
             connect_timeout: DEFAULT_CONNECT_TIMEOUT,
         }
@@ -104,6 +110,7 @@ impl fmt::Debug for EndpointConfig {
             .field("dialect", &self.dialect)
             .field("prompt", &self.prompt_length)
             .field("tools", &self.takes_tools)
+            .field("max_tools", &self.max_tools)
             .field("max_frame", &self.max_frame_bytes)
             .field("connect_timeout", &self.connect_timeout)
             .finish()

@@ -38,7 +38,7 @@ mod tour;
 
 pub use self::{
     adapter::create_endpoint,
-    config::{DEFAULT_MAX_FRAME_BYTES, EndpointConfig},
+    config::{DEFAULT_MAX_FRAME_BYTES, DEFAULT_MAX_TOOLS, EndpointConfig},
     images::{can_edit, expected_size},
     registry::{ImageModel, Models, ModelsConfig, UnknownModel, endpoint_name},
     think_tags::ThinkFilter,

@@ -20,12 +20,12 @@ use crate::{
     notices::Notices,
     pages::Pages,
     protocol::{ApiError, Timestamp},
-    providers::{EndpointConfig, Models, ModelsConfig},
+    providers::{DEFAULT_MAX_TOOLS, EndpointConfig, Models, ModelsConfig},
     python::Python,
     runs::Runs,
     secrets::Secrets,
     services::pubmed,
-    settings::{self, AccessRule, EnvironmentProvider, Settings},
+    settings::{self, AccessRule, Settings},
     storage::{
         Storage, StorageError,
         sqlite::{SqliteStorage, keep_files_marker},
@@ -323,41 +323,36 @@ fn key_source(endpoint: &settings::EndpointSettings) -> String {
 fn models_config(settings: &Settings, secrets: &Arc<Secrets>) -> ModelsConfig {
     let max_frame = settings.limits.model_event_bytes;
     let connect_timeout = settings.timeouts.connect;
-    let endpoints = settings.endpoints.iter().map(|endpoint| {
-        let provider = EnvironmentProvider::by_name(&endpoint.name);
-        EndpointConfig {
-            api_key: endpoint
-                .api_key
-                .as_ref()
-                .map(|key| SecretString::from(key.0.as_str())),
-            api_key_source: key_source(endpoint),
-            base_url_source: match provider {
-                Some(provider) => provider.base_url_variable.into(),
-                None => format!("base_url of “{}” in the settings file", endpoint.name),
-            },
-            kind: endpoint.kind,
-            models: endpoint.models.clone(),
-            headers: endpoint
-                .headers
-                .iter()
-                .map(|(name, value)| (name.clone(), value.0.as_str().into()))
-                .collect(),
-            context_window: endpoint.context_window,
-            context_windows: endpoint.context_windows.clone(),
-            capabilities: endpoint
-                .capabilities
-                .iter()
-                .map(|(model, set)| (model.clone(), set.into()))
-                .collect(),
-            lists_all_models: endpoint.lists_all_models,
-            dialect: endpoint.dialect,
-            prompt_length: endpoint.prompt,
-            takes_tools: endpoint.tools,
-            secrets: secrets.clone(),
-            max_frame_bytes: max_frame,
-            connect_timeout,
-            ..EndpointConfig::new(&endpoint.name, &endpoint.base_url)
-        }
+    let endpoints = settings.endpoints.iter().map(|endpoint| EndpointConfig {
+        api_key: endpoint
+            .api_key
+            .as_ref()
+            .map(|key| SecretString::from(key.0.as_str())),
+        api_key_source: key_source(endpoint),
+        base_url_source: endpoint.base_url_source(),
+        kind: endpoint.kind,
+        models: endpoint.models.clone(),
+        headers: endpoint
+            .headers
+            .iter()
+            .map(|(name, value)| (name.clone(), value.0.as_str().into()))
+            .collect(),
+        context_window: endpoint.context_window,
+        context_windows: endpoint.context_windows.clone(),
+        capabilities: endpoint
+            .capabilities
+            .iter()
+            .map(|(model, set)| (model.clone(), set.into()))
+            .collect(),
+        lists_all_models: endpoint.lists_all_models,
+        dialect: endpoint.dialect,
+        prompt_length: endpoint.prompt,
+        takes_tools: endpoint.tools,
+        max_tools: endpoint.max_tools.unwrap_or(DEFAULT_MAX_TOOLS),
+        secrets: secrets.clone(),
+        max_frame_bytes: max_frame,
+        connect_timeout,
+        ..EndpointConfig::new(&endpoint.name, &endpoint.base_url)
     });
     let local = settings.models.local.iter().filter(|_| settings.models.discover);
     ModelsConfig {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Dialect, EndpointKind, EndpointSettings, PromptLength, Secret};
+use super::{BaseUrlOrigin, Dialect, EndpointKind, EndpointSettings, PromptLength, Secret};
 
 /// A provider that environment variables define.
 #[derive(Clone, Copy, Debug)]
@@ -47,13 +47,6 @@ pub const ENVIRONMENT_PROVIDERS: [EnvironmentProvider; 3] = [
 ];
 
 impl EnvironmentProvider {
-    /// Returns the provider with the endpoint of this name.
-    pub fn by_name(name: &str) -> Option<Self> {
-        ENVIRONMENT_PROVIDERS
-            .into_iter()
-            .find(|provider| provider.name == name)
-    }
-
     /// Returns its endpoint, if the variables define it.
     fn endpoint(self, env: impl Fn(&str) -> Option<String>) -> Option<EndpointSettings> {
         let (base_url, key) = (env(self.base_url_variable), env(self.key_variable));
@@ -63,6 +56,10 @@ impl EnvironmentProvider {
         Some(EndpointSettings {
             name: self.name.into(),
             kind: self.kind,
+            base_url_origin: match base_url {
+                Some(_) => BaseUrlOrigin::Variable(self.base_url_variable),
+                None => BaseUrlOrigin::Provider,
+            },
             base_url: base_url.unwrap_or_else(|| self.base_url.into()),
             api_key_env: Some(self.key_variable.into()),
             api_key: key.map(Secret),
@@ -76,6 +73,7 @@ impl EnvironmentProvider {
             dialect: Dialect::default(),
             prompt: PromptLength::default(),
             tools: None,
+            max_tools: None,
         })
     }
 }

@@ -26,7 +26,6 @@ pub use self::{
     },
     dialect::{Dialect, MaxTokensField, ThinkingField},
     endpoint_kind::EndpointKind,
-    environment::{ENVIRONMENT_PROVIDERS, EnvironmentProvider},
     files::FileSettings,
     history::{HistorySettings, MetadataMode},
     images::{ImageApiSetting, ImageSettings},
@@ -213,6 +212,23 @@ pub struct EndpointSettings {
     /// True if its models can use tools. If unset, what the server reports decides; without a report they can.
     #[serde(default)]
     pub tools: Option<bool>,
+    /// The number of tools that one request may have; 128 if unset, as OpenAI takes. The model finds the others with `find_tool`.
+    #[serde(default)]
+    pub max_tools: Option<usize>,
+    /// The origin of the base URL.
+    #[serde(skip)]
+    pub base_url_origin: BaseUrlOrigin,
+}
+
+/// The origin of an endpoint's base URL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BaseUrlOrigin {
+    #[default]
+    File,
+    /// This environment variable.
+    Variable(&'static str),
+    /// The provider's own address, which nothing has set.
+    Provider,
 }
 
 /// Redacts the URL, which may contain a password.
@@ -234,6 +250,7 @@ impl fmt::Debug for EndpointSettings {
             .field("dialect", &self.dialect)
             .field("prompt", &self.prompt)
             .field("tools", &self.tools)
+            .field("max_tools", &self.max_tools)
             .finish()
     }
 }

@@ -11,10 +11,10 @@ use std::{
 use http::uri::Authority;
 
 use super::{
-    AuthMode, CONTEXT_WINDOW_RANGE, DEFAULT_SETTINGS_FILE, DatabaseSettingsError, EndpointSettings,
-    InvalidHostError, MAX_ITERATIONS, MAX_REPETITIONS, MIN_REPETITIONS, OldKeyError, POSITIVE_RANGE, Secret,
-    Settings, access_rules, accounts::parse_mode, databases, environment::endpoints_from_environment, listen,
-    old_keys::rename_old_keys, python,
+    AuthMode, BaseUrlOrigin, CONTEXT_WINDOW_RANGE, DEFAULT_SETTINGS_FILE, DatabaseSettingsError,
+    EndpointSettings, InvalidHostError, MAX_ITERATIONS, MAX_REPETITIONS, MIN_REPETITIONS, OldKeyError,
+    POSITIVE_RANGE, Secret, Settings, access_rules, accounts::parse_mode, databases,
+    environment::endpoints_from_environment, listen, old_keys::rename_old_keys, python,
 };
 
 /// The values from the command line, which override all others.
@@ -230,6 +230,9 @@ impl Settings {
             let of_all = endpoint.context_window.into_iter();
             of_all.chain(of_models).chain(of_capabilities)
         });
+        for max in self.endpoints.iter().filter_map(|endpoint| endpoint.max_tools) {
+            check_range("endpoints.max_tools", max, POSITIVE_RANGE)?;
+        }
         for window in windows {
             check_range("endpoints.context_window", window, CONTEXT_WINDOW_RANGE)?;
         }
@@ -279,6 +282,15 @@ impl Settings {
 }
 
 impl EndpointSettings {
+    /// Returns the name of the setting that has the base URL, for hints; empty if none has.
+    pub fn base_url_source(&self) -> String {
+        match self.base_url_origin {
+            BaseUrlOrigin::File => format!("base_url of “{}” in the settings file", self.name),
+            BaseUrlOrigin::Variable(name) => name.into(),
+            BaseUrlOrigin::Provider => String::new(),
+        }
+    }
+
     /// Returns true if its URL is of this machine or of its network.
     pub fn is_local(&self) -> bool {
         let Ok(url) = reqwest::Url::parse(&self.base_url) else {

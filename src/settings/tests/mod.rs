@@ -80,6 +80,8 @@ fn openai_variables_define_an_endpoint() {
         dialect: Dialect::default(),
         prompt: PromptLength::Auto,
         tools: None,
+        max_tools: None,
+        base_url_origin: BaseUrlOrigin::Provider,
     };
     assert_eq!(endpoints, [expected]);
     let endpoints = read_settings("", &[("OPENAI_BASE_URL", "http://localhost:9/v1")])
@@ -89,6 +91,30 @@ fn openai_variables_define_an_endpoint() {
         (endpoints[0].base_url.as_str(), &endpoints[0].api_key),
         ("http://localhost:9/v1", &None)
     );
+    assert_eq!(endpoints[0].base_url_source(), "OPENAI_BASE_URL");
+}
+
+#[test]
+fn base_url_names_where_it_is_set() {
+    let file = "[[endpoints]]\nname = \"openai\"\nbase_url = \"http://localhost:1/v1\"\napi_key_env = \"OPENAI_API_KEY\"";
+    let key = ("OPENAI_API_KEY", "sk-openai");
+    let source = |file: &str, variables: &[(&str, &str)]| {
+        let endpoints = read_settings(file, variables).unwrap().endpoints;
+        endpoints[0].base_url_source()
+    };
+    // The file wins over a variable of the same endpoint.
+    for variables in [&[key][..], &[key, ("OPENAI_BASE_URL", "http://localhost:2/v1")]] {
+        assert_eq!(
+            source(file, variables),
+            "base_url of “openai” in the settings file"
+        );
+    }
+    assert_eq!(
+        source("", &[key, ("OPENAI_BASE_URL", "http://localhost:2/v1")]),
+        "OPENAI_BASE_URL"
+    );
+    // Nothing has set it.
+    assert_eq!(source("", &[key]), "");
 }
 
 #[test]

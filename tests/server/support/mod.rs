@@ -226,6 +226,8 @@ pub fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Setti
         dialect: Default::default(),
         prompt: Default::default(),
         tools: None,
+        max_tools: None,
+        base_url_origin: Default::default(),
     }];
     change(&mut settings);
     settings
