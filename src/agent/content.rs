@@ -120,6 +120,11 @@ impl Agent {
             }
             UnreadableContent::TooLarge(_) => return Vec::new(),
         };
+        self.add_note(note)
+    }
+
+    /// Adds a note as a paragraph of its own.
+    pub(super) fn add_note(&mut self, note: &str) -> Vec<Effect> {
         let (_, before) = self.delta_position(|part| matches!(part, Part::Text { .. }));
         let is_first = before == 0 || self.ends_with_note;
         let note = [if is_first { "" } else { "\n\n" }, note].concat();

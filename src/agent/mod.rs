@@ -264,6 +264,7 @@ impl Agent {
                 Vec::new()
             }
             ModelEvent::Unreadable { what, .. } => self.add_unreadable_note(&what),
+            ModelEvent::Note(text) => self.add_note(&format!("*({text})*")),
             // The driver stores it and sends `Input::ImageStored`.
             ModelEvent::Image(_) => Vec::new(),
             ModelEvent::Finished(reason) => {

@@ -14,7 +14,10 @@ pub(super) fn ends_thinking(input: &Input) -> bool {
     match input {
         Input::Model(event) => match event {
             ModelEvent::Text(text) => !text.is_empty(),
-            ModelEvent::ToolCall { .. } | ModelEvent::Finished(_) | ModelEvent::Refusal(_) => true,
+            ModelEvent::ToolCall { .. }
+            | ModelEvent::Finished(_)
+            | ModelEvent::Refusal(_)
+            | ModelEvent::Note(_) => true,
             // They get a note.
             ModelEvent::Unreadable { what, .. } => {
                 matches!(what, UnreadableContent::Image | UnreadableContent::Audio)

@@ -113,6 +113,21 @@ pub trait Endpoint: fmt::Debug + Send + Sync {
         ServerCapabilities::ALL
     }
 
+    /// Returns the number of tools that one request to a model may have.
+    fn max_tools(&self, _model: &str) -> usize {
+        usize::MAX
+    }
+
+    /// Returns the names of tools that the server has refused for a model. Requests leave them out.
+    fn refused_tools(&self, _model: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns what was refused so far, in words for the user.
+    fn tool_problems(&self) -> Vec<RunError> {
+        Vec::new()
+    }
+
     /// Returns the request that [`call`](Self::call) would send, without secrets. `model` is the endpoint's name of the
     /// model; the request is [without provider data](ModelRequest::without_provider_data) if somebody is to read it.
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview;

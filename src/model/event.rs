@@ -31,6 +31,8 @@ pub enum ModelEvent {
     Image(EncodedImage),
     /// A piece of the answer that can't be read, and the beginning of its raw text.
     Unreadable { what: UnreadableContent, raw: String },
+    /// A note about the call for the user, in a sentence: what the server does not take.
+    Note(String),
     /// The server's words for withholding the answer, before the end of it.
     Refusal(String),
     /// The reason for the end of the answer. A stream that ends without this event has broken off.

@@ -30,6 +30,7 @@ mod rejection_text;
 mod rejections;
 mod sources;
 mod think_tags;
+mod tool_forms;
 mod transport;
 mod unreadable;
 

@@ -42,6 +42,15 @@ pub fn join_first(names: &[String], max: usize) -> String {
     }
 }
 
+/// Returns the first names of a list, and how many more there are: "a, b and 3 more".
+pub fn list_first(names: &[String], max: usize) -> String {
+    let named = names[..names.len().min(max)].join(", ");
+    match names.len().saturating_sub(max) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
+
 fn strip_formatting_tags(text: &str) -> String {
     let mut untagged = String::with_capacity(text.len());
     let mut rest = text;

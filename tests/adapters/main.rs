@@ -23,7 +23,7 @@ use parlor::{
     },
     protocol::{ParameterInput, Parameters, ProviderData, RawJson},
     providers::{EndpointConfig, create_endpoint},
-    settings::EndpointKind::{self, Anthropic, Gemini, OpenAiResponses},
+    settings::EndpointKind::{self, Anthropic, Gemini, OpenAi, OpenAiResponses},
 };
 use serde_json::{Value, json};
 use upstream::{Page, Protocol, Script, Upstream, When};

@@ -315,3 +315,109 @@ async fn learns_nothing_from_other_errors() {
         assert_eq!(calls(&upstream).len(), 1, "{kind:?} {status} {message}");
     }
 }
+
+/// Returns the text and the notes of an answer.
+async fn answer_with_notes(endpoint: &dyn Endpoint, request: &ModelRequest) -> (String, Vec<String>) {
+    let mut stream = endpoint.call(&request.model, request).await.unwrap();
+    let (mut text, mut notes) = (String::new(), Vec::new());
+    while let Some(event) = stream.next().await {
+        match event.unwrap() {
+            ModelEvent::Text(delta) => text.push_str(&delta),
+            ModelEvent::Note(note) => notes.push(note),
+            _ => {}
+        }
+    }
+    (text, notes)
+}
+
+/// Returns a request with tools of these names.
+fn request_with_tools(names: &[&str]) -> ModelRequest {
+    let tool = |name: &&str| {
+        Arc::new(ToolSpec {
+            name: (*name).into(),
+            description: "Looks.".into(),
+            input_schema: json!({ "type": "object", "properties": {} }),
+        })
+    };
+    ModelRequest {
+        tools: names.iter().map(tool).collect(),
+        ..full_request("x")
+    }
+}
+
+/// Returns the names of the tools in a request of any kind.
+fn tool_names(body: &Value) -> Vec<&str> {
+    let tools = body["tools"].as_array().into_iter().flatten();
+    let declared = tools.flat_map(|tool| match tool["functionDeclarations"].as_array() {
+        Some(declarations) => declarations.iter().collect(),
+        None => vec![tool],
+    });
+    let names = declared.filter_map(|tool| tool["name"].as_str().or(tool["function"]["name"].as_str()));
+    names.collect()
+}
+
+#[tokio::test]
+async fn leaves_out_a_refused_tool() {
+    for (kind, message) in [
+        (
+            OpenAi,
+            "Invalid schema for function 'b': array schema missing items.",
+        ),
+        (OpenAiResponses, "Invalid 'tools[1].parameters': unknown type."),
+        (Anthropic, "tools.1.custom.input_schema: JSON schema is invalid."),
+        (
+            Gemini,
+            "* GenerateContentRequest.tools[0].function_declarations[1].parameters: missing field.",
+        ),
+    ] {
+        let upstream = Upstream::start().await;
+        upstream.add_script(When::any(), Script::new().text("Fine."));
+        let refusal = Script::new().status(400, json!({ "error": { "message": message } }), &[]);
+        upstream.add_script_times(1, When::any(), refusal);
+        let endpoint = endpoint(kind, &upstream);
+        let request = request_with_tools(&["a", "b", "c"]);
+        let before = endpoint.capabilities("x");
+        let (text, notes) = answer_with_notes(&*endpoint, &request).await;
+        assert_eq!(text, "Fine.", "{kind:?}");
+        assert_eq!(notes.len(), 1, "{kind:?} {notes:?}");
+        assert!(
+            notes[0].starts_with("The model server refused the tool b, so it can’t be used here: "),
+            "{notes:?}"
+        );
+        // It is remembered, and said on the page.
+        assert_eq!(
+            answer_with_notes(&*endpoint, &request).await,
+            ("Fine.".into(), vec![])
+        );
+        let sent = calls(&upstream);
+        let names: Vec<Vec<&str>> = sent.iter().map(tool_names).collect();
+        assert_eq!(
+            names,
+            [vec!["a", "b", "c"], vec!["a", "c"], vec!["a", "c"]],
+            "{kind:?}"
+        );
+        assert_eq!(endpoint.refused_tools("x"), ["b"]);
+        assert_eq!(endpoint.tool_problems()[0].code, "tool_refused");
+        assert_ne!(endpoint.capabilities("x"), before);
+    }
+}
+
+#[tokio::test]
+async fn learns_how_many_tools_a_server_takes() {
+    for kind in [OpenAi, OpenAiResponses, Anthropic, Gemini] {
+        let upstream = Upstream::start().await;
+        upstream.add_script(When::any(), Script::new().text("Fine."));
+        let message = "Invalid 'tools': array too long. Expected an array with maximum length 2, but got an array with length 3 instead.";
+        let refusal = Script::new().status(400, json!({ "error": { "message": message } }), &[]);
+        upstream.add_script_times(1, When::any(), refusal);
+        let endpoint = endpoint(kind, &upstream);
+        let (_, notes) = answer_with_notes(&*endpoint, &request_with_tools(&["a", "b", "c"])).await;
+        assert_eq!(
+            notes,
+            ["The model server takes 2 tools at once. These were left out: c."],
+            "{kind:?}"
+        );
+        assert_eq!(tool_names(&calls(&upstream)[1]), ["a", "b"], "{kind:?}");
+        assert_eq!(endpoint.max_tools("x"), 2);
+    }
+}

@@ -29,13 +29,14 @@ use super::{
     fallback_messages::{adapt_tools, has_tools},
     rejection_text::RejectionText,
     rejections::Rejections,
+    tool_forms::ToolForms,
     transport::Api,
 };
 use crate::{
     model::{
         Endpoint, ListedModels, ModelError, ModelRequest, ModelStream, RequestPreview, ServerCapabilities,
     },
-    protocol::ModelCapabilities,
+    protocol::{ModelCapabilities, RunError},
     settings::PromptLength,
 };
 
@@ -75,6 +76,8 @@ pub struct Anthropic {
     /// The maximum length of an answer by model, as learned from rejections.
     max_outputs: Mutex<HashMap<String, u64>>,
     prompt_length: PromptLength,
+    /// The form of tools.
+    tools: ToolForms,
 }
 
 impl fmt::Debug for Anthropic {
@@ -97,6 +100,7 @@ impl Anthropic {
             rejections: Rejections::default(),
             max_outputs: Mutex::default(),
             prompt_length: config.prompt_length,
+            tools: ToolForms::new(config),
         })
     }
 
@@ -229,13 +233,26 @@ impl Endpoint for Anthropic {
         let learned = usize::from(self.lock_max_outputs().contains_key(model));
         ServerCapabilities {
             tools: self.sends_tools(model),
-            rejected_features: self.rejections.count(model) + learned,
+            rejected_features: self.rejections.count(model) + learned + self.tools.count(model),
             ..ServerCapabilities::ALL
         }
     }
 
+    fn max_tools(&self, model: &str) -> usize {
+        self.tools.max_tools(model)
+    }
+
+    fn refused_tools(&self, model: &str) -> Vec<String> {
+        self.tools.refused(model)
+    }
+
+    fn tool_problems(&self) -> Vec<RunError> {
+        self.tools.problems()
+    }
+
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
-        let request = adapt_tools(request, self.sends_tools(model));
+        let adapted = self.tools.adapt(model, request);
+        let request = adapt_tools(&adapted.request, self.sends_tools(model));
         let sent = build_request(model, &request, &self.form(model));
         let body = match serde_json::to_value(sent) {
             Ok(Value::Object(body)) => body,
@@ -256,14 +273,17 @@ impl Endpoint for Anthropic {
     async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         // The room that this conversation leaves for the answer, if it is less than usual.
         let mut room = None;
+        let mut tools = self.tools.begin(model);
         loop {
             let mut form = self.form(model);
             form.max_tokens = form.max_tokens.min(room.unwrap_or(form.max_tokens));
-            let request = adapt_tools(request, self.sends_tools(model));
+            let sent = tools.adapt(request);
+            let request = adapt_tools(&sent.request, self.sends_tools(model));
             let body = build_request(model, &request, &form);
             let decoder = MessageDecoder::default();
             match self.api.call("/v1/messages", "", model, &body, decoder).await {
-                // This is not a retry: the next request differs.
+                // None of these is a retry: the next request differs.
+                Err(error) if tools.learn(&sent, &error) => {}
                 Err(error) => {
                     let text = RejectionText::from_error(&error);
                     let found = text.and_then(|text| models::parse_room(text.as_str()));
@@ -276,7 +296,7 @@ impl Endpoint for Anthropic {
                         return Err(error);
                     }
                 }
-                answer => return answer,
+                Ok(answer) => return Ok(tools.restore(sent, answer)),
             }
         }
     }

@@ -29,6 +29,7 @@ use super::{
     images::{self, ImageClient},
     rejection_text::RejectionText,
     rejections::Rejections,
+    tool_forms::ToolForms,
     transport::Api,
 };
 use crate::{
@@ -36,7 +37,7 @@ use crate::{
         Endpoint, ImageAnswer, ImageApi, ImageError, ImageRequest, ListedModels, ModelError, ModelRequest,
         ModelStream, RequestPreview, ServerCapabilities,
     },
-    protocol::ModelCapabilities,
+    protocol::{ModelCapabilities, RunError},
     settings::PromptLength,
 };
 
@@ -92,6 +93,8 @@ pub struct Gemini {
     catalog: Catalog,
     rejections: Rejections<Feature>,
     prompt_length: PromptLength,
+    /// The form of tools.
+    tools: ToolForms,
 }
 
 impl fmt::Debug for Gemini {
@@ -113,6 +116,7 @@ impl Gemini {
             catalog: Catalog::new(config),
             rejections: Rejections::default(),
             prompt_length: config.prompt_length,
+            tools: ToolForms::new(config),
         })
     }
 
@@ -203,13 +207,26 @@ impl Endpoint for Gemini {
     fn capabilities(&self, model: &str) -> ServerCapabilities {
         ServerCapabilities {
             tools: self.sends_tools(model),
-            rejected_features: self.rejections.count(model),
+            rejected_features: self.rejections.count(model) + self.tools.count(model),
             ..ServerCapabilities::ALL
         }
     }
 
+    fn max_tools(&self, model: &str) -> usize {
+        self.tools.max_tools(model)
+    }
+
+    fn refused_tools(&self, model: &str) -> Vec<String> {
+        self.tools.refused(model)
+    }
+
+    fn tool_problems(&self) -> Vec<RunError> {
+        self.tools.problems()
+    }
+
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
-        let request = adapt_tools(request, self.sends_tools(model));
+        let adapted = self.tools.adapt(model, request);
+        let request = adapt_tools(&adapted.request, self.sends_tools(model));
         let sent = build_request(&request, &self.form(model));
         let body = match serde_json::to_value(sent) {
             Ok(Value::Object(body)) => body,
@@ -230,15 +247,19 @@ impl Endpoint for Gemini {
 
     async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let path = models::call_path(model);
+        let mut tools = self.tools.begin(model);
         loop {
-            let adapted = adapt_tools(request, self.sends_tools(model));
+            let sent = tools.adapt(request);
+            let adapted = adapt_tools(&sent.request, self.sends_tools(model));
             let form = self.form(model);
             let body = build_request(&adapted, &form);
             let decoder = ContentDecoder::default();
             match self.api.call(&path, "alt=sse", model, &body, decoder).await {
-                // This is not a retry: the next request differs.
+                // None of these is a retry: the next request differs.
+                Err(error) if tools.learn(&sent, &error) => {}
                 Err(error) if self.learn_from_rejection(model, &form, &adapted, &error) => {}
-                answer => return answer,
+                Ok(answer) => return Ok(tools.restore(sent, answer)),
+                Err(error) => return Err(error),
             }
         }
     }

@@ -34,6 +34,7 @@ use super::{
     images::{self, ImageClient},
     local_probe::LocalProbe,
     model_list,
+    tool_forms::ToolForms,
     transport::{
         EndpointInfo, Transport, answer_stream,
         api::MODEL_LIST_TIMEOUT,
@@ -46,7 +47,7 @@ use crate::{
         Endpoint, ImageAnswer, ImageApi, ImageError, ImageRequest, ListedModels, ModelError, ModelRequest,
         ModelStream, RequestPreview, ServerCapabilities,
     },
-    protocol::ModelCapabilities,
+    protocol::{ModelCapabilities, RunError},
     settings::{Dialect, PromptLength, ThinkingField},
 };
 
@@ -65,6 +66,8 @@ pub struct OpenAi {
     list_backoff: ListBackoff,
     prompt_length: PromptLength,
     rejected: RejectedFeatures,
+    /// The form of tools.
+    tools: ToolForms,
 }
 
 impl fmt::Debug for OpenAi {
@@ -109,6 +112,7 @@ impl OpenAi {
             dialect: config.dialect,
             list_backoff: ListBackoff::default(),
             prompt_length: config.prompt_length,
+            tools: ToolForms::new(config),
             rejected: RejectedFeatures::new(config.dialect.forget_thinking),
         })
     }
@@ -169,12 +173,28 @@ impl Endpoint for OpenAi {
     }
 
     fn capabilities(&self, model: &str) -> ServerCapabilities {
-        self.rejected.capabilities(model, self.catalog.takes_tools(model))
+        let mut capabilities = self.rejected.capabilities(model, self.catalog.takes_tools(model));
+        capabilities.rejected_features += self.tools.count(model);
+        capabilities
+    }
+
+    fn max_tools(&self, model: &str) -> usize {
+        self.tools.max_tools(model)
+    }
+
+    fn refused_tools(&self, model: &str) -> Vec<String> {
+        self.tools.refused(model)
+    }
+
+    fn tool_problems(&self) -> Vec<RunError> {
+        self.tools.problems()
     }
 
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
         let capabilities = self.request_capabilities(model, request);
-        let completion = request::build_completion(model, request, self.dialect_for(model), capabilities);
+        let adapted = self.tools.adapt(model, request);
+        let completion =
+            request::build_completion(model, &adapted.request, self.dialect_for(model), capabilities);
         let body = match serde_json::to_value(completion) {
             Ok(Value::Object(body)) => body,
             // The call fails for the same reason and reports it.
@@ -199,19 +219,25 @@ impl Endpoint for OpenAi {
     }
 
     async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
-        let response = loop {
+        let mut tools = self.tools.begin(model);
+        let (sent, response) = loop {
             let capabilities = self.request_capabilities(model, request);
-            // This is not a retry: the next request differs.
+            let sent = tools.adapt(request);
+            let request = &sent.request;
+            // None of these is a retry: the next request differs.
             match self.send_completion(model, request, capabilities).await {
+                Err(error) if capabilities.tools && tools.learn(&sent, &error) => {}
                 Err(error)
                     if self
                         .rejected
                         .learn_from_rejection(model, request, capabilities, &error) => {}
-                response => break response?,
+                response => break (sent, response?),
             }
         };
         let decoder = ChunkDecoder::default();
-        answer_stream::stream_events(self.transport.clone(), response, decoder, self.max_frame_bytes).await
+        let (transport, max_frame) = (self.transport.clone(), self.max_frame_bytes);
+        let answer = answer_stream::stream_events(transport, response, decoder, max_frame).await?;
+        Ok(tools.restore(sent, answer))
     }
 
     fn image_api(&self, model: &str, is_set: bool) -> Option<ImageApi> {

@@ -27,6 +27,7 @@ use super::{
     model_list,
     rejection_text::RejectionText,
     rejections::Rejections,
+    tool_forms::ToolForms,
     transport::Api,
 };
 use crate::{
@@ -34,7 +35,7 @@ use crate::{
         Endpoint, ImageAnswer, ImageApi, ImageError, ImageRequest, ListedModels, ModelError, ModelRequest,
         ModelStream, RequestPreview, ServerCapabilities,
     },
-    protocol::ModelCapabilities,
+    protocol::{ModelCapabilities, RunError},
     settings::PromptLength,
 };
 
@@ -82,6 +83,8 @@ pub struct OpenAiResponses {
     catalog: Catalog,
     rejections: Rejections<Feature>,
     prompt_length: PromptLength,
+    /// The form of tools.
+    tools: ToolForms,
 }
 
 impl fmt::Debug for OpenAiResponses {
@@ -105,6 +108,7 @@ impl OpenAiResponses {
             catalog: Catalog::new(config),
             rejections: Rejections::default(),
             prompt_length: config.prompt_length,
+            tools: ToolForms::new(config),
         })
     }
 
@@ -204,13 +208,26 @@ impl Endpoint for OpenAiResponses {
     fn capabilities(&self, model: &str) -> ServerCapabilities {
         ServerCapabilities {
             tools: self.sends_tools(model),
-            rejected_features: self.rejections.count(model),
+            rejected_features: self.rejections.count(model) + self.tools.count(model),
             ..ServerCapabilities::ALL
         }
     }
 
+    fn max_tools(&self, model: &str) -> usize {
+        self.tools.max_tools(model)
+    }
+
+    fn refused_tools(&self, model: &str) -> Vec<String> {
+        self.tools.refused(model)
+    }
+
+    fn tool_problems(&self) -> Vec<RunError> {
+        self.tools.problems()
+    }
+
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
-        let request = adapt_tools(request, self.sends_tools(model));
+        let adapted = self.tools.adapt(model, request);
+        let request = adapt_tools(&adapted.request, self.sends_tools(model));
         let sent = build_request(model, &request, &self.form(model));
         let body = match serde_json::to_value(sent) {
             Ok(Value::Object(body)) => body,
@@ -229,19 +246,22 @@ impl Endpoint for OpenAiResponses {
     }
 
     async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
+        let mut tools = self.tools.begin(model);
         loop {
-            let request = adapt_tools(request, self.sends_tools(model));
+            let sent = tools.adapt(request);
+            let request = adapt_tools(&sent.request, self.sends_tools(model));
             let body = build_request(model, &request, &self.form(model));
             let decoder = ResponseDecoder::default();
             match self.api.call("/responses", "", model, &body, decoder).await {
-                // This is not a retry: the next request differs.
+                // None of these is a retry: the next request differs.
+                Err(error) if tools.learn(&sent, &error) => {}
                 Err(error) => {
                     let body = serde_json::to_value(&body).unwrap_or_default();
                     if !self.learn_from_rejection(model, &request, &body, &error) {
                         return Err(error);
                     }
                 }
-                answer => return answer,
+                Ok(answer) => return Ok(tools.restore(sent, answer)),
             }
         }
     }

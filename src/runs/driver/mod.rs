@@ -284,7 +284,10 @@ fn notify_when_committed(runs: &Inner, run: RunKey, answered: oneshot::Sender<()
 
 fn event_bytes(event: &ModelEvent) -> usize {
     match event {
-        ModelEvent::Text(text) | ModelEvent::Thinking(text) | ModelEvent::Refusal(text) => text.len(),
+        ModelEvent::Text(text)
+        | ModelEvent::Thinking(text)
+        | ModelEvent::Refusal(text)
+        | ModelEvent::Note(text) => text.len(),
         ModelEvent::ToolArguments { delta, .. } => delta.len(),
         ModelEvent::ToolCall { id, name, .. } => id.len() + name.len(),
         ModelEvent::Sources(sources) => sources

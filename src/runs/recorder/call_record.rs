@@ -166,6 +166,7 @@ impl CallRecord {
             | ModelEvent::Image(_)
             | ModelEvent::Sources(_)
             | ModelEvent::Refusal(_)
+            | ModelEvent::Note(_)
             | ModelEvent::InputCounted(_)
             | ModelEvent::Usage(_)
             | ModelEvent::Finished(_) => {}

@@ -98,6 +98,7 @@ impl TokenMeter {
             | ModelEvent::TextWasThinking
             | ModelEvent::Sources(_)
             | ModelEvent::Refusal(_)
+            | ModelEvent::Note(_)
             | ModelEvent::ProviderData { .. }
             | ModelEvent::Image(_)
             | ModelEvent::Unreadable { .. } => {}

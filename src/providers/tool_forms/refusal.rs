@@ -1,0 +1,143 @@
+//! The errors in which a server refuses tools: single ones, by their position or name, or all beyond a number.
+
+use crate::{model::ModelError, providers::rejection_text::RejectionText};
+
+/// A refusal of tools.
+#[derive(Debug, PartialEq, Eq)]
+pub enum ToolRefusal {
+    /// The tools at these positions of the request.
+    Tools(Vec<usize>),
+    /// All beyond this number.
+    TooMany(usize),
+}
+
+/// The names of lists of tools in the paths of fields, in lower case.
+const LISTS: [&str; 4] = [
+    "function_declarations",
+    "functiondeclarations",
+    "tools",
+    "functions",
+];
+
+/// The names of lists in a list.
+const INNER_LISTS: [&str; 2] = ["function_declarations", "functiondeclarations"];
+
+/// Fields of a tool that are Parlor's own: without them the tool may be taken.
+const OWN_FIELDS: [&str; 3] = ["cache_control", "strict", "tool_choice"];
+
+/// Words before the name of a refused tool.
+const INTRODUCTIONS: [&str; 8] = [
+    "function ",
+    "tool ",
+    "function: ",
+    "tool: ",
+    "named ",
+    "because ",
+    "name ",
+    "name: ",
+];
+
+/// Words for the description of a tool's arguments.
+const SCHEMA_WORDS: [&str; 5] = [
+    "schema",
+    "parameters",
+    "input_schema",
+    "declaration",
+    "properties",
+];
+
+/// Phrases that refuse the number of tools.
+const NUMBER_PHRASES: [&str; 13] = [
+    "array too long",
+    "too many tools",
+    "too many functions",
+    "too many function",
+    "maximum number of tools",
+    "maximum number of functions",
+    "maximum number of function",
+    "maximum number of items",
+    "number of tools",
+    "tools limit",
+    "at most",
+    "maximum tools",
+    "max_tools",
+];
+
+/// Returns the refusal in an error. `names` are the names of the tools in their order in the request.
+pub fn find_refusal(error: &ModelError, names: &[&str]) -> Option<ToolRefusal> {
+    let text = RejectionText::from_error(error)?;
+    let positions = named_positions(text.as_str(), names.len());
+    if !positions.is_empty() {
+        return Some(ToolRefusal::Tools(positions));
+    }
+    if let Some(max) = max_number(&text, names.len()) {
+        return Some(ToolRefusal::TooMany(max));
+    }
+    let is_own = OWN_FIELDS.iter().any(|field| text.as_str().contains(field));
+    if is_own || !text.contains(&SCHEMA_WORDS) {
+        return None;
+    }
+    let is_named =
+        |(at, name): (usize, &&str)| is_introduced(text.as_str(), &name.to_lowercase()).then_some(at);
+    let positions: Vec<usize> = names.iter().enumerate().filter_map(is_named).collect();
+    (!positions.is_empty()).then_some(ToolRefusal::Tools(positions))
+}
+
+/// Returns the positions in paths such as `tools.3.custom.input_schema`, `tools[3].function.parameters`,
+/// `tools[0].function_declarations[3].parameters` and `(body, tools, 3, function)`.
+fn named_positions(text: &str, count: usize) -> Vec<usize> {
+    let mut positions = Vec::new();
+    for list in LISTS {
+        for (at, _) in text.match_indices(list) {
+            let begins_word = !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+            let Some((position, rest)) = read_index(&text[at + list.len()..]).filter(|_| begins_word) else {
+                continue;
+            };
+            // The index of a list of lists.
+            let is_outer = INNER_LISTS
+                .iter()
+                .any(|inner| rest.trim_start_matches(['.', ']', ' ']).starts_with(inner));
+            let path: String = rest
+                .chars()
+                .take_while(|c| !c.is_whitespace() && *c != ':')
+                .collect();
+            let is_own = OWN_FIELDS.iter().any(|field| path.contains(field));
+            if !is_outer && !is_own && position < count && !positions.contains(&position) {
+                positions.push(position);
+            }
+        }
+    }
+    positions
+}
+
+/// Reads an index after the name of a list, and returns what follows it.
+fn read_index(text: &str) -> Option<(usize, &str)> {
+    let separators = ["[", ".[", ".", ", ", " -> ", "->", "/"];
+    let rest = separators.iter().find_map(|separator| {
+        let rest = text.strip_prefix(separator)?;
+        rest.starts_with(|c: char| c.is_ascii_digit()).then_some(rest)
+    })?;
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    Some((rest[..end].parse().ok()?, &rest[end..]))
+}
+
+/// Returns true if a name stands in a text behind a word that says that it is a tool's.
+fn is_introduced(text: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    text.match_indices(name).any(|(at, _)| {
+        let before = &text[..at];
+        let ends = !text[at + name.len()..].starts_with(is_part);
+        ends && INTRODUCTIONS.iter().any(|words| before.ends_with(words))
+    })
+}
+
+/// Returns the maximum number of tools that a text names.
+fn max_number(text: &RejectionText, count: usize) -> Option<usize> {
+    let is_about_tools = text.contains(&["tools", "function"]) && !text.contains(&["token"]);
+    if !is_about_tools || !text.contains(&NUMBER_PHRASES) {
+        return None;
+    }
+    let numbers = text.as_str().split(|c: char| !c.is_ascii_digit());
+    let numbers = numbers.filter_map(|digits| digits.parse::<usize>().ok());
+    numbers.filter(|number| (1..count).contains(number)).max()
+}
