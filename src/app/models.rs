@@ -16,7 +16,7 @@ pub async fn list(app: &AppState, user_id: UserId) -> Result<ModelList, ApiError
     let permissions = app.runs.permissions(user_id).await?;
     let mut list = app.runs.allowed_models(&permissions).await;
     list.can_search = app.runs.is_tool_offered(&permissions, WEB_SEARCH);
-    let tool_problems = app.runs.tool_problems().into_iter();
-    list.problems.extend(tool_problems.map(Into::into));
+    let tool_problems = app.runs.tool_problems(&permissions, &list.models);
+    list.problems.extend(tool_problems.into_iter().map(Into::into));
     Ok(list)
 }

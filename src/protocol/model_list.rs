@@ -78,7 +78,8 @@ pub struct ModelList {
     pub models: Vec<ModelInfo>,
     /// The model that a new conversation starts with; null if there is none.
     pub default: Option<String>,
-    /// Endpoints that could not be reached, an invalid default model, and unusable MCP servers (`mcp_unavailable`).
+    /// Endpoints that could not be reached, an invalid default model, unusable MCP servers (`mcp_unavailable`), tools that a model
+    /// server refuses (`tool_refused`), and tools beyond its limit (`tools_left_out`).
     pub problems: Vec<ModelListProblem>,
     /// True if models are offered a tool that searches the web.
     #[serde(default)]

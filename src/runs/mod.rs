@@ -17,14 +17,18 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use self::active_runs::{ActiveRuns, RunSlot, TooManyRuns};
+use self::{
+    active_runs::{ActiveRuns, RunSlot, TooManyRuns},
+    named_tools::with_code_tool,
+};
 use crate::{
     agent, clock,
     files::Files,
     journal::{Journal, JournalError},
     pages::Pages,
     protocol::{
-        AssistantMessage, ConversationId, EventBody, RunError, RunStatus, UserId, transcript::apply_to_run,
+        AssistantMessage, ConversationId, EventBody, RunError, RunStatus, UserId, model_list::ModelInfo,
+        transcript::apply_to_run,
     },
     providers::Models,
     settings::{
@@ -57,6 +61,7 @@ mod stop;
 mod summary;
 mod title;
 mod token_meter;
+mod tool_choice;
 mod tool_tasks;
 
 pub use call_refusal::CallRefusal;
@@ -238,9 +243,16 @@ impl Runs {
         }
     }
 
-    /// Returns the reasons why tools named in the settings are missing.
-    pub fn tool_problems(&self) -> Vec<RunError> {
-        self.0.tools.problems()
+    /// Returns the reasons why models don't get tools: those of their servers, refusals, and the tools that a user with these
+    /// permissions has beyond the limits of these endpoints.
+    pub fn tool_problems(&self, permissions: &Permissions, models: &[ModelInfo]) -> Vec<RunError> {
+        let mut problems = self.0.tools.problems();
+        problems.extend(self.0.models.tool_problems());
+        let scope = self.0.pages.resolve(None);
+        let offer = self.0.tools.offer_with(&with_code_tool(scope.tools));
+        let names = offer.only(|name| permissions.allows_tool(name)).names();
+        problems.extend(tool_choice::limit_problems(&self.0.models, models, &names));
+        problems
     }
 
     /// Commits the change that starts or resumes a run, and drives the run to its end.

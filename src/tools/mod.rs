@@ -11,6 +11,7 @@ mod context;
 pub mod current_time;
 mod execute;
 pub mod fetch_webpage;
+mod find_tool;
 mod generate_image;
 pub mod lines;
 pub mod mcp;
@@ -42,6 +43,7 @@ pub use self::{
     built_in::built_in,
     context::{CallOrigin, ProgressReporter, ToolContext, UsageMeter},
     execute::execute,
+    find_tool::{FindTool, FoundTools},
     generate_image::{GenerateImage, made_images},
     payload::UNKNOWN_VERSION_FIELD,
     registry::{ToolOffer, ToolProvider, ToolRegistry},

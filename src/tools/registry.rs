@@ -223,6 +223,12 @@ impl ToolOffer {
         self
     }
 
+    /// Adds a tool before the others. It replaces one of the same name.
+    pub fn add(&mut self, tool: Arc<dyn AnyTool>) {
+        self.0.retain(|other| other.spec().name != tool.spec().name);
+        self.0.insert(0, tool);
+    }
+
     pub fn names(&self) -> Vec<String> {
         self.0.iter().map(|tool| tool.spec().name.clone()).collect()
     }

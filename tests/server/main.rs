@@ -29,6 +29,7 @@ mod fuzz;
 mod history;
 mod injection;
 mod literature;
+mod many_tools;
 mod mcp;
 mod mcp_server;
 mod mcp_start;

@@ -185,6 +185,24 @@ impl Models {
         resolved.map_or(true, |(endpoint, model)| endpoint.capabilities(&model).tools)
     }
 
+    /// Returns the number of tools that one request to a model may have.
+    pub fn max_tools(&self, id: &str) -> usize {
+        let resolved = self.resolve(id);
+        resolved.map_or(usize::MAX, |(endpoint, model)| endpoint.max_tools(&model))
+    }
+
+    /// Returns the names of tools that the server of a model has refused for it.
+    pub fn refused_tools(&self, id: &str) -> Vec<String> {
+        let resolved = self.resolve(id);
+        resolved.map_or_else(|_| Vec::new(), |(endpoint, model)| endpoint.refused_tools(&model))
+    }
+
+    /// Returns the tools that model servers have refused, in words for the user.
+    pub fn tool_problems(&self) -> Vec<RunError> {
+        let endpoints = self.0.endpoints.iter();
+        endpoints.flat_map(|slot| slot.endpoint.tool_problems()).collect()
+    }
+
     /// Returns the length of the system prompt that the settings define for a model.
     pub fn prompt_length(&self, id: &str) -> PromptLength {
         let resolved = self.resolve(id);

@@ -25,6 +25,7 @@ use super::{
     recorder::Recorder,
     request_builder::ModelRequestBuilder,
     token_meter::TokenMeter,
+    tool_choice::ToolChoice,
     tool_tasks::ToolTasks,
 };
 use crate::{
@@ -58,6 +59,7 @@ struct Driver<'a> {
     run: RunKey,
     agent: Agent,
     toolbox: Arc<ApprovedTools>,
+    tool_choice: ToolChoice,
     request_builder: Arc<ModelRequestBuilder>,
     page_payloads: Arc<PagePayloads>,
     /// The messages that lead to the run, oldest first.
@@ -185,10 +187,15 @@ impl Driver<'_> {
 
     /// Prepares the request of the next model call.
     fn prepare_call(&mut self, with_tools: bool) {
-        let tools = if with_tools {
-            self.toolbox.offer().specs()
-        } else {
-            Vec::new()
+        let (answer, models) = (self.agent.message(), &self.runs.models);
+        let tools = match with_tools {
+            true => self.tool_choice.choose(
+                self.toolbox.offer(),
+                &models.refused_tools(&answer.model),
+                models.max_tools(&answer.model),
+                answer,
+            ),
+            false => Vec::new(),
         };
         let call = self.request_builder.draft_call(
             self.prompt.clone(),

@@ -15,6 +15,7 @@ use super::{
         pending_model_call::PendingModelCall,
         recorder::Recorder,
         request_builder::ModelRequestBuilder,
+        tool_choice::ToolChoice,
         tool_tasks::ToolTasks,
     },
     Driver,
@@ -91,12 +92,22 @@ impl<'a> Driver<'a> {
         if image_model.is_some_and(|model| permissions.allows_model(&model.id)) {
             named_tools.push(GenerateImage::NAME);
         }
-        let offer = runs.tools.offer_with(&with_code_tool(named_tools));
+        let named_tools = with_code_tool(named_tools);
+        let offer = runs.tools.offer_with(&named_tools);
         let mut offer = offer.only(|name| permissions.allows_tool(name));
         let session = RunSession::new(runs, run, &offer, permissions);
         if session.is_none() {
             offer = offer.without_sessions();
         }
+        let named = named_tools.into_iter().map(str::to_owned);
+        let tool_choice = ToolChoice::new(
+            &mut offer,
+            runs.models.max_tools(&answer.model),
+            &runs.models.refused_tools(&answer.model),
+            named.chain(options.force_tools.iter().cloned()),
+            &history,
+            &answer,
+        );
         let payloads = earlier_payloads(&history, &answer);
         let read = || page_payloads::load_earlier_payloads(&*runs.storage, run, &history, &answer);
         let earlier = runs.retry_read("the payloads of earlier answers", read).await?;
@@ -144,6 +155,7 @@ impl<'a> Driver<'a> {
                 },
             ),
             toolbox,
+            tool_choice,
             request_builder: Arc::new(ModelRequestBuilder::new(runs, run, options)),
             page_payloads,
             history,

@@ -163,7 +163,7 @@ impl ModelStore {
 
 /// Returns true if a problem concerns tools, not models.
 pub fn is_tool_problem(problem: &ModelListProblem) -> bool {
-    problem.code.starts_with("mcp_")
+    problem.code.starts_with("mcp_") || problem.code.starts_with("tool")
 }
 
 fn contains(list: &ModelList, id: &str) -> bool {

@@ -10,8 +10,8 @@ use uuid::Uuid;
 use super::server::ConfiguredServer;
 use crate::{control::escape_metadata, model::ToolSpec, settings::mcp::ApprovalPolicy, text::truncate_bytes};
 
-/// Maximum number of tools offered of one server: the first ones.
-pub const MAX_TOOLS: usize = 128;
+/// Maximum number of tools of one server: the first ones. Which of them a request has room for is decided elsewhere.
+pub const MAX_TOOLS: usize = 1000;
 
 /// Maximum length of a name that every model server accepts.
 const MAX_NAME_CHARS: usize = 64;
@@ -152,19 +152,19 @@ fn names_finding(text: &str) -> bool {
     words.iter().any(|word| FINDING_WORDS.contains(word)) || words.windows(2).any(looks_up)
 }
 
-/// Returns the input schema in the form that model servers require; `None` if it is not an object,
-/// or too large.
+/// Returns the input schema, whose form the adapters of model servers adapt; `None` if no object fits it, or it is too large.
 fn input_schema(schema: &JsonObject) -> Option<Value> {
     let mut schema = schema.clone();
     schema.remove("$schema");
-    let kind = schema.entry("type").or_insert_with(|| "object".into());
-    if kind != "object" {
+    let accepts_objects = match schema.entry("type").or_insert_with(|| "object".into()) {
+        Value::String(kind) => kind == "object",
+        Value::Array(kinds) => kinds.iter().any(|kind| kind == "object"),
+        _ => false,
+    };
+    if !accepts_objects {
         return None;
     }
-    let properties = schema.entry("properties").or_insert_with(|| json!({}));
-    if !properties.is_object() {
-        return None;
-    }
+    schema.entry("properties").or_insert_with(|| json!({}));
     let mut schema = Value::Object(schema);
     if schema.to_string().len() > MAX_SCHEMA_BYTES {
         return None;

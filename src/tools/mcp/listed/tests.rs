@@ -128,7 +128,9 @@ fn finds_sources_in_open_world_tools() {
 
 #[test]
 fn limits_listed_tools() {
-    let many: Vec<Value> = (0..1000).map(|index| named(&format!("t{index}"))).collect();
+    let many: Vec<Value> = (0..MAX_TOOLS + 1)
+        .map(|index| named(&format!("t{index}")))
+        .collect();
     assert_eq!(tools("", many.into()).len(), MAX_TOOLS);
     let listed = tools(
         "disabled_tools = ['off']",
