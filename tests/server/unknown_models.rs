@@ -131,6 +131,28 @@ async fn default_model_accepts_bare_ids() {
         let list = parlor.get_json("/api/models").await.1;
         assert_eq!(list["default"], whole);
         assert_eq!(list["problems"].as_array().unwrap().len(), problems, "{list}");
+        // The page names the default model.
+        let named = read_json(
+            parlor
+                .post("/api/chat/batch", &json!({ "message": "Hi", "model": default }))
+                .send()
+                .await
+                .unwrap(),
+        )
+        .await;
+        let listed = list["models"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|model| model["id"] == whole);
+        match default {
+            "nosuch" => assert_eq!(
+                (&named["code"], listed),
+                (&json!("unknown_model"), false),
+                "{named}"
+            ),
+            _ => assert_eq!((&named["status"], listed), (&json!("complete"), true), "{named}"),
+        }
         let events = parlor.chat(&json!({ "message": "Hi" })).await.read_to_end().await;
         let last = events.last().unwrap();
         match default {

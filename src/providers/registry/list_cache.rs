@@ -10,10 +10,14 @@ use tokio::time::Instant;
 use super::{
     super::{discovery, model_names::ModelMatch, tour},
     EndpointSlot, Inner,
+    name_lookup::unlisted_default,
 };
 use crate::{
     model::{ListedModels, ModelError, ModelErrorKind},
-    protocol::model_list::{ModelList, ModelListProblem},
+    protocol::{
+        ModelCapabilities,
+        model_list::{ModelInfo, ModelList, ModelListProblem},
+    },
 };
 
 /// The lifetime of a model list.
@@ -100,6 +104,15 @@ impl Inner {
             Some(name) => match self.resolve_name_with(name, Some(&cached)) {
                 ModelMatch::Listed(id) | ModelMatch::Unlisted(id) => Some(id),
                 _ if name == tour::MODEL_ID => Some(name.to_owned()),
+                ModelMatch::NotListed { endpoint } => {
+                    let problem = unlisted_default(name, &endpoint);
+                    cached
+                        .list
+                        .problems
+                        .push(ModelListProblem::of_endpoint(&endpoint, problem));
+                    cached.list.models.push(unlisted_model(name, endpoint));
+                    Some(name.to_owned())
+                }
                 meaning => {
                     let problem = self.invalid_default(name, meaning);
                     cached.list.problems.push(problem.into());
@@ -111,6 +124,16 @@ impl Inner {
             None => first,
         };
         cached
+    }
+}
+
+/// Returns a model that its endpoint does not list.
+fn unlisted_model(id: &str, endpoint: String) -> ModelInfo {
+    ModelInfo {
+        id: id.to_owned(),
+        name: id.split_once('/').map_or(id, |(_, model)| model).to_owned(),
+        endpoint,
+        capabilities: ModelCapabilities::default(),
     }
 }
 

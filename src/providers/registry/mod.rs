@@ -168,6 +168,10 @@ impl Models {
         }
         match self.0.resolve_name(name) {
             ModelMatch::Listed(id) | ModelMatch::Unlisted(id) => Ok(id),
+            // The settings name it: its endpoint decides, as for a message that names no model.
+            ModelMatch::NotListed { .. } if self.0.default_model.as_deref() == Some(name) => {
+                Ok(name.to_owned())
+            }
             meaning => Err(self.0.unknown_model(name, meaning)),
         }
     }

@@ -119,6 +119,18 @@ impl Inner {
     }
 }
 
+/// Returns the problem of a default model that its endpoint does not list.
+pub(super) fn unlisted_default(name: &str, endpoint: &str) -> RunError {
+    RunError {
+        code: "model_unknown".into(),
+        message: format!(
+            "The endpoint “{endpoint}” does not list the default model “{name}”. It is asked for it all the same."
+        ),
+        hint: "If there is no such model, correct models.default (or PARLOR_MODEL) and restart Parlor."
+            .into(),
+    }
+}
+
 impl EndpointSlot {
     /// Returns the known models of the endpoint.
     fn catalogue<'a>(&'a self, cached: Option<&'a ModelListCache>) -> KnownModels<'a> {
