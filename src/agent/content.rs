@@ -17,7 +17,12 @@ impl Agent {
     /// Adds the sources that the model server lists.
     pub(super) fn add_server_sources(&mut self, sources: Vec<CitedSource>) -> Vec<Effect> {
         let new_sources = sources.into_iter();
-        let new_sources = new_sources.filter(|source| web_link::parse(&source.url).is_some());
+        // A document has no URL.
+        let can_be_shown = |source: &CitedSource| match source.url.is_empty() {
+            true => !source.title.is_empty(),
+            false => web_link::parse(&source.url).is_some(),
+        };
+        let new_sources = new_sources.filter(can_be_shown);
         vec![self.add_sources(new_sources.collect())]
     }
 
@@ -25,12 +30,20 @@ impl Agent {
     /// A new source whose number is taken gets the next free one.
     pub(super) fn add_sources(&mut self, new_sources: Vec<CitedSource>) -> Effect {
         let mut sources = self.message.sources.clone();
-        let numbers = sources.iter().chain(&new_sources).map(|source| source.number);
-        let mut free = numbers.max().unwrap_or(0) + 1;
-        for mut source in new_sources {
-            if sources.iter().any(|known| known.url == source.url) {
-                continue;
+        let mut unknown: Vec<CitedSource> = Vec::new();
+        for source in new_sources {
+            if !sources
+                .iter()
+                .chain(&unknown)
+                .any(|known| is_same(known, &source))
+            {
+                unknown.push(source);
             }
+        }
+        // Those that are left out leave no gap.
+        let numbers = sources.iter().chain(&unknown).map(|source| source.number);
+        let mut free = numbers.max().unwrap_or(0) + 1;
+        for mut source in unknown {
             if sources.iter().any(|known| known.number == source.number) {
                 source.number = free;
                 free += 1;
@@ -140,4 +153,9 @@ impl Agent {
             false => text,
         }
     }
+}
+
+/// Returns true for two citations of one page or document.
+fn is_same(one: &CitedSource, other: &CitedSource) -> bool {
+    one.url == other.url && (!one.url.is_empty() || one.title == other.title)
 }

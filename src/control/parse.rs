@@ -76,7 +76,8 @@ pub(super) fn parse_metadata(json: Value) -> Option<Option<Vec<CitedSource>>> {
 /// Returns the sources that can be shown, with unchanged numbers.
 pub fn limit_sources(mut sources: Vec<CitedSource>) -> Vec<CitedSource> {
     sources.retain(|source| {
-        is_within(&source.url, MAX_URL_BYTES)
+        let is_document = source.url.is_empty() && !source.title.trim().is_empty();
+        (is_document || is_within(&source.url, MAX_URL_BYTES))
             && source.url.len() <= MAX_URL_BYTES
             && source.title.chars().nth(MAX_TITLE_CHARS).is_none()
     });

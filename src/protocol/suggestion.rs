@@ -66,6 +66,7 @@ pub struct CitedSource {
     pub number: usize,
     #[serde(default)]
     pub title: String,
+    /// Empty for a document or a file, which has only a title.
     pub url: String,
 }
 

@@ -40,8 +40,10 @@ const MAX_END_BYTES: usize = 32;
 pub struct LayoutRecorder {
     kind: &'static str,
     think_filter: ThinkFilter,
-    /// The texts and calls since the last block of the provider.
+    /// The texts and calls since the last block of the provider, and what waits for an open block.
     pending: Vec<PendingEntry>,
+    /// The number of places that were kept for blocks.
+    places: usize,
     /// True if the last thing that is shown is a text.
     is_after_text: bool,
     /// True if the next text is a paragraph of its own.
@@ -56,7 +58,15 @@ enum PendingEntry {
         end: String,
     },
     Call,
+    /// A block that has begun and not ended.
+    Open(BlockPlace),
+    /// A block behind an open one.
+    Block(RawJson),
 }
+
+/// The place of a block that has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockPlace(usize);
 
 impl PendingEntry {
     fn new_text() -> Self {
@@ -66,10 +76,13 @@ impl PendingEntry {
         }
     }
 
-    fn to_json(&self) -> Value {
+    /// Returns the entry in the form of a layout; `None` if nothing came at the place.
+    fn to_json(&self) -> Option<String> {
         match self {
-            Self::Text { bytes, end } => json!([bytes, end]),
-            Self::Call => json!(CALL),
+            Self::Text { bytes, end } => Some(json!([bytes, end]).to_string()),
+            Self::Call => Some(json!(CALL).to_string()),
+            Self::Open(_) => None,
+            Self::Block(raw) => Some(raw.as_str().to_owned()),
         }
     }
 }
@@ -80,6 +93,7 @@ impl LayoutRecorder {
             kind,
             think_filter: ThinkFilter::default(),
             pending: Vec::new(),
+            places: 0,
             is_after_text: false,
             begins_paragraph: false,
         }
@@ -133,19 +147,74 @@ impl LayoutRecorder {
         self.pending.push(PendingEntry::Call);
     }
 
-    /// Stores a block of the provider.
-    pub fn push_block(&mut self, raw: &RawJson, events: &mut VecDeque<ModelEvent>) {
+    /// Keeps the place of a block that has begun. What follows may end before it.
+    pub fn open_block(&mut self, events: &mut VecDeque<ModelEvent>) -> BlockPlace {
         self.flush(events);
-        if raw.as_str().len() > MAX_BLOCK_BYTES {
-            let what = format!("a block of {} bytes, more than is kept", raw.as_str().len());
-            events.push_back(ModelEvent::Unreadable {
-                what: UnreadableContent::TooLarge(what),
-                raw: String::new(),
-            });
+        self.places += 1;
+        let place = BlockPlace(self.places);
+        self.pending.push(PendingEntry::Open(place));
+        place
+    }
+
+    /// Stores a block of the provider at the place that was kept for it; at the end, if there is none.
+    pub fn close_block(
+        &mut self,
+        place: Option<BlockPlace>,
+        raw: &RawJson,
+        events: &mut VecDeque<ModelEvent>,
+    ) {
+        let is_it = |entry: &PendingEntry| {
+            place.is_some_and(|place| matches!(entry, PendingEntry::Open(open) if *open == place))
+        };
+        self.flush(events);
+        let at = self.pending.iter().position(is_it);
+        if !is_kept(raw, events) {
             return;
         }
-        let entries = self.pending.drain(..).map(|entry| entry.to_json().to_string());
-        let entries: Vec<String> = entries.chain([raw.as_str().to_owned()]).collect();
+        match at {
+            Some(at) => self.pending[at] = PendingEntry::Block(raw.clone()),
+            None => self.pending.push(PendingEntry::Block(raw.clone())),
+        }
+        self.emit(events);
+    }
+
+    /// Gives up the place of a block that is not kept.
+    pub fn give_up_block(&mut self, place: BlockPlace, events: &mut VecDeque<ModelEvent>) {
+        self.pending
+            .retain(|entry| !matches!(entry, PendingEntry::Open(open) if *open == place));
+        self.emit(events);
+    }
+
+    /// Gives up the places of blocks that did not end.
+    pub fn close(&mut self, events: &mut VecDeque<ModelEvent>) {
+        self.flush(events);
+        self.pending
+            .retain(|entry| !matches!(entry, PendingEntry::Open(_)));
+        self.emit(events);
+    }
+
+    /// Stores a block of the provider.
+    pub fn push_block(&mut self, raw: &RawJson, events: &mut VecDeque<ModelEvent>) {
+        self.close_block(None, raw, events);
+    }
+
+    /// Emits the blocks that wait for no open one, with what precedes them.
+    fn emit(&mut self, events: &mut VecDeque<ModelEvent>) {
+        let is_open = |entry: &PendingEntry| matches!(entry, PendingEntry::Open(_));
+        let end = self
+            .pending
+            .iter()
+            .position(is_open)
+            .unwrap_or(self.pending.len());
+        let is_block = |entry: &PendingEntry| matches!(entry, PendingEntry::Block(_));
+        let Some(last) = self.pending[..end].iter().rposition(is_block) else {
+            return;
+        };
+        let entries: Vec<String> = self
+            .pending
+            .drain(..=last)
+            .filter_map(|entry| entry.to_json())
+            .collect();
         let data = ProviderData {
             kind: self.kind.into(),
             field: FIELD.into(),
@@ -167,7 +236,8 @@ impl LayoutRecorder {
                     self.record_text(text);
                 }
                 ModelEvent::TextWasThinking => {
-                    self.pending.retain(|entry| matches!(entry, PendingEntry::Call));
+                    self.pending
+                        .retain(|entry| !matches!(entry, PendingEntry::Text { .. }));
                     self.end_part();
                 }
                 _ => self.end_part(),
@@ -204,6 +274,18 @@ impl LayoutRecorder {
             }),
         }
     }
+}
+
+/// Returns true if a block is kept. A larger one is reported.
+fn is_kept(raw: &RawJson, events: &mut VecDeque<ModelEvent>) -> bool {
+    let bytes = raw.as_str().len();
+    if bytes > MAX_BLOCK_BYTES {
+        events.push_back(ModelEvent::Unreadable {
+            what: UnreadableContent::TooLarge(format!("a block of {bytes} bytes, more than is kept")),
+            raw: String::new(),
+        });
+    }
+    bytes <= MAX_BLOCK_BYTES
 }
 
 /// Returns the last bytes of a text.
@@ -271,21 +353,39 @@ pub fn arrange_blocks<'a>(
 /// Divides a text as it was recorded. The last part is what follows the last block. If the text is not the one
 /// that was recorded, it is the first part.
 fn divide_text<'a>(text: &'a str, entries: &[RawJson]) -> Vec<&'a str> {
+    let texts: Vec<(usize, String)> = entries
+        .iter()
+        .filter_map(parse_entry)
+        .filter_map(|entry| match entry {
+            LayoutEntry::Text(bytes, end) => Some((bytes, end)),
+            LayoutEntry::OldText(bytes) => Some((bytes, String::new())),
+            LayoutEntry::Mark(_) => None,
+        })
+        .collect();
+    let is_divided = |parts: &Vec<&str>| parts.len() > 1 || texts.is_empty();
+    // Something may have been put before the text since. It belongs to the first part.
+    let recorded: usize = texts.iter().map(|(bytes, _)| bytes).sum();
+    let preceding = text.len().saturating_sub(recorded);
+    [0, preceding]
+        .into_iter()
+        .map(|preceding| divide_text_after(text, preceding, &texts))
+        .find(is_divided)
+        .unwrap_or_else(|| vec![text])
+}
+
+/// Divides a text with so many bytes before what was recorded. It is whole if it is not the one that was recorded.
+fn divide_text_after<'a>(text: &'a str, preceding: usize, texts: &[(usize, String)]) -> Vec<&'a str> {
     let mut parts = Vec::new();
     let mut rest = text;
-    for entry in entries.iter().filter_map(parse_entry) {
-        let (bytes, end) = match entry {
-            LayoutEntry::Text(bytes, end) => (bytes, end),
-            LayoutEntry::OldText(bytes) => (bytes, String::new()),
-            LayoutEntry::Mark(_) => continue,
-        };
+    for (at, (bytes, end)) in texts.iter().enumerate() {
+        let bytes = bytes + if at == 0 { preceding } else { 0 };
         // White space between the texts of two calls belongs to none of them.
         let white_space = rest.chars().take_while(|c| c.is_whitespace()).take(MAX_GAP_CHARS);
         let gaps = white_space.scan(0, |gap, c| {
             *gap += c.len_utf8();
             Some(*gap)
         });
-        let is_recorded = |(part, _): &(&str, &str)| part.ends_with(&end);
+        let is_recorded = |(part, _): &(&str, &str)| part.ends_with(end.as_str());
         let mut divided = std::iter::once(0)
             .chain(gaps)
             .filter_map(|gap| rest.split_at_checked(gap + bytes).filter(is_recorded));

@@ -69,7 +69,7 @@ fn keeps_changed_text_whole() {
 }
 
 #[test]
-fn keeps_preceded_text_at_the_first_place() {
+fn divides_a_text_that_something_precedes() {
     let mut layout = LayoutRecorder::new(KIND);
     let mut events = VecDeque::new();
     for (text, name) in [("One two.", "{\"a\":1}"), ("Three.", "{\"b\":2}")] {
@@ -80,8 +80,9 @@ fn keeps_preceded_text_at_the_first_place() {
     assert_eq!(
         arrange_blocks("METADATA {} One two.Three.", 0, &provider_data, KIND),
         [
-            AnswerBlock::Text("METADATA {} One two.Three."),
+            AnswerBlock::Text("METADATA {} One two."),
             block("{\"a\":1}"),
+            AnswerBlock::Text("Three."),
             block("{\"b\":2}"),
         ]
     );
@@ -210,4 +211,34 @@ fn white_space_between_two_calls_belongs_to_neither() {
             ]
         );
     }
+}
+
+#[test]
+fn a_block_keeps_the_place_where_it_began() {
+    let mut layout = LayoutRecorder::new(KIND);
+    let mut events = VecDeque::new();
+    let first = layout.open_block(&mut events);
+    layout.push_text("One", &mut events);
+    layout.push_call(&mut events);
+    // It ends before the block before it.
+    layout.push_block(&raw("{\"b\":2}"), &mut events);
+    let lost = layout.open_block(&mut events);
+    layout.push_text("Two", &mut events);
+    layout.close_block(Some(first), &raw("{\"a\":1}"), &mut events);
+    layout.push_block(&raw("{\"c\":3}"), &mut events);
+    layout.close(&mut events);
+    // Too late: it comes last.
+    layout.close_block(Some(lost), &raw("{\"d\":4}"), &mut events);
+    assert_eq!(
+        arrange_blocks("OneTwo", 1, &provider_data_of(events), KIND),
+        [
+            block("{\"a\":1}"),
+            AnswerBlock::Text("One"),
+            AnswerBlock::Call(0),
+            block("{\"b\":2}"),
+            AnswerBlock::Text("Two"),
+            block("{\"c\":3}"),
+            block("{\"d\":4}"),
+        ]
+    );
 }

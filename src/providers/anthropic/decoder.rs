@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{
     PROVIDER_KIND,
-    open_block::{OpenBlock, is_empty_object, with_input},
+    open_block::{OpenBlock, is_empty_object, with_content, with_input},
     wire::{Block, Citation, Delta, StopDetails, StreamEvent, Usage},
 };
 use crate::{
@@ -29,6 +29,9 @@ const KIND: EndpointKind = EndpointKind::Anthropic;
 
 /// Events without content.
 const OTHER_EVENTS: [&str; 4] = ["ping", "message_start", "message_delta", "message_stop"];
+
+/// Blocks besides those of the server's own tools that go back to it: the summary of what came before, and files of its container.
+const RETURNED_BLOCKS: [&str; 2] = ["compaction", "container_upload"];
 
 /// Blocks that only report a fact about the answer.
 const BLOCKS_WITHOUT_CONTENT: [&str; 1] = ["fallback"];
@@ -230,10 +233,16 @@ impl MessageDecoder {
                     has_arguments: false,
                 }
             }
-            kind if kind.ends_with("_tool_use") || kind.ends_with("_tool_result") => OpenBlock::Provider {
-                raw,
-                input: String::new(),
-            },
+            kind if kind.ends_with("_tool_use")
+                || kind.ends_with("_tool_result")
+                || RETURNED_BLOCKS.contains(&kind) =>
+            {
+                OpenBlock::Provider {
+                    raw,
+                    input: String::new(),
+                    content: String::new(),
+                }
+            }
             kind if BLOCKS_WITHOUT_CONTENT.contains(&kind) => OpenBlock::Other,
             "image" => {
                 self.layout.flush(events);
@@ -280,8 +289,11 @@ impl MessageDecoder {
             ("input_json_delta", Some(OpenBlock::Provider { input, .. })) => {
                 input.push_str(&delta.partial_json);
             }
+            ("compaction_delta", Some(OpenBlock::Provider { content, .. })) => {
+                content.push_str(&delta.content)
+            }
             ("citations_delta", _) => self.add_source(delta.citation.unwrap_or_default(), events),
-            ("signature_delta" | "input_json_delta", _) => {}
+            ("signature_delta" | "input_json_delta" | "compaction_delta", _) => {}
             (kind, _) => {
                 let what = UnreadableContent::Unknown(kind.into());
                 self.unreadable.push(what, data, events);
@@ -305,8 +317,8 @@ impl MessageDecoder {
                 self.release_bare_call(events);
                 self.bare_call = Some((index, input.unwrap_or_else(|| "{}".into())));
             }
-            Some(OpenBlock::Provider { raw, input }) => {
-                let raw = with_input(raw, &input);
+            Some(OpenBlock::Provider { raw, input, content }) => {
+                let raw = with_content(with_input(raw, &input), content);
                 self.layout.push_block(&raw, events);
                 self.layout.end_paragraph(events);
             }
@@ -322,9 +334,30 @@ impl MessageDecoder {
     }
 
     fn add_source(&mut self, citation: Citation, events: &mut VecDeque<ModelEvent>) {
-        if let Some(url) = citation.url.or(citation.source) {
-            events.extend(self.sources.add(&url, citation.title.as_deref()));
-        }
+        let url = citation
+            .url
+            .or(citation.source)
+            .filter(|url| !url.trim().is_empty());
+        let source = match url {
+            // The source of a search result in the request may be any text.
+            Some(url) if url.contains("://") => self.sources.add(&url, citation.title.as_deref()),
+            Some(name) => self
+                .sources
+                .add_document([citation.title.as_deref().unwrap_or_default(), &name]),
+            None => {
+                let number = citation
+                    .document_index
+                    .map(|index| format!("Document {}", index + 1));
+                let title = citation.title.unwrap_or_default();
+                self.sources.add_document([
+                    &*citation.document_title,
+                    &title,
+                    &citation.file_id,
+                    number.as_deref().unwrap_or_default(),
+                ])
+            }
+        };
+        events.extend(source);
     }
 
     fn push_finished(&mut self, events: &mut VecDeque<ModelEvent>) {
@@ -365,6 +398,8 @@ fn parse_stop_reason(reason: &str) -> FinishReason {
         "end_turn" | "stop_sequence" => FinishReason::Stop,
         "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
         "tool_use" => FinishReason::ToolCalls,
+        // The answer goes on behind the summary.
+        "compaction" => FinishReason::PauseTurn,
         _ => FinishReason::from(reason.to_owned()),
     }
 }

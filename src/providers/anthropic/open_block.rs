@@ -19,10 +19,11 @@ pub enum OpenBlock {
         input: Option<String>,
         has_arguments: bool,
     },
-    /// A block that only the server understands. `input` is the JSON of its input.
+    /// A block that only the server understands. `input` is the JSON of its input, `content` its text.
     Provider {
         raw: RawJson,
         input: String,
+        content: String,
     },
     Other,
 }
@@ -37,6 +38,18 @@ pub fn with_input(raw: RawJson, input: &str) -> RawJson {
     match block.zip(serde_json::from_str::<Value>(input).ok()) {
         Some((mut block, input)) => {
             block.insert("input".into(), input);
+            RawJson::parse_or_quote(&Value::Object(block).to_string())
+        }
+        None => raw,
+    }
+}
+
+/// Returns a block with the text that came in pieces.
+pub fn with_content(raw: RawJson, content: String) -> RawJson {
+    let block = serde_json::from_str::<Map<String, Value>>(raw.as_str()).ok();
+    match block.filter(|_| !content.is_empty()) {
+        Some(mut block) => {
+            block.insert("content".into(), content.into());
             RawJson::parse_or_quote(&Value::Object(block).to_string())
         }
         None => raw,

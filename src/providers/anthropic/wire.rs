@@ -112,6 +112,9 @@ pub struct Delta {
     pub signature: String,
     #[serde(deserialize_with = "text_or_default")]
     pub partial_json: String,
+    /// A part of a summary.
+    #[serde(deserialize_with = "text_or_default")]
+    pub content: String,
     #[serde(deserialize_with = "ignore_invalid")]
     pub citation: Option<Citation>,
     #[serde(deserialize_with = "ignore_invalid")]
@@ -120,7 +123,7 @@ pub struct Delta {
     pub stop_details: StopDetails,
 }
 
-/// A place in a source. Only web pages have a URL.
+/// A place in a source: a web page with a URL, or a document.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Citation {
@@ -132,6 +135,13 @@ pub struct Citation {
     pub source: Option<String>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub title: Option<String>,
+    /// The name of a document in the request, or in a container.
+    #[serde(deserialize_with = "text_or_default")]
+    pub document_title: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub file_id: String,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub document_index: Option<u64>,
 }
 
 /// Token counts. Those of `message_delta` replace the earlier ones.

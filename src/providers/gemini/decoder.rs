@@ -29,6 +29,14 @@ use crate::{
 
 const KIND: EndpointKind = EndpointKind::Gemini;
 
+/// Parts of the server's own tools: their calls and results. They go back to it unchanged.
+pub const SERVER_PARTS: [&str; 4] = [
+    "executableCode",
+    "codeExecutionResult",
+    "toolCall",
+    "toolResponse",
+];
+
 /// The fields of a call's data.
 pub const SIGNATURE_FIELD: &str = "thoughtSignature";
 pub const ID_FIELD: &str = "id";
@@ -212,13 +220,25 @@ impl ContentDecoder {
             }
         }
         let grounding = candidate.grounding_metadata.unwrap_or_default();
-        let found = grounding
-            .grounding_chunks
-            .into_iter()
-            .filter_map(|chunk| chunk.web);
+        let found = grounding.grounding_chunks.into_iter().filter_map(|chunk| {
+            chunk
+                .web
+                .or(chunk.retrieved_context)
+                .or(chunk.maps)
+                .or(chunk.image)
+        });
         let cited = candidate.citation_metadata.unwrap_or_default().citation_sources;
         for page in found.chain(cited) {
-            events.extend(self.sources.add(&page.uri, page.title.as_deref()));
+            let title = page.title.as_deref();
+            // Documents of stores have addresses that no browser opens.
+            let source = match page.uri.trim().starts_with("http") {
+                true => self.sources.add(&page.uri, title),
+                false => {
+                    self.sources
+                        .add_document([title.unwrap_or_default(), &page.document_name, &page.uri])
+                }
+            };
+            events.extend(source);
         }
         let reason = candidate.finish_reason.filter(|reason| !is_unspecified(reason))?;
         match parse_finish_reason(&reason) {
@@ -262,6 +282,13 @@ impl ContentDecoder {
             }
             self.layout.push_text(&text, events);
             self.push_signature(signature, has_text, events);
+        } else if part
+            .others
+            .keys()
+            .any(|name| SERVER_PARTS.contains(&name.as_str()))
+        {
+            self.layout.push_block(raw, events);
+            self.layout.end_paragraph(events);
         } else {
             self.push_unknown_part(raw, events);
             self.push_signature(signature, false, events);

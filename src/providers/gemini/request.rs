@@ -65,6 +65,9 @@ struct RequestPart {
     /// The signature of the thoughts that led to the part.
     #[serde(skip_serializing_if = "Option::is_none")]
     thought_signature: Option<RawJson>,
+    /// The fields of a part of the server's own tools.
+    #[serde(flatten)]
+    others: Map<String, Value>,
 }
 
 #[derive(Debug, Serialize)]
@@ -194,7 +197,10 @@ fn answer_parts(
         match block {
             AnswerBlock::Text(text) => parts.push(text_part(text)),
             AnswerBlock::Call(index) => parts.extend(tool_calls.get(index).map(call_part)),
-            AnswerBlock::Provider(raw) => add_signature(&mut parts, &raw),
+            AnswerBlock::Provider(raw) => match server_part(&raw) {
+                Some(part) => parts.push(part),
+                None => add_signature(&mut parts, &raw),
+            },
         }
     }
     if !with_signatures {
@@ -209,6 +215,23 @@ fn answer_parts(
     }
     parts.retain(|part| part.text.as_deref() != Some("") || part.thought_signature.is_some());
     parts
+}
+
+/// Returns a part of the server's own tools; `None` for other data.
+fn server_part(raw: &RawJson) -> Option<RequestPart> {
+    let mut others: Map<String, Value> = serde_json::from_str(raw.as_str()).ok()?;
+    if !decoder::SERVER_PARTS
+        .iter()
+        .any(|name| others.contains_key(*name))
+    {
+        return None;
+    }
+    let signature = others.remove(decoder::SIGNATURE_FIELD);
+    Some(RequestPart {
+        thought_signature: signature.map(|signature| RawJson::parse_or_quote(&signature.to_string())),
+        others,
+        ..RequestPart::default()
+    })
 }
 
 /// Adds the signature of a text to the last part, or as a part without text, as it came.

@@ -1,7 +1,7 @@
 //! The chunks of a streamed response, or the whole response.
 
 use serde::{Deserialize, de::IgnoredAny};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     model::ReportedUsage,
@@ -68,6 +68,9 @@ pub struct Part {
     #[serde(deserialize_with = "ignore_invalid")]
     pub file_data: Option<Media>,
     pub image_url: Option<IgnoredAny>,
+    /// Other fields: those of the server's own tools.
+    #[serde(flatten)]
+    pub others: Map<String, Value>,
 }
 
 /// A function call, or a part of one that is streamed.
@@ -190,10 +193,17 @@ pub struct GroundingMetadata {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, rename_all = "camelCase")]
 pub struct GroundingChunk {
     #[serde(deserialize_with = "ignore_invalid")]
     pub web: Option<WebPage>,
+    /// A document of the user's own stores.
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub retrieved_context: Option<WebPage>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub maps: Option<WebPage>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub image: Option<WebPage>,
 }
 
 /// The pages from which the model recites.
@@ -204,11 +214,14 @@ pub struct CitationMetadata {
     pub citation_sources: Vec<WebPage>,
 }
 
+/// A web page, or a document that may have a URL.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, rename_all = "camelCase")]
 pub struct WebPage {
-    #[serde(deserialize_with = "text_or_default")]
+    #[serde(alias = "sourceUri", deserialize_with = "text_or_default")]
     pub uri: String,
     #[serde(deserialize_with = "ignore_invalid")]
     pub title: Option<String>,
+    #[serde(deserialize_with = "text_or_default")]
+    pub document_name: String,
 }

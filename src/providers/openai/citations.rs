@@ -1,7 +1,10 @@
 //! The sources that a model server sends along with its answer.
 
 use super::wire::{Annotation, Citation, CitedPage};
-use crate::{protocol::CitedSource, providers::sources::MAX_SOURCES};
+use crate::{
+    protocol::CitedSource,
+    providers::sources::{MAX_SOURCES, web_url},
+};
 
 /// All sources so far.
 #[derive(Debug, Default)]
@@ -34,6 +37,9 @@ impl CitationCollector {
             results.clone()
         };
         pages.truncate(MAX_SOURCES);
+        for page in &mut pages {
+            page.url = web_url(&page.url);
+        }
         for page in pages.iter_mut().filter(|page| page.title.is_none()) {
             let mut known = results.iter().chain(&self.numbered);
             page.title = known.find_map(|known| known.title.clone().filter(|_| known.url == page.url));
@@ -48,9 +54,14 @@ impl CitationCollector {
     /// Processes annotations of the text.
     pub fn take_annotations(&mut self, annotations: Vec<Annotation>) -> Option<Vec<CitedSource>> {
         let before = self.annotated.len();
-        for page in annotations.into_iter().filter_map(Annotation::into_page) {
+        for mut page in annotations.into_iter().filter_map(Annotation::into_page) {
+            page.url = web_url(&page.url);
             let mut known = self.numbered.iter().chain(&self.annotated);
-            if self.annotated.len() < MAX_SOURCES && known.all(|known| known.url != page.url) {
+            let is_same = |known: &CitedPage| match page.url.is_empty() {
+                true => known.url.is_empty() && known.title == page.title,
+                false => known.url == page.url,
+            };
+            if self.annotated.len() < MAX_SOURCES && !known.any(is_same) {
                 self.annotated.push(page);
             }
         }
@@ -65,7 +76,7 @@ impl CitationCollector {
             url: page.url.clone(),
         };
         pages
-            .filter(|(page, _)| !page.url.is_empty())
+            .filter(|(page, _)| !page.url.is_empty() || page.title.is_some())
             .map(source)
             .collect()
     }

@@ -6,6 +6,7 @@ use super::{
     PROVIDER_KIND,
     finish::{incomplete_reason, to_error_value},
     items::{ItemState, ItemTable},
+    phase::phase_mark,
     wire::{Annotation, ContentPart, OutputItem, Response, StreamEvent},
 };
 use crate::{
@@ -104,7 +105,7 @@ impl EventDecoder for ResponseDecoder {
     }
 
     fn finish(&mut self, events: &mut VecDeque<ModelEvent>) {
-        self.layout.flush(events);
+        self.layout.close(events);
     }
 
     fn has_begun(&self) -> bool {
@@ -209,6 +210,10 @@ impl ResponseDecoder {
             kind: item.kind.clone(),
             ..ItemState::default()
         };
+        // A call may begin and end before the reasoning that led to it has ended.
+        if item.kind == "reasoning" {
+            state.place = Some(self.layout.open_block(events));
+        }
         if item.kind == "function_call" {
             let call = self.calls;
             self.calls += 1;
@@ -234,6 +239,7 @@ impl ResponseDecoder {
             return;
         }
         let ItemState {
+            place,
             call,
             has_arguments,
             has_text,
@@ -244,6 +250,9 @@ impl ResponseDecoder {
             "message" => {
                 for part in item.content {
                     self.end_message_part(index, part, has_text, raw, events);
+                }
+                if !item.phase.is_empty() && self.items.get(index).is_some_and(|state| state.has_text) {
+                    self.layout.push_block(&phase_mark(&item.phase), events);
                 }
             }
             "reasoning" => {
@@ -258,7 +267,9 @@ impl ResponseDecoder {
                 }
                 // The server has no other copy of it.
                 if item.encrypted_content.is_some_and(|content| !content.is_empty()) {
-                    self.layout.push_block(raw, events);
+                    self.layout.close_block(place, raw, events);
+                } else if let Some(place) = place {
+                    self.layout.give_up_block(place, events);
                 }
             }
             "function_call" => {
@@ -347,7 +358,16 @@ impl ResponseDecoder {
     }
 
     fn add_source(&mut self, annotation: Annotation, events: &mut VecDeque<ModelEvent>) {
-        events.extend(self.sources.add(&annotation.url, annotation.title.as_deref()));
+        let title = annotation.title.as_deref();
+        let source = match annotation.url.trim().is_empty() {
+            true => self.sources.add_document([
+                &*annotation.filename,
+                title.unwrap_or_default(),
+                &annotation.file_id,
+            ]),
+            false => self.sources.add(&annotation.url, title),
+        };
+        events.extend(source);
     }
 
     fn end_response(
@@ -362,7 +382,7 @@ impl ResponseDecoder {
                 self.end_item(index, item, events);
             }
         }
-        self.layout.flush(events);
+        self.layout.close(events);
         if self.has_audio && !self.has_transcript {
             let what = UnreadableContent::Audio;
             self.unreadable.push(what, "", events);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::wire::{OutputItem, StreamEvent};
+use crate::providers::answer_layout::BlockPlace;
 
 /// The items that have begun.
 #[derive(Debug, Default)]
@@ -19,6 +20,8 @@ pub struct ItemState {
     pub id: String,
     /// The type; empty before the item itself has arrived.
     pub kind: String,
+    /// The place of an item that goes back to the server.
+    pub place: Option<BlockPlace>,
     /// The index of the call.
     pub call: Option<usize>,
     pub has_arguments: bool,

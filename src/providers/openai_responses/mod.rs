@@ -4,6 +4,7 @@
 mod decoder;
 mod finish;
 mod items;
+mod phase;
 mod request;
 #[cfg(test)]
 mod tests;
@@ -53,6 +54,8 @@ enum Feature {
     Reasoning,
     /// The reasoning of earlier answers.
     EarlierReasoning,
+    /// The phases of earlier messages.
+    Phase,
     Temperature,
     ToolChoice,
     /// `tools`.
@@ -119,6 +122,7 @@ impl OpenAiResponses {
             summary: takes(Feature::Summary),
             reasoning: takes(Feature::Reasoning),
             earlier_reasoning: takes(Feature::EncryptedReasoning) && takes(Feature::EarlierReasoning),
+            phase: takes(Feature::Phase),
             temperature: takes(Feature::Temperature),
             tool_choice: takes(Feature::ToolChoice),
         }
@@ -143,6 +147,8 @@ impl OpenAiResponses {
         } else if let Some(text) = RejectionText::from_error(error) {
             if has_provider_items(body) && text.contains(&EARLIER_REASONING_PHRASES) {
                 Feature::EarlierReasoning
+            } else if has_phases(body) && text.rejects(&["phase"]) {
+                Feature::Phase
             } else if has("/temperature") && text.rejects(&["temperature"]) {
                 Feature::Temperature
             } else if has("/tool_choice") && text.rejects(&["tool_choice"]) {
@@ -173,6 +179,12 @@ impl OpenAiResponses {
                 .invalid_response("sent an invalid list of models.")
         })
     }
+}
+
+/// Returns true if a request has phases of messages.
+fn has_phases(body: &Value) -> bool {
+    let mut items = body["input"].as_array().into_iter().flatten();
+    items.any(|item| item.get("phase").is_some())
 }
 
 /// Returns true if a request has items that the server sent.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::PROVIDER_KIND;
+use super::{PROVIDER_KIND, phase::read_phase};
 use crate::{
     model::{ModelFile, ModelMessage, ModelRequest, ToolSpec, ToolUse},
     protocol::{Parameters, ProviderData, RawJson, ThinkingChoice, ThinkingLevel},
@@ -22,6 +22,8 @@ pub struct RequestForm {
     pub reasoning: bool,
     /// True if the server takes its own items of earlier answers: reasoning, and the calls that it refers to.
     pub earlier_reasoning: bool,
+    /// True if the server takes the phases of earlier messages.
+    pub phase: bool,
     pub temperature: bool,
     pub tool_choice: bool,
 }
@@ -155,21 +157,41 @@ fn answer_items(
     let mut blocks = arrange_blocks(text, tool_calls.len(), provider_data, PROVIDER_KIND);
     // The server demands the item that follows its reasoning. An answer that was cut off has none.
     while let Some(AnswerBlock::Provider(_)) = blocks.pop_if(|block| is_reasoning(block)) {}
-    let items = blocks.into_iter().filter_map(|block| match block {
-        AnswerBlock::Text(text) if text.trim().is_empty() => None,
-        AnswerBlock::Text(text) => Some(InputItem::Item(json!({ "role": "assistant", "content": text }))),
-        AnswerBlock::Call(index) => {
-            let ToolUse {
-                id, name, arguments, ..
-            } = tool_calls.get(index)?;
-            Some(InputItem::Item(json!({
-                "type": "function_call", "call_id": id, "name": name, "arguments": arguments,
-            })))
+    let mut items = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        match block {
+            AnswerBlock::Text(text) if text.trim().is_empty() => {}
+            AnswerBlock::Text(text) => {
+                items.push(InputItem::Item(json!({ "role": "assistant", "content": text })));
+            }
+            AnswerBlock::Call(index) => items.extend(tool_calls.get(index).map(call_item)),
+            AnswerBlock::Provider(raw) => match read_phase(&raw) {
+                Some(phase) if form.phase => set_phase(&mut items, phase),
+                Some(_) => {}
+                None if form.earlier_reasoning => items.push(InputItem::Provider(raw)),
+                None => {}
+            },
         }
-        AnswerBlock::Provider(_) if !form.earlier_reasoning => None,
-        AnswerBlock::Provider(raw) => Some(InputItem::Provider(raw)),
+    }
+    items
+}
+
+fn call_item(call: &ToolUse) -> InputItem {
+    let ToolUse {
+        id, name, arguments, ..
+    } = call;
+    InputItem::Item(json!({ "type": "function_call", "call_id": id, "name": name, "arguments": arguments }))
+}
+
+/// Sets the phase of the last message.
+fn set_phase(items: &mut [InputItem], phase: String) {
+    let last = items.iter_mut().rev().find_map(|item| match item {
+        InputItem::Item(item) if item["role"] == "assistant" => Some(item),
+        _ => None,
     });
-    items.collect()
+    if let Some(message) = last {
+        message["phase"] = phase.into();
+    }
 }
 
 fn is_reasoning(block: &AnswerBlock) -> bool {

@@ -52,6 +52,9 @@ pub struct OutputItem {
     pub id: String,
     #[serde(deserialize_with = "text_or_default")]
     pub status: String,
+    /// The phase of a message: "commentary" or "final_answer".
+    #[serde(deserialize_with = "text_or_default")]
+    pub phase: String,
     #[serde(deserialize_with = "text_or_default")]
     pub call_id: String,
     #[serde(deserialize_with = "text_or_default")]
@@ -115,7 +118,7 @@ fn lenient_parts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<ContentPart>,
     Ok(parts.into_iter().map(read).collect())
 }
 
-/// A note about a text. Only `url_citation` has a URL.
+/// A note about a text: a cited page with a URL, or a file of the request, of a store or of a container.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Annotation {
@@ -123,6 +126,10 @@ pub struct Annotation {
     pub url: String,
     #[serde(deserialize_with = "ignore_invalid")]
     pub title: Option<String>,
+    #[serde(deserialize_with = "text_or_default")]
+    pub filename: String,
+    #[serde(deserialize_with = "text_or_default")]
+    pub file_id: String,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -93,6 +93,9 @@ fn citation(number: usize, context: &RenderContext) -> AnyView {
         return plain(text);
     };
     let shown = move || match cited(number) {
+        Some(CitedSource { title, url, .. }) if url.is_empty() => {
+            view! { <span class="citation" title=title>{text.clone()}</span> }.erase()
+        }
         Some(CitedSource { title, url, .. }) => {
             let title = if title.is_empty() { url.clone() } else { title };
             view! { <a class="md-link citation" href=url title=title target="_blank" rel=EXTERNAL_LINK_REL>{text.clone()}</a> }.erase()

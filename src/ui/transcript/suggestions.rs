@@ -104,6 +104,9 @@ pub fn sources(sources: Vec<CitedSource>) -> AnyView {
 pub fn list(sources: Vec<CitedSource>) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || {
         let item = |CitedSource { number, title, url }: CitedSource| {
+            if url.is_empty() {
+                return view! { <li value=number>{title}</li> }.erase();
+            }
             let title = if title.is_empty() { url.clone() } else { title };
             let host = url.split('/').nth(2).unwrap_or_default().to_owned();
             view! {

@@ -98,6 +98,37 @@ fn keeps_server_source_numbers() {
     );
 }
 
+#[test]
+fn source_numbers_have_no_gaps() {
+    let source = |number, title: &str, url: &str| CitedSource {
+        number,
+        title: title.into(),
+        url: url.into(),
+    };
+    let first = ModelEvent::Sources(vec![
+        source(1, "", "https://a.example/1"),
+        source(2, "", "https://b.example/2"),
+    ]);
+    // Of another call: one is known, two can't be shown, and a document has no URL.
+    let second = ModelEvent::Sources(vec![
+        source(1, "plan.pdf", ""),
+        source(2, "", "https://b.example/2"),
+        source(3, "", "https://c.example/3"),
+        source(4, "", "javascript:alert(1)"),
+        source(5, "", "https://a.example/1"),
+        source(6, "", ""),
+    ]);
+    assert_eq!(
+        sources_of(AssistantMessage::new("x/m"), vec![first, second]),
+        [
+            (1, "https://a.example/1".into()),
+            (2, "https://b.example/2".into()),
+            (4, String::new()),
+            (3, "https://c.example/3".into()),
+        ]
+    );
+}
+
 /// An event with sources, or the next model call. The numbers stand for URLs.
 #[derive(Clone, Debug)]
 enum SourceEvent {

@@ -232,3 +232,47 @@ fn moves_rejected_instructions_into_the_question() {
         })
     );
 }
+
+#[test]
+fn code_and_its_result_go_back_as_they_came() {
+    let code = json!({ "executableCode": { "language": "PYTHON", "code": "1+1" }, "thoughtSignature": "s" });
+    let result = json!({ "codeExecutionResult": { "outcome": "OUTCOME_OK", "output": "2" } });
+    let (events, error) = super::decode_chunks(&[
+        super::chunk(json!({ "parts": [{ "text": "I count." }, code] })),
+        super::chunk(json!({ "parts": [result, { "text": "Two." }] })),
+        super::end("STOP"),
+    ]);
+    assert_eq!(error, None);
+    let (mut text, mut provider_data) = (String::new(), Vec::new());
+    for event in events {
+        match event {
+            crate::model::ModelEvent::Text(delta) => text.push_str(&delta),
+            crate::model::ModelEvent::ProviderData { data, .. } => provider_data.push(data),
+            crate::model::ModelEvent::Unreadable { what, .. } => panic!("{what:?}"),
+            _ => {}
+        }
+    }
+    assert_eq!(text, "I count.\n\nTwo.");
+    let request = ModelRequest::new("x", vec![user("Count"), answer(&text, vec![], provider_data)]);
+    let parts = |form| body(&request, form)["contents"][1]["parts"].take();
+    let texts = |part: Value| part["text"].as_str().map(|text| text.trim().to_owned());
+    let Value::Array(sent) = parts(FORM) else {
+        panic!("there are parts");
+    };
+    assert!(sent.contains(&code) && sent.contains(&result), "{sent:?}");
+    let said: Vec<String> = sent
+        .into_iter()
+        .filter_map(texts)
+        .filter(|text| !text.is_empty())
+        .collect();
+    assert_eq!(said, ["I count.", "Two."]);
+    // Only the signature can be left out.
+    let unsigned = parts(RequestForm {
+        earlier_signatures: false,
+        ..FORM
+    });
+    assert_eq!(
+        unsigned[1],
+        json!({ "executableCode": { "language": "PYTHON", "code": "1+1" } })
+    );
+}

@@ -66,3 +66,28 @@ fn final_message_adds_annotations() {
     assert_eq!(source_lists(&events), [pages]);
     assert_eq!(events[0], Text("Hi".into()));
 }
+
+#[test]
+fn lists_cited_files_and_pages_with_spaces() {
+    let mut first = delta(json!({"content": "So[1]."}));
+    first["citations"] = json!(["https://a.example/b c.pdf"]);
+    let mut last = finish("stop");
+    last["choices"][0]["delta"] = json!({"annotations": [
+        {"type": "url_citation", "url_citation": {"url": " https://b.example/c d", "title": "B"}},
+        {"type": "file_citation", "file_citation": {"file_id": "file-1", "filename": "plan.pdf"}},
+        {"type": "file_citation", "filename": "plan.pdf", "file_id": "file-1", "index": 3},
+        {"type": "container_file_citation", "file_id": "file-2"},
+        {"type": "file", "file": {"hash": "x", "name": "own.pdf"}},
+    ]});
+    let (events, _) = events_of(&[first, last]);
+    assert_eq!(
+        source_lists(&events).last().unwrap(),
+        &[
+            (1, "", "https://a.example/b%20c.pdf"),
+            (2, "B", "https://b.example/c%20d"),
+            (3, "plan.pdf", ""),
+            (4, "file-2", ""),
+            (5, "own.pdf", ""),
+        ]
+    );
+}

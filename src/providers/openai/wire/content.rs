@@ -6,7 +6,7 @@ use super::{
     Annotation, Choice, Citation, CitedPage, Content, ContentPart, Delta, Function, ReasoningDetail,
     ThinkingField, TypedPart,
 };
-use crate::protocol::RawJson;
+use crate::{protocol::RawJson, providers::sources::document_name};
 
 impl From<Citation> for CitedPage {
     fn from(citation: Citation) -> Self {
@@ -20,14 +20,37 @@ impl From<Citation> for CitedPage {
 }
 
 impl Annotation {
-    /// Returns the cited page, in either form.
+    /// Returns the cited page or document, in any form.
     pub fn into_page(self) -> Option<CitedPage> {
         let is_citation = self.kind.as_deref() == Some("url_citation");
-        let flat = self.url.filter(|_| is_citation).map(|url| CitedPage {
-            title: self.title,
+        let flat = self.url.clone().filter(|_| is_citation).map(|url| CitedPage {
+            title: self.title.clone(),
             url,
         });
-        self.url_citation.or(flat)
+        self.url_citation.clone().or(flat).or_else(|| self.document())
+    }
+
+    /// Returns the cited document or file.
+    fn document(&self) -> Option<CitedPage> {
+        let files = [
+            &self.file_citation,
+            &self.container_file_citation,
+            &self.file_path,
+            &self.file,
+        ];
+        let files = files.into_iter().flatten();
+        let of_files = files.flat_map(|file| [&*file.filename, &*file.file_id]);
+        let own = [
+            &*self.filename,
+            &self.document_title,
+            self.title.as_deref().unwrap_or_default(),
+            &self.file_id,
+        ];
+        let title = document_name(own.into_iter().chain(of_files))?;
+        Some(CitedPage {
+            title: Some(title),
+            url: String::new(),
+        })
     }
 }
 

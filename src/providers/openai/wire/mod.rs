@@ -41,7 +41,7 @@ pub enum Citation {
     Other(IgnoredAny),
 }
 
-/// A web page.
+/// A web page, or a document without a URL.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct CitedPage {
@@ -167,6 +167,31 @@ pub struct Annotation {
     pub url: Option<String>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub title: Option<String>,
+    /// A file, here or in an object of its own.
+    #[serde(deserialize_with = "default_if_invalid")]
+    pub filename: String,
+    #[serde(deserialize_with = "default_if_invalid")]
+    pub file_id: String,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub file_citation: Option<CitedFile>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub container_file_citation: Option<CitedFile>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub file_path: Option<CitedFile>,
+    #[serde(deserialize_with = "ignore_invalid")]
+    pub file: Option<CitedFile>,
+    #[serde(deserialize_with = "default_if_invalid")]
+    pub document_title: String,
+}
+
+/// A cited file.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct CitedFile {
+    #[serde(alias = "name", deserialize_with = "default_if_invalid")]
+    pub filename: String,
+    #[serde(deserialize_with = "default_if_invalid")]
+    pub file_id: String,
 }
 
 /// The text fields of an entry of `reasoning_details` or `thinking_blocks`.

@@ -16,6 +16,7 @@ const FORM: RequestForm = RequestForm {
     summary: true,
     reasoning: true,
     earlier_reasoning: true,
+    phase: true,
     temperature: true,
     tool_choice: true,
 };
@@ -26,6 +27,7 @@ const BARE: RequestForm = RequestForm {
     summary: false,
     reasoning: false,
     earlier_reasoning: false,
+    phase: false,
     temperature: false,
     tool_choice: false,
 };
@@ -185,4 +187,102 @@ fn forces_one_tool_by_field_several_in_text() {
         sent["instructions"].as_str().unwrap().contains("look, listen"),
         "{sent}"
     );
+}
+
+/// Returns an answer of a decoder as it goes back to the server.
+fn sent_back(events: &[Value], calls: &[&str], form: RequestForm) -> Value {
+    let (events, error) = super::decode_events(events);
+    assert_eq!(error, None);
+    let mut text = String::new();
+    let mut provider_data = Vec::new();
+    for event in events {
+        match event {
+            crate::model::ModelEvent::Text(delta) => text.push_str(&delta),
+            crate::model::ModelEvent::ProviderData { data, .. } => provider_data.push(data),
+            _ => {}
+        }
+    }
+    let answer = ModelMessage::Assistant {
+        text,
+        thinking: None,
+        tool_calls: calls.iter().map(|id| tool_use(id)).collect(),
+        provider_data,
+    };
+    body(&ModelRequest::new("x", vec![answer]), form)["input"].take()
+}
+
+fn message(phase: Option<&str>, text: &str) -> Value {
+    json!({ "type": "message", "phase": phase, "content": [{ "type": "output_text", "text": text }] })
+}
+
+#[test]
+fn each_phase_goes_back_as_its_message() {
+    let call = json!({ "type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}" });
+    let events = [
+        super::done(0, message(Some("commentary"), "I look.")),
+        super::done(1, call),
+        super::done(2, message(Some("final_answer"), "So.")),
+        super::end("completed", json!({})),
+    ];
+    let call = json!({ "type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}" });
+    assert_eq!(
+        sent_back(&events, &["c1"], FORM),
+        json!([
+            { "role": "assistant", "content": "I look.", "phase": "commentary" },
+            call,
+            { "role": "assistant", "content": "So.", "phase": "final_answer" },
+        ])
+    );
+    let two = [
+        super::done(0, message(Some("commentary"), "I look.")),
+        super::done(1, message(Some("final_answer"), "So.")),
+        super::end("completed", json!({})),
+    ];
+    assert_eq!(
+        sent_back(&two, &[], FORM),
+        json!([
+            { "role": "assistant", "content": "I look.", "phase": "commentary" },
+            { "role": "assistant", "content": "So.", "phase": "final_answer" },
+        ])
+    );
+    assert_eq!(
+        sent_back(&two, &[], BARE),
+        json!([{ "role": "assistant", "content": "I look." }, { "role": "assistant", "content": "So." }])
+    );
+    let plain = [
+        super::done(0, message(None, "So.")),
+        super::end("completed", json!({})),
+    ];
+    assert_eq!(
+        sent_back(&plain, &[], FORM),
+        json!([{ "role": "assistant", "content": "So." }])
+    );
+}
+
+#[test]
+fn reasoning_that_ends_after_its_call_stays_before_it() {
+    let added = |index: u64, item: &Value| json!({ "type": "response.output_item.added", "output_index": index, "item": item });
+    let reasoning = |content: Option<&str>| json!({ "type": "reasoning", "id": "r1", "encrypted_content": content, "summary": [] });
+    let call = json!({ "type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}" });
+    let events = |end_of_reasoning: Vec<Value>| {
+        let mut events = vec![
+            added(0, &reasoning(None)),
+            added(1, &call),
+            super::done(1, call.clone()),
+        ];
+        events.extend(end_of_reasoning);
+        events.push(super::end("completed", json!({})));
+        events
+    };
+    let call = json!({ "type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}" });
+    assert_eq!(
+        sent_back(&events(vec![super::done(0, reasoning(Some("e")))]), &["c1"], FORM),
+        json!([reasoning(Some("e")), call])
+    );
+    // It has no content, or no end.
+    assert_eq!(
+        sent_back(&events(vec![super::done(0, reasoning(None))]), &["c1"], FORM),
+        json!([call])
+    );
+    assert_eq!(sent_back(&events(vec![]), &["c1"], FORM), json!([call]));
 }
