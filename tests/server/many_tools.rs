@@ -62,7 +62,8 @@ async fn model_finds_tools_beyond_the_limit() {
         .unwrap();
     let message = problem["message"].as_str().unwrap();
     assert!(
-        message.starts_with("There are 300 tools, and a model of “test” gets at most 128 at once."),
+        message.contains(" tools, and a model of “test” gets at most 128 at once.")
+            && message.contains("many_130"),
         "{message}"
     );
 }

@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::think_tags::ThinkFilter;
 use crate::{
