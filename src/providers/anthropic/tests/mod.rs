@@ -1,5 +1,6 @@
 //! Streams and requests of the Messages API.
 
+mod kept;
 mod recorded;
 mod requests;
 mod shapes;

@@ -192,37 +192,3 @@ fn drops_arguments_of_a_cut_call() {
         )
     );
 }
-
-#[test]
-fn lists_cited_documents() {
-    let chunks = json!([
-        { "retrievedContext": { "uri": "gs://store/plan.pdf", "title": "plan.pdf" } },
-        { "retrievedContext": { "documentName": "documents/7" } },
-        { "retrievedContext": { "uri": "https://a.example/b c", "title": "A" } },
-        { "maps": { "uri": "https://maps.example/1", "title": "Café" } },
-        { "image": { "sourceUri": "https://images.example/1", "title": "Picture" } },
-        { "fromTheFuture": {} },
-    ]);
-    let last = json!({ "candidates": [{ "finishReason": "STOP", "groundingMetadata": { "groundingChunks": chunks } }] });
-    let (events, _) = decode_chunks(&[last]);
-    let lists = events.iter().filter_map(|event| match event {
-        ModelEvent::Sources(sources) => Some(sources),
-        _ => None,
-    });
-    let listed: Vec<(&str, &str)> = lists
-        .last()
-        .into_iter()
-        .flatten()
-        .map(|source| (&*source.title, &*source.url))
-        .collect();
-    assert_eq!(
-        listed,
-        [
-            ("plan.pdf", ""),
-            ("documents/7", ""),
-            ("A", "https://a.example/b%20c"),
-            ("Café", "https://maps.example/1"),
-            ("Picture", "https://images.example/1")
-        ]
-    );
-}

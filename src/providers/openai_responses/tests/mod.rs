@@ -3,6 +3,7 @@
 mod recorded;
 mod requests;
 mod shapes;
+mod sources;
 mod streams;
 
 use serde_json::{Value, json};
