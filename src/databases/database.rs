@@ -45,7 +45,7 @@ impl Database {
     /// Prepares a database; `None` if its URL can't be read, which the settings rule out.
     pub fn new(settings: &DatabaseSettings, limits: &DataSettings) -> Option<Self> {
         let backend: Box<dyn DatabaseBackend> = match settings.parsed_url()? {
-            DatabaseUrl::Sqlite(path) => Box::new(SqliteBackend::new(path, limits.concurrent_queries)),
+            DatabaseUrl::Sqlite(path) => Box::new(SqliteBackend::new(path.into(), limits.concurrent_queries)),
             DatabaseUrl::Postgres(url) => {
                 let password = settings.password.as_ref().map(|password| &*password.0);
                 Box::new(PostgresBackend::new(&settings.name, &url, password)?)

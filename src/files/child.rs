@@ -135,7 +135,7 @@ pub async fn run_reader_in_memory(
 /// Returns the command of the process, without its input and output.
 fn reader(settings: &FileSettings, arguments: &[String]) -> io::Result<Command> {
     let program = match &settings.reader {
-        Some(program) => program.clone(),
+        Some(program) => program.clone().into(),
         None => own_program()?,
     };
     let mut command = Command::new(program);

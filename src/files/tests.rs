@@ -29,7 +29,7 @@ async fn open_files(script: &str, change: impl FnOnce(&mut FileSettings)) -> (Te
     let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(folder.path()).await.unwrap());
     let (journal, _writer) = Journal::start(storage.clone(), Arc::new(Hub::default()));
     let mut settings = Settings::default();
-    settings.files.reader = Some(reader_script(folder.path(), script));
+    settings.files.reader = Some(reader_script(folder.path(), script).into());
     change(&mut settings.files);
     let files = Files::open(folder.path(), storage, journal, &settings).unwrap();
     (folder, files)

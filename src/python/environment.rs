@@ -160,7 +160,8 @@ impl Environment {
 /// Returns the path of the Python to use.
 fn find_interpreter(settings: &Settings) -> Option<PathBuf> {
     if let Some(interpreter) = &settings.python.interpreter {
-        return Some(interpreter.clone());
+        let found = kernelspec::in_path(&interpreter.to_string_lossy());
+        return Some(found.unwrap_or_else(|| interpreter.clone().into()));
     }
     let own = setup::interpreter(&settings.server.data);
     if own.is_file() {

@@ -3,7 +3,7 @@
 
 use std::{
     env, fs,
-    path::{Path, PathBuf},
+    path::{PathBuf, absolute},
 };
 
 use serde::Deserialize;
@@ -50,15 +50,15 @@ fn data_folders() -> Vec<PathBuf> {
     folders
 }
 
-/// Returns the path of a program; `None` if there is none.
+/// Returns the absolute path of a program; `None` if there is none.
 pub fn in_path(program: &str) -> Option<PathBuf> {
+    // Also folders of PATH may be relative.
+    let existing = |path: PathBuf| absolute(path).ok().filter(|path| path.is_file());
     if program.contains('/') {
-        return Path::new(program).is_file().then(|| program.into());
+        return existing(program.into());
     }
     let paths = env::var_os("PATH")?;
-    env::split_paths(&paths)
-        .map(|folder| folder.join(program))
-        .find(|path| path.is_file())
+    env::split_paths(&paths).find_map(|folder| existing(folder.join(program)))
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ impl HelperProcess {
     /// Starts the helper with its plan.
     pub async fn start(settings: &PythonSettings, plan: &KernelPlan) -> io::Result<Self> {
         let program = match &settings.helper {
-            Some(program) => program.clone(),
+            Some(program) => program.clone().into(),
             // Also when its file was replaced by an update since the start.
             None => PathBuf::from("/proc/self/exe"),
         };

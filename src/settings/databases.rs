@@ -3,13 +3,13 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt, fs,
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::{Secret, SettingsError, strip_secrets};
+use super::{Secret, SettingPath, SettingsError, strip_secrets};
 
 /// The name of the database with the tables of attached files.
 const RESERVED_NAME: &str = "files";
@@ -43,7 +43,7 @@ pub struct DatabaseSettings {
 #[serde(untagged)]
 pub enum DocumentationSettings {
     /// A Markdown file.
-    File(PathBuf),
+    File(SettingPath),
     /// The subjects by name.
     Subjects(BTreeMap<String, SubjectSettings>),
 }
@@ -68,7 +68,7 @@ pub struct TableSettings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DatabaseUrl {
     /// A file of SQLite.
-    Sqlite(PathBuf),
+    Sqlite(SettingPath),
     /// The URL of a Postgres server. It may contain a password.
     Postgres(Url),
 }
@@ -94,7 +94,7 @@ pub enum DatabaseSettingsError {
     #[error("the file {} of the database “{name}” can't be read: {why} (setting databases.url)", path.display())]
     File {
         name: String,
-        path: PathBuf,
+        path: SettingPath,
         why: String,
     },
     #[error("the password of the database “{name}” is missing: set the environment variable {variable}")]
@@ -105,7 +105,7 @@ pub enum DatabaseSettingsError {
     )]
     Documentation {
         name: String,
-        path: PathBuf,
+        path: SettingPath,
         cause: std::io::Error,
     },
 }

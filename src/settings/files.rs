@@ -1,8 +1,10 @@
 //! Settings of files: uploads, and what models are given of them.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use serde::Deserialize;
+
+use super::SettingPath;
 
 /// Settings of files.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -38,7 +40,7 @@ pub struct FileSettings {
     pub keep_unsent: Duration,
     /// The program that reads files; Parlor itself if unset. For tests, whose own program can't.
     #[serde(skip)]
-    pub reader: Option<PathBuf>,
+    pub reader: Option<SettingPath>,
 }
 
 impl FileSettings {

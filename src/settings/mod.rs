@@ -8,7 +8,6 @@ use std::{
     fmt,
     net::{Ipv4Addr, SocketAddr},
     ops::RangeInclusive,
-    path::PathBuf,
 };
 
 use ipnet::IpNet;
@@ -34,6 +33,7 @@ pub use self::{
     mcp::McpServer,
     oidc::OidcSettings,
     old_keys::OldKeyError,
+    path::{ProgramPath, SettingPath},
     prompt::{PromptLength, PromptSettings},
     python::PythonSettings,
     read::{Overrides, SettingsError},
@@ -61,6 +61,7 @@ mod literature;
 pub mod mcp;
 mod oidc;
 mod old_keys;
+mod path;
 mod prompt;
 mod python;
 mod read;
@@ -133,7 +134,7 @@ pub struct ServerSettings {
     #[serde(deserialize_with = "listen::deserialize")]
     pub addr: SocketAddr,
     /// The folder for all data; or `PARLOR_DATA`, or `--data`. Copy it to keep the conversations.
-    pub data: PathBuf,
+    pub data: SettingPath,
     /// Host names under which Parlor or a proxy in front of it is reached, as browsers show them: host, or
     /// host:port (docs/http.md, "Behind a proxy"). With `accounts.auth` "none", everybody who can reach the proxy has
     /// access to all conversations, so have it ask for a password.

@@ -1,10 +1,10 @@
 //! Settings of Python: the environment of its sessions, and their limits.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::{AuthMode, SettingsError};
+use super::{AuthMode, ProgramPath, SettingPath, SettingsError};
 
 /// The least memory of a session: a kernel with pandas needs half of it.
 pub(super) const MIN_MEMORY_BYTES: usize = 512 << 20;
@@ -16,11 +16,11 @@ pub struct PythonSettings {
     /// False if the assistant is never offered Python.
     pub enabled: bool,
     /// The Python with ipykernel, such as /opt/science/bin/python. If unset, that of `parlor python setup`, then that of `kernel`.
-    pub interpreter: Option<PathBuf>,
+    pub interpreter: Option<ProgramPath>,
     /// The name of the Jupyter kernelspec, as `jupyter kernelspec list` shows it.
     pub kernel: String,
     /// The program that makes the sandbox: bubblewrap.
-    pub bubblewrap: PathBuf,
+    pub bubblewrap: ProgramPath,
     /// True if Python runs without a sandbox, with all rights of Parlor itself. Only with accounts.auth = "none"; every call asks
     /// first.
     pub unsandboxed: bool,
@@ -50,7 +50,7 @@ pub struct PythonSettings {
     pub sessions: usize,
     /// The program that runs sessions; Parlor itself if unset. For tests, whose own program can't.
     #[serde(skip)]
-    pub helper: Option<PathBuf>,
+    pub helper: Option<SettingPath>,
 }
 
 impl Default for PythonSettings {

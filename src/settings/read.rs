@@ -141,7 +141,7 @@ impl Settings {
             settings.server.addr = resolve_address("PARLOR_ADDR", &value)?;
         }
         if let Some(value) = env("PARLOR_DATA") {
-            settings.server.data = value.into();
+            settings.server.data = value.as_str().into();
         }
         if let Some(value) = env("PARLOR_AUTH") {
             let mode = parse_mode(&value);
@@ -169,7 +169,7 @@ impl Settings {
             settings.server.addr = resolve_address("--addr", addr)?;
         }
         if let Some(data) = &overrides.data {
-            settings.server.data.clone_from(data);
+            settings.server.data = data.as_path().into();
         }
         settings.check()?;
         Ok(settings)

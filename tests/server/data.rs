@@ -31,7 +31,9 @@ pub(crate) async fn make_database(folder: &Path, name: &str) -> DatabaseSettings
         url: format!("sqlite:{}", path.display()),
         password_env: None,
         password: None,
-        documentation: Some(parlor::settings::DocumentationSettings::File(documentation)),
+        documentation: Some(parlor::settings::DocumentationSettings::File(
+            documentation.into(),
+        )),
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) fn make_sqlite(folder: &Path) -> DatabaseSettings {
         url: format!("sqlite:{}", path.display()),
         password_env: None,
         password: None,
-        documentation: Some(crate::settings::DocumentationSettings::File(documentation)),
+        documentation: Some(crate::settings::DocumentationSettings::File(documentation.into())),
     }
 }
 

@@ -60,6 +60,35 @@ fn flags_override_environment_overrides_file() {
 }
 
 #[test]
+fn relative_paths_are_of_the_start_folder() {
+    let here = std::env::current_dir().unwrap();
+    let file = "[server]\ndata = 'one'\n[python]\ninterpreter = 'venv/bin/python'\nbubblewrap = './bwrap'\n\
+        [[databases]]\nname = 'a'\nurl = 'sqlite:Cargo.toml'\ndocumentation = 'README.md'\n";
+    let settings = read_settings(file, &[]).unwrap();
+    let [database] = &settings.databases[..] else {
+        panic!("one database");
+    };
+    let Some(DatabaseUrl::Sqlite(database_file)) = database.parsed_url() else {
+        panic!("a file");
+    };
+    let documentation = DocumentationSettings::File(here.join("README.md").into());
+    assert_eq!(&*settings.server.data, here.join("one"));
+    assert_eq!(
+        settings.python.interpreter.as_deref(),
+        Some(&*here.join("venv/bin/python"))
+    );
+    assert_eq!(&*settings.python.bubblewrap, here.join("bwrap"));
+    assert_eq!(&*database_file, here.join("Cargo.toml"));
+    assert_eq!(database.documentation, Some(documentation));
+    let default = read_settings("", &[]).unwrap();
+    assert_eq!(&*default.server.data, here.join("data"));
+    // A name is looked up in PATH.
+    assert_eq!(&*default.python.bubblewrap, std::path::Path::new("bwrap"));
+    let of_variable = read_settings("", &[("PARLOR_DATA", "two")]).unwrap();
+    assert_eq!(&*of_variable.server.data, here.join("two"));
+}
+
+#[test]
 fn openai_variables_define_an_endpoint() {
     let endpoints = read_settings("", &[("OPENAI_API_KEY", "sk-1")])
         .unwrap()

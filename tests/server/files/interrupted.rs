@@ -33,7 +33,7 @@ impl EndlessReader {
     }
 
     fn use_in(&self, settings: &mut Settings) {
-        settings.files.reader = Some(self.path("reader.sh"));
+        settings.files.reader = Some(self.path("reader.sh").into());
         settings.files.reader_timeout = Duration::from_secs(600);
     }
 

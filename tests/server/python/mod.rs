@@ -39,7 +39,7 @@ pub fn interpreter() -> PathBuf {
 /// Switches Python on.
 pub fn enable(settings: &mut Settings) {
     settings.python.enabled = true;
-    settings.python.interpreter = Some(interpreter());
+    settings.python.interpreter = Some(interpreter().into());
     // Machines may be busy.
     settings.python.start_timeout = TEST_TIMEOUT;
     settings.timeouts.mcp_start = TEST_TIMEOUT;
@@ -66,7 +66,7 @@ impl Sessions {
     pub async fn start(change: impl FnOnce(&mut Settings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut settings = Settings::default();
-        settings.server.data = folder.path().join("data");
+        settings.server.data = folder.path().join("data").into();
         settings.python.helper = Some(env!("CARGO_BIN_EXE_parlor").into());
         enable(&mut settings);
         change(&mut settings);
