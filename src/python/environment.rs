@@ -30,10 +30,16 @@ def find_plotly():
     found = importlib.util.find_spec('plotly')
     script = found and found.origin and os.path.join(os.path.dirname(found.origin), 'package_data', 'plotly.min.js')
     return script if script and os.path.isfile(script) else None
+def version(name):
+    try:
+        import importlib.metadata
+        return importlib.metadata.version(name)
+    except Exception:
+        return None
 paths = [p for p in sys.path if p and os.path.isdir(p)]
 print(json.dumps({'executable': sys.executable, 'folders': [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix,
     os.path.dirname(os.path.realpath(sys.executable)), *paths],
-    'plotly': find_plotly(), 'version': sys.version.split()[0], 'has_kernel': importlib.util.find_spec('ipykernel') is not None}))";
+    'plotly': find_plotly(), 'matplotlib': version('matplotlib'), 'version': sys.version.split()[0], 'has_kernel': importlib.util.find_spec('ipykernel') is not None}))";
 
 /// Folders that a sandbox must not have as a whole, even if a Python is installed in them.
 const NEVER_SHOWN: [&str; 9] = [
@@ -49,6 +55,10 @@ pub struct Environment {
     pub version: String,
     /// The script of its package Plotly, which draws charts in the page.
     pub plotly: Option<PathBuf>,
+    /// The version of its package matplotlib.
+    pub matplotlib: Option<String>,
+    /// The folder with matplotlib's list of fonts. Making it takes seconds, so no session has to.
+    pub fonts: Option<PathBuf>,
     /// The program that makes the sandbox.
     pub bubblewrap: PathBuf,
 }
@@ -82,6 +92,10 @@ pub enum Missing {
         "The sandbox for Python can’t be made: {0}. It needs bubblewrap 0.8 and user namespaces; in a container, see docs/python.md."
     )]
     NoSandbox(String),
+    #[error(
+        "A session of Python can’t be had here: {0}. See docs/python.md, correct that, and start Parlor again."
+    )]
+    NoSession(String),
 }
 
 #[derive(Deserialize)]
@@ -90,6 +104,7 @@ struct Description {
     folders: Vec<PathBuf>,
     version: String,
     plotly: Option<PathBuf>,
+    matplotlib: Option<String>,
     has_kernel: bool,
 }
 
@@ -139,6 +154,8 @@ impl Environment {
             interpreter: described.executable,
             version: described.version,
             plotly: described.plotly,
+            matplotlib: described.matplotlib,
+            fonts: None,
             bubblewrap: PathBuf::new(),
         })
     }
@@ -191,7 +208,7 @@ fn shown_folders(folders: Vec<PathBuf>, data: &Path) -> Vec<PathBuf> {
 }
 
 /// Runs a program without input. Its environment is empty.
-async fn run(program: OsString, arguments: &[OsString]) -> io::Result<Output> {
+pub(super) async fn run(program: OsString, arguments: &[OsString]) -> io::Result<Output> {
     let mut command = Command::new(program);
     command
         .args(arguments)
@@ -206,7 +223,7 @@ async fn run(program: OsString, arguments: &[OsString]) -> io::Result<Output> {
     output.unwrap_or_else(|_| Err(io::Error::new(io::ErrorKind::TimedOut, "it did not end")))
 }
 
-fn last_line(output: &Output) -> String {
+pub(super) fn last_line(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
     let last = said.lines().rfind(|line| !line.trim().is_empty());
     single_line(last.unwrap_or("it failed"), MAX_SAID_CHARS)

@@ -1,6 +1,6 @@
 //! Python for models: one session for each conversation, in a sandbox, restored from the log when it is gone.
 //!
-//! - [`environment`], [`kernelspec`], [`setup`]: the Python of the sessions
+//! - [`environment`], [`kernelspec`], [`setup`]: the Python of the sessions; [`check`]: the check of a whole session
 //! - [`sandbox`]: the command that starts a kernel in bubblewrap; [`folders`]: the folders of a session outside
 //! - [`helper`]: the process between the server and a kernel; [`wire`]: their lines; [`process`]: the server's side
 //! - [`session`]: the calls of one conversation; [`sessions`]: those of all
@@ -11,6 +11,7 @@
 mod attached;
 mod cell;
 mod chart;
+mod check;
 mod environment;
 mod folders;
 mod frame;
@@ -115,6 +116,8 @@ pub fn run_helper() -> ExitCode {
 /// If something is missing. The message says what to do.
 pub async fn check(settings: &Settings) -> Result<String, Missing> {
     let found = Environment::find(settings).await?;
+    check::forget(settings).await;
+    let found = check::check_session(found, settings).await?;
     Ok(format!(
         "Python {} ({})",
         found.version,
@@ -135,7 +138,12 @@ impl Python {
         }));
         let settings = settings.clone();
         tokio::spawn(async move {
-            let found = Environment::find(&settings).await;
+            let found = match Environment::find(&settings).await {
+                Ok(environment) if settings.python.is_checked => {
+                    check::check_session(environment, &settings).await
+                }
+                found => found,
+            };
             match &found {
                 Ok(environment) => tracing::info!(
                     version = environment.version,
@@ -144,6 +152,9 @@ impl Python {
                     environment.interpreter.display()
                 ),
                 Err(Missing::Disabled) => {}
+                Err(missing @ Missing::NoSession(_)) => {
+                    tracing::error!("Python is not offered to models: {missing}");
+                }
                 Err(missing) => tracing::info!("Python is not offered to models: {missing}"),
             }
             sender.send_replace(Some(found.map_err(Arc::new)));

@@ -21,6 +21,9 @@ const SOCKET_BEGINNING: &str = "k";
 const WORK_FOLDER: &str = "/session";
 pub const DATA_FOLDER: &str = "/session-files";
 
+/// The folder in which the list of fonts is made, once for all sessions.
+const FONT_FOLDER: &str = "/session-fonts";
+
 /// Folders and files of the system that programs need. What is missing is left out.
 const SYSTEM: [&str; 12] = [
     "/usr",
@@ -222,14 +225,43 @@ pub fn kernel_plan(
 
 /// Returns a command that shows whether the sandbox can be had, and whether its Python finds the kernel.
 pub fn probe_command(environment: &Environment, settings: &PythonSettings) -> Vec<String> {
+    code_command(environment, settings, &[], "import ipykernel")
+}
+
+/// Returns a command that makes matplotlib's list of fonts, of those that the sandbox shows, in a folder.
+pub fn fonts_command(environment: &Environment, settings: &PythonSettings, folder: &Path) -> Vec<String> {
+    let folder = folder.display().to_string();
+    let options = [
+        "--bind",
+        &folder,
+        FONT_FOLDER,
+        "--setenv",
+        "HOME",
+        FONT_FOLDER,
+        "--setenv",
+        "MPLCONFIGDIR",
+        FONT_FOLDER,
+    ];
+    let code = "import matplotlib.font_manager as fonts; fonts.fontManager";
+    code_command(environment, settings, &options, code)
+}
+
+/// Returns a command that runs code of Parlor in a sandbox, without a kernel.
+fn code_command(
+    environment: &Environment,
+    settings: &PythonSettings,
+    options: &[&str],
+    code: &str,
+) -> Vec<String> {
     let mut command = vec![environment.bubblewrap.display().to_string()];
     command.extend(sandbox_options(environment, settings));
+    command.extend(options.iter().map(|option| (*option).to_owned()));
     command.extend(closing_options().map(str::to_owned));
     command.push("--".into());
     command.extend([
         environment.interpreter.display().to_string(),
         "-c".into(),
-        "import ipykernel".into(),
+        code.into(),
     ]);
     command
 }

@@ -48,6 +48,9 @@ pub struct PythonSettings {
     pub idle_time: Duration,
     /// The number of sessions at the same time. Another one ends the one that was used longest ago.
     pub sessions: usize,
+    /// False if Python is offered without the check of a whole session. For tests, which start many servers.
+    #[serde(skip)]
+    pub is_checked: bool,
     /// The program that runs sessions; Parlor itself if unset. For tests, whose own program can't.
     #[serde(skip)]
     pub helper: Option<SettingPath>,
@@ -71,6 +74,7 @@ impl Default for PythonSettings {
             picture_bytes: 8 << 20,
             idle_time: Duration::from_secs(1800),
             sessions: 20,
+            is_checked: true,
             helper: None,
         }
     }

@@ -280,6 +280,13 @@ async fn python_is_offered_only_where_it_can_run() {
             |settings| settings.python.bubblewrap = "/bin/false".into(),
             "sandbox for Python can’t be made",
         ),
+        (
+            |settings| {
+                settings.python.is_checked = true;
+                settings.python.helper = Some("/bin/false".into());
+            },
+            "A session of Python can’t be had here",
+        ),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let upstream = Upstream::start().await;
@@ -292,6 +299,27 @@ async fn python_is_offered_only_where_it_can_run() {
         let message = personal["unavailable_tools"][0]["message"].as_str().unwrap();
         assert!(message.contains(reason), "{message}");
     }
+}
+
+#[tokio::test]
+async fn session_is_checked_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let checked = |settings: &mut Settings| settings.python.is_checked = true;
+    let parlor = start_in(folder.path(), &upstream, checked).await;
+    let first = ask(&parlor, &upstream, None, "1 + 1").await;
+    assert_eq!(output(&first), "2");
+    parlor.stop().await;
+    // The same interpreter is not checked again, so that it is offered at once.
+    let without_sessions = |settings: &mut Settings| {
+        settings.python.is_checked = true;
+        settings.python.helper = Some("/bin/false".into());
+    };
+    upstream.add_script(When::any(), Script::new().text("Hello."));
+    let parlor = start_in(folder.path(), &upstream, without_sessions).await;
+    parlor.turn(None, "hello").await;
+    let (_, personal) = parlor.get_json("/rpc/personal").await;
+    assert_eq!(personal["unavailable_tools"], json!([]));
 }
 
 #[tokio::test]

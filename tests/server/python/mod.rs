@@ -39,6 +39,7 @@ pub fn interpreter() -> PathBuf {
 /// Switches Python on.
 pub fn enable(settings: &mut Settings) {
     settings.python.enabled = true;
+    settings.python.is_checked = false;
     settings.python.interpreter = Some(interpreter().into());
     // Machines may be busy.
     settings.python.start_timeout = TEST_TIMEOUT;
