@@ -4,6 +4,7 @@
 //! - [`sandbox`]: the command that starts a kernel in bubblewrap; [`folders`]: the folders of a session outside
 //! - [`helper`]: the process between the server and a kernel; [`wire`]: their lines; [`process`]: the server's side
 //! - [`session`]: the calls of one conversation; [`sessions`]: those of all
+//! - [`names`]: the usual names of packages
 //! - [`output`]: what a call shows; [`chart`]: a chart in it; [`cell`]: a finished call for a notebook
 //! - [`frame`]: tables for a session; [`attached`]: files for it
 //! - [`tools`]: the model's tools
@@ -18,6 +19,7 @@ mod frame;
 #[cfg(target_os = "linux")]
 mod helper;
 mod kernelspec;
+mod names;
 mod output;
 mod process;
 mod sandbox;
@@ -43,6 +45,7 @@ pub use self::{
     cell::{Cell, CellError},
     environment::Missing,
     frame::{ColumnType, Frame, StoredFrame, ValueKind, is_valid_name},
+    names::UsedName,
     output::Output,
     tools::{ExecuteCode, JupyterNotebook},
 };

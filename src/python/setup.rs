@@ -9,7 +9,7 @@ use std::{
 use tokio::{fs, process::Command};
 
 /// The packages of the environment.
-const PACKAGES: [&str; 7] = [
+const PACKAGES: [&str; 8] = [
     "ipykernel",
     "pandas",
     "numpy",
@@ -17,6 +17,8 @@ const PACKAGES: [&str; 7] = [
     "plotly",
     "pyarrow",
     "openpyxl",
+    // For styled tables of pandas.
+    "jinja2",
 ];
 
 /// Packages that are left out where they can't be installed.

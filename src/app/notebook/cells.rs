@@ -1,5 +1,7 @@
 //! Makes notebook cells of messages and finished calls.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::{
@@ -13,6 +15,7 @@ use crate::{
         AssistantMessage, Attachment, Message, MessageBody, MessageId, Transcript,
         damaged_message::damaged_message_text, message::MessagePieceKind,
     },
+    python::UsedName,
     text::single_line,
 };
 
@@ -26,6 +29,8 @@ struct CellList<'a> {
     /// The number of code cells that have run.
     executed: usize,
     has_setup: bool,
+    /// The usual names of packages that a cell has imported.
+    imported: HashSet<&'static str>,
 }
 
 /// Returns the notebook of a conversation's shown branch.
@@ -35,6 +40,7 @@ pub fn notebook(transcript: &Transcript, content: &StoredContent) -> Value {
         content,
         executed: 0,
         has_setup: false,
+        imported: HashSet::new(),
     };
     let title = single_line(&transcript.title, MAX_TITLE_CHARS);
     if !title.is_empty() {
@@ -86,10 +92,14 @@ impl CellList<'_> {
 
     fn push_call(&mut self, id: String, code: &CodeCall, outputs: Vec<Value>) {
         let source = match code {
-            CodeCall::Python(cell) => &cell.code,
+            CodeCall::Python(cell) => {
+                self.push_imports(&id, &cell.code);
+                &cell.code
+            }
             CodeCall::Query(query) => {
                 if !self.has_setup {
                     self.has_setup = true;
+                    self.imported.insert("pd");
                     self.push_code("setup".into(), QueryCell::SETUP, None, Vec::new());
                 }
                 &query.code
@@ -97,6 +107,19 @@ impl CellList<'_> {
         };
         self.executed += 1;
         self.push_code(id, source, Some(self.executed), outputs);
+    }
+
+    /// Adds the imports of names that code uses, which sessions have without them.
+    fn push_imports(&mut self, id: &str, code: &str) {
+        let mut imports = Vec::new();
+        for name in UsedName::find(code) {
+            if self.imported.insert(name.name) && !name.is_imported {
+                imports.push(name.import());
+            }
+        }
+        if !imports.is_empty() {
+            self.push_code(format!("{id}-imports"), &imports.join("\n"), None, Vec::new());
+        }
     }
 
     /// Adds a text, if there is one.

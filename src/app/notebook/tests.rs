@@ -271,6 +271,40 @@ fn exception_is_an_error() {
 }
 
 #[test]
+fn usual_names_are_imported_once() {
+    let run = |code: &str| {
+        call(
+            "execute_code",
+            &json!({ "code": code }),
+            ToolStatus::Complete,
+            "1",
+        )
+    };
+    let codes = [
+        "px.bar(np.zeros(2))",
+        "np.ones(2)",
+        "import pandas as pd\npd.Series()",
+        "pd.Series()",
+    ];
+    let parts = codes.iter().map(|code| made(run(code))).collect();
+    let found = cells(&conversation(vec![parts]), &StoredContent::default());
+    let shown: Vec<(&str, &str)> = found[2..]
+        .iter()
+        .map(|(kind, source, _)| (&**kind, &**source))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("code null", "import numpy as np\nimport plotly.express as px"),
+            ("code 1", codes[0]),
+            ("code 2", codes[1]),
+            ("code 3", codes[2]),
+            ("code 4", codes[3]),
+        ]
+    );
+}
+
+#[test]
 fn query_is_code_with_its_stored_rows() {
     let arguments = json!({ "query": "SELECT * FROM jobs", "df_name": "jobs" });
     let output = "Stored as jobs\n\n| n |\n| --- |\n| 1 |\n\n2 rows.";

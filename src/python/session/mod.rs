@@ -9,6 +9,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use serde_json::Value;
 use tokio::{
     io,
     sync::{mpsc, oneshot, watch},
@@ -20,6 +21,7 @@ use super::{
     attached::{AttachedFiles, link_code},
     environment::Environment,
     folders::Folders,
+    names::usual_names,
     output::Output,
     process::HelperProcess,
     sandbox,
@@ -33,8 +35,16 @@ use crate::{
 /// The folder of attached files among those that the server gives to a session.
 const ATTACHED_FOLDER: &str = "attached";
 
+/// The folder of matplotlib's list of fonts among those files.
+const FONTS_FOLDER: &str = "fonts";
+
 /// The first code of a session.
-const PREPARE: &str = include_str!("../prepare.py");
+const PREPARE: [&str; 4] = [
+    include_str!("../prepare/kernel.py"),
+    include_str!("../prepare/tables.py"),
+    include_str!("../prepare/names.py"),
+    include_str!("../prepare/figures.py"),
+];
 
 /// The maximum number of calls that wait.
 const MAX_QUEUED_CALLS: usize = 64;
@@ -115,6 +125,9 @@ impl Session {
             Ok(Report::Gone { cause }) => return Err(not_started(cause)),
             Ok(_) | Err(_) => return Err(not_started("its helper process does not answer".into())),
         }
+        if let Some(fonts) = &environment.fonts {
+            give_fonts(fonts, &folders.session.data.join(FONTS_FOLDER)).await;
+        }
         let (sender, receiver) = mpsc::channel(MAX_QUEUED_CALLS);
         let shared = Arc::new(Shared {
             data: folders.session.data.clone(),
@@ -137,6 +150,7 @@ impl Session {
             folders,
         };
         tokio::spawn(task.run(receiver));
+        let fonts = shared.visible_data.join(FONTS_FOLDER);
         let session = Self {
             calls: sender,
             shared,
@@ -144,7 +158,7 @@ impl Session {
         };
         // It is a part of the start, so it has the time of one.
         let prepared = session
-            .perform(PREPARE, true, settings.start_timeout, |_| {})
+            .perform(&prepare_code(&fonts), true, settings.start_timeout, |_| {})
             .await?;
         match prepared.error {
             None => Ok(session),
@@ -275,7 +289,49 @@ impl Session {
     /// Returns the reason for which it has ended.
     pub fn end_cause(&self) -> SessionError {
         let ended = self.shared.state.lock().ended.clone();
-        SessionError::Ended(ended.unwrap_or_else(|| "it was closed".into()))
+        SessionError::Ended(ended.map_or_else(|| "it was closed".into(), |ended| ended.cause))
+    }
+
+    /// Returns true if its code has ended it after its last call, such as by a timer.
+    pub fn was_ended_after_its_calls(&self) -> bool {
+        let state = self.shared.state.lock();
+        let is_after = |ended: &Ended| ended.is_by_code && !ended.is_in_call;
+        state.ended.as_ref().is_some_and(is_after)
+    }
+}
+
+/// Gives a session the list of fonts. Without it, matplotlib makes one of its own.
+async fn give_fonts(list: &Path, folder: &Path) {
+    if let Err(error) = copy_files(list, folder).await {
+        tracing::warn!(%error, "the list of fonts can't be given to a Python session");
+    }
+}
+
+async fn copy_files(from: &Path, to: &Path) -> io::Result<()> {
+    tokio::fs::create_dir_all(to).await?;
+    let mut files = tokio::fs::read_dir(from).await?;
+    while let Some(file) = files.next_entry().await? {
+        if file.file_type().await?.is_file() {
+            tokio::fs::copy(file.path(), to.join(file.file_name())).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the first code of a session. Its names are not those of the conversation's code, which could change them.
+fn prepare_code(fonts: &Path) -> String {
+    // A string of JSON is one of Python.
+    let code = Value::from(PREPARE.concat());
+    let fonts = Value::from(fonts.to_string_lossy());
+    let names = usual_names();
+    let globals = format!("'get_ipython': get_ipython, 'font_folder': {fonts}, 'usual_names': {names}");
+    format!("exec(compile({code}, '<parlor>', 'exec'), {{'__name__': 'parlor', {globals}}})")
+}
+
+fn shown_before(output: &str) -> String {
+    match output.is_empty() {
+        true => String::new(),
+        false => format!("\n\n{output}"),
     }
 }
 

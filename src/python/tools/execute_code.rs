@@ -27,7 +27,7 @@ impl Tool for ExecuteCode {
 
     const NAME: &'static str = "execute_code";
     const DESCRIPTION: &'static str = "Runs Python code and returns what it prints and shows; the person sees plots as pictures, and charts of plotly interactively. Variables are kept for later \
-         calls of this conversation. Files that the person attached are in the working folder. pandas, numpy and matplotlib are there; there is no network. Use it for every calculation \
+         calls of this conversation. Files that the person attached are in the working folder. pandas (pd), numpy (np), matplotlib (plt) and plotly.express (px) are imported; there is no network. Use it for every calculation \
          that you could get wrong.";
     const LABEL: &'static str = "Running code";
     const DONE: &'static str = "Ran code";

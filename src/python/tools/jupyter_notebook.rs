@@ -50,8 +50,7 @@ impl Tool for JupyterNotebook {
 
     const NAME: &'static str = "jupyter_notebook";
     const DESCRIPTION: &'static str = "Runs Python code in the notebook of this conversation and returns what it prints and shows; the person sees data frames as \
-         tables, plots as pictures, and charts of plotly interactively. Variables and the data frames of sql_query (df_name) are kept for later calls. Files that the person attached are in the working folder. pandas, numpy \
-         and matplotlib are there; there is no network.";
+         tables, plots as pictures, and charts of plotly interactively. Variables and the data frames of sql_query (df_name) are kept for later calls. Files that the person attached are in the working folder. pandas (pd), numpy (np), matplotlib (plt) and plotly.express (px) are imported; there is no network.";
     const LABEL: &'static str = "Executing Python code...";
     const DONE: &'static str = "Executed Python code";
 

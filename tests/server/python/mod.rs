@@ -8,6 +8,7 @@ mod escapes;
 mod limits;
 mod notebook;
 mod permissions;
+mod shown;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 

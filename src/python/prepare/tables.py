@@ -1,7 +1,6 @@
-# The first code of a session: how values are shown. All names are removed again.
-def _parlor_prepare():
+# Tables as Markdown, and charts of Altair as pictures. A part of the first code of a session.
+def prepare_tables():
     shell = get_ipython()
-    shell.InteractiveTB.set_mode(mode="Plain")
     rows, columns, characters = 20, 30, 200
 
     def cell(value):
@@ -22,17 +21,37 @@ def _parlor_prepare():
         for label, values in zip(shown.index, shown.itertuples(index=False, name=None)):
             label = " ".join(map(str, label)) if isinstance(label, tuple) else label
             lines.append([cell(v) for v in ([] if is_plain else [label]) + list(values)])
-        table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-        count, width = value.shape
+        return table(lines, *value.shape)
+
+    def table(lines, count, width):
+        text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
         note = f"{count} row{'' if count == 1 else 's'} × {width} column{'' if width == 1 else 's'}"
         if count > rows or width > columns:
             note += f", the first {min(count, rows)} × {min(width, columns)} are shown"
-        return f"{table}\n\n{note}"
+        return f"{text}\n\n{note}"
 
     def series(value):
         return frame(value.to_frame(name=value.name if value.name is not None else "value"))
 
+    def styler(value):
+        try:
+            # The formatted values, without hidden rows and columns.
+            parts = value._translate(False, False, max_rows=rows, max_cols=columns)
+            seen = lambda row: [cell(c["display_value"]) for c in row if c.get("is_visible", True)]
+            body = [seen(row) for row in parts["body"]]
+            # The head has a row for each level of the columns, and one for the names of the index.
+            heads = [[name.replace("&nbsp;", "") for name in seen(row)] for row in parts["head"]]
+            width = max(map(len, body + heads))
+            full = lambda row: row + [""] * (width - len(row))
+            heads = [" ".join(filter(None, names)) for names in zip(*map(full, heads))]
+            lines = [heads, ["---"] * width, *map(full, body)]
+            caption = value.caption[0] if isinstance(value.caption, tuple) else value.caption
+            return (f"{cell(caption)}\n\n" if caption else "") + table(lines, *value.data.shape)
+        except Exception:
+            return frame(value.data)
+
     tables = shell.display_formatter.formatters["text/markdown"]
+    tables.for_type_by_name("pandas.io.formats.style", "Styler", styler)
     for module in ("pandas", "pandas.core.frame"):
         tables.for_type_by_name(module, "DataFrame", frame)
     for module in ("pandas", "pandas.core.series"):
@@ -51,5 +70,4 @@ def _parlor_prepare():
             pictures.for_type_by_name(f"altair.vegalite.{version}.api", name, chart)
 
 
-_parlor_prepare()
-del _parlor_prepare
+prepare_tables()
