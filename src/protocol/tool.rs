@@ -14,6 +14,9 @@ use super::{
 /// The words with which the traceback of Python code begins that has run. That of a syntax error has none.
 pub const TRACEBACK: &str = "Traceback (most recent call last)";
 
+/// The words with which the result of a call of Python begins that has ended its session, or found it ended.
+pub const SESSION_ENDED: &str = "The Python session has ended";
+
 /// A tool call, as a part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ToolCall {

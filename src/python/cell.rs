@@ -2,7 +2,11 @@
 
 use super::tools::{NO_OUTPUT, code_of_call};
 use crate::{
-    protocol::{ToolCall, attachment::files_note, tool::TRACEBACK},
+    protocol::{
+        ToolCall,
+        attachment::files_note,
+        tool::{SESSION_ENDED, TRACEBACK},
+    },
     text::single_line,
     tools::FinishedCall,
 };
@@ -49,6 +53,15 @@ impl Cell {
                 error: None,
             });
         }
+        if output.starts_with(SESSION_ENDED) {
+            // What the call had shown follows, with any traceback that it has printed.
+            let (ended, text) = output.split_once("\n\n").unwrap_or((output, ""));
+            return Some(Self {
+                code,
+                text: text.to_owned(),
+                error: Some(CellError::other(ended)),
+            });
+        }
         let (text, traceback) = match find_traceback(output) {
             Some(start) => output.split_at(start),
             None => ("", output),
@@ -62,6 +75,15 @@ impl Cell {
 }
 
 impl CellError {
+    /// Returns an error that was no exception of the code.
+    fn other(message: &str) -> Self {
+        Self {
+            name: OTHER_ERROR.into(),
+            message: single_line(message, MAX_MESSAGE_CHARS),
+            traceback: message.to_owned(),
+        }
+    }
+
     /// Returns an error with its name and message, as its last line has them: `ValueError: no`.
     pub fn from_traceback(traceback: &str) -> Self {
         let named = traceback.lines().rev().find_map(|line| {
@@ -160,6 +182,15 @@ mod tests {
             problem: None,
         });
         assert_eq!(Cell::from_call(&call).unwrap().text, "one");
+    }
+
+    #[test]
+    fn end_of_the_session_precedes_its_text() {
+        let ended = "The Python session has ended: the code ended it (SystemExit: 1). Lost.";
+        let printed = "Traceback (most recent call last):\nValueError: no";
+        let cell = finished(&format!("{ended}\n\n{printed}"), ToolStatus::Failed);
+        assert_eq!(cell.text, printed);
+        assert_eq!(cell.error, Some(CellError::other(ended)));
     }
 
     #[test]

@@ -233,7 +233,11 @@ impl Python {
     pub async fn execute(&self, call: &ToolContext, code: &str) -> Result<Output, ToolError> {
         let session = self.session(call).await?;
         let report = |tail: &str| call.progress.report("output", tail, None);
-        let mut output = session.execute(code, false, report).await?;
+        let executed = session.execute(code, false, report).await;
+        if let Err(SessionError::EndedByCall { is_by_code: true, .. }) = &executed {
+            self.0.sessions.add_fatal_step(call);
+        }
+        let mut output = executed?;
         output.notes = session.take_notes();
         if output.error.as_ref().is_none_or(CodeError::has_run) {
             self.0.sessions.add_step(call);
@@ -318,6 +322,10 @@ impl SessionKeeper for Python {
 
     fn taken_steps(&self, conversation_id: ConversationId, steps: &[StepId], files: &[Attachment]) -> usize {
         self.0.sessions.taken_steps(conversation_id, steps, files)
+    }
+
+    fn is_fatal_step(&self, conversation_id: ConversationId, step: StepId) -> bool {
+        self.0.sessions.is_fatal_step(conversation_id, step)
     }
 
     fn hold(&self, conversation_id: ConversationId) -> SessionHold {

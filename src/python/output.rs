@@ -178,6 +178,15 @@ impl Output {
         }
     }
 
+    /// Returns the text that a call has shown that ended its session, without the exception of `exit`.
+    pub fn text_before_end(&self) -> String {
+        let shown = Self {
+            error: None,
+            ..self.clone()
+        };
+        truncate_bytes(&shown.text(), MAX_TEXT_BEFORE_ERROR)
+    }
+
     /// Returns the last `MAX_TAIL_BYTES` bytes of the last text block, for the progress of a call.
     pub fn tail(&self) -> String {
         let last = self.blocks.iter().rev().find_map(|block| match block {

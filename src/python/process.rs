@@ -85,10 +85,16 @@ impl HelperProcess {
 
     /// Returns the next report. Cancelling it loses none.
     pub async fn next(&mut self) -> Report {
-        let gone = |cause: String| Report::Gone { cause };
+        let gone = |cause: String| Report::Gone {
+            cause,
+            is_by_code: false,
+        };
         match self.output.next().await {
             Ok(Some(Line::Whole(line))) => match serde_json::from_slice(&line) {
-                Ok(Report::Gone { cause }) => gone(single_line(&plain_text(&cause), MAX_CAUSE_CHARS)),
+                Ok(Report::Gone { cause, is_by_code }) => Report::Gone {
+                    cause: single_line(&plain_text(&cause), MAX_CAUSE_CHARS),
+                    is_by_code,
+                },
                 Ok(report) => report,
                 Err(error) => gone(format!("its helper process wrote something else: {error}")),
             },

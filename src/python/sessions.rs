@@ -1,7 +1,7 @@
 //! The sessions of all conversations: started on first use, ended on deletion, idleness, shutdown, and beyond their number.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     path::PathBuf,
     sync::{Arc, Weak},
     time::Duration,
@@ -39,6 +39,8 @@ struct Table {
     entries: HashMap<ConversationId, Entry>,
     /// The number of sessions that start.
     starting: usize,
+    /// The calls that have ended their sessions, by conversation. They are not replayed.
+    fatal_steps: HashMap<ConversationId, HashSet<StepId>>,
     /// The conversations whose sessions are in use, with the number of their users. None of them is ended for others.
     held: HashMap<ConversationId, usize>,
 }
@@ -80,7 +82,7 @@ impl Sessions {
                     return Ok(entry.session.clone());
                 }
                 let (cause, had_state) = (entry.session.end_cause(), !entry.steps.is_empty());
-                table.entries.remove(&conversation_id);
+                table.remove(conversation_id);
                 if had_state {
                     return Err(cause);
                 }
@@ -133,12 +135,26 @@ impl Sessions {
         if entry.session.is_alive() && steps.starts_with(&entry.steps) && entry.session.has_only(files) {
             return entry.steps.len();
         }
-        table.entries.remove(&conversation_id);
+        table.remove(conversation_id);
         0
     }
 
+    /// Notes that a call has ended the session of its conversation.
+    pub fn add_fatal_step(&self, call: &ToolContext) {
+        self.table
+            .lock()
+            .add_fatal_step(call.conversation_id, call.step());
+    }
+
+    /// Returns true if a call has ended the session of its conversation since Parlor was started.
+    pub fn is_fatal_step(&self, conversation_id: ConversationId, step: StepId) -> bool {
+        let table = self.table.lock();
+        let steps = table.fatal_steps.get(&conversation_id);
+        steps.is_some_and(|steps| steps.contains(&step))
+    }
+
     pub fn end(&self, conversation_id: ConversationId) {
-        self.table.lock().entries.remove(&conversation_id);
+        self.table.lock().remove(conversation_id);
     }
 
     pub fn end_of_user(&self, user_id: UserId) {
@@ -159,6 +175,22 @@ impl Sessions {
 }
 
 impl Table {
+    /// Ends the session of a conversation. If it has ended by itself after a call, that call is to blame.
+    fn remove(&mut self, conversation_id: ConversationId) {
+        let Some(entry) = self.entries.remove(&conversation_id) else {
+            return;
+        };
+        if let Some(last) = entry.steps.last()
+            && entry.session.was_ended_after_its_calls()
+        {
+            self.add_fatal_step(conversation_id, *last);
+        }
+    }
+
+    fn add_fatal_step(&mut self, conversation_id: ConversationId, step: StepId) {
+        self.fatal_steps.entry(conversation_id).or_default().insert(step);
+    }
+
     /// Ends the session that was used longest ago, if there are as many as there may be.
     fn make_room(&mut self, limit: usize) -> Result<(), SessionError> {
         self.entries.retain(|_, entry| entry.session.is_alive());

@@ -81,8 +81,8 @@ pub enum Report {
         omitted_text: usize,
         omitted_pictures: usize,
     },
-    /// The session has ended.
-    Gone { cause: String },
+    /// The session has ended. `is_by_code`: its code has ended it, and does so again when it is repeated.
+    Gone { cause: String, is_by_code: bool },
 }
 
 /// The largest line of the helper beyond the limits of text and pictures: an exception, the frame of JSON, and escapes.

@@ -56,6 +56,9 @@ pub trait SessionKeeper: Send + Sync {
     /// other files than these, or is gone, is ended: 0.
     fn taken_steps(&self, conversation_id: ConversationId, steps: &[StepId], files: &[Attachment]) -> usize;
 
+    /// Returns `true` if a call has ended its session, as far as known, and is left out of a restoration.
+    fn is_fatal_step(&self, conversation_id: ConversationId, step: StepId) -> bool;
+
     /// Keeps the session of a conversation, also one that is yet to start.
     fn hold(&self, conversation_id: ConversationId) -> SessionHold;
 

@@ -26,7 +26,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    Event, filter, message,
+    End, Event, filter, message,
     watch::{WATCH_INTERVAL, Watched, path_in_sandbox},
     zmtp::{self, Receiver, Sender, SocketKind, ZmtpError},
 };
@@ -115,7 +115,7 @@ impl Kernel {
         };
         if let Err(cause) = kernel.connect(plan, inherited, events) {
             let status = kernel.end(true);
-            return Err(kernel.explain(&cause, status));
+            return Err(kernel.explain_failed_start(&cause, status));
         }
         Ok(kernel)
     }
@@ -200,16 +200,36 @@ impl Kernel {
         ended
     }
 
-    /// Returns the cause of an end in words, as far as the exit status and the error output say more.
-    pub fn explain(&self, cause: &str, status: Option<ExitStatus>) -> String {
-        // Bubblewrap, as a shell, adds 128 to the signal that ended a process.
-        let signal = status.and_then(|status| status.signal().or(status.code().map(|code| code - 128)));
-        match signal {
-            Some(libc::SIGXCPU) => return "its computing time was over (setting python.cpu_time)".into(),
-            Some(libc::SIGKILL) => return "the system ended it, probably for its memory".into(),
-            Some(libc::SIGSEGV | libc::SIGABRT | libc::SIGBUS) => return "Python crashed".into(),
-            _ => {}
+    /// Returns an end with its cause in words. `status` is that of a kernel that has ended by itself.
+    pub fn explain_end(&self, end: End, status: Option<ExitStatus>) -> End {
+        if end.cause != ENDED {
+            return end;
         }
+        let by_code = |cause: String| End {
+            cause,
+            is_by_code: true,
+        };
+        let Some(status) = status else {
+            return by_code("it closed its connections".into());
+        };
+        // Bubblewrap, as a shell, adds 128 to the signal that ended a process.
+        let status = match status.signal() {
+            Some(signal) => signal + 128,
+            None => status.code().unwrap_or_default(),
+        };
+        match status - 128 {
+            libc::SIGXCPU => "its computing time was over (setting python.cpu_time)".into(),
+            libc::SIGKILL => "the signal SIGKILL ended it, probably from the system for its memory".into(),
+            libc::SIGSEGV | libc::SIGABRT | libc::SIGBUS | libc::SIGILL | libc::SIGFPE => {
+                by_code("Python crashed".into())
+            }
+            signal @ 1.. => by_code(format!("the signal {} ended it", signal_name(signal))),
+            _ => by_code(format!("its process ended with the status {status}")),
+        }
+    }
+
+    /// Returns the cause of a failed start in words, as far as the error output says more.
+    fn explain_failed_start(&self, cause: &str, status: Option<ExitStatus>) -> String {
         let stderr = self.stderr.lock();
         let stderr = String::from_utf8_lossy(&stderr);
         let said = stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
@@ -260,6 +280,23 @@ impl Inherited {
         let info: SandboxInfo = serde_json::from_str(&report).map_err(|_| "there is no sandbox")?;
         Ok(info.child_pid)
     }
+}
+
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGHUP => "SIGHUP",
+        libc::SIGINT => "SIGINT",
+        libc::SIGQUIT => "SIGQUIT",
+        libc::SIGUSR1 => "SIGUSR1",
+        libc::SIGUSR2 => "SIGUSR2",
+        libc::SIGPIPE => "SIGPIPE",
+        libc::SIGALRM => "SIGALRM",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGSYS => "SIGSYS",
+        libc::SIGXFSZ => "SIGXFSZ",
+        _ => return signal.to_string(),
+    };
+    name.into()
 }
 
 fn text(error: impl ToString) -> String {

@@ -28,7 +28,7 @@ use serde_json::json;
 use self::{
     kernel::{Channel, Kernel},
     message::{Message, execute_content},
-    output::CallOutput,
+    output::{CallEnd, CallOutput},
     watch::WATCH_INTERVAL,
 };
 use super::wire::{KernelPlan, Report, Request};
@@ -61,18 +61,41 @@ enum Event {
     Broken(String),
 }
 
+/// The end of a session.
+struct End {
+    cause: String,
+    /// True if its code has ended it.
+    is_by_code: bool,
+}
+
+/// The end for a reason outside of the code, such as a limit.
+impl From<String> for End {
+    fn from(cause: String) -> Self {
+        Self {
+            cause,
+            is_by_code: false,
+        }
+    }
+}
+
+impl From<&str> for End {
+    fn from(cause: &str) -> Self {
+        cause.to_owned().into()
+    }
+}
+
 /// Runs a session until its input ends.
 pub fn run() -> ExitCode {
     match run_session() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(cause) => {
-            let _ = report(&Report::Gone { cause });
+        Err(End { cause, is_by_code }) => {
+            let _ = report(&Report::Gone { cause, is_by_code });
             ExitCode::FAILURE
         }
     }
 }
 
-fn run_session() -> Result<(), String> {
+fn run_session() -> Result<(), End> {
     let mut input = BufReader::new(io::stdin());
     let plan = read_line(&mut input)
         .map_err(|error| error.to_string())?
@@ -92,8 +115,8 @@ fn run_session() -> Result<(), String> {
         replied: None,
     }
     .run();
-    let status = kernel.end(matches!(&ended, Err(cause) if cause == kernel::ENDED));
-    ended.map_err(|cause| kernel.explain(&cause, status))
+    let status = kernel.end(matches!(&ended, Err(end) if end.cause == kernel::ENDED));
+    ended.map_err(|end| kernel.explain_end(end, status))
 }
 
 /// The main loop of a session.
@@ -108,7 +131,7 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    fn run(mut self) -> Result<(), String> {
+    fn run(mut self) -> Result<(), End> {
         self.wait_until_ready()?;
         report(&Report::Ready).map_err(|error| error.to_string())?;
         let mut watched_at = Instant::now();
@@ -122,7 +145,7 @@ impl Session<'_> {
                 Some(Event::Message(channel, message)) => self.apply(channel, &message)?,
                 Some(Event::Request(request)) => self.perform(request)?,
                 Some(Event::InputEnded) => return Ok(()),
-                Some(Event::Broken(cause)) => return Err(cause),
+                Some(Event::Broken(cause)) => return Err(cause.into()),
                 None => {}
             }
             if self.replied.is_some_and(|at| at.elapsed() > MAX_OUTPUT_DELAY)
@@ -134,7 +157,7 @@ impl Session<'_> {
             if watched_at.elapsed() >= WATCH_INTERVAL {
                 watched_at = Instant::now();
                 if let Some(cause) = self.kernel.exceeded() {
-                    return Err(cause);
+                    return Err(cause.into());
                 }
             }
         }
@@ -188,7 +211,7 @@ impl Session<'_> {
         .map_err(|error| error.to_string())
     }
 
-    fn apply(&mut self, channel: Channel, message: &Message) -> Result<(), String> {
+    fn apply(&mut self, channel: Channel, message: &Message) -> Result<(), End> {
         let Some(call) = self.call.as_mut().filter(|call| call.request == message.parent) else {
             return Ok(());
         };
@@ -199,7 +222,7 @@ impl Session<'_> {
                 }
             }
             Channel::Shell if message.kind == "execute_reply" => {
-                call.set_replied();
+                call.set_reply(message);
                 self.replied = Some(Instant::now());
             }
             Channel::Shell | Channel::Control => {}
@@ -208,12 +231,27 @@ impl Session<'_> {
     }
 
     /// Reports the end of the call, if it has ended.
-    fn report_end(&mut self) -> Result<(), String> {
-        let Some(end) = self.call.as_ref().and_then(CallOutput::end) else {
+    ///
+    /// # Errors
+    ///
+    /// If the call ends the session.
+    fn report_end(&mut self) -> Result<(), End> {
+        let Some(end) = self.call.as_mut().and_then(CallOutput::end) else {
             return Ok(());
         };
         (self.call, self.replied) = (None, None);
-        report(&end).map_err(|error| error.to_string())
+        match end {
+            CallEnd::Reports(reports) => {
+                for end in &reports {
+                    report(end).map_err(|error| error.to_string())?;
+                }
+                Ok(())
+            }
+            CallEnd::Exit(cause) => Err(End {
+                cause,
+                is_by_code: true,
+            }),
+        }
     }
 }
 

@@ -28,9 +28,32 @@ pub struct CallOutput {
     omitted_text: usize,
     omitted_pictures: usize,
     /// The two ends of a call: the reply, and the kernel's report that it is idle.
-    has_reply: bool,
+    reply: Option<Reply>,
     is_idle: bool,
+    /// True if an exception was reported.
+    has_error: bool,
 }
+
+/// The kernel's answer to a call.
+enum Reply {
+    Ok,
+    /// An exception, which the kernel normally has shown as well.
+    Error(Report),
+    /// The code ends the session.
+    Exit(String),
+}
+
+/// The end of a call.
+#[derive(Debug, PartialEq, Eq)]
+pub enum CallEnd {
+    /// The last reports of the call.
+    Reports(Vec<Report>),
+    /// The call ends the session, for this reason.
+    Exit(String),
+}
+
+/// The exception of `sys.exit`, and in a session also of `exit` and `quit`.
+const EXIT: &str = "SystemExit";
 
 impl CallOutput {
     pub fn new(request: String, id: u64, is_silent: bool, limits: KernelLimits) -> Self {
@@ -43,14 +66,24 @@ impl CallOutput {
             picture_bytes: 0,
             omitted_text: 0,
             omitted_pictures: 0,
-            has_reply: false,
+            reply: None,
             is_idle: false,
+            has_error: false,
         }
     }
 
-    /// Marks that the kernel has answered the request.
-    pub fn set_replied(&mut self) {
-        self.has_reply = true;
+    /// Takes the kernel's answer to the request.
+    pub fn set_reply(&mut self, message: &Message) {
+        self.reply = Some(match (message.text("status"), message.text("ename")) {
+            ("error", EXIT) => Reply::Exit(match error(message) {
+                Report::Error { message, .. } if !message.is_empty() => {
+                    format!("the code ended it ({EXIT}: {message})")
+                }
+                _ => format!("the code ended it ({EXIT})"),
+            }),
+            ("error", _) => Reply::Error(error(message)),
+            _ => Reply::Ok,
+        });
     }
 
     /// Marks that no more output is awaited.
@@ -59,12 +92,20 @@ impl CallOutput {
     }
 
     /// Returns the end of the call, once there is one.
-    pub fn end(&self) -> Option<Report> {
-        (self.has_reply && self.is_idle).then_some(Report::Done {
+    pub fn end(&mut self) -> Option<CallEnd> {
+        let reply = self.is_idle.then(|| self.reply.take())??;
+        let error = match reply {
+            Reply::Exit(cause) => return Some(CallEnd::Exit(cause)),
+            // The message with the exception may have been lost; the call must not pass for one without.
+            Reply::Error(error) if !self.has_error => Some(error),
+            Reply::Error(_) | Reply::Ok => None,
+        };
+        let done = Report::Done {
             id: self.id,
             omitted_text: self.omitted_text,
             omitted_pictures: self.omitted_pictures,
-        })
+        };
+        Some(CallEnd::Reports(error.into_iter().chain([done]).collect()))
     }
 
     /// Returns the report of a message of this call.
@@ -75,7 +116,10 @@ impl CallOutput {
                 None
             }
             // Its traceback says why a silent call failed.
-            "error" => Some(error(message)),
+            "error" => {
+                self.has_error = true;
+                Some(error(message))
+            }
             "stream" => {
                 let text = self.limit_text(message.text("text"));
                 (!text.is_empty()).then_some(Report::Text { text })
@@ -200,7 +244,7 @@ mod tests {
         };
         assert!(call.read(&picture("AAAABBBB")).is_some());
         assert_eq!(call.read(&picture("AAAA")), None);
-        call.set_replied();
+        call.set_reply(&message("execute_reply", json!({ "status": "ok" })));
         assert_eq!(call.end(), None);
         assert_eq!(
             call.read(&message("status", json!({ "execution_state": "idle" }))),
@@ -211,7 +255,47 @@ mod tests {
             omitted_text: 4,
             omitted_pictures: 1,
         };
-        assert_eq!(call.end(), Some(end));
+        assert_eq!(call.end(), Some(CallEnd::Reports(vec![end])));
+    }
+
+    /// Returns the end of a call with this answer of the kernel.
+    fn end_with(call: &mut CallOutput, reply: Value) -> CallEnd {
+        call.set_reply(&message("execute_reply", reply));
+        call.set_idle();
+        call.end().unwrap()
+    }
+
+    #[test]
+    fn exception_of_the_answer_is_reported_once() {
+        let reply =
+            json!({ "status": "error", "ename": "E", "evalue": "no", "traceback": ["Traceback", "E: no"] });
+        let shown = Report::Error {
+            name: "E".into(),
+            message: "no".into(),
+            traceback: "Traceback\nE: no".into(),
+        };
+        let done = Report::Done {
+            id: 1,
+            omitted_text: 0,
+            omitted_pictures: 0,
+        };
+        // The kernel could not show it.
+        let lost = end_with(&mut call(), reply.clone());
+        assert_eq!(lost, CallEnd::Reports(vec![shown.clone(), done.clone()]));
+        let mut call = call();
+        assert_eq!(call.read(&message("error", reply.clone())), Some(shown));
+        assert_eq!(end_with(&mut call, reply), CallEnd::Reports(vec![done]));
+    }
+
+    #[test]
+    fn exit_ends_the_session() {
+        for (message, cause) in [
+            ("3", "the code ended it (SystemExit: 3)"),
+            ("", "the code ended it (SystemExit)"),
+        ] {
+            let reply = json!({ "status": "error", "ename": "SystemExit", "evalue": message });
+            assert_eq!(end_with(&mut call(), reply), CallEnd::Exit(cause.into()));
+        }
     }
 
     #[test]

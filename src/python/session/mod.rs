@@ -28,7 +28,7 @@ use super::{
     wire::Report,
 };
 use crate::{
-    protocol::{Attachment, AttachmentId},
+    protocol::{Attachment, AttachmentId, tool::SESSION_ENDED},
     settings::PythonSettings,
 };
 
@@ -66,12 +66,33 @@ struct Shared {
 
 struct State {
     used_at: Instant,
-    /// The reason for which the session has ended.
-    ended: Option<String>,
+    /// The end of the session.
+    ended: Option<Ended>,
     /// The number of calls that wait or run.
     open_calls: usize,
     next_file: u64,
     files: AttachedFiles,
+}
+
+/// The end of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    pub cause: String,
+    /// True if its code has ended it, and would again.
+    pub is_by_code: bool,
+    /// True if it ended while a call ran.
+    pub is_in_call: bool,
+}
+
+impl Ended {
+    /// Returns an end for a reason outside of the code.
+    fn outside(cause: impl Into<String>) -> Self {
+        Self {
+            cause: cause.into(),
+            is_by_code: false,
+            is_in_call: false,
+        }
+    }
 }
 
 /// A call for the session's task. It is interrupted when its receiver is dropped.
@@ -90,10 +111,20 @@ struct Call {
 pub enum SessionError {
     #[error("Python can’t be started: {0}.")]
     NotStarted(String),
-    #[error("The Python session has ended: {0}.")]
+    #[error("{SESSION_ENDED}: {0}.")]
     Ended(String),
     #[error(
-        "The Python session has ended: the call took longer than {0} seconds and did not stop (setting python.call_timeout)."
+        "{SESSION_ENDED}: {cause}. What this call had set is lost; the variables of earlier calls are restored for the next one.{}",
+        shown_before(output)
+    )]
+    EndedByCall {
+        cause: String,
+        is_by_code: bool,
+        /// What the call had shown.
+        output: String,
+    },
+    #[error(
+        "{SESSION_ENDED}: the call took longer than {0} seconds and did not stop (setting python.call_timeout)."
     )]
     Stuck(u64),
     #[error(
@@ -122,7 +153,7 @@ impl Session {
         let limit = settings.start_timeout * 2;
         match timeout(limit, helper.next()).await {
             Ok(Report::Ready) => {}
-            Ok(Report::Gone { cause }) => return Err(not_started(cause)),
+            Ok(Report::Gone { cause, .. }) => return Err(not_started(cause)),
             Ok(_) | Err(_) => return Err(not_started("its helper process does not answer".into())),
         }
         if let Some(fonts) = &environment.fonts {

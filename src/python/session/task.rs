@@ -7,7 +7,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use super::{Call, SessionError, Shared};
+use super::{Call, Ended, SessionError, Shared};
 use crate::python::{
     folders::Folders,
     output::Output,
@@ -38,11 +38,15 @@ impl Task {
                             break error;
                         }
                     }
-                    None => break "it was closed".to_owned(),
+                    None => break Ended::outside("it was closed"),
                 },
                 // Between two calls, nothing but its end is of interest.
-                report = self.helper.next() => if let Report::Gone { cause } = report {
-                    break cause;
+                report = self.helper.next() => if let Report::Gone { cause, is_by_code } = report {
+                    break Ended {
+                        cause,
+                        is_by_code,
+                        is_in_call: false,
+                    };
                 },
             }
         };
@@ -51,8 +55,8 @@ impl Task {
         drop(self.folders);
     }
 
-    /// Performs a call. Returns the cause if it has ended the session.
-    async fn perform(&mut self, call: Call) -> Result<(), String> {
+    /// Performs a call. Returns the end of the session if it has ended.
+    async fn perform(&mut self, call: Call) -> Result<(), Ended> {
         let Call {
             code,
             is_silent,
@@ -71,22 +75,22 @@ impl Task {
         let sent = timeout(limit, self.helper.send(&request)).await;
         let mut ended = match sent {
             Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(error.to_string()),
-            Err(_) => Some("its helper process does not read".into()),
+            Ok(Err(error)) => Some(Ended::outside(error.to_string())),
+            Err(_) => Some(Ended::outside("its helper process does not read")),
         };
         while ended.is_none() {
             tokio::select! {
                 biased;
-                () = result.closed() => return self.interrupt(id).await,
+                () = result.closed() => return self.interrupt(id).await.map_err(Ended::outside),
                 // Before the reports: code that always shows something would starve this branch.
                 () = tokio::time::sleep_until(deadline) => {
                     // Most code stops when it is interrupted, and its session goes on.
                     let seconds = limit.as_secs();
-                    let stopped = self.interrupt(id).await;
+                    let stopped = self.interrupt(id).await.map_err(Ended::outside);
                     let error = match &stopped {
                         Ok(()) => SessionError::TimedOut(seconds),
-                        Err(cause) => {
-                            self.shared.state.lock().ended = Some(cause.clone());
+                        Err(ended) => {
+                            self.shared.state.lock().ended = Some(ended.clone());
                             SessionError::Stuck(seconds)
                         }
                     };
@@ -100,7 +104,11 @@ impl Task {
                         let _ = result.send(Ok(output));
                         return Ok(());
                     }
-                    Report::Gone { cause } => ended = Some(cause),
+                    Report::Gone { cause, is_by_code } => ended = Some(Ended {
+                        cause,
+                        is_by_code,
+                        is_in_call: true,
+                    }),
                     report => {
                         output.add(report);
                         progress.send_replace(output.tail());
@@ -108,10 +116,14 @@ impl Task {
                 },
             }
         }
-        let cause = ended.unwrap_or_default();
-        self.shared.state.lock().ended = Some(cause.clone());
-        let _ = result.send(Err(SessionError::Ended(cause.clone())));
-        Err(cause)
+        let ended = ended.unwrap_or_else(|| Ended::outside("it was closed"));
+        self.shared.state.lock().ended = Some(ended.clone());
+        let _ = result.send(Err(SessionError::EndedByCall {
+            cause: ended.cause.clone(),
+            is_by_code: ended.is_by_code,
+            output: output.text_before_end(),
+        }));
+        Err(ended)
     }
 
     /// Interrupts a call and waits for its end.
@@ -124,7 +136,7 @@ impl Task {
             loop {
                 match self.helper.next().await {
                     Report::Done { id: done, .. } if done == id => return Ok(()),
-                    Report::Gone { cause } => return Err(cause),
+                    Report::Gone { cause, .. } => return Err(cause),
                     _ => {}
                 }
             }

@@ -6,7 +6,7 @@ mod jupyter_notebook;
 pub use self::{execute_code::ExecuteCode, jupyter_notebook::JupyterNotebook};
 use super::Python;
 use crate::{
-    protocol::tool::TRACEBACK,
+    protocol::tool::{SESSION_ENDED, TRACEBACK},
     tools::{FinishedCall, ReplayedCall, Tool, ToolContext, ToolError, ToolResult},
 };
 
@@ -47,10 +47,11 @@ async fn replay_code(
     }
 }
 
-/// Returns `true` if a finished call has changed its session, and is replayed. One that ended its session has not, nor one whose
-/// code was no Python.
+/// Returns `true` if a finished call has changed its session, and is replayed. One that ended its session has not, whatever it
+/// showed before, nor one whose code was no Python.
 fn is_replayed(finished: &FinishedCall) -> bool {
-    !finished.has_failed || finished.output.contains(TRACEBACK)
+    let has_ended_session = finished.output.starts_with(SESSION_ENDED);
+    !finished.has_failed || (finished.output.contains(TRACEBACK) && !has_ended_session)
 }
 
 /// Returns the code that a call of one of these tools ran; `None` for other tools, and if the arguments don't fit.

@@ -29,6 +29,10 @@ use crate::{
 /// The activity of a run that restores a session.
 const RESTORING: &str = "Restoring session...";
 
+/// The words to the model about calls that are not repeated.
+const FATAL_STEPS_LEFT_OUT: &str =
+    "An earlier call ended the session, so it was not repeated: what it had set is not there.";
+
 /// The maximum length of the cause of a failure, in characters. Code of the conversation may have written it.
 const MAX_CAUSE_CHARS: usize = 500;
 
@@ -72,10 +76,36 @@ impl Driver<'_> {
         if slot.stop.is_cancelled() || self.runs.shutdown.is_cancelled() {
             return None;
         }
-        let steps = self.session_steps();
-        let ids: Vec<StepId> = steps.iter().map(|step| step.id).collect();
-        // Also without steps: a live session may have taken those of another branch.
-        let taken = keeper.taken_steps(self.run.conversation_id, &ids, &self.attached);
+        loop {
+            let steps = self.session_steps();
+            let ids: Vec<StepId> = steps.iter().map(|step| step.id).collect();
+            // Also without steps: a live session may have taken those of another branch.
+            let taken = keeper.taken_steps(self.run.conversation_id, &ids, &self.attached);
+            let conversation_id = self.run.conversation_id;
+            let is_fatal = |id: &StepId| keeper.is_fatal_step(conversation_id, *id);
+            // The session may have ended after its last call.
+            if !ids.iter().any(is_fatal) {
+                let failed = self
+                    .replay_steps(slot, steps, taken, &*keeper, &permissions)
+                    .await;
+                if failed.is_none() || !ids.iter().any(is_fatal) {
+                    return failed;
+                }
+            }
+            // Each attempt leaves out one more call, so they come to an end.
+            Arc::make_mut(&mut self.prompt).add_difference(FATAL_STEPS_LEFT_OUT);
+        }
+    }
+
+    /// Repeats the steps that a session has not taken. Returns the input that ends the run if that fails.
+    async fn replay_steps(
+        &mut self,
+        slot: &RunSlot,
+        steps: Vec<Step>,
+        taken: usize,
+        keeper: &dyn SessionKeeper,
+        permissions: &Permissions,
+    ) -> Option<Input> {
         let count = steps.len().saturating_sub(taken);
         for (number, step) in steps.into_iter().skip(taken).enumerate() {
             self.show_activity(match count {
@@ -88,7 +118,7 @@ impl Driver<'_> {
                 () = slot.stop.cancelled() => None,
                 () = self.runs.shutdown.cancelled() => None,
                 () = sleep_until(self.deadline) => None,
-                restored = replay(step, self.run, &permissions) => Some(restored),
+                restored = replay(step, self.run, permissions) => Some(restored),
             };
             match restored {
                 Some(Ok(ReplayedCall { difference })) => {
@@ -120,8 +150,12 @@ impl Driver<'_> {
         }
     }
 
-    /// Returns the calls of the branch that have changed the session, oldest first.
+    /// Returns the calls of the branch that have changed the session, oldest first, without those that have ended one.
     fn session_steps(&self) -> Vec<Step> {
+        let is_fatal = |id: StepId| {
+            let session = self.session.as_ref();
+            session.is_some_and(|session| session.keeper.is_fatal_step(self.run.conversation_id, id))
+        };
         let start = fresh_session_start(&self.history);
         let answers = self.history.iter().enumerate().skip(start);
         let earlier = answers.filter_map(|(index, message)| {
@@ -135,6 +169,13 @@ impl Driver<'_> {
         earlier
             .chain([own])
             .flat_map(|(run, files, calls)| calls.into_iter().map(move |call| (run, files.clone(), call)))
+            .filter(|(run, _, call)| {
+                let id = StepId {
+                    run: *run,
+                    call: call.index,
+                };
+                !is_fatal(id)
+            })
             .filter_map(|(run, files, call)| {
                 let tool = match tools.entry(&*call.tool) {
                     hash_map::Entry::Occupied(known) => known.into_mut(),

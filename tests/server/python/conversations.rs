@@ -51,7 +51,7 @@ pub fn output(events: &[Value]) -> String {
 }
 
 /// Returns the activities of a turn.
-fn activities(events: &[Value]) -> Vec<&str> {
+pub fn activities(events: &[Value]) -> Vec<&str> {
     let states = events.iter().filter(|event| event["type"] == "status");
     states.filter_map(|event| event["message"].as_str()).collect()
 }

@@ -27,14 +27,6 @@ async fn hostile_kernel_ends_only_its_own_session() {
         error.contains("session has ended: it announced a message of 1152921504606846976 bytes"),
         "{error}"
     );
-    for code in [
-        "import os; os._exit(3)",
-        "import os; os.kill(os.getpid(), 9)",
-        "import ctypes; ctypes.string_at(0)",
-    ] {
-        let error = sessions.run(bad, code).await.unwrap_err().to_string();
-        assert!(error.starts_with("The Python session has ended"), "{error}");
-    }
     assert_eq!(sessions.text(good, "x").await, "1");
     assert_eq!(sessions.text(bad, "2").await, "2");
 }

@@ -4,6 +4,7 @@ mod attached;
 mod charts;
 mod conversations;
 mod data;
+mod ends;
 mod escapes;
 mod limits;
 mod notebook;

@@ -19,7 +19,7 @@ use crate::{
     protocol::ToolStatus,
     protocol::intent::ApprovalAnswer,
     protocol::text::truncate_bytes,
-    protocol::tool::TRACEBACK,
+    protocol::tool::{SESSION_ENDED, TRACEBACK},
     ui::{
         components::details, components::icons, files::file_list, panel::payload_card, runtime::clock,
         runtime::erase::Erase, runtime::lazy::LazyView, runtime::lazy::LoadError, runtime::lazy::lazy_part,
@@ -170,7 +170,8 @@ fn ToolCard(
 
 /// Returns the part of an error that says the most: the beginning, or the end of a traceback, where the exception is.
 fn short_error(error: &str) -> String {
-    if error.len() <= MAX_SHOWN_ERROR_BYTES || !error.contains(TRACEBACK) {
+    let has_traceback = error.contains(TRACEBACK) && !error.starts_with(SESSION_ENDED);
+    if error.len() <= MAX_SHOWN_ERROR_BYTES || !has_traceback {
         return truncate_bytes(error, MAX_SHOWN_ERROR_BYTES);
     }
     let end = &error[error.ceil_char_boundary(error.len() - MAX_SHOWN_ERROR_BYTES)..];
