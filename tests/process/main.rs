@@ -69,11 +69,17 @@ impl Server {
 
     /// Returns the command that starts it.
     fn command(data: &Path, upstream: &Upstream, addr: &str) -> Command {
+        let mut command = Self::command_in(data, upstream, addr);
+        command.arg("--data").arg(data);
+        command
+    }
+
+    /// Returns the command that starts it in a folder, with the default data folder.
+    fn command_in(folder: &Path, upstream: &Upstream, addr: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_parlor"));
         command
-            .args(["serve", "--addr", addr, "--data"])
-            .arg(data)
-            .current_dir(data)
+            .args(["serve", "--addr", addr])
+            .current_dir(folder)
             .env("OPENAI_BASE_URL", upstream.url())
             .env("OPENAI_API_KEY", "none")
             // A developer's keys are not for tests.
