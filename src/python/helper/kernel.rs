@@ -5,10 +5,7 @@ use std::{
     io::{self, Read, Write},
     os::{
         fd::{AsRawFd, OwnedFd},
-        unix::{
-            net::UnixStream,
-            process::{CommandExt, ExitStatusExt},
-        },
+        unix::{net::UnixStream, process::CommandExt},
     },
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
@@ -26,14 +23,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    End, Event, filter, message,
+    Event,
+    end::ENDED,
+    filter, message,
     watch::{WATCH_INTERVAL, Watched, path_in_sandbox},
     zmtp::{self, Receiver, Sender, SocketKind, ZmtpError},
 };
 use crate::python::wire::{KernelPlan, SocketPlace};
-
-/// The cause of an end that only the kernel knows.
-pub const ENDED: &str = "it ended";
 
 /// The interval of trying to connect to a kernel that starts.
 const CONNECT_INTERVAL: Duration = Duration::from_millis(20);
@@ -200,34 +196,6 @@ impl Kernel {
         ended
     }
 
-    /// Returns an end with its cause in words. `status` is that of a kernel that has ended by itself.
-    pub fn explain_end(&self, end: End, status: Option<ExitStatus>) -> End {
-        if end.cause != ENDED {
-            return end;
-        }
-        let by_code = |cause: String| End {
-            cause,
-            is_by_code: true,
-        };
-        let Some(status) = status else {
-            return by_code("it closed its connections".into());
-        };
-        // Bubblewrap, as a shell, adds 128 to the signal that ended a process.
-        let status = match status.signal() {
-            Some(signal) => signal + 128,
-            None => status.code().unwrap_or_default(),
-        };
-        match status - 128 {
-            libc::SIGXCPU => "its computing time was over (setting python.cpu_time)".into(),
-            libc::SIGKILL => "the signal SIGKILL ended it, probably from the system for its memory".into(),
-            libc::SIGSEGV | libc::SIGABRT | libc::SIGBUS | libc::SIGILL | libc::SIGFPE => {
-                by_code("Python crashed".into())
-            }
-            signal @ 1.. => by_code(format!("the signal {} ended it", signal_name(signal))),
-            _ => by_code(format!("its process ended with the status {status}")),
-        }
-    }
-
     /// Returns the cause of a failed start in words, as far as the error output says more.
     fn explain_failed_start(&self, cause: &str, status: Option<ExitStatus>) -> String {
         let stderr = self.stderr.lock();
@@ -280,23 +248,6 @@ impl Inherited {
         let info: SandboxInfo = serde_json::from_str(&report).map_err(|_| "there is no sandbox")?;
         Ok(info.child_pid)
     }
-}
-
-fn signal_name(signal: i32) -> String {
-    let name = match signal {
-        libc::SIGHUP => "SIGHUP",
-        libc::SIGINT => "SIGINT",
-        libc::SIGQUIT => "SIGQUIT",
-        libc::SIGUSR1 => "SIGUSR1",
-        libc::SIGUSR2 => "SIGUSR2",
-        libc::SIGPIPE => "SIGPIPE",
-        libc::SIGALRM => "SIGALRM",
-        libc::SIGTERM => "SIGTERM",
-        libc::SIGSYS => "SIGSYS",
-        libc::SIGXFSZ => "SIGXFSZ",
-        _ => return signal.to_string(),
-    };
-    name.into()
 }
 
 fn text(error: impl ToString) -> String {

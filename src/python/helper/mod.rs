@@ -4,9 +4,10 @@
 //!
 //! - [`zmtp`], [`message`]: the protocol
 //! - [`kernel`]: the process and its connections
-//! - [`output`]: the output of a call, within its limits
+//! - [`output`]: the output of a call, within its limits; [`end`]: the end of a session
 //! - [`watch`]: the limits of all processes of the sandbox together; [`filter`]: the system calls that fail
 
+mod end;
 mod filter;
 mod kernel;
 mod message;
@@ -26,6 +27,7 @@ use std::{
 use serde_json::json;
 
 use self::{
+    end::End,
     kernel::{Channel, Kernel},
     message::{Message, execute_content},
     output::{CallEnd, CallOutput},
@@ -61,29 +63,6 @@ enum Event {
     Broken(String),
 }
 
-/// The end of a session.
-struct End {
-    cause: String,
-    /// True if its code has ended it.
-    is_by_code: bool,
-}
-
-/// The end for a reason outside of the code, such as a limit.
-impl From<String> for End {
-    fn from(cause: String) -> Self {
-        Self {
-            cause,
-            is_by_code: false,
-        }
-    }
-}
-
-impl From<&str> for End {
-    fn from(cause: &str) -> Self {
-        cause.to_owned().into()
-    }
-}
-
 /// Runs a session until its input ends.
 pub fn run() -> ExitCode {
     match run_session() {
@@ -115,8 +94,8 @@ fn run_session() -> Result<(), End> {
         replied: None,
     }
     .run();
-    let status = kernel.end(matches!(&ended, Err(end) if end.cause == kernel::ENDED));
-    ended.map_err(|end| kernel.explain_end(end, status))
+    let status = kernel.end(matches!(&ended, Err(end) if end.cause == end::ENDED));
+    ended.map_err(|end| end.explain(status))
 }
 
 /// The main loop of a session.

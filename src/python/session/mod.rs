@@ -1,5 +1,6 @@
-//! A session: its calls, and the [`task`] that owns its helper process and takes them one after the other.
+//! A session: its calls, the code that [`prepare`]s it, and the [`task`] that owns its helper process and takes them one after the other.
 
+mod prepare;
 mod task;
 
 use std::{
@@ -9,19 +10,20 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use serde_json::Value;
 use tokio::{
     io,
     sync::{mpsc, oneshot, watch},
     time::{Instant, timeout},
 };
 
-use self::task::Task;
+use self::{
+    prepare::{FONTS_FOLDER, give_fonts, prepare_code},
+    task::Task,
+};
 use super::{
     attached::{AttachedFiles, link_code},
     environment::Environment,
     folders::Folders,
-    names::usual_names,
     output::Output,
     process::HelperProcess,
     sandbox,
@@ -34,17 +36,6 @@ use crate::{
 
 /// The folder of attached files among those that the server gives to a session.
 const ATTACHED_FOLDER: &str = "attached";
-
-/// The folder of matplotlib's list of fonts among those files.
-const FONTS_FOLDER: &str = "fonts";
-
-/// The first code of a session.
-const PREPARE: [&str; 4] = [
-    include_str!("../prepare/kernel.py"),
-    include_str!("../prepare/tables.py"),
-    include_str!("../prepare/names.py"),
-    include_str!("../prepare/figures.py"),
-];
 
 /// The maximum number of calls that wait.
 const MAX_QUEUED_CALLS: usize = 64;
@@ -329,34 +320,6 @@ impl Session {
         let is_after = |ended: &Ended| ended.is_by_code && !ended.is_in_call;
         state.ended.as_ref().is_some_and(is_after)
     }
-}
-
-/// Gives a session the list of fonts. Without it, matplotlib makes one of its own.
-async fn give_fonts(list: &Path, folder: &Path) {
-    if let Err(error) = copy_files(list, folder).await {
-        tracing::warn!(%error, "the list of fonts can't be given to a Python session");
-    }
-}
-
-async fn copy_files(from: &Path, to: &Path) -> io::Result<()> {
-    tokio::fs::create_dir_all(to).await?;
-    let mut files = tokio::fs::read_dir(from).await?;
-    while let Some(file) = files.next_entry().await? {
-        if file.file_type().await?.is_file() {
-            tokio::fs::copy(file.path(), to.join(file.file_name())).await?;
-        }
-    }
-    Ok(())
-}
-
-/// Returns the first code of a session. Its names are not those of the conversation's code, which could change them.
-fn prepare_code(fonts: &Path) -> String {
-    // A string of JSON is one of Python.
-    let code = Value::from(PREPARE.concat());
-    let fonts = Value::from(fonts.to_string_lossy());
-    let names = usual_names();
-    let globals = format!("'get_ipython': get_ipython, 'font_folder': {fonts}, 'usual_names': {names}");
-    format!("exec(compile({code}, '<parlor>', 'exec'), {{'__name__': 'parlor', {globals}}})")
 }
 
 fn shown_before(output: &str) -> String {
