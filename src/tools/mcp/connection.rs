@@ -17,7 +17,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::{
     client::McpClient,
     listed::MAX_TOOLS,
-    open_error::{OpenError, causes, innermost_cause},
+    open_error::{OpenError, innermost_cause, is_connecting},
 };
 use crate::tools::ProgressReporter;
 
@@ -136,6 +136,18 @@ impl McpConnection {
             let page =
                 page.map_err(|error| format!("it does not list its tools: {}", innermost_cause(&error)))?;
             tools.extend(page.tools);
+    /// Returns `true` if the connection began with the handshake, in the end.
+    pub fn has_handshake(&self) -> bool {
+        let server = self.peer.peer_info();
+        server.is_some_and(|server| server.protocol_version.has_initialize())
+    }
+
+    /// Returns `true` if the server says that it has resources.
+    pub fn has_resources(&self) -> bool {
+        let server = self.peer.peer_info();
+        server.is_some_and(|server| server.capabilities.resources.is_some())
+    }
+
             cursor = page.next_cursor;
             if cursor.is_none() || tools.len() > MAX_TOOLS {
                 break;
@@ -246,13 +258,6 @@ impl McpConnection {
             _ => "The connection to the server was lost. Whether the call had an effect is not known.".into(),
         }
     }
-}
-
-/// Returns `true` if the error occurred while connecting, so that no request can have been sent.
-fn is_connecting(error: &(dyn Error + 'static)) -> bool {
-    causes(error)
-        .filter_map(<dyn Error>::downcast_ref::<reqwest::Error>)
-        .any(reqwest::Error::is_connect)
 }
 
 /// A call that waits for its response.

@@ -10,8 +10,10 @@ use crate::http_client::causes::causes_with;
 #[derive(Debug)]
 pub struct OpenError {
     pub message: String,
-    /// True if the response to the discovery request was something else: the handshake may work.
-    pub is_odd_discovery: bool,
+    /// True if the discovery request may be the reason: the handshake, on a new connection, may work.
+    pub may_lack_discovery: bool,
+    /// True if the server itself has refused the connection in words.
+    pub is_refusal: bool,
     /// The HTTP status, if it was not a success.
     pub status: Option<u16>,
 }
@@ -21,25 +23,25 @@ impl OpenError {
     pub fn new(error: &ClientInitializeError, has_discovery: bool) -> Self {
         Self {
             message: describe_open_error(error),
-            is_odd_discovery: has_discovery && is_odd_discovery(error),
+            may_lack_discovery: has_discovery && may_lack_discovery(error),
+            is_refusal: matches!(
+                error,
+                ClientInitializeError::JsonRpcError(_)
+                    | ClientInitializeError::NoCompatibleProtocolVersion { .. }
+            ),
             status: status(error),
         }
     }
 }
 
-/// Returns `true` if the response to the discovery request was neither an error nor a list of
-/// versions.
-fn is_odd_discovery(error: &ClientInitializeError) -> bool {
+/// Returns `true` unless the server can't have received the discovery request. Servers without discovery reject it in every
+/// way: with an error, with a response of another kind, by closing the connection, or by exiting (the Rust SDK before
+/// version 3). After a rejection, some take no handshake on the same connection.
+fn may_lack_discovery(error: &ClientInitializeError) -> bool {
     match error {
-        ClientInitializeError::ExpectedInitResult(_)
-        | ClientInitializeError::ExpectedInitResponse(_)
-        | ClientInitializeError::UncorrelatedErrorResponse { .. }
-        | ClientInitializeError::ConflictInitResponseId(..) => true,
-        // A response that can't be read, as opposed to no response.
-        ClientInitializeError::TransportError { error, .. } => {
-            !causes(error).any(<dyn Error>::is::<reqwest::Error>)
-        }
-        _ => false,
+        ClientInitializeError::TransportError { error, .. } => !is_connecting(error),
+        ClientInitializeError::Cancelled | ClientInitializeError::NoPreferredProtocolVersion => false,
+        _ => true,
     }
 }
 
@@ -67,6 +69,13 @@ fn describe_open_error(error: &ClientInitializeError) -> String {
         ClientInitializeError::ConnectionClosed(_) => "it went away before it had introduced itself".into(),
         error => format!("it does not introduce itself: {}", innermost_cause(error)),
     }
+}
+
+/// Returns `true` if the error occurred while connecting, so that no request can have been sent.
+pub fn is_connecting(error: &(dyn Error + 'static)) -> bool {
+    causes(error)
+        .filter_map(<dyn Error>::downcast_ref::<reqwest::Error>)
+        .any(reqwest::Error::is_connect)
 }
 
 /// Returns the innermost cause of an error.

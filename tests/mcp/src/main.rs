@@ -3,8 +3,13 @@
 //!
 //! `mcp-server [mode]`: without a mode it works normally; `newer` uses the version without a handshake;
 //! `mute` never responds; `endless` has an endless list of tools; `odd` answers the version request with
-//! `{}`; `gone` exits at once. `mcp-server linger ADDRESS` is not a server but a child process that one
-//! leaves behind: it keeps a connection open for its lifetime.
+//! `{}`; `odd-tools` lists odd tools beside a good one; `gone` exits at once.
+//!
+//! `mcp-server strict FILE` adds the name of the first message to the file, and exits unless it is the
+//! handshake; `blunt` responds with an error before; `polite` goes on.
+//!
+//! `mcp-server linger ADDRESS` is not a server but a child process that one leaves behind: it keeps a
+//! connection open for its lifetime.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,6 +23,7 @@
 
 use std::{
     env,
+    fs::OpenOptions,
     io::{self, BufRead, Read, Write},
     net::TcpStream,
     path::Path,
@@ -70,6 +76,10 @@ fn main() {
         }
         [manner] => Server::new(manner).serve(),
         _ => Server::new("").serve(),
+        [manner @ ("strict" | "blunt" | "polite"), file] => {
+            expect_handshake(manner, file);
+            Server::new("").serve();
+        }
     }
 }
 
@@ -82,6 +92,28 @@ fn wait_until_disconnected(address: &str) {
 
 struct Server {
     is_endless: bool,
+/// Exits if the first message, which it leaves to be read, is not the handshake, as the Rust SDK did before version 3.
+fn expect_handshake(manner: &str, file: &str) {
+    let mut input = io::stdin().lock();
+    let buffer = input.fill_buf().expect("a message");
+    let line = buffer.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let first: Value = serde_json::from_slice(line).expect("a message");
+    let mut log = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(file)
+        .expect("the file");
+    writeln!(log, "{}", first["method"].as_str().unwrap_or_default()).expect("it is written");
+    if first["method"] == "initialize" || manner == "polite" {
+        return;
+    }
+    if manner == "blunt" {
+        let error = json!({ "code": -32601, "message": "Method not found" });
+        send(&json!({ "jsonrpc": "2.0", "id": first["id"], "error": error }));
+    }
+    process::exit(1);
+}
+
     is_newer: bool,
     has_odd_discovery: bool,
     /// The call that waits for the user's answer.

@@ -40,7 +40,8 @@ pub struct ConfiguredServer {
     tools: RwLock<Vec<Arc<ListedTool>>>,
     /// The server's instructions for its tools.
     guidance: RwLock<Option<Arc<Guidance>>>,
-    /// True if the server does not support discovery, so it is connected with the handshake from now on.
+    /// True if the next connection begins with the handshake: the server does not support discovery, or did not respond
+    /// to it.
     wants_handshake: AtomicBool,
     /// Tools that the server lists but does not allow to be called; kept while they are listed and
     /// the connection lasts.

@@ -94,10 +94,17 @@ impl ConfiguredServer {
 
     /// Opens a connection, with the handshake if the server does not support discovery.
     async fn open(&self) -> Result<McpConnection, String> {
-        if !self.wants_handshake.load(Relaxed) {
+        let mut refusal = None;
+        if !self.wants_handshake.swap(true, Relaxed) {
             match self.open_with(OpenMode::DiscoverOrHandshake).await {
-                Ok(connection) => return Ok(connection),
-                Err(error) if !error.is_odd_discovery => return Err(self.explain_failure(error).await),
+                Ok(connection) => {
+                    self.wants_handshake.store(connection.has_handshake(), Relaxed);
+                    return Ok(connection);
+                }
+                Err(error) if !error.may_lack_discovery => {
+                    self.wants_handshake.store(false, Relaxed);
+                    return Err(self.explain_failure(error).await);
+                }
                 Err(error) => {
                     let is_its_own = error.status.is_none_or(is_unknown);
                     self.wants_handshake.store(is_its_own, Relaxed);
@@ -105,10 +112,10 @@ impl ConfiguredServer {
             }
         }
         match self.open_with(OpenMode::HandshakeOnly).await {
-            Ok(connection) => Ok(connection),
-            Err(error) => {
-                self.wants_handshake.store(false, Relaxed);
-                Err(self.explain_failure(error).await)
+            Ok(connection) => {
+                self.wants_handshake.store(wants_handshake, Relaxed);
+                Ok(connection)
+        let wants_handshake = self.wants_handshake.swap(false, Relaxed);
             }
         }
     }
@@ -116,7 +123,8 @@ impl ConfiguredServer {
     async fn open_with(&self, opening: OpenMode) -> Result<McpConnection, OpenError> {
         let unusable = |why| OpenError {
             message: why,
-            is_odd_discovery: false,
+            may_lack_discovery: false,
+            is_refusal: false,
             status: None,
         };
         match &self.settings.transport {

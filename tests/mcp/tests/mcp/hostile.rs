@@ -261,6 +261,83 @@ async fn odd_discovery_falls_back_to_handshake() {
 }
 
 #[tokio::test]
+async fn odd_tools_leave_the_others() {
+    let running = TestServers::start(server_config(SERVER_PROGRAM, &["odd-tools"]));
+    assert_responsive(&running).await;
+    let unavailable = running.0.unavailable();
+    assert_eq!(
+        (unavailable.len(), &*unavailable[0].code),
+        (1, "mcp_tools_left_out")
+    );
+    assert!(
+        unavailable[0].message.contains("number 1 (it is null)"),
+        "{unavailable:?}"
+    );
+}
+
+#[tokio::test]
+async fn unknown_content_leaves_the_text_beside_it() {
+    let running = start_server();
+    let text = running.call_text("mixed", "").await;
+    assert!(
+        text.starts_with("Known.\n[content of the type “hologram”"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn linked_resource_can_be_read() {
+    let running = start_server();
+    assert_eq!(running.call_text("link", "").await, "Notes: demo://notes/1");
+    let read = running.tool("read_resource").await;
+    let plan = read.plan(r#"{"uri":"demo://notes/1"}"#).unwrap();
+    assert_eq!(
+        (plan.detail.as_deref(), plan.needs_approval),
+        (Some("demo://notes/1"), false)
+    );
+    assert!(read.plan("{}").is_err());
+    let text = running
+        .call_text("read_resource", r#"{"uri":"demo://notes/1"}"#)
+        .await;
+    assert_eq!(text, "[demo://notes/1]\nBuy bread.");
+    let error = running
+        .call_tool("read_resource", r#"{"uri":"demo://other"}"#)
+        .await;
+    assert_eq!(error.unwrap_err().0, "There is no such resource.");
+    let mut settings = server_config(SERVER_PROGRAM, &[]);
+    settings.disabled_tools = vec!["read_resource".into()];
+    let running = TestServers::start(settings);
+    assert_responsive(&running).await;
+    assert!(
+        running
+            .0
+            .tools()
+            .iter()
+            .all(|tool| tool.spec().name != "x_read_resource")
+    );
+}
+
+#[tokio::test]
+async fn exit_after_discovery_falls_back_to_handshake() {
+    for (manner, first_messages) in [
+        ("strict", "server/discover\ninitialize\ninitialize\n"),
+        ("blunt", "server/discover\ninitialize\ninitialize\n"),
+        // It goes on with the handshake itself.
+        ("polite", "server/discover\ninitialize\n"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("first-messages");
+        let server = server_config(SERVER_PROGRAM, &[manner, log.to_str().unwrap()]);
+        let running = TestServers::start(server);
+        assert_responsive(&running).await;
+        // The next start begins with what has worked.
+        running.call_tool("exit", "").await.unwrap_err();
+        assert_responsive(&running).await;
+        assert_eq!(fs::read_to_string(&log).unwrap(), first_messages, "{manner}");
+    }
+}
+
+#[tokio::test]
 async fn instructions_accompany_the_servers_tools() {
     let running = start_server();
     let guidance = running.tool("echo").await.guidance().expect("it says something");
