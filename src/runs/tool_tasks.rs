@@ -40,8 +40,8 @@ pub(super) struct ToolTasks {
     secrets: Arc<Secrets>,
     tasks: JoinSet<Result<StoredToolResult, ToolError>>,
     calls: HashMap<Id, RunningCall>,
-    /// Closed when the latest call that uses the session has ended: the next one waits for it.
-    last_session_call: Option<oneshot::Receiver<()>>,
+    /// For each sequence of calls, closed when its latest call has ended: the next one waits for it.
+    last_calls: HashMap<String, oneshot::Receiver<()>>,
     /// The channel for the tools' progress.
     reporter: mpsc::Sender<(usize, ToolProgress)>,
     reports: mpsc::Receiver<(usize, ToolProgress)>,
@@ -79,7 +79,7 @@ impl ToolTasks {
             secrets,
             tasks: JoinSet::new(),
             calls: HashMap::new(),
-            last_session_call: None,
+            last_calls: HashMap::new(),
             reporter,
             reports,
         }
@@ -101,8 +101,8 @@ impl ToolTasks {
         };
         let turn = tool
             .as_ref()
-            .filter(|tool| tool.uses_session(input.arguments()))
-            .map(|_| self.take_turn());
+            .and_then(|tool| tool.sequence(input.arguments()))
+            .map(|sequence| self.take_turn(sequence.into_owned()));
         let task = self.tasks.spawn(async move {
             // The call may have side effects: its start has to be committed first.
             journal.flush(run).await.map_err(ToolError::new)?;
@@ -152,10 +152,10 @@ impl ToolTasks {
         self.calls.insert(task.id(), call);
     }
 
-    /// Puts a call behind the latest one that uses the session. Returns the end of that, and what to drop at its own.
-    fn take_turn(&mut self) -> (Option<oneshot::Receiver<()>>, oneshot::Sender<()>) {
+    /// Puts a call behind the latest one of its sequence. Returns the end of that, and what to drop at its own.
+    fn take_turn(&mut self, sequence: String) -> (Option<oneshot::Receiver<()>>, oneshot::Sender<()>) {
         let (ended, end) = oneshot::channel();
-        (self.last_session_call.replace(end), ended)
+        (self.last_calls.insert(sequence, end), ended)
     }
 
     /// Returns the next input from a tool. Waits forever if there is no call.

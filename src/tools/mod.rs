@@ -164,10 +164,15 @@ pub trait AnyTool: Send + Sync {
     /// Performs a call with the input of its plan. Dropping the future cancels it.
     async fn run(&self, input: ToolInput, call: ToolContext) -> Result<ToolResult, ToolError>;
 
-    /// Returns `true` if a call with these arguments changes the session of its conversation. Such calls run one after the
-    /// other, in their order.
+    /// Returns `true` if a call with these arguments changes the session of its conversation.
     fn uses_session(&self, _arguments: &str) -> bool {
         false
+    }
+
+    /// Returns the name of the sequence that a call with these arguments belongs to. The calls of one answer in a sequence
+    /// run one after the other, in their order; all others run at the same time.
+    fn sequence(&self, arguments: &str) -> Option<Cow<'_, str>> {
+        self.uses_session(arguments).then_some("session".into())
     }
 
     /// Returns `true` if a finished call with these arguments has changed the session, so that a new one needs a replay.

@@ -1,6 +1,6 @@
 //! A server's tool as a tool of Parlor.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use async_trait::async_trait;
 use rmcp::model::JsonObject;
@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     model::{ToolInput, ToolPlan, ToolSpec},
+    settings::mcp::McpTransport,
     tools::{AnyTool, Guidance, ToolContext, ToolError, ToolResult, ToolRunOptions},
 };
 
@@ -21,7 +22,7 @@ use crate::{
 const MAX_DETAIL_BYTES: usize = 200;
 
 /// Maximum size of a tool's output for the model, in bytes.
-const MAX_OUTPUT_BYTES: usize = 48 << 10;
+pub const MAX_OUTPUT_BYTES: usize = 48 << 10;
 
 /// A tool and its server.
 pub struct ServerTool {
@@ -63,6 +64,12 @@ impl AnyTool for ServerTool {
             is_idempotent: self.tool.is_idempotent,
             input: ToolInput::new(arguments, parsed),
         })
+    }
+
+    /// Most servers on standard streams are written for one caller at a time.
+    fn sequence(&self, _arguments: &str) -> Option<Cow<'_, str>> {
+        let is_process = matches!(self.server.settings.transport, McpTransport::Command { .. });
+        (is_process && !self.tool.only_reads).then(|| format!("mcp {}", self.server.settings.name).into())
     }
 
     async fn run(&self, input: ToolInput, call: ToolContext) -> Result<ToolResult, ToolError> {
@@ -128,6 +135,31 @@ mod tests {
 
     use super::*;
     use crate::settings::Settings;
+
+    #[test]
+    fn calls_to_a_process_are_a_sequence_unless_they_read() {
+        let listed = json!([
+            { "name": "write", "inputSchema": {} },
+            { "name": "read", "inputSchema": {}, "annotations": { "readOnlyHint": true } },
+            { "name": "again", "inputSchema": {}, "annotations": { "idempotentHint": true } },
+        ]);
+        for (transport, expected) in [
+            ("command = 'run'", [Some("mcp x"), None, Some("mcp x")]),
+            ("url = 'u'", [None; 3]),
+        ] {
+            let settings: Settings = toml::from_str(&format!("[[mcp]]\nname = 'x'\n{transport}")).unwrap();
+            let server = Arc::new(ConfiguredServer::new(settings.mcp[0].clone(), Arc::default()));
+            let tools = ListedTool::from_list(&server, serde_json::from_value(listed.clone()).unwrap());
+            let sequences = tools.into_iter().map(|tool| {
+                let server = server.clone();
+                ServerTool { server, tool }.sequence("{}").map(Cow::into_owned)
+            });
+            assert_eq!(
+                sequences.collect::<Vec<_>>(),
+                expected.map(|name| name.map(String::from))
+            );
+        }
+    }
 
     #[test]
     fn detail_is_the_first_required_text() {

@@ -1,9 +1,98 @@
 //! The results of tool calls, as the model and the user see them.
 
+use std::borrow::Cow;
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use parlor::{
+    model::{ToolInput, ToolPlan, ToolSpec},
+    tools::{AnyTool, ToolRunOptions, any_tool},
+};
 use upstream::When;
 
 use super::*;
 use crate::support::{joined_deltas, model_calls};
+
+/// A tool that logs when its calls begin and end. The first one ends when the test says so.
+struct LoggedTool {
+    log: Arc<Mutex<Vec<String>>>,
+    go_on: Arc<Notify>,
+}
+
+impl Tool for LoggedTool {
+    type Input = Named;
+
+    const NAME: &'static str = "logged";
+    const DESCRIPTION: &'static str = "Logs its calls.";
+    const LABEL: &'static str = "Logging";
+    const DONE: &'static str = "Logged";
+
+    async fn run(&self, input: Named, _: ToolContext) -> Result<ToolResult, ToolError> {
+        self.log.lock().push(format!("{} begins", input.name));
+        if input.name == "one" {
+            self.go_on.notified().await;
+        }
+        self.log.lock().push(format!("{} ends", input.name));
+        Ok(format!("{} is done", input.name).into())
+    }
+}
+
+/// A tool whose calls are a sequence.
+struct SequentialTool(Arc<dyn AnyTool>);
+
+#[async_trait]
+impl AnyTool for SequentialTool {
+    fn spec(&self) -> &Arc<ToolSpec> {
+        self.0.spec()
+    }
+
+    fn run_options(&self) -> ToolRunOptions {
+        self.0.run_options()
+    }
+
+    fn plan(&self, arguments: &str) -> Result<ToolPlan, String> {
+        self.0.plan(arguments)
+    }
+
+    fn sequence(&self, _arguments: &str) -> Option<Cow<'_, str>> {
+        Some("a server".into())
+    }
+
+    async fn run(&self, input: ToolInput, call: ToolContext) -> Result<ToolResult, ToolError> {
+        self.0.run(input, call).await
+    }
+}
+
+#[tokio::test]
+async fn calls_of_a_sequence_keep_their_order() {
+    let (log, go_on) = (Arc::<Mutex<Vec<String>>>::default(), Arc::new(Notify::new()));
+    let tool = LoggedTool {
+        log: log.clone(),
+        go_on: go_on.clone(),
+    };
+    let tool = Arc::new(SequentialTool(any_tool(tool)));
+    let (_folder, upstream, parlor) = start_with_tools(ToolRegistry::default().with_dyn_tool(tool)).await;
+    upstream.add_script(
+        When::any(),
+        call_script("logged", &["one", "two", "three"]).finish("tool_calls"),
+    );
+    upstream.add_script(When::tool_gave("three is done"), Script::new().text("Done."));
+    let mut run = start_turn(&parlor).await;
+    for _ in 0..3 {
+        run.next_of_type("tool_start").await;
+    }
+    go_on.notify_one();
+    run.next_of_type("complete").await;
+    let expected = [
+        "one begins",
+        "one ends",
+        "two begins",
+        "two ends",
+        "three begins",
+        "three ends",
+    ];
+    assert_eq!(*log.lock(), expected);
+}
 
 #[tokio::test]
 async fn parallel_calls_return_their_outputs() {

@@ -31,6 +31,8 @@ pub struct ListedTool {
     pub required: Vec<String>,
     pub spec: Arc<ToolSpec>,
     pub needs_approval: bool,
+    /// True if the server declares it read-only.
+    pub only_reads: bool,
     pub is_idempotent: bool,
     pub finds_sources: bool,
 }
@@ -94,6 +96,7 @@ impl ListedTool {
                 name,
                 description: truncate_bytes(&escape_metadata(description), MAX_DESCRIPTION_BYTES),
                 input_schema: input_schema(&tool.input_schema)?,
+            only_reads,
             }),
             name: tool.name.clone().into_owned(),
         })
