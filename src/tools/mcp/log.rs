@@ -1,5 +1,6 @@
 //! The log of one server, limited to a few lines a minute, however much the server writes and
-//! however often it is started.
+//! however often it is started. Parlor's own lines about the server have a limit of their own, so that the server's noise
+//! does not hide them.
 
 use std::{
     sync::Arc,
@@ -8,7 +9,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-/// Maximum number of lines about one server in a [`WINDOW`].
+/// Maximum number of lines of one server in a [`WINDOW`], and of Parlor's own lines about it.
 const MAX_LINES_PER_WINDOW: usize = 20;
 
 const WINDOW: Duration = Duration::from_secs(60);
@@ -24,7 +25,10 @@ pub enum Level {
 #[derive(Clone, Debug)]
 pub struct ServerLog {
     server: Arc<str>,
-    budget: Arc<Mutex<LogBudget>>,
+    /// Of Parlor's own lines.
+    own: Arc<Mutex<LogBudget>>,
+    /// Of the server's lines.
+    forwarded: Arc<Mutex<LogBudget>>,
 }
 
 #[derive(Debug, Default)]
@@ -51,20 +55,26 @@ impl ServerLog {
     pub fn new(server: &str) -> Self {
         Self {
             server: server.into(),
-            budget: Arc::default(),
+            own: Arc::default(),
+            forwarded: Arc::default(),
         }
     }
 
     pub fn warn(&self, line: &str) {
-        self.log_line(Level::Warning, line);
+        self.log_line(&self.own, Level::Warning, line);
     }
 
     pub fn info(&self, line: &str) {
-        self.log_line(Level::Info, line);
+        self.log_line(&self.own, Level::Info, line);
     }
 
-    fn log_line(&self, level: Level, line: &str) {
-        let verdict = self.budget.lock().decide(Instant::now());
+    /// Logs a line that the server has written.
+    pub fn forward(&self, line: &str) {
+        self.log_line(&self.forwarded, Level::Info, line);
+    }
+
+    fn log_line(&self, budget: &Mutex<LogBudget>, level: Level, line: &str) {
+        let verdict = budget.lock().decide(Instant::now());
         match verdict {
             LogDecision::Write { left_out } => {
                 if left_out > 0 {
@@ -138,10 +148,12 @@ mod tests {
         let (log, _guard) = CapturedLog::capture();
         let (noisy, quiet) = (ServerLog::new("noisy"), ServerLog::new("quiet"));
         for number in 0..1000 {
-            noisy.clone().info(&format!("line {number}."));
+            noisy.clone().forward(&format!("line {number}."));
         }
+        noisy.warn("its own tools are odd");
         quiet.warn("is gone");
         assert!(log.contains("line 19.") && !log.contains("line 20."));
         assert!(log.contains("the rest is counted and left out") && log.contains("is gone"));
+        assert!(log.contains("its own tools are odd"), "its noise hides nothing");
     }
 }

@@ -281,7 +281,7 @@ async fn forward_stderr(errors: ChildStderr, gone: CancellationToken, redactor: 
             };
             redactor
                 .log()
-                .info(&redactor.redact_excerpt(&String::from_utf8_lossy(&line), more));
+                .forward(&redactor.redact_excerpt(&String::from_utf8_lossy(&line), more));
         }
     };
     tokio::select! {
