@@ -267,3 +267,44 @@ async fn redirect_does_not_leak_credentials() {
     parlor.stop().await;
     assert!(!elsewhere.was_asked());
 }
+
+#[tokio::test]
+async fn redirect_within_the_origin_is_followed() {
+    for redirect in [StatusCode::TEMPORARY_REDIRECT, StatusCode::PERMANENT_REDIRECT] {
+        let tools = McpTestServer::default();
+        let to_slash = move || async move { (redirect, [(header::LOCATION, "/mcp/")]) };
+        let routes = Router::new()
+            .route("/mcp", post(to_slash).delete(to_slash))
+            .route("/mcp/", post(handle_request).delete(StatusCode::OK))
+            .with_state(tools.clone());
+        let server = server_config(format!("{}/mcp", serve(routes).await));
+        let (_folder, upstream, parlor) = parlor_with_mcp(server).await;
+        script_call(&upstream, "greet");
+        let events = parlor.chat(&message("call it")).await.read_to_end().await;
+        assert_eq!(
+            events_of_type(&events, "tool_complete")[0]["output"],
+            "Hello over there."
+        );
+        assert_eq!(tools.requests("tools/call")[0].0, "Bearer hush");
+        parlor.stop().await;
+    }
+}
+
+/// Another path of the origin, but as a GET.
+#[tokio::test]
+async fn other_redirects_are_named() {
+    let tools = McpTestServer::default();
+    let elsewhere = move || async move { (StatusCode::FOUND, [(header::LOCATION, "/mcp/")]) };
+    let routes = Router::new()
+        .route("/mcp", post(elsewhere))
+        .route("/mcp/", post(handle_request).get(StatusCode::OK))
+        .with_state(tools.clone());
+    let server = server_config(format!("{}/mcp", serve(routes).await));
+    let (_folder, _upstream, parlor) = parlor_with_mcp(server).await;
+    parlor.turn(None, "Hi").await;
+    let list = parlor.get_json("/api/models").await.1;
+    let message = list["problems"][0]["message"].as_str().unwrap();
+    assert!(message.contains("it redirects to /mcp/"), "{message}");
+    assert!(!tools.was_asked());
+    parlor.stop().await;
+}

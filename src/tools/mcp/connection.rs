@@ -6,7 +6,8 @@ use rmcp::{
     ClientCacheConfig, ClientLifecycleMode, Peer, RoleClient, ServiceError,
     model::{
         CallToolRequestParams, CallToolResult, ClientRequest, ErrorCode, JsonObject, PaginatedRequestParams,
-        ProtocolVersion, Request, ServerResult, SubscriptionFilter, Tool,
+        ProtocolVersion, ReadResourceRequest, ReadResourceRequestParams, Request, ResourceContents,
+        ServerResult, SubscriptionFilter, Tool,
     },
     service::{PeerRequestOptions, RequestHandle, Subscription, serve_client_with_lifecycle_and_ct},
     transport::IntoTransport,
@@ -49,6 +50,15 @@ pub struct CallError {
     pub message: String,
     /// True if the server supports no such calls of this tool.
     pub is_unsupported: bool,
+}
+
+impl CallError {
+    fn other(why: &str) -> Self {
+        Self {
+            message: why.to_owned(),
+            is_unsupported: false,
+        }
+    }
 }
 
 /// An initialised connection to a server. It is closed when this is dropped.
@@ -126,16 +136,6 @@ impl McpConnection {
         self.peer.peer_info()?.instructions.clone()
     }
 
-    /// Lists the tools, up to the limit. [`Self::wait_for_tool_change`] reports later changes.
-    pub async fn list_tools(&self) -> Result<Vec<Tool>, String> {
-        self.subscribe().await;
-        let (mut tools, mut cursor) = (Vec::new(), None);
-        for _ in 0..MAX_TOOL_PAGES {
-            let page = PaginatedRequestParams::default().with_cursor(cursor);
-            let page = self.peer.list_tools(Some(page)).await;
-            let page =
-                page.map_err(|error| format!("it does not list its tools: {}", innermost_cause(&error)))?;
-            tools.extend(page.tools);
     /// Returns `true` if the connection began with the handshake, in the end.
     pub fn has_handshake(&self) -> bool {
         let server = self.peer.peer_info();
@@ -148,6 +148,16 @@ impl McpConnection {
         server.is_some_and(|server| server.capabilities.resources.is_some())
     }
 
+    /// Lists the tools, up to the limit. [`Self::wait_for_tool_change`] reports later changes.
+    pub async fn list_tools(&self) -> Result<Vec<Tool>, String> {
+        self.subscribe().await;
+        let (mut tools, mut cursor) = (Vec::new(), None);
+        for _ in 0..MAX_TOOL_PAGES {
+            let page = PaginatedRequestParams::default().with_cursor(cursor);
+            let page = self.peer.list_tools(Some(page)).await;
+            let page =
+                page.map_err(|error| format!("it does not list its tools: {}", innermost_cause(&error)))?;
+            tools.extend(page.tools);
             cursor = page.next_cursor;
             if cursor.is_none() || tools.len() > MAX_TOOLS {
                 break;
@@ -210,15 +220,42 @@ impl McpConnection {
         progress: ProgressReporter,
         declined: &mut Vec<String>,
     ) -> Result<CallToolResult, CallError> {
-        let other = |why: &str| CallError {
-            message: why.to_owned(),
-            is_unsupported: false,
-        };
         let call = CallToolRequestParams::new(tool).with_arguments(arguments);
         let call = ClientRequest::CallToolRequest(Request::new(call));
+        match self.send(call, progress, declined).await? {
+            ServerResult::CallToolResult(result) => Ok(result),
+            ServerResult::InputRequiredResult(_) => Err(CallError::other(
+                "The tool asks the person for more input, and Parlor can't ask for it: the call was given up.",
+            )),
+            _ => Err(CallError::other("The server gave something else than a result.")),
+        }
+    }
+
+    /// Reads a resource. If this is dropped before the response, the server is notified.
+    pub async fn read_resource(
+        &self,
+        uri: &str,
+        progress: ProgressReporter,
+    ) -> Result<Vec<ResourceContents>, CallError> {
+        let read = ReadResourceRequest::new(ReadResourceRequestParams::new(uri));
+        let read = ClientRequest::ReadResourceRequest(read);
+        match self.send(read, progress, &mut Vec::new()).await? {
+            ServerResult::ReadResourceResult(result) => Ok(result.contents),
+            _ => Err(CallError::other(
+                "The server gave something else than the contents of a resource.",
+            )),
+        }
+    }
+
+    async fn send(
+        &self,
+        request: ClientRequest,
+        progress: ProgressReporter,
+        declined: &mut Vec<String>,
+    ) -> Result<ServerResult, CallError> {
         let sent = self
             .peer
-            .send_cancellable_request(call, PeerRequestOptions::no_options());
+            .send_cancellable_request(request, PeerRequestOptions::no_options());
         let handle = sent.await.map_err(|error| self.call_error(error))?;
         self.client.listen(handle.progress_token.clone(), progress);
         let pending = PendingCall {
@@ -226,13 +263,7 @@ impl McpConnection {
             handle: Some(handle),
         };
         let response = pending.response(declined).await;
-        match response.map_err(|error| self.call_error(error))? {
-            ServerResult::CallToolResult(result) => Ok(result),
-            ServerResult::InputRequiredResult(_) => Err(other(
-                "The tool asks the person for more input, and Parlor can't ask for it: the call was given up.",
-            )),
-            _ => Err(other("The server gave something else than a result.")),
-        }
+        response.map_err(|error| self.call_error(error))
     }
 
     fn call_error(&self, error: ServiceError) -> CallError {

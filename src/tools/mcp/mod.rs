@@ -4,20 +4,22 @@
 //! One task a server connects, lists the tools, and reconnects when the connection is lost. Nothing
 //! waits for it, and a faulty server affects only its own calls. The protocol is implemented by
 //! rmcp; here are its transports ([`stdio`], [`http`]), its connections ([`server`],
-//! [`connection`]), and the conversion of tools and results ([`listed`], [`tool`], [`result`]).
+//! [`connection`]), the lenient reading of what rmcp would refuse ([`lenient`]), and the conversion of tools and results
+//! ([`listed`], [`tool`], [`resource`], [`result`]).
 
 mod client;
 mod connection;
 mod http;
 mod legacy;
+mod lenient;
 mod listed;
 mod log;
 mod open_error;
 mod redactor;
+mod resource;
 mod result;
 mod server;
 mod stdio;
-mod task_only;
 mod tool;
 
 use std::sync::Arc;
@@ -90,6 +92,13 @@ impl ToolProvider for Servers {
         self.servers
             .iter()
             .filter_map(|server| server.problem())
+            .collect()
+    }
+
+    fn unavailable(&self) -> Vec<RunError> {
+        self.servers
+            .iter()
+            .filter_map(|server| server.left_out())
             .collect()
     }
 }

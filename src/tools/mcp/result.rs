@@ -43,6 +43,26 @@ pub fn convert(tool: &str, result: CallToolResult) -> Result<ToolResult, ToolErr
     })
 }
 
+/// Converts the contents of a resource to Parlor's form.
+pub fn convert_contents(tool: &str, contents: Vec<ResourceContents>) -> ToolResult {
+    let mut read = ResultReader {
+        tool,
+        texts: Vec::new(),
+        attachments: Vec::new(),
+    };
+    for part in contents {
+        read.push_contents(part);
+    }
+    if read.texts.is_empty() {
+        read.texts.push("The resource is empty.".into());
+    }
+    ToolResult {
+        text: read.texts.join("\n"),
+        attachments: read.attachments,
+        ..ToolResult::default()
+    }
+}
+
 struct ResultReader<'a> {
     tool: &'a str,
     texts: Vec<String>,
@@ -56,15 +76,26 @@ impl ResultReader<'_> {
             ContentBlock::Image(image) => self.attach(None, image.mime_type, &image.data),
             ContentBlock::Audio(audio) => self.attach(None, audio.mime_type, &audio.data),
             ContentBlock::ResourceLink(resource) => self.texts.push(link(&resource)),
-            ContentBlock::Resource(embedded) => match embedded.resource {
-                ResourceContents::TextResourceContents { uri, text, .. } => {
-                    self.texts.push(format!("[{uri}]\n{text}"));
-                }
-                ResourceContents::BlobResourceContents {
-                    uri, mime_type, blob, ..
-                } => self.attach(Some(uri), mime_type.unwrap_or_default(), &blob),
-                _ => self.push_unknown(),
-            },
+            ContentBlock::Resource(embedded) => self.push_contents(embedded.resource),
+            _ => self.push_unknown(),
+        }
+    }
+
+    fn push_contents(&mut self, contents: ResourceContents) {
+        match contents {
+            ResourceContents::TextResourceContents { uri, text, .. } if uri.is_empty() => {
+                self.texts.push(text)
+            }
+            ResourceContents::TextResourceContents { uri, text, .. } => {
+                self.texts.push(format!("[{uri}]\n{text}"));
+            }
+            ResourceContents::BlobResourceContents {
+                uri, mime_type, blob, ..
+            } => self.attach(
+                Some(uri).filter(|uri| !uri.is_empty()),
+                mime_type.unwrap_or_default(),
+                &blob,
+            ),
             _ => self.push_unknown(),
         }
     }

@@ -24,7 +24,7 @@ use tokio::{
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{MAX_MESSAGE_BYTES, redactor::ServerRedactor, task_only::remove_task_only_tools};
+use super::{MAX_MESSAGE_BYTES, lenient, redactor::ServerRedactor};
 use crate::{
     settings::mcp::SecretVariables,
     tools::lines::{Line, LineReader},
@@ -216,8 +216,7 @@ fn parse_message(line: &str) -> Option<ServerJsonRpcMessage> {
         id: RequestId,
         method: Option<IgnoredAny>,
     }
-    let line = &*remove_task_only_tools(line);
-    if let Ok(message) = serde_json::from_str(line) {
+    if let Ok(message) = lenient::parse(line) {
         return Some(message);
     }
     let response: Response = serde_json::from_str(line).ok()?;

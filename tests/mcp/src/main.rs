@@ -34,7 +34,7 @@ use std::{
 use serde_json::{Value, json};
 
 /// The tools and their input schemas.
-const TOOL_DEFINITIONS: [&str; 20] = [
+const TOOL_DEFINITIONS: [&str; 22] = [
     "echo",
     "env",
     "wait",
@@ -55,6 +55,8 @@ const TOOL_DEFINITIONS: [&str; 20] = [
     "hold",
     "ask",
     "task",
+    "link",
+    "mixed",
 ];
 
 /// An image, which is also used as a sound.
@@ -74,12 +76,12 @@ fn main() {
             eprintln!("This server has no licence to run.");
             process::exit(3);
         }
-        [manner] => Server::new(manner).serve(),
-        _ => Server::new("").serve(),
         [manner @ ("strict" | "blunt" | "polite"), file] => {
             expect_handshake(manner, file);
             Server::new("").serve();
         }
+        [manner] => Server::new(manner).serve(),
+        _ => Server::new("").serve(),
     }
 }
 
@@ -90,8 +92,6 @@ fn wait_until_disconnected(address: &str) {
     std::thread::sleep(Duration::from_secs(600));
 }
 
-struct Server {
-    is_endless: bool,
 /// Exits if the first message, which it leaves to be read, is not the handshake, as the Rust SDK did before version 3.
 fn expect_handshake(manner: &str, file: &str) {
     let mut input = io::stdin().lock();
@@ -114,8 +114,11 @@ fn expect_handshake(manner: &str, file: &str) {
     process::exit(1);
 }
 
+struct Server {
+    is_endless: bool,
     is_newer: bool,
     has_odd_discovery: bool,
+    is_odd: bool,
     /// The call that waits for the user's answer.
     pending_elicitation: Option<Value>,
     has_more: bool,
@@ -131,6 +134,7 @@ impl Server {
             is_endless: manner == "endless",
             is_newer: manner == "newer",
             has_odd_discovery: manner == "odd",
+            is_odd: manner == "odd-tools",
             pending_elicitation: None,
             has_more: false,
             cancelled: Vec::new(),
@@ -174,12 +178,13 @@ impl Server {
                     id,
                     json!({
                         "protocolVersion": "2025-11-25",
-                        "capabilities": { "tools": { "listChanged": true } },
-                        "serverInfo": { "name": "test", "version": "0" },
+                        "capabilities": { "tools": { "listChanged": true }, "resources": {} },
+                        "serverInfo": { "name": "test", "version": "0", "icons": "none" },
                         "instructions": INSTRUCTIONS,
                     }),
                 ),
                 "tools/list" => send_result(id, self.list()),
+                "resources/read" => read_resource(id, params),
                 "tools/call" => self.call(id, params),
                 "notifications/cancelled" => self.cancelled.push(params["requestId"].clone()),
                 method if method.starts_with("notifications/") => {}
@@ -206,6 +211,9 @@ impl Server {
         if self.is_endless {
             let tools: Vec<Value> = (0..50).map(|index| tool(&format!("tool{index}"))).collect();
             return json!({ "tools": tools, "nextCursor": "more" });
+        }
+        if self.is_odd {
+            return json!({ "tools": [null, tool("echo"), { "name": "bare" }, { "name": 7 }], "nextCursor": null });
         }
         let mut tools: Vec<Value> = TOOL_DEFINITIONS.iter().map(|name| tool(name)).collect();
         if self.has_more {
@@ -336,10 +344,36 @@ impl Server {
                     &json!({ "jsonrpc": "2.0", "id": "question", "method": "elicitation/create", "params": params }),
                 );
             }
+            "link" => send_result(
+                id,
+                json!({ "content": [
+                    { "type": "resource_link", "uri": "demo://notes/1", "name": "Notes", "icons": 7 },
+                ] }),
+            ),
+            "mixed" => send_result(
+                id,
+                json!({ "content": [{ "type": "text", "text": "Known." }, { "type": "hologram", "size": 3 }] }),
+            ),
             "hold" => wait_for_file(id, text, &params["_meta"]["progressToken"]),
             // `wait`, and unknown tools.
             _ => {}
         }
+    }
+}
+
+fn read_resource(id: &Value, params: &Value) {
+    match params["uri"].as_str() {
+        Some(uri @ "demo://notes/1") => {
+            send_result(
+                id,
+                json!({ "contents": [{ "uri": uri, "text": "Buy bread.", "size": "small" }] }),
+            );
+        }
+        _ => send(&json!({
+            "jsonrpc": "2.0",
+            "id": id,
+            "error": { "code": -32002, "message": "There is no such resource." },
+        })),
     }
 }
 

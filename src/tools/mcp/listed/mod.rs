@@ -7,7 +7,7 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::server::ConfiguredServer;
+use super::{lenient::tool_notes, server::ConfiguredServer};
 use crate::{control::escape_metadata, model::ToolSpec, settings::mcp::ApprovalPolicy, text::truncate_bytes};
 
 /// Maximum number of tools of one server: the first ones. Which of them a request has room for is decided elsewhere.
@@ -43,36 +43,39 @@ impl ListedTool {
         let settings = &server.settings;
         let mut names = HashSet::new();
         let mut listed: Vec<Arc<Self>> = Vec::new();
+        let mut notes = ListNotes::default();
         for tool in tools {
             let is_there = listed.iter().any(|other| other.name == tool.name);
             let is_disabled = settings.disabled_tools.iter().any(|name| *name == tool.name);
             if is_there || is_disabled || server.is_withdrawn(&tool.name) {
                 continue;
             }
+            let odd = match tool_notes(&tool) {
+                Some(odd) if odd.is_unusable => {
+                    notes.unusable.push(note_on(&tool, &odd.text));
+                    continue;
+                }
+                odd => odd,
+            };
             if listed.len() == MAX_TOOLS {
-                server
-                    .log()
-                    .warn(&format!("has more than {MAX_TOOLS} tools; the rest is left out"));
+                notes.has_too_many = true;
                 break;
             }
             let name = unique_name(&settings.name, &tool.name, &names);
             match Self::new(&tool, name, settings.approval) {
-                Some(tool) => {
-                    names.insert(tool.spec.name.clone());
-                    listed.push(Arc::new(tool));
+                Ok(offered) => {
+                    names.insert(offered.spec.name.clone());
+                    listed.push(Arc::new(offered));
+                    notes.odd.extend(odd.map(|odd| note_on(&tool, &odd.text)));
                 }
-                None => {
-                    let tool = first_line(&tool.name, MAX_TITLE_BYTES);
-                    server
-                        .log()
-                        .warn(&format!("has a tool that can't be offered: {tool}"));
-                }
+                Err(why) => notes.unusable.push(note_on(&tool, why)),
             }
         }
+        server.report_list(&notes);
         listed
     }
 
-    fn new(tool: &Tool, name: String, approval: Option<ApprovalPolicy>) -> Option<Self> {
+    fn new(tool: &Tool, name: String, approval: Option<ApprovalPolicy>) -> Result<Self, &'static str> {
         let hints = tool.annotations.clone().unwrap_or_default();
         let only_reads = hints.read_only_hint == Some(true);
         let titles = [tool.title.as_deref(), hints.title.as_deref(), Some(&tool.name)];
@@ -83,24 +86,54 @@ impl ListedTool {
         let needs = tool.input_schema.get("required").and_then(Value::as_array);
         let needs = needs.into_iter().flatten().filter_map(Value::as_str);
         let description = tool.description.as_deref().unwrap_or_default();
-        Some(Self {
-            title: titles.into_iter().find(|title| !title.is_empty())?,
+        Ok(Self {
+            title: titles
+                .into_iter()
+                .find(|title| !title.is_empty())
+                .ok_or("it has no name")?,
             required: needs.map(Into::into).collect(),
             needs_approval: match approval {
                 Some(approval) => approval == ApprovalPolicy::Ask,
                 None => !only_reads,
             },
+            only_reads,
             is_idempotent: only_reads || hints.idempotent_hint == Some(true),
             finds_sources: finds_sources(tool, &hints),
             spec: Arc::new(ToolSpec {
                 name,
                 description: truncate_bytes(&escape_metadata(description), MAX_DESCRIPTION_BYTES),
                 input_schema: input_schema(&tool.input_schema)?,
-            only_reads,
             }),
             name: tool.name.clone().into_owned(),
         })
     }
+}
+
+/// Maximum number of tools named in a note on a list.
+const MAX_NAMED_TOOLS: usize = 10;
+
+/// What is odd in a list of tools. Each note names its tool.
+#[derive(Default)]
+pub struct ListNotes {
+    /// Tools that can't be offered.
+    pub unusable: Vec<String>,
+    /// Tools that are offered without a part of their definition.
+    pub odd: Vec<String>,
+    /// True if there are more tools than are offered of one server.
+    pub has_too_many: bool,
+}
+
+/// Returns the first of some notes on tools.
+pub fn join_notes(notes: &[String]) -> String {
+    let named = notes[..notes.len().min(MAX_NAMED_TOOLS)].join("; ");
+    match notes.len().saturating_sub(MAX_NAMED_TOOLS) {
+        0 => named,
+        more => format!("{named}; and {more} more"),
+    }
+}
+
+fn note_on(tool: &Tool, why: &str) -> String {
+    format!("{} ({why})", first_line(&tool.name, MAX_TITLE_BYTES))
 }
 
 /// Words for finding pages, in the names and descriptions of tools that only read.
@@ -155,8 +188,12 @@ fn names_finding(text: &str) -> bool {
     words.iter().any(|word| FINDING_WORDS.contains(word)) || words.windows(2).any(looks_up)
 }
 
-/// Returns the input schema, whose form the adapters of model servers adapt; `None` if no object fits it, or it is too large.
-fn input_schema(schema: &JsonObject) -> Option<Value> {
+/// Returns the input schema, whose form the adapters of model servers adapt.
+///
+/// # Errors
+///
+/// If no object fits it, or it is too large.
+fn input_schema(schema: &JsonObject) -> Result<Value, &'static str> {
     let mut schema = schema.clone();
     schema.remove("$schema");
     let accepts_objects = match schema.entry("type").or_insert_with(|| "object".into()) {
@@ -165,15 +202,15 @@ fn input_schema(schema: &JsonObject) -> Option<Value> {
         _ => false,
     };
     if !accepts_objects {
-        return None;
+        return Err("its inputSchema is not that of an object");
     }
     schema.entry("properties").or_insert_with(|| json!({}));
     let mut schema = Value::Object(schema);
     if schema.to_string().len() > MAX_SCHEMA_BYTES {
-        return None;
+        return Err("its inputSchema is too large");
     }
     escape_schema_metadata(&mut schema);
-    Some(schema)
+    Ok(schema)
 }
 
 /// Escapes text that looks like metadata in a schema, since the model reads its texts and names.
@@ -201,7 +238,7 @@ fn escape_schema_metadata(schema: &mut Value) {
 
 /// Returns the name of a tool for the model. It always includes the server's name, so that it does
 /// not depend on other tools.
-fn unique_name(server: &str, tool: &str, taken: &HashSet<String>) -> String {
+pub fn unique_name(server: &str, tool: &str, taken: &HashSet<String>) -> String {
     let is_fit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let fit = |c: char| if is_fit(c) { c } else { '_' };
     let name: String = server.chars().chain(['_']).chain(tool.chars().map(fit)).collect();

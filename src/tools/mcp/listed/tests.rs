@@ -1,5 +1,5 @@
 use super::*;
-use crate::settings::Settings;
+use crate::{settings::Settings, test_log::CapturedLog, tools::mcp::lenient};
 
 fn tools(entry: &str, tools: Value) -> Vec<Arc<ListedTool>> {
     let settings: Settings = toml::from_str(&format!("[[mcp]]\nname = 'x'\nurl = 'u'\n{entry}")).unwrap();
@@ -124,6 +124,42 @@ fn finds_sources_in_open_world_tools() {
             "{tool}"
         );
     }
+}
+
+#[test]
+fn names_tools_that_are_left_out() {
+    let (log, _guard) = CapturedLog::capture();
+    let settings: Settings = toml::from_str("[[mcp]]\nname = 'x'\nurl = 'u'").unwrap();
+    let server = ConfiguredServer::new(settings.mcp[0].clone(), Arc::default());
+    let list = |tools: Value| {
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": tools } }).to_string();
+        let message: Value = serde_json::from_str(&lenient::make_readable(&message)).unwrap();
+        let tools = serde_json::from_value(message["result"]["tools"].clone()).unwrap();
+        ListedTool::from_list(&server, tools)
+    };
+    let listed = list(json!([
+        named("good"),
+        null,
+        { "name": "array", "inputSchema": { "type": "array" } },
+        { "name": "bare" },
+        { "name": "hinted", "inputSchema": {}, "annotations": { "readOnlyHint": "yes" } },
+    ]));
+    assert_eq!(names(&listed), ["x_good", "x_bare", "x_hinted"]);
+    assert!(listed[2].needs_approval, "a hint that can't be read is none");
+    let unusable = "number 2 (it is null); array (its inputSchema is not that of an object)";
+    assert!(log.contains(&format!("has tools that can't be offered: {unusable}")));
+    assert!(
+        log.contains("bare (it has no inputSchema")
+            && log.contains("hinted (its readOnlyHint is the text “yes”)")
+    );
+    let problem = server.left_out().expect("it is said");
+    assert_eq!(problem.code, "mcp_tools_left_out");
+    assert!(
+        problem.message.contains("“x”") && problem.message.contains(unusable),
+        "{problem:?}"
+    );
+    list(json!([named("good")]));
+    assert_eq!(server.left_out(), None);
 }
 
 #[test]

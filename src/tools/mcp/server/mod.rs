@@ -4,7 +4,10 @@ mod reconnect;
 
 use std::{
     collections::HashSet,
-    sync::{Arc, atomic::AtomicBool},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
@@ -15,9 +18,10 @@ use tokio::{sync::watch, time::timeout};
 pub use self::reconnect::CONNECT_TIMEOUT;
 use super::{
     connection::McpConnection,
-    listed::{self, ListedTool},
+    listed::{self, ListNotes, ListedTool, MAX_TOOLS, join_notes},
     log::ServerLog,
     redactor::ServerRedactor,
+    resource::ReadResource,
     tool::ServerTool,
 };
 use crate::{
@@ -46,6 +50,10 @@ pub struct ConfiguredServer {
     /// Tools that the server lists but does not allow to be called; kept while they are listed and
     /// the connection lasts.
     withdrawn: Mutex<HashSet<String>>,
+    /// The listed tools that can't be offered, with the reasons, for the user.
+    unusable: RwLock<Option<String>>,
+    /// True if the server has resources, which a tool reads.
+    has_resources: AtomicBool,
 }
 
 /// The state of a server.
@@ -70,6 +78,8 @@ impl ConfiguredServer {
             guidance: RwLock::default(),
             wants_handshake: AtomicBool::new(false),
             withdrawn: Mutex::default(),
+            unusable: RwLock::default(),
+            has_resources: AtomicBool::new(false),
         }
     }
 
@@ -97,6 +107,38 @@ impl ConfiguredServer {
         })
     }
 
+    /// Returns the reasons why some of its tools are not offered, for the user.
+    pub fn left_out(&self) -> Option<RunError> {
+        let unusable = self.unusable.read().clone()?;
+        let name = &self.settings.name;
+        Some(RunError {
+            code: "mcp_tools_left_out".into(),
+            message: format!("Some tools of the MCP server “{name}” can't be offered: {unusable}."),
+            hint: "Its other tools work. The definitions have to be corrected in the server.".into(),
+        })
+    }
+
+    /// Logs what is odd in a list of tools, and keeps it for the user.
+    pub fn report_list(&self, notes: &ListNotes) {
+        let told = |notes: &[String]| self.redact(join_notes(notes));
+        let unusable = (!notes.unusable.is_empty()).then(|| told(&notes.unusable));
+        if let Some(unusable) = &unusable {
+            self.log()
+                .warn(&format!("has tools that can't be offered: {unusable}"));
+        }
+        if !notes.odd.is_empty() {
+            self.log().warn(&format!(
+                "has tools with odd definitions, of which the odd parts are ignored: {}",
+                told(&notes.odd)
+            ));
+        }
+        if notes.has_too_many {
+            self.log()
+                .warn(&format!("has more than {MAX_TOOLS} tools; the rest is left out"));
+        }
+        *self.unusable.write() = unusable;
+    }
+
     /// Stops offering a tool.
     pub fn withdraw(&self, name: &str) {
         let mut withdrawn = self.withdrawn.lock();
@@ -120,10 +162,13 @@ impl ConfiguredServer {
             server: self.clone(),
             tool: tool.clone(),
         };
-        tools
+        let listed = tools
             .iter()
-            .map(server_tool)
-            .map(|tool| Arc::new(tool) as _)
+            .map(|tool| Arc::new(server_tool(tool)) as Arc<dyn AnyTool>);
+        let reader = self.has_resources.load(Relaxed) && !tools.is_empty();
+        let reader = reader.then(|| ReadResource::new(self.clone(), &tools)).flatten();
+        listed
+            .chain(reader.map(|tool| Arc::new(tool) as Arc<dyn AnyTool>))
             .collect()
     }
 

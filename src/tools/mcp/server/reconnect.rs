@@ -80,9 +80,10 @@ impl ConfiguredServer {
             let guidance = self.make_guidance(&instructions).map(Arc::new);
             *self.guidance.write() = guidance;
             self.withdrawn.lock().clear();
+            self.has_resources.store(connection.has_resources(), Relaxed);
             self.refresh_tools(&connection).await?;
             self.log()
-                .info(&format!("has listed its tools ({})", self.tools().len()));
+                .info(&format!("has listed its tools ({})", self.tools.read().len()));
             Ok(connection)
         };
         let connected = timeout(CONNECT_TIMEOUT, connecting).await;
@@ -93,6 +94,9 @@ impl ConfiguredServer {
     }
 
     /// Opens a connection, with the handshake if the server does not support discovery.
+    ///
+    /// The way that works is remembered for the next connection. The time limit may end this at any point; the next
+    /// connection then begins with the other way.
     async fn open(&self) -> Result<McpConnection, String> {
         let mut refusal = None;
         if !self.wants_handshake.swap(true, Relaxed) {
@@ -108,15 +112,18 @@ impl ConfiguredServer {
                 Err(error) => {
                     let is_its_own = error.status.is_none_or(is_unknown);
                     self.wants_handshake.store(is_its_own, Relaxed);
+                    refusal = Some(error).filter(|error| error.is_refusal);
                 }
             }
         }
+        let wants_handshake = self.wants_handshake.swap(false, Relaxed);
         match self.open_with(OpenMode::HandshakeOnly).await {
             Ok(connection) => {
                 self.wants_handshake.store(wants_handshake, Relaxed);
                 Ok(connection)
-        let wants_handshake = self.wants_handshake.swap(false, Relaxed);
             }
+            // A server that knows no handshake has said before what it lacks.
+            Err(error) => Err(self.explain_failure(refusal.unwrap_or(error)).await),
         }
     }
 
