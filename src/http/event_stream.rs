@@ -222,6 +222,9 @@ pub fn respond_until(
         header::CACHE_CONTROL,
         HeaderValue::from_static("no-cache, no-transform"),
     );
+    // Proxies that compress may hold events back. Caddy before 2.7 does so in spite of `no-transform`, but no proxy encodes
+    // what has an encoding.
+    headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("identity"));
     // Without it, nginx delays events until its buffer is full.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response

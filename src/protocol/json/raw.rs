@@ -19,8 +19,11 @@ pub(super) const NAME: &str = "parlor::Json";
 /// around the value included.
 const MAX_NESTING: usize = 127;
 
-/// A JSON value as its text. On the wire it is that value, not a string. The page shows it without parsing
-/// it.
+/// The white space of JSON within a line.
+const BLANKS: [char; 2] = [' ', '\t'];
+
+/// A JSON value as its text, in one line: an event of a stream is one line of `data`, however a model has laid out its
+/// arguments. On the wire it is that value, not a string. The page shows it without parsing it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawJson(String);
 
@@ -31,10 +34,26 @@ impl RawJson {
     pub fn parse_or_quote(text: &str) -> Self {
         match serde_json::from_str::<&RawValue>(text) {
             Ok(json) if nesting(json.get()) <= MAX_NESTING && Reader::new(json.get()).has_valid_strings() => {
-                Self(json.get().into())
+                Self::from_json(json.get())
             }
             _ => Self(serde_json::Value::from(text).to_string()),
         }
+    }
+
+    /// Returns a value from its text, which must be JSON. Line breaks and the indentation after them are left out.
+    fn from_json(json: &str) -> Self {
+        if !json.contains(['\n', '\r']) {
+            return Self(json.into());
+        }
+        let mut line = String::with_capacity(json.len());
+        let mut parts = json.split(['\n', '\r']);
+        // A string has no line breaks of its own: each of these is between two tokens.
+        line.push_str(parts.next().unwrap_or_default());
+        for part in parts {
+            line.truncate(line.trim_end_matches(BLANKS).len());
+            line.push_str(part.trim_start_matches(BLANKS));
+        }
+        Self(line)
     }
 
     /// The number zero. It does not use [`Self::parse_or_quote`], which needs serde_json's code for any
@@ -107,7 +126,7 @@ impl<'de> Deserialize<'de> for RawJson {
 
             /// Called by the page's reader.
             fn visit_str<E: de::Error>(self, raw: &str) -> Result<RawJson, E> {
-                Ok(RawJson(raw.into()))
+                Ok(RawJson::from_json(raw))
             }
 
             /// Called by serde_json.
@@ -115,7 +134,7 @@ impl<'de> Deserialize<'de> for RawJson {
                 self,
                 deserializer: D,
             ) -> Result<RawJson, D::Error> {
-                Box::<RawValue>::deserialize(deserializer).map(|raw| RawJson(raw.get().into()))
+                Box::<RawValue>::deserialize(deserializer).map(|raw| RawJson::from_json(raw.get()))
             }
         }
 

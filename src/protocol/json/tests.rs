@@ -135,6 +135,23 @@ fn invalid_json_becomes_a_json_string() {
     }
 }
 
+#[test]
+fn raw_value_is_one_line() {
+    for (pretty, line) in [
+        (
+            "{\n  \"a\": 1,\n\t\"b\": [\r\n    2\r\n  ]\n}",
+            r#"{"a": 1,"b": [2]}"#,
+        ),
+        ("{ \"a\" :  \n\n \"x\\n y\" }", r#"{ "a" :"x\n y" }"#),
+        ("\n[\r1\r]\n", "[1]"),
+    ] {
+        let json = RawJson::parse_or_quote(pretty);
+        assert_eq!(json.as_str(), line);
+        assert_eq!(serde_json::from_str::<RawJson>(pretty).unwrap(), json);
+        assert_eq!(parse::<RawJson>(pretty.as_bytes()), Ok(json));
+    }
+}
+
 /// A model's arguments are stored in the log from which everything is read: one entry that can't be read
 /// would make the log unusable.
 #[test]

@@ -227,6 +227,27 @@ async fn joined_deltas_equal_the_message() {
     }
 }
 
+/// Clients read an event from one line, as docs/http.md promises.
+#[tokio::test]
+async fn pretty_printed_arguments_are_one_line() {
+    let (_folder, upstream, parlor) = start_with_tools(ToolRegistry::default().with_tool(FailingTool)).await;
+    let arguments = "{\n  \"name\":\r\n\t\"fine\"\n}\n";
+    upstream.add_script(When::any(), Script::new().tool_call("id0", "failing", arguments));
+    upstream.add_script(When::tool_gave("fine"), Script::new().text("Done."));
+    let body = json!({ "message": "Do it", "model": "test/any" });
+    let response = parlor.post("/api/chat/stream", &body).send().await.unwrap();
+    // Proxies that compress let it pass.
+    assert_eq!(response.headers()["content-encoding"], "identity");
+    let stream = response.text().await.unwrap();
+    let data = stream.lines().filter_map(|line| line.strip_prefix("data: "));
+    let events: Vec<Value> = data.map(|data| serde_json::from_str(data).unwrap()).collect();
+    assert_eq!(
+        events_of_type(&events, "tool_start")[0]["input"],
+        json!({ "name": "fine" })
+    );
+    assert!(stream.contains(r#""input":{"name":"fine"}"#), "{stream}");
+}
+
 #[tokio::test]
 async fn tool_results_stay_in_the_conversation() {
     let (_folder, upstream, parlor) = start_with_tools(ToolRegistry::default().with_tool(FailingTool)).await;
