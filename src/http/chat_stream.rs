@@ -27,8 +27,13 @@ use crate::{
 };
 
 /// A message to be answered.
+// A message without files has a text that is not only white space.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend(
+    "if" = { "properties": { "files": { "maxItems": 0 } } },
+    "then" = { "properties": { "message": { "minLength": 1, "pattern": r"\S" } } }
+))]
 pub struct ChatRequest {
     /// The user's text.
     message: String,

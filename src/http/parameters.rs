@@ -14,7 +14,9 @@ use super::{
 };
 use crate::{
     app::{self, Caller, fingerprint, not_found},
-    protocol::{ParameterInput, Parameters, intent::SetParameters, json},
+    protocol::{
+        ParameterInput, Parameters, ThinkingLevel, intent::SetParameters, json, parameters::MAX_TOKENS,
+    },
 };
 
 /// Requested parameters. Numbers may be strings; a missing parameter is unset. Invalid values are rejected (422,
@@ -24,17 +26,30 @@ use crate::{
 #[schemars(rename = "ParametersRequest")]
 pub struct ParametersBody {
     /// The sampling temperature, from 0 to 2.
-    #[schemars(extend("type" = ["number", "string", "null"]))]
+    #[schemars(extend("type" = ["number", "string", "null"], "minimum" = 0, "maximum" = 2, "pattern" = TEMPERATURE_PATTERN))]
     temperature: Option<json::RawJson>,
     /// `off`, `on`, `minimal`, `low`, `medium`, `high`, `xhigh` or `max`. A model that does not take it uses the
     /// closest one that it takes.
+    #[schemars(extend("pattern" = thinking_level_pattern()))]
     thinking_level: Option<String>,
     /// The maximum of thinking in tokens, in place of a level.
-    #[schemars(extend("type" = ["integer", "string", "null"]))]
+    #[schemars(extend("type" = ["integer", "string", "null"], "minimum" = 1, "maximum" = MAX_TOKENS, "pattern" = TOKENS_PATTERN))]
     thinking_budget: Option<json::RawJson>,
     /// The maximum length of an answer in tokens, thinking included.
-    #[schemars(extend("type" = ["integer", "string", "null"]))]
+    #[schemars(extend("type" = ["integer", "string", "null"], "minimum" = 1, "maximum" = MAX_TOKENS, "pattern" = TOKENS_PATTERN))]
     max_completion_tokens: Option<json::RawJson>,
+}
+
+/// The texts that are numbers of tokens, or empty.
+const TOKENS_PATTERN: &str = r"^\s*(0*([1-9][0-9]{0,6}|10000000))?\s*$";
+
+/// The texts that are temperatures, or empty.
+const TEMPERATURE_PATTERN: &str = r"^\s*(0*([01]?[.,][0-9]*|[01]|2([.,]0*)?))?\s*$";
+
+/// Returns the pattern of the thinking levels, or the empty text. Generators of clients make several types of an enum with
+/// `null`.
+fn thinking_level_pattern() -> String {
+    format!("^({})?$", ThinkingLevel::ALL.map(ThinkingLevel::as_str).join("|"))
 }
 
 impl ParametersBody {

@@ -12,7 +12,7 @@ use super::{ThinkingChoice, ThinkingLevel, flat_json::Fields, json::RawJson};
 const MAX_TEMPERATURE_HUNDREDTHS: u16 = 200;
 
 /// A limit above what any model can generate, in tokens.
-const MAX_TOKENS: usize = 10_000_000;
+pub const MAX_TOKENS: usize = 10_000_000;
 
 /// The model parameters of a conversation. Missing ones are not sent, so the model server's defaults apply.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

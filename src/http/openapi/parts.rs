@@ -145,12 +145,12 @@ pub fn with_status<'a>(mut operation: Operation<'a>, status: u16, description: &
     operation
 }
 
-/// Sets a file of any type as the body.
+/// Sets a file of any type as the body. The server takes any `Content-Type`; generators of clients know this one.
 pub fn set_file_body(operation: &mut aide::openapi::Operation) {
     let bytes = json_schema!({ "type": "string", "format": "binary" });
     operation.request_body = Some(ReferenceOr::Item(RequestBody {
         description: None,
-        content: content("*/*", bytes),
+        content: content("application/octet-stream", bytes),
         required: true,
         extensions: Default::default(),
     }));

@@ -56,6 +56,8 @@ fn forbid_additional_properties(schema: &mut Value, is_part: bool) {
         }
         for (name, value) in fields {
             match value {
+                // A condition names some fields of many.
+                Value::Object(_) if matches!(name.as_str(), "if" | "then") => {}
                 Value::Array(values) => values
                     .iter_mut()
                     .for_each(|value| forbid_additional_properties(value, name == "allOf")),
