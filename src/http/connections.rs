@@ -2,13 +2,17 @@
 
 use std::convert::Infallible;
 
-use axum::{Router, body::Body, extract::Request, response::Response, serve::Listener};
+use axum::{
+    Router,
+    body::Body,
+    extract::Request,
+    http::{HeaderValue, header},
+    response::Response,
+    serve::Listener,
+};
 use futures::FutureExt;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    service::TowerToHyperService,
-};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     net::{TcpListener, TcpStream},
     pin,
@@ -75,8 +79,8 @@ async fn serve_connection(
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY");
     }
-    let service = routes.map_request(move |request: Request<Incoming>| with_upload_pace(request, peer, pace));
-    let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+    let service = service_fn(move |request: Request<Incoming>| respond(routes.clone(), request, peer, pace));
+    let connection = http.serve_connection(TokioIo::new(stream), service);
     pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
@@ -90,10 +94,25 @@ async fn serve_connection(
     }
 }
 
-fn with_upload_pace(request: Request<Incoming>, peer: PeerAddress, pace: UploadPace) -> Request<Body> {
+/// Responds to a request. If its body was not read to the end, because it was rejected before, hyper closes the connection:
+/// the response says so, since clients would send their next request in vain.
+async fn respond(
+    routes: Router,
+    request: Request<Incoming>,
+    peer: PeerAddress,
+    pace: UploadPace,
+) -> Result<Response, Infallible> {
     let (mut parts, body) = request.into_parts();
     let body = PacedBody::new(body, pace);
+    let end = body.end();
     parts.extensions.insert(body.slow());
     parts.extensions.insert(peer);
-    Request::from_parts(parts, Body::new(body))
+    let mut response = routes
+        .oneshot(Request::from_parts(parts, Body::new(body)))
+        .await?;
+    if !end.was_reached() {
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(header::CONNECTION, close);
+    }
+    Ok(response)
 }

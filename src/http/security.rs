@@ -80,10 +80,7 @@ async fn call_next(request: Request, next: Next) -> Response {
     let (uri, headers) = (request.uri().clone(), request.headers().clone());
     let response = next.run(request).await;
     if slow.is_some_and(|slow| slow.was_aborted()) {
-        let mut response = error_response::respond(&uri, &headers, SlowUpload::error());
-        let close = HeaderValue::from_static("close");
-        response.headers_mut().insert(header::CONNECTION, close);
-        return response;
+        return error_response::respond(&uri, &headers, SlowUpload::error());
     }
     response
 }

@@ -1,5 +1,5 @@
-//! Limits on slow request bodies. A client that never sends the rest would hold its connection forever. Slow
-//! but steady clients are accepted.
+//! The arrival of request bodies, with limits on slow ones. A client that never sends the rest would hold its
+//! connection forever. Slow but steady clients are accepted.
 
 use std::{
     fmt,
@@ -74,20 +74,33 @@ impl fmt::Display for SlowUpload {
 
 impl std::error::Error for SlowUpload {}
 
+/// A flag for a body that was read to its end.
+#[derive(Clone, Debug, Default)]
+pub struct BodyEnd(Arc<AtomicBool>);
+
+impl BodyEnd {
+    /// Returns true if the body was read to its end. After any other, the next request of its connection can't be found.
+    pub fn was_reached(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// A body that fails if it arrives too slowly.
 pub struct PacedBody<B> {
     body: B,
     pace: UploadPace,
     slow: SlowUpload,
+    end: BodyEnd,
     /// The time of the first poll.
     started_at: Option<Instant>,
     received: u64,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl<B> PacedBody<B> {
+impl<B: Body> PacedBody<B> {
     pub fn new(body: B, pace: UploadPace) -> Self {
         Self {
+            end: BodyEnd(Arc::new(body.is_end_stream().into())),
             body,
             pace,
             slow: SlowUpload::default(),
@@ -100,6 +113,11 @@ impl<B> PacedBody<B> {
     /// Returns the flag that is set if the body arrives too slowly.
     pub fn slow(&self) -> SlowUpload {
         self.slow.clone()
+    }
+
+    /// Returns the flag that is set when the body was read to its end.
+    pub fn end(&self) -> BodyEnd {
+        self.end.clone()
     }
 }
 
@@ -118,6 +136,9 @@ where
         if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) {
             if let Some(Ok(frame)) = &frame {
                 this.received += frame.data_ref().map_or(0, |data| data.len() as u64);
+            }
+            if frame.is_none() || this.body.is_end_stream() {
+                this.end.0.store(true, Ordering::Relaxed);
             }
             this.timer = None;
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));

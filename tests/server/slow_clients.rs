@@ -92,6 +92,58 @@ async fn missing_body_returns_408() {
     );
 }
 
+/// A client that is not told would send its next request on the same connection.
+#[tokio::test]
+async fn early_rejections_announce_the_close() {
+    let (_folder, _upstream, parlor) = start_parlor().await;
+    let head = |path: &str, more: &str| format!("POST {path} HTTP/1.1\r\nHost: localhost\r\n{more}\r\n");
+    let json = "Content-Type: application/json\r\n";
+    for (request, status) in [
+        (
+            head(
+                "/api/chat/stream",
+                "Authorization: Bearer x\r\nContent-Length: 9\r\n",
+            ) + "{",
+            401,
+        ),
+        (
+            head("/api/chat/stream", &format!("{json}Content-Length: 99999999\r\n")) + "{",
+            413,
+        ),
+        (
+            head(
+                "/rpc/conversations",
+                &format!("{json}Content-Length: 99999999\r\n"),
+            ) + "{",
+            413,
+        ),
+        (head("/api/files", "Content-Length: 9999999999\r\n") + "%PDF", 413),
+        (head("/nowhere", "Content-Length: 9\r\n") + "{", 404),
+        (
+            head("/api/chat/stream", &format!("{json}Content-Length: 1000\r\n")) + "{",
+            408,
+        ),
+    ] {
+        let answer = send_partial_request(&parlor, request.as_bytes()).await;
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{request}\n{answer}"
+        );
+        assert!(
+            answer.contains("\r\nconnection: close\r\n"),
+            "{request}\n{answer}"
+        );
+    }
+    // After a body that was read, the connection stays open.
+    let whole = head("/api/chat/stream", &format!("{json}Content-Length: 2\r\n")) + "{}";
+    let next = "GET /api/nothing HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let answers = send_partial_request(&parlor, format!("{whole}{next}").as_bytes()).await;
+    assert!(
+        answers.contains("HTTP/1.1 404 ") && !answers.contains("connection: close"),
+        "{answers}"
+    );
+}
+
 #[tokio::test]
 async fn streams_outlive_the_request_timeout() {
     let (_folder, upstream, parlor) = start_parlor().await;
