@@ -55,7 +55,10 @@ fn advice(fault: &ServiceErrorKind) -> Cow<'static, str> {
             format!("Try again in {} seconds.", after.as_secs_f64().ceil().max(1.0)).into()
         }
         ServiceErrorKind::Busy(None) | ServiceErrorKind::QueueFull => "Try again in a minute.".into(),
-        ServiceErrorKind::Timeout(_) | ServiceErrorKind::ServerError(_) | ServiceErrorKind::Unreadable => {
+        ServiceErrorKind::Timeout(_)
+        | ServiceErrorKind::ServerError(_)
+        | ServiceErrorKind::Failed(_)
+        | ServiceErrorKind::Unreadable => {
             "Try again in a minute. If it does not help, the server's log has the details.".into()
         }
         ServiceErrorKind::InvalidQuery(_) => "Change the query, and search again.".into(),

@@ -24,6 +24,8 @@ pub enum ServiceErrorKind {
     QueueFull,
     /// The service reports an error of its own.
     ServerError(StatusCode),
+    /// The service reports an error of its own, in these words.
+    Failed(String),
     /// The service denies access.
     AccessDenied(StatusCode),
     Refused(StatusCode),
@@ -47,6 +49,9 @@ impl fmt::Display for ServiceError {
                 f.write_str(" is asked too much from here: too many requests wait for their turn already.")
             }
             ServiceErrorKind::ServerError(status) => write!(f, " failed ({status})."),
+            ServiceErrorKind::Failed(words) => {
+                write!(f, " failed: {}.", words.trim_end_matches('.'))
+            }
             ServiceErrorKind::AccessDenied(status) => write!(f, " does not let Parlor ask ({status})."),
             ServiceErrorKind::Refused(status) => write!(f, " refused the request ({status})."),
             ServiceErrorKind::TooLarge(limit) => {
@@ -71,7 +76,9 @@ impl ServiceErrorKind {
     pub fn advice(&self) -> String {
         match self {
             Self::Unreachable => "Do without it.".into(),
-            Self::Timeout(_) | Self::ServerError(_) => "Do without it, or try again later.".into(),
+            Self::Timeout(_) | Self::ServerError(_) | Self::Failed(_) => {
+                "Do without it, or try again later.".into()
+            }
             Self::Busy(Some(after)) => {
                 format!("It can be asked again in {} seconds.", after.as_secs_f64().ceil())
             }

@@ -174,28 +174,25 @@ impl PubmedClient {
             parameters.push(("retstart", first));
         }
         let url = self.url("esearch.fcgi", &parameters)?;
-        let response: SearchResponse = self.service.fetch_json(self.service.http().get(url)).await?;
-        let found = response.esearchresult;
-        if let Some(error) = found.error {
-            let error = text::plain_line(&error, MAX_LINE_CHARS);
-            return Err(self.service.error(ServiceErrorKind::InvalidQuery(error)));
-        }
+        let response = self.fetch(url).await?;
+        let found = &response["esearchresult"];
         // Without a count, it is not known that there are no articles.
-        let total = found.count.parse();
+        let total = text_of(&found["count"]).parse();
+        let ids = found["idlist"].as_array().into_iter().flatten().map(text_of);
         Ok(SearchHits {
             total: total.map_err(|error| self.service.error(self.service.unreadable(error)))?,
-            ids: found.idlist.into_iter().filter(|id| is_pmid(id)).collect(),
+            ids: ids.filter(|id| is_pmid(id)).collect(),
         })
     }
 
     /// Returns the summaries of articles, in the order of `ids`, without invalid ones.
     pub async fn summaries(&self, ids: &[String]) -> Result<Vec<PubmedArticle>, ServiceError> {
         let url = self.url("esummary.fcgi", &[("retmode", "json"), ("id", &ids.join(","))])?;
-        let mut response: SummaryResponse = self.service.fetch_json(self.service.http().get(url)).await?;
+        let response = self.fetch(url).await?;
         let articles = ids.iter().filter_map(|id| {
-            let summary: RawSummary = serde_json::from_value(response.result.remove(id)?).ok()?;
+            let summary = response["result"].get(id).filter(|summary| summary.is_object())?;
             // For an unknown PMID, PubMed returns only an error.
-            let is_unknown = summary.error.as_deref().is_some_and(|error| !error.is_empty());
+            let is_unknown = !text_of(&summary["error"]).is_empty();
             (!is_unknown).then(|| make_article(id, summary))
         });
         let articles: Vec<PubmedArticle> = articles.collect();
@@ -219,6 +216,15 @@ impl PubmedClient {
         Ok(read)
     }
 
+    /// Returns a response in JSON, unless it says that there is an error.
+    async fn fetch(&self, url: Url) -> Result<Value, ServiceError> {
+        let response: Value = self.service.fetch_json(self.service.http().get(url)).await?;
+        match response_error(&response) {
+            Some(error) => Err(self.service.error(error)),
+            None => Ok(response),
+        }
+    }
+
     fn url(&self, program: &str, parameters: &[(&str, &str)]) -> Result<Url, ServiceError> {
         let mut url = self.base_url.clone();
         url.path_segments_mut()
@@ -234,71 +240,82 @@ impl PubmedClient {
     }
 }
 
-#[derive(Deserialize)]
-struct SearchResponse {
-    esearchresult: SearchResponseBody,
-}
+/// Words of errors that are about the query, even if they come as a failure of the search: `parse`, and the limit on the number
+/// of the first hit.
+const REJECTION_WORDS: [&str; 2] = ["parse", "cannot be larger"];
 
-#[derive(Deserialize)]
-struct SearchResponseBody {
-    #[serde(default)]
-    count: String,
-    #[serde(default)]
-    idlist: Vec<String>,
-    #[serde(default, rename = "ERROR")]
-    error: Option<String>,
-}
+/// Words of errors that are about the query, unless they have one of [`FAULT_WORDS`].
+const QUERY_WORDS: [&str; 5] = ["empty term", "query", "field", "invalid", "syntax"];
 
-#[derive(Deserialize)]
-struct SummaryResponse {
-    /// The summaries by PMID, and the list `uids`.
-    #[serde(default)]
-    result: HashMap<String, Value>,
-}
+/// Words of errors of PubMed's own parts, such as "Search Backend failed". Any query can meet them.
+const FAULT_WORDS: [&str; 6] = [
+    "failed",
+    "executor",
+    "timed out",
+    "timeout",
+    "unavailable",
+    "try again",
+];
 
-#[derive(Deserialize)]
-#[serde(default)]
-#[derive(Default)]
-struct RawSummary {
-    error: Option<String>,
-    title: String,
-    authors: Vec<Author>,
-    fulljournalname: String,
-    source: String,
-    pubdate: String,
-    articleids: Vec<ArticleId>,
-}
+/// Words of errors about too many requests.
+const RATE_LIMIT_WORDS: &str = "rate limit";
 
-#[derive(Deserialize)]
-struct Author {
-    name: String,
-}
-
-#[derive(Deserialize)]
-struct ArticleId {
-    idtype: String,
-    value: String,
-}
-
-fn make_article(pmid: &str, summary: RawSummary) -> PubmedArticle {
-    let journal = if summary.source.is_empty() {
-        &summary.fulljournalname
+/// Returns the error that a response in JSON is about. PubMed reports many with the status 200.
+fn response_error(response: &Value) -> Option<ServiceErrorKind> {
+    let places = [
+        &response["esearchresult"]["ERROR"],
+        &response["error"],
+        &response["ERROR"],
+    ];
+    let error = places
+        .into_iter()
+        .map(text_of)
+        .find(|error| !error.trim().is_empty())?;
+    let error = text::plain_line(&error, MAX_LINE_CHARS);
+    let words = error.to_lowercase();
+    let has = |list: &[&str]| list.iter().any(|word| words.contains(word));
+    let is_about_query = has(&REJECTION_WORDS) || (has(&QUERY_WORDS) && !has(&FAULT_WORDS));
+    Some(if words.contains(RATE_LIMIT_WORDS) {
+        ServiceErrorKind::Busy(None)
+    } else if is_about_query {
+        ServiceErrorKind::InvalidQuery(error)
     } else {
-        &summary.source
-    };
-    let doi = summary.articleids.iter().find(|id| id.idtype == "doi");
-    let authors = summary.authors.iter().take(MAX_AUTHORS);
+        ServiceErrorKind::Failed(error)
+    })
+}
+
+/// Returns a text or a number as a text. Anything else is empty: PubMed leaves any field of an article `null`.
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// Makes an article of its summary, with what can be read of it.
+fn make_article(pmid: &str, summary: &Value) -> PubmedArticle {
+    let line = |value: &Value| text::plain_line(&text_of(value), MAX_SHORT_CHARS);
+    let list = |field: &str| summary[field].as_array().into_iter().flatten();
+    let journals = ["source", "fulljournalname"].map(|field| line(&summary[field]));
+    let authors = list("authors").map(|author| line(&author["name"]));
+    let doi = list("articleids").find(|id| id["idtype"] == "doi");
     // The title has its tags as entities.
-    let title = html_escape::decode_html_entities(&summary.title);
+    let title = text_of(&summary["title"]);
+    let title = html_escape::decode_html_entities(&title);
     PubmedArticle {
         pmid: pmid.into(),
         title: text::plain_line(&title, MAX_LINE_CHARS),
         authors: authors
-            .map(|author| text::plain_line(&author.name, MAX_SHORT_CHARS))
+            .filter(|author| !author.is_empty())
+            .take(MAX_AUTHORS)
             .collect(),
-        journal: text::plain_line(journal, MAX_SHORT_CHARS),
-        date: text::plain_line(&summary.pubdate, MAX_SHORT_CHARS),
-        doi: doi.map(|doi| text::plain_line(&doi.value, MAX_SHORT_CHARS)),
+        journal: journals
+            .into_iter()
+            .find(|name| !name.is_empty())
+            .unwrap_or_default(),
+        date: line(&summary["pubdate"]),
+        doi: doi.map(|doi| line(&doi["value"])).filter(|doi| !doi.is_empty()),
         abstract_text: None,
     }
 }

@@ -114,6 +114,42 @@ async fn returns_articles_with_abstracts() {
 }
 
 #[tokio::test]
+async fn null_fields_drop_no_article() {
+    let (upstream, search) = pubmed(&["11"], Page::text("<PubmedArticleSet/>")).await;
+    let bare = |pmid: u32| {
+        json!({
+            "uid": pmid, "title": null, "authors": [null, { "name": null }, { "authtype": "Author" }, { "name": "Roe R" }],
+            "source": null, "fulljournalname": "Journal of Water", "pubdate": 2024, "error": null,
+            "articleids": [{ "idtype": null, "value": null }, { "idtype": "doi", "value": null }],
+        })
+    };
+    let result =
+        json!({ "uids": null, "11": bare(11), "12": { "authors": null, "articleids": null }, "13": null });
+    upstream.add_page("/eutils/esummary.fcgi", Page::json(&json!({ "result": result })));
+    let found = json!({ "esearchresult": { "count": 3, "idlist": [11, "12", "13", null], "ERROR": null } });
+    upstream.add_page("/eutils/esearch.fcgi", Page::json(&found));
+    let result = search.run(input("water"), test_call::call()).await.unwrap();
+    let payload = result.payload.expect("a payload").data;
+    let expected = [
+        PubmedArticle {
+            pmid: "11".into(),
+            authors: vec!["Roe R".into()],
+            journal: "Journal of Water".into(),
+            date: "2024".into(),
+            ..PubmedArticle::default()
+        },
+        PubmedArticle {
+            pmid: "12".into(),
+            ..PubmedArticle::default()
+        },
+    ];
+    assert_eq!(
+        (&payload["total"], &payload["articles"]),
+        (&json!(3), &json!(expected))
+    );
+}
+
+#[tokio::test]
 async fn fetches_abstracts_in_batches() {
     let ids = ["1", "2", "3", "4", "5", "6", "7"];
     let (upstream, search) = pubmed(&ids, Page::text("<PubmedArticleSet/>")).await;
@@ -156,6 +192,32 @@ async fn explains_a_failed_search() {
         (
             Page::json(&refused),
             "PubMed did not understand the query: Search Backend failed: Can't parse (((",
+        ),
+        (
+            Page::json(
+                &json!({ "esearchresult": { "count": "0", "ERROR": "Search Backend failed: read request has failed" } }),
+            ),
+            "PubMed failed: Search Backend failed: read request has failed. Do without it, or try again later.",
+        ),
+        (
+            Page::json(
+                &json!({ "esearchresult": { "ERROR": "Search Backend failed: Can't run query executor" } }),
+            ),
+            "PubMed failed: ",
+        ),
+        (
+            Page::json(&json!({ "esearchresult": { "ERROR": "Empty term and query_key - nothing todo" } })),
+            "PubMed did not understand the query: Empty term",
+        ),
+        (
+            Page::json(
+                &json!({ "esearchresult": { "ERROR": "Search Backend failed: Exception:\n'retstart' cannot be larger than 9998." } }),
+            ),
+            "PubMed did not understand the query: Search Backend failed: Exception: 'retstart' cannot be larger",
+        ),
+        (
+            Page::json(&json!({ "error": "API rate limit exceeded", "count": "11" })),
+            "PubMed is asked too much (429).",
         ),
         (Page::text("<html>"), "PubMed sent a response that can't be read"),
         (
