@@ -8,7 +8,10 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use super::{SearchResult, TimeRange};
-use crate::settings::{SearchEngine, Secret, WebSearchSettings};
+use crate::{
+    settings::{SearchEngine, Secret, WebSearchSettings},
+    text,
+};
 
 /// A search engine.
 #[derive(Debug)]
@@ -117,6 +120,9 @@ pub struct EngineResponse {
     results: Vec<Value>,
     #[serde(default, deserialize_with = "null_as_default")]
     web: BraveWeb,
+    /// SearXNG's engines that gave nothing, each with the reason: `["google", "Suspended: too many requests"]`.
+    #[serde(default)]
+    unresponsive_engines: Value,
 }
 
 #[derive(Default, Deserialize)]
@@ -135,7 +141,29 @@ struct EngineResult {
     content: Option<String>,
 }
 
+/// Maximum number of silent engines that are named, and the maximum length of each in characters.
+const MAX_NAMED_ENGINES: usize = 10;
+const MAX_ENGINE_CHARS: usize = 120;
+
 impl EngineResponse {
+    /// Returns the engines behind the search engine that did not respond, with the reasons.
+    pub fn silent_engines(&self) -> Vec<String> {
+        let engines = self.unresponsive_engines.as_array().into_iter().flatten();
+        let named = engines.filter_map(|engine| {
+            let parts = match engine {
+                Value::Array(parts) => parts.iter().filter_map(Value::as_str).collect(),
+                other => vec![other.as_str()?],
+            };
+            let line = |part: &&str| text::plain_line(part, MAX_ENGINE_CHARS);
+            let name = parts.first().map(line).filter(|name| !name.is_empty())?;
+            Some(match parts.get(1).map(line).filter(|reason| !reason.is_empty()) {
+                Some(reason) => format!("{name} ({reason})"),
+                None => name,
+            })
+        });
+        named.take(MAX_NAMED_ENGINES).collect()
+    }
+
     /// Returns the results, without invalid ones.
     pub fn into_results(self) -> impl Iterator<Item = SearchResult> {
         let results = self.results.into_iter().chain(self.web.results);

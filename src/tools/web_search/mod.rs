@@ -97,11 +97,19 @@ impl Tool for WebSearch {
             .engine
             .request(self.service.http(), query, count, input.time_range);
         let response: engines::EngineResponse = self.service.fetch_json(request).await?;
+        let silent = response.silent_engines();
         let found: Vec<SearchResult> = response
             .into_results()
             .filter_map(clean_result)
             .take(count)
             .collect();
+        if found.is_empty() && !silent.is_empty() {
+            return Err(ToolError(format!(
+                "The search did not work: the search engine got no response of {}. Whether there are pages is not known. Try \
+                 again later, or do without it.",
+                silent.join(", ")
+            )));
+        }
         let data = json!({ "query": query, "results": found });
         let text = if found.is_empty() {
             format!("Nothing was found for “{query}”. Try other or fewer words.")

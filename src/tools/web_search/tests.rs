@@ -158,3 +158,36 @@ async fn limits_the_query_length() {
     }
     assert_eq!(upstream.requests().len(), 0);
 }
+
+#[tokio::test]
+async fn suspended_engines_are_not_an_empty_result() {
+    for (engines, named) in [
+        (
+            json!([["google", "Suspended: too many requests"], ["bing", "timeout"]]),
+            "google (Suspended: too many requests), bing (timeout)",
+        ),
+        (
+            json!([["brave", "access denied", true], [7, null], null]),
+            "brave (access denied)",
+        ),
+        (json!(["qwant"]), "qwant"),
+    ] {
+        let response = json!({ "results": [], "unresponsive_engines": engines });
+        let (_upstream, search) = fake_engine(SearchEngine::Searxng, &response).await;
+        let error = search.run(input("x"), test_call::call()).await.unwrap_err();
+        assert!(error.0.contains(&format!("no response of {named}.")), "{error}");
+    }
+    // Some of them are always silent.
+    let page = json!({ "url": "https://example.com/", "title": "A page" });
+    for (results, engines) in [
+        (json!([page]), json!([["google", "timeout"]])),
+        (json!([]), json!(null)),
+    ] {
+        let response = json!({ "results": results, "unresponsive_engines": engines });
+        let (_upstream, search) = fake_engine(SearchEngine::Searxng, &response).await;
+        assert!(
+            search.run(input("x"), test_call::call()).await.is_ok(),
+            "{response}"
+        );
+    }
+}
