@@ -1,14 +1,18 @@
 //! Decodes bytes to text, following the Encoding and HTML standards: a byte order mark has priority
 //! over the header, and the header over the page's own `<meta>`. Without any of them, the text is
-//! UTF-8 if it is valid, else windows-1252, the encoding of old western pages.
+//! UTF-8 if it is valid, else what its letters look like: windows-1251, Shift_JIS, windows-1252 and others.
 
 use std::borrow::Cow;
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use html5gum::{StartTag, Token, Tokenizer};
 
 /// The number of bytes that the standard scans for a `<meta>`.
 const META_PRESCAN_BYTES: usize = 1024;
+
+/// The part of a page from which its encoding is guessed, in bytes.
+const GUESSED_BYTES: usize = 1 << 20;
 
 pub fn decode<'a>(bytes: &'a [u8], content_type: &str, is_html: bool) -> Cow<'a, str> {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
@@ -56,7 +60,12 @@ fn from_meta_tag(tag: &StartTag<()>) -> Option<&'static Encoding> {
 /// anywhere.
 fn guess_encoding(bytes: &[u8]) -> &'static Encoding {
     match str::from_utf8(bytes) {
-        Err(error) if error.error_len().is_some() => WINDOWS_1252,
+        Err(error) if error.error_len().is_some() => {
+            let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+            let guessed = &bytes[..bytes.len().min(GUESSED_BYTES)];
+            detector.feed(guessed, guessed.len() == bytes.len());
+            detector.guess(None, Utf8Detection::Deny)
+        }
         _ => UTF_8,
     }
 }
@@ -94,6 +103,33 @@ mod tests {
         ] {
             let bytes = [meta.as_bytes(), b"\xbe"].concat();
             assert_eq!(decode(&bytes, "text/html", true), format!("{meta}ž"));
+        }
+    }
+
+    #[test]
+    fn guesses_undeclared_encodings() {
+        for (label, text) in [
+            (
+                "windows-1251",
+                "<p>Москва — столица России, крупнейший город страны.</p>",
+            ),
+            (
+                "koi8-r",
+                "<p>Москва - столица России, крупнейший город страны.</p>",
+            ),
+            (
+                "windows-1252",
+                "<p>Die Größe der Straße überrascht – für „früher“ ist das viel.</p>",
+            ),
+            ("windows-1250", "<p>Praha je hlavní a současně největší město České republiky, sídlo úřadů a škol.</p>"),
+            ("windows-1253", "<p>Η Αθήνα είναι η πρωτεύουσα της Ελλάδας.</p>"),
+            ("shift_jis", "<p>東京は日本の首都であり、世界最大の都市です。</p>"),
+            ("euc-kr", "<p>서울은 대한민국의 수도이자 최대 도시이다.</p>"),
+            ("gbk", "<p>北京是中华人民共和国的首都，全国的政治中心。</p>"),
+        ] {
+            let (bytes, _, has_errors) = Encoding::for_label(label.as_bytes()).unwrap().encode(text);
+            assert!(!has_errors, "{label}");
+            assert_eq!(decode(&bytes, "text/html", true), text, "{label}");
         }
     }
 
