@@ -27,7 +27,8 @@ pub struct OidcSettings {
     pub url: Option<String>,
     /// The scopes that Parlor asks for besides `openid`. Some providers tell the groups with the scope "groups" only.
     pub scopes: Vec<String>,
-    /// The claim with the user's groups, in the ID token or at the provider's userinfo endpoint.
+    /// The claim with the user's groups, in the ID token or at the provider's userinfo endpoint; one inside others by its path with
+    /// dots, such as "realm_access.roles".
     pub groups_claim: String,
     /// The groups whose users are administrators, checked at each sign-in. If empty, the first account is one.
     pub administrator_groups: Vec<String>,

@@ -28,9 +28,22 @@ pub struct ProvidedUser {
 /// Returns true if the claims of an ID token say all that Parlor wants to know.
 pub fn are_complete(settings: &OidcSettings, claims: &Map) -> bool {
     let wants_groups = !settings.administrator_groups.is_empty() || !settings.allowed_groups.is_empty();
-    claims.contains_key("preferred_username")
-        && (!wants_groups || claims.contains_key(&settings.groups_claim))
-        && (!settings.verified_email || claims.contains_key("email_verified"))
+    let has = |name: &str| find_claim(claims, name).is_some();
+    has("preferred_username")
+        && (!wants_groups || has(&settings.groups_claim))
+        && (!settings.verified_email || has("email_verified"))
+}
+
+/// Returns a claim by its name, or by its path through nested ones with dots (Keycloak's `realm_access.roles`). The names of
+/// claims have dots, too, such as those that are URLs. A claim that is `null` says nothing.
+fn find_claim<'a>(claims: &'a Map, path: &str) -> Option<&'a Value> {
+    if let Some(claim) = claims.get(path).filter(|claim| !claim.is_null()) {
+        return Some(claim);
+    }
+    path.match_indices('.').find_map(|(dot, _)| {
+        let inner = claims.get(&path[..dot])?.as_object()?;
+        find_claim(inner, &path[dot + 1..])
+    })
 }
 
 /// Reads a user of the provider `provider` from a verified ID token, and from the claims of the userinfo endpoint, which count
@@ -42,19 +55,18 @@ pub fn are_complete(settings: &OidcSettings, claims: &Map) -> bool {
 pub fn read_user(
     settings: &OidcSettings,
     provider: &str,
-    token: Claims,
-    more: Map,
+    token: &Claims,
+    more: &Map,
 ) -> Result<ProvidedUser, ApiError> {
-    let mut claims = more;
-    claims.extend(token.more);
-    let text = |name: &str| claims.get(name).and_then(Value::as_str);
-    let is_verified = is_true(claims.get("email_verified"));
+    let claim = |name: &str| find_claim(&token.more, name).or_else(|| find_claim(&more, name));
+    let text = |name: &str| claim(name).and_then(Value::as_str);
+    let is_verified = is_true(claim("email_verified"));
     if settings.verified_email && !(is_verified && text("email").is_some()) {
         return Err(refusal(format!(
             "{provider} has not verified your mail address, which this Parlor requires. You are not signed in; verify it there."
         )));
     }
-    let groups = groups(claims.get(&settings.groups_claim));
+    let groups = groups(claim(&settings.groups_claim));
     let is_in = |wanted: &[String]| wanted.iter().any(|wanted| groups.contains(&wanted.as_str()));
     let is_administrator = is_in(&settings.administrator_groups);
     if !settings.allowed_groups.is_empty() && !is_administrator && !is_in(&settings.allowed_groups) {
@@ -73,7 +85,7 @@ pub fn read_user(
         text("name"),
     ];
     Ok(ProvidedUser {
-        subject: token.sub,
+        subject: token.sub.clone(),
         name: names
             .into_iter()
             .flatten()

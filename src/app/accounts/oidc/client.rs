@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use reqwest::{Client, RequestBuilder, Url, header};
-use serde::de::DeserializeOwned;
+use reqwest::{Client, RequestBuilder, Response, Url, header};
+use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{
     http_client::{causes::innermost_cause, client_for},
@@ -13,6 +13,9 @@ use crate::{
 
 /// The maximum size of a response.
 const MAX_RESPONSE_BYTES: usize = 256 * 1024;
+
+/// The maximum length of an error code, in bytes.
+const MAX_CODE_BYTES: usize = 40;
 
 /// A client for one provider.
 pub struct ProviderClient(Result<Client, String>);
@@ -26,6 +29,9 @@ pub enum ClientError {
     Request(Url, String),
     #[error("{0}: the status is {1}")]
     Status(Url, reqwest::StatusCode),
+    /// A rejection with one of OAuth's error codes (RFC 6749, 5.2), such as `invalid_client`.
+    #[error("{0}: the status is {1}, the error {2}")]
+    Rejected(Url, reqwest::StatusCode, String),
     #[error("{0}: the response has more than {MAX_RESPONSE_BYTES} bytes")]
     TooLarge(Url),
     #[error("{0}: the response can't be read ({1:?} error, line {2})")]
@@ -40,6 +46,18 @@ impl ClientError {
         match self {
             Self::Request(..) => true,
             Self::Status(_, status) => status.is_server_error(),
+            _ => false,
+        }
+    }
+
+    /// Returns true if the provider rejected Parlor itself: its id or its secret.
+    pub fn is_about_client(&self) -> bool {
+        match self {
+            Self::Rejected(_, status, code) => {
+                let is_unauthorized = *status == reqwest::StatusCode::UNAUTHORIZED;
+                is_unauthorized || matches!(code.as_str(), "invalid_client" | "unauthorized_client")
+            }
+            Self::Status(_, status) => *status == reqwest::StatusCode::UNAUTHORIZED,
             _ => false,
         }
     }
@@ -100,9 +118,22 @@ async fn send<T: DeserializeOwned>(url: &Url, request: RequestBuilder) -> Result
     let failed = |error: reqwest::Error| ClientError::Request(url.clone(), innermost_cause(&error));
     let request = request.header(header::ACCEPT, "application/json");
     let mut response = request.send().await.map_err(failed)?;
-    if !response.status().is_success() {
-        return Err(ClientError::Status(url.clone(), response.status()));
+    let status = response.status();
+    let body = read_body(url, &mut response).await;
+    if !status.is_success() {
+        return Err(match body.ok().and_then(|body| error_code(&body)) {
+            Some(code) if !status.is_server_error() => ClientError::Rejected(url.clone(), status, code),
+            _ => ClientError::Status(url.clone(), status),
+        });
     }
+    serde_json::from_slice(&body?).map_err(|error| {
+        // Its text may quote a token.
+        ClientError::Unreadable(url.clone(), error.classify(), error.line())
+    })
+}
+
+async fn read_body(url: &Url, response: &mut Response) -> Result<Vec<u8>, ClientError> {
+    let failed = |error: reqwest::Error| ClientError::Request(url.clone(), innermost_cause(&error));
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(failed)? {
         if body.len() + chunk.len() > MAX_RESPONSE_BYTES {
@@ -110,8 +141,18 @@ async fn send<T: DeserializeOwned>(url: &Url, request: RequestBuilder) -> Result
         }
         body.extend_from_slice(&chunk);
     }
-    serde_json::from_slice(&body).map_err(|error| {
-        // Its text may quote a token.
-        ClientError::Unreadable(url.clone(), error.classify(), error.line())
-    })
+    Ok(body)
+}
+
+/// Returns the error code of a rejection, if it is in the form of those that are registered.
+fn error_code(body: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Rejection {
+        error: String,
+    }
+    let Rejection { error } = serde_json::from_slice(body).ok()?;
+    let is_code = |code: &str| {
+        code.len() <= MAX_CODE_BYTES && code.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+    };
+    Some(error).filter(|code| is_code(code))
 }

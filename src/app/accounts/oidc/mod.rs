@@ -165,7 +165,7 @@ impl Provider {
         let more = self
             .more_claims(&claims, tokens.access_token.as_deref(), &provider.metadata)
             .await?;
-        claims::read_user(&self.settings, &self.name, claims, more)
+        claims::read_user(&self.settings, &self.name, &claims, &more)
     }
 
     async fn exchange(
@@ -197,6 +197,10 @@ impl Provider {
         exchanged.await.map_err(|error| {
             if error.is_outage() {
                 return self.unavailable(&error);
+            }
+            if error.is_about_client() {
+                tracing::error!(%error, "the provider rejects Parlor's client id or secret");
+                return self.misconfigured();
             }
             tracing::warn!(%error, "the provider did not exchange a code");
             self.refusal(
@@ -287,6 +291,16 @@ impl Provider {
             self.name
         );
         ApiError::new(ErrorCode::Unavailable, message)
+    }
+
+    /// Returns the error for a client id or secret that the provider rejects.
+    fn misconfigured(&self) -> ApiError {
+        let message = format!(
+            "{} does not accept this Parlor: its client id or secret is wrong (settings client_id and \
+             client_secret_env of accounts.oidc). You are not signed in, and trying again does not help: tell an administrator.",
+            self.name
+        );
+        ApiError::new(ErrorCode::Forbidden, message)
     }
 
     fn refusal(&self, why: &str) -> ApiError {

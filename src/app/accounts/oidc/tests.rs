@@ -232,7 +232,7 @@ fn verifies_the_standards_examples() {
 fn user(settings: &OidcSettings, token: Value, more: Value) -> Result<ProvidedUser, ErrorCode> {
     let token = check(&sign(&header("one"), &claims(token), 1)).unwrap();
     let more: Map = serde_json::from_value(more).unwrap();
-    read_user(settings, "The provider", token, more).map_err(|error| error.code)
+    read_user(settings, "The provider", &token, &more).map_err(|error| error.code)
 }
 
 #[test]
@@ -316,6 +316,11 @@ fn groups_decide_who_may_enter_and_who_administers() {
         role(json!({ "roles": [] }), json!({ "roles": ["admins"] })),
         Err(ErrorCode::Forbidden)
     );
+    // A list that the token leaves open is at the other source; an empty one is not.
+    assert_eq!(
+        role(json!({ "roles": null }), json!({ "roles": ["admins"] })),
+        Ok(Some(Role::Administrator))
+    );
     let free = user(
         &OidcSettings::default(),
         json!({ "groups": ["admins"] }),
@@ -324,4 +329,70 @@ fn groups_decide_who_may_enter_and_who_administers() {
     assert_eq!(free.unwrap().role, None);
     let named: Map = serde_json::from_value(json!({ "preferred_username": "ann" })).unwrap();
     assert!(are_complete(&OidcSettings::default(), &named) && !are_complete(&settings, &named));
+}
+
+#[test]
+fn groups_may_be_nested_claims() {
+    let settings = |claim: &str| OidcSettings {
+        groups_claim: claim.into(),
+        allowed_groups: vec!["staff".into()],
+        ..OidcSettings::default()
+    };
+    let staff = json!(["staff"]);
+    for (claim, token, more) in [
+        (
+            "realm_access.roles",
+            json!({ "realm_access": { "roles": staff } }),
+            json!({}),
+        ),
+        (
+            "resource_access.parlor.roles",
+            json!({ "resource_access": { "parlor": { "roles": staff } } }),
+            json!({}),
+        ),
+        (
+            "resource_access.my.app.roles",
+            json!({ "resource_access": { "my.app": { "roles": staff } } }),
+            json!({}),
+        ),
+        (
+            "https://id.example/groups",
+            json!({ "https://id.example/groups": staff }),
+            json!({}),
+        ),
+        ("a.b", json!({ "a.b": staff, "a": { "b": ["other"] } }), json!({})),
+        (
+            "realm_access.roles",
+            json!({ "realm_access": { "roles": null } }),
+            json!({ "realm_access": { "roles": staff } }),
+        ),
+        (
+            "realm_access.roles",
+            json!({ "realm_access": {} }),
+            json!({ "realm_access": { "roles": "staff" } }),
+        ),
+    ] {
+        let claims: Map = serde_json::from_value(token.clone()).unwrap();
+        assert!(
+            user(&settings(claim), token.clone(), more.clone()).is_ok(),
+            "{claim}: {token}"
+        );
+        let mut named = claims;
+        named.insert("preferred_username".into(), "ann".into());
+        assert_eq!(
+            are_complete(&settings(claim), &named),
+            more == json!({}),
+            "{claim}: {token}"
+        );
+    }
+    for token in [
+        json!({ "realm_access": ["staff"] }),
+        json!({ "realm_access.roles": null }),
+        json!({ "roles": staff }),
+    ] {
+        assert_eq!(
+            user(&settings("realm_access.roles"), token, json!({})),
+            Err(ErrorCode::Forbidden)
+        );
+    }
 }

@@ -1,5 +1,6 @@
 //! The way to the provider and back: what works once, what is refused, and outages.
 
+use parlor::settings::Secret;
 use reqwest::{Response, Url};
 use serde_json::json;
 
@@ -81,6 +82,20 @@ async fn a_refusal_of_the_provider_is_explained() {
         "{page}"
     );
     assert_eq!(ann.sign_in().await.0, 303, "trying again");
+}
+
+#[tokio::test]
+async fn a_wrong_client_secret_is_named() {
+    let (_provider, team) = start(|settings| {
+        settings.accounts.oidc.client_secret = Some(Secret("another secret".into()));
+    })
+    .await;
+    let (status, page) = Person::new(&team.parlor, "ann").sign_in().await;
+    assert_eq!(status, 403, "{page}");
+    assert!(
+        page.contains("Team ID does not accept this Parlor: its client id or secret is wrong"),
+        "{page}"
+    );
 }
 
 #[tokio::test]
