@@ -312,6 +312,14 @@ impl Accounts {
 
     /// Commits a change. If it can end an access, all are checked again.
     async fn submit(&self, change: AccountChange) -> Result<(), ApiError> {
+        if let AccountChange::Create { user_id, name, .. }
+        | AccountChange::CreateProvided { user_id, name, .. }
+        | AccountChange::Rename { user_id, name } = &change
+        {
+            let accounts = self.storage.accounts().await?;
+            let others = accounts.iter().filter(|account| account.user_id != *user_id);
+            name::check_look(name, others.map(|account| &*account.name))?;
+        }
         let may_end_access = may_end_access(&change);
         self.journal.submit(Change::Account(change)).await?;
         if may_end_access {

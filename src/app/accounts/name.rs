@@ -1,6 +1,8 @@
-//! Names of accounts.
+//! Names of accounts. [`check_look`] rejects those that could be read as somebody else's; [`Accounts`](super::Accounts) calls it
+//! wherever an account gets a name.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
+use unicode_security::{RestrictionLevel, RestrictionLevelDetection, skeleton};
 
 use crate::protocol::{ApiError, ErrorCode};
 
@@ -33,7 +35,41 @@ pub(super) fn from_foreign(name: &str) -> Option<String> {
         .filter(|c| is_allowed(*c))
         .take(MAX_NAME_CHARS)
         .collect();
-    name.chars().any(char::is_alphanumeric).then_some(name)
+    let is_usable = name.chars().any(char::is_alphanumeric) && has_one_alphabet(&name);
+    is_usable.then_some(name)
+}
+
+/// Returns `true` if all letters of a name are of one alphabet, or of several that are written together, as in Japanese (the
+/// level "highly restrictive" of UTS 39).
+fn has_one_alphabet(name: &str) -> bool {
+    let letters: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
+    letters.check_restriction_level(RestrictionLevel::HighlyRestrictive)
+}
+
+/// Returns `true` if two different names can look the same. Two names in ASCII never do: `ann1` and `annl` are told apart.
+fn look_the_same(name: &str, other: &str) -> bool {
+    !(name.is_ascii() && other.is_ascii()) && skeleton(name).eq(skeleton(other))
+}
+
+/// Checks a new name of an account against those of all others.
+///
+/// # Errors
+///
+/// If the name could be read as another one.
+pub(super) fn check_look<'a>(name: &str, mut others: impl Iterator<Item = &'a str>) -> Result<(), ApiError> {
+    let refusal = |why: &str| Err(ApiError::new(ErrorCode::BadRequest, why));
+    if !has_one_alphabet(name) {
+        return refusal(
+            "The name has letters of several alphabets, or unusual ones, so it could be read as another name. It was not \
+             taken; use the letters of one alphabet.",
+        );
+    }
+    if others.any(|other| other != name && look_the_same(name, other)) {
+        return refusal(
+            "The name looks like that of another account. It was not taken; choose one that can't be mixed up.",
+        );
+    }
+    Ok(())
 }
 
 /// Returns a name with a number, for an account whose own name is taken.
@@ -65,6 +101,47 @@ mod tests {
         let decomposed = "a\u{301}".repeat(MAX_NAME_CHARS);
         assert_eq!(parse(&decomposed).unwrap(), "á".repeat(MAX_NAME_CHARS));
         assert_eq!(normalize(&"\u{fdfa}".repeat(100_000)), "");
+    }
+
+    #[test]
+    fn names_of_mixed_alphabets_are_rejected() {
+        for name in [
+            // Cyrillic а; Greek ο; Armenian օ; Latin alpha and small capitals, which no language writes.
+            "\u{430}nn",
+            "b\u{3bf}b",
+            "b\u{585}b",
+            "\u{251}nn",
+            "\u{1d00}nn",
+            "ann-\u{430}",
+            "анна.lee",
+        ] {
+            assert!(check_look(name, [].into_iter()).is_err(), "{name}");
+            assert_eq!(from_foreign(name), None, "{name}");
+        }
+        for name in [
+            "ann",
+            "müller-1",
+            "анна",
+            "山田たろう",
+            "김철수",
+            "marie@x.org",
+            "αθηνά",
+            "נועם",
+            "a+b_c",
+        ] {
+            assert!(check_look(name, [].into_iter()).is_ok(), "{name}");
+            assert_eq!(from_foreign(name).as_deref(), Some(name));
+        }
+    }
+
+    #[test]
+    fn names_that_look_like_others_are_rejected() {
+        let check = |name: &str, others: &[&str]| check_look(name, others.iter().copied()).is_ok();
+        // All letters are Cyrillic.
+        let (cyrillic, latin) = ("\u{441}\u{430}\u{440}\u{430}", "capa");
+        assert!(!check(cyrillic, &["bob", latin]) && !check(latin, &[cyrillic]));
+        assert!(check(cyrillic, &["bob", cyrillic]) && check(latin, &[latin, "cара-2"]));
+        assert!(check("ann1", &["annl"]), "names in ASCII are told apart");
     }
 
     #[test]
