@@ -150,18 +150,18 @@ pub enum AccountChange {
         user_id: UserId,
         except: Option<SessionId>,
     },
-    /// Sets a password and ends all sessions but one. A link is used up.
+    /// Sets a password, and ends all sessions but one and all API tokens. A link is used up.
     SetPassword {
         user_id: UserId,
         password: String,
         link: Option<TokenHash>,
         except: Option<SessionId>,
     },
-    /// Adds a one-time link, in place of earlier ones for the same account.
+    /// Adds a one-time link, in place of earlier ones for the same account. One of an administrator ends with their role.
     AddLink { link: AccountLink, hash: TokenHash },
     /// Deletes a link.
     DeleteLink { link_id: LinkId },
-    /// Disables an account, which ends its sessions, or enables it again.
+    /// Disables an account, which ends its sessions and the links that it made, or enables it again.
     SetDisabled { user_id: UserId, is_disabled: bool },
     /// Begins to delete an account, by an administrator: disables it, so that its runs can be stopped first.
     BeginDeletion { user_id: UserId, heir: Option<UserId> },

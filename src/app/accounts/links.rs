@@ -1,4 +1,5 @@
-//! One-time links: invitations, and links with which a user sets a new password.
+//! One-time links: invitations, and links with which a user sets a new password. They end with the role of the administrator
+//! who made them (`src/storage/sqlite/commit/administrators.rs`).
 
 use super::{Accounts, secret, sessions::milliseconds};
 use crate::{
@@ -15,7 +16,7 @@ use crate::{
 pub fn invalid_link() -> ApiError {
     ApiError::new(
         ErrorCode::NotFound,
-        "This link is not valid any more: it works once, and only for some days. Ask an administrator for a new one.",
+        "This link is not valid any more: it works once, for some days, and while the administrator who made it is one. Ask an administrator for a new one.",
     )
 }
 
@@ -108,7 +109,7 @@ impl Accounts {
         self.submit_by(by, AccountChange::DeleteLink { link_id }).await
     }
 
-    /// Sets a new password by a link, which ends all sessions of the account. Returns the user.
+    /// Sets a new password by a link, which ends all sessions and API tokens of the account. Returns the user.
     pub async fn reset_password(&self, secret: &str, password: &str) -> Result<UserId, ApiError> {
         let LinkPurpose::NewPassword(user_id) = self.link_purpose(secret).await? else {
             return Err(invalid_link());

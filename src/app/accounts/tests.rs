@@ -7,9 +7,11 @@ use crate::{
 };
 
 const PASSWORD: &str = "a long password";
-fn admin() -> Actor {
+/// Returns the administrator.
+async fn admin(accounts: &Accounts) -> Actor {
+    let account = accounts.account_by_name("root").await.unwrap();
     Actor {
-        user_id: UserId::new(),
+        user_id: account.unwrap().user_id,
         address: "192.0.2.1".into(),
         signs_in_by: SignInWay::Password,
     }
@@ -40,12 +42,13 @@ async fn accounts(attempts: usize) -> (tempfile::TempDir, Accounts) {
 async fn disabled_account_keeps_its_password_link() {
     let (_folder, accounts) = accounts(100).await;
     let user_id = accounts.sign_up("ann", PASSWORD, FROM).await.unwrap();
-    let link = accounts.new_password_link(&admin(), user_id).await.unwrap();
+    let admin = admin(&accounts).await;
+    let link = accounts.new_password_link(&admin, user_id).await.unwrap();
     let (_, secret) = link.rsplit_once('/').unwrap();
-    accounts.set_disabled(&admin(), user_id, true).await.unwrap();
+    accounts.set_disabled(&admin, user_id, true).await.unwrap();
     let rejected = accounts.reset_password(secret, "another password").await;
     assert_eq!(rejected.unwrap_err().code, ErrorCode::NotFound);
-    accounts.set_disabled(&admin(), user_id, false).await.unwrap();
+    accounts.set_disabled(&admin, user_id, false).await.unwrap();
     assert!(accounts.check_password("ann", PASSWORD, FROM).await.is_ok());
     let set = accounts.reset_password(secret, "another password").await;
     assert_eq!(set.unwrap(), user_id);

@@ -150,7 +150,7 @@ pub async fn set_new_password(
 
 fn new_password_form(to: &WithPasswords, path: String, error: Option<FormError>) -> Response {
     let content = view! {
-        <p>"All devices on which you are signed in will be signed out."</p>
+        <p>"All devices on which you are signed in will be signed out, and your API tokens will end."</p>
         <form method="post" action=path>
             {password_field("New password", "password", "new-password", true)}
             {password_field("New password again", "again", "new-password", false)}

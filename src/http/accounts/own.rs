@@ -36,7 +36,9 @@ pub struct AccountQuery {
 pub async fn show(user: SignedIn, query: Result<Query<AccountQuery>, QueryRejection>) -> Response {
     let Query(query) = query.unwrap_or_default();
     let done = match query.done.as_str() {
-        "password" => Some("The password was changed. All other devices were signed out."),
+        "password" => Some(
+            "The password was changed. All other devices were signed out, and your API tokens have ended.",
+        ),
         "session" => Some("That device was signed out."),
         _ => None,
     };
@@ -67,7 +69,7 @@ async fn account_page(user: &SignedIn, done: Option<&'static str>, error: Option
                     {password_field("New password", "password", "new-password", false)}
                     {password_field("New password again", "again", "new-password", false)}
                     {page::password_rules(&user.app.accounts)}
-                    <p class="account-note">"All other devices will be signed out."</p>
+                    <p class="account-note">"All other devices will be signed out, and your API tokens will end."</p>
                     <button type="submit" class="button">"Change the password"</button>
                 </form>
             </section>

@@ -49,13 +49,17 @@ pub(super) type UsersFormInput = Result<Form<UsersForm>, FormRejection>;
 pub async fn show(admin: SignedIn, query: Result<Query<UsersQuery>, QueryRejection>) -> Response {
     let Query(query) = query.unwrap_or_default();
     let done = match query.done.as_str() {
-        "disabled" => Some("The account was disabled, and its devices were signed out."),
+        "disabled" => Some(
+            "The account was disabled, its devices were signed out, and the links that it had made have ended.",
+        ),
         "enabled" => Some("The account can be used again."),
         "deleted" => Some("The account and everything of its user were deleted."),
         "handed-over" => {
             Some("The account was deleted. The other user has its conversations, files and library.")
         }
-        "role" => Some("The role was changed."),
+        "role" => Some(
+            "The role was changed. Links that the account had made as an administrator end with that role.",
+        ),
         "link" => Some("The link is not valid any more."),
         _ => None,
     };

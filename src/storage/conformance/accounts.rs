@@ -2,10 +2,13 @@
 
 use super::*;
 use crate::{
-    protocol::{LinkId, SessionId},
-    storage::accounts::{
-        Account, AccountChange, AccountLink, AccountWarrant, LinkPurpose, ProviderIdentity, Role, Session,
-        SignInMethod,
+    protocol::{ApiToken, LinkId, SessionId, TokenId},
+    storage::{
+        accounts::{
+            Account, AccountChange, AccountLink, AccountWarrant, LinkPurpose, ProviderIdentity, Role,
+            Session, SignInMethod,
+        },
+        audit::{Actor, SignInWay},
     },
 };
 
@@ -190,7 +193,7 @@ pub async fn an_invitation_is_used_up_once(backend: &dyn Backend) {
     }
 }
 
-pub async fn a_new_password_ends_sessions_and_links(backend: &dyn Backend) {
+pub async fn a_new_password_ends_sessions_tokens_and_links(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     make_accounts(&*storage).await;
     let hash = TokenHash([1; 32]);
@@ -215,6 +218,20 @@ pub async fn a_new_password_ends_sessions_and_links(backend: &dyn Backend) {
     apply(&*storage, start(other_user(), &session(), 9))
         .await
         .unwrap();
+    let token = Change::AddToken {
+        user_id: other_user(),
+        token: ApiToken {
+            id: TokenId::new(),
+            name: "a".into(),
+            beginning: "parlor_1".into(),
+            created_at: NOON,
+            last_used_at: None,
+            expires_at: None,
+        },
+        hash: TokenHash([8; 32]),
+        limit: 10,
+    };
+    commit_one(&*storage, &token).await.unwrap();
     let set = |user_id| AccountChange::SetPassword {
         user_id,
         password: "new".into(),
@@ -233,6 +250,75 @@ pub async fn a_new_password_ends_sessions_and_links(backend: &dyn Backend) {
     assert_eq!(password.as_deref(), Some("new"));
     assert_eq!(storage.sessions(other_user()).await.unwrap(), []);
     assert_eq!(storage.account_links().await.unwrap(), []);
+    assert_eq!(storage.api_token(&TokenHash([8; 32])).await.unwrap(), None);
+}
+
+/// Returns a change by an administrator.
+fn by(user_id: UserId, change: AccountChange) -> AccountChange {
+    AccountChange::By {
+        actor: Actor {
+            user_id,
+            address: "192.0.2.1".into(),
+            signs_in_by: SignInWay::Password,
+        },
+        change: Box::new(change),
+    }
+}
+
+pub async fn links_end_with_the_role_of_their_maker(backend: &dyn Backend) {
+    let set_role = |role| AccountChange::SetRole {
+        user_id: other_user(),
+        role,
+        keeps_administrator: true,
+    };
+    let disable = |is_disabled| AccountChange::SetDisabled {
+        user_id: other_user(),
+        is_disabled,
+    };
+    let delete = AccountChange::BeginDeletion {
+        user_id: other_user(),
+        heir: None,
+    };
+    for (end, again) in [
+        (set_role(Role::Member), set_role(Role::Administrator)),
+        (disable(true), disable(false)),
+        (delete, disable(false)),
+    ] {
+        let (_folder, storage) = temp_storage(backend).await;
+        make_accounts(&*storage).await;
+        let apply = |change| apply(&*storage, change);
+        apply(set_role(Role::Administrator)).await.unwrap();
+        let later = Timestamp(NOON.0 + HOUR_MS);
+        let invitation = LinkPurpose::Invitation(Role::Administrator);
+        let add = |purpose, hash: u8| AccountChange::AddLink {
+            link: link(purpose, later),
+            hash: TokenHash([hash; 32]),
+        };
+        apply(by(other_user(), add(invitation, 1))).await.unwrap();
+        apply(by(other_user(), add(LinkPurpose::NewPassword(TEST_USER), 2)))
+            .await
+            .unwrap();
+        apply(by(TEST_USER, add(invitation, 3))).await.unwrap();
+        apply(by(TEST_USER, end)).await.unwrap();
+        // Of a request that was on its way.
+        let late = apply(by(other_user(), add(invitation, 4))).await;
+        assert_eq!(late, Err(ChangeRejection::NotFound));
+        apply(by(TEST_USER, again)).await.unwrap();
+        for (hash, is_valid) in [(1, false), (2, false), (3, true), (4, false)] {
+            let found = storage.account_link(&TokenHash([hash; 32])).await.unwrap();
+            assert_eq!(found.is_some(), is_valid, "{hash}");
+        }
+        let used = create(
+            UserId::new(),
+            "eve",
+            AccountWarrant::Invitation(TokenHash([1; 32])),
+        );
+        assert_eq!(apply(used).await, Err(ChangeRejection::NotFound));
+        // One that is made at the machine itself depends on nobody.
+        apply(add(LinkPurpose::NewPassword(TEST_USER), 5)).await.unwrap();
+        let found = storage.account_link(&TokenHash([5; 32])).await.unwrap();
+        assert!(found.is_some());
+    }
 }
 
 pub async fn deleting_a_user_leaves_the_others(backend: &dyn Backend) {

@@ -93,3 +93,84 @@ async fn the_last_administrator_stays() {
     }
     assert_eq!(ben.status().await, 200);
 }
+
+#[tokio::test]
+async fn links_end_with_the_role_of_their_maker() {
+    let team = Team::start(|_| {}).await;
+    let mut ann = team.browser();
+    ann.set_up(&team.parlor, "ann").await;
+    let path = ann
+        .new_link("/account/users/invite", &[("role", "administrator")])
+        .await;
+    let fields = |name| {
+        [
+            ("name", name),
+            ("password", super::PASSWORD),
+            ("again", super::PASSWORD),
+        ]
+    };
+    let mut ben = team.browser();
+    ben.submit(&path, &fields("ben")).await;
+    let invitation = ben
+        .new_link("/account/users/invite", &[("role", "administrator")])
+        .await;
+    let user_ann = ben.user_id("ann").await;
+    let password = ben
+        .new_link("/account/users/password", &[("user", &user_ann)])
+        .await;
+    let user_ben = ann.user_id("ben").await;
+    let demoted = ann
+        .submit("/account/users/role", &[("user", &user_ben), ("role", "member")])
+        .await;
+    assert_eq!(demoted.status(), 303);
+    for path in [invitation, password] {
+        let page = team.browser().page(&path).await;
+        assert!(page.contains("not valid any more"), "{page}");
+        let used = team.browser().submit(&path, &fields("eve")).await;
+        assert_eq!(used.status(), 404, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn new_password_ends_tokens_and_says_so() {
+    let mut team = Team::start(|_| {}).await;
+    let mut ann = team.browser();
+    ann.set_up(&team.parlor, "ann").await;
+    let mut ben = ann.invite(&team.parlor, "ben").await;
+    team.parlor.client = ben.signed_in_client();
+    let token = create_token(&team.parlor, "a").await;
+    let (client, url) = (team.browser().client, format!("{}/api/models", team.parlor.url));
+    let by_token = || client.get(&url).bearer_auth(&token);
+    assert_eq!(by_token().send().await.unwrap().status(), 200);
+    let user = ann.user_id("ben").await;
+    let link = ann.new_link("/account/users/password", &[("user", &user)]).await;
+    let page = team.browser().page(&link).await;
+    assert!(page.contains("your API tokens will end"), "{page}");
+    let new = [
+        ("password", "another long password"),
+        ("again", "another long password"),
+    ];
+    assert_eq!(team.browser().submit(&link, &new).await.status(), 303);
+    assert_eq!(
+        (
+            by_token().send().await.unwrap().status().as_u16(),
+            ben.status().await
+        ),
+        (401, 401)
+    );
+    // The user's own change does the same.
+    ben.sign_in("ben", "another long password").await;
+    team.parlor.client = ben.signed_in_client();
+    let token = create_token(&team.parlor, "b").await;
+    let by_token = || client.get(&url).bearer_auth(&token);
+    let fields = [
+        ("old", "another long password"),
+        ("password", super::PASSWORD),
+        ("again", super::PASSWORD),
+    ];
+    let changed = ben.submit("/account/password", &fields).await;
+    assert_eq!(changed.headers()["location"], "/account?done=password");
+    let page = ben.page("/account?done=password").await;
+    assert!(page.contains("your API tokens have ended"), "{page}");
+    assert_eq!(by_token().send().await.unwrap().status(), 401);
+}

@@ -5,7 +5,7 @@ use sqlx::SqliteConnection;
 use super::{
     super::id,
     Batch, ChangeError,
-    administrators::{disable, keep_administrator},
+    administrators::{disable, end_links_of_others, keep_administrator},
     audit, hand_over,
     personal::ensure_user,
     provided_accounts,
@@ -32,6 +32,7 @@ impl Batch {
         };
         let entry = audit::NewEntry::from_change(connection, change, by).await?;
         let outcome = self.apply_account_change(connection, change, by).await?;
+        end_links_of_others(connection).await?;
         if let Some(entry) = entry {
             entry.store(connection, self.at).await?;
         }
@@ -121,7 +122,7 @@ impl Batch {
                 self.set_password(connection, *user_id, password, *link, *except)
                     .await
             }
-            AccountChange::AddLink { link, hash } => self.add_link(connection, link, hash).await,
+            AccountChange::AddLink { link, hash } => self.add_link(connection, link, hash, by).await,
             AccountChange::DeleteLink { link_id } => {
                 let deleted = sqlx::query("DELETE FROM invitations WHERE id = ?")
                     .bind(link_id.to_string())
@@ -258,7 +259,7 @@ impl Batch {
     }
 
     async fn set_password(
-        &self,
+        &mut self,
         connection: &mut SqliteConnection,
         user_id: UserId,
         password: &str,
@@ -276,6 +277,14 @@ impl Batch {
             require_row(used.rows_affected())?;
         }
         end_sessions(connection, user_id, except).await?;
+        // Whoever knew the old password may have made tokens.
+        let tokens = sqlx::query("DELETE FROM api_tokens WHERE user_id = ?")
+            .bind(user_id.to_string())
+            .execute(&mut *connection)
+            .await?;
+        if tokens.rows_affected() > 0 {
+            self.log_settings_changed(connection, user_id).await?;
+        }
         // Links that were made for the old password.
         sqlx::query("DELETE FROM invitations WHERE user_id = ?")
             .bind(user_id.to_string())
@@ -294,6 +303,7 @@ impl Batch {
         connection: &mut SqliteConnection,
         link: &AccountLink,
         hash: &TokenHash,
+        by: Option<&Actor>,
     ) -> Result<Outcome, ChangeError> {
         let (user_id, role) = match link.purpose {
             LinkPurpose::Invitation(role) => (None, role),
@@ -305,7 +315,7 @@ impl Batch {
             .execute(&mut *connection)
             .await?;
         sqlx::query(
-            "INSERT INTO invitations (id, hash, user_id, role, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO invitations (id, hash, user_id, role, created_at, expires_at, made_by) VALUES (?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(link.id.to_string())
         .bind(hash.0.as_slice())
@@ -313,9 +323,14 @@ impl Batch {
         .bind(role.as_str())
         .bind(link.created_at.0)
         .bind(link.expires_at.0)
-        .execute(connection)
+        .bind(by.map(|actor| actor.user_id.to_string()))
+        .execute(&mut *connection)
         .await?;
-        Ok(Outcome::Done)
+        // The administrator may not be one any more.
+        match end_links_of_others(connection).await? {
+            0 => Ok(Outcome::Done),
+            _ => Err(ChangeRejection::NotFound)?,
+        }
     }
 
     async fn delete_account(

@@ -1,4 +1,4 @@
-//! Disabling accounts, and the rule that an administrator who can sign in remains.
+//! Disabling accounts, the rule that an administrator who can sign in remains, and the end of links with their maker's role.
 
 use sqlx::{Row, SqliteConnection};
 
@@ -29,6 +29,18 @@ pub(super) async fn disable(
         .execute(connection)
         .await?;
     require_row(disabled.rows_affected())
+}
+
+/// Ends the links of everybody who is no enabled administrator. Runs after each change of accounts, so that no link outlives
+/// the role of its maker, however that ended. Returns the number of these links.
+pub(super) async fn end_links_of_others(connection: &mut SqliteConnection) -> Result<u64, ChangeError> {
+    let ended = sqlx::query(
+        "DELETE FROM invitations WHERE made_by IS NOT NULL AND NOT EXISTS \
+         (SELECT 1 FROM accounts a WHERE a.user_id = made_by AND a.role = 'administrator' AND a.disabled = 0)",
+    )
+    .execute(connection)
+    .await?;
+    Ok(ended.rows_affected())
 }
 
 /// The administrators who can sign in: with a password (`?2`), or at the provider with an issuer (`?3`), or in any way.
