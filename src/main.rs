@@ -130,6 +130,7 @@ fn main() -> ExitCode {
 }
 
 fn run_on_runtime(command: CommandWithLog) -> ExitCode {
+    parlor::server::return_freed_memory();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .on_thread_start(parlor::http::fill_date_cache)

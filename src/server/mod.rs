@@ -35,8 +35,12 @@ use crate::{
 
 mod built_in;
 mod damage_check;
+mod memory;
 
-pub use self::built_in::{ServerParts, built_in_pages, built_in_tools};
+pub use self::{
+    built_in::{ServerParts, built_in_pages, built_in_tools},
+    memory::return_freed_memory,
+};
 
 /// The longest wait of a start for recovery, which ends the runs left by an earlier process. It takes longer
 /// only if storage fails.

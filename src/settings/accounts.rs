@@ -57,6 +57,8 @@ pub struct AccountSettings {
     pub user_header: String,
     /// The minimum length of a password, in characters.
     pub password_characters: usize,
+    /// The number of passwords that are checked or set at the same time. Each takes 19 MiB of memory meanwhile.
+    pub password_checks: usize,
     /// The time without use after which a session ends.
     #[serde(deserialize_with = "super::duration::positive")]
     pub session_idle: Duration,
@@ -103,6 +105,7 @@ impl Default for AccountSettings {
             user_header: "remote-user".into(),
             // The minimum of NIST SP 800-63B without a second factor is 8 for a rate-limited service.
             password_characters: 10,
+            password_checks: 4,
             session_idle: Duration::from_secs(DAY),
             session_lifetime: Duration::from_secs(7 * DAY),
             remembered_lifetime: Duration::from_secs(90 * DAY),
@@ -155,9 +158,10 @@ impl AccountSettings {
     }
 
     /// The limits that may not be 0.
-    pub(super) fn positive(&self) -> [(&'static str, usize); 4] {
+    pub(super) fn positive(&self) -> [(&'static str, usize); 5] {
         [
             ("accounts.password_characters", self.password_characters),
+            ("accounts.password_checks", self.password_checks),
             ("accounts.sign_in_attempts", self.sign_in_attempts),
             ("accounts.requests_per_minute", self.requests_per_minute),
             ("accounts.audit_entries", self.audit_entries),

@@ -121,3 +121,29 @@ async fn command_makes_a_new_password_link() {
     assert_eq!(submit(&server, "/sign-in", sign_in).await.status(), 303);
     server.kill().await;
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn memory_of_passwords_is_returned() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let (server, setup) = start(folder.path(), &upstream, false).await;
+    let setup = setup.unwrap();
+    let (_, token) = setup.split_once("token=").unwrap();
+    let form = format!("token={token}&name=ann&password={PASSWORD}&again={PASSWORD}");
+    assert_eq!(submit(&server, "/setup", form).await.status(), 303);
+    let pid = server.child.id().unwrap();
+    let sign_in = || submit(&server, "/sign-in", format!("name=ann&password={PASSWORD}"));
+    sign_in().await;
+    let before = crate::bombs::resident_memory(pid);
+    for _ in 0..4 {
+        let signing_in = (0..8).map(|_| sign_in());
+        for response in futures::future::join_all(signing_in).await {
+            assert_eq!(response.status(), 303);
+        }
+    }
+    // One of them takes 19 MiB.
+    let additional = crate::bombs::resident_memory(pid).saturating_sub(before);
+    assert!(additional < 16 << 20, "{additional}");
+    server.kill().await;
+}

@@ -336,10 +336,18 @@ async fn bombs_end_only_their_reader() {
 }
 
 /// Returns the largest resident memory of a process so far, in bytes.
-#[cfg(target_os = "linux")]
 fn peak_memory(pid: u32) -> u64 {
+    memory(pid, "VmHWM:")
+}
+
+/// Returns the resident memory of a process, in bytes.
+pub(crate) fn resident_memory(pid: u32) -> u64 {
+    memory(pid, "VmRSS:")
+}
+
+fn memory(pid: u32, field: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    let line = status.lines().find(|line| line.starts_with(field)).unwrap();
     let kilobytes: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
     kilobytes << 10
 }

@@ -102,7 +102,7 @@ impl Accounts {
         monitor: Arc<AccessMonitor>,
     ) -> Self {
         Self {
-            passwords: Passwords::new(settings.password_characters),
+            passwords: Passwords::new(settings.password_characters, settings.password_checks),
             attempts: Mutex::new(Attempts::new(settings.sign_in_attempts, settings.sign_in_wait)),
             requests: RequestLimiter::new(settings.requests_per_minute),
             session_uses: LastUses::default(),

@@ -19,9 +19,6 @@ const LANES: u32 = 1;
 /// The maximum length of a password in bytes.
 const MAX_PASSWORD_BYTES: usize = 1024;
 
-/// The number of hashes that are computed at the same time. Each takes the memory above.
-const MAX_CONCURRENT_HASHES: usize = 4;
-
 /// A hash with the same parameters that no password has. Verifying it takes as long as another one.
 const UNKNOWN_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
@@ -33,9 +30,10 @@ pub struct Passwords {
 }
 
 impl Passwords {
-    pub fn new(min_characters: usize) -> Self {
+    /// Creates the rules of passwords, and room for this number of hashes at the same time.
+    pub fn new(min_characters: usize, max_concurrent_hashes: usize) -> Self {
         Self {
-            permits: Arc::new(Semaphore::new(MAX_CONCURRENT_HASHES)),
+            permits: Arc::new(Semaphore::new(max_concurrent_hashes)),
             min_characters,
         }
     }
@@ -139,7 +137,7 @@ mod tests {
 
     #[tokio::test]
     async fn hashes_with_owasp_parameters() {
-        let passwords = Passwords::new(8);
+        let passwords = Passwords::new(8, 1);
         let hash = passwords.hash("correct horse").await.unwrap();
         assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
         assert_ne!(hash, passwords.hash("correct horse").await.unwrap(), "salted");
@@ -151,14 +149,14 @@ mod tests {
 
     #[tokio::test]
     async fn same_text_from_another_keyboard_matches() {
-        let passwords = Passwords::new(8);
+        let passwords = Passwords::new(8, 1);
         let hash = passwords.hash("caf\u{e9} noir").await.unwrap();
         assert!(passwords.verify("cafe\u{301} noir", Some(&hash)).await.unwrap());
     }
 
     #[test]
     fn rejects_short_long_and_equal_passwords() {
-        let passwords = Passwords::new(8);
+        let passwords = Passwords::new(8, 1);
         assert!(passwords.check("12345678", "ann").is_ok());
         for password in ["1234567", "anna-lena", &"x".repeat(MAX_PASSWORD_BYTES + 1)] {
             assert!(passwords.check(password, "Anna-Lena").is_err(), "{password}");
