@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use hayro_interpret::{
     Context, InterpreterCache, InterpreterSettings,
-    hayro_syntax::{DecryptionError, LoadPdfError, Pdf},
+    hayro_syntax::{DecryptionError, LoadPdfError, Pdf, page::Page},
     interpret_page,
     kurbo::{Affine, Rect},
 };
@@ -16,6 +16,7 @@ use crate::protocol::{FilePreview, FileProblem};
 
 mod brackets;
 mod direction;
+mod form;
 mod glyph_text;
 mod line;
 mod page_text;
@@ -38,6 +39,10 @@ struct PagesText {
     /// The number of pages that were read, and of all.
     read: usize,
     count: usize,
+    /// The fields of a form with their values.
+    form: String,
+    /// `true` if something is missing in the file.
+    is_damaged: bool,
 }
 
 impl ReadPages {
@@ -55,9 +60,16 @@ impl ReadPages {
         }
     }
 
+    /// Sets what is known of the file before its pages are read.
+    fn start(&self, form: String, is_damaged: bool) {
+        let mut pages = self.0.lock();
+        (pages.form, pages.is_damaged) = (form, is_damaged);
+    }
+
     /// Returns the size of the text in bytes.
     fn bytes(&self) -> usize {
-        self.0.lock().text.len()
+        let pages = self.0.lock();
+        pages.text.len() + pages.form.len()
     }
 
     /// Returns true before the first page was read.
@@ -72,15 +84,26 @@ impl ReadPages {
             has_text,
             read,
             count,
+            form,
+            is_damaged,
         } = self.0.lock().clone();
-        if !has_text {
-            return Err(FileProblem::NoText);
+        if !has_text && form.is_empty() {
+            return Err(match is_damaged {
+                true => FileProblem::Damaged,
+                false => FileProblem::NoText,
+            });
         }
         if read < count {
             let number = read + 1;
             text.push_str(&format!(
                 "\n[Pages {number} to {count} of {count} are not shown.]\n"
             ));
+        }
+        if !form.is_empty() {
+            text.push_str(&format!("\n[Form fields]\n{form}\n"));
+        }
+        if is_damaged {
+            text.push_str("\n[The file is damaged: some of it may be missing here.]\n");
         }
         Ok(FilePreview {
             text,
@@ -89,8 +112,23 @@ impl ReadPages {
     }
 }
 
+/// The part at the end of a file in which the mark of the end is looked for, in bytes.
+const END_BYTES: usize = 8 << 10;
+
+/// Returns `true` if a file has its end. One that was cut off has none.
+fn has_end(data: &[u8]) -> bool {
+    let end = &data[data.len().saturating_sub(END_BYTES)..];
+    end.windows(5).any(|part| part == b"%%EOF") || end.windows(9).any(|part| part == b"startxref")
+}
+
+/// Returns `true` if a page refers to a content that the file does not have.
+fn lacks_content(page: &Page<'_>) -> bool {
+    page.raw().contains_key("Contents") && page.page_stream().is_none()
+}
+
 /// Reads the text of a PDF file page by page.
 pub fn read(data: Vec<u8>, max_bytes: usize, read: &ReadPages) -> Result<FilePreview, FileProblem> {
+    let has_end = has_end(&data);
     let pdf = Pdf::new(data).map_err(|error| match error {
         LoadPdfError::Decryption(
             DecryptionError::PasswordProtected | DecryptionError::UnsupportedAlgorithm,
@@ -100,9 +138,15 @@ pub fn read(data: Vec<u8>, max_bytes: usize, read: &ReadPages) -> Result<FilePre
     let began = Instant::now();
     let cache = InterpreterCache::new();
     let pages = pdf.pages();
+    let mut form = form::fields(&pdf);
+    form.truncate(form.floor_char_boundary(max_bytes / 2));
+    read.start(form, !has_end);
     for page in pages.iter() {
         if read.bytes() >= max_bytes || began.elapsed() >= READING_TIME {
             break;
+        }
+        if lacks_content(page) {
+            read.0.lock().is_damaged = true;
         }
         let (width, height) = page.render_dimensions();
         let mut context = Context::new(
