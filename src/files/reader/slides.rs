@@ -43,11 +43,23 @@ fn listed_slides(archive: &mut Archive) -> Option<Vec<String>> {
     let parts = read_elements(archive.by_name(RELATIONSHIPS).ok()?, "Relationship", |part| {
         let id = attribute(part, |key| local(key) == "Id")?;
         let target = attribute(part, |key| local(key) == "Target")?;
-        Some((id, part_name(&target)))
+        Some((id, part_name("ppt", &target)))
     });
     let parts: HashMap<String, String> = parts.into_iter().collect();
     let names = ids.iter().map(|id| parts.get(id).cloned().unwrap_or_default());
     Some(names.collect())
+}
+
+/// Returns the name of the part with the notes of a slide.
+pub fn notes_name(archive: &mut Archive, slide: &str) -> Option<String> {
+    let (folder, name) = slide.rsplit_once('/')?;
+    let relationships = format!("{folder}/_rels/{name}.rels");
+    let notes = read_elements(archive.by_name(&relationships).ok()?, "Relationship", |part| {
+        let kind = attribute(part, |key| local(key) == "Type")?;
+        let target = attribute(part, |key| local(key) == "Target")?;
+        kind.ends_with("/notesSlide").then(|| part_name(folder, &target))
+    });
+    notes.into_iter().next()
 }
 
 /// Returns the slides in the archive by their numbers.
@@ -94,11 +106,11 @@ fn attribute(
     Some(found.value.into_owned())
 }
 
-/// Returns the name of the part at a path relative to the presentation.
-fn part_name(target: &str) -> String {
+/// Returns the name of the part at a path relative to a folder.
+fn part_name(folder: &str, target: &str) -> String {
     let mut path: Vec<&str> = match target.starts_with('/') {
         true => Vec::new(),
-        false => vec!["ppt"],
+        false => folder.split('/').collect(),
     };
     for step in target.split('/') {
         match step {
