@@ -99,13 +99,25 @@ pub fn document_type(name: &str, container: Container) -> Option<&'static str> {
         Container::Pdf => Some(PDF),
         Container::Zip => by_extension(&ZIP_TYPES, name),
         Container::Ole => by_extension(&OLE_TYPES, name),
-        Container::Table | Container::Notebook | Container::Text => None,
+        Container::Table | Container::WorkbookText | Container::Notebook | Container::Text => None,
     }
 }
 
 /// Returns true for the name of a notebook. Browsers and systems have no type of their own for it.
 pub fn is_notebook(name: &str) -> bool {
     by_extension(&[("ipynb", IPYNB)], name).is_some()
+}
+
+/// Returns true for the name of a workbook. Programs write tables as texts under such names.
+pub fn is_workbook_name(name: &str) -> bool {
+    let types = [
+        ("xls", XLS),
+        ("xlsx", XLSX),
+        ("xlsb", XLSB),
+        ("xlsm", XLSX),
+        ("ods", ODS),
+    ];
+    by_extension(&types, name).is_some()
 }
 
 /// Returns true for the media type of a table that is a text.

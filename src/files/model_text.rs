@@ -45,6 +45,9 @@ fn push_table(text: &mut String, what: &str, table: &TablePreview) {
     }
     let columns = table.columns.len() + table.omitted_columns;
     let _ = writeln!(text, "{what}: {}, {columns} columns.", table.counted_rows());
+    for note in &table.notes {
+        let _ = writeln!(text, "[{note}]");
+    }
     if table.columns.is_empty() {
         return;
     }
@@ -97,13 +100,14 @@ mod tests {
                 row_count: 12,
                 has_more: false,
                 omitted_columns: 1,
+                notes: vec!["2 formulas have no value.".into()],
             }],
             omitted_tables: 2,
             ..FilePreview::default()
         };
         assert_eq!(
             model_text("a.xlsx", &preview, 1000),
-            "[File: a.xlsx]\nSheet “Q1”: 12 rows, 3 columns.\nColumns: place (text), column 2 (number)\n\
+            "[File: a.xlsx]\nSheet “Q1”: 12 rows, 3 columns.\n[2 formulas have no value.]\nColumns: place (text), column 2 (number)\n\
              [1 more columns are not shown.]\n\"Köln, Bonn\",3\n[11 more rows are not shown: these are the first 1.]\n\
              [2 more sheets are not shown.]"
         );

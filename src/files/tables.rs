@@ -12,7 +12,7 @@ use super::{
     Files, Inner,
     child::run_reader,
     contents::ContentForm,
-    media_type::{ODS, XLS, XLSB, XLSX},
+    media_type::{ODS, XLS, XLSB, XLSX, is_workbook_name},
     prepare::PrepareError,
     reader::tables::{self, TableFormat},
     reader_queue::Origin,
@@ -63,6 +63,9 @@ fn table_format(file: &Attachment) -> Option<TableFormat> {
         end.is_some_and(|end| JSON_ENDS.iter().any(|known| known.eq_ignore_ascii_case(end)))
     };
     match &*file.media_type {
+        "text/html" | "text/xml" if is_workbook_name(&file.name) && file.text_bytes.is_some() => {
+            Some(TableFormat::Markup)
+        }
         "text/csv" | "text/tab-separated-values" => Some(TableFormat::Delimited),
         XLSX => Some(TableFormat::Xlsx),
         XLSB => Some(TableFormat::Xlsb),

@@ -8,7 +8,9 @@ use uuid::Uuid;
 
 use super::{
     ContentForm, Files, Inner, UncommittedContent, is_image,
-    media_type::{Detected, HEAD_BYTES, TextCheck, detect, is_notebook, is_table, text_type},
+    media_type::{
+        Detected, HEAD_BYTES, TextCheck, detect, is_notebook, is_table, is_workbook_name, text_type,
+    },
     prepare::PrepareError,
     reader::document::Container,
     reader_queue::Origin,
@@ -17,7 +19,7 @@ use crate::{
     journal::JournalError,
     protocol::{Attachment, AttachmentId, ConversationId, FileProblem, UserId},
     storage::{Change, FileLocation, StorageError, StoredFile},
-    text::truncate_chars,
+    text::{is_format_mark, truncate_chars},
 };
 
 /// The maximum length of a file's name, in characters.
@@ -116,6 +118,7 @@ impl Files {
                 let media_type = text_type(name);
                 let container = match text_check.is_text() {
                     _ if is_table(media_type) => Some(Container::Table),
+                    _ if is_workbook_name(name) => Some(Container::WorkbookText),
                     _ if is_notebook(name) => Some(Container::Notebook),
                     true => None,
                     false => Some(Container::Text),
@@ -192,7 +195,7 @@ impl Inner {
             (Some(_), Container::Text) => {}
             (Some(media_type), _) => file.media_type = media_type,
             // Its beginning is sent as it is.
-            (None, Container::Table | Container::Notebook)
+            (None, Container::Table | Container::WorkbookText | Container::Notebook)
                 if is_utf8 && found.problem == Some(FileProblem::TooComplex) =>
             {
                 return Ok(());
@@ -215,7 +218,8 @@ fn file_name(given: &str) -> String {
             c
         }
     };
-    let name: String = last.chars().map(fit).collect();
+    // A mark that turns the text after it lets a program look like a picture.
+    let name: String = last.chars().filter(|c| !is_format_mark(*c)).map(fit).collect();
     let name = name.trim_matches([' ', '.']);
     match truncate_chars(name, MAX_NAME_CHARS) {
         name if name.is_empty() => "file".into(),
@@ -237,6 +241,15 @@ mod tests {
             (" .. ", "file"),
             ("", "file"),
             ("Übersicht (2).png", "Übersicht (2).png"),
+            // Marks that turn or hide what is after them.
+            ("photo\u{202e}gnp.exe", "photognp.exe"),
+            ("a\u{2066}b\u{2069}\u{200f}\u{61c}.txt", "ab.txt"),
+            ("a\u{feff}\u{200b}\u{2060}\u{ad}.txt", "a.txt"),
+            ("a\u{e0041}\u{2028}\u{2029}b.txt", "ab.txt"),
+            ("a\u{85}\u{0}\u{7f}.txt", "a___.txt"),
+            ("\u{202e}", "file"),
+            // Joiners are letters' own.
+            ("می\u{200c}خواهم.txt", "می\u{200c}خواهم.txt"),
         ] {
             assert_eq!(file_name(given), expected, "{given:?}");
         }

@@ -33,6 +33,16 @@ pub fn single_line(text: &str, limit: usize) -> String {
     truncate_chars(&line, limit)
 }
 
+/// Returns true for characters that are not shown, and change the order in which others are. Joiners are not among them:
+/// some scripts and emoji need them.
+pub fn is_format_mark(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
 /// Returns the first names of a list, and how many more there are: "a, b, or one of 3 more".
 pub fn join_first(names: &[String], max: usize) -> String {
     let named = names[..names.len().min(max)].join(", ");

@@ -120,6 +120,9 @@ pub fn create_views(
                     "Only the first {count} rows of “{name}” were read ({cut})."
                 ));
             }
+            for text in &table.notes {
+                note(format!("“{name}”: {text}"));
+            }
             if usize::try_from(table.width).is_ok_and(|width| width > shown) {
                 let width = table.width;
                 note(format!(
@@ -138,6 +141,8 @@ struct StoredTable {
     row_count: i64,
     cut: Option<String>,
     width: i64,
+    /// What a reader has to know.
+    notes: Vec<String>,
 }
 
 fn stored_tables(connection: &Connection, schema: &str) -> rusqlite::Result<Vec<StoredTable>> {
@@ -151,9 +156,31 @@ fn stored_tables(connection: &Connection, schema: &str) -> rusqlite::Result<Vec<
             row_count: row.get(2)?,
             cut: row.get(3)?,
             width: row.get(4)?,
+            notes: Vec::new(),
         })
     })?;
-    tables.collect()
+    let mut tables = tables.collect::<rusqlite::Result<Vec<StoredTable>>>()?;
+    for (name, text) in stored_notes(connection, schema)? {
+        if let Some(table) = tables
+            .iter_mut()
+            .find(|table| table.name.as_deref() == Some(&name))
+        {
+            table.notes.push(text);
+        }
+    }
+    Ok(tables)
+}
+
+/// Returns the notes about tables, by their names. A database of an earlier version has none.
+fn stored_notes(connection: &Connection, schema: &str) -> rusqlite::Result<Vec<(String, String)>> {
+    let has_notes =
+        format!("SELECT EXISTS (SELECT 1 FROM {schema}.sqlite_schema WHERE name = 'parlor_notes')");
+    if !connection.query_row(&has_notes, [], |row| row.get::<_, bool>(0))? {
+        return Ok(Vec::new());
+    }
+    let mut statement = connection.prepare(&format!("SELECT name, text FROM {schema}.parlor_notes"))?;
+    let notes = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    notes.collect()
 }
 
 fn shorten(name: &str, max_chars: usize) -> String {

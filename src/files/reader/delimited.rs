@@ -121,7 +121,7 @@ fn guess_separator(text: &str) -> u8 {
 }
 
 /// Returns the type of a cell of a text.
-fn detect_kind(cell: &str, separator: u8) -> CellKind {
+pub(super) fn detect_kind(cell: &str, separator: u8) -> CellKind {
     let cell = cell.trim();
     if cell.is_empty() {
         return CellKind::Empty;

@@ -14,7 +14,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ProcessLimits, delimited, input_file, limit_resources, notebook, office,
+    ProcessLimits, delimited, input_file, limit_resources, markup_table, notebook, office,
     pdf::{self, ReadPages},
     text,
 };
@@ -45,6 +45,8 @@ pub enum Container {
     Ole,
     /// A table as text: its values are separated by commas, semicolons, tabs or bars.
     Table,
+    /// A text with the name of a workbook.
+    WorkbookText,
     /// A notebook by its name: JSON, or any other text.
     Notebook,
     /// A text that is not UTF-8, or no text.
@@ -58,7 +60,7 @@ impl Container {
             Self::Pdf => crate::files::PDF,
             Self::Zip => "application/zip",
             Self::Ole => "application/x-ole-storage",
-            Self::Table | Self::Notebook | Self::Text => "application/octet-stream",
+            Self::Table | Self::WorkbookText | Self::Notebook | Self::Text => "application/octet-stream",
         }
     }
 
@@ -69,6 +71,7 @@ impl Container {
             Self::Zip => "zip",
             Self::Ole => "ole",
             Self::Table => "table",
+            Self::WorkbookText => "workbook-text",
             Self::Notebook => "notebook",
             Self::Text => "text",
         }
@@ -206,12 +209,18 @@ fn wait_for_document(receiver: &Receiver<Document>, pages: &ReadPages, time: Dur
     }
 }
 
-fn read(container: Container, data: Vec<u8>, limits: PreviewLimits, pages: &ReadPages) -> Document {
+pub(super) fn read(
+    container: Container,
+    data: Vec<u8>,
+    limits: PreviewLimits,
+    pages: &ReadPages,
+) -> Document {
     match container {
         Container::Pdf => Document::new(crate::files::PDF, pdf::read(data, limits.bytes, pages)),
         Container::Zip => office::read_zip(data, limits),
         Container::Ole => office::read_ole(&data, limits),
         Container::Table => delimited::read(&data, limits),
+        Container::WorkbookText => markup_table::read(&data, limits),
         Container::Notebook => notebook::read(&data, limits.bytes),
         Container::Text => text::read(&data, limits.bytes),
     }

@@ -8,15 +8,19 @@ use std::{
     io::{self, Write},
 };
 
+mod column_values;
 mod delimited;
 pub mod document;
 pub mod image;
+mod markup_table;
 mod notebook;
 mod office;
 mod pdf;
 mod slides;
 mod table;
 pub mod tables;
+#[cfg(test)]
+mod tests;
 mod text;
 mod workbook;
 mod workbook_cell;

@@ -1,6 +1,6 @@
 //! Previews of tables: their columns with types, their first rows and the number of all.
 
-use super::document::PreviewLimits;
+use super::{column_values::ColumnValues, document::PreviewLimits};
 use crate::{
     protocol::file_preview::{ColumnPreview, TablePreview},
     text::truncate_chars,
@@ -25,28 +25,6 @@ pub enum CellKind {
     Boolean,
     /// An error of a workbook, such as `#N/A`.
     Error,
-}
-
-impl CellKind {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Empty => "empty",
-            Self::Text | Self::Error => "text",
-            Self::Number => "number",
-            Self::Date => "date",
-            Self::Boolean => "boolean",
-        }
-    }
-
-    /// Returns the type of a column that has cells of both. Empty cells have no type.
-    fn merge(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Empty | Self::Error, other) => other,
-            (this, Self::Empty | Self::Error) => this,
-            (this, other) if this == other => this,
-            _ => Self::Text,
-        }
-    }
 }
 
 /// The reason why a table has rows that were not read.
@@ -75,6 +53,9 @@ pub trait TableSink {
 
     fn push_row(&mut self, cells: &[(CellKind, &str)]);
 
+    /// Adds a note about the table, for people and models.
+    fn note(&mut self, _text: String) {}
+
     /// Ends the table, with the reason if it has rows that were not read.
     fn end_table(&mut self, cut: Option<CutReason>);
 
@@ -82,9 +63,12 @@ pub trait TableSink {
     fn omit_table(&mut self, _name: &str, _reason: CutReason) {}
 }
 
+/// The maximum number of cells of a row from which a heading is known.
+const MAX_HEADING_CELLS: usize = 1000;
+
 /// Returns `true` if a table's first row with content is its heading: all of its cells are texts.
 pub fn is_heading(cells: &[(CellKind, &str)]) -> bool {
-    cells
+    cells[..cells.len().min(MAX_HEADING_CELLS)]
         .iter()
         .all(|(kind, _)| matches!(kind, CellKind::Text | CellKind::Empty | CellKind::Error))
 }
@@ -94,12 +78,13 @@ pub struct TableBuilder {
     name: String,
     limits: PreviewLimits,
     heading: Option<Vec<String>>,
-    kinds: Vec<CellKind>,
+    values: Vec<ColumnValues>,
     rows: Vec<Vec<String>>,
     row_count: usize,
     width: usize,
     /// The size of the rows so far, in bytes.
     bytes: usize,
+    notes: Vec<String>,
 }
 
 impl TableBuilder {
@@ -109,7 +94,8 @@ impl TableBuilder {
             name: truncate_chars(name, MAX_CELL_CHARS),
             limits,
             heading: None,
-            kinds: Vec::new(),
+            values: Vec::new(),
+            notes: Vec::new(),
             rows: Vec::new(),
             row_count: 0,
             width: 0,
@@ -132,7 +118,7 @@ impl TableBuilder {
             texts.collect()
         };
         if self.heading.is_none() {
-            let is_heading = is_heading(shown);
+            let is_heading = is_heading(cells);
             let heading = if is_heading { texts() } else { Vec::new() };
             self.bytes += heading.iter().map(String::len).sum::<usize>() + shown.len() * COLUMN_BYTES;
             self.heading = Some(heading);
@@ -141,11 +127,11 @@ impl TableBuilder {
             }
         }
         self.row_count += 1;
-        if self.kinds.len() < shown.len() {
-            self.kinds.resize(shown.len(), CellKind::Empty);
+        if self.values.len() < shown.len() {
+            self.values.resize(shown.len(), ColumnValues::default());
         }
-        for (known, (kind, _)) in self.kinds.iter_mut().zip(shown) {
-            *known = known.merge(*kind);
+        for (values, (kind, text)) in self.values.iter_mut().zip(shown) {
+            values.add(*kind, text);
         }
         if self.rows.len() < self.limits.rows && self.bytes < self.limits.bytes {
             let row = texts();
@@ -154,6 +140,12 @@ impl TableBuilder {
                 self.rows.push(row);
             }
         }
+    }
+
+    /// Adds a note about the table.
+    pub fn note(&mut self, text: String) {
+        self.bytes += text.len();
+        self.notes.push(text);
     }
 
     /// Returns the size of the preview so far, in bytes.
@@ -165,11 +157,15 @@ impl TableBuilder {
     pub fn build(mut self, has_more: bool) -> TablePreview {
         let heading = self.heading.unwrap_or_default();
         let count = self.width.min(MAX_COLUMNS);
-        self.kinds.resize(count, CellKind::Empty);
-        let columns = self.kinds.iter().enumerate().map(|(index, kind)| ColumnPreview {
-            name: heading.get(index).cloned().unwrap_or_default(),
-            kind: kind.as_str().to_owned(),
-        });
+        self.values.resize(count, ColumnValues::default());
+        let columns = self
+            .values
+            .iter()
+            .enumerate()
+            .map(|(index, values)| ColumnPreview {
+                name: heading.get(index).cloned().unwrap_or_default(),
+                kind: values.kind().to_owned(),
+            });
         TablePreview {
             name: self.name,
             columns: columns.collect(),
@@ -177,6 +173,49 @@ impl TableBuilder {
             row_count: self.row_count,
             has_more,
             omitted_columns: self.width - count,
+            notes: self.notes,
         }
+    }
+}
+
+/// The previews of the sheets so far, which share the limit of bytes.
+pub struct SheetPreviews {
+    limits: PreviewLimits,
+    current: TableBuilder,
+    tables: Vec<TablePreview>,
+}
+
+impl SheetPreviews {
+    pub fn new(limits: PreviewLimits) -> Self {
+        Self {
+            limits,
+            current: TableBuilder::new("", limits),
+            tables: Vec::new(),
+        }
+    }
+
+    /// Returns the previews.
+    pub fn finish(self) -> Vec<TablePreview> {
+        self.tables
+    }
+}
+
+impl TableSink for SheetPreviews {
+    fn start_table(&mut self, name: &str) {
+        self.current = TableBuilder::new(name, self.limits);
+    }
+
+    fn push_row(&mut self, cells: &[(CellKind, &str)]) {
+        self.current.push_row(cells);
+    }
+
+    fn note(&mut self, text: String) {
+        self.current.note(text);
+    }
+
+    fn end_table(&mut self, cut: Option<CutReason>) {
+        let table = std::mem::replace(&mut self.current, TableBuilder::new("", self.limits));
+        self.limits.bytes = self.limits.bytes.saturating_sub(table.bytes());
+        self.tables.push(table.build(cut.is_some()));
     }
 }

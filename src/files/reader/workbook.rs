@@ -9,10 +9,10 @@ use calamine::{
 
 use super::{
     document::PreviewLimits,
-    table::{CellKind, CutReason, TableBuilder, TableSink},
+    table::{CellKind, CutReason, SheetPreviews, TableSink},
     workbook_cell::{as_ref, read_value},
 };
-use crate::protocol::{FilePreview, FileProblem, file_preview::TablePreview};
+use crate::protocol::{FilePreview, FileProblem};
 
 /// The maximum number of sheets that are read.
 const MAX_SHEETS: usize = 20;
@@ -36,12 +36,13 @@ type WorkbookBytes<'a> = Cursor<&'a [u8]>;
 pub fn read(kind: WorkbookKind, data: &[u8], limits: PreviewLimits) -> Result<FilePreview, FileProblem> {
     let mut previews = SheetPreviews::new(limits);
     let omitted_tables = read_rows(kind, data, &mut previews)?;
-    if previews.tables.is_empty() {
+    let tables = previews.finish();
+    if tables.is_empty() {
         return Err(FileProblem::Damaged);
     }
     Ok(FilePreview {
         text: String::new(),
-        tables: previews.tables,
+        tables,
         omitted_tables,
     })
 }
@@ -133,28 +134,34 @@ fn read_xlsx_sheet(
     let mut reader = book.worksheet_cells_reader(name)?;
     let mut row: Vec<(CellKind, String)> = Vec::new();
     let mut row_index = None;
+    let mut without_value = FormulasWithoutValue::default();
     loop {
-        let cell = match reader.next_cell() {
+        let cell = match reader.next_cell_with_formula_metadata() {
             Ok(Some(cell)) => cell,
             Ok(None) => break,
             // The reader is behind the value of this cell, which stays empty.
             Err(error) if is_of_value(&error) => continue,
             Err(error) => {
                 push_owned_row(sink, &row);
+                without_value.note(sink);
                 return Err(error);
             }
         };
-        let (at, column) = cell.get_position();
+        let (at, column) = cell.pos;
         if row_index != Some(at) {
             push_owned_row(sink, &row);
             row.clear();
             row_index = Some(at);
         }
         if *left == 0 {
+            without_value.note(sink);
             return Ok(Some(CutReason::Cells));
         }
         *left -= 1;
-        let value = read_value(cell.get_value());
+        let value = read_value(&cell.value);
+        if cell.formula.is_some() && value.0 == CellKind::Empty {
+            without_value.add((at, column));
+        }
         // Columns that a sheet names without filling them are not kept.
         if value.0 != CellKind::Empty {
             let column = usize::try_from(column).unwrap_or_default();
@@ -168,7 +175,50 @@ fn read_xlsx_sheet(
         }
     }
     push_owned_row(sink, &row);
+    without_value.note(sink);
     Ok(None)
+}
+
+/// The formulas whose values the program that wrote the file did not compute.
+#[derive(Debug, Default)]
+struct FormulasWithoutValue {
+    count: usize,
+    /// The row and the column of the first one.
+    first: Option<(u32, u32)>,
+}
+
+impl FormulasWithoutValue {
+    fn add(&mut self, at: (u32, u32)) {
+        self.count += 1;
+        self.first.get_or_insert(at);
+    }
+
+    /// Says that there are some.
+    fn note(&self, sink: &mut dyn TableSink) {
+        let Some((row, column)) = self.first else { return };
+        let cell = format!("{}{}", column_letters(column), u64::from(row) + 1);
+        let what = match self.count {
+            1 => format!("The formula in {cell} has no stored value, so its cell is empty here."),
+            count => format!(
+                "{count} formulas have no stored value (the first is in {cell}), so their cells are empty here."
+            ),
+        };
+        sink.note(format!(
+            "{what} A spreadsheet program computes and stores the values when it saves the file."
+        ));
+    }
+}
+
+/// Returns the name of a column: A to Z, AA and so on.
+fn column_letters(column: u32) -> String {
+    let mut letters = Vec::new();
+    let mut left = column + 1;
+    while left > 0 {
+        left -= 1;
+        letters.push(char::from(b'A' + (left % 26) as u8));
+        left /= 26;
+    }
+    letters.iter().rev().collect()
 }
 
 /// Returns `true` for an error of one cell's value: one that the library does not know (`#SPILL!`), or that is not a number.
@@ -200,7 +250,9 @@ fn read_ranges<'a, B: Reader<WorkbookBytes<'a>>>(
         sink.start_table(name);
         let range: Result<Range<Data>, _> = book.worksheet_range(name);
         let mut cut = range.is_err().then_some(CutReason::Damaged);
-        for row in range.unwrap_or_default().rows() {
+        let range = range.unwrap_or_default();
+        formulas_without_value(&mut book, name, &range).note(sink);
+        for row in range.rows() {
             let count = row.iter().filter(|cell| **cell != Data::Empty).count();
             if count > left {
                 (cut, left) = (Some(CutReason::Cells), 0);
@@ -216,44 +268,31 @@ fn read_ranges<'a, B: Reader<WorkbookBytes<'a>>>(
     names.len().saturating_sub(MAX_SHEETS)
 }
 
+fn formulas_without_value<'a, B: Reader<WorkbookBytes<'a>>>(
+    book: &mut B,
+    name: &str,
+    values: &Range<Data>,
+) -> FormulasWithoutValue {
+    let mut found = FormulasWithoutValue::default();
+    let Ok(formulas) = book.worksheet_formula(name) else {
+        return found;
+    };
+    let (row, column) = formulas.start().unwrap_or_default();
+    for (at_row, at_column, formula) in formulas.used_cells() {
+        let offset = |start: u32, at: usize| start.saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
+        let at = (offset(row, at_row), offset(column, at_column));
+        if !formula.is_empty() && values.get_value(at).is_none_or(|value| *value == Data::Empty) {
+            found.add(at);
+        }
+    }
+    found
+}
+
 /// Returns the names of the sheets that are tables.
 fn sheet_names<'a, B: Reader<WorkbookBytes<'a>>>(book: &B) -> Vec<String> {
     let sheets = book.sheets_metadata().iter();
     let tables = sheets.filter(|sheet| sheet.typ == SheetType::WorkSheet);
     tables.map(|sheet| sheet.name.clone()).collect()
-}
-
-/// The previews of the sheets so far, which share the limit of bytes.
-struct SheetPreviews {
-    limits: PreviewLimits,
-    current: TableBuilder,
-    tables: Vec<TablePreview>,
-}
-
-impl SheetPreviews {
-    fn new(limits: PreviewLimits) -> Self {
-        Self {
-            limits,
-            current: TableBuilder::new("", limits),
-            tables: Vec::new(),
-        }
-    }
-}
-
-impl TableSink for SheetPreviews {
-    fn start_table(&mut self, name: &str) {
-        self.current = TableBuilder::new(name, self.limits);
-    }
-
-    fn push_row(&mut self, cells: &[(CellKind, &str)]) {
-        self.current.push_row(cells);
-    }
-
-    fn end_table(&mut self, cut: Option<CutReason>) {
-        let table = std::mem::replace(&mut self.current, TableBuilder::new("", self.limits));
-        self.limits.bytes = self.limits.bytes.saturating_sub(table.bytes());
-        self.tables.push(table.build(cut.is_some()));
-    }
 }
 
 #[cfg(test)]

@@ -98,8 +98,16 @@ fn document(preview: FilePreview) -> AnyView {
 fn table(table: TablePreview) -> AnyView {
     let summary = summary(&table);
     let TablePreview {
-        name, columns, rows, ..
+        name,
+        columns,
+        rows,
+        notes,
+        ..
     } = table;
+    let notes: Vec<AnyView> = notes
+        .into_iter()
+        .map(|note| view! { <p>{note}</p> }.erase())
+        .collect();
     let name = (!name.is_empty()).then(|| view! { <h3 dir="auto">{name}</h3> }.erase());
     let headings: Vec<AnyView> = columns.into_iter().map(heading).collect();
     let rows: Vec<AnyView> = rows.into_iter().map(row).collect();
@@ -107,6 +115,7 @@ fn table(table: TablePreview) -> AnyView {
         <section>
             {name}
             <p>{summary}</p>
+            {notes}
             <div class="file-preview-table">
                 <table>
                     <thead><tr>{headings}</tr></thead>
@@ -168,6 +177,7 @@ mod tests {
                 row_count: 7,
                 has_more: true,
                 omitted_columns: 2,
+                notes: vec![text.into()],
             }],
             omitted_tables: 2,
         }

@@ -6,14 +6,20 @@ use rusqlite::{
 };
 
 use super::{
-    super::table::{CellKind, CutReason, TableSink},
-    columns::{ColumnType, MAX_COLUMNS, ScannedTable},
+    super::{
+        column_values::ColumnType,
+        table::{CellKind, CutReason, TableSink},
+    },
+    columns::{MAX_COLUMNS, ScannedTable},
 };
 
 /// The table about the others: the name in SQL of each, its sheet, the number of its rows, the reason if there are more, and
 /// the number of columns in the file. A sheet of which nothing was read has no name.
 const CREATE_CATALOGUE: &str =
     "CREATE TABLE parlor_tables (name TEXT, sheet TEXT, row_count INTEGER, cut TEXT, width INTEGER)";
+
+/// The notes about tables, by their names in SQL. Databases of earlier versions have none.
+const CREATE_NOTES: &str = "CREATE TABLE parlor_notes (name TEXT, text TEXT)";
 
 /// Writes the rows of tables whose columns are known.
 pub struct TableWriter<'c> {
@@ -48,8 +54,9 @@ impl<'c> TableWriter<'c> {
             sheet: String::new(),
             current: None,
             count: 0,
-            result: connection
-                .execute_batch(&format!("PRAGMA journal_mode = OFF; BEGIN; {CREATE_CATALOGUE}")),
+            result: connection.execute_batch(&format!(
+                "PRAGMA journal_mode = OFF; BEGIN; {CREATE_CATALOGUE}; {CREATE_NOTES}"
+            )),
         }
     }
 
@@ -148,6 +155,15 @@ impl TableSink for TableWriter<'_> {
             && self.result.is_ok()
         {
             self.result = table.insert(cells);
+        }
+    }
+
+    fn note(&mut self, text: String) {
+        if let Some(table) = &self.current
+            && self.result.is_ok()
+        {
+            let insert = "INSERT INTO parlor_notes VALUES (?1, ?2)";
+            self.result = self.connection.execute(insert, (&table.name, text)).map(drop);
         }
     }
 

@@ -15,7 +15,7 @@ use self::{
     database::TableWriter,
 };
 use super::{
-    ProcessLimits, delimited, input_file, limit_resources,
+    ProcessLimits, delimited, input_file, limit_resources, markup_table,
     table::TableSink,
     workbook::{self, WorkbookKind},
 };
@@ -48,6 +48,8 @@ pub enum TableFormat {
     Delimited,
     /// A JSON object in each line, or a JSON array of objects.
     Json,
+    /// Tables in HTML or XML.
+    Markup,
     Xlsx,
     Xlsb,
     Xls,
@@ -60,6 +62,7 @@ impl TableFormat {
         match self {
             Self::Delimited => "delimited",
             Self::Json => "json",
+            Self::Markup => "markup",
             Self::Xlsx => "xlsx",
             Self::Xlsb => "xlsb",
             Self::Xls => "xls",
@@ -159,6 +162,8 @@ fn read(format: TableFormat, data: &[u8], sink: &mut dyn TableSink) -> io::Resul
         TableFormat::Delimited if delimited::read_rows(data, sink) => Ok(()),
         TableFormat::Delimited => Err(damaged(FileProblem::Damaged)),
         TableFormat::Json => json::read_rows(data, sink),
+        TableFormat::Markup if markup_table::read_rows(data, sink) => Ok(()),
+        TableFormat::Markup => Err(damaged(FileProblem::Damaged)),
         TableFormat::Xlsx => workbook(WorkbookKind::Xlsx, sink),
         TableFormat::Xlsb => workbook(WorkbookKind::Xlsb, sink),
         TableFormat::Xls => workbook(WorkbookKind::Xls, sink),

@@ -3,6 +3,7 @@
 use rusqlite::types::Value;
 
 use super::*;
+use crate::files::reader::document::PreviewLimits;
 
 /// Returns the columns with their types, and the rows, of the only table.
 fn table(format: TableFormat, data: &str) -> (Vec<String>, Vec<Vec<Value>>) {
@@ -159,4 +160,55 @@ fn what_has_no_rows_is_an_error() {
             "{format:?} {data:?}"
         );
     }
+}
+
+#[test]
+fn previews_have_the_types_of_queries() {
+    let data = "code,count,big,share,ok,none,mixed,day,missing,words\n\
+                0042,1,9223372036854775808,0.5,true,,1,2026-01-02,NA,a\n\
+                0043,2,1,1e3,false,,true,2026-02-03,3,4\n";
+    let (columns, _) = table(TableFormat::Delimited, data);
+    let limits = PreviewLimits { bytes: 1000, rows: 1 };
+    let preview = delimited::read(data.as_bytes(), limits).content.unwrap();
+    let kinds = preview.tables[0].columns.iter();
+    let both: Vec<String> = columns
+        .iter()
+        .zip(kinds)
+        .map(|(column, preview)| format!("{column} {}", preview.kind))
+        .collect();
+    assert_eq!(
+        both,
+        [
+            "code TEXT text",
+            "count INTEGER number",
+            "big TEXT text",
+            "share REAL number",
+            "ok BOOLEAN boolean",
+            "none TEXT empty",
+            "mixed TEXT text",
+            "day TEXT date",
+            "missing INTEGER number",
+            "words TEXT text",
+        ]
+    );
+}
+
+#[test]
+fn formulas_without_values_are_noted() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/fixtures/files/formulas_nocache.xlsx"
+    );
+    let database = to_database(TableFormat::Xlsx, &std::fs::read(path).unwrap()).unwrap();
+    let note: (String, String) = database
+        .query_row("SELECT name, text FROM parlor_notes", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .unwrap();
+    assert_eq!(note.0, "t1");
+    assert!(
+        note.1.starts_with("3 formulas have no stored value"),
+        "{}",
+        note.1
+    );
 }
