@@ -11,10 +11,11 @@ use clap::{Parser, Subcommand};
 use parlor::{
     app::accounts::links,
     clock,
+    databases::{RoleRequest, role_sql},
     files::{DocumentArguments, ImageForm, TablesArguments},
     secrets::{Secrets, log},
     server::Server,
-    settings::{Overrides, Settings},
+    settings::{DatabaseUrl, Overrides, Settings},
     storage::{Storage, sqlite::SqliteStorage},
 };
 use tokio::net::TcpListener;
@@ -77,6 +78,9 @@ enum CommandWithLog {
     /// Set up Python for the assistant (docs/python.md).
     #[command(subcommand)]
     Python(PythonCommand),
+    /// Help with the databases that the assistant reads (docs/databases.md).
+    #[command(subcommand)]
+    Database(DatabaseCommand),
     /// Print a link with which a user sets a new password, for an administrator who cannot sign in. Stop Parlor first.
     NewPassword {
         /// The name of the account.
@@ -101,6 +105,31 @@ enum PythonCommand {
         /// The folder for all data [default: data].
         #[arg(long)]
         data: Option<PathBuf>,
+        /// The settings file [default: Leptos.toml, if it exists].
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+    },
+}
+
+// No doc comment, as above.
+#[derive(Debug, Subcommand)]
+enum DatabaseCommand {
+    /// Print the SQL that makes a role of Postgres which can only read. Nothing is contacted.
+    Role {
+        /// A Postgres of the settings, from whose URL role and database are taken.
+        name: Option<String>,
+        /// The name of the role [default: that of the URL, or reader].
+        #[arg(long)]
+        role: Option<String>,
+        /// The database of the server [default: that of the URL, or postgres].
+        #[arg(long)]
+        database: Option<String>,
+        /// A schema that it may read; can be repeated.
+        #[arg(long = "schema", default_value = "public")]
+        schemas: Vec<String>,
+        /// For a provider's server, where nobody is a superuser.
+        #[arg(long)]
+        managed: bool,
         /// The settings file [default: Leptos.toml, if it exists].
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
@@ -190,6 +219,10 @@ async fn run(command: CommandWithLog) -> Result<(), (&'static str, CommandError)
             let made = set_up_python(&overrides, &python).await;
             made.map_err(|error| ("Python can't be set up", error))
         }
+        CommandWithLog::Database(command) => {
+            let printed = print_role_sql(command);
+            printed.map_err(|error| ("Parlor can't print the SQL", error))
+        }
         CommandWithLog::NewPassword { name, data, config } => {
             let overrides = Overrides {
                 file: config,
@@ -215,6 +248,64 @@ async fn set_up_python(overrides: &Overrides, python: &str) -> Result<(), Comman
         "Parlor: {found} is ready. Start Parlor again to use it"
     );
     Ok(())
+}
+
+/// Prints the SQL that makes a role for a database.
+fn print_role_sql(command: DatabaseCommand) -> Result<(), CommandError> {
+    let DatabaseCommand::Role {
+        name,
+        role,
+        database,
+        schemas,
+        managed,
+        config,
+    } = command;
+    let overrides = Overrides {
+        file: config,
+        addr: None,
+        data: None,
+    };
+    let needs_settings = name.is_some() || overrides.file.is_some();
+    let (data, url) = match Settings::read(&overrides, |name| std::env::var(name).ok()) {
+        Ok(settings) => {
+            let url = name.map(|name| postgres_url(&settings, &name)).transpose()?;
+            (settings.data, url)
+        }
+        Err(error) if needs_settings => return Err(error.into()),
+        // The limits of the default settings do.
+        Err(_) => Default::default(),
+    };
+    let user = url
+        .as_ref()
+        .map(|url| url.username())
+        .filter(|user| !user.is_empty());
+    let path = url.as_ref().map(|url| url.path().trim_start_matches('/'));
+    let request = RoleRequest {
+        role: role.as_deref().or(user).unwrap_or("reader").to_owned(),
+        database: database
+            .as_deref()
+            .or(path.filter(|path| !path.is_empty()))
+            .unwrap_or("postgres")
+            .to_owned(),
+        schemas,
+        is_managed: managed,
+        timeout: data.query_timeout,
+        // A query that nobody waits for is ended by another connection.
+        max_connections: data.concurrent_queries * 2,
+        max_disk_bytes: data.query_disk_bytes,
+    };
+    let _ = write!(io::stdout(), "{}", role_sql(&request));
+    Ok(())
+}
+
+/// Returns the URL of a Postgres of the settings.
+fn postgres_url(settings: &Settings, name: &str) -> Result<reqwest::Url, CommandError> {
+    let database = settings.databases.iter().find(|database| database.name == name);
+    let database = database.ok_or_else(|| format!("the settings have no database “{name}”"))?;
+    match database.parsed_url() {
+        Some(DatabaseUrl::Postgres(url)) => Ok(url),
+        _ => Err(format!("the database “{name}” is no Postgres").into()),
+    }
 }
 
 /// Prints a link for a new password.

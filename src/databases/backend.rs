@@ -21,13 +21,22 @@ impl SqlDialect {
     }
 }
 
+/// The result of looking at a database and its role, as sentences.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DatabaseReport {
+    /// The role can do more than read.
+    pub dangers: Vec<String>,
+    /// A limit is missing.
+    pub advice: Vec<String>,
+}
+
 /// A database that can only be read. Dropping a future stops its query.
 #[async_trait]
 pub trait DatabaseBackend: Send + Sync {
     fn dialect(&self) -> SqlDialect;
 
-    /// Connects once. Returns what the operator should change, as sentences.
-    async fn check(&self, limits: &QueryLimits) -> Result<Vec<String>, QueryError>;
+    /// Connects once. Returns what the operator should change.
+    async fn check(&self, limits: &QueryLimits) -> Result<DatabaseReport, QueryError>;
 
     /// Reads the tables with their columns, comments and keys, sorted by name.
     async fn tables(&self, limits: &QueryLimits) -> Result<Vec<Table>, QueryError>;

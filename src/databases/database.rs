@@ -17,7 +17,10 @@ use super::{
     result::RowFile,
     sqlite::{SqliteBackend, TableFiles},
 };
-use crate::settings::{DataSettings, DatabaseSettings, DatabaseUrl};
+use crate::{
+    notices::{Notice, Notices},
+    settings::{DataSettings, DatabaseSettings, DatabaseUrl},
+};
 
 /// The time in which a catalogue that could not be read is not read again: others wait for it.
 const FAILURE_AGE: Duration = Duration::from_secs(5);
@@ -91,14 +94,28 @@ impl Database {
         self.0.backend.dialect()
     }
 
-    /// Connects once and logs what the operator should change.
-    pub async fn check(&self) {
+    /// Connects once and says what the operator should change: in a notice if its role can do more than read, else in the log.
+    pub async fn check(&self, notices: &Notices) {
         let name = self.name();
-        match self.0.backend.check(&self.0.limits).await {
-            Ok(warnings) => warnings
-                .iter()
-                .for_each(|warning| tracing::warn!(database = name, "{warning}")),
-            Err(error) => tracing::warn!(database = name, %error, "a database of the settings can't be read"),
+        let report = match self.0.backend.check(&self.0.limits).await {
+            Ok(report) => report,
+            Err(error) => {
+                tracing::warn!(database = name, %error, "a database of the settings can't be read");
+                return;
+            }
+        };
+        for advice in &report.advice {
+            tracing::warn!(database = name, "{advice}");
+        }
+        if !report.dangers.is_empty() {
+            notices.add(Notice {
+                title: format!("The role of the database “{name}” can do more than read"),
+                text: format!(
+                    "{}. The assistant's queries are read-only and call harmless functions only, but give the database a role that \
+                     may only read: `parlor database role` prints the SQL for it.",
+                    report.dangers.join("; ")
+                ),
+            });
         }
     }
 

@@ -17,6 +17,7 @@ pub struct QueryLimits {
     pub columns: usize,
     pub value_bytes: usize,
     pub memory_bytes: usize,
+    pub disk_bytes: usize,
     pub tables: usize,
 }
 
@@ -29,6 +30,7 @@ impl QueryLimits {
             columns: settings.result_columns,
             value_bytes: settings.value_bytes,
             memory_bytes: settings.query_memory_bytes,
+            disk_bytes: settings.query_disk_bytes,
             tables: settings.tables,
         }
     }

@@ -35,11 +35,15 @@ pub use self::{
     cell_kind::{CellKind, CellKinds},
     database::Database,
     error::{QueryError, QueryErrorKind},
+    postgres::{RoleRequest, role_sql},
     result::{QueryResult, ResultColumn, RowFile},
     sqlite::{RowOrder, RowsPage, RowsRequest, StoredRows, TableFile, TableFiles},
     value::Cell,
 };
-use crate::settings::{DataSettings, DatabaseSettings};
+use crate::{
+    notices::Notices,
+    settings::{DataSettings, DatabaseSettings},
+};
 
 /// The number of names that an error lists.
 const MAX_LISTED_NAMES: usize = 40;
@@ -119,12 +123,12 @@ impl Databases {
         }
     }
 
-    /// Looks at each database in the background and logs what the operator should change: one that can't be
-    /// reached, or a role that may do too much.
-    pub fn check_in_background(&self) {
+    /// Looks at each database in the background and says what the operator should change: one that can't be reached, or a role
+    /// that may do too much.
+    pub fn check_in_background(&self, notices: &Notices) {
         for database in self.0.iter() {
-            let database = database.clone();
-            tokio::spawn(async move { database.check().await });
+            let (database, notices) = (database.clone(), notices.clone());
+            tokio::spawn(async move { database.check(&notices).await });
         }
     }
 }

@@ -107,7 +107,7 @@ impl Server {
         });
         let mcp = Arc::new(mcp::Servers::start(&settings.mcp, &secrets));
         let databases = Databases::new(&settings.databases, &settings.data);
-        databases.check_in_background();
+        databases.check_in_background(&notices);
         let python = Python::start(&settings, files.clone());
         let parts = ServerParts {
             data: Data::new(

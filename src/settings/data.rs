@@ -33,6 +33,8 @@ pub struct DataSettings {
     pub value_bytes: usize,
     /// The memory that queries of SQLite may use together, above what was in use when one began, in bytes.
     pub query_memory_bytes: usize,
+    /// The temporary files of a query of Postgres, in bytes, where its role may set temp_file_limit.
+    pub query_disk_bytes: usize,
     /// The rows of a result that the model sees.
     pub model_rows: usize,
     /// The rows of a table that the page shows.
@@ -59,6 +61,7 @@ impl Default for DataSettings {
             result_columns: 200,
             value_bytes: 1_000_000,
             query_memory_bytes: 256 << 20,
+            query_disk_bytes: 1 << 30,
             model_rows: 20,
             first_rows: 20,
             tables: 2000,
@@ -69,7 +72,7 @@ impl Default for DataSettings {
 
 impl DataSettings {
     /// Returns the limits that may not be 0.
-    pub(super) fn positive(&self) -> [(&'static str, usize); 9] {
+    pub(super) fn positive(&self) -> [(&'static str, usize); 10] {
         [
             ("data.concurrent_queries", self.concurrent_queries),
             ("data.result_rows", self.result_rows),
@@ -77,6 +80,7 @@ impl DataSettings {
             ("data.result_columns", self.result_columns),
             ("data.value_bytes", self.value_bytes),
             ("data.query_memory_bytes", self.query_memory_bytes),
+            ("data.query_disk_bytes", self.query_disk_bytes),
             ("data.model_rows", self.model_rows),
             ("data.first_rows", self.first_rows),
             ("data.tables", self.tables),

@@ -1,9 +1,9 @@
 //! Postgres: a session of its own for each query, in a transaction that can only read and is always rolled back.
 //!
-//! The role of the settings decides first: it should own nothing, write nothing and be no superuser (docs/databases.md). On
-//! top of that:
+//! The role of the settings decides first: it should own nothing, write nothing and be no superuser (docs/databases.md;
+//! [`role_sql`] prints the SQL that makes one). On top of that:
 //!
-//! - [`session`]: read-only, with timeouts, ended when nobody waits for it any more
+//! - [`session`]: read-only, with limits, ended when nobody waits for it any more
 //! - [`tokens`]: the words of a query, in which functions with effects are refused
 //! - [`query`]: one statement by the extended protocol, as a cursor, so that only a query fits
 //! - [`catalogue`]: tables, columns, comments and keys; [`role`]: what the role should not have
@@ -12,6 +12,7 @@ mod catalogue;
 mod error;
 mod query;
 mod role;
+mod role_sql;
 mod session;
 mod tokens;
 
@@ -19,9 +20,12 @@ use async_trait::async_trait;
 use reqwest::Url;
 use sqlx::{ConnectOptions, postgres::PgConnectOptions};
 
+pub use self::role_sql::{RoleRequest, role_sql};
 use self::session::QuerySession;
 use super::{
-    Column, QueryError, QueryResult, SqlDialect, Table, backend::DatabaseBackend, limits::QueryLimits,
+    Column, QueryError, QueryResult, SqlDialect, Table,
+    backend::{DatabaseBackend, DatabaseReport},
+    limits::QueryLimits,
     result::RowFile,
 };
 
@@ -54,11 +58,11 @@ impl DatabaseBackend for PostgresBackend {
         SqlDialect::Postgres
     }
 
-    async fn check(&self, limits: &QueryLimits) -> Result<Vec<String>, QueryError> {
+    async fn check(&self, limits: &QueryLimits) -> Result<DatabaseReport, QueryError> {
         let mut session = QuerySession::open(&self.options, limits).await?;
-        let warnings = session.run(role::warnings).await;
+        let report = session.run(role::report).await;
         session.close();
-        warnings
+        report
     }
 
     async fn tables(&self, limits: &QueryLimits) -> Result<Vec<Table>, QueryError> {

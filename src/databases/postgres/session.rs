@@ -16,6 +16,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_secs(2);
 /// The longest wait for a lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+/// The highest value of temp_file_limit.
+const MAX_DISK_KIB: i64 = i32::MAX as i64;
 
 /// A session in a read-only transaction, which is never committed.
 pub struct QuerySession {
@@ -87,6 +89,7 @@ async fn connect(options: &PgConnectOptions, limits: &QueryLimits) -> sqlx::Resu
          SET standard_conforming_strings = on; SET bytea_output = hex"
     );
     connection.execute(sqlx::raw_sql(AssertSqlSafe(settings))).await?;
+    limit_disk(&mut connection, limits.disk_bytes).await?;
     connection
         .execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         .await?;
@@ -94,6 +97,29 @@ async fn connect(options: &PgConnectOptions, limits: &QueryLimits) -> sqlx::Resu
         .fetch_one(&mut connection)
         .await?;
     Ok((connection, process))
+}
+
+/// Limits the temporary files of the session, if it has a higher limit and may set it: a superuser, or a role with that privilege.
+async fn limit_disk(connection: &mut PgConnection, bytes: usize) -> sqlx::Result<()> {
+    let kilobytes = i64::try_from(bytes >> 10)
+        .unwrap_or(i64::MAX)
+        .clamp(1, MAX_DISK_KIB);
+    let is_higher: Option<bool> = sqlx::query_scalar(
+        "SELECT setting::bigint NOT BETWEEN 0 AND $1 FROM pg_catalog.pg_settings WHERE name = 'temp_file_limit'",
+    )
+    .bind(kilobytes)
+    .fetch_optional(&mut *connection)
+    .await?
+    .flatten();
+    if is_higher == Some(true) {
+        let set = format!("SET temp_file_limit = {kilobytes}");
+        match connection.execute(sqlx::raw_sql(AssertSqlSafe(set))).await {
+            // The start says that there is no limit.
+            Ok(_) | Err(sqlx::Error::Database(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Ends the server's process of a query that is still running when nobody waits for it any more.

@@ -30,7 +30,7 @@ pub use self::{
 };
 use super::{
     Column, QueryError, QueryResult, SqlDialect, Table,
-    backend::{DatabaseBackend, quote_identifier, to_like_pattern},
+    backend::{DatabaseBackend, DatabaseReport, quote_identifier, to_like_pattern},
     limits::QueryLimits,
     result::RowFile,
 };
@@ -111,10 +111,10 @@ impl DatabaseBackend for SqliteBackend {
         SqlDialect::Sqlite
     }
 
-    async fn check(&self, limits: &QueryLimits) -> Result<Vec<String>, QueryError> {
+    async fn check(&self, limits: &QueryLimits) -> Result<DatabaseReport, QueryError> {
         self.query("SELECT count(*) FROM sqlite_schema", limits, None)
             .await
-            .map(|_| Vec::new())
+            .map(|_| DatabaseReport::default())
     }
 
     async fn tables(&self, limits: &QueryLimits) -> Result<Vec<Table>, QueryError> {
