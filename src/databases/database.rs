@@ -51,7 +51,8 @@ impl Database {
             DatabaseUrl::Sqlite(path) => Box::new(SqliteBackend::new(path.into(), limits.concurrent_queries)),
             DatabaseUrl::Postgres(url) => {
                 let password = settings.password.as_ref().map(|password| &*password.0);
-                Box::new(PostgresBackend::new(&settings.name, &url, password)?)
+                let functions = settings.functions.iter().cloned().collect();
+                Box::new(PostgresBackend::new(&settings.name, &url, password, functions)?)
             }
         };
         let documentation = Documentation::read(settings.documentation.as_ref());

@@ -17,6 +17,21 @@ const RESERVED_NAME: &str = "files";
 /// The maximum length of a database's name.
 const MAX_NAME_BYTES: usize = 32;
 
+/// The beginnings of names of functions that run SQL from a text, so that they could call any other.
+const SQL_RUNNERS: [&str; 11] = [
+    "connectby",
+    "crosstab",
+    "cursor_to_xml",
+    "database_to_xml",
+    "dblink",
+    "query_to_xml",
+    "schema_to_xml",
+    "table_to_xml",
+    "ts_rewrite",
+    "ts_stat",
+    "xpath_table",
+];
+
 /// A database that the assistant may read.
 #[derive(Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,6 +51,10 @@ pub struct DatabaseSettings {
     /// about and tables, and each table with about and columns. Without it, the comments in the database are used.
     #[serde(default)]
     pub documentation: Option<DocumentationSettings>,
+    /// Functions of Postgres that a query may call besides the harmless ones that Parlor knows, by their names without a schema.
+    /// Such as your own that only compute.
+    #[serde(default)]
+    pub functions: Vec<String>,
 }
 
 /// The documentation of a database.
@@ -100,6 +119,19 @@ pub enum DatabaseSettingsError {
     #[error("the password of the database “{name}” is missing: set the environment variable {variable}")]
     Password { name: String, variable: String },
     #[error(
+        "the database “{name}” can't allow the function “{function}”, which runs SQL from a text (setting databases.functions)"
+    )]
+    SqlRunner { name: String, function: String },
+    #[error(
+        "the function “{function}” of the database “{name}” must be a name without a schema and parentheses (setting \
+         databases.functions)"
+    )]
+    Function { name: String, function: String },
+    #[error(
+        "the database “{0}” is no Postgres, so it has no functions to allow (setting databases.functions)"
+    )]
+    NoFunctions(String),
+    #[error(
         "the documentation {} of the database “{name}” can't be read: {cause} (setting databases.documentation)",
         path.display()
     )]
@@ -147,6 +179,7 @@ impl DatabaseSettings {
             // The URL is not shown: it may contain a password.
             None => return Err(DatabaseSettingsError::Url(name())),
         }
+        self.check_functions()?;
         if let (Some(variable), None) = (&self.password_env, &self.password) {
             return Err(DatabaseSettingsError::Password {
                 name: name(),
@@ -159,6 +192,21 @@ impl DatabaseSettings {
                 path: path.clone(),
                 cause,
             })?;
+        }
+        Ok(())
+    }
+    fn check_functions(&self) -> Result<(), DatabaseSettingsError> {
+        if !self.functions.is_empty() && matches!(self.parsed_url(), Some(DatabaseUrl::Sqlite(_))) {
+            return Err(DatabaseSettingsError::NoFunctions(self.name.clone()));
+        }
+        for function in &self.functions {
+            let (name, function) = (self.name.clone(), function.clone());
+            if function.is_empty() || function.contains(['.', '(', '"', ' ']) {
+                return Err(DatabaseSettingsError::Function { name, function });
+            }
+            if SQL_RUNNERS.iter().any(|runner| function.starts_with(runner)) {
+                return Err(DatabaseSettingsError::SqlRunner { name, function });
+            }
         }
         Ok(())
     }
@@ -193,6 +241,7 @@ impl fmt::Debug for DatabaseSettings {
             .field("password_env", &self.password_env)
             .field("password", &self.password)
             .field("documentation", &self.documentation)
+            .field("functions", &self.functions)
             .finish()
     }
 }
@@ -211,7 +260,25 @@ mod tests {
         without_password.password_env = Some("NO_SUCH".into());
         let mut undocumented = database("a", "postgres://me@localhost/x");
         undocumented.documentation = Some(DocumentationSettings::File("/no/such.md".into()));
+        let allowing = |url: &str, function: &str| DatabaseSettings {
+            functions: vec![function.into()],
+            ..database("a", url)
+        };
+        let postgres = "postgres://me@localhost/x";
         for (databases, expected) in [
+            (
+                vec![allowing(postgres, "dblink_exec")],
+                "“dblink_exec”, which runs SQL from a text",
+            ),
+            (
+                vec![allowing(postgres, "ts_rewrite")],
+                "“ts_rewrite”, which runs SQL from a text",
+            ),
+            (
+                vec![allowing(postgres, "pay.total")],
+                "must be a name without a schema",
+            ),
+            (vec![allowing("sqlite:Cargo.toml", "total")], "no Postgres"),
             (vec![database("a b", "sqlite:x")], "name “a b” must have"),
             (vec![database("a", "mysql://x")], "must be sqlite: and the path"),
             (vec![database("a", "sqlite:")], "must be sqlite: and the path"),
@@ -234,6 +301,7 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         }
         assert!(check(&[database("a", "sqlite://Cargo.toml")]).is_ok());
+        assert!(check(&[allowing(postgres, "total")]).is_ok());
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub(crate) async fn make_database(folder: &Path, name: &str) -> DatabaseSettings
         documentation: Some(parlor::settings::DocumentationSettings::File(
             documentation.into(),
         )),
+        functions: Vec::new(),
     }
 }
 

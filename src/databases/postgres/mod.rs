@@ -4,22 +4,30 @@
 //! [`role_sql`] prints the SQL that makes one). On top of that:
 //!
 //! - [`session`]: read-only, with limits, ended when nobody waits for it any more
-//! - [`tokens`]: the words of a query, in which functions with effects are refused
+//! - [`calls`]: the functions that a query calls, of which only harmless ones are allowed ([`functions`]), found among the tokens
+//!   of Postgres' scanner ([`scan`]) and its keywords ([`syntax`])
 //! - [`query`]: one statement by the extended protocol, as a cursor, so that only a query fits
 //! - [`catalogue`]: tables, columns, comments and keys; [`role`]: what the role should not have
 
+mod calls;
 mod catalogue;
 mod error;
+mod functions;
 mod query;
 mod role;
 mod role_sql;
+mod scan;
 mod session;
-mod tokens;
+mod syntax;
+
+use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use reqwest::Url;
 use sqlx::{ConnectOptions, postgres::PgConnectOptions};
 
+#[cfg(test)]
+pub use self::functions::all as harmless_functions;
 pub use self::role_sql::{RoleRequest, role_sql};
 use self::session::QuerySession;
 use super::{
@@ -32,11 +40,13 @@ use super::{
 /// A database of a Postgres server.
 pub struct PostgresBackend {
     options: PgConnectOptions,
+    /// The functions that a query may call besides the harmless ones.
+    functions: BTreeSet<String>,
 }
 
 impl PostgresBackend {
     /// Prepares the connections; `None` if the URL can't be used, which is logged.
-    pub fn new(name: &str, url: &Url, password: Option<&str>) -> Option<Self> {
+    pub fn new(name: &str, url: &Url, password: Option<&str>, functions: BTreeSet<String>) -> Option<Self> {
         let options = match PgConnectOptions::from_url(url) {
             Ok(options) => options.application_name("parlor").disable_statement_logging(),
             Err(error) => {
@@ -48,7 +58,7 @@ impl PostgresBackend {
             Some(password) => options.password(password),
             None => options,
         };
-        Some(Self { options })
+        Some(Self { options, functions })
     }
 }
 
@@ -81,10 +91,13 @@ impl DatabaseBackend for PostgresBackend {
         limits: &QueryLimits,
         file: Option<RowFile>,
     ) -> Result<QueryResult, QueryError> {
-        let sql = tokens::single_query(sql)?;
+        let (sql, calls) = calls::single_query(sql, &self.functions)?;
         let mut session = QuerySession::open(&self.options, limits).await?;
         let result = session
-            .run(async |connection| query::run(connection, sql, limits, file).await)
+            .run(async |connection| {
+                calls.check(connection).await?;
+                query::run(connection, sql, limits, file).await
+            })
             .await;
         session.close();
         result

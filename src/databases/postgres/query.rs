@@ -5,7 +5,7 @@ use std::mem;
 use futures::TryStreamExt;
 use sqlx::{
     AssertSqlSafe, Column as _, Either, Executor, PgConnection, Row, SqlSafeStr, Statement, TypeInfo,
-    postgres::{PgRow, PgStatement},
+    postgres::{PgColumn, PgRow, PgStatement},
 };
 use tokio::task::spawn_blocking;
 
@@ -129,7 +129,13 @@ async fn describe(connection: &mut PgConnection, sql: &str) -> Result<Vec<Result
     let prepared = connection
         .prepare(AssertSqlSafe(sql.to_owned()).into_sql_str())
         .await;
-    let statement: PgStatement = prepared.map_err(|error| query_error(&error, sql))?;
+    let statement: PgStatement = match prepared {
+        Ok(statement) => statement,
+        Err(sqlx::Error::Protocol(_) | sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. }) => {
+            return describe_unknown_types(connection, sql).await;
+        }
+        Err(error) => return Err(query_error(&error, sql)),
+    };
     if let Some(Either::Left([_, ..]) | Either::Right(1..)) = statement.parameters() {
         return Err(QueryError::new(
             QueryErrorKind::Invalid,
@@ -142,6 +148,42 @@ async fn describe(connection: &mut PgConnection, sql: &str) -> Result<Vec<Result
     let columns = statement.columns().iter().map(|column| ResultColumn {
         name: column.name().to_owned(),
         data_type: column.type_info().name().to_lowercase(),
+    });
+    Ok(columns.collect())
+}
+
+/// Returns the columns of a statement that Postgres has parsed, but of whose types sqlx does not know the kind (such as multiranges).
+///
+/// sqlx looks up no types of a simple query. That gets one row in which all columns of the statement are missing, for which nothing
+/// of it runs.
+async fn describe_unknown_types(
+    connection: &mut PgConnection,
+    sql: &str,
+) -> Result<Vec<ResultColumn>, QueryError> {
+    let empty_row = format!(
+        "SELECT parlor_rows.* FROM (VALUES (1)) AS parlor_one LEFT JOIN (\n{sql}\n) AS parlor_rows ON false"
+    );
+    let row = connection
+        .fetch_one(sqlx::raw_sql(AssertSqlSafe(empty_row)))
+        .await;
+    let row = row.map_err(|error| cursor_error(&error))?;
+    let oid = |column: &PgColumn| column.type_info().oid().map_or(0, |oid| i64::from(oid.0));
+    let oids: Vec<i64> = row.columns().iter().map(oid).collect();
+    let types: Vec<String> = sqlx::query_scalar(
+        "SELECT coalesce(e.typname || '[]', t.typname, 'text')::text
+         FROM unnest($1::bigint[]) WITH ORDINALITY AS o(id, place)
+         LEFT JOIN pg_catalog.pg_type t ON t.oid = o.id::oid
+         LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
+         ORDER BY o.place",
+    )
+    .bind(oids)
+    .fetch_all(&mut *connection)
+    .await
+    .map_err(|error| own_error(&error))?;
+    let columns = row.columns().iter().zip(types);
+    let columns = columns.map(|(column, data_type)| ResultColumn {
+        name: column.name().to_owned(),
+        data_type,
     });
     Ok(columns.collect())
 }

@@ -10,6 +10,9 @@ pub fn statements(file: &str) -> Vec<String> {
     let lines = file.lines().filter(|line| !line.starts_with("# "));
     let statements = lines.map(|line| {
         line.replace("\\n", "\n")
+            .replace("\\r", "\r")
+            .replace("\\f", "\x0c")
+            .replace("\\v", "\x0b")
             .replace("\\0", "\0")
             .replace("$WIDE", &repeat(3000, "1", ","))
             .replace("$COMPOUND", &repeat(2000, "1", " UNION ALL SELECT "))

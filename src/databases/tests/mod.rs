@@ -52,6 +52,7 @@ pub(super) fn make_sqlite(folder: &Path) -> DatabaseSettings {
         password_env: None,
         password: None,
         documentation: Some(crate::settings::DocumentationSettings::File(documentation.into())),
+        functions: Vec::new(),
     }
 }
 

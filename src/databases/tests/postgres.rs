@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use sqlx::{AssertSqlSafe, Connection};
+
 use super::{hostile::statements, server, *};
+use crate::notices::Notices;
 
 /// Opens the database as a role, when the server has started.
 async fn open(role: &str) -> Database {
@@ -162,13 +165,247 @@ async fn many_rows_are_in_a_file() {
 }
 
 #[tokio::test]
-async fn a_role_with_excess_rights_is_reported() {
+async fn excess_rights_of_a_role_are_a_notice() {
+    let texts = async |role: &str| {
+        let notices = Notices::default();
+        open(role).await.check(&notices).await;
+        let texts = notices.all().into_iter().map(|notice| notice.text);
+        texts.collect::<String>()
+    };
+    let boss = texts("boss").await;
+    assert!(boss.contains("it is a superuser"), "{boss}");
+    let writer = texts("writer").await;
+    for right in [
+        "it is a member of pg_read_server_files",
+        "it can write 1 table",
+        "it can create objects in the schemas pay",
+    ] {
+        assert!(writer.contains(right), "{right}: {writer}");
+    }
+    let reader = texts("reader").await;
+    assert!(
+        reader.starts_with("it can call dblink_connect, dblink_exec. "),
+        "{reader}"
+    );
+    assert_eq!(texts("clerk").await, "");
+}
+
+#[tokio::test]
+async fn printed_role_reads_within_limits() {
     let (log, _listening) = crate::test_log::CapturedLog::capture();
-    open("boss").await.check().await;
-    assert!(log.contains("it is a superuser"));
-    let (log, _listening) = crate::test_log::CapturedLog::capture();
-    open("reader").await.check().await;
-    assert!(!log.contains("can do more than read"));
+    let clerk = open("clerk").await;
+    clerk.check(&Notices::default()).await;
+    assert!(!log.contains("has no limit") && !log.contains("have no limit"));
+    let rows = clerk.query("SELECT count(*) FROM pay.best").await.unwrap();
+    assert_eq!(cells(&rows), [[Some("2".to_owned())]]);
+    let spilled = clerk
+        .query("SELECT max(n) FROM (SELECT n FROM generate_series(1, 400000) AS n ORDER BY n % 7777, n DESC OFFSET 1) AS x")
+        .await;
+    let spilled = spilled.unwrap_err().to_string();
+    assert!(spilled.contains("temporary file size"), "{spilled}");
+    // Without Parlor's list, the role itself may not.
+    let denied = async |role: &str, call: &str| {
+        let settings = server::database(role);
+        let url = settings
+            .url
+            .replacen(&format!("{role}@"), &format!("{role}:{role}-password@"), 1);
+        let mut connection = sqlx::PgConnection::connect(&url).await.unwrap();
+        let select = format!("SELECT {call}");
+        let called = sqlx::query(AssertSqlSafe(select)).execute(&mut connection).await;
+        called.is_err_and(|error| error.to_string().contains("permission denied"))
+    };
+    for call in [
+        "pg_logical_emit_message(false, 'x', 'y')",
+        "pg_notify('x', 'y')",
+        "pg_advisory_lock(7)",
+        "pg_sleep(0)",
+        "query_to_xml('SELECT 1', true, true, '')",
+        "ts_rewrite('a'::tsquery, 'SELECT ''a''::tsquery, ''b''::tsquery')",
+        "lo_create(0)",
+        "dblink_connect('x')",
+    ] {
+        assert!(denied("clerk", call).await, "{call}");
+    }
+    // The others keep it.
+    assert!(!denied("reader", "pg_notify('x', 'y')").await);
+}
+
+#[tokio::test]
+async fn temporary_files_are_limited_where_allowed() {
+    open("boss").await;
+    let limits = DataSettings {
+        query_disk_bytes: 1 << 20,
+        ..limits()
+    };
+    let boss = Database::new(&server::database("boss"), &limits).expect("a URL");
+    let sql = "SELECT max(n) FROM (SELECT n FROM generate_series(1, 400000) AS n ORDER BY n % 7777, n DESC OFFSET 1) AS x";
+    let error = boss.query(sql).await.unwrap_err();
+    assert_eq!(error.kind, QueryErrorKind::TooLarge, "{error}");
+}
+
+#[tokio::test]
+async fn calls_outside_the_list_are_refused() {
+    let boss = open("boss").await;
+    let statements = statements(include_str!(
+        "../../../tests/fixtures/sql/hostile-postgres-calls.txt"
+    ));
+    assert!(statements.len() >= 300, "{} statements", statements.len());
+    let mut run = Vec::new();
+    for sql in &statements {
+        match boss.query(sql).await {
+            Err(error) if error.kind == QueryErrorKind::Refused => {}
+            // A parameter.
+            Err(error) if sql.contains("$1") && error.message.contains("parameter") => {}
+            other => run.push(format!("{sql}: {other:?}")),
+        }
+    }
+    assert!(run.is_empty(), "not refused:\n{}", run.join("\n"));
+}
+
+#[tokio::test]
+async fn queries_of_analysts_run() {
+    let reader = open("reader").await;
+    let statements = statements(include_str!("../../../tests/fixtures/sql/analyst-postgres.txt"));
+    assert!(statements.len() >= 60, "{} statements", statements.len());
+    let mut refused = Vec::new();
+    for sql in &statements {
+        if let Err(error) = reader.query(sql).await {
+            refused.push(format!("{sql}: {error}"));
+        }
+    }
+    assert!(refused.is_empty(), "refused:\n{}", refused.join("\n"));
+}
+
+/// Checks the list against the server: a function that is not volatile has no effects.
+#[tokio::test]
+async fn listed_functions_have_no_effects() {
+    const READ_STATE: [&str; 20] = [
+        "array_sample",
+        "array_shuffle",
+        "bernoulli",
+        "clock_timestamp",
+        "gen_random_uuid",
+        "pg_database_size",
+        "pg_indexes_size",
+        "pg_is_in_recovery",
+        "pg_jit_available",
+        "pg_partition_ancestors",
+        "pg_partition_tree",
+        "pg_relation_size",
+        "pg_table_size",
+        "pg_total_relation_size",
+        "random",
+        "random_normal",
+        "system",
+        "timeofday",
+        "uuidv4",
+        "uuidv7",
+    ];
+    let boss = open("boss").await;
+    let volatile = "SELECT DISTINCT proname FROM pg_proc \
+                    WHERE provolatile = 'v' AND pronamespace = 'pg_catalog'::regnamespace ORDER BY 1";
+    let volatile = cells(&boss.query(volatile).await.unwrap());
+    let volatile: Vec<String> = volatile.into_iter().flatten().flatten().collect();
+    assert!(volatile.iter().any(|name| name == "pg_sleep"));
+    let listed = crate::databases::postgres::harmless_functions();
+    let found: Vec<&&str> = listed
+        .iter()
+        .filter(|name| volatile.iter().any(|other| other == *name) && !READ_STATE.contains(*name))
+        .collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[tokio::test]
+async fn functions_of_the_settings_can_be_called() {
+    open("boss").await;
+    let settings = DatabaseSettings {
+        functions: vec!["total_of".into(), "tand".into()],
+        ..server::database("boss")
+    };
+    let boss = Database::new(&settings, &limits()).expect("a URL");
+    for sql in [
+        "SELECT total_of(j), j.total_of FROM jobs AS j",
+        "SELECT tand('1'::text) > 0, public.tand('1'::text) > 0",
+    ] {
+        let result = boss.query(sql).await;
+        assert!(result.is_ok(), "{sql}: {result:?}");
+    }
+    let refused = boss.query("SELECT alarm(1)").await.unwrap_err().to_string();
+    assert!(
+        refused.starts_with("The function alarm is not allowed here.")
+            && refused.contains("setting databases.functions"),
+        "{refused}"
+    );
+}
+
+#[tokio::test]
+async fn types_that_sqlx_does_not_know_are_text() {
+    let boss = open("boss").await;
+    let sql = "SELECT int4multirange(int4range(1, 3)) AS r, ROW(1, datemultirange()) AS row, \
+               ARRAY[int4multirange(int4range(1, 3))] AS \"a\"\"b\", x AS whole, xpath('//b/text()', '<a><b>1</b></a>') AS xml, \
+               NULL AS nothing, '' AS nothing, '1'::\"char\" AS c, year, (SELECT m FROM kinds LIMIT 1) AS mood \
+               FROM jobs, (SELECT 1 AS n, int4multirange() AS m) AS x ORDER BY year LIMIT 1 -- end";
+    let result = boss.query(sql).await.unwrap();
+    let columns: Vec<(&str, &str)> = result
+        .columns
+        .iter()
+        .map(|column| (&*column.name, &*column.data_type))
+        .collect();
+    assert_eq!(
+        columns,
+        [
+            ("r", "int4multirange"),
+            ("row", "record"),
+            ("a\"b", "int4multirange[]"),
+            ("whole", "record"),
+            ("xml", "xml[]"),
+            ("nothing", "text"),
+            ("nothing", "text"),
+            ("c", "char"),
+            ("year", "int4"),
+            ("mood", "mood"),
+        ]
+    );
+    let row = [
+        Some("{[1,3)}"),
+        Some("(1,{})"),
+        Some("{\"{[1,3)}\"}"),
+        Some("(1,{})"),
+        Some("{1}"),
+        None,
+        Some(""),
+        Some("1"),
+        Some("2020"),
+        Some("sad"),
+    ];
+    assert_eq!(cells(&result), [row.map(|text| text.map(str::to_owned)).to_vec()]);
+    assert_eq!(result.rows[0][8], Cell::Integer(2020));
+    let mistake = boss
+        .query("SELECT int4multirange(), nope FROM jobs")
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(mistake.contains("line 1, column 26"), "{mistake}");
+}
+
+#[tokio::test]
+async fn names_with_quotes_are_read() {
+    let boss = open("boss").await;
+    let catalogue = boss.catalogue().await.unwrap();
+    for name in ["my \"schema.my.\"table", "\"my \"\"schema\".\"my.\"\"table\""] {
+        let table = catalogue.table(name);
+        let Some(table) = table.or_else(|| catalogue.table("\"my \"\"schema\".\"my.\"\"table\"")) else {
+            panic!("{name}");
+        };
+        let rows = boss.first_rows(table, 2).await.unwrap();
+        assert_eq!(cells(&rows), [[Some("{[1,2)}".to_owned())]]);
+        let values = boss.values(table, &table.columns[0], Some("1"), 5).await.unwrap();
+        assert_eq!(
+            cells(&values),
+            [[Some("{[1,2)}".to_owned()), Some("1".to_owned())]]
+        );
+        assert_eq!(catalogue.table(&table.full_name()), Some(table));
+    }
 }
 
 #[tokio::test]

@@ -12,10 +12,12 @@ use std::{
     process::{Child, Command, Stdio},
     sync::{LazyLock, mpsc},
     thread,
+    time::Duration,
 };
 
 use parking_lot::Mutex;
 
+use super::super::{RoleRequest, role_sql};
 use crate::settings::{DatabaseSettings, Secret};
 
 /// The tables that the tests read, the role that may read them, and a table that it may not read.
@@ -41,7 +43,24 @@ const SETUP: &str = "
     CREATE ROLE boss LOGIN SUPERUSER PASSWORD 'boss-password';
     GRANT USAGE ON SCHEMA pay TO reader;
     GRANT SELECT ON jobs, kinds, pay.best TO reader;
-    GRANT USAGE, SELECT ON SEQUENCE counter TO reader;";
+    GRANT USAGE, SELECT ON SEQUENCE counter TO reader;
+    CREATE FUNCTION alarm(float8) RETURNS float8 LANGUAGE sql AS 'SELECT 1 / random()';
+    CREATE FUNCTION alarm(jobs) RETURNS float8 LANGUAGE sql AS 'SELECT 1 / random()';
+    CREATE FUNCTION pay.alarm(float8) RETURNS float8 LANGUAGE sql AS 'SELECT 1 / random()';
+    CREATE FUNCTION tand(text) RETURNS float8 LANGUAGE sql AS 'SELECT 1 / random()';
+    CREATE FUNCTION varying(int) RETURNS float8 LANGUAGE sql AS 'SELECT 1 / random()';
+    CREATE FUNCTION over(int) RETURNS float8 LANGUAGE sql AS 'SELECT 1 / random()';
+    CREATE FUNCTION total_of(jobs) RETURNS numeric LANGUAGE sql AS 'SELECT $1.rate * 2';
+    CREATE FUNCTION dblink_connect(text) RETURNS text LANGUAGE sql AS 'SELECT $1';
+    CREATE FUNCTION dblink_exec(text) RETURNS text LANGUAGE sql AS 'SELECT $1';
+    CREATE FUNCTION crosstab(text) RETURNS text LANGUAGE sql AS 'SELECT $1';
+    CREATE SCHEMA \"my \"\"schema\";
+    CREATE TABLE \"my \"\"schema\".\"my.\"\"table\" (\"a\"\"b\" int4multirange);
+    INSERT INTO \"my \"\"schema\".\"my.\"\"table\" VALUES ('{[1,2)}');
+    CREATE ROLE writer LOGIN PASSWORD 'writer-password';
+    GRANT INSERT ON jobs TO writer;
+    GRANT CREATE ON SCHEMA pay TO writer;
+    GRANT pg_read_server_files TO writer;";
 
 /// The beginning of the names of servers' folders.
 const FOLDER_PREFIX: &str = "parlor-test-postgres-";
@@ -54,7 +73,7 @@ struct PostgresServer {
 
 static SERVER: LazyLock<PostgresServer> = LazyLock::new(start);
 
-/// Returns the settings of the database for a role: `reader` or `boss`.
+/// Returns the settings of the database for a role: `reader`, `boss`, `writer`, or `clerk`, which the printed SQL makes.
 pub fn database(role: &str) -> DatabaseSettings {
     let port = SERVER.port;
     DatabaseSettings {
@@ -63,6 +82,7 @@ pub fn database(role: &str) -> DatabaseSettings {
         password_env: None,
         password: Some(Secret(format!("{role}-password"))),
         documentation: None,
+        functions: Vec::new(),
     }
 }
 
@@ -138,6 +158,20 @@ fn remove_old_folders() {
     }
 }
 
+/// Returns the printed SQL of a role, with a password.
+fn clerk_sql() -> String {
+    let sql = role_sql(&RoleRequest {
+        role: "clerk".into(),
+        database: "postgres".into(),
+        schemas: vec!["public".into(), "pay".into()],
+        is_managed: false,
+        timeout: Duration::from_secs(600),
+        max_connections: 20,
+        max_disk_bytes: 1 << 20,
+    });
+    format!("{sql}\nALTER ROLE clerk PASSWORD 'clerk-password';\n\n")
+}
+
 fn start() -> PostgresServer {
     let owner = unprivileged_user();
     remove_old_folders();
@@ -182,6 +216,7 @@ fn start() -> PostgresServer {
     let statements: Vec<String> = SETUP
         .split_inclusive(';')
         .map(|statement| format!("{}\n\n", statement.trim()))
+        .chain([clerk_sql()])
         .collect();
     single
         .stdin
