@@ -1,14 +1,15 @@
 //! A connection that can only read.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
-use rusqlite::{Connection, OpenFlags, config::DbConfig, limits::Limit};
+use rusqlite::{Connection, OpenFlags, config::DbConfig, hooks::AuthContext, limits::Limit};
 
 use super::{
     super::{QueryError, limits::QueryLimits},
     Source,
     authorizer::{authorize_action, authorize_catalogue},
     file_tables::{self, TableNote},
+    math,
     stop::StopSignal,
     unavailable,
 };
@@ -88,9 +89,27 @@ fn open_limited(
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, to_limit(limits.value_bytes))?;
     connection.set_limit(Limit::SQLITE_LIMIT_COLUMN, to_limit(limits.columns))?;
     connection.progress_handler(INSTRUCTIONS_PER_CHECK, Some(move || stop.must_stop()))?;
-    match purpose {
-        ConnectionPurpose::Query => connection.authorizer(Some(authorize_action))?,
-        ConnectionPurpose::Catalogue => connection.authorizer(Some(authorize_catalogue))?,
-    }
+    math::register(&connection)?;
+    let shadow_tables = shadow_tables(&connection)?;
+    let authorize = match purpose {
+        ConnectionPurpose::Query => authorize_action,
+        ConnectionPurpose::Catalogue => authorize_catalogue,
+    };
+    connection.authorizer(Some(move |context: AuthContext<'_>| {
+        authorize(context, &shadow_tables)
+    }))?;
     Ok((connection, notes))
+}
+
+/// Returns the tables in which virtual tables keep their data.
+fn shadow_tables(connection: &Connection) -> rusqlite::Result<HashSet<String>> {
+    let has_virtual =
+        "SELECT EXISTS (SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND rootpage = 0)";
+    if !connection.query_row(has_virtual, [], |row| row.get::<_, bool>(0))? {
+        return Ok(HashSet::new());
+    }
+    let mut statement = connection
+        .prepare("SELECT lower(name) FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow'")?;
+    let names = statement.query_map([], |row| row.get(0))?;
+    names.collect()
 }

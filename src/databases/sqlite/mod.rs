@@ -7,6 +7,7 @@ mod authorizer;
 mod catalogue;
 mod connection;
 mod file_tables;
+mod math;
 mod memory;
 mod query;
 mod row_writer;

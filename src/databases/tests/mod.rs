@@ -3,6 +3,7 @@
 mod hostile;
 mod postgres;
 mod server;
+mod sqlite_features;
 mod stored_rows;
 
 use std::{path::Path, time::Duration};
