@@ -7,6 +7,8 @@ use super::{
 
 /// The subject of tables that the documentation does not name.
 const OTHER_TABLES: &str = "Other tables";
+/// The schema that a name need not have.
+const DEFAULT_SCHEMA: &str = "public";
 /// The subject of all tables without a documentation.
 const ALL_TABLES: &str = "Tables";
 
@@ -52,12 +54,21 @@ pub struct Column {
 }
 
 impl Table {
-    /// Returns the name as a query has to write it, without quotes: `schema.name` or `name`.
+    /// Returns the name by which it is found: `schema.name` or `name`. A part is in quotes if it could be read as several otherwise.
     pub fn full_name(&self) -> String {
+        let part = |name: &str| match name.contains(['.', '"']) {
+            true => quote_identifier(name),
+            false => name.to_owned(),
+        };
         match &self.schema {
-            Some(schema) => format!("{schema}.{}", self.name),
-            None => self.name.clone(),
+            Some(schema) => format!("{}.{}", part(schema), part(&self.name)),
+            None => part(&self.name),
         }
+    }
+
+    /// Returns the parts of the name.
+    fn parts(&self) -> Vec<String> {
+        self.schema.iter().chain([&self.name]).cloned().collect()
     }
 
     /// Returns the quoted name.
@@ -90,7 +101,10 @@ impl Catalogue {
                 tables: Vec::new(),
             };
             for doc in docs {
-                let is_named = |table: &Table| table.full_name().eq_ignore_ascii_case(&doc.name);
+                let is_named = |table: &Table| {
+                    table.full_name().eq_ignore_ascii_case(&doc.name)
+                        || table.parts().join(".").eq_ignore_ascii_case(&doc.name)
+                };
                 let Some(at) = tables.iter().position(is_named) else {
                     tracing::warn!(
                         table = doc.name,
@@ -126,15 +140,54 @@ impl Catalogue {
     /// Returns a table by its name, in any case if that is unambiguous.
     pub fn table(&self, name: &str) -> Option<&Table> {
         let all: Vec<&Table> = self.tables().collect();
-        // A model may quote the name, or name the default schema.
-        let name = name.replace('"', "");
-        let name = name.strip_prefix("public.").unwrap_or(&name);
-        find_by_name(&all, name, |table| table.full_name()).copied()
+        let find = |parts: &[String]| {
+            let joined = parts.join("\0");
+            find_by_name(&all, &joined, |table| table.parts().join("\0")).copied()
+        };
+        // A model may quote the name or not, and name the default schema.
+        let written = name_parts(name);
+        let plain: Vec<String> = name.split('.').map(str::to_owned).collect();
+        let without_default = |parts: &[String]| match parts {
+            [schema, rest @ ..] if schema == DEFAULT_SCHEMA && !rest.is_empty() => find(rest),
+            _ => None,
+        };
+        find(&written)
+            .or_else(|| without_default(&written))
+            .or_else(|| find(&[name.to_owned()]))
+            .or_else(|| find(&plain))
+            .or_else(|| find_by_name(&all, name, |table| table.full_name()).copied())
     }
 
     /// Returns a subject by its name, in any case.
     pub fn subject(&self, name: &str) -> Option<&Subject> {
         find_by_name(&self.subjects, name, |subject| subject.name.clone())
+    }
+}
+
+/// Splits a name as SQL writes it into its parts, without their quotes. A quote within a part is a part of it.
+fn name_parts(name: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut is_quoted = false;
+    let mut characters = name.chars().peekable();
+    while let Some(c) = characters.next() {
+        let is_start = !is_quoted && parts.last().is_none_or(String::is_empty);
+        match c {
+            '"' if is_quoted && characters.peek() == Some(&'"') => {
+                characters.next();
+                push_char(&mut parts, '"');
+            }
+            '"' if is_quoted => is_quoted = false,
+            '"' if is_start => is_quoted = true,
+            '.' if !is_quoted => parts.push(String::new()),
+            c => push_char(&mut parts, c),
+        }
+    }
+    parts
+}
+
+fn push_char(parts: &mut [String], c: char) {
+    if let Some(part) = parts.last_mut() {
+        part.push(c);
     }
 }
 
@@ -145,4 +198,60 @@ fn find_by_name<'a, T>(all: &'a [T], name: &str, name_of: impl Fn(&T) -> String)
     let lower = name.to_lowercase();
     let mut alike = all.iter().filter(|item| name_of(item).to_lowercase() == lower);
     alike.next().filter(|_| alike.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_found_by_any_written_name() {
+        let table = |schema: Option<&str>, name: &str| Table {
+            schema: schema.map(str::to_owned),
+            name: name.into(),
+            ..Table::default()
+        };
+        let tables = vec![
+            table(None, "jobs"),
+            table(None, "odd \"name"),
+            table(None, "\""),
+            table(None, "a.b"),
+            table(Some("a"), "b"),
+            table(Some("my \"schema"), "best"),
+            table(Some("my \"schema"), "x\"\"y.z"),
+            table(None, "Jobs 2"),
+        ];
+        let catalogue = Catalogue::new(tables.clone(), &Documentation::default());
+        for table in &tables {
+            for name in [
+                table.full_name(),
+                table.quoted_name(),
+                format!("public.{}", table.quoted_name()),
+            ] {
+                if table.schema.is_some() && name.starts_with("public") {
+                    continue;
+                }
+                assert_eq!(catalogue.table(&name), Some(table), "{name}");
+            }
+        }
+        for (name, expected) in [
+            ("JOBS", 0),
+            ("public.jobs", 0),
+            ("\"public\".\"jobs\"", 0),
+            ("odd \"name", 1),
+            ("a.b", 4),
+            ("\"a\".b", 4),
+            ("my \"schema.best", 5),
+            ("jobs 2", 7),
+        ] {
+            assert_eq!(catalogue.table(name), Some(&tables[expected]), "{name}");
+        }
+        for name in ["", "\"", ".", "a.", "odd name", "\"jobs", "public.", "b"] {
+            let found = catalogue.table(name).map(Table::full_name);
+            assert!(
+                found.is_none() || name == "\"" || name == "\"jobs",
+                "{name}: {found:?}"
+            );
+        }
+    }
 }
