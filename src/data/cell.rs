@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    texts::cell_text,
+    texts::{self, NULL, cell_text},
     tools::{SqlQuery, SqlQueryInput},
 };
 use crate::{
@@ -144,8 +144,8 @@ fn row(cells: impl Iterator<Item = String>) -> String {
 
 fn value_text(value: &Value) -> String {
     match value {
-        Value::Null => "NULL".into(),
-        Value::String(text) => cell_text(text),
+        Value::Null => NULL.into(),
+        Value::String(text) => texts::value_text(text),
         other => cell_text(&other.to_string()),
     }
 }
@@ -196,10 +196,10 @@ mod tests {
 
     #[test]
     fn stored_rows_are_a_table() {
-        let data = json!({ "columns": ["n", "a|b"], "numeric": [true, false], "rows": [[1.5, "x\ny"], [null, true]] });
+        let data = json!({ "columns": ["n", "a|b"], "numeric": [true, false], "rows": [[1.5, "x\ny"], [null, true], ["", "NULL"]] });
         assert_eq!(
             markdown(&data).unwrap(),
-            "| n | a\\|b |\n| ---: | --- |\n| 1.5 | x y |\n| NULL | true |\n\n2 rows"
+            "| n | a\\|b |\n| ---: | --- |\n| 1.5 | x y |\n| NULL | true |\n| '' | 'NULL' |\n\n3 rows"
         );
         assert_eq!(markdown(&json!([1])), None);
     }

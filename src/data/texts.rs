@@ -5,6 +5,9 @@ use crate::{
     text::{single_line, truncate_bytes},
 };
 
+/// A missing value.
+pub const NULL: &str = "NULL";
+
 /// The maximum length of a note of a result, in characters.
 const MAX_NOTE_CHARS: usize = 300;
 
@@ -27,8 +30,8 @@ pub fn rows_table(result: &QueryResult, count: usize) -> String {
     text.push_str(&line(rules.map(str::to_owned).collect()));
     for row in result.rows.iter().take(count) {
         let cells = row.iter().map(|cell| match cell.to_text() {
-            Some(value) => cell_text(&value),
-            None => "NULL".into(),
+            Some(value) => value_text(&value),
+            None => NULL.into(),
         });
         text.push_str(&line(cells.collect()));
     }
@@ -68,7 +71,7 @@ pub fn result_note(result: &QueryResult, shown: usize) -> String {
 /// Describes a table with its columns, and with example values if there are any.
 pub fn describe_table(table: &Table, examples: &QueryResult) -> String {
     let kind = if table.is_view { "view" } else { "table" };
-    let mut text = format!("{} ({kind})\n", table.full_name());
+    let mut text = format!("{} ({kind}{})\n", table.full_name(), quoted_note(table));
     if !table.about.is_empty() {
         text.push_str(&truncate_bytes(&table.about, MAX_ABOUT_BYTES));
         text.push('\n');
@@ -87,6 +90,15 @@ pub fn describe_table(table: &Table, examples: &QueryResult) -> String {
         text.push_str(&format!("\nFirst rows:\n\n{}", rows_table(examples, usize::MAX)));
     }
     text
+}
+
+/// Returns a note about a name that must be quoted in SQL; nothing about others.
+fn quoted_note(table: &Table) -> String {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.".contains(c);
+    match table.full_name().chars().all(is_plain) {
+        true => String::new(),
+        false => format!(", in SQL: {}", table.quoted_name()),
+    }
 }
 
 /// Returns a line about a column: `rate (REAL, key, → pay.id): percent`.
@@ -138,7 +150,57 @@ pub fn describe_subject(subject: &Subject, max_tables: usize) -> String {
     text
 }
 
+/// Returns a value for a cell of a Markdown table: an empty text and the text NULL are in quotes, since neither is a missing value.
+pub fn value_text(text: &str) -> String {
+    match text {
+        "" | NULL => format!("'{text}'"),
+        text => cell_text(text),
+    }
+}
+
 /// Returns a text for a cell of a Markdown table.
 pub fn cell_text(text: &str) -> String {
     single_line(text, MAX_VALUE_CHARS).replace('|', "\\|")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::databases::{Cell, ResultColumn};
+
+    #[test]
+    fn missing_and_empty_values_differ() {
+        let mut result = QueryResult::default();
+        result.columns.push(ResultColumn {
+            name: "a|b".into(),
+            data_type: String::new(),
+        });
+        let texts = ["", "NULL", "x|y"].map(|text| vec![Cell::Text(text.into())]);
+        result.rows.extend(texts);
+        result.rows.push(vec![Cell::Null]);
+        assert_eq!(
+            rows_table(&result, 9),
+            "| a\\|b |\n| --- |\n| '' |\n| 'NULL' |\n| x\\|y |\n| NULL |"
+        );
+    }
+
+    #[test]
+    fn odd_names_come_with_their_quotes() {
+        let describe = |schema: Option<&str>, name: &str| {
+            let table = Table {
+                schema: schema.map(str::to_owned),
+                name: name.into(),
+                ..Table::default()
+            };
+            describe_table(&table, &QueryResult::default())
+        };
+        assert!(describe(Some("pay"), "best_2").starts_with("pay.best_2 (table)\n"));
+        assert!(
+            describe(None, "odd \"name").starts_with("\"odd \"\"name\" (table, in SQL: \"odd \"\"name\")\n")
+        );
+        assert!(
+            describe(Some("pay"), "All jobs")
+                .starts_with("pay.All jobs (table, in SQL: \"pay\".\"All jobs\")\n")
+        );
+    }
 }

@@ -2,11 +2,11 @@
 
 use std::iter;
 
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
 use super::formatting::{Line, format_count, format_line};
-use crate::protocol::panel::{MAX_TABLE_CELLS, PanelBody, TableColumn, TableView};
+use crate::protocol::panel::{MAX_TABLE_CELLS, NULL_TEXT, PanelBody, TableColumn, TableView};
 
 /// The maximum number of columns that are shown.
 pub const MAX_COLUMNS: usize = 64;
@@ -24,6 +24,9 @@ struct TableData {
     /// The columns of numbers, if they are known: a long decimal number is a text in JSON.
     #[serde(default)]
     numeric: Vec<bool>,
+    /// The types of the columns; only of a query's result, whose missing values are shown.
+    #[serde(default)]
+    types: Vec<IgnoredAny>,
     /// True if the rows are only the first ones.
     #[serde(default)]
     is_cut: bool,
@@ -44,12 +47,17 @@ pub fn read(data: &Value) -> Option<PanelBody> {
         title,
         columns,
         numeric,
+        types,
         is_cut,
         stored,
         rows,
     } = TableData::deserialize(data).ok()?;
     let rows = TableRows::collect(column_names(columns, &rows)?, &rows, MAX_COLUMNS, MAX_TABLE_CELLS);
-    let mut table = rows.into_table(title.0);
+    let format: fn(&Value) -> String = match types.is_empty() {
+        true => format_line,
+        false => format_value,
+    };
+    let mut table = rows.into_table(title.0, format);
     for (column, is_numeric) in table.columns.iter_mut().zip(numeric) {
         column.numeric = is_numeric;
     }
@@ -66,7 +74,15 @@ pub fn read(data: &Value) -> Option<PanelBody> {
 
 /// Returns a row of a stored table as it is shown.
 pub fn shown_row(row: &[Value]) -> Vec<String> {
-    row.iter().take(MAX_COLUMNS).map(format_line).collect()
+    row.iter().take(MAX_COLUMNS).map(format_value).collect()
+}
+
+/// Formats a value of a query's result: a missing one is not an empty text.
+fn format_value(value: &Value) -> String {
+    match value {
+        Value::Null => NULL_TEXT.into(),
+        value => format_line(value),
+    }
 }
 
 /// Returns all rows unchanged, after a row of the columns' names; `None` if the table is too large for a
@@ -138,7 +154,7 @@ impl<'a> TableRows<'a> {
         }
     }
 
-    fn into_table(self, title: String) -> TableView {
+    fn into_table(self, title: String, format: fn(&Value) -> String) -> TableView {
         let is_numeric = |index: usize| {
             let mut cells = self.cells.iter().filter_map(|row| row[index]);
             let mut known = cells.by_ref().filter(|cell| !cell.is_null()).peekable();
@@ -146,7 +162,7 @@ impl<'a> TableRows<'a> {
         };
         let numeric: Vec<bool> = (0..self.columns.len()).map(is_numeric).collect();
         let names = self.columns.iter().map(|name| format_line(&name.as_str().into()));
-        let text = |cell: &Option<&Value>| cell.map(format_line).unwrap_or_default();
+        let text = |cell: &Option<&Value>| cell.map(format).unwrap_or_default();
         TableView {
             title: Some(title).filter(|title| !title.is_empty()),
             columns: names
@@ -212,6 +228,15 @@ mod tests {
             stored_rows: None,
         };
         assert_eq!(table(&data), expected);
+    }
+
+    #[test]
+    fn missing_value_of_a_query_is_not_empty() {
+        let mut data = json!({ "columns": ["a", "b"], "rows": [["", null]] });
+        assert_eq!(table(&data).rows, [["", ""]]);
+        data["types"] = json!([{ "kind": "text" }, {}]);
+        assert_eq!(table(&data).rows, [["", "NULL"]]);
+        assert_eq!(shown_row(&["".into(), Value::Null, 1.into()]), ["", "NULL", "1"]);
     }
 
     #[test]

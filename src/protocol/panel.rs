@@ -111,6 +111,9 @@ pub struct WebResult {
     pub snippet: String,
 }
 
+/// The text of a missing value in the result of a query.
+pub const NULL_TEXT: &str = "NULL";
+
 /// Rows of cells. Each row has one cell for each column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableView {
