@@ -32,7 +32,7 @@ impl Data {
         );
         let mut say = |what: &str, data: &str| text.push_str(&format!("\n\n{what}:\n{}", fence_text(data)));
         if let Some(query) = &fields.catalogue_query {
-            say("They look in the catalogue for", &text::plain_line(query, 500));
+            say("They look in the catalogue for", &text::single_line(query, 500));
         }
         if let Some(table) = &fields.table {
             let described = timeout(
@@ -43,7 +43,7 @@ impl Data {
                 Ok(Ok(described)) => described,
                 Ok(Err(error)) => format!(
                     "The table “{}” can’t be read: {error}",
-                    text::plain_line(table, 100)
+                    text::single_line(table, 100)
                 ),
                 Err(_) => "The database did not respond in time.".into(),
             };

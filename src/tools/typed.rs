@@ -97,7 +97,8 @@ impl<T: Tool> AnyTool for TypedTool<T> {
             detail: self
                 .tool
                 .detail(&input)
-                .map(|detail| text::plain_line(&detail, MAX_DETAIL_CHARS)),
+                // As it was written: markup of a query is a part of it.
+                .map(|detail| text::single_line(&detail, MAX_DETAIL_CHARS)),
             needs_approval: self.tool.needs_approval(),
             is_idempotent: T::IS_IDEMPOTENT,
             input: ToolInput::new(arguments, input),
@@ -125,5 +126,55 @@ impl<T: Tool> AnyTool for TypedTool<T> {
     ) -> Result<ReplayedCall, ToolError> {
         let input = Self::parse_input(arguments).map_err(ToolError)?;
         self.tool.replay(input, finished, call).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+
+    use super::*;
+
+    struct Query;
+
+    #[derive(Deserialize, JsonSchema)]
+    struct QueryInput {
+        query: String,
+    }
+
+    impl Tool for Query {
+        type Input = QueryInput;
+
+        const NAME: &'static str = "query";
+        const DESCRIPTION: &'static str = "";
+        const LABEL: &'static str = "";
+        const DONE: &'static str = "";
+
+        fn detail(&self, input: &QueryInput) -> Option<String> {
+            Some(input.query.clone())
+        }
+
+        async fn run(&self, _input: QueryInput, _call: ToolContext) -> Result<ToolResult, ToolError> {
+            Ok(String::new().into())
+        }
+    }
+
+    #[test]
+    fn detail_is_shown_as_written() {
+        let detail = |query: &str| {
+            let arguments = serde_json::json!({ "query": query }).to_string();
+            any_tool(Query).plan(&arguments).ok().and_then(|plan| plan.detail)
+        };
+        for (query, shown) in [
+            (
+                "SELECT '<b>' || x || '</b>'\n  FROM t WHERE a <i> b",
+                "SELECT '<b>' || x || '</b>' FROM t WHERE a <i> b",
+            ),
+            ("SELECT '&lt;&amp;', 'a<br/>b'", "SELECT '&lt;&amp;', 'a<br/>b'"),
+            ("fox <sub>2</sub>", "fox <sub>2</sub>"),
+        ] {
+            assert_eq!(detail(query).as_deref(), Some(shown));
+        }
     }
 }
