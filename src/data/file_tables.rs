@@ -3,14 +3,24 @@
 use super::{Data, DataError, quote};
 use crate::{
     databases::{Database, TableFile, TableFiles, list_names},
-    files::{TableFileError, has_tables},
+    files::TableFileError,
     tools::ToolContext,
 };
 
 impl Data {
+    /// Returns `true` if there are tables in the files on a call's branch.
+    pub(super) async fn has_file_tables(&self, call: &ToolContext) -> bool {
+        !self
+            .0
+            .files
+            .with_tables(call.user_id, &call.files)
+            .await
+            .is_empty()
+    }
+
     /// Returns the database with the tables of the files on a call's branch: the newest ones.
     pub(super) async fn file_database(&self, call: &ToolContext) -> Result<Database, DataError> {
-        let attached: Vec<_> = call.files.iter().filter(|file| has_tables(file)).collect();
+        let attached = self.0.files.with_tables(call.user_id, &call.files).await;
         let (older, newest) = attached.split_at(attached.len().saturating_sub(TableFile::MAX_COUNT));
         let mut tables = TableFiles::default();
         if !older.is_empty() {

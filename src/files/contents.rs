@@ -14,7 +14,7 @@ use cap_std::{
 use tokio::{io::AsyncWriteExt, task::spawn_blocking};
 use uuid::Uuid;
 
-use crate::storage::FileLocation;
+use crate::{protocol::UserId, storage::FileLocation};
 
 /// The suffixes of a content's other forms.
 const PREPARED_SUFFIX: &str = ".model";
@@ -161,6 +161,40 @@ impl Contents {
         .await
     }
 
+    /// Returns the size of the tables made of a user's files.
+    pub async fn table_bytes(&self, user_id: UserId) -> io::Result<u64> {
+        let folder = self.folder.clone();
+        in_background(move || {
+            let conversations = match folder.read_dir(user_id.to_string()) {
+                Ok(conversations) => conversations,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+                Err(error) => return Err(error),
+            };
+            let mut bytes = 0_u64;
+            for conversation in conversations.flatten() {
+                // A folder that is deleted meanwhile has no files.
+                let Ok(files) = conversation.open_dir().and_then(|folder| folder.entries()) else {
+                    continue;
+                };
+                let tables = files.flatten().filter(|file| {
+                    file.file_name()
+                        .to_str()
+                        .is_some_and(|name| name.ends_with(TABLES_SUFFIX))
+                });
+                let sizes = tables.filter_map(|file| Some(file.metadata().ok()?.len()));
+                bytes = sizes.fold(bytes, u64::saturating_add);
+            }
+            Ok(bytes)
+        })
+        .await
+    }
+
+    /// Deletes the tables made of a file. Has no effect if there are none.
+    pub async fn delete_tables(&self, location: FileLocation) -> io::Result<()> {
+        let folder = self.folder.clone();
+        in_background(move || remove_if_exists(&folder, &content_path(location, ContentForm::Tables))).await
+    }
+
     /// Deletes forms that a killed process has begun or that an earlier version made. Only for the start.
     pub async fn delete_leftovers(&self) -> io::Result<()> {
         let folder = self.folder.clone();
@@ -208,7 +242,7 @@ fn for_each_name(
                 let stored_name = name.split_once('.').map_or(name, |(stored_name, _)| stored_name);
                 if let Ok(stored_name) = stored_name.parse() {
                     let location = FileLocation {
-                        user_id: crate::protocol::UserId(user),
+                        user_id: UserId(user),
                         conversation_id: crate::protocol::ConversationId(conversation),
                         stored_name,
                     };

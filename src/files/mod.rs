@@ -20,7 +20,7 @@ pub use self::{
     },
     rows::{NewRows, has_rows},
     sweep::sweep_periodically,
-    tables::{TableFileError, has_tables},
+    tables::TableFileError,
     uncommitted::UncommittedFile,
     upload::{UploadError, UploadHead},
 };

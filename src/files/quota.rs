@@ -1,4 +1,4 @@
-//! The limit of all files of a user, also for uploads that are still running.
+//! The limit of all files of a user and the tables made of them, also for uploads that are still running.
 
 use std::collections::HashMap;
 
@@ -32,7 +32,7 @@ impl Inner {
         if length.is_some_and(|length| length > limit as u64) {
             return Err(UploadError::TooLarge { limit });
         }
-        let stored = self.storage.stored_bytes(user_id).await?;
+        let stored = self.stored_bytes(user_id).await?;
         let upload = RunningUpload {
             files: self,
             user_id,
@@ -45,6 +45,19 @@ impl Inner {
 }
 
 impl Inner {
+    /// Returns the size of the stored files of a user and of the tables made of them.
+    async fn stored_bytes(&self, user_id: UserId) -> Result<u64, StorageError> {
+        let stored = self.storage.stored_bytes(user_id).await?;
+        let tables = self.contents.table_bytes(user_id).await?;
+        Ok(stored.saturating_add(tables))
+    }
+
+    /// Returns true if the files of a user and the tables made of them are within their limit.
+    pub(super) async fn is_within_quota(&self, user_id: UserId) -> Result<bool, StorageError> {
+        let used = self.used_bytes(user_id, self.stored_bytes(user_id).await?);
+        Ok(used <= self.settings.user_bytes as u64)
+    }
+
     /// Returns the size of the stored files and the running uploads of a user.
     fn used_bytes(&self, user_id: UserId, stored: u64) -> u64 {
         let running = self.running_uploads.0.lock().get(&user_id).copied();
@@ -69,7 +82,7 @@ impl Files {
     ///
     /// If storage fails.
     pub async fn free_bytes(&self, user_id: UserId) -> Result<u64, StorageError> {
-        let stored = self.0.storage.stored_bytes(user_id).await?;
+        let stored = self.0.stored_bytes(user_id).await?;
         Ok((self.0.settings.user_bytes as u64).saturating_sub(self.0.used_bytes(user_id, stored)))
     }
 }
@@ -94,7 +107,7 @@ impl RunningUpload<'_> {
 
     /// Checks the limit again, with what other uploads have stored meanwhile.
     pub async fn check_stored(&mut self) -> Result<(), UploadError> {
-        self.stored = self.files.storage.stored_bytes(self.user_id).await?;
+        self.stored = self.files.stored_bytes(self.user_id).await?;
         self.check(0)
     }
 

@@ -2,10 +2,12 @@
 //! the originals.
 
 use std::{
+    collections::HashMap,
     io,
     path::{Path, PathBuf},
 };
 
+use serde::de::IgnoredAny;
 use uuid::Uuid;
 
 use super::{
@@ -18,13 +20,16 @@ use super::{
     reader_queue::Origin,
 };
 use crate::{
-    protocol::{Attachment, FileProblem},
-    storage::{FileLocation, StoredFile},
+    protocol::{Attachment, FileProblem, UserId},
+    storage::{FileLocation, StorageError, StoredFile},
     text::single_line,
 };
 
 /// The ends of the names of texts that are tables as JSON.
 const JSON_ENDS: [&str; 3] = ["jsonl", "ndjson", "json"];
+
+/// The part of a JSON file that is looked at: the first object has to end in it, if each has a line.
+const MAX_BEGINNING_BYTES: usize = 256 << 10;
 
 /// The maximum length of a reason, in characters.
 const MAX_REASON_CHARS: usize = 200;
@@ -43,25 +48,48 @@ pub enum TableFileError {
     /// The process ended without a reason: at its limits, or for lack of memory or disk, which may be otherwise later.
     #[error("it is too large or too complex, or could not be read just now")]
     NotRead,
+    #[error(
+        "there is no room for its tables beside your files (setting files.user_bytes): delete files that are no longer needed"
+    )]
+    NoRoom,
+    #[error(transparent)]
+    Storage(#[from] StorageError),
     #[error(transparent)]
     Prepare(#[from] PrepareError),
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Returns true if a file may have tables that can be queried.
-pub fn has_tables(file: &Attachment) -> bool {
-    table_format(file).is_some()
+/// Returns true if the name of a JSON file does not tell if it has objects one after the other.
+fn is_any_json(file: &Attachment) -> bool {
+    table_format(file) == Some(TableFormat::Json) && has_end(file, &["json"])
+}
+
+/// Returns true if a JSON file begins like a table: an array of objects, or an object in each line.
+fn begins_as_table(beginning: &[u8]) -> bool {
+    let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning);
+    let text = text.trim_ascii_start();
+    match text.first() {
+        Some(b'[') => text[1..].trim_ascii_start().first() == Some(&b'{'),
+        Some(b'{') => {
+            let mut lines = text.splitn(2, |byte| *byte == b'\n');
+            let (first, rest) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+            serde_json::from_slice::<HashMap<String, IgnoredAny>>(first).is_ok()
+                && rest.trim_ascii_start().first() == Some(&b'{')
+        }
+        _ => false,
+    }
+}
+
+fn has_end(file: &Attachment, ends: &[&str]) -> bool {
+    let end = Path::new(&file.name).extension().and_then(|end| end.to_str());
+    end.is_some_and(|end| ends.iter().any(|known| known.eq_ignore_ascii_case(end)))
 }
 
 fn table_format(file: &Attachment) -> Option<TableFormat> {
     if matches!(file.problem, Some(FileProblem::Encrypted | FileProblem::Damaged)) {
         return None;
     }
-    let is_json = || {
-        let end = Path::new(&file.name).extension().and_then(|end| end.to_str());
-        end.is_some_and(|end| JSON_ENDS.iter().any(|known| known.eq_ignore_ascii_case(end)))
-    };
     match &*file.media_type {
         "text/html" | "text/xml" if is_workbook_name(&file.name) && file.text_bytes.is_some() => {
             Some(TableFormat::Markup)
@@ -71,12 +99,31 @@ fn table_format(file: &Attachment) -> Option<TableFormat> {
         XLSB => Some(TableFormat::Xlsb),
         XLS => Some(TableFormat::Xls),
         ODS => Some(TableFormat::Ods),
-        "text/plain" if is_json() => Some(TableFormat::Json),
+        "text/plain" if has_end(file, &JSON_ENDS) => Some(TableFormat::Json),
         _ => None,
     }
 }
 
 impl Files {
+    /// Returns the files that have tables, of some of a user. A file that can't be looked at counts: reading it says why.
+    pub async fn with_tables(&self, user_id: UserId, files: &[Attachment]) -> Vec<Attachment> {
+        let mut found = Vec::new();
+        for file in files.iter().filter(|file| table_format(file).is_some()) {
+            if !is_any_json(file) || self.is_json_table(user_id, file).await {
+                found.push(file.clone());
+            }
+        }
+        found
+    }
+
+    async fn is_json_table(&self, user_id: UserId, file: &Attachment) -> bool {
+        let Ok(Some(stored)) = self.find(user_id, file.id).await else {
+            return true;
+        };
+        let beginning = self.read_beginning(stored.location, MAX_BEGINNING_BYTES).await;
+        beginning.is_ok_and(|beginning| begins_as_table(&beginning))
+    }
+
     /// Returns the path of the database with a file's tables, which is made if there is none yet. It is deleted with the
     /// file.
     ///
@@ -94,6 +141,10 @@ impl Files {
             return Err(TableFileError::Unreadable(reason.clone()));
         }
         let made = self.0.make_tables(file.location, format).await;
+        if made.is_ok() && !self.0.is_within_quota(file.location.user_id).await? {
+            self.0.contents.delete_tables(file.location).await?;
+            return Err(TableFileError::NoRoom);
+        }
         if let Err(TableFileError::Unreadable(reason)) = &made {
             self.0.remember_unreadable(name, reason);
         }
@@ -159,5 +210,32 @@ impl Inner {
             });
         }
         Ok(output.prepared.keep().await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_a_table_of_objects_only() {
+        for (text, expected) in [
+            ("[{\"a\": 1}]", true),
+            ("\u{feff} \n[ \n {", true),
+            ("{\"a\": 1}\n{\"a\": 2}\n", true),
+            ("{\"a\": [1, {}]}\r\n\r\n{}", true),
+            ("{\"a\": 1}", false),
+            ("{\"a\": 1}\n", false),
+            ("{\n  \"a\": 1\n}\n", false),
+            ("{\"a\": 1}\n[1]", false),
+            ("[1, 2]", false),
+            ("[[1, 2], [3]]", false),
+            ("[]", false),
+            ("[\"a\"]", false),
+            ("null", false),
+            ("", false),
+        ] {
+            assert_eq!(begins_as_table(text.as_bytes()), expected, "{text:?}");
+        }
     }
 }

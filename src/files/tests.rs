@@ -170,6 +170,60 @@ async fn unreadable_tables_are_read_once() {
 }
 
 #[tokio::test]
+async fn tables_count_in_the_quota() {
+    let (_folder, files) = open_files("printf '%01000d' 0", |settings| settings.user_bytes = 1500).await;
+    let csv = || {
+        let mut file = text_file();
+        file.attachment.media_type = "text/csv".into();
+        file
+    };
+    let (first, second) = (csv(), csv());
+    let _first = files.write_tool_file(first.clone(), b"a,b").await.unwrap();
+    let _second = files.write_tool_file(second.clone(), b"a,b").await.unwrap();
+    let path = files.table_database(&first).await.unwrap();
+    assert!(path.exists());
+    let free = files.free_bytes(UserId::LOCAL).await.unwrap();
+    assert_eq!(free, 500);
+    assert!(matches!(
+        upload(files.clone(), "a.bin", &[7; 600]).await,
+        Err(UploadError::NoRoom { .. })
+    ));
+    let refused = files.table_database(&second).await;
+    assert!(matches!(refused, Err(TableFileError::NoRoom)), "{refused:?}");
+    assert_eq!(files.free_bytes(UserId::LOCAL).await.unwrap(), free);
+    // The first one still can be queried.
+    assert_eq!(files.table_database(&first).await.unwrap(), path);
+}
+
+#[tokio::test]
+async fn only_json_of_objects_has_tables() {
+    let (_folder, files) = open_files("exit 1", |_| {}).await;
+    let mut found = Vec::new();
+    for (name, content) in [
+        ("rows.json", "[{\"a\": 1}]"),
+        ("lines.json", "{\"a\": 1}\n{\"a\": 2}"),
+        ("settings.json", "{\"a\": {\"b\": 1}}"),
+        ("numbers.json", "[1, 2]"),
+        // The name says that each line has an object.
+        ("one.jsonl", "{\"a\": 1}"),
+        ("a.txt", "[{\"a\": 1}]"),
+    ] {
+        let head = UploadHead {
+            user_id: UserId::LOCAL,
+            conversation_id: ConversationId::new(),
+            name,
+            length: None,
+        };
+        let body = stream::iter([Ok::<_, io::Error>(Bytes::from_static(content.as_bytes()))]);
+        let file = files.upload(head, body).await.unwrap();
+        if !files.with_tables(UserId::LOCAL, &[file]).await.is_empty() {
+            found.push(name);
+        }
+    }
+    assert_eq!(found, ["rows.json", "lines.json", "one.jsonl"]);
+}
+
+#[tokio::test]
 async fn leftover_forms_are_deleted() {
     let (_folder, files) = open_files("exit 1", |_| {}).await;
     let file = text_file();

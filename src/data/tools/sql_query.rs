@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     databases::{Cell, CellKind, Database, FILES, QueryResult},
-    files::{UncommittedFile, has_tables},
+    files::UncommittedFile,
     python::{self, ColumnType, ValueKind},
     text::single_line,
     tools::{FinishedCall, NewPayload, ReplayedCall, Tool, ToolContext, ToolError, ToolResult},
@@ -134,7 +134,7 @@ impl SqlQuery {
         if self.form == SqlForm::Files || name == Some(FILES) {
             return Ok(self.data.file_database(call).await?);
         }
-        if self.form == SqlForm::Both && name.is_none() && call.files.iter().any(has_tables) {
+        if self.form == SqlForm::Both && name.is_none() && self.data.has_file_tables(call).await {
             return Err(self.data.database_missing().into());
         }
         Ok(self.data.database(name)?.clone())
@@ -150,7 +150,7 @@ impl SqlQuery {
         // The call may have come from a form of the tool that queries files only.
         let may_be_of_files = input.database.as_deref().is_none_or(str::is_empty);
         match result {
-            Err(_) if may_be_of_files && call.files.iter().any(has_tables) => {
+            Err(_) if may_be_of_files && self.data.has_file_tables(call).await => {
                 query(self.data.file_database(call).await?).await
             }
             result => result,

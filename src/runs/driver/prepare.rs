@@ -25,7 +25,6 @@ use crate::{
     agent::{self, Agent},
     clock, data,
     diagnostics::record::Purpose,
-    files,
     journal::JournalError,
     pages::{BuiltContext, Instructions, Prompt, PromptInput, list_interactions},
     protocol::{AssistantMessage, Attachment, EventBody, Message, PayloadRef, RunStatus},
@@ -85,7 +84,7 @@ impl<'a> Driver<'a> {
             named_tools.push(RetrieveFile::NAME);
         }
         let attached = attached_files(&history);
-        if attached.iter().any(files::has_tables) {
+        if !runs.files.with_tables(run.user_id, &attached).await.is_empty() {
             named_tools = data::with_file_tables(named_tools);
         }
         let image_model = runs.models.image_model(&runs.images);
