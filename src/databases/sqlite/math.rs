@@ -8,8 +8,11 @@ use rusqlite::{
     types::{Value, ValueRef},
 };
 
+type OfOne = fn(f64) -> f64;
+type OfTwo = fn(f64, f64) -> f64;
+
 /// Functions of one number.
-const UNARY: [(&str, fn(f64) -> f64); 20] = [
+const UNARY: [(&str, OfOne); 20] = [
     ("acos", f64::acos),
     ("acosh", f64::acosh),
     ("asin", f64::asin),
@@ -33,7 +36,7 @@ const UNARY: [(&str, fn(f64) -> f64); 20] = [
 ];
 
 /// Functions of two numbers.
-const BINARY: [(&str, fn(f64, f64) -> f64); 5] = [
+const BINARY: [(&str, OfTwo); 5] = [
     ("atan2", f64::atan2),
     ("log", |base, x| logarithm(x) / logarithm(base)),
     ("mod", |x, y| x % y),
@@ -42,7 +45,7 @@ const BINARY: [(&str, fn(f64, f64) -> f64); 5] = [
 ];
 
 /// Functions that keep the type of a whole number.
-const ROUNDING: [(&str, fn(f64) -> f64); 4] = [
+const ROUNDING: [(&str, OfOne); 4] = [
     ("ceil", f64::ceil),
     ("ceiling", f64::ceil),
     ("floor", f64::floor),
@@ -54,7 +57,7 @@ fn logarithm(x: f64) -> f64 {
 }
 
 /// Returns no infinity for 0.
-fn logarithm_of(x: f64, logarithm: fn(f64) -> f64) -> f64 {
+fn logarithm_of(x: f64, logarithm: OfOne) -> f64 {
     if x > 0.0 { logarithm(x) } else { f64::NAN }
 }
 
@@ -84,7 +87,6 @@ pub fn register(connection: &Connection) -> Result<()> {
     connection.create_scalar_function("pi", 0, flags, |_| Ok(std::f64::consts::PI))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "SQLite converts whole numbers so, too")]
 fn number(call: &Context<'_>, index: usize) -> Option<f64> {
     match numeric_value(call.get_raw(index))? {
         Value::Integer(number) => Some(number as f64),
