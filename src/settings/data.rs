@@ -61,7 +61,7 @@ impl Default for DataSettings {
             result_columns: 200,
             value_bytes: 1_000_000,
             query_memory_bytes: 256 << 20,
-            query_disk_bytes: 1 << 30,
+            query_disk_bytes: 1_000_000_000,
             model_rows: 20,
             first_rows: 20,
             tables: 2000,
