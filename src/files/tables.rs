@@ -75,7 +75,7 @@ fn begins_as_table(beginning: &[u8]) -> bool {
             let mut lines = text.splitn(2, |byte| *byte == b'\n');
             let (first, rest) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
             serde_json::from_slice::<HashMap<String, IgnoredAny>>(first).is_ok()
-                && rest.trim_ascii_start().first() == Some(&b'{')
+                && !rest.trim_ascii().is_empty()
         }
         _ => false,
     }
@@ -227,7 +227,8 @@ mod tests {
             ("{\"a\": 1}", false),
             ("{\"a\": 1}\n", false),
             ("{\n  \"a\": 1\n}\n", false),
-            ("{\"a\": 1}\n[1]", false),
+            // Its second line is the mistake that the error names.
+            ("{\"a\": 1}\n[1]", true),
             ("[1, 2]", false),
             ("[[1, 2], [3]]", false),
             ("[]", false),
