@@ -1,18 +1,18 @@
 //! Mathematics: LaTeX formulas as a tree of typed MathML elements.
 //!
-//! `pulldown-latex` parses the LaTeX; this module prepares its input ([`source`], [`synonyms`]), builds the tree from its events
+//! `pulldown-latex` parses the LaTeX; this module prepares its input ([`source`], [`synonyms`], [`chemistry`], [`units`]), builds the tree from its events
 //! ([`builder`], [`table`], [`leaf`], [`space`]) and maps fonts and colours to what MathML Core and the style sheet have
 //! ([`font`], [`colour`]). The tree consists of elements and attributes of two enumerations only, so no formula can
 //! produce any other markup. There is no `style` attribute, which the page's security policy forbids: classes stand in.
 //!
 //! A formula with something unknown or unbalanced has no tree. It is then shown as its source. Unknown are, of what papers
-//! and answers have: chemistry and units (`\ce`, `\pu`, `\SI`, `\qty`), the derivatives of the package *physics* (`\dv`,
-//! `\pdv`), `\cancelto`, `\dddot`, `\prescript`, extensible arrows but `\xleftarrow` and `\xrightarrow`, the
+//! and answers have: `\cancelto`, `\dddot`, `\prescript`, extensible arrows but `\xleftarrow` and `\xrightarrow`, the
 //! matrices and fractions of plain TeX (`\pmatrix{…}`, `\atop`, `\brace`), commutative diagrams, `\cline` and columns with
 //! a width or a repetition, accents in `\text`, references, links and HTML.
 
 mod atoms;
 mod builder;
+mod chemistry;
 mod colour;
 mod font;
 mod leaf;
@@ -22,6 +22,7 @@ mod source_commands;
 mod space;
 mod synonyms;
 mod table;
+mod units;
 
 #[cfg(test)]
 mod tests;

@@ -230,6 +230,13 @@ impl<'a> SourceWriter<'a> {
         has_room.then(|| prepare_nested(argument, nesting, self.defined))?
     }
 
+    /// Prepares a formula that was made of an argument.
+    pub(super) fn prepare_made(&self, latex: &str) -> Option<String> {
+        let nesting = self.nesting + self.groups.len();
+        let has_room = nesting < MAX_NESTING && latex.len() <= MAX_FORMULA_BYTES;
+        has_room.then(|| prepare_nested(latex, nesting, &[]))?
+    }
+
     /// Takes an argument in braces and returns it without them.
     pub(super) fn argument(&mut self) -> Option<&'a str> {
         let text = self.rest.trim_start().strip_prefix('{')?;

@@ -1,8 +1,10 @@
 //! The commands that the preparation of LaTeX replaces: those that the parser lacks or reads in another form.
 
+use super::chemistry;
 use super::colour;
 use super::source::{SourceWriter, split_name};
 use super::synonyms;
+use super::units;
 
 impl<'a> SourceWriter<'a> {
     /// Writes the named command before `rest`, with the arguments that it changes.
@@ -47,6 +49,51 @@ impl<'a> SourceWriter<'a> {
             }
             "boxed" => self.push_coloured(colour::BOXED),
             "phantom" | "hphantom" => self.push_coloured(colour::HIDDEN),
+            "ce" => {
+                let formula = chemistry::latex(self.argument()?)?;
+                self.write_prepared(&formula)?;
+            }
+            "pu" => {
+                let quantity = units::physical_unit(self.argument()?)?;
+                self.write_prepared(&quantity)?;
+            }
+            "SI" | "qty" if self.skip_options().rest.starts_with('{') => {
+                let number = units::number(self.argument()?);
+                let unit = units::units(self.argument()?)?;
+                self.write_prepared(&[&number, "\\,", &unit].concat())?;
+            }
+            "si" | "unit" => {
+                let unit = units::units(self.skip_options().argument()?)?;
+                self.write_prepared(&unit)?;
+            }
+            "num" => {
+                let number = units::number(self.skip_options().argument()?);
+                self.write_prepared(&number)?;
+            }
+            "qty" => {
+                let inner = self.rest.strip_prefix('(')?;
+                let (inner, rest) = inner.split_once(')')?;
+                self.rest = rest;
+                let inner = self.prepare_argument(inner)?;
+                self.out.push_str(&["\\left(", &inner, "\\right)"].concat());
+            }
+            "dv" | "derivative" => self.write_derivative("d")?,
+            "pdv" | "partialderivative" => self.write_derivative("\\partial ")?,
+            "href" => {
+                // Its text alone is shown.
+                self.argument().filter(|url| url.starts_with("http"))?;
+                let shown = self.argument()?;
+                let shown = self.prepare_argument(shown)?;
+                self.out.push_str(&["{", &shown, "}"].concat());
+            }
+            "mathchoice" => {
+                let shown = self.argument()?;
+                for _ in 0..3 {
+                    self.argument()?;
+                }
+                let shown = self.prepare_argument(shown)?;
+                self.out.push_str(&["{", &shown, "}"].concat());
+            }
             "ket" | "Ket" => self.write_between("\\left|", "\\right\\rangle ")?,
             "bra" | "Bra" => self.write_between("\\left\\langle ", "\\right|")?,
             "abs" => self.write_between("\\left|", "\\right|")?,
@@ -117,6 +164,48 @@ impl<'a> SourceWriter<'a> {
 
     fn push_coloured(&mut self, colour: &str) {
         self.out.push_str(&["\\textcolor{", colour, "}"].concat());
+    }
+
+    /// Writes a formula that was made here, in a group.
+    fn write_prepared(&mut self, latex: &str) -> Option<()> {
+        let prepared = self.prepare_made(latex)?;
+        self.out.push_str(&["{", &prepared, "}"].concat());
+        Some(())
+    }
+
+    /// Leaves out options in brackets.
+    fn skip_options(&mut self) -> &mut Self {
+        if let Some((_, rest)) = self.rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            self.rest = rest;
+        }
+        self
+    }
+
+    /// Writes `\dv[n]{f}{x}` or `\dv{x}` as a fraction.
+    fn write_derivative(&mut self, sign: &str) -> Option<()> {
+        let mut order = "";
+        if let Some((number, rest)) = self.rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            order = number;
+            self.rest = rest;
+        }
+        let first = self.argument()?;
+        let second = self.rest.starts_with('{').then(|| self.argument()).flatten();
+        let (function, variable) = match second {
+            Some(variable) => (self.prepare_argument(first)?, variable),
+            None => (String::new(), first),
+        };
+        let variable = self.prepare_argument(variable)?;
+        let power = match order {
+            "" => String::new(),
+            order => ["^{", order, "}"].concat(),
+        };
+        self.out.push_str(
+            &[
+                "\\frac{", sign, &power, &function, "}{", sign, "{", &variable, "}", &power, "}",
+            ]
+            .concat(),
+        );
+        Some(())
     }
 
     /// Writes the argument between two delimiters.

@@ -72,7 +72,9 @@ fn formulas_match_the_golden_file() {
 fn unknown_and_broken_formulas_have_no_tree() {
     for latex in [
         "\\unknowncommand{x}",
-        "\\ce{H2O}",
+        "\\ce{H2O & x}",
+        "\\ce{",
+        "\\SI{1}{\\unknownunit}",
         "\\frac{1}{",
         "x^2^3",
         "}",
@@ -150,6 +152,67 @@ fn lines_without_environment_are_aligned() {
     assert_eq!(first("a = b"), MathElement::Identifier);
 }
 
+#[test]
+fn chemistry_and_units_have_a_tree() {
+    let text = |latex: &str| {
+        fn write(node: &MathNode, out: &mut String) {
+            let script = match node.element {
+                MathElement::Subscript => "_",
+                MathElement::Superscript => "^",
+                MathElement::SubSuperscript => "_^",
+                MathElement::Fraction => "/",
+                _ => "",
+            };
+            out.push_str(script);
+            match &node.content {
+                MathContent::Text(text) => out.push_str(text),
+                MathContent::Children(children) => children.iter().for_each(|child| write(child, out)),
+            }
+        }
+        let mut out = String::new();
+        write(
+            &parse(latex, false).unwrap_or_else(|| panic!("{latex} has no tree")),
+            &mut out,
+        );
+        out.replace('\u{a0}', " ")
+    };
+    for (latex, expected) in [
+        ("\\ce{2H2 + O2 -> 2H2O}", "2_H2+_O2⟶2_H2O"),
+        ("\\ce{CO2}", "_CO2"),
+        ("\\ce{SO4^2-}", "_^SO42-"),
+        ("\\ce{NH4+}", "_^NH4+"),
+        ("\\ce{Na+ + Cl- -> NaCl v}", "^Na++^Cl-⟶NaCl↓"),
+        ("\\ce{[AgCl2]-}", "[_AgCl2^]-"),
+        ("\\ce{^{227}_{90}Th}", "_^90227Th"),
+        ("\\ce{N2 + 3H2 <=>[Fe][\\Delta T] 2NH3}", "_N2+3_H2⇌FeΔT2_NH3"),
+        ("\\ce{CuSO4 * 5H2O}", "_CuSO4⋅5_H2O"),
+        ("\\ce{CH3-CH=CH2}", "_CH3-CH=_CH2"),
+        ("\\ce{HC#CH}", "HC≡CH"),
+        ("\\ce{1/2 O2 (g)}", "/12_O2(g)"),
+        ("\\ce{Ca(OH)2 (aq)}", "Ca(OH_)2(aq)"),
+        ("\\ce{A ->[catalyst] B}", "A⟶catalystB"),
+        ("\\ce{Fe^{III}}", "^FeIII"),
+        ("\\ce{$n$ H2O}", "n_H2O"),
+        ("\\pu{5 mol}", "5mol"),
+        ("\\pu{1.2e3 kJ/mol}", "1.2×^103kJ/mol"),
+        ("\\pu{20 kJ*mol-1}", "20kJ⋅^mol-1"),
+        ("\\SI{1}{\\kilo\\gram}", "1kg"),
+        ("\\SI{9.81}{\\metre\\per\\second\\squared}", "9.81m^s-2"),
+        ("\\qty{5}{km/h}", "5km/h"),
+        ("\\si{\\micro\\ohm}", "µΩ"),
+        ("\\num{1.5e-3}", "1.5×^10-3"),
+        ("\\SI[per-mode=fraction]{20}{\\percent}", "20%"),
+        ("\\unit{\\square\\metre}", "^m2"),
+        ("\\qty(x)", "(x)"),
+        ("\\dv{x}", "/ddx"),
+        ("\\pdv[2]{f}{x}", "/^∂2f∂^x2"),
+        ("\\href{https://example.org}{x}", "x"),
+        ("\\mathchoice{a}{b}{c}{d}", "a"),
+    ] {
+        assert_eq!(text(latex).replace('−', "-"), expected, "{latex}");
+    }
+}
+
 /// Pieces of LaTeX in every order.
 fn latex_soup() -> impl Strategy<Value = String> {
     const PIECES: &[&str] = &[
@@ -196,6 +259,13 @@ fn latex_soup() -> impl Strategy<Value = String> {
         "\\choose",
         "\\displaystyle",
         "\\substack",
+        "\\ce{",
+        "\\pu{",
+        "\\SI{",
+        "\\kilo",
+        "\\per",
+        "->",
+        "<=>[",
         "\\hline",
         "\\big",
         "\\bigl(",
