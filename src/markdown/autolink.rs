@@ -1,6 +1,7 @@
 //! Bare URLs in a text, linked by the rules of GitHub's Markdown ("extended autolinks").
 
 use super::blocks::Inline;
+use super::cjk;
 use super::link_policy;
 
 /// The prefixes of bare URLs. The second text of each is prepended to the link's URL.
@@ -82,11 +83,26 @@ fn match_url(text: &str) -> Option<(usize, &'static str)> {
     if !starts_with_host(rest) {
         return None;
     }
-    let end = text
-        .find(|char: char| char.is_whitespace() || char == '<')
-        .unwrap_or(text.len());
-    let length = length_without_punctuation(&text[..end]);
+    let length = length_without_punctuation(&text[..url_end(text)]);
     (length > beginning.len()).then_some((length, scheme))
+}
+
+/// Returns the length in bytes of what may belong to a URL. Scripts without spaces between words continue behind it: their
+/// punctuation and quotation marks end it, and their letters unless a separator stands before them (`/wiki/中文`).
+fn url_end(text: &str) -> usize {
+    let mut before = ' ';
+    for (at, char) in text.char_indices() {
+        let is_next_word = before.is_ascii_alphanumeric() && cjk::is_cjk(char);
+        if char.is_whitespace()
+            || "<«»‹›“”„‘’‚".contains(char)
+            || cjk::is_cjk_punctuation(char)
+            || is_next_word
+        {
+            return at;
+        }
+        before = char;
+    }
+    text.len()
 }
 
 /// Returns true if a text begins with a host: no underscore in its last two labels.
@@ -106,7 +122,7 @@ fn length_without_punctuation(url: &str) -> usize {
         let outside = match last {
             '?' | '!' | '.' | ',' | ':' | ';' | '*' | '_' | '~' | '\'' | '"' => true,
             ')' => count(')') > count('('),
-            _ => false,
+            _ => !last.is_ascii() && cjk::is_punctuation(last),
         };
         if !outside {
             break;

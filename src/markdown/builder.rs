@@ -8,6 +8,7 @@ use super::autolink;
 use super::block_frame::{BlockFrame, BlockFrameKind};
 use super::blocks::{Block, Inline, ListItem, plain_text};
 use super::citation;
+use super::cjk::Substitutes;
 use super::details::DetailsPairs;
 use super::formula_mask::unmask;
 use super::link_policy;
@@ -18,9 +19,20 @@ use super::parse::{ParsedMarkdown, Stage};
 /// neither the recursion here nor the browser's depends on the model's output.
 pub(super) const MAX_DEPTH: usize = 32;
 
+/// The text's context, and what was done to it.
+#[derive(Default)]
+pub(super) struct BuilderContext {
+    /// The blocks that begin before this byte position are left out.
+    pub skip: usize,
+    pub stage: Stage,
+    pub details: DetailsPairs,
+    pub substitutes: Substitutes,
+}
+
 /// A builder of the tree, which consumes the events of a text one after the other.
 pub(super) struct MarkdownBuilder<'a> {
     skip: usize,
+    substitutes: Substitutes,
     loose_lists: LooseLists<'a>,
     pub(super) frames: Vec<BlockFrame>,
     /// For each start event without its end: true if it made a frame. One that is nested too deeply makes
@@ -40,10 +52,17 @@ pub(super) struct MarkdownBuilder<'a> {
 }
 
 impl<'a> MarkdownBuilder<'a> {
-    /// Creates a builder for the events of `text` that leaves out the blocks that begin before `skip`.
-    pub fn new(text: &'a str, skip: usize, stage: Stage, details: DetailsPairs) -> Self {
+    /// Creates a builder for the events of `text`.
+    pub fn new(text: &'a str, context: BuilderContext) -> Self {
+        let BuilderContext {
+            skip,
+            stage,
+            details,
+            substitutes,
+        } = context;
         MarkdownBuilder {
             skip,
+            substitutes,
             loose_lists: LooseLists::new(text),
             frames: vec![BlockFrame::new(BlockFrameKind::Root)],
             has_frame: Vec::new(),
@@ -149,7 +168,10 @@ impl<'a> MarkdownBuilder<'a> {
                     self.reading.code_end = Some(end);
                 }
             }
-            _ => self.push_running_text(text),
+            _ => {
+                let text = self.substitutes.restore(text, &span);
+                self.push_running_text(&text);
+            }
         }
     }
 

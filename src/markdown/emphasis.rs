@@ -1,6 +1,8 @@
-//! The open runs of `*`, `_` and `~~`, by the rules of CommonMark.
+//! The open runs of `*`, `_` and `~~`, by the rules of CommonMark and the amendment in [`cjk`].
 
 use std::collections::HashMap;
+
+use super::cjk;
 
 /// A run of delimiters that may begin emphasis.
 #[derive(Clone, Copy, Debug)]
@@ -112,20 +114,18 @@ impl EmphasisStack {
 
 /// Returns two flags for a run between these texts: it can open, and it can close.
 fn can_open_and_close(byte: u8, before: &str, after: &str) -> (bool, bool) {
-    // Formulas are masked by control characters.
-    let punctuation = |c: char| !c.is_alphanumeric() && !c.is_whitespace() && !c.is_control();
     let before = before.chars().next_back().unwrap_or(' ');
     let after = after.chars().next().unwrap_or(' ');
+    if byte != b'_' {
+        return cjk::flanking(before, after);
+    }
+    let punctuation = cjk::is_punctuation;
     let left =
         !after.is_whitespace() && (!punctuation(after) || before.is_whitespace() || punctuation(before));
     let right =
         !before.is_whitespace() && (!punctuation(before) || after.is_whitespace() || punctuation(after));
-    if byte == b'_' {
-        (
-            left && (!right || punctuation(before)),
-            right && (!left || punctuation(after)),
-        )
-    } else {
-        (left, right)
-    }
+    (
+        left && (!right || punctuation(before)),
+        right && (!left || punctuation(after)),
+    )
 }

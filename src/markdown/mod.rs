@@ -11,6 +11,7 @@
 //!
 //! - Formulas are masked before the text is parsed, because LaTeX is full of Markdown's markup ([`formula_mask`],
 //!   [`formula_scanner`]). Here they stay LaTeX; `math` parses that.
+//! - Emphasis follows the amendment for Chinese, Japanese and Korean text ([`cjk`]).
 //! - A few HTML tags become elements of the tree ([`html_tags`], [`details`]).
 //!
 //! There is no HTML here, neither as input (other raw HTML is text) nor as output (views are made in `ui::markdown`),
@@ -29,6 +30,7 @@ mod builder;
 mod builder_elements;
 mod builder_start;
 mod citation;
+mod cjk;
 mod closed_part;
 mod code_tracker;
 mod details;

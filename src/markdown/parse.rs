@@ -5,7 +5,8 @@ use std::ops::Range;
 use pulldown_cmark::{Options, Parser};
 
 use super::blocks::Block;
-use super::builder::MarkdownBuilder;
+use super::builder::{BuilderContext, MarkdownBuilder};
+use super::cjk;
 use super::details::DetailsPairs;
 use super::formula_mask;
 use super::references::LinkDefinition;
@@ -20,8 +21,13 @@ pub fn parse(text: &str) -> Vec<Block> {
 pub(super) fn parse_without_details(text: &str) -> Vec<Block> {
     let normal = normalized(text);
     let masked = formula_mask::mask("", &normal, false).text;
-    let mut builder = MarkdownBuilder::new(&masked, 0, Stage::Finished, DetailsPairs::default());
-    for (event, span) in Parser::new_ext(&masked, parser_options()).into_offset_iter() {
+    let adapted = cjk::adapt(&masked);
+    let context = BuilderContext {
+        substitutes: adapted.substitutes,
+        ..BuilderContext::default()
+    };
+    let mut builder = MarkdownBuilder::new(&adapted.text, context);
+    for (event, span) in Parser::new_ext(&adapted.text, parser_options()).into_offset_iter() {
         builder.push_event(event, span);
     }
     builder.finish().blocks
@@ -34,13 +40,14 @@ fn normalized(text: &str) -> String {
 }
 
 /// The stage of a text that is parsed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Stage {
     /// The complete lines of a growing text, of which only what no later line can change is used.
     Settled,
     /// The open tail of a growing text: elements whose end has not arrived yet are shown as if it had.
     Tail,
     /// The whole text, or the rest of it.
+    #[default]
     Finished,
 }
 
@@ -116,6 +123,8 @@ pub(super) fn parser_options() -> Options {
 /// Parses `text`, whose formulas are masked, leaving out the blocks and definitions that begin before `skip`: those are
 /// only context.
 pub(super) fn parse_from(text: &str, skip: usize, stage: Stage) -> ParsedMarkdown {
+    let adapted = cjk::adapt(text);
+    let text = &*adapted.text;
     let parser = Parser::new_ext(text, parser_options());
     let definitions = parser
         .reference_definitions()
@@ -130,7 +139,13 @@ pub(super) fn parse_from(text: &str, skip: usize, stage: Stage) -> ParsedMarkdow
             (definition, link.span.end)
         })
         .collect();
-    let mut builder = MarkdownBuilder::new(text, skip, stage, DetailsPairs::find(text, stage));
+    let context = BuilderContext {
+        skip,
+        stage,
+        details: DetailsPairs::find(text, stage),
+        substitutes: adapted.substitutes,
+    };
+    let mut builder = MarkdownBuilder::new(text, context);
     for (event, span) in parser.into_offset_iter() {
         builder.push_event(event, span);
     }

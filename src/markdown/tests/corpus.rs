@@ -2,6 +2,11 @@
 
 /// Snippets of markup, combined at random in the tests.
 pub const SNIPPETS: &[&str] = &[
+    "中",
+    "。",
+    "「",
+    "%",
+    "https://a.b/",
     "- ",
     "- ",
     "* ",

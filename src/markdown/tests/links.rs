@@ -257,3 +257,67 @@ fuzzing::properties! {
         }
     }
 }
+
+/// The bare URLs of a text.
+fn bare_urls(text: &str) -> Vec<String> {
+    fn collect(inlines: &[Inline], urls: &mut Vec<String>) {
+        for inline in inlines {
+            match inline {
+                Inline::Link { children, .. } => urls.push(plain_text(children)),
+                Inline::Strong(children) | Inline::Emphasis(children) => collect(children, urls),
+                _ => {}
+            }
+        }
+    }
+    let mut urls = Vec::new();
+    for block in parse(text) {
+        if let Block::Paragraph(inlines) = block {
+            collect(&inlines, &mut urls);
+        }
+    }
+    urls
+}
+
+#[test]
+fn bare_url_ends_where_the_sentence_goes_on() {
+    for (text, url) in [
+        (
+            "链接 https://example.com/docs（中文说明）了解更多",
+            "https://example.com/docs",
+        ),
+        (
+            "见 https://example.com/guide，详见四",
+            "https://example.com/guide",
+        ),
+        ("请访问 https://example.com。谢谢", "https://example.com"),
+        (
+            "**https://example.com/pull/28031**。做六",
+            "https://example.com/pull/28031",
+        ),
+        ("中文https://example.com英文七", "https://example.com"),
+        ("「https://example.com」です", "https://example.com"),
+        ("“https://example.com/a”后", "https://example.com/a"),
+        ("登录https://example.com/login登录", "https://example.com/login"),
+        ("https://example.com/a?b=c&d；e", "https://example.com/a?b=c&d"),
+        (
+            "https://zh.wikipedia.org/wiki/人工智能。",
+            "https://zh.wikipedia.org/wiki/人工智能",
+        ),
+        ("https://例え.jp/道、", "https://例え.jp/道"),
+        ("https://example.com/?q=中文 x", "https://example.com/?q=中文"),
+        ("https://example.com:8080를 보세요", "https://example.com:8080"),
+        ("انظر https://example.com/a، ثم", "https://example.com/a"),
+        ("देखें https://example.com/a।", "https://example.com/a"),
+        ("https://example.com/a…", "https://example.com/a"),
+        (
+            "https://en.wikipedia.org/wiki/Cauchy–Schwarz_(x) b",
+            "https://en.wikipedia.org/wiki/Cauchy–Schwarz_(x)",
+        ),
+        (
+            "https://de.wikipedia.org/wiki/Käse.",
+            "https://de.wikipedia.org/wiki/Käse",
+        ),
+    ] {
+        assert_eq!(bare_urls(text), [url], "{text}");
+    }
+}
