@@ -11,6 +11,7 @@ use super::citation;
 use super::cjk::Substitutes;
 use super::details::DetailsPairs;
 use super::formula_mask::unmask;
+use super::link_host;
 use super::link_policy;
 use super::loose_lists::LooseLists;
 use super::parse::{ParsedMarkdown, Stage};
@@ -257,10 +258,14 @@ impl<'a> MarkdownBuilder<'a> {
             BlockFrameKind::Link { href, title } => {
                 self.links -= 1;
                 if link_policy::is_allowed(&href) {
+                    let mut children = frame.inlines;
+                    if let Some(real) = link_host::real_address(&plain_text(&children), &href) {
+                        children.push(Inline::Text([" (", &real, ")"].concat()));
+                    }
                     self.end_inline(Inline::Link {
                         href,
                         title,
-                        children: frame.inlines,
+                        children,
                     });
                 } else {
                     self.inline_depth -= 1;
@@ -270,9 +275,12 @@ impl<'a> MarkdownBuilder<'a> {
                 }
             }
             BlockFrameKind::Image { href, title } => {
-                let alt = plain_text(&frame.inlines);
+                let mut alt = plain_text(&frame.inlines);
                 // A link inside a link is not possible: there the picture is replaced by its description.
                 if self.links == 0 && link_policy::is_allowed(&href) {
+                    if let Some(real) = link_host::real_address(&alt, &href) {
+                        alt.push_str(&[" (", &real, ")"].concat());
+                    }
                     self.end_inline(Inline::Image { href, title, alt });
                 } else {
                     self.end_inline(Inline::Text(alt));

@@ -46,6 +46,7 @@ mod inline_repair;
 mod invisible;
 mod last_leaf;
 mod link_destination;
+mod link_host;
 mod link_policy;
 mod loose_lists;
 mod parse;

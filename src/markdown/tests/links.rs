@@ -183,7 +183,7 @@ fn url_lookalikes_stay_text() {
     }
     assert_eq!(
         links_in("[https://a.b](/c)"),
-        [("/c".to_owned(), "https://a.b".to_owned())]
+        [("/c".to_owned(), "https://a.b (a page of this site)".to_owned())]
     );
     assert_eq!(links_in("<https://a.b>").len(), 1);
 }
@@ -255,6 +255,36 @@ fuzzing::properties! {
             }
             prop_assert!(url.username().is_empty() && url.password().is_none(), "{:?}", href);
         }
+    }
+}
+
+#[test]
+fn link_with_another_address_names_its_host() {
+    for (text, shown) in [
+        (
+            "[http://good.example](http://evil.example)",
+            "http://good.example (evil.example)",
+        ),
+        (
+            "[**good.com**](<https://evil.example/x>)",
+            "good.com (evil.example)",
+        ),
+        (
+            "[`https://good.example`][a]\n\n[a]: https://evil.example",
+            "https://good.example (evil.example)",
+        ),
+        (
+            "![https://good.example](https://evil.example/a.png)",
+            "https://good.example (evil.example)",
+        ),
+        ("<https://good.example>", "https://good.example"),
+        ("https://good.example/a", "https://good.example/a"),
+        ("[the guide](https://good.example)", "the guide"),
+    ] {
+        let Block::Paragraph(inlines) = &parse(text)[0] else {
+            panic!("{text:?}")
+        };
+        assert_eq!(plain_text(inlines), shown, "{text:?}");
     }
 }
 

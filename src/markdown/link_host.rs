@@ -1,0 +1,161 @@
+//! Links whose text is another address than they lead to: `[http://good.example](http://evil.example)`.
+
+use super::invisible::is_invisible;
+
+const MAIL_SCHEME: &str = "mailto:";
+
+/// The ends of names that people read as addresses without `https://` before them. A link's text that ends in another one is
+/// more often a file (`main.rs`, `README.md`).
+const KNOWN_ENDS: [&str; 24] = [
+    "com", "org", "net", "edu", "gov", "mil", "int", "info", "io", "ai", "dev", "app", "co", "me", "bank",
+    "shop", "uk", "de", "fr", "eu", "cn", "jp", "ru", "in",
+];
+
+/// Returns the address that a link leads to, if its text is or has another one: the host, or the mailbox.
+pub(super) fn real_address(shown: &str, href: &str) -> Option<String> {
+    let mut words = shown.split_whitespace().map(|word| {
+        let word: String = word.chars().filter(|c| !is_invisible(*c)).collect();
+        word.trim_matches(|c: char| !c.is_alphanumeric() && c != '/')
+            .to_lowercase()
+    });
+    let is_only_word = shown.split_whitespace().count() == 1;
+    let href = href.trim().to_lowercase();
+    if let Some(mailbox) = href.strip_prefix(MAIL_SCHEME) {
+        let mailbox = mailbox.split('?').next().unwrap_or_default().to_owned();
+        let is_other = |address: &str| address != mailbox && !mailbox.ends_with(&["@", address].concat());
+        return words
+            .filter_map(|word| address(&word, is_only_word))
+            .any(|address| is_other(&address))
+            .then_some(mailbox);
+    }
+    let real = host(&href);
+    words
+        .any(|word| address(&word, is_only_word).is_some_and(|address| !is_same_site(&address, real)))
+        .then(|| match real {
+            "" => "a page of this site".to_owned(),
+            host => host.to_owned(),
+        })
+}
+
+/// Returns the address that a word of a link's text is read as. One without a scheme counts only if it is the whole text.
+fn address(word: &str, is_only_word: bool) -> Option<String> {
+    if let Some(rest) = word.find("://").map(|at| &word[at + 3..]) {
+        return Some(authority(rest).to_owned());
+    }
+    let name = authority(word);
+    if let Some((mailbox, domain)) = name.rsplit_once('@') {
+        return (!mailbox.is_empty() && domain.contains('.')).then(|| name.to_owned());
+    }
+    let end = name.rsplit_once('.')?.1;
+    (name.starts_with("www.") || is_only_word && KNOWN_ENDS.contains(&end)).then(|| name.to_owned())
+}
+
+/// Returns the host of a web URL, without its port; empty for a link to this site.
+fn host(url: &str) -> &str {
+    url.split_once("://")
+        .map_or("", |(_, rest)| without_port(authority(rest)))
+}
+
+fn authority(rest: &str) -> &str {
+    rest.split(['/', '?', '#', '\\']).next().unwrap_or_default()
+}
+
+fn without_port(authority: &str) -> &str {
+    let (host, port) = authority.rsplit_once(':').unwrap_or((authority, ""));
+    if port.bytes().all(|byte| byte.is_ascii_digit()) {
+        host
+    } else {
+        authority
+    }
+}
+
+/// Returns true if one of two hosts is a part of the other: `example.com` and `www.example.com`.
+fn is_same_site(shown: &str, real: &str) -> bool {
+    let shown = without_port(shown).trim_end_matches('.');
+    let real = real.trim_end_matches('.');
+    let is_below = |a: &str, b: &str| b.contains('.') && a.ends_with(&[".", b].concat());
+    shown == real || is_below(shown, real) || is_below(real, shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::real_address;
+
+    #[test]
+    fn names_the_host_behind_another_address() {
+        for (shown, href, real) in [
+            ("http://good.example/a", "http://evil.example/b", "evil.example"),
+            ("HTTPS://Good.Example", "https://EVIL.example:81", "evil.example"),
+            ("good.com", "http://evil.example", "evil.example"),
+            ("www.good.example", "http://evil.example", "evil.example"),
+            (
+                "See (https://good.example), please",
+                "https://evil.example",
+                "evil.example",
+            ),
+            (
+                "https://good.example.evil.example",
+                "https://other.example",
+                "other.example",
+            ),
+            (
+                "https://good.example",
+                "https://good.example.evil.org",
+                "good.example.evil.org",
+            ),
+            (
+                "https://good.example",
+                "https://notgood.example",
+                "notgood.example",
+            ),
+            (
+                "https://good.example@evil.example",
+                "https://evil.example",
+                "evil.example",
+            ),
+            (
+                "https://go\u{200b}od.example",
+                "https://evil.example",
+                "evil.example",
+            ),
+            ("hxxp://good.example", "https://evil.example", "evil.example"),
+            ("https://good.example", "/c/1", "a page of this site"),
+            (
+                "https://good.example",
+                "mailto:a@evil.example?subject=x",
+                "a@evil.example",
+            ),
+            ("help@good.example", "mailto:a@evil.example", "a@evil.example"),
+            ("help@good.example", "https://evil.example", "evil.example"),
+        ] {
+            assert_eq!(
+                real_address(shown, href).as_deref(),
+                Some(real),
+                "{shown} to {href}"
+            );
+        }
+    }
+
+    #[test]
+    fn honest_links_stay_as_they_are() {
+        for (shown, href) in [
+            ("https://good.example/a", "https://good.example/b"),
+            ("good.com", "https://www.good.com/"),
+            ("www.good.com", "https://good.com:443"),
+            ("https://docs.good.com", "https://good.com/docs"),
+            ("main.rs", "https://github.com/a/main.rs"),
+            ("README.md", "docs/README.md"),
+            ("Node.js 20", "https://nodejs.org"),
+            ("e.g. this", "https://a.example"),
+            ("a sentence. Another one", "https://a.example"),
+            ("help@good.com", "mailto:help@good.com"),
+            ("good.com", "mailto:help@good.com"),
+            ("1.2.3", "https://a.example"),
+            ("@user", "https://a.example/user"),
+            ("and/or", "/c/1"),
+            ("", "https://a.example"),
+        ] {
+            assert_eq!(real_address(shown, href), None, "{shown} to {href}");
+        }
+    }
+}
