@@ -1,4 +1,4 @@
-//! Formulas: LaTeX between `$…$`, `$$…$$`, `\(…\)` or `\[…\]`.
+//! Formulas: LaTeX between `$…$`, `$$…$$`, `\(…\)`, `\[…\]`, or in an environment for equations.
 
 /// A formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,9 +17,56 @@ pub enum FormulaDelimiters {
     DoubleDollar,
     Parentheses,
     Brackets,
+    Environment(Environment),
+}
+
+/// A LaTeX environment that is a formula without dollars around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Environment(usize);
+
+/// The beginnings and ends of the environments.
+const ENVIRONMENTS: [(&str, &str); 13] = [
+    ("\\begin{equation}", "\\end{equation}"),
+    ("\\begin{equation*}", "\\end{equation*}"),
+    ("\\begin{align}", "\\end{align}"),
+    ("\\begin{align*}", "\\end{align*}"),
+    ("\\begin{gather}", "\\end{gather}"),
+    ("\\begin{gather*}", "\\end{gather*}"),
+    ("\\begin{multline}", "\\end{multline}"),
+    ("\\begin{multline*}", "\\end{multline*}"),
+    ("\\begin{flalign}", "\\end{flalign}"),
+    ("\\begin{flalign*}", "\\end{flalign*}"),
+    ("\\begin{eqnarray}", "\\end{eqnarray}"),
+    ("\\begin{eqnarray*}", "\\end{eqnarray*}"),
+    ("\\begin{displaymath}", "\\end{displaymath}"),
+];
+
+impl Environment {
+    fn at_start(text: &str) -> Option<Self> {
+        let index = ENVIRONMENTS.iter().position(|(begin, _)| text.starts_with(begin));
+        index.map(Self)
+    }
 }
 
 impl FormulaDelimiters {
+    /// The number of kinds that begin with a backslash.
+    pub(super) const COMMANDS: usize = 2 + ENVIRONMENTS.len();
+
+    /// The index of a kind that begins with a backslash.
+    pub(super) fn command_index(self) -> Option<usize> {
+        match self {
+            Self::Dollar | Self::DoubleDollar => None,
+            Self::Parentheses => Some(0),
+            Self::Brackets => Some(1),
+            Self::Environment(Environment(index)) => Some(2 + index),
+        }
+    }
+
+    /// Returns true if a text is the beginning of an environment's beginning.
+    pub(super) fn is_cut_off(text: &str) -> bool {
+        ENVIRONMENTS.iter().any(|(begin, _)| begin.starts_with(text))
+    }
+
     /// The delimiters that begin a text.
     pub(super) fn at_start(text: &str) -> Option<Self> {
         let dollars = text.bytes().take_while(|byte| *byte == b'$').count();
@@ -28,6 +75,7 @@ impl FormulaDelimiters {
             2 => Some(Self::DoubleDollar),
             0 if text.starts_with("\\(") => Some(Self::Parentheses),
             0 if text.starts_with("\\[") => Some(Self::Brackets),
+            0 if text.starts_with('\\') => Environment::at_start(text).map(Self::Environment),
             _ => None,
         }
     }
@@ -38,6 +86,7 @@ impl FormulaDelimiters {
             Self::DoubleDollar => "$$",
             Self::Parentheses => "\\(",
             Self::Brackets => "\\[",
+            Self::Environment(Environment(index)) => ENVIRONMENTS[index].0,
         }
     }
 
@@ -47,12 +96,13 @@ impl FormulaDelimiters {
             Self::DoubleDollar => "$$",
             Self::Parentheses => "\\)",
             Self::Brackets => "\\]",
+            Self::Environment(Environment(index)) => ENVIRONMENTS[index].1,
         }
     }
 
     /// True for formulas in a line of their own.
     pub fn is_display(self) -> bool {
-        matches!(self, Self::DoubleDollar | Self::Brackets)
+        !matches!(self, Self::Dollar | Self::Parentheses)
     }
 
     /// The byte position after the formula that begins `text` with these delimiters. The search begins at `searched`, which

@@ -55,7 +55,11 @@ pub(super) fn mask<'a>(lead: &str, text: &'a str, masks_open: bool) -> MaskedTex
         open_at: None,
         parsed: 0,
     };
-    if !text.contains('$') && !text.contains("\\(") && !text.contains("\\[") {
+    if !text.contains('$')
+        && !["\\(", "\\[", "\\begin{"]
+            .iter()
+            .any(|opening| text.contains(opening))
+    {
         return masked;
     }
     let whole = [lead, text].concat();

@@ -23,6 +23,7 @@ pub(super) fn is_formula(delimiters: FormulaDelimiters, latex: &str, before: &st
             latex.contains(TEX_CHARACTERS) || !has_prose_word(latex) || is_alone_in_line(before, after)
         }
         FormulaDelimiters::Parentheses => !is_prose(latex),
+        FormulaDelimiters::Environment(_) => true,
         FormulaDelimiters::Brackets => {
             let is_words = latex.chars().all(|c| c.is_alphanumeric() || " ,".contains(c));
             let is_letter = latex.trim().chars().count() == 1 && latex.contains(char::is_alphabetic);

@@ -115,8 +115,8 @@ impl<'a> FormulaScanner<'a> {
         let mut scan = FormulaScan::default();
         let mut excluded = self.excluded.iter().peekable();
         let mut at = from;
-        // For `\(` and `\[`, the position before which none is closed.
-        let mut dead = [0; 2];
+        // For `\(`, `\[` and each environment, the position before which none is closed.
+        let mut dead = [0; FormulaDelimiters::COMMANDS];
         while at < bytes.len() {
             while excluded.next_if(|range| range.end <= at).is_some() {}
             if let Some(range) = excluded.peek().filter(|range| range.start <= at) {
@@ -136,7 +136,8 @@ impl<'a> FormulaScanner<'a> {
                 continue;
             };
             let start = at + delimiters.opening().len();
-            if delimiters.opening().starts_with('\\') && start < dead[usize::from(delimiters.is_display())] {
+            let command = delimiters.command_index();
+            if command.is_some_and(|index| start < dead[index]) {
                 at = start;
                 continue;
             }
@@ -157,8 +158,8 @@ impl<'a> FormulaScanner<'a> {
                         at = end;
                     } else {
                         // One that opens later and ends here is none for the same reason.
-                        if delimiters.opening().starts_with('\\') {
-                            dead[usize::from(delimiters.is_display())] = end;
+                        if let Some(index) = command {
+                            dead[index] = end;
                         }
                         at = start;
                     }
@@ -172,15 +173,15 @@ impl<'a> FormulaScanner<'a> {
                         break;
                     }
                     // Without its end it is text, in which others may stand.
-                    if delimiters.opening().starts_with('\\') {
-                        dead[usize::from(delimiters.is_display())] = bytes.len();
+                    if let Some(index) = command {
+                        dead[index] = bytes.len();
                     }
                     at = start;
                 }
                 FormulaEnd::None(until) => {
                     // The next one that opens before it has no end either: without this, many of them would take long.
-                    if delimiters.opening().starts_with('\\') {
-                        dead[usize::from(delimiters.is_display())] = until;
+                    if let Some(index) = command {
+                        dead[index] = until;
                     }
                     at = start;
                 }

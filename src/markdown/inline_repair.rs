@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::emphasis::EmphasisStack;
+use super::formula::FormulaDelimiters;
 use super::link_destination::{LinkDestination, parse_destination};
 
 /// The maximum length of text that is held back after an open bracket. A longer one will hardly become a
@@ -70,6 +71,7 @@ impl InlineScanner<'_> {
         while at < self.end {
             match self.bytes[at] {
                 b'\\' if at + 1 >= self.trimmed_end => self.end = at,
+                b'\\' if FormulaDelimiters::is_cut_off(&self.text[at..self.trimmed_end]) => self.end = at,
                 b'\\' => at += 1 + self.text[at + 1..].chars().next().map_or(1, char::len_utf8),
                 b'`' => {
                     let length = self.run_length(at);

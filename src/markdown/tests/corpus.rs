@@ -6,6 +6,8 @@ pub const SNIPPETS: &[&str] = &[
     "。",
     "「",
     "%",
+    "\\begin{align}",
+    "\\end{align}",
     "https://a.b/",
     "- ",
     "- ",

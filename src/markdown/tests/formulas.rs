@@ -38,6 +38,39 @@ fn reads_all_delimiters() {
 }
 
 #[test]
+fn environments_need_no_dollars() {
+    for (text, latex) in [
+        ("\\begin{equation}\nE = mc^2\n\\end{equation}", "\nE = mc^2\n"),
+        (
+            "\\begin{align*}\na &= b \\\\\nc &= d\n\\end{align*}",
+            "\na &= b \\\\\nc &= d\n",
+        ),
+        ("so \\begin{gather} a_1*b_1*c \\end{gather} is", " a_1*b_1*c "),
+        (
+            "\\begin{align}\n+ a \\\\\n\n- b &= c\n\\end{align}",
+            "\n+ a \\\\\n\n- b &= c\n",
+        ),
+    ] {
+        assert_eq!(formulas(text), [latex], "{text}");
+    }
+    for text in [
+        "\\begin{equation} without an end",
+        "\\begin{equation} … \\end{equation}",
+        "`\\begin{align}` x `\\end{align}`",
+        "\\begin{itemize} x \\end{itemize}",
+        "\\begin{align} x \\end{align*}",
+    ] {
+        assert_eq!(formulas(text), [""; 0], "{text}");
+    }
+    let mut document = MarkdownDocument::new();
+    document.push("so \\begin{equa");
+    assert_eq!(
+        document.blocks(),
+        [Block::Paragraph(vec![Inline::Text("so".into())])]
+    );
+}
+
+#[test]
 fn keeps_what_markdown_would_take() {
     for latex in [
         "1.22\\,\\lambda",

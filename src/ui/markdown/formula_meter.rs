@@ -2,10 +2,13 @@
 
 use crate::math::{AtomReader, MAX_FORMULA_BYTES};
 
+/// The beginning of an environment.
+const BEGIN: &[u8] = b"\\begin{";
+
 /// Finds the characters and commands that may stand in a formula, byte by byte.
 ///
 /// Only parsing shows which dollars delimit formulas. The count is therefore an upper limit: everything between two dollars
-/// that may be a formula, everything after `$$`, and everything after an opening bracket, each up to a blank line at most.
+/// that may be a formula, everything after `$$`, after an opening bracket, and after `\begin{`, each up to a blank line at most.
 #[derive(Debug, Default)]
 pub struct FormulaMeter {
     atoms: AtomReader,
@@ -16,6 +19,9 @@ pub struct FormulaMeter {
     dollars: usize,
     in_parentheses: bool,
     in_brackets: bool,
+    in_environment: bool,
+    /// The number of bytes of [`BEGIN`] before the next one.
+    begun: usize,
     /// True after `$$`.
     in_double: bool,
     /// The number of characters and commands since the last dollar; `None` if they can't be a formula.
@@ -46,6 +52,15 @@ impl FormulaMeter {
         if byte != b'$' {
             self.dollars = 0;
         }
+        let is_next = BEGIN.get(self.begun) == Some(&byte);
+        self.begun = if is_next {
+            self.begun + 1
+        } else {
+            usize::from(byte == b'\\')
+        };
+        if self.begun == BEGIN.len() {
+            (self.in_environment, self.begun, self.length) = (true, 0, 0);
+        }
         if byte == b'\n' {
             self.is_blank_line = true;
         } else if byte != b' ' && byte != b'\t' {
@@ -62,7 +77,7 @@ impl FormulaMeter {
             }
         }
         self.last = byte;
-        if self.in_parentheses || self.in_brackets || self.in_double {
+        if self.is_inside() {
             counted += usize::from(is_atom);
         } else if let Some(pending) = &mut self.pending {
             *pending += usize::from(is_atom);
@@ -73,7 +88,11 @@ impl FormulaMeter {
     /// Returns true if the text may be inside a formula.
     pub fn may_be_inside(&self) -> bool {
         let after_dollar = self.pending.is_some() && self.dollars == 0 && !self.is_price;
-        self.in_parentheses || self.in_brackets || self.in_double || after_dollar
+        self.is_inside() || after_dollar
+    }
+
+    fn is_inside(&self) -> bool {
+        self.in_parentheses || self.in_brackets || self.in_environment || self.in_double
     }
 
     fn dollar(&mut self) -> usize {
@@ -94,6 +113,7 @@ impl FormulaMeter {
     fn end(&mut self) {
         self.in_parentheses = false;
         self.in_brackets = false;
+        self.in_environment = false;
         self.in_double = false;
         self.pending = None;
     }
@@ -125,6 +145,7 @@ mod tests {
             ("$$\\text{$ ", " $}$$"),
             ("\\( \\) \\(", "\\)"),
             ("\\\\\\(", "\\)"),
+            ("\\begin{align}", "\\end{align}"),
         ] {
             let text = [open, &letters, close].concat();
             assert!(measure(&text) >= 100, "{open}: {}", measure(&text));
