@@ -104,6 +104,15 @@ pub(super) fn parse_part(
             reading.child_spans.remove(0);
         }
     }
+    if let Some(open) = context.container.filter(|open| open.kind == ContainerKind::Fence)
+        && let Some(Block::Code { text, .. }) = reading.blocks.first_mut()
+    {
+        // The first line of an inner fence.
+        for _ in open.lead_text.lines().skip(1) {
+            let end = text.find('\n').map_or(text.len(), |at| at + 1);
+            text.replace_range(..end, "");
+        }
+    }
     reading.shift_positions(offset);
     (reading, offset + text.len())
 }

@@ -8,12 +8,17 @@
 use std::borrow::Cow;
 
 use super::formula_scanner::FormulaScanner;
+use super::nested_fences;
 
 /// The characters that Markdown may take for markup in the middle of a formula, in the order of their masks.
 const MARKUP: &[u8; 20] = b"*_~[]<>&!\\`|#+-.)=:$";
 
 /// The masks: control characters that have no meaning in text.
 const MASKS: &[u8; 20] = b"\x01\x02\x03\x04\x05\x06\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1c";
+
+/// The masks of the delimiters of fences.
+pub(super) const TILDE_MASK: u8 = b'\x03';
+pub(super) const BACKTICK_MASK: u8 = b'\x12';
 
 /// The mask of a line end next to a blank line, which would end the paragraph.
 const LINE_END_MASK: u8 = b'\x1d';
@@ -47,9 +52,23 @@ pub(super) struct MaskedText<'a> {
     pub parsed: usize,
 }
 
-/// Masks the formulas of `text`. `lead` is the text that the parser needs before it. With `masks_open`, a formula
-/// whose end has not arrived yet is masked too.
+/// Masks the formulas and the inner fences of `text`. `lead` is the text that the parser needs before it. With `masks_open`, a
+/// formula whose end has not arrived yet is masked too.
 pub(super) fn mask<'a>(lead: &str, text: &'a str, masks_open: bool) -> MaskedText<'a> {
+    match nested_fences::mask(lead, text) {
+        Cow::Borrowed(text) => mask_formulas(lead, text, masks_open),
+        Cow::Owned(text) => {
+            let masked = mask_formulas(lead, &text, masks_open);
+            MaskedText {
+                text: Cow::Owned(masked.text.into_owned()),
+                parsed: masked.parsed + text.len(),
+                open_at: masked.open_at,
+            }
+        }
+    }
+}
+
+fn mask_formulas<'a>(lead: &str, text: &'a str, masks_open: bool) -> MaskedText<'a> {
     let mut masked = MaskedText {
         text: text.into(),
         open_at: None,

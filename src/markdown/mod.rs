@@ -11,6 +11,7 @@
 //!
 //! - Formulas are masked before the text is parsed, because LaTeX is full of Markdown's markup ([`formula_mask`],
 //!   [`formula_scanner`]). Here they stay LaTeX; `math` parses that.
+//! - An example of Markdown may have fences in it ([`nested_fences`]).
 //! - Emphasis follows the amendment for Chinese, Japanese and Korean text ([`cjk`]).
 //! - A few HTML tags become elements of the tree ([`html_tags`], [`details`]).
 //!
@@ -19,8 +20,8 @@
 //! Parlor.
 //!
 //! `pulldown-cmark` does the parsing; this module decides which part of a growing text has to be parsed again.
-//! Two of the parser's limits against abuse count over a whole text (100 KB of expanded reference links, 262,144
-//! cells that a table's short rows lack). Past those, a streamed text may differ from the same text parsed at
+//! Three limits against abuse count over a whole text (100 KB of expanded reference links, 262,144
+//! cells that a table's short rows lack, 32 examples of Markdown with fences). Past those, a streamed text may differ from the same text parsed at
 //! once.
 
 mod autolink;
@@ -49,6 +50,7 @@ mod link_destination;
 mod link_host;
 mod link_policy;
 mod loose_lists;
+mod nested_fences;
 mod parse;
 mod patch;
 mod plain;

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::blocks::Block;
 use super::closed_part::{self, ContainerKind, OpenContainer};
+use super::nested_fences;
 use super::parse::{self, ParsedMarkdown, Stage};
 
 /// The closed part of a tail. All positions are counted from the tail's beginning.
@@ -146,6 +147,7 @@ impl SettledLines {
                 };
                 let after_lead = if before.is_some() { 0 } else { begin + lead.len() };
                 let tail = reading.code_end.unwrap_or(after_lead);
+                let lead = nested_fences::lead_after(&lead, &text[after_lead..tail]);
                 (
                     OpenContainer {
                         kind: ContainerKind::Fence,

@@ -2,6 +2,8 @@
 
 /// Snippets of markup, combined at random in the tests.
 pub const SNIPPETS: &[&str] = &[
+    "```markdown\n",
+    "```\n",
     "中",
     "。",
     "「",
@@ -131,6 +133,8 @@ pub const SNIPPETS: &[&str] = &[
 
 /// Texts on which this module once failed.
 pub const REGRESSIONS: &[&str] = &[
+    "```markdown\n# Title\n\n```python\nprint(1)\nprint(2)\n```\n\nMore\n```\n\nThe end.\n",
+    "> ```md\n> ```sh\n> a\n\n```\nb\n```\n",
     "# $$</details>\n\\\n$$\n",
     "</details>\n</details>\n- ",
     "> <details>\n\n",

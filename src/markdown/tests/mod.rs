@@ -8,6 +8,7 @@ mod formulas;
 mod hostile;
 mod incremental;
 mod links;
+mod nested_fences;
 mod rendering;
 mod tags;
 mod tree;
