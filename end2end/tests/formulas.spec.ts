@@ -31,18 +31,28 @@ Unknown: $\\unknown{x}$, and code: \`$HOME\`.`;
 test('formulas become MathML and copy as their source', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'So $$\\frac{a' }, { gate: 'rest' }, { text: '}{b}$$ it is.' }] });
   await chat.open();
+  const fonts = () => page.evaluate(() => performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.woff2')).length);
+  expect(await fonts()).toBe(0);
   await chat.say('One');
   const open = chat.answers.locator('.md-formula-raw');
   await expect(open).toHaveText('$$\\frac{a');
   await upstream.open('rest');
   await chat.done();
   await expect(chat.answers.locator('math mfrac')).toBeVisible();
+  await expect.poll(fonts).toBe(1);
   await expect(open).toHaveCount(0);
 
   await upstream.script({ steps: [{ text: FORMULAS }] });
   await chat.say('Many');
   await chat.done();
   const answer = chat.answers.last();
+  // Whatever fonts the system has: brackets are as high as their matrix, and braces as their cases.
+  await page.evaluate(() => document.fonts.ready);
+  for (const bracketed of await answer.locator('mtable.math-matrix, mtable.math-cases').all()) {
+    const [bracket, table] = await bracketed.evaluate((table) =>
+      [table.previousElementSibling!, table].map((element) => element.getBoundingClientRect().height));
+    expect(bracket).toBeGreaterThan(table! * 0.9);
+  }
   await expect(answer.locator('math')).toHaveCount(8);
   await expect(answer).toContainText('costs $5 and $10.');
   await expect(answer.locator('.md-formula-raw')).toHaveText('$\\unknown{x}$');
@@ -59,6 +69,9 @@ test('formulas become MathML and copy as their source', async ({ chat, page, ups
     return getSelection()!.toString();
   });
   expect(copied.replaceAll('\n', '')).toContain('The mass is \\(E = mc^2\\), the limit $1.22\\,\\lambda/D$, and it');
+  await answer.locator('.md p').first().click({ clickCount: 3, position: { x: 4, y: 4 } });
+  const selected = await page.evaluate(() => getSelection()!.toString());
+  expect(selected.replaceAll('\n', ' ').trim()).toMatch(/^The mass is .* and it costs \$5 and \$10\.$/);
   await page.setViewportSize({ width: 320, height: 640 });
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
 

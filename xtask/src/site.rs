@@ -5,7 +5,8 @@
 //! site/pkg/parlor-HASH.css      named by its content, so that a browser may keep it for ever
 //! site/pkg/parlor-HASH/         the browser code, with what is loaded later (`wasm` makes it)
 //! site/pkg/mermaid-HASH.js.br   Mermaid, compressed only: it is large, and few browsers need it uncompressed
-//! site/favicon.svg …            the files of public/, under their own names
+//! site/pkg/FONT-HASH.woff2      the fonts of public/fonts, to which the style sheet refers by their names there
+//! site/favicon.svg …            the other files of public/, under their own names
 //! site/**/*.br                  each compressible file once more, with Brotli
 //! ```
 //!
@@ -71,9 +72,11 @@ fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
     let _ = fs::remove_dir_all(&draft);
     let pkg = draft.join("pkg");
     fs::create_dir_all(&pkg)?;
-    for file in &public {
+    let (fonts, public): (Vec<_>, Vec<_>) = public.iter().partition(|file| is_font(file));
+    for file in public {
         copy_folder(file, &draft.join(file.strip_prefix("public")?))?;
     }
+    let css = link_fonts(css, Path::new("public"), &fonts, &pkg)?;
     let code = pkg.join("parlor");
     wasm::pack(mode, &wasm, &code)?;
     let code = rename_hashed(&code)?;
@@ -100,6 +103,21 @@ fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
     fs::rename(&draft, site)?;
     fs::write(&stamp, inputs)?;
     Ok(())
+}
+
+fn is_font(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "woff2")
+}
+
+/// Writes the fonts with hashed names, so that browsers may keep them for ever, and returns the style sheet with those names
+/// in place of their own.
+fn link_fonts(css: String, public: &Path, fonts: &[&PathBuf], pkg: &Path) -> Result<String> {
+    fonts.iter().try_fold(css, |css, font| {
+        let name = font.file_stem().and_then(|stem| stem.to_str());
+        let name = name.with_context(|| format!("the name of {}", font.display()))?;
+        let url = format!("/{}", font.strip_prefix(public)?.display());
+        Ok(css.replace(&url, &write_hashed(pkg, name, "woff2", &fs::read(font)?)?))
+    })
 }
 
 /// Writes `pkg/name-HASH.extension` and returns its URL on the server.
@@ -206,6 +224,23 @@ impl Hash {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn style_sheet_names_the_hashed_font() {
+        let folder = std::env::temp_dir().join(format!("parlor-fonts-{}", std::process::id()));
+        let (font, pkg) = (folder.join("fonts/a.woff2"), folder.join("pkg"));
+        fs::create_dir_all(folder.join("fonts")).unwrap();
+        fs::create_dir_all(&pkg).unwrap();
+        fs::write(&font, "font").unwrap();
+
+        let css = link_fonts("src: url(\"/fonts/a.woff2\")".into(), &folder, &[&font], &pkg).unwrap();
+
+        let written = files_below(&pkg).unwrap();
+        fs::remove_dir_all(&folder).unwrap();
+        let name = written[0].file_name().unwrap().to_str().unwrap();
+        assert!(name.starts_with("a-") && name.ends_with(".woff2"), "{name}");
+        assert_eq!(css, format!("src: url(\"/pkg/{name}\")"));
+    }
 
     #[test]
     fn hashed_name_depends_on_the_content() {

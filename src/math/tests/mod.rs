@@ -2,6 +2,7 @@
 //!
 //! After an intended change, `UPDATE_GOLDEN=1 make test-rust ARGS="math"` rewrites the expected MathML.
 
+mod font;
 mod hostile;
 
 use std::fs;
