@@ -1,8 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { layoutShifts, recordLayoutShifts } from '../support/layout-shift.ts';
+import type { Locator } from '@playwright/test';
 import { waitForPaint } from '../support/paint.ts';
 import { screenshots } from '../support/screenshots.ts';
 import { expect, test } from '../support/test.ts';
+
+/** The header of a block stands above its code, with the language at the left and the buttons at the right. */
+async function expectUncovered(block: Locator) {
+  const head = (await block.locator('.md-code-head').boundingBox())!;
+  const code = (await block.locator('code').boundingBox())!;
+  expect(head.y + head.height).toBeLessThanOrEqual(code.y);
+  const language = (await block.locator('.md-code-language').boundingBox())!;
+  const copy = (await block.getByRole('button', { name: 'Copy code' }).boundingBox())!;
+  expect(language.x + language.width).toBeLessThanOrEqual(copy.x);
+}
 
 const LONG = Array.from({ length: 120 }, (_, line) => `line ${line + 1}`).join('\n');
 const WIDE = `let sum = ${Array.from({ length: 60 }, (_, n) => `a${n}`).join(' + ')};`;
@@ -14,14 +25,13 @@ test('code blocks can be wrapped, saved and opened', async ({ chat, page, upstre
   await chat.open();
   await chat.say('Show');
   await expect(chat.answers).toContainText('line 59');
+  await expectUncovered(chat.answers.locator('.md-code').last());
   await upstream.open('rest');
   await chat.done();
   const blocks = chat.answers.locator('.md-code');
   const [one, wide, long] = [blocks.nth(0), blocks.nth(1), blocks.nth(2)];
 
-  // The tools share the line of the code.
-  const line = await one.locator('code').evaluate((code) => parseFloat(getComputedStyle(code).lineHeight));
-  expect((await one.boundingBox())!.height).toBeLessThan(line * 2.6);
+  for (const block of [one, wide, long]) await expectUncovered(block);
 
   const pre = wide.locator('pre');
   const isScrolled = () => pre.evaluate((pre) => pre.scrollWidth > pre.clientWidth);
@@ -99,18 +109,26 @@ test('code in a message of the user is shown as code', async ({ chat, page, upst
   await expect(question).not.toContainText('```');
 });
 
-test.describe('on a phone', () => {
-  test.use({ viewport: { width: 390, height: 844 } });
+for (const [name, viewport, text] of [
+  ['on a phone', { width: 390, height: 844 }, 'Code:'],
+  ['in right-to-left text', { width: 1280, height: 720 }, '\u05e7\u05d5\u05d3:'],
+] as const) {
+  test.describe(name, () => {
+    test.use({ viewport });
 
-  test('the tools cover no code', async ({ chat, page, upstream }) => {
-    await upstream.script({ steps: [{ text: `\`\`\`rust\nlet line = "${'wide '.repeat(20)}";\nlet next = 1;\n\`\`\`` }] });
-    await chat.open();
-    await chat.say('Show');
-    await chat.done();
-    const block = chat.answers.locator('.md-code');
-    const head = (await block.locator('.md-code-head').boundingBox())!;
-    const code = (await block.locator('code').boundingBox())!;
-    expect(head.y + head.height).toBeLessThanOrEqual(code.y);
-    await screenshots(page, 'code-phone');
+    test('the tools cover no code', async ({ chat, page, upstream }) => {
+      await upstream.script({
+        steps: [{ text: `${text}\n\n\`\`\`rust\nlet line = "${'wide '.repeat(40)}";\nlet next = 1;\n\`\`\`` }],
+      });
+      await chat.open();
+      await chat.say('Show');
+      await chat.done();
+      const block = chat.answers.locator('.md-code');
+      await expectUncovered(block);
+      await block.hover();
+      await block.getByRole('button', { name: 'Wrap lines' }).click();
+      await expectUncovered(block);
+      await screenshots(page, `code-${viewport.width === 390 ? 'phone' : 'right-to-left'}`);
+    });
   });
-});
+}

@@ -1,4 +1,4 @@
-//! The tools of a code block: its language, and buttons over the end of its first line.
+//! The header of a code block: its language, and buttons.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::ui::{
     runtime::{erase::Erase, when::When},
 };
 
-/// The tools. They stand over the first line instead of above it, so that a block of one line is as high as its line,
-/// and nothing moves when a second line arrives. Those that are not always there stand at the left: they move nothing.
+/// The row above the code, which is there from the block's first line on: nothing covers the code, and nothing moves when a
+/// second line arrives. The buttons that are not always there have their place from the beginning.
 #[component]
 pub fn CodeTools(
     language: Option<String>,
@@ -27,13 +27,13 @@ pub fn CodeTools(
     let wrap = move || is_wrapped.update(|is_wrapped| *is_wrapped = !*is_wrapped);
     view! {
         <div class="md-code-head">
+            <span class="md-code-language">{language}</span>
             {IconButton::new("Wrap lines", icons::wrap(), wrap)
                 .class("md-code-tool")
                 .pressed_while(move || is_wrapped.get())
                 .view()}
             {IconButton::new("Download code", icons::download(), save).class("md-code-tool").view()}
             <When when=move || preview.is_expected()>{preview_buttons(preview)}</When>
-            <span class="md-code-language">{language}</span>
             <CopyButton name="Copy code" text=move || copied()/>
         </div>
     }
