@@ -31,7 +31,7 @@ export class BrowserLog {
   }
 
   expectNothing(): void {
-    const fault = /panicked at|RuntimeError|unreachable|[Hh]ydration error|call stack/;
+    const fault = /panicked at|RuntimeError|unreachable|closure invoked|[Hh]ydration error|call stack/;
     const isExpected = (complaint: string) =>
       fault.test(complaint) ? this.faults : this.#allowed.some((pattern) => pattern.test(complaint));
     const unexpected = this.#complaints.filter((complaint) => !isExpected(complaint));

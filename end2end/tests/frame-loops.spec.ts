@@ -22,3 +22,13 @@ test('an endless loop is stopped', async ({ browserLog, chat, upstream }) => {
     await expect(block.frameLocator('iframe').getByText('Words')).toBeVisible();
   }
 });
+
+test('a page that floods the chat with messages is stopped', async ({ browserLog, chat, upstream }) => {
+  browserLog.allow(/Blocked script execution in/);
+  const flood = 'const flood = () => { for (let i = 0; i < 5000; i++) parent.postMessage(i, "*"); setTimeout(flood); }; flood();';
+  const block = await showCode(chat, upstream, 'html', `<!DOCTYPE html><p>Words</p><script>${flood}</script>`);
+  await block.getByRole('button', { name: 'Run scripts' }).click();
+  await expect(block).toContainText('Shown without its scripts.');
+  await chat.message.fill('still here');
+  await expect(block.frameLocator('iframe').getByText('Words')).toBeVisible();
+});
