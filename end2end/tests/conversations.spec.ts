@@ -57,6 +57,31 @@ test('renaming a conversation changes all tabs', async ({ chat, newTab }) => {
   await expect(chat.title).toHaveText('Plans for <b>summer</b>');
 });
 
+test('a rename goes on while the list is ordered anew', async ({ chat, page, parlor }) => {
+  const path = await runConversation(parlor.url, 'Old');
+  await runConversation(parlor.url, 'New');
+  await chat.open();
+  const field = chat.list.getByRole('textbox', { name: 'Title of the conversation' });
+  await chat.press('Rename', 'Old');
+  await field.fill('Half a ti');
+  const conversation_id = path.slice('/c/'.length);
+  await (await EventStream.chat(parlor.url, { message: 'More', conversation_id })).rest();
+  await expect(chat.list.getByRole('listitem').first().getByRole('textbox')).toBeVisible();
+  await expect(chat.titles).toHaveText(['New']);
+  await expect(field).toBeFocused();
+  await field.press('End');
+  await page.keyboard.type('tle');
+  await page.keyboard.press('Enter');
+  await expect(chat.titles).toHaveText(['Half a title', 'New']);
+
+  // The focus of a row stays with it, too.
+  const link = chat.list.getByRole('link', { name: 'New' });
+  await link.focus();
+  await (await EventStream.chat(parlor.url, { message: 'Last', conversation_id: (await link.getAttribute('href'))!.slice('/c/'.length) })).rest();
+  await expect(chat.titles).toHaveText(['New', 'Half a title']);
+  await expect(link).toBeFocused();
+});
+
 test('deleting asks first, then removes the conversation everywhere', async ({ browserLog, chat, newTab, page }) => {
   await chat.open();
   const path = await chat.begin('Secrets');

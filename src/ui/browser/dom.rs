@@ -75,6 +75,33 @@ pub fn focus_selector(selector: &str) {
     }
 }
 
+/// Gives the focus back with the next frame if the element that has it loses it until then: browsers take it from one that is
+/// moved. A link that was made anew in the same container gets it too.
+pub fn keep_focus() {
+    let focused = document().active_element();
+    let Some(focused) = focused.and_then(|element| element.dyn_into::<HtmlElement>().ok()) else {
+        return;
+    };
+    if is_body(&focused) {
+        return;
+    }
+    let container = focused.closest("[id]").ok().flatten();
+    super::on_next_frame(move || {
+        if document().active_element().is_some_and(|now| !is_body(&now)) {
+            return;
+        }
+        if focused.is_connected() {
+            focus(&focused);
+        } else if let (Some(href), Some(container)) = (focused.get_attribute("href"), container) {
+            focus_selector(&["#", &container.id(), " a[href=\"", &href, "\"]"].concat());
+        }
+    });
+}
+
+fn is_body(element: &Element) -> bool {
+    element.tag_name() == "BODY"
+}
+
 /// Returns true if an element matches.
 pub fn exists(selector: &str) -> bool {
     matches!(document().query_selector(selector), Ok(Some(_)))

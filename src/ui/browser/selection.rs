@@ -3,7 +3,9 @@
 use leptos::prelude::{document, window};
 use send_wrapper::SendWrapper;
 use wasm_bindgen::{JsCast, closure::Closure};
-use web_sys::{Element, Event, EventInit, HtmlElement, HtmlTextAreaElement, Selection};
+use web_sys::{
+    Element, Event, EventInit, HtmlElement, HtmlTextAreaElement, MouseEvent, Node, Range, Selection,
+};
 
 use super::{
     focus,
@@ -48,10 +50,60 @@ pub fn has_selection(selector: &str) -> bool {
     selection_in(selector).is_some()
 }
 
-/// Returns the selected text, if the selection begins inside of a matching element.
+/// Returns the selected text of the matching elements, if the selection begins inside of one: without the labels and buttons
+/// between them.
 pub fn selected_text(selector: &str) -> Option<String> {
-    let text: String = selection_in(selector)?.to_string().into();
-    (!text.trim().is_empty()).then_some(text)
+    let selection = selection_in(selector)?;
+    let whole = selection.get_range_at(0).ok()?;
+    let mut texts = Vec::new();
+    let elements = document().query_selector_all(selector).ok()?;
+    for element in (0..elements.length()).filter_map(|index| elements.get(index)) {
+        if selection.contains_node_with_allow_partial_containment(&element, true) == Ok(true)
+            && let Some(part) = part_within(&whole, &element)
+        {
+            let _ = selection.remove_all_ranges();
+            let _ = selection.add_range(&part);
+            texts.push(String::from(selection.to_string()).trim().to_owned());
+            let _ = selection.remove_all_ranges();
+            let _ = selection.add_range(&whole);
+        }
+    }
+    texts.retain(|text| !text.is_empty());
+    (!texts.is_empty()).then(|| texts.join("\n\n"))
+}
+
+/// Returns the part of a range that is inside of an element.
+fn part_within(range: &Range, element: &Node) -> Option<Range> {
+    let part = document().create_range().ok()?;
+    part.select_node_contents(element).ok()?;
+    if range.compare_boundary_points(Range::START_TO_START, &part) == Ok(1) {
+        part.set_start(&range.start_container().ok()?, range.start_offset().ok()?)
+            .ok()?;
+    }
+    if range.compare_boundary_points(Range::END_TO_END, &part) == Ok(-1) {
+        part.set_end(&range.end_container().ok()?, range.end_offset().ok()?)
+            .ok()?;
+    }
+    Some(part)
+}
+
+/// Selects the whole block at a triple click. Browsers end the selection at a formula.
+pub fn select_block_with_formula(event: &MouseEvent) {
+    const TRIPLE: i32 = 3;
+    let target = event
+        .target()
+        .and_then(|target| target.dyn_into::<Element>().ok());
+    let block = target.and_then(|target| {
+        target
+            .closest("p, li, td, th, summary, h1, h2, h3, h4, h5, h6")
+            .ok()?
+    });
+    if let Some(block) = block.filter(|_| event.detail() == TRIPLE)
+        && matches!(block.query_selector(".md-formula"), Ok(Some(_)))
+        && let Ok(Some(selection)) = window().get_selection()
+    {
+        let _ = selection.select_all_children(&block);
+    }
 }
 
 /// Places an element below the end of the selection, or hides it if the selection is not seen in its scroller.

@@ -6,7 +6,7 @@ use leptos::{
     prelude::{AnyView, IntoAny, RenderHtml},
     web_sys::{
         ClipboardEvent, DragEvent, Element, Event, HtmlDialogElement, HtmlElement, HtmlIFrameElement,
-        HtmlTextAreaElement, KeyboardEvent, PointerEvent, Text,
+        HtmlTextAreaElement, KeyboardEvent, MouseEvent, PointerEvent, Text,
     },
 };
 
@@ -157,6 +157,8 @@ pub fn focus(_element: &HtmlElement) {}
 
 pub fn focus_selector(_selector: &str) {}
 
+pub fn keep_focus() {}
+
 pub fn exists(_selector: &str) -> bool {
     false
 }
@@ -202,6 +204,8 @@ pub fn on_selection_change(_call: impl Fn() + 'static) -> SelectionWatch {
 pub fn has_selection(_selector: &str) -> bool {
     false
 }
+
+pub fn select_block_with_formula(_event: &MouseEvent) {}
 
 pub fn selected_text(_selector: &str) -> Option<String> {
     None

@@ -9,10 +9,10 @@ use crate::{
     protocol::{ConversationId, MessageId, intent::QueueChange},
     ui::{
         browser, components::edit_field::EditField, components::icon_button::IconButton, components::icons,
-        components::toast::use_toasts, runtime::each::Each, runtime::effect::effect, runtime::erase::Erase,
-        runtime::lazy::LazySlot, runtime::lazy::LazyView, runtime::lazy::LoadError, state::ConversationView,
-        state::PendingSend, state::QueueRow, state::QueueView, state::route::Route, state::use_conversations,
-        state::use_outbox, state::use_run_intents,
+        components::toast::use_toasts, runtime::each::Each, runtime::erase::Erase, runtime::lazy::LazySlot,
+        runtime::lazy::LazyView, runtime::lazy::LoadError, state::ConversationView, state::PendingSend,
+        state::QueueRow, state::QueueView, state::route::Route, state::use_conversations, state::use_outbox,
+        state::use_run_intents,
     },
 };
 
@@ -67,20 +67,12 @@ fn QueuedMessages(id: ConversationId) -> impl IntoView {
         Memo::new(move |_| queue.with(|queue| queue.messages.iter().map(|row| row.id).collect::<Vec<_>>()))
     };
     let editing = RwSignal::new(None);
-    // The button to focus after its message has moved, which takes the focus away.
-    let moved: MovedButton = StoredValue::new(None);
-    effect(move || {
-        ids.track();
-        if let Some((message, name)) = moved.try_update_value(Option::take).flatten() {
-            browser::on_next_frame(move || focus_button(message, name));
-        }
-    });
     view! {
         <section class="queue" aria-label="Queued messages" data-lazy="queue">
             <QueueHead view/>
             <ol class="queue-list">
                 <Each of=move || ids.get() key=|message: &MessageId| *message let:message>
-                    <QueuedMessage id message queue=queue.clone() editing moved/>
+                    <QueuedMessage id message queue=queue.clone() editing/>
                 </Each>
             </ol>
         </section>
@@ -127,7 +119,6 @@ fn QueuedMessage(
     queue: ArcRwSignal<QueueView>,
     /// The message that the user edits.
     editing: RwSignal<Option<MessageId>>,
-    moved: MovedButton,
 ) -> impl IntoView {
     let row = {
         let queue = queue.clone();
@@ -156,7 +147,7 @@ fn QueuedMessage(
             <div class="queue-actions needs-script">
                 {match pending {
                     None => ().into_any(),
-                    Some(PendingSend::Nothing) => actions(id, message, queue.clone(), (editing, moved)),
+                    Some(PendingSend::Nothing) => actions(id, message, queue.clone(), editing),
                     Some(PendingSend::Requested) => "Sending…".into_any(),
                     Some(PendingSend::WaitingForConnection) => withdraw_button(id, message),
                 }}
@@ -166,9 +157,6 @@ fn QueuedMessage(
     };
     view! { <li class="queue-item" id=item_id(message)>{shown}</li> }
 }
-
-/// The message that was moved, and the name of the button.
-type MovedButton = StoredValue<Option<(MessageId, &'static str)>>;
 
 fn focus_button(message: MessageId, name: &'static str) {
     browser::focus_selector(&["#", &item_id(message), " [aria-label='", name, "']"].concat());
@@ -194,7 +182,7 @@ fn actions(
     id: ConversationId,
     message: MessageId,
     queue: ArcRwSignal<QueueView>,
-    (editing, moved): (RwSignal<Option<MessageId>>, MovedButton),
+    editing: RwSignal<Option<MessageId>>,
 ) -> AnyView {
     let conversations = use_conversations();
     // The index among the messages that the server has, and their number.
@@ -214,7 +202,7 @@ fn actions(
             })
         })
     };
-    let move_to = move |index: usize, name: &'static str| {
+    let move_to = move |index: usize| {
         let before = queue.with_untracked(|queue| queue.messages.get(index).map(|row| row.id));
         conversations.change_queue(
             id,
@@ -223,7 +211,6 @@ fn actions(
                 before,
             },
         );
-        moved.set_value(Some((message, name)));
     };
     let button = |name: &'static str,
                   icon: AnyView,
@@ -239,7 +226,7 @@ fn actions(
             Box::new(move || place.get().0 == 0),
             Box::new(move || {
                 if let Some(index) = place.get_untracked().0.checked_sub(1) {
-                    up(index, "Move up");
+                    up(index);
                 }
             }),
         ),
@@ -250,7 +237,7 @@ fn actions(
             Box::new(move || {
                 let (index, count) = place.get_untracked();
                 if index + 1 < count {
-                    down(index + 2, "Move down");
+                    down(index + 2);
                 }
             }),
         ),

@@ -4,13 +4,13 @@ use leptos::prelude::*;
 use serde::Serialize;
 
 use crate::protocol::{ConversationId, MemoryId, MessageId, ResearchStreamId, ShareId, TokenId};
-use crate::ui::runtime::erase::Erase;
+use crate::ui::{browser, runtime::erase::Erase};
 
 /// The key of an item, unique within its list.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub struct ItemKey(pub u64, pub u64);
 
-/// Shows a changing list; an item keeps its view as long as it has its key.
+/// Shows a changing list; an item keeps its view as long as it has its key, and the focus when the list is ordered anew.
 ///
 /// This replaces Leptos's `For`, which is large and is compiled again for every item type. Here it always gets the same
 /// type: a key, and a function that makes the view.
@@ -33,7 +33,11 @@ where
         let view: ViewFactory = Box::new(move || children(item).into_view().erase());
         (key, view)
     };
-    let entries: KeyedViews = Box::new(move || of().into_iter().map(&entry).collect());
+    let entries: KeyedViews = Box::new(move || {
+        let items = of();
+        browser::keep_focus();
+        items.into_iter().map(&entry).collect()
+    });
     view! { <For each=entries key=entry_key children=entry_view/> }
 }
 

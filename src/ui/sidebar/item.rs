@@ -11,16 +11,46 @@ use crate::{
     },
 };
 
+/// The conversation that is being renamed. It outlives the row's view, which is made anew when the row moves to another day.
+#[derive(Clone, Copy)]
+pub struct Renaming {
+    id: RwSignal<Option<ConversationId>>,
+    /// The text of the field, once it was changed.
+    typed: StoredValue<Option<String>>,
+}
+
+impl Renaming {
+    /// Creates the state while nothing is renamed.
+    pub fn new() -> Self {
+        Self {
+            id: RwSignal::new(None),
+            typed: StoredValue::new(None),
+        }
+    }
+
+    fn begin(self, id: ConversationId) {
+        self.typed.set_value(None);
+        self.id.set(Some(id));
+    }
+
+    fn end(self) {
+        self.typed.set_value(None);
+        self.id.set(None);
+    }
+}
+
 /// The link, the menu, and the sign of an active run.
 #[component]
 pub fn ConversationItem(row: ListRow) -> impl IntoView {
-    let chat_route = use_navigation().chat_route();
-    let route = Route::Conversation(row.id);
-    let here = Memo::new(move |_| chat_route.get() == route);
-    let renaming = RwSignal::new(false);
+    // Of a conversation next to a page, the page is the current one.
+    let page_route = use_navigation().page_route();
+    let id = row.id;
+    let here = Memo::new(move |_| page_route.get() == Route::Conversation(id));
+    let renaming = expect_context::<Renaming>();
+    let is_renamed = Memo::new(move |_| renaming.id.get() == Some(id));
     let show = {
         let row = row.clone();
-        move || match renaming.get() {
+        move || match is_renamed.get() {
             true => view! { <RenameField row=row.clone() renaming/> }.erase(),
             false => view! { <ItemLink row=row.clone() here renaming/> }.erase(),
         }
@@ -33,7 +63,7 @@ pub fn ConversationItem(row: ListRow) -> impl IntoView {
 }
 
 #[component]
-fn ItemLink(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl IntoView {
+fn ItemLink(row: ListRow, here: Memo<bool>, renaming: Renaming) -> impl IntoView {
     let deletion = expect_context::<DeletionDialog>();
     let list = use_conversation_list();
     let ListRow {
@@ -79,7 +109,7 @@ fn ItemLink(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl In
                 class="icon-button"
                 aria-label=rename_name
                 title="Rename"
-                on:click=move |_| renaming.set(true)
+                on:click=move |_| renaming.begin(id)
             >
                 {icons::pencil()}
             </button>
@@ -96,16 +126,21 @@ fn ItemLink(row: ListRow, here: Memo<bool>, renaming: RwSignal<bool>) -> impl In
     }
 }
 
+/// The selector of the field.
+const FIELD: &str = ".item-rename";
+
 /// The title as a field: Enter and leaving the field save it, Escape does not.
 #[component]
-fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
+fn RenameField(row: ListRow, renaming: Renaming) -> impl IntoView {
     let list = use_conversation_list();
     let input = NodeRef::<html::Input>::new();
-    let title = row.title.get_untracked();
-    let before = title.clone();
+    let before = row.title.get_untracked();
+    let typed = renaming.typed.get_value();
+    let is_begun = typed.is_some();
+    let title = typed.unwrap_or_else(|| before.clone());
     // The click that opened the field ends after its first effect and may remove the selection. The whole title is
     // therefore selected with the next frame, or before the first key if that comes earlier.
-    let is_selected = StoredValue::new(false);
+    let is_selected = StoredValue::new(is_begun);
     let select_once = move || {
         if is_selected.try_update_value(|is_selected| std::mem::replace(is_selected, true)) == Some(false)
             && let Some(input) = input.get_untracked()
@@ -116,26 +151,37 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
     effect(move || {
         if let Some(input) = input.get() {
             browser::focus(&input);
-            input.select();
-            browser::on_next_frame(select_once);
+            if !is_begun {
+                input.select();
+                browser::on_next_frame(select_once);
+            }
         }
     });
     let save = move || {
-        // Removing the field also blurs it, which is not a second save.
-        if !renaming.get_untracked() {
-            return;
-        }
-        renaming.set(false);
         let after = input
             .get_untracked()
             .map(|input| input.value())
             .unwrap_or_default();
+        renaming.end();
         let after = after.trim();
         if !after.is_empty() && after != before {
             list.rename(row.id, after.into());
         }
     };
-    let save_on_blur = save.clone();
+    let save_on_leaving = save.clone();
+    // A row that moves takes the focus from its field for a moment, and a field that is removed is not left either.
+    let left = move |_| {
+        let save = save_on_leaving.clone();
+        browser::on_next_frame(move || {
+            let is_here = input
+                .try_get_untracked()
+                .flatten()
+                .is_some_and(|input| input.is_connected());
+            if is_here && renaming.id.get_untracked() == Some(row.id) && !browser::has_focus_in(FIELD) {
+                save();
+            }
+        });
+    };
     let on_key = move |event: ev::KeyboardEvent| {
         select_once();
         match event.key().as_str() {
@@ -147,7 +193,7 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
             "Escape" => {
                 // Escape must not close the drawer.
                 event.prevent_default();
-                renaming.set(false);
+                renaming.end();
                 focus_link(row.id);
             }
             _ => {}
@@ -161,7 +207,8 @@ fn RenameField(row: ListRow, renaming: RwSignal<bool>) -> impl IntoView {
             maxlength="200"
             prop:value=title
             on:keydown=on_key
-            on:blur=move |_| save_on_blur()
+            on:input=move |_| renaming.typed.set_value(input.get_untracked().map(|input| input.value()))
+            on:blur=left
         />
     }
 }

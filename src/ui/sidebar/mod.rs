@@ -8,7 +8,7 @@ mod links;
 
 use leptos::{ev, html, prelude::*};
 
-use self::{groups::group_by_day, item::ConversationItem};
+use self::{groups::group_by_day, item::ConversationItem, item::Renaming};
 use super::{
     browser,
     panel::use_panel,
@@ -115,6 +115,7 @@ fn focus_composer() {
 #[component]
 fn GroupedList() -> impl IntoView {
     let (list, clock) = (use_conversation_list(), use_clock());
+    provide_context(Renaming::new());
     let groups = Memo::new(move |_| list.with_rows(|rows| group_by_day(rows, clock.get())));
     let labels = move || groups.with(|groups| groups.iter().map(|group| group.group).collect::<Vec<_>>());
     view! {
