@@ -5,8 +5,8 @@ use crate::protocol::text::truncate_chars;
 /// Longer lines are cut: the screen has one line for the preview.
 const MAX_LINE_CHARS: usize = 120;
 
-/// The last line with content, without Markdown markers at its ends.
-pub fn latest_line(thinking: &str) -> &str {
+/// The last line with content, as plain text.
+pub fn latest_line(thinking: &str) -> String {
     let has_content = |line: &&str| line.chars().any(char::is_alphanumeric);
     let line = thinking
         .lines()
@@ -14,21 +14,27 @@ pub fn latest_line(thinking: &str) -> &str {
         .map(trim_marks)
         .find(has_content)
         .unwrap_or_default();
+    let line = without_marks(line);
     // The end of a long line is the newest part.
     match line.char_indices().rev().nth(MAX_LINE_CHARS) {
-        Some((cut, _)) => line[cut..]
-            .split_once(' ')
-            .map_or(&line[cut..], |(_, words)| words),
+        Some((cut, _)) => {
+            let end = &line[cut..];
+            end.split_once(' ').map_or(end, |(_, words)| words).to_owned()
+        }
         None => line,
     }
+}
+
+/// A line without the marks of emphasis and code in it, also while their end has not arrived.
+fn without_marks(line: &str) -> String {
+    line.replace("**", "").replace("~~", "").replace('`', "")
 }
 
 /// The first line with content, as plain text.
 pub fn first_line(text: &str) -> String {
     let has_content = |line: &&str| line.chars().any(char::is_alphanumeric);
     let line = text.lines().map(trim_marks).find(has_content).unwrap_or_default();
-    let line = line.replace("**", "").replace('`', "");
-    truncate_chars(&line, MAX_LINE_CHARS)
+    truncate_chars(&without_marks(line), MAX_LINE_CHARS)
 }
 
 fn trim_marks(line: &str) -> &str {
@@ -71,6 +77,9 @@ mod tests {
             ("First I look.\n\n", "First I look."),
             ("**Weighing the options**\n", "Weighing the options"),
             ("- one\n- ", "one"),
+            ("So **the query** needs `LIMIT", "So the query needs LIMIT"),
+            ("**Plan:** first ~~no~~ yes", "Plan: first no yes"),
+            ("**Weighing the opt", "Weighing the opt"),
         ];
         for (thinking, latest) in cases {
             assert_eq!(latest_line(thinking), latest, "{thinking:?}");

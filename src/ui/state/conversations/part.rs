@@ -53,7 +53,7 @@ impl PartRow {
             key: piece.key,
             kind: PartKind::from_piece(piece.kind),
             is_streamed: live,
-            latest_line: ArcRwSignal::new(latest_line(&text).into()),
+            latest_line: ArcRwSignal::new(latest_line(&text)),
             prose_bytes: Arc::new(AtomicUsize::new(text.len())),
             prose: Prose::new(text, ended),
         }
@@ -93,7 +93,7 @@ impl PartRow {
             self.prose.append(text);
         }
         if let (PartKind::Thinking, Some(text)) = (&self.kind, piece.texts.last()) {
-            set_if_changed(&self.latest_line, latest_line(text));
+            set_if_changed(&self.latest_line, latest_line(text).as_str());
         }
     }
 }
