@@ -8,8 +8,8 @@ use crate::ui::{
     layout::header::Header, layout::welcome::Welcome, markdown::MarkdownLoader, pages::PAGES, panel::Panel,
     panel::PanelFrame, panel::use_panel, runtime::bidi::isolated, runtime::effect::effect,
     runtime::erase::Erase, runtime::when::When, settings::SettingsSnapshot, settings::settings_page, sharing,
-    sharing::ShareDialog, sidebar::Sidebar, sidebar::deletion::DeletionDialog, state::ListRow,
-    state::Navigation, state::Stores, state::page_registry::PageRegistry,
+    sharing::ShareDialog, sidebar::Sidebar, sidebar::deletion::DeletionDialog, state::ConversationPhase,
+    state::ListRow, state::Navigation, state::Stores, state::page_registry::PageRegistry,
     state::page_registry::use_page_registry, state::route::Route, state::snapshot::OpenedPage,
     state::snapshot::PageCodec, state::snapshot::PageSnapshot, state::tray::Tray, state::tray::use_tray,
     state::use_conversation_list, state::use_conversations, state::use_navigation, transcript::conversation,
@@ -106,6 +106,9 @@ fn Layout() -> impl IntoView {
     let on_page = Memo::new(move |_| page_route.get().has_tray());
     let title = Memo::new(move |_| match (page_route.get(), conversations.current_view()) {
         (Route::Page(page), _) => page.title.into(),
+        (_, Some(view)) if view.phase.with(|phase| *phase == ConversationPhase::Missing) => {
+            "Not found".into()
+        }
         (_, Some(view)) => view.title.get(),
         (_, None) => String::new(),
     });

@@ -184,6 +184,10 @@ fn Transcript(view: ConversationView) -> impl IntoView {
         }
     });
     let started = active_run.clone();
+    let is_empty = {
+        let (rows, pending_send) = (rows.clone(), pending_send.clone());
+        Memo::new(move |_| rows.with(Vec::is_empty) && pending_send.get() == PendingSend::Nothing)
+    };
     let announcement = announce_progress(rows.clone(), active_run);
     provide_context(SiblingStep::default());
     let gallery = Gallery::new();
@@ -200,9 +204,18 @@ fn Transcript(view: ConversationView) -> impl IntoView {
                 class="messages"
                 role="log"
                 aria-live="off"
-                on:click=move |event| gallery.on_click(&event)
+                on:click=move |event| {
+                    browser::select_block_with_formula(&event);
+                    gallery.on_click(&event);
+                }
             >
                 <OlderMessages view=older/>
+                <When when=move || is_empty.get()>
+                    <div class="notice" role="status">
+                        <h2>"There are no messages here any more"</h2>
+                        <p>"They were deleted. Write a new message, or delete the conversation in the list."</p>
+                    </div>
+                </When>
                 <Each of=move || rows.get() key=Row::id let:row>
                     {match row {
                         Row::User(row) => view! { <UserMessage conversation_id=(!is_read_only).then_some(id) row/> }.erase(),

@@ -76,8 +76,10 @@ impl EndFollower {
         let before = self
             .first_message
             .try_update_value(|before| std::mem::replace(before, first.clone()));
-        if self.is_following.get_untracked() {
-            self.scroll_to_end();
+        let has_all_in_view = scroller.scroll_height() <= scroller.client_height();
+        if self.is_following.get_untracked() || has_all_in_view {
+            // Of messages that were deleted, nothing is left to scroll to.
+            self.follow_end();
         } else if let (Some(before), Some(first)) = (before.flatten(), first)
             && before.0 != first.0
         {

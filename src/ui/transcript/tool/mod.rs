@@ -84,7 +84,7 @@ fn ToolCard(
     };
     let line = {
         let call = call.clone();
-        Memo::new(move |_| call.with(|call| (call.label.clone(), call.detail.clone(), duration_text(call))))
+        Memo::new(move |_| call.with(|call| (shown_label(call), call.detail.clone(), duration_text(call))))
     };
     let summary = move || {
         let (label, detail, took) = line.get();
@@ -168,6 +168,18 @@ fn ToolCard(
     }
 }
 
+/// The label of a call. One that has ended without a result keeps that of a running call, of which only the dots are left out.
+fn shown_label(call: &ToolCall) -> String {
+    let is_running = matches!(
+        call.status,
+        ToolStatus::Running | ToolStatus::Allowed | ToolStatus::Waiting
+    );
+    match is_running {
+        true => call.label.clone(),
+        false => call.label.trim_end_matches(['.', '…', ' ']).to_owned(),
+    }
+}
+
 /// Returns the part of an error that says the most: the beginning, or the end of a traceback, where the exception is.
 fn short_error(error: &str) -> String {
     let has_traceback = error.contains(TRACEBACK) && !error.starts_with(SESSION_ENDED);
@@ -205,8 +217,8 @@ fn status_icon(status: ToolStatus) -> AnyView {
         ToolStatus::Denied => return labelled_icon(icons::close(), "Denied"),
         ToolStatus::Waiting => (icons::question(), "Asks: "),
         ToolStatus::Complete => (icons::check(), "Done: "),
-        ToolStatus::Stopped => (icons::stop(), "Stopped: "),
-        ToolStatus::Unknown => (icons::alert(), "Interrupted: "),
+        ToolStatus::Stopped => return labelled_icon(icons::stop(), "Stopped"),
+        ToolStatus::Unknown => return labelled_icon(icons::alert(), "Interrupted"),
     };
     view! {
         {sign}
@@ -263,6 +275,25 @@ fn duration_text(call: &ToolCall) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ended_call_is_not_shown_as_running() {
+        let label = |status| {
+            shown_label(&ToolCall {
+                label: "Running SQL query...".into(),
+                ..ToolCall::for_test("sql_query", status)
+            })
+        };
+        assert_eq!(label(ToolStatus::Running), "Running SQL query...");
+        for ended in [
+            ToolStatus::Failed,
+            ToolStatus::Stopped,
+            ToolStatus::Denied,
+            ToolStatus::Unknown,
+        ] {
+            assert_eq!(label(ended), "Running SQL query");
+        }
+    }
 
     #[test]
     fn short_error_of_code_has_the_exception() {
