@@ -1,6 +1,7 @@
 //! Python in its sandbox, with a real kernel. `make test` makes its environment.
 
 mod attached;
+mod calls;
 mod charts;
 mod conversations;
 mod data;
