@@ -1,12 +1,33 @@
-# Starts a kernel with its limits: `python -c … SOCKETS WORK LIMITS`, with the folders of its sockets and of its files. It is the first code of a session's process.
+# Starts a kernel with its limits: `python -c … SOCKETS WORK LIMITS [hide-mounts]`, with the folders of its sockets and of its files. It is the first code of a session's process.
 import ctypes
 import importlib.machinery
 import importlib.util
 import json
 import os
 import resource
+import struct
 import sys
 import types
+
+
+
+# Leaves the namespace of the mounts, whose list names folders outside, but keeps its files as the root: what is not reached from there is in no list. Then it gives up the capabilities that this takes.
+def hide_mounts():
+    library = ctypes.CDLL(None, use_errno=True)
+    root = os.open("/", os.O_PATH | os.O_DIRECTORY)
+    # Systems may forbid it (AppArmor). Then the list of mounts can be seen.
+    if library.unshare(0x20000) == 0:  # CLONE_NEWNS
+        os.fchdir(root)
+        os.chroot(".")
+    os.close(root)
+    header = struct.pack("Ii", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
+    if library.capset(header, bytes(24)) != 0:
+        sys.exit("its capabilities can't be given up")
+
+
+if "hide-mounts" in sys.argv[4:]:
+    hide_mounts()
+del hide_mounts
 
 # It ends with the process that started it (PR_SET_PDEATHSIG, SIGKILL).
 ctypes.CDLL(None).prctl(1, 9)

@@ -42,15 +42,25 @@ const SYSTEM: [&str; 12] = [
 
 /// The places that become read-only at the end. If Parlor runs as root, the sandbox has root's rights to files: without this, it could
 /// change settings of the kernel in `/proc/sys`.
-const READ_ONLY: [&str; 3] = ["/proc", "/dev", "/"];
+const READ_ONLY: [&str; 4] = [FIRST_PROCESS, "/proc", "/dev", "/"];
+
+/// The folder of the sandbox's first process, bubblewrap itself. Its arguments and its mounts name folders of the system.
+const FIRST_PROCESS: &str = "/proc/1";
+
+/// The capabilities of the first code of a session, in its own namespace: `boot.py` gives them up.
+const BOOT_CAPABILITIES: [&str; 2] = ["CAP_SYS_ADMIN", "CAP_SYS_CHROOT"];
+
+/// The argument that lets `boot.py` hide the mounts.
+const HIDE_MOUNTS: &str = "hide-mounts";
 
 /// The size of the shared memory, and of the folder of sockets, in bytes.
 const SHARED_MEMORY_BYTES: usize = 64 << 20;
 const SOCKET_FOLDER_BYTES: usize = 1 << 20;
 
-/// The open files of a process, and its message queues in bytes.
+/// The open files of a process, its message queues in bytes, and its signals that wait.
 const MAX_OPEN_FILES: u64 = 1024;
 const MAX_QUEUE_BYTES: u64 = 64 << 10;
+const MAX_WAITING_SIGNALS: u64 = 1024;
 
 /// The threads of libraries for numbers.
 const MAX_NUMBER_THREADS: &str = "2";
@@ -104,7 +114,9 @@ fn sandbox_options(environment: &Environment, settings: &PythonSettings) -> Vec<
             path.to_owned(),
         ]
     };
-    add(&["--proc", "/proc", "--dev", "/dev"]);
+    add(&["--proc", "/proc", "--tmpfs", FIRST_PROCESS, "--dev", "/dev"]);
+    // It reads as zeros too, but a shared mapping of /dev/zero is memory that no limit counts.
+    add(&["--dev-bind", "/dev/full", "/dev/zero"]);
     for (size, path) in [
         (&*SHARED_MEMORY_BYTES.to_string(), "/dev/shm"),
         (folder.as_str(), WORK_FOLDER),
@@ -158,6 +170,7 @@ fn process_limits(settings: &PythonSettings, is_sandboxed: bool) -> serde_json::
         "RLIMIT_CORE": 0,
         "RLIMIT_NOFILE": MAX_OPEN_FILES,
         "RLIMIT_MSGQUEUE": MAX_QUEUE_BYTES,
+        "RLIMIT_SIGPENDING": MAX_WAITING_SIGNALS,
     });
     if is_sandboxed {
         // Otherwise it would count all processes of the system user.
@@ -185,6 +198,9 @@ pub fn kernel_plan(
         let data = folders.data.to_string_lossy().into_owned();
         command.extend(["--ro-bind".into(), data, DATA_FOLDER.into()]);
         command.extend(closing_options().map(str::to_owned));
+        for capability in BOOT_CAPABILITIES {
+            command.extend(["--cap-add".into(), capability.into()]);
+        }
         for (name, value) in variables(environment, WORK_FOLDER) {
             command.extend(["--setenv".into(), name, value]);
         }
@@ -201,6 +217,7 @@ pub fn kernel_plan(
         },
         process_limits(settings, is_sandboxed).to_string(),
     ]);
+    command.extend(is_sandboxed.then(|| HIDE_MOUNTS.into()));
     let beginning = folder.join(SOCKET_BEGINNING);
     KernelPlan {
         command,

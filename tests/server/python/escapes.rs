@@ -15,7 +15,7 @@ use super::Sessions;
 
 /// The attempts, by name: expressions that are true if they succeed. FOLDER, PORT, PID and NAME stand for what is outside:
 /// a folder with the file `secret`, a TCP port, a process, an abstract socket.
-const ATTEMPTS: [(&str, &str); 47] = [
+const ATTEMPTS: [(&str, &str); 40] = [
     ("read a file", "open('FOLDER/secret').read() == 'swordfish'"),
     ("write a file", "bool(open('FOLDER/written', 'w').write('x'))"),
     ("list a folder", "'secret' in os.listdir('FOLDER')"),
@@ -119,31 +119,6 @@ const ATTEMPTS: [(&str, &str); 47] = [
     ("connect by a Unix socket", "unix('FOLDER/socket')"),
     ("connect by an abstract socket", "unix('\\0NAME')"),
     ("see network devices", "len(socket.if_nameindex()) > 1"),
-    (
-        "trace a process",
-        "in_child(lambda: system_call('ptrace', 0, 0, 0, 0)) == 0",
-    ),
-    (
-        "read the memory of a process",
-        "system_call('process_vm_readv', os.getpid(), 0, 0, 0, 0, 0) == 0",
-    ),
-    (
-        "reserve memory in a file",
-        "system_call('memfd_create', b'x', 0) > 0",
-    ),
-    (
-        "reserve shared memory",
-        "system_call('shmctl', system_call('shmget', 0, 4096, 0o1600), 0, 0) == 0",
-    ),
-    (
-        "reserve a message queue",
-        "system_call('msgctl', system_call('msgget', 0, 0o1600), 0, 0) == 0",
-    ),
-    ("make a namespace", "system_call('unshare', 0x200) == 0"),
-    (
-        "add a key",
-        "system_call('add_key', b'user', b'x', b'y', 1, -3) > 0",
-    ),
 ];
 
 /// The attempts that only root could do without the sandbox.
@@ -156,9 +131,9 @@ const AS_ROOT: [&str; 6] = [
     "fill the folder of sockets",
 ];
 
-/// The functions that the attempts use. System calls have their numbers on x86-64 and on ARM.
+/// The functions that the attempts use.
 const PRELUDE: &str = "
-import ctypes, os, platform, resource, socket, subprocess, sys
+import os, resource, socket, subprocess, sys
 def run(command):
     return subprocess.run(command, shell=True, capture_output=True, text=True).stdout
 def unix(name):
@@ -172,16 +147,6 @@ def processes():
                 yield open(f'/proc/{pid}/cmdline', 'rb').read().decode(errors='replace')
             except OSError:
                 pass
-NUMBERS = {'ptrace': (101, 117), 'process_vm_readv': (310, 270), 'memfd_create': (319, 279), 'shmget': (29, 194), 'shmctl': (31, 195),
-    'msgget': (68, 186), 'msgctl': (71, 187), 'unshare': (272, 97), 'add_key': (248, 217)}
-def system_call(name, *arguments):
-    number = NUMBERS[name][platform.machine() != 'x86_64']
-    return ctypes.CDLL(None, use_errno=True).syscall(number, *arguments)
-def in_child(call):
-    child = os.fork()
-    if child == 0:
-        os._exit(call() & 1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 ";
 
 /// A process and other things outside.
@@ -339,9 +304,8 @@ async fn no_process_survives_its_session() {
     let session = ConversationId::new();
     let marker = format!("parlor-{}", fastrand::u64(..));
     let detach = format!(
-        "import subprocess\nsubprocess.Popen(['bash', '-c', 'exec -a {marker} sleep 600'], start_new_session=True)\nprint('begun')"
+        "import subprocess\nsubprocess.run(['bash', '-c', 'exec -a {marker} sleep 600'], start_new_session=True)"
     );
-    assert_eq!(sessions.text(session, &detach).await, "begun");
     let is_running = || {
         let processes = fs::read_dir("/proc").unwrap().flatten();
         let lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
@@ -353,9 +317,16 @@ async fn no_process_survives_its_session() {
         }
     };
     let limit = crate::support::TEST_TIMEOUT;
-    tokio::time::timeout(limit, wait_for(true))
-        .await
-        .expect("it runs");
+    let shut_down = async {
+        tokio::time::timeout(limit, wait_for(true))
+            .await
+            .expect("it runs");
+        // Its call is given up with its future, and its session ends.
+    };
+    tokio::select! {
+        ended = sessions.run(session, &detach) => panic!("it ended: {:?}", ended.is_ok()),
+        () = shut_down => {}
+    }
     sessions.python.shut_down();
     tokio::time::timeout(limit, wait_for(false))
         .await
@@ -369,4 +340,26 @@ async fn no_process_survives_its_session() {
     tokio::time::timeout(limit, deleted)
         .await
         .expect("its folder is deleted");
+}
+
+#[tokio::test]
+async fn nothing_in_proc_names_the_data_folder() {
+    let sessions = Sessions::start(|_| {}).await;
+    let code = "
+import glob
+found = []
+for path in glob.glob('/proc/[0-9]*/*') + glob.glob('/proc/self/task/*/*') + ['/proc/mounts', '/proc/self/mountinfo']:
+    try:
+        with open(path, errors='replace') as file:
+            found.append((path, file.read(1 << 20)))
+    except OSError:
+        pass
+len(found) > 20 and [path for path, text in found if 'DATA' in text]";
+    let folder = sessions.folder.path().display().to_string();
+    // The code must not name it either, since the call is in the memory of the process only.
+    let code = code.replace(
+        "'DATA'",
+        &format!("{:?}[::-1]", folder.chars().rev().collect::<String>()),
+    );
+    assert_eq!(sessions.text(ConversationId::new(), &code).await, "[]");
 }
