@@ -101,7 +101,7 @@ impl Output {
                     traceback: short_traceback(&plain_text(&traceback)),
                 });
             }
-            Report::Ready | Report::Done { .. } | Report::Gone { .. } => {}
+            Report::Ready | Report::Done { .. } | Report::Memory { .. } | Report::Gone { .. } => {}
         }
     }
 

@@ -81,6 +81,8 @@ pub enum Report {
         omitted_text: usize,
         omitted_pictures: usize,
     },
+    /// The memory that the session takes of the machine, when it has changed.
+    Memory { bytes: u64 },
     /// The session has ended. `is_by_code`: its code has ended it, and does so again when it is repeated.
     Gone { cause: String, is_by_code: bool },
 }

@@ -1,12 +1,8 @@
 //! A kernel: its process, and the connections to it.
 
 use std::{
-    fs::File,
-    io::{self, Read, Write},
-    os::{
-        fd::{AsRawFd, OwnedFd},
-        unix::{net::UnixStream, process::CommandExt},
-    },
+    io::{self, Read},
+    os::unix::{net::UnixStream, process::CommandExt},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     sync::{Arc, mpsc::SyncSender},
@@ -15,18 +11,16 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use rustix::{
-    io::{FdFlags, fcntl_setfd},
-    process::{Pid, Signal, geteuid, kill_process_group},
-};
-use serde::Deserialize;
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 
 use super::{
     Event,
     end::ENDED,
-    filter, message,
-    watch::{WATCH_INTERVAL, Watched, path_in_sandbox},
+    inherited::Inherited,
+    members::Members,
+    message,
+    watch::{ObjectWatch, WATCH_INTERVAL, Watched, path_in_sandbox},
     zmtp::{self, Receiver, Sender, SocketKind, ZmtpError},
 };
 use crate::python::wire::{KernelPlan, SocketPlace};
@@ -39,9 +33,6 @@ const MAX_END_DELAY: Duration = Duration::from_secs(1);
 
 /// The part of the kernel's error output that is kept: its end, in bytes.
 const MAX_STDERR_BYTES: usize = 4096;
-
-/// The largest report of bubblewrap about a sandbox.
-const MAX_INFO_BYTES: u64 = 4096;
 
 /// A connection to a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,16 +56,11 @@ const CHANNELS: [(Channel, u8, SocketKind); 3] = [
 pub struct Kernel {
     process: Child,
     watched: Option<Watched>,
+    /// The processes of its sandbox, once it takes requests.
+    members: Option<Members>,
     senders: Vec<(Channel, Sender)>,
     /// The end of its error output.
     stderr: Arc<Mutex<Vec<u8>>>,
-}
-
-/// The report of bubblewrap about a sandbox.
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct SandboxInfo {
-    child_pid: u32,
 }
 
 impl Kernel {
@@ -106,6 +92,7 @@ impl Kernel {
         let mut kernel = Self {
             process,
             watched: None,
+            members: None,
             senders: Vec::new(),
             stderr,
         };
@@ -126,9 +113,7 @@ impl Kernel {
         let beginning = match (&plan.sockets, inherited) {
             (SocketPlace::Sandbox(place), Some(inherited)) => {
                 let first = inherited.read_info()?;
-                let watched = Watched::new(first, plan.limits);
-                spawn_memory_watch(watched.clone(), events.clone());
-                self.watched = Some(watched);
+                self.watched = Some(Watched::new(first, plan.limits));
                 path_in_sandbox(first, place)
             }
             (SocketPlace::Sandbox(place) | SocketPlace::System(place), _) => place.clone(),
@@ -140,6 +125,13 @@ impl Kernel {
             let (sender, receiver) = zmtp::connect(stream, kind, plan.limits.message).map_err(text)?;
             self.senders.push((channel, sender));
             receivers.push((channel, receiver));
+        }
+        // Not before: until the sandbox is made, its first process has the root of the system.
+        if let Some(watched) = &self.watched {
+            let members = Members::note(watched.first(), watched.root());
+            self.members = Some(members.ok_or("its processes can't be seen")?);
+            spawn_memory_watch(watched.clone(), events.clone());
+            spawn_object_watch(watched.clone(), events.clone());
         }
         for (channel, receiver) in receivers {
             spawn_reader(channel, receiver, events.clone());
@@ -178,6 +170,20 @@ impl Kernel {
         self.watched.as_ref()?.exceeded()
     }
 
+    /// Returns the memory of the sandbox in bytes, as last measured.
+    pub fn memory(&self) -> u64 {
+        self.watched.as_ref().map_or(0, Watched::memory)
+    }
+
+    /// Ends the processes that calls have made.
+    ///
+    /// # Errors
+    ///
+    /// If they go on.
+    pub fn end_others(&self) -> Result<(), String> {
+        self.members.as_ref().map_or(Ok(()), Members::end_others)
+    }
+
     /// Ends the kernel and all its processes. Returns its status if it has ended by itself; a kernel that has closed its
     /// connections `is_ending`.
     pub fn end(&mut self, is_ending: bool) -> Option<ExitStatus> {
@@ -205,48 +211,6 @@ impl Kernel {
             (Some(_), Some(said)) => format!("{cause}: {said}"),
             _ => cause.to_owned(),
         }
-    }
-}
-
-/// The file descriptors that bubblewrap inherits.
-struct Inherited {
-    info: (File, OwnedFd),
-    _filter: Option<OwnedFd>,
-}
-
-impl Inherited {
-    /// Makes them, and names them in the command.
-    fn prepare(command: &mut Command) -> io::Result<Self> {
-        let (info, info_end) = io::pipe()?;
-        let info_end = OwnedFd::from(info_end);
-        fcntl_setfd(&info_end, FdFlags::empty())?;
-        command.args(["--info-fd", &info_end.as_raw_fd().to_string()]);
-        let filter = filter::program(geteuid().is_root()).map(|program| {
-            let (filter, mut filter_end) = io::pipe()?;
-            // It fits into the buffer of the pipe.
-            filter_end.write_all(&program)?;
-            let filter = OwnedFd::from(filter);
-            fcntl_setfd(&filter, FdFlags::empty())?;
-            command.args(["--seccomp", &filter.as_raw_fd().to_string()]);
-            Ok::<_, io::Error>(filter)
-        });
-        Ok(Self {
-            info: (File::from(OwnedFd::from(info)), info_end),
-            _filter: filter.transpose()?,
-        })
-    }
-
-    /// Returns the first process of the sandbox.
-    fn read_info(self) -> Result<u32, String> {
-        let (info, own_end) = self.info;
-        drop(own_end);
-        let mut report = String::new();
-        info.take(MAX_INFO_BYTES)
-            .read_to_string(&mut report)
-            .map_err(text)?;
-        // Bubblewrap ends without a report if it can't make the sandbox.
-        let info: SandboxInfo = serde_json::from_str(&report).map_err(|_| "there is no sandbox")?;
-        Ok(info.child_pid)
     }
 }
 
@@ -282,12 +246,30 @@ fn spawn_reader(channel: Channel, mut receiver: Receiver, events: SyncSender<Eve
 /// Watches the memory of a sandbox. It has a thread of its own, because it may wait for processes of the sandbox.
 fn spawn_memory_watch(watched: Watched, events: SyncSender<Event>) {
     thread::spawn(move || {
+        let mut seen = 0;
         loop {
             pause(WATCH_INTERVAL);
-            if let Some(cause) = watched.exceeded_memory() {
+            if let Some(cause) = watched.exceeded_memory(&mut seen) {
                 // The session may have ended meanwhile.
                 let _ = events.send(Event::Broken(cause));
                 return;
+            }
+        }
+    });
+}
+
+/// Counts the objects of a sandbox, which takes longer.
+fn spawn_object_watch(watched: Watched, events: SyncSender<Event>) {
+    thread::spawn(move || {
+        let mut watch = ObjectWatch::new(watched);
+        loop {
+            match watch.count() {
+                Ok(time) => pause(time),
+                Err(cause) => {
+                    // The session may have ended meanwhile.
+                    let _ = events.send(Event::Broken(cause));
+                    return;
+                }
             }
         }
     });
@@ -297,7 +279,7 @@ fn spawn_memory_watch(watched: Watched, events: SyncSender<Event>) {
     clippy::disallowed_methods,
     reason = "the helper has threads and no asynchronous runtime"
 )]
-fn pause(time: Duration) {
+pub fn pause(time: Duration) {
     thread::sleep(time);
 }
 

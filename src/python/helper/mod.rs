@@ -3,13 +3,16 @@
 //! limits, ends its own session only.
 //!
 //! - [`zmtp`], [`message`]: the protocol
-//! - [`kernel`]: the process and its connections
+//! - [`kernel`]: the process and its connections; [`inherited`]: what it is given
 //! - [`output`]: the output of a call, within its limits; [`end`]: the end of a session
-//! - [`watch`]: the limits of all processes of the sandbox together; [`filter`]: the system calls that fail
+//! - [`watch`]: the limits of all processes of the sandbox together; [`members`]: the processes that end with their call
+//! - [`filter`]: the system calls that there are
 
 mod end;
 mod filter;
+mod inherited;
 mod kernel;
+mod members;
 mod message;
 mod output;
 mod watch;
@@ -53,6 +56,9 @@ const MAX_OUTPUT_DELAY: Duration = Duration::from_secs(5);
 /// The number of events that wait. Threads that read wait while it is reached.
 const MAX_QUEUED_EVENTS: usize = 16;
 
+/// The change of the memory that is reported, in bytes.
+const REPORTED_BYTES: u64 = 8 << 20;
+
 /// Something that happened.
 enum Event {
     Message(Channel, Message),
@@ -92,6 +98,7 @@ fn run_session() -> Result<(), End> {
         events,
         call: None,
         replied: None,
+        reported_memory: 0,
     }
     .run();
     let status = kernel.end(matches!(&ended, Err(end) if end.cause == end::ENDED));
@@ -107,6 +114,8 @@ struct Session<'a> {
     call: Option<CallOutput>,
     /// The time at which the kernel has answered it.
     replied: Option<Instant>,
+    /// The memory that the server was told.
+    reported_memory: u64,
 }
 
 impl Session<'_> {
@@ -138,8 +147,23 @@ impl Session<'_> {
                 if let Some(cause) = self.kernel.exceeded() {
                     return Err(cause.into());
                 }
+                self.report_memory()?;
+                // A thread of an earlier call may go on, and make processes.
+                if self.call.is_none() {
+                    self.kernel.end_others()?;
+                }
             }
         }
+    }
+
+    /// Reports the memory of the sandbox, if it has changed.
+    fn report_memory(&mut self) -> Result<(), String> {
+        let bytes = self.kernel.memory();
+        if bytes.abs_diff(self.reported_memory) < REPORTED_BYTES {
+            return Ok(());
+        }
+        self.reported_memory = bytes;
+        report(&Report::Memory { bytes }).map_err(|error| error.to_string())
     }
 
     /// Waits until the kernel answers, and its output arrives.
@@ -209,7 +233,7 @@ impl Session<'_> {
         self.report_end()
     }
 
-    /// Reports the end of the call, if it has ended.
+    /// Reports the end of the call, if it has ended. Its processes end before, so that none goes on between two calls.
     ///
     /// # Errors
     ///
@@ -219,6 +243,7 @@ impl Session<'_> {
             return Ok(());
         };
         (self.call, self.replied) = (None, None);
+        self.kernel.end_others()?;
         match end {
             CallEnd::Reports(reports) => {
                 for end in &reports {

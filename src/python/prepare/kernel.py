@@ -34,6 +34,8 @@ def prepare_kernel():
 
     shell.ask_exit = leave
     warnings.filterwarnings("ignore", message="To exit: use 'exit'", category=UserWarning)
+    # This process of multiprocessing ends with each call, as others do.
+    warnings.filterwarnings("ignore", message="resource_tracker: process died unexpectedly")
 
 
 prepare_kernel()
