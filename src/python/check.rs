@@ -15,6 +15,7 @@ use super::{
     folders::Folders,
     sandbox,
     session::{Session, SessionError},
+    share::MemoryGauge,
 };
 use crate::settings::Settings;
 
@@ -116,7 +117,7 @@ async fn run_cell(environment: &Environment, settings: &Settings, folder: &Path)
         SessionError::NotStarted(cause) | SessionError::Ended(cause) => cause,
         error => error.to_string(),
     };
-    let session = Session::start(environment, &settings.python, folders)
+    let session = Session::start(environment, &settings.python, folders, MemoryGauge::default())
         .await
         .map_err(cause)?;
     let output = session.execute(CODE, false, |_| {}).await.map_err(cause)?;

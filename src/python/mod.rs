@@ -3,7 +3,7 @@
 //! - [`environment`], [`kernelspec`], [`setup`]: the Python of the sessions; [`check`]: the check of a whole session
 //! - [`sandbox`]: the command that starts a kernel in bubblewrap; [`folders`]: the folders of a session outside
 //! - [`helper`]: the process between the server and a kernel; [`wire`]: their lines; [`process`]: the server's side
-//! - [`session`]: the calls of one conversation; [`sessions`]: those of all
+//! - [`session`]: the calls of one conversation; [`sessions`]: those of all, with their number and their memory ([`share`])
 //! - [`names`]: the usual names of packages
 //! - [`output`]: what a call shows; [`chart`]: a chart in it; [`cell`]: a finished call for a notebook
 //! - [`frame`]: tables for a session; [`attached`]: files for it
@@ -26,6 +26,7 @@ mod sandbox;
 mod session;
 mod sessions;
 pub mod setup;
+mod share;
 mod tools;
 mod wire;
 
@@ -129,7 +130,7 @@ pub async fn check(settings: &Settings) -> Result<String, Missing> {
 }
 
 impl Python {
-    /// Looks for a Python in the background, and ends idle sessions.
+    /// Looks for a Python in the background, and ends idle sessions and those that take too much memory.
     pub fn start(settings: &Settings, files: Files) -> Self {
         let (sender, environment) = watch::channel(None);
         let folder = settings.server.data.join("python").join("sessions");
@@ -162,7 +163,7 @@ impl Python {
             }
             sender.send_replace(Some(found.map_err(Arc::new)));
         });
-        python.0.sessions.end_idle_ones();
+        python.0.sessions.end_superfluous_ones();
         python
     }
 

@@ -8,7 +8,10 @@ use tokio::{
     time::timeout,
 };
 
-use super::wire::{KernelPlan, Report, Request};
+use super::{
+    share::MemoryGauge,
+    wire::{KernelPlan, Report, Request},
+};
 use crate::{
     settings::PythonSettings,
     text::{single_line, terminal::plain_text},
@@ -30,11 +33,16 @@ pub struct HelperProcess {
     /// Closed to end the session.
     input: Option<ChildStdin>,
     output: LineReader<ChildStdout>,
+    memory: MemoryGauge,
 }
 
 impl HelperProcess {
-    /// Starts the helper with its plan.
-    pub async fn start(settings: &PythonSettings, plan: &KernelPlan) -> io::Result<Self> {
+    /// Starts the helper with its plan. It reports its memory to the gauge.
+    pub async fn start(
+        settings: &PythonSettings,
+        plan: &KernelPlan,
+        memory: MemoryGauge,
+    ) -> io::Result<Self> {
         let program = match &settings.helper {
             Some(program) => program.clone().into(),
             // Also when its file was replaced by an update since the start.
@@ -58,6 +66,7 @@ impl HelperProcess {
             process,
             input: Some(input),
             output: LineReader::new(output, plan.limits.line_bytes()),
+            memory,
         };
         helper.write(plan).await?;
         Ok(helper)
@@ -83,24 +92,30 @@ impl HelperProcess {
         let _ = timeout(CLOSE_TIMEOUT, self.process.wait()).await;
     }
 
-    /// Returns the next report. Cancelling it loses none.
+    /// Returns the next report but those of its memory. Cancelling it loses none.
     pub async fn next(&mut self) -> Report {
         let gone = |cause: String| Report::Gone {
             cause,
             is_by_code: false,
         };
-        match self.output.next().await {
-            Ok(Some(Line::Whole(line))) => match serde_json::from_slice(&line) {
-                Ok(Report::Gone { cause, is_by_code }) => Report::Gone {
-                    cause: single_line(&plain_text(&cause), MAX_CAUSE_CHARS),
-                    is_by_code,
+        loop {
+            return match self.output.next().await {
+                Ok(Some(Line::Whole(line))) => match serde_json::from_slice(&line) {
+                    Ok(Report::Memory { bytes }) => {
+                        self.memory.set(bytes);
+                        continue;
+                    }
+                    Ok(Report::Gone { cause, is_by_code }) => Report::Gone {
+                        cause: single_line(&plain_text(&cause), MAX_CAUSE_CHARS),
+                        is_by_code,
+                    },
+                    Ok(report) => report,
+                    Err(error) => gone(format!("its helper process wrote something else: {error}")),
                 },
-                Ok(report) => report,
-                Err(error) => gone(format!("its helper process wrote something else: {error}")),
-            },
-            Ok(Some(Line::Truncated(_))) => gone("its helper process wrote too much".into()),
-            Ok(None) => gone("its helper process ended".into()),
-            Err(error) => gone(error.to_string()),
+                Ok(Some(Line::Truncated(_))) => gone("its helper process wrote too much".into()),
+                Ok(None) => gone("its helper process ended".into()),
+                Err(error) => gone(error.to_string()),
+            };
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The sessions of all conversations: started on first use, ended on deletion, idleness, shutdown, and beyond their number.
+//! The sessions of all conversations: started on first use, ended on deletion, idleness, shutdown, and beyond their number or their
+//! memory, of all users or of one.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -8,12 +9,16 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tokio::time::{Instant, sleep};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
 
 use super::{
     environment::Environment,
     folders::Folders,
     session::{Session, SessionError},
+    share::{Candidate, MemoryGauge, MemoryLimits},
 };
 use crate::{
     protocol::{Attachment, ConversationId, UserId},
@@ -30,6 +35,8 @@ pub struct Sessions {
     folder: PathBuf,
     settings: PythonSettings,
     table: SharedTable,
+    /// Told when the memory of a session has changed.
+    memory: watch::Sender<()>,
 }
 
 type SharedTable = Arc<Mutex<Table>>;
@@ -37,8 +44,8 @@ type SharedTable = Arc<Mutex<Table>>;
 #[derive(Default)]
 struct Table {
     entries: HashMap<ConversationId, Entry>,
-    /// The number of sessions that start.
-    starting: usize,
+    /// The users whose sessions start, once for each.
+    starting: Vec<UserId>,
     /// The calls that have ended their sessions, by conversation. They are not replayed.
     fatal_steps: HashMap<ConversationId, HashSet<StepId>>,
     /// The conversations whose sessions are in use, with the number of their users. None of them is ended for others.
@@ -61,6 +68,7 @@ impl Sessions {
             folder,
             settings,
             table: SharedTable::default(),
+            memory: watch::Sender::new(()),
         }
     }
 
@@ -87,14 +95,18 @@ impl Sessions {
                     return Err(cause);
                 }
             }
-            table.make_room(self.settings.sessions)?;
-            table.starting += 1;
-            Place(Arc::clone(&self.table))
+            table.make_room(&self.settings, call.user_id)?;
+            table.starting.push(call.user_id);
+            Place {
+                table: Arc::clone(&self.table),
+                user_id: call.user_id,
+            }
         };
         let environment = environment()?;
         let folders = Folders::create(&self.folder, !self.settings.unsandboxed)
             .map_err(|error| SessionError::NotStarted(error.to_string()))?;
-        let session = Session::start(&environment, &self.settings, folders).await?;
+        let memory = MemoryGauge::new(self.memory.clone());
+        let session = Session::start(&environment, &self.settings, folders, memory).await?;
         let entry = Entry {
             session: session.clone(),
             user_id: call.user_id,
@@ -166,11 +178,13 @@ impl Sessions {
         self.table.lock().entries.clear();
     }
 
-    /// Ends idle sessions, as long as there are these sessions.
-    pub fn end_idle_ones(&self) {
+    /// Ends idle sessions and those that take too much memory together, as long as there are these sessions.
+    pub fn end_superfluous_ones(&self) {
         let table = Arc::downgrade(&self.table);
         let idle_time = self.settings.idle_time;
-        tokio::spawn(end_idle_sessions(table, idle_time));
+        tokio::spawn(end_idle_sessions(Weak::clone(&table), idle_time));
+        let limits = MemoryLimits::new(&self.settings);
+        tokio::spawn(end_large_sessions(table, limits, self.memory.subscribe()));
     }
 }
 
@@ -191,36 +205,78 @@ impl Table {
         self.fatal_steps.entry(conversation_id).or_default().insert(step);
     }
 
-    /// Ends the session that was used longest ago, if there are as many as there may be.
-    fn make_room(&mut self, limit: usize) -> Result<(), SessionError> {
+    /// Makes room for a session of a user, if there are as many as the user may have, or all users. Ends the one that was used longest
+    /// ago.
+    fn make_room(&mut self, settings: &PythonSettings, user_id: UserId) -> Result<(), SessionError> {
         self.entries.retain(|_, entry| entry.session.is_alive());
-        if self.entries.len() + self.starting < limit {
-            return Ok(());
+        let busy = |limit: usize, whose: &str, setting: &str| {
+            SessionError::NotStarted(format!(
+                "all {limit} sessions{whose} are busy (setting {setting}); try again later"
+            ))
+        };
+        let of_user = |other: UserId| other == user_id;
+        if !self.make_place(settings.user_sessions, of_user) {
+            return Err(busy(settings.user_sessions, " of yours", "python.user_sessions"));
         }
-        let idle = self
-            .entries
-            .iter()
-            .filter(|(id, _)| !self.held.contains_key(id))
-            .filter_map(|(id, entry)| Some((entry.session.idle_since()?, *id)));
+        if !self.make_place(settings.sessions, |_| true) {
+            return Err(busy(settings.sessions, "", "python.sessions"));
+        }
+        Ok(())
+    }
+
+    /// Makes a place among the sessions of some users. Returns `false` if all are in use.
+    fn make_place(&mut self, limit: usize, is_counted: impl Fn(UserId) -> bool) -> bool {
+        let started = self.entries.values().map(|entry| entry.user_id);
+        let all = started.chain(self.starting.iter().copied());
+        if all.filter(|user_id| is_counted(*user_id)).count() < limit {
+            return true;
+        }
+        let idle = self.entries.iter().filter(|(_, entry)| is_counted(entry.user_id));
+        let idle = idle.filter_map(|(id, entry)| Some((self.unused_since(*id, entry)?, *id)));
         let oldest = idle.min_by_key(|(since, _)| *since);
-        match oldest {
-            Some((_, oldest)) => {
-                self.entries.remove(&oldest);
-                Ok(())
+        oldest.is_some_and(|(_, oldest)| self.entries.remove(&oldest).is_some())
+    }
+
+    /// Returns the time since which nobody uses a session.
+    fn unused_since(&self, id: ConversationId, entry: &Entry) -> Option<Instant> {
+        (!self.held.contains_key(&id))
+            .then(|| entry.session.idle_since())
+            .flatten()
+    }
+
+    /// Ends sessions until the others take no more memory than they may. The entry of each stays: its conversation is told why.
+    fn end_large(&self, limits: MemoryLimits) {
+        loop {
+            let alive = self.entries.iter().filter(|(_, entry)| entry.session.is_alive());
+            let candidates = alive.map(|(id, entry)| Candidate {
+                conversation_id: *id,
+                user_id: entry.user_id,
+                bytes: entry.session.memory(),
+                unused_since: self.unused_since(*id, entry),
+            });
+            let Some((id, cause)) = limits.superfluous(&candidates.collect::<Vec<_>>()) else {
+                return;
+            };
+            tracing::warn!(conversation_id = %id, "a Python session is ended: {cause}");
+            if let Some(entry) = self.entries.get(&id) {
+                entry.session.end(cause);
             }
-            None => Err(SessionError::NotStarted(format!(
-                "all {limit} sessions are busy (setting python.sessions); try again later"
-            ))),
         }
     }
 }
 
 /// The place of a session that starts, until this is dropped.
-struct Place(SharedTable);
+struct Place {
+    table: SharedTable,
+    user_id: UserId,
+}
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.lock().starting -= 1;
+        let starting = &mut self.table.lock().starting;
+        if let Some(at) = starting.iter().position(|user_id| *user_id == self.user_id) {
+            starting.swap_remove(at);
+        }
     }
 }
 
@@ -256,5 +312,19 @@ async fn end_idle_sessions(table: Weak<Mutex<Table>>, idle_time: Duration) {
             held.contains_key(id)
                 || (entry.session.is_alive() && !entry.session.idle_since().is_some_and(is_idle))
         });
+    }
+}
+
+/// Ends sessions that take too much memory, until all sessions and their table are gone.
+async fn end_large_sessions(
+    table: Weak<Mutex<Table>>,
+    limits: MemoryLimits,
+    mut memory: watch::Receiver<()>,
+) {
+    while memory.changed().await.is_ok() {
+        let Some(table) = table.upgrade() else {
+            return;
+        };
+        table.lock().end_large(limits);
     }
 }

@@ -24,8 +24,12 @@ pub struct PythonSettings {
     /// True if Python runs without a sandbox, with all rights of Parlor itself. Only with accounts.auth = "none"; every call asks
     /// first.
     pub unsandboxed: bool,
-    /// The memory of a session, in bytes: of each of its processes, and of all together.
+    /// The memory of a session, in bytes: of each of its processes, and of all together with what the system holds for them.
     pub memory_bytes: usize,
+    /// The memory of all sessions of one user together, in bytes. Beyond it, an unused one ends, or the largest.
+    pub user_memory_bytes: usize,
+    /// The memory of all sessions together, in bytes, at most half of the machine's. Beyond it, the user with most of it loses one.
+    pub total_memory_bytes: usize,
     /// The computing time of each process of a session.
     #[serde(deserialize_with = "super::duration::positive")]
     pub cpu_time: Duration,
@@ -48,6 +52,8 @@ pub struct PythonSettings {
     pub idle_time: Duration,
     /// The number of sessions at the same time. Another one ends the one that was used longest ago.
     pub sessions: usize,
+    /// The number of sessions of one user at the same time.
+    pub user_sessions: usize,
     /// False if Python is offered without the check of a whole session. For tests, which start many servers.
     #[serde(skip)]
     pub is_checked: bool,
@@ -65,6 +71,8 @@ impl Default for PythonSettings {
             bubblewrap: "bwrap".into(),
             unsandboxed: false,
             memory_bytes: 2 << 30,
+            user_memory_bytes: 4 << 30,
+            total_memory_bytes: 8 << 30,
             cpu_time: Duration::from_secs(1800),
             processes: 256,
             folder_bytes: 256 << 20,
@@ -74,6 +82,7 @@ impl Default for PythonSettings {
             picture_bytes: 8 << 20,
             idle_time: Duration::from_secs(1800),
             sessions: 20,
+            user_sessions: 8,
             is_checked: true,
             helper: None,
         }
@@ -82,13 +91,23 @@ impl Default for PythonSettings {
 
 impl PythonSettings {
     /// Returns the limits that may not be 0.
-    pub(super) fn positive(&self) -> [(&'static str, usize); 5] {
+    pub(super) fn positive(&self) -> [(&'static str, usize); 6] {
         [
             ("python.processes", self.processes),
             ("python.folder_bytes", self.folder_bytes),
             ("python.output_bytes", self.output_bytes),
             ("python.picture_bytes", self.picture_bytes),
             ("python.sessions", self.sessions),
+            ("python.user_sessions", self.user_sessions),
+        ]
+    }
+
+    /// Returns the limits of memory, each of which leaves room for a session.
+    pub(super) fn memory(&self) -> [(&'static str, usize); 3] {
+        [
+            ("python.memory_bytes", self.memory_bytes),
+            ("python.user_memory_bytes", self.user_memory_bytes),
+            ("python.total_memory_bytes", self.total_memory_bytes),
         ]
     }
 

@@ -271,11 +271,9 @@ impl Settings {
         self.history.check()?;
         check_range("titles.max_tokens", self.titles.max_tokens, POSITIVE_RANGE)?;
         databases::check(&self.databases)?;
-        check_range(
-            "python.memory_bytes",
-            self.python.memory_bytes,
-            python::MIN_MEMORY_BYTES..=usize::MAX,
-        )?;
+        for (name, value) in self.python.memory() {
+            check_range(name, value, python::MIN_MEMORY_BYTES..=usize::MAX)?;
+        }
         self.python.check(self.accounts.auth)?;
         self.tools.check()
     }

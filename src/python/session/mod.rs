@@ -12,7 +12,7 @@ use std::{
 use parking_lot::Mutex;
 use tokio::{
     io,
-    sync::{mpsc, oneshot, watch},
+    sync::{Notify, mpsc, oneshot, watch},
     time::{Instant, timeout},
 };
 
@@ -27,6 +27,7 @@ use super::{
     output::Output,
     process::HelperProcess,
     sandbox,
+    share::MemoryGauge,
     wire::Report,
 };
 use crate::{
@@ -53,6 +54,9 @@ struct Shared {
     data: PathBuf,
     visible_data: PathBuf,
     state: Mutex<State>,
+    memory: MemoryGauge,
+    /// Told when it is to end, also during a call.
+    ending: Notify,
 }
 
 struct State {
@@ -125,7 +129,7 @@ pub enum SessionError {
 }
 
 impl Session {
-    /// Starts a session.
+    /// Starts a session, whose memory the gauge shows.
     ///
     /// # Errors
     ///
@@ -134,10 +138,11 @@ impl Session {
         environment: &Environment,
         settings: &PythonSettings,
         folders: Folders,
+        memory: MemoryGauge,
     ) -> Result<Self, SessionError> {
         let not_started = |cause: String| SessionError::NotStarted(cause);
         let plan = sandbox::kernel_plan(environment, settings, &folders.session);
-        let mut helper = HelperProcess::start(settings, &plan)
+        let mut helper = HelperProcess::start(settings, &plan, memory.clone())
             .await
             .map_err(|error| not_started(error.to_string()))?;
         // The helper has a limit of its own; this one is for a helper that hangs.
@@ -164,6 +169,8 @@ impl Session {
                 next_file: 0,
                 files: AttachedFiles::default(),
             }),
+            memory,
+            ending: Notify::new(),
         });
         let task = Task {
             helper,
@@ -295,6 +302,21 @@ impl Session {
     /// Takes the notes for the model about the files.
     pub fn take_notes(&self) -> Vec<String> {
         self.shared.state.lock().files.take_notes()
+    }
+
+    /// Ends it for this reason, also during a call.
+    pub fn end(&self, cause: String) {
+        self.shared
+            .state
+            .lock()
+            .ended
+            .get_or_insert_with(|| Ended::outside(cause));
+        self.shared.ending.notify_one();
+    }
+
+    /// Returns the memory that it takes of the machine, in bytes.
+    pub fn memory(&self) -> u64 {
+        self.shared.memory.bytes()
     }
 
     /// Returns `true` if it takes calls.

@@ -29,30 +29,41 @@ pub(super) struct Task {
 
 impl Task {
     pub async fn run(mut self, mut calls: mpsc::Receiver<Call>) {
-        let ended = loop {
+        let shared = Arc::clone(&self.shared);
+        let ended = tokio::select! {
+            biased;
+            // Its cause is noted.
+            () = shared.ending.notified() => Ended::outside("it was ended"),
+            ended = self.perform_all(&mut calls) => ended,
+        };
+        shared.state.lock().ended.get_or_insert(ended);
+        self.helper.close().await;
+        drop(self.folders);
+    }
+
+    /// Performs calls until the session ends.
+    async fn perform_all(&mut self, calls: &mut mpsc::Receiver<Call>) -> Ended {
+        loop {
             tokio::select! {
                 biased;
                 call = calls.recv() => match call {
                     Some(call) => {
-                        if let Err(error) = self.perform(call).await {
-                            break error;
+                        if let Err(ended) = self.perform(call).await {
+                            return ended;
                         }
                     }
-                    None => break Ended::outside("it was closed"),
+                    None => return Ended::outside("it was closed"),
                 },
                 // Between two calls, nothing but its end is of interest.
                 report = self.helper.next() => if let Report::Gone { cause, is_by_code } = report {
-                    break Ended {
+                    return Ended {
                         cause,
                         is_by_code,
                         is_in_call: false,
                     };
                 },
             }
-        };
-        self.shared.state.lock().ended = Some(ended);
-        self.helper.close().await;
-        drop(self.folders);
+        }
     }
 
     /// Performs a call. Returns the end of the session if it has ended.

@@ -8,6 +8,7 @@ mod data;
 mod ends;
 mod escapes;
 mod limits;
+mod memory;
 mod notebook;
 mod permissions;
 mod shown;
@@ -86,11 +87,21 @@ impl Sessions {
 
     /// Executes code in a session.
     pub async fn run(&self, session: ConversationId, code: &str) -> Result<Output, ToolError> {
+        self.run_as(UserId::LOCAL, session, code).await
+    }
+
+    /// Executes code in a session of a user.
+    pub async fn run_as(
+        &self,
+        user_id: UserId,
+        session: ConversationId,
+        code: &str,
+    ) -> Result<Output, ToolError> {
         let step = StepId {
             run: MessageId::new(),
             call: 0,
         };
-        let call = ToolContext::for_replay(UserId::LOCAL, session, step, [].into());
+        let call = ToolContext::for_replay(user_id, session, step, [].into());
         let executed = timeout(TEST_TIMEOUT * 2, self.python.execute(&call, code)).await;
         executed.expect("it ends in time")
     }
