@@ -33,7 +33,7 @@ pub struct TablePreview {
     /// The number of further columns.
     #[serde(default)]
     pub omitted_columns: usize,
-    /// What a reader of the table has to know, in sentences.
+    /// Notes about the table for its readers, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

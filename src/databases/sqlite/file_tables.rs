@@ -141,7 +141,7 @@ struct StoredTable {
     row_count: i64,
     cut: Option<String>,
     width: i64,
-    /// What a reader has to know.
+    /// Notes for its readers.
     notes: Vec<String>,
 }
 

@@ -36,8 +36,8 @@ pub enum Kind {
 
 impl Kind {
     /// Returns the kind of a text that is shown by one glyph: that of its first character with a direction.
-    pub fn of_text(text: &str) -> Self {
-        let mut kinds = text.chars().map(Self::of);
+    pub fn from_text(text: &str) -> Self {
+        let mut kinds = text.chars().map(Self::from_char);
         let first = kinds.next().unwrap_or(Self::Neutral);
         match first.is_neutral() {
             true => kinds.find(|kind| kind.is_strong()).unwrap_or(first),
@@ -45,7 +45,7 @@ impl Kind {
         }
     }
 
-    fn of(c: char) -> Self {
+    fn from_char(c: char) -> Self {
         match CodePointMapData::<BidiClass>::new().get(c) {
             BidiClass::LeftToRight => Self::Left,
             BidiClass::RightToLeft => Self::Right,

@@ -54,7 +54,7 @@ struct Form {
     objects: usize,
 }
 
-/// What a field has from the one around it.
+/// The properties that a field takes from the one around it.
 #[derive(Clone, Default)]
 struct Inherited<'a> {
     name: String,

@@ -41,7 +41,7 @@ impl PlacedGlyph {
     /// A glyph without a place.
     pub fn new(text: String) -> Self {
         Self {
-            kind: Kind::of_text(&text),
+            kind: Kind::from_text(&text),
             text,
             gap: Gap::None,
             left: 0.0,
@@ -93,7 +93,7 @@ impl Default for LineEnds {
 
 impl LineEnds {
     /// Returns the ends of a line.
-    pub fn of(glyphs: &[PlacedGlyph]) -> Self {
+    pub fn from_glyphs(glyphs: &[PlacedGlyph]) -> Self {
         glyphs
             .iter()
             .filter(|glyph| !glyph.is_space())
@@ -219,7 +219,9 @@ fn text_as_drawn(glyphs: &[PlacedGlyph]) -> String {
 /// Orders the glyphs of a line by their places.
 fn order(glyphs: Vec<PlacedGlyph>, page: Direction, ends: LineEnds) -> Vec<Piece> {
     let size = glyphs.first().map_or(1.0, |glyph| glyph.size);
-    let around = ends.direction_of(LineEnds::of(&glyphs), size).unwrap_or(page);
+    let around = ends
+        .direction_of(LineEnds::from_glyphs(&glyphs), size)
+        .unwrap_or(page);
     let mut columns = columns(with_marks(glyphs));
     let seen = |column: &[PlacedGlyph]| -> Vec<Seen> { column.iter().map(PlacedGlyph::seen).collect() };
     let all: Vec<Seen> = columns.iter().flat_map(|column| seen(column)).collect();

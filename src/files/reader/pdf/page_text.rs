@@ -238,7 +238,7 @@ impl PageText {
         let glyphs = std::mem::take(&mut self.current);
         if !glyphs.is_empty() {
             self.words.add(line_words(&glyphs));
-            self.ends.add(LineEnds::of(&glyphs));
+            self.ends.add(LineEnds::from_glyphs(&glyphs));
             self.lines.push((self.gap, Line::new(glyphs)));
         }
         self.bytes += gap.as_str().len();
