@@ -49,6 +49,8 @@ pub mod hub;
 #[cfg(feature = "ssr")]
 pub mod journal;
 #[cfg(feature = "ssr")]
+mod lenient_json;
+#[cfg(feature = "ssr")]
 pub mod literature;
 #[cfg(feature = "ssr")]
 pub mod model;

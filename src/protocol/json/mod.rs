@@ -26,7 +26,7 @@ mod raw;
 mod reader;
 
 #[cfg(test)]
-pub(super) mod tests;
+pub(crate) mod tests;
 
 /// The text is not JSON, or not of the requested type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

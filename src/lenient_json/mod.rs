@@ -1,0 +1,126 @@
+//! JSON that models and their servers write, read leniently: the only place that accepts what is no JSON.
+//!
+//! Valid JSON is read by serde_json alone, at its cost. Anything else is mended first: lone halves of surrogate pairs,
+//! `NaN` and `Infinity`, raw control characters in strings, unknown escapes, repeated keys, commas before a closing
+//! bracket, words of other languages (`None`, `True`, `undefined`), numbers out of range and excessive nesting. What is
+//! incomplete stays invalid.
+
+mod halves;
+mod mender;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use serde::de::DeserializeOwned;
+
+use self::mender::Mender;
+pub use self::{
+    halves::{has_lone_half, join_marks, without_marks},
+    mender::Halves,
+};
+
+/// JSON that was mended.
+#[derive(Debug, PartialEq)]
+pub struct Mended<'a> {
+    /// Borrowed if there was nothing to mend.
+    pub text: Cow<'a, str>,
+    /// True if the text has marks of lone halves.
+    pub has_marks: bool,
+}
+
+/// Mends one value. Returns `None` if it can't be read, or if anything follows it.
+pub fn mend(text: &str, halves: Halves) -> Option<Mended<'_>> {
+    let mut mender = Mender::new(text, halves);
+    mender.value(0)?;
+    mender.is_at_end().then(|| mender.into_mended())
+}
+
+/// Parses a value. Lone halves become U+FFFD.
+///
+/// # Errors
+///
+/// The error of the text as it stands, if it can't be mended.
+pub fn parse<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
+    serde_json::from_str(text).or_else(|error| match mend(text, Halves::Replace) {
+        Some(mended) => serde_json::from_str(&mended.text),
+        None => Err(error),
+    })
+}
+
+/// Parses the bytes of a value as [`parse`] does. Invalid UTF-8 becomes U+FFFD.
+///
+/// # Errors
+///
+/// As [`parse`].
+pub fn parse_bytes<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
+    serde_json::from_slice(bytes).or_else(|_| parse(&String::from_utf8_lossy(bytes)))
+}
+
+/// Returns the arguments of a tool call as an object in valid JSON; the text itself if there is none in it.
+///
+/// An object is also found in a code block, as a JSON string, and behind empty objects or its own repetition, as
+/// proxies send it: `{}{"expression":"1"}`.
+pub fn tool_arguments(text: &str) -> Cow<'_, str> {
+    object_in(text).unwrap_or(Cow::Borrowed(text))
+}
+
+fn object_in(text: &str) -> Option<Cow<'_, str>> {
+    let values = mend_all(without_fence(text))?;
+    if let [only] = values.as_slice()
+        && only.starts_with('"')
+    {
+        let inner: String = serde_json::from_str(only).ok()?;
+        let mended = mend(&inner, Halves::Replace)?.text;
+        return mended
+            .trim_start()
+            .starts_with('{')
+            .then(|| Cow::Owned(mended.into_owned()));
+    }
+    let mut found: Option<Cow<str>> = None;
+    for value in values {
+        if !value.starts_with('{') {
+            return None;
+        }
+        found = match found {
+            Some(before) if is_empty_object(&value) || value == before => Some(before),
+            Some(before) if !is_empty_object(&before) => return None,
+            _ => Some(value),
+        };
+    }
+    found
+}
+
+/// Mends all values of a text that has nothing but values.
+fn mend_all(text: &str) -> Option<Vec<Cow<'_, str>>> {
+    let mut values = Vec::new();
+    let mut rest = text;
+    loop {
+        let mut mender = Mender::new(rest, Halves::Replace);
+        if mender.is_at_end() {
+            return Some(values);
+        }
+        mender.value(0)?;
+        let end = mender.position();
+        values.push(match mender.into_mended().text {
+            Cow::Borrowed(_) => Cow::Borrowed(rest[..end].trim()),
+            Cow::Owned(mended) => Cow::Owned(mended),
+        });
+        rest = &rest[end..];
+    }
+}
+
+fn is_empty_object(json: &str) -> bool {
+    json.strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'))
+        .is_some_and(|inside| inside.trim().is_empty())
+}
+
+/// Returns the content of a code block.
+fn without_fence(text: &str) -> &str {
+    let inside = || {
+        let (_, rest) = text.trim().strip_prefix("```")?.split_once('\n')?;
+        rest.trim_end().strip_suffix("```")
+    };
+    inside().unwrap_or(text)
+}
