@@ -6,6 +6,7 @@ mod error;
 mod event;
 mod image;
 mod request;
+pub mod roles;
 pub mod tokens;
 mod tool;
 mod usage;
