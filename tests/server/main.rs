@@ -48,6 +48,7 @@ mod python;
 mod queue;
 mod rejections;
 mod resume;
+mod roles;
 mod sharing;
 mod slow_clients;
 mod slow_reader;

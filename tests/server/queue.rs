@@ -160,6 +160,10 @@ async fn steering_message_follows_the_present_tool() {
                 ("user", "first"),
                 ("assistant", "calculate"),
                 ("tool", "6*7 = 42"),
+                (
+                    "assistant",
+                    "(This answer ended here for the person's next message.)",
+                ),
                 ("user", "second"),
             ],
             false => &[

@@ -10,8 +10,8 @@ use crate::{
     files,
     model::{ModelMessage, ToolUse},
     protocol::{
-        AssistantMessage, Attachment, Message, MessageBody, MessagePieceKind, ProviderData, ToolCall,
-        ToolStatus,
+        AssistantMessage, Attachment, FinishReason, Message, MessageBody, MessagePieceKind, ProviderData,
+        RunStatus, ToolCall, ToolStatus,
     },
 };
 
@@ -19,6 +19,9 @@ use crate::{
 /// a request; all of them follow an instruction.
 pub(super) const CONTINUE_PROMPT: &str = "Your answer was cut off. Go on from exactly where it stops, in the middle of a word if need be. Do not \
                      repeat any of it, do not begin anew, and do not mention this.";
+
+/// Stands between a tool's output and the thoughts after it that were cut off.
+const CUT_THINKING: &str = "(I had begun to think about this and was cut off.)";
 
 /// The text of an answer that consists of images.
 const ONLY_IMAGES: &str = "(My answer was an image.)";
@@ -68,6 +71,35 @@ pub(super) fn push_history_message(
         && let ModelMessage::Assistant { text, .. } = last
     {
         *text = [metadata, &said].concat();
+    }
+    if !ends_with_words(&messages[begin..]) {
+        messages.push(ModelMessage::assistant(unfinished_note(answer)));
+    }
+}
+
+/// Returns true if messages end with words of the model, after which the user speaks again.
+fn ends_with_words(messages: &[ModelMessage]) -> bool {
+    let mut from_last = messages.iter().rev();
+    let last = from_last.find(|message| !matches!(message, ModelMessage::File(_)));
+    matches!(last, Some(ModelMessage::Assistant { text, tool_calls, .. }) if tool_calls.is_empty() && !text.trim().is_empty())
+}
+
+/// Returns the words in place of an answer that has none, or none after its last tool.
+fn unfinished_note(answer: &AssistantMessage) -> &'static str {
+    let is_withheld = answer
+        .finish_reason
+        .as_ref()
+        .is_some_and(FinishReason::is_withheld);
+    match answer.status {
+        _ if answer.is_damaged() => "(This answer is damaged and can't be read.)",
+        RunStatus::Stopped => "(The person stopped this answer here.)",
+        RunStatus::Failed if is_withheld => "(This answer was withheld by a content filter.)",
+        RunStatus::Failed => "(This answer failed here.)",
+        RunStatus::Interrupted => "(This answer was broken off here.)",
+        RunStatus::Complete if answer.finish_reason == Some(FinishReason::Steered) => {
+            "(This answer ended here for the person's next message.)"
+        }
+        RunStatus::Running | RunStatus::Waiting | RunStatus::Complete => "(This answer ended here.)",
     }
 }
 
@@ -230,25 +262,20 @@ fn output_text(call: &ToolCall) -> String {
     }
 }
 
-/// Asks for the rest of an answer that is continued. The roles still alternate, as some models'
-/// templates demand. Returns true if the last message asks for nothing else.
+/// Asks for the rest of an answer that is continued. Returns true if the last message asks for nothing else.
 pub(super) fn request_continuation(branch: &mut Vec<ModelMessage>, answer: &AssistantMessage) -> bool {
+    if ends_with_words(branch) {
+        branch.push(ModelMessage::User(CONTINUE_PROMPT.into()));
+        return true;
+    }
     let pieces = answer.pieces();
     let since_tools = pieces
         .iter()
         .rev()
         .take_while(|piece| !matches!(piece.kind, MessagePieceKind::ToolCall(_)));
-    let mut thoughts = Vec::new();
-    for piece in since_tools {
-        if matches!(
-            piece.kind,
-            MessagePieceKind::Text | MessagePieceKind::Payload(_) | MessagePieceKind::File(_)
-        ) {
-            branch.push(ModelMessage::User(CONTINUE_PROMPT.into()));
-            return true;
-        }
-        thoughts.insert(0, piece.texts.concat());
-    }
+    let thoughts = since_tools.filter(|piece| matches!(piece.kind, MessagePieceKind::Thinking));
+    let mut thoughts: Vec<String> = thoughts.map(|piece| piece.texts.concat()).collect();
+    thoughts.reverse();
     if thoughts.is_empty() {
         return false;
     }
@@ -258,9 +285,14 @@ pub(super) fn request_continuation(branch: &mut Vec<ModelMessage>, answer: &Assi
          not mention this. Your thoughts so far:\n\n{})",
         escape_metadata(&thoughts.join("\n\n"))
     );
-    match branch.last_mut() {
+    let mut from_last = branch.iter_mut().rev();
+    match from_last.find(|message| !matches!(message, ModelMessage::File(_))) {
         Some(ModelMessage::User(question)) => *question = format!("{question}\n\n{thoughts}"),
-        _ => branch.push(ModelMessage::User(thoughts)),
+        last => {
+            let is_output = matches!(last, Some(ModelMessage::Tool { .. }));
+            branch.extend(is_output.then(|| ModelMessage::assistant(CUT_THINKING)));
+            branch.push(ModelMessage::User(thoughts));
+        }
     }
     false
 }

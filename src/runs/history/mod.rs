@@ -15,7 +15,12 @@ use self::{
     metadata::MetadataClock,
 };
 use super::page_payloads::PagePayloads;
-use crate::{control::escape_metadata, model::ModelMessage, protocol::MessageId, storage::HistorySummary};
+use crate::{
+    control::escape_metadata,
+    model::{ModelMessage, roles::alternate_roles},
+    protocol::MessageId,
+    storage::HistorySummary,
+};
 
 /// Opens a summary.
 const SUMMARY_OPENING: &str = "(What was said before, in short:";
@@ -35,7 +40,7 @@ pub(super) struct ModelConversation {
     pub continues_answer: bool,
 }
 
-/// A question and its answer. Empty answers are left out.
+/// A question and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
     /// The id of the last message in the turn.
@@ -154,7 +159,7 @@ impl ModelConversation {
             .map_or(0, tokens::estimate_text_message)
     }
 
-    /// Converts into the messages that are sent.
+    /// Converts into the messages that are sent, in an order of roles that any template takes.
     pub fn messages(self) -> Vec<ModelMessage> {
         let prompt = match self.has_metadata() {
             true => format!("{}\n\n# Metadata\n\n{}", self.prompt, metadata::EXPLANATION),
@@ -174,6 +179,7 @@ impl ModelConversation {
         }
         number_calls(&mut messages);
         move_answer_files(&mut messages);
+        alternate_roles(&mut messages);
         messages
     }
 }

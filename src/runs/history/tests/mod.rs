@@ -1,3 +1,5 @@
+mod order;
+
 use std::{collections::HashMap, sync::Arc};
 
 use super::{messages::*, *};
@@ -28,11 +30,11 @@ pub(super) fn assert_in_order(messages: &[ModelMessage]) {
     assert!(awaited.is_empty(), "{awaited:?} have no output");
 }
 
-fn thinking(text: &str) -> Part {
+pub(super) fn thinking(text: &str) -> Part {
     Part::Thinking { text: text.into() }
 }
 
-fn text(text: &str) -> Part {
+pub(super) fn text(text: &str) -> Part {
     Part::Text { text: text.into() }
 }
 
@@ -285,12 +287,13 @@ fn separates_calls_with_equal_ids() {
         Node { parts: twice },
     ];
     let shown = conversation(&[], &answer, &page_payloads()).messages();
-    assert_eq!(texts_and_calls(&shown[1]).1, ["call00001"]);
-    assert_eq!(texts_and_calls(&shown[3]).1, ["call00002"]);
-    assert_eq!(shown[4], tool_message("call00002", "x"));
-    assert_eq!(texts_and_calls(&shown[5]).1, ["call00003", "call00004"]);
+    // The question is missing.
+    assert_eq!(texts_and_calls(&shown[2]).1, ["call00001"]);
+    assert_eq!(texts_and_calls(&shown[4]).1, ["call00002"]);
+    assert_eq!(shown[5], tool_message("call00002", "x"));
+    assert_eq!(texts_and_calls(&shown[6]).1, ["call00003", "call00004"]);
     assert_eq!(
-        shown[6..],
+        shown[7..],
         [tool_message("call00003", "y"), tool_message("call00004", "z")]
     );
 }
