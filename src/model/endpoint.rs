@@ -26,6 +26,10 @@ pub struct ServerCapabilities {
     pub thinking_choice: bool,
     /// True if tools, tool calls and tool outputs are sent in their own fields; otherwise they are sent as text.
     pub tools: bool,
+    /// True if earlier tool calls and their outputs are sent in their own fields; otherwise they are sent as text.
+    pub tool_roles: bool,
+    /// True if the files of tools follow their outputs; otherwise messages of both roles stand between them.
+    pub tool_files: bool,
     /// True if instructions are sent with the system role; otherwise they precede the first question.
     pub system: bool,
     /// True if a model that makes images is asked for them in its answers.
@@ -42,6 +46,8 @@ impl ServerCapabilities {
         thinking: true,
         thinking_choice: true,
         tools: true,
+        tool_roles: true,
+        tool_files: true,
         system: true,
         image_output: true,
         rejected_features: 0,

@@ -67,7 +67,7 @@ fn is_permanent(error: &ModelError) -> bool {
 }
 
 /// Returns the server's own text. The error for the user also names the endpoint and its URL.
-fn normalized_message(error: &ModelError) -> String {
+pub fn normalized_message(error: &ModelError) -> String {
     let text = error.reply.as_ref().map_or("", |reply| &reply.text);
     normalize_phrase(text)
 }

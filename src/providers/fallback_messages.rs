@@ -2,7 +2,28 @@
 
 use std::borrow::Cow;
 
-use crate::model::{ModelMessage, ModelRequest, ToolUse};
+use crate::model::{ModelMessage, ModelRequest, ServerCapabilities, ToolUse, roles::separate_tool_files};
+
+/// The forms of tools that a model takes.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolForm {
+    /// Tools, calls and outputs in their own fields.
+    pub tools: bool,
+    /// Earlier calls and outputs in their own fields.
+    pub roles: bool,
+    /// Files directly behind outputs.
+    pub files: bool,
+}
+
+impl From<ServerCapabilities> for ToolForm {
+    fn from(capabilities: ServerCapabilities) -> Self {
+        Self {
+            tools: capabilities.tools,
+            roles: capabilities.tool_roles,
+            files: capabilities.tool_files,
+        }
+    }
+}
 
 /// Returns the forced tools among those that are offered to the model.
 pub fn offered_forced_tools(request: &ModelRequest) -> Vec<&str> {
@@ -24,14 +45,25 @@ pub fn require_tools(messages: &mut Vec<ModelMessage>, tools: &[&str]) {
     }
 }
 
-/// Returns a request as it is sent to a server: without tools, and with its calls in text, if the model takes none.
-pub fn adapt_tools(request: &ModelRequest, sends_tools: bool) -> Cow<'_, ModelRequest> {
-    if sends_tools {
+/// Returns a request as it is sent to a server: without tools, with its calls in text, or with its files apart, as far as
+/// the model takes them otherwise.
+pub fn adapt_tools(request: &ModelRequest, form: ToolForm) -> Cow<'_, ModelRequest> {
+    let messages = if !form.tools || !form.roles {
+        without_tools(&request.messages)
+    } else if form.files {
         return Cow::Borrowed(request);
-    }
+    } else {
+        match separate_tool_files(&request.messages) {
+            Some(messages) => messages,
+            None => return Cow::Borrowed(request),
+        }
+    };
     Cow::Owned(ModelRequest {
-        messages: without_tools(&request.messages),
-        tools: Vec::new(),
+        messages,
+        tools: match form.tools {
+            true => request.tools.clone(),
+            false => Vec::new(),
+        },
         ..request.clone()
     })
 }
@@ -68,9 +100,10 @@ fn describe_tool_use(call: &ToolUse) -> String {
     format!("(I used the tool {} with {}.)", call.name, call.arguments)
 }
 
-/// Appends to the last user message, or adds one after the model's answer.
+/// Appends to the last user message, before its files, or adds one after the model's answer.
 fn append_user_text(messages: &mut Vec<ModelMessage>, text: &str) {
-    match messages.last_mut() {
+    let mut from_last = messages.iter_mut().rev();
+    match from_last.find(|message| !matches!(message, ModelMessage::File(_))) {
         Some(ModelMessage::User(content)) => *content = format!("{content}\n\n{text}"),
         _ => messages.push(ModelMessage::User(text.to_owned())),
     }

@@ -26,6 +26,7 @@ mod openai_responses;
 mod reasoning_effort;
 mod refusal;
 mod registry;
+mod rejected_roles;
 mod rejection_text;
 mod rejections;
 mod sources;

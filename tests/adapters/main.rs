@@ -11,6 +11,7 @@
 mod errors;
 mod lists;
 mod rejections;
+mod roles;
 
 use std::sync::Arc;
 

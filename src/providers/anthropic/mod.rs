@@ -26,7 +26,8 @@ use super::{
     EndpointConfig,
     catalog::{Catalog, ListedModel},
     error_phrases::is_tools_unsupported,
-    fallback_messages::{adapt_tools, has_tools},
+    fallback_messages::{ToolForm, adapt_tools, has_tools},
+    rejected_roles::{RejectedRoles, rejected_roles},
     rejection_text::RejectionText,
     rejections::Rejections,
     tool_forms::ToolForms,
@@ -65,6 +66,8 @@ enum Feature {
     ToolChoice,
     /// `tools`.
     Tools,
+    ToolRoles,
+    ToolFiles,
     CacheMarks,
 }
 
@@ -126,6 +129,15 @@ impl Anthropic {
         self.catalog.takes_tools(model) && !self.rejections.contains(model, Feature::Tools)
     }
 
+    fn tool_form(&self, model: &str) -> ToolForm {
+        let takes = |feature| !self.rejections.contains(model, feature);
+        ToolForm {
+            tools: self.sends_tools(model),
+            roles: takes(Feature::ToolRoles),
+            files: takes(Feature::ToolFiles),
+        }
+    }
+
     /// Learns from a rejected request. Returns true if the next one will differ.
     fn learn_from_rejection(
         &self,
@@ -135,7 +147,13 @@ impl Anthropic {
         body: &Value,
         error: &ModelError,
     ) -> bool {
-        let feature = if has_tools(request) && is_tools_unsupported(error) {
+        let feature = if let Some(rejected) = rejected_roles(&request.messages, false, error) {
+            match rejected {
+                RejectedRoles::ToolFiles => Feature::ToolFiles,
+                RejectedRoles::System => return false,
+                RejectedRoles::ToolRoles => Feature::ToolRoles,
+            }
+        } else if has_tools(request) && is_tools_unsupported(error) {
             Feature::Tools
         } else if let Some(text) = RejectionText::from_error(error) {
             let limit = models::parse_max_tokens(text.as_str());
@@ -252,7 +270,7 @@ impl Endpoint for Anthropic {
 
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
         let adapted = self.tools.adapt(model, request);
-        let request = adapt_tools(&adapted.request, self.sends_tools(model));
+        let request = adapt_tools(&adapted.request, self.tool_form(model));
         let sent = build_request(model, &request, &self.form(model));
         let body = match serde_json::to_value(sent) {
             Ok(Value::Object(body)) => body,
@@ -278,7 +296,7 @@ impl Endpoint for Anthropic {
             let mut form = self.form(model);
             form.max_tokens = form.max_tokens.min(room.unwrap_or(form.max_tokens));
             let sent = tools.adapt(request);
-            let request = adapt_tools(&sent.request, self.sends_tools(model));
+            let request = adapt_tools(&sent.request, self.tool_form(model));
             let body = build_request(model, &request, &form);
             let decoder = MessageDecoder::default();
             match self.api.call("/v1/messages", "", model, &body, decoder).await {

@@ -25,8 +25,9 @@ use super::{
     EndpointConfig,
     catalog::{Catalog, ListedModel},
     error_phrases::is_tools_unsupported,
-    fallback_messages::{adapt_tools, has_tools},
+    fallback_messages::{ToolForm, adapt_tools, has_tools},
     images::{self, ImageClient},
+    rejected_roles::{RejectedRoles, rejected_roles},
     rejection_text::RejectionText,
     rejections::Rejections,
     tool_forms::ToolForms,
@@ -58,6 +59,8 @@ enum Feature {
     System,
     /// `functionDeclarations`.
     Tools,
+    ToolRoles,
+    ToolFiles,
     /// Function calls without signatures.
     MissingSignatures,
     /// The signatures of earlier answers.
@@ -135,6 +138,15 @@ impl Gemini {
         self.catalog.takes_tools(model) && !self.rejections.contains(model, Feature::Tools)
     }
 
+    fn tool_form(&self, model: &str) -> ToolForm {
+        let takes = |feature| !self.rejections.contains(model, feature);
+        ToolForm {
+            tools: self.sends_tools(model),
+            roles: takes(Feature::ToolRoles),
+            files: takes(Feature::ToolFiles),
+        }
+    }
+
     /// Learns from a rejected request. Returns true if the next one will differ.
     fn learn_from_rejection(
         &self,
@@ -143,7 +155,13 @@ impl Gemini {
         request: &ModelRequest,
         error: &ModelError,
     ) -> bool {
-        let feature = if has_tools(request) && is_tools_unsupported(error) {
+        let feature = if let Some(rejected) = rejected_roles(&request.messages, form.system, error) {
+            match rejected {
+                RejectedRoles::ToolFiles => Feature::ToolFiles,
+                RejectedRoles::System => Feature::System,
+                RejectedRoles::ToolRoles => Feature::ToolRoles,
+            }
+        } else if has_tools(request) && is_tools_unsupported(error) {
             Feature::Tools
         } else if let Some(text) = RejectionText::from_error(error) {
             if text.names(&SIGNATURE_NAMES) {
@@ -226,7 +244,7 @@ impl Endpoint for Gemini {
 
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
         let adapted = self.tools.adapt(model, request);
-        let request = adapt_tools(&adapted.request, self.sends_tools(model));
+        let request = adapt_tools(&adapted.request, self.tool_form(model));
         let sent = build_request(&request, &self.form(model));
         let body = match serde_json::to_value(sent) {
             Ok(Value::Object(body)) => body,
@@ -250,7 +268,7 @@ impl Endpoint for Gemini {
         let mut tools = self.tools.begin(model);
         loop {
             let sent = tools.adapt(request);
-            let adapted = adapt_tools(&sent.request, self.sends_tools(model));
+            let adapted = adapt_tools(&sent.request, self.tool_form(model));
             let form = self.form(model);
             let body = build_request(&adapted, &form);
             let decoder = ContentDecoder::default();

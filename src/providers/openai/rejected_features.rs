@@ -10,7 +10,12 @@ use super::{
 use crate::{
     model::{ModelError, ModelMessage, ModelRequest, ServerCapabilities},
     protocol::ThinkingChoice,
-    providers::{error_phrases, fallback_messages::has_tools, rejections::Rejections},
+    providers::{
+        error_phrases,
+        fallback_messages::{adapt_tools, has_tools},
+        rejected_roles::{RejectedRoles, rejected_roles},
+        rejections::Rejections,
+    },
 };
 
 /// The rejected features of one server.
@@ -31,6 +36,8 @@ pub struct RejectedFeatures {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Feature {
     Tools,
+    ToolRoles,
+    ToolFiles,
     SystemPrompt,
     /// Any choice of thinking.
     ThinkingChoice,
@@ -52,6 +59,8 @@ impl RejectedFeatures {
         let is_taken = |feature| !self.by_model.contains(model, feature);
         ServerCapabilities {
             tools: tools && is_taken(Feature::Tools),
+            tool_roles: is_taken(Feature::ToolRoles),
+            tool_files: is_taken(Feature::ToolFiles),
             system: is_taken(Feature::SystemPrompt),
             usage: !self.usage.load(Ordering::Relaxed),
             tool_choice: !self.tool_choice.load(Ordering::Relaxed),
@@ -108,6 +117,16 @@ impl RejectedFeatures {
             && error_phrases::is_image_output_unsupported(error)
         {
             self.add(model, Feature::ImageOutput, error);
+            return true;
+        }
+        let adapted = adapt_tools(request, sent.into());
+        if let Some(rejected) = rejected_roles(&adapted.messages, sent.system, error) {
+            let feature = match rejected {
+                RejectedRoles::ToolFiles => Feature::ToolFiles,
+                RejectedRoles::System => Feature::SystemPrompt,
+                RejectedRoles::ToolRoles => Feature::ToolRoles,
+            };
+            self.add(model, feature, error);
             return true;
         }
         if sent.tools && has_tools(request) && error_phrases::is_tools_unsupported(error) {

@@ -23,9 +23,10 @@ use super::{
     EndpointConfig,
     catalog::{Catalog, ListedModel},
     error_phrases::is_tools_unsupported,
-    fallback_messages::{adapt_tools, has_tools},
+    fallback_messages::{ToolForm, adapt_tools, has_tools},
     images::{self, ImageClient},
     model_list,
+    rejected_roles::{RejectedRoles, rejected_roles},
     rejection_text::RejectionText,
     rejections::Rejections,
     tool_forms::ToolForms,
@@ -60,6 +61,8 @@ enum Feature {
     ToolChoice,
     /// `tools`.
     Tools,
+    ToolRoles,
+    ToolFiles,
 }
 
 /// Phrases that reject the reasoning of earlier answers.
@@ -133,6 +136,15 @@ impl OpenAiResponses {
         self.catalog.takes_tools(model) && !self.rejections.contains(model, Feature::Tools)
     }
 
+    fn tool_form(&self, model: &str) -> ToolForm {
+        let takes = |feature| !self.rejections.contains(model, feature);
+        ToolForm {
+            tools: self.sends_tools(model),
+            roles: takes(Feature::ToolRoles),
+            files: takes(Feature::ToolFiles),
+        }
+    }
+
     /// Learns from a rejected request. Returns true if the next one will differ.
     fn learn_from_rejection(
         &self,
@@ -142,7 +154,13 @@ impl OpenAiResponses {
         error: &ModelError,
     ) -> bool {
         let has = |pointer: &str| body.pointer(pointer).is_some();
-        let feature = if has_tools(request) && is_tools_unsupported(error) {
+        let feature = if let Some(rejected) = rejected_roles(&request.messages, false, error) {
+            match rejected {
+                RejectedRoles::ToolFiles => Feature::ToolFiles,
+                RejectedRoles::System => return false,
+                RejectedRoles::ToolRoles => Feature::ToolRoles,
+            }
+        } else if has_tools(request) && is_tools_unsupported(error) {
             Feature::Tools
         } else if let Some(text) = RejectionText::from_error(error) {
             if has_provider_items(body) && text.contains(&EARLIER_REASONING_PHRASES) {
@@ -239,7 +257,7 @@ impl Endpoint for OpenAiResponses {
 
     fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
         let adapted = self.tools.adapt(model, request);
-        let request = adapt_tools(&adapted.request, self.sends_tools(model));
+        let request = adapt_tools(&adapted.request, self.tool_form(model));
         let sent = build_request(model, &request, &self.form(model));
         let body = match serde_json::to_value(sent) {
             Ok(Value::Object(body)) => body,
@@ -261,7 +279,7 @@ impl Endpoint for OpenAiResponses {
         let mut tools = self.tools.begin(model);
         loop {
             let sent = tools.adapt(request);
-            let request = adapt_tools(&sent.request, self.sends_tools(model));
+            let request = adapt_tools(&sent.request, self.tool_form(model));
             let body = build_request(model, &request, &self.form(model));
             let decoder = ResponseDecoder::default();
             match self.api.call("/responses", "", model, &body, decoder).await {

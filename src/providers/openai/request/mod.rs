@@ -15,7 +15,7 @@ use crate::{
     model::{ImageApi, ModelFile, ModelMessage, ModelRequest, ServerCapabilities, ToolSpec, ToolUse},
     protocol::{Parameters, ProviderData, RawJson, ThinkingChoice, ThinkingLevel},
     providers::{
-        fallback_messages::{offered_forced_tools, require_tools, without_system, without_tools},
+        fallback_messages::{adapt_tools, offered_forced_tools, require_tools, without_system},
         images::openai_model_api,
         reasoning_effort::reasoning_effort,
     },
@@ -85,12 +85,9 @@ pub fn build_completion(
     capabilities: ServerCapabilities,
 ) -> CompletionRequest {
     let mut fields = request_parameters(&request.parameters, dialect, capabilities);
+    let request = &*adapt_tools(request, capabilities.into());
     let mut messages = Cow::Borrowed(request.messages.as_slice());
-    let mut tools = request.tools.as_slice();
-    if !capabilities.tools {
-        messages = Cow::Owned(without_tools(&messages));
-        tools = &[];
-    }
+    let tools = request.tools.as_slice();
     match forced_tools(request, capabilities).as_slice() {
         [] => {}
         [tool] if capabilities.tool_choice => {
