@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{Agent, Effect, Phase, control::escape_metadata};
 use crate::{
+    lenient_json,
     model::{ToolArtifacts, ToolOutcome, ToolPlan},
     protocol::{
         EventBody, Part, ProviderData, RawJson, RequestedCall, RunStatus, Timestamp, TokenTotals, ToolCall,
@@ -107,7 +108,8 @@ impl Agent {
         let last = self.incoming_calls.len().saturating_sub(1);
         for (index, call) in self.incoming_calls.iter_mut().enumerate() {
             let has_none = call.arguments.is_empty() && index < last;
-            let arguments = serde_json::from_str::<Map<String, Value>>(&call.arguments);
+            let arguments = lenient_json::tool_arguments(&call.arguments);
+            let arguments = serde_json::from_str::<Map<String, Value>>(&arguments);
             call.is_cut = arguments.is_err() && !has_none;
         }
     }
@@ -118,6 +120,7 @@ impl Agent {
         let first = self.message.tool_calls().count();
         for (requested, index) in std::mem::take(&mut self.incoming_calls).into_iter().zip(first..) {
             let (node, part) = self.call_position(index);
+            let arguments = lenient_json::tool_arguments(&requested.arguments);
             effects.extend(
                 requested
                     .provider_data
@@ -133,14 +136,14 @@ impl Agent {
                 part,
                 index,
                 tool_use_id: self.unique_call_id(requested.id, index),
-                input: RawJson::parse_or_quote(&requested.arguments),
+                input: RawJson::parse_or_quote(&arguments),
                 label: requested.tool.clone(),
                 tool: requested.tool,
                 detail: None,
             };
             let plan = match requested.is_cut {
                 true => Err(CUT_OFF.into()),
-                false => self.tools.plan(&call.tool, &requested.arguments),
+                false => self.tools.plan(&call.tool, &arguments),
             };
             match plan {
                 Ok(plan) if plan.needs_approval => self.request_approval(call, plan, &mut effects),

@@ -139,6 +139,26 @@ fn escapes_metadata_in_tool_names() {
 }
 
 #[test]
+fn mends_the_arguments_of_calls() {
+    for (written, arguments) in [
+        (r#"{}{"expression":"1"}"#, r#"{"expression":"1"}"#),
+        ("{\"code\":\"a\nb\"}", r#"{"code":"a\u000ab"}"#),
+        (r#"{"text":"\ud83d","n":NaN}"#, r#"{"text":"\u{fffd}","n":null}"#),
+        (r#"{"a":1,"a":2}"#, r#"{"a":2}"#),
+    ] {
+        let arguments = arguments.replace(r"\u{fffd}", "\u{fffd}");
+        let (agent, effects) = agent_after(tool_requests(&[("look", written)]));
+        assert_eq!(
+            without_log(effects),
+            [run_effect(0, "look", &arguments)],
+            "{written}"
+        );
+        let stored = agent.message().tool_calls().next().unwrap().input.clone();
+        assert_eq!(stored.as_str(), arguments, "{written}");
+    }
+}
+
+#[test]
 fn calls_the_model_after_the_last_tool() {
     let (mut agent, _) = agent_after(tool_requests(&[("look", "{}"), ("look", "{}")]));
     assert_eq!(without_log(agent.step(tool_output(1, Ok("two")), NOON)), []);
