@@ -60,6 +60,7 @@ mod start;
 mod stop;
 mod summary;
 mod title;
+mod title_text;
 mod token_meter;
 mod tool_choice;
 mod tool_tasks;
