@@ -1,5 +1,6 @@
 //! Error responses: conversion of a status, a body or an error object in a stream to an error for the user.
 
+mod error_body;
 #[cfg(test)]
 mod tests;
 
@@ -8,6 +9,8 @@ use std::time::SystemTime;
 use reqwest::{StatusCode, header::HeaderMap};
 use serde_json::Value;
 
+use self::error_body::ServerErrorBody;
+pub use self::error_body::find_error;
 use super::EndpointInfo;
 use crate::{
     http_client::parse_retry_after,
@@ -16,97 +19,6 @@ use crate::{
         ModelErrorKind::{self, Refused, Unavailable},
     },
 };
-
-/// A server's description of an error. The formats differ: `{"error": {message, type, code}}` (OpenAI),
-/// `{"error": {message, code, status}}` (Google), `{"error": "…"}` (LM Studio), `{"message": …, "code": …}`
-/// (vLLM, Mistral), `{"detail": …}` (FastAPI), or no JSON at all.
-#[derive(Debug, Default, PartialEq)]
-struct ServerErrorBody {
-    message: String,
-    /// The `code`, the `type` and the `status`, if present, in lower case.
-    code: String,
-}
-
-impl ServerErrorBody {
-    fn from_body(body: &[u8]) -> Self {
-        match serde_json::from_slice::<Value>(body) {
-            Ok(json) => Self::from_json(&json),
-            Err(_) => {
-                let text = String::from_utf8_lossy(body);
-                // A proxy's HTML page says less than the status.
-                let is_page = text.trim_start().starts_with('<');
-                Self {
-                    message: if is_page { String::new() } else { text.into_owned() },
-                    ..Self::default()
-                }
-            }
-        }
-    }
-
-    fn from_json(json: &Value) -> Self {
-        if let Some(error) = json.get("error").filter(|error| !error.is_null()) {
-            return Self::from_json(error);
-        }
-        let text = |key: &str| match json.get(key) {
-            None | Some(Value::Null) => None,
-            Some(Value::String(text)) => Some(text.clone()),
-            Some(other) => Some(other.to_string()),
-        };
-        let message = match json {
-            Value::String(text) => text.clone(),
-            _ => text("message")
-                .or_else(|| text("detail"))
-                .unwrap_or_else(|| json.to_string()),
-        };
-        let code = [text("code"), text("type"), text("status")]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(" ");
-        Self {
-            message,
-            code: code.to_lowercase(),
-        }
-    }
-
-    fn contains_any(&self, words: &[&str]) -> bool {
-        let message = self.message.to_lowercase();
-        words
-            .iter()
-            .any(|word| message.contains(word) || self.code.contains(word))
-    }
-
-    fn is_unknown_model(&self) -> bool {
-        const CODES: [&str; 3] = ["model_not_found", "invalid_model", "model_not_exist"];
-        const WORDS: [&str; 7] = [
-            "not found",
-            "not exist",
-            "invalid model",
-            "not a valid model",
-            "unknown model",
-            "no such model",
-            "no model",
-        ];
-        CODES.iter().any(|code| self.code.contains(code))
-            // Anthropic: "model: claude-1".
-            || (self.code.contains("not_found_error") && self.message.starts_with("model:"))
-            || (self.message.to_lowercase().contains("model") && self.contains_any(&WORDS))
-    }
-
-    fn is_context_overflow(&self) -> bool {
-        self.contains_any(&[
-            "context_length_exceeded",
-            "exceed_context_size",
-            "maximum context length",
-            "context window",
-            "available context size",
-            // Anthropic.
-            "prompt is too long",
-            // Google.
-            "exceeds the maximum number of tokens",
-        ])
-    }
-}
 
 /// Returns the error of a response with a status other than 2xx. `model` is the requested model, if any.
 pub fn error_for_status(
