@@ -12,7 +12,7 @@ use super::{
     EndpointConfig,
     known_models::known_capabilities,
     local_probe::ModelProbe,
-    model_list::{MAX_LIST_ENTRIES, MAX_OFFERED_MODELS, is_chat_model, model_info},
+    model_list::{MAX_LIST_ENTRIES, MAX_OFFERED_MODELS, is_chat_model, model_info, parse_count},
 };
 use crate::{
     model::{ListedModels, ModelError},
@@ -197,7 +197,7 @@ pub fn read_entries(
 
 /// Returns a count of tokens in an entry of a list.
 pub fn token_count(entry: &Value, field: &str) -> Option<usize> {
-    let count = usize::try_from(entry.get(field)?.as_u64()?).ok()?;
+    let count = parse_count(entry.get(field)?)?;
     Some(count).filter(|count| *count > 0)
 }
 

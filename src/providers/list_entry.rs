@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::model_list::parse_tokens;
+use super::model_list::{parse_count, parse_tokens};
 use crate::protocol::{
     Dollars, ModelCapabilities, Prices,
     ThinkingLevel::{self, High, Low, Medium, Minimal, Off, XHigh},
@@ -58,7 +58,7 @@ pub fn read_capabilities(entry: &Value) -> ModelCapabilities {
             "/max_output_tokens",
         ]
         .iter()
-        .find_map(|path| usize::try_from(entry.pointer(path)?.as_u64()?).ok())
+        .find_map(|path| parse_count(entry.pointer(path)?))
         .filter(|tokens| *tokens > 0),
         prices: read_prices(&entry["pricing"]),
     }

@@ -72,7 +72,32 @@ pub fn read_models(answer: &Value) -> Option<Vec<ListedModel>> {
 
 /// Returns a number of tokens that can be a window.
 pub fn parse_tokens(value: &Value) -> Option<usize> {
-    plausible_window(usize::try_from(value.as_u64()?).ok()?)
+    plausible_window(parse_count(value)?)
+}
+
+/// Returns a count: a number, or one in a text, as `"131072"`, `"131,072"` or `"128k"`.
+pub fn parse_count(value: &Value) -> Option<usize> {
+    let Value::String(text) = value else {
+        let whole = value
+            .as_f64()
+            .filter(|number| number.fract() == 0.0 && *number >= 0.0);
+        let whole = || Some(whole? as u64).filter(|number| *number < u64::MAX);
+        return usize::try_from(value.as_u64().or_else(whole)?).ok();
+    };
+    let text = text.trim().to_lowercase().replace([',', '_', ' '], "");
+    let (digits, unit) = match text.strip_suffix('k').map(|digits| (digits, 1024)) {
+        Some(thousands) => thousands,
+        None => match text.strip_suffix('m') {
+            Some(digits) => (digits, 1024 * 1024),
+            None => (&*text, 1),
+        },
+    };
+    digits
+        .strip_suffix(".0")
+        .unwrap_or(digits)
+        .parse::<usize>()
+        .ok()?
+        .checked_mul(unit)
 }
 
 /// Returns a window unless it is implausible.
@@ -124,6 +149,37 @@ mod tests {
         assert_eq!(ids(json!({"data": null})), Some(vec![]));
         assert_eq!(ids(json!({"hello": "world"})), None);
         assert_eq!(ids(json!("hello")), None);
+    }
+
+    #[test]
+    fn reads_counts_in_every_form() {
+        for (value, count) in [
+            (json!(8192), Some(8192)),
+            (json!(8192.0), Some(8192)),
+            (json!("131072"), Some(131_072)),
+            (json!(" 131,072 "), Some(131_072)),
+            (json!("32768.0"), Some(32_768)),
+            (json!("128k"), Some(131_072)),
+            (json!("1M"), Some(1_048_576)),
+            (json!("many"), None),
+            (json!(""), None),
+            (json!(-1), None),
+            (json!(0.5), None),
+            (json!(1e300), None),
+            (json!("99999999999999999999"), None),
+            (json!(null), None),
+        ] {
+            assert_eq!(parse_count(&value), count, "{value}");
+        }
+        assert_eq!(parse_tokens(&json!("8192")), Some(8192));
+    }
+
+    #[test]
+    fn an_unreadable_entry_costs_itself() {
+        let list = r#"{"data":[{"id":"a"},{"id":"b\ud83d","x":NaN},null,7,{"id":{}},{"id":"c","id":"c"},[],
+            {"id":"d","context_length":"8192","created":1e999}]}"#;
+        let list: Value = crate::lenient_json::parse(list).unwrap();
+        assert_eq!(ids(list).unwrap(), ["a", "b\u{fffd}", "c", "d"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio::task::spawn_blocking;
 
 use crate::{
+    lenient_json,
     model::{ModelError, ModelErrorKind},
     providers::transport::Transport,
     text::single_line,
@@ -69,7 +70,7 @@ impl ImageClient<'_> {
         let response = response.map_err(|error| self.recognize_refusal(error))?;
         let body = self.read_body(response).await?;
         // Some ten megabytes would hold up other requests.
-        let parsed = spawn_blocking(move || serde_json::from_slice(&body).ok()).await;
+        let parsed = spawn_blocking(move || lenient_json::parse_bytes(&body).ok()).await;
         let not_json = || {
             self.transport
                 .invalid_response("gave an answer that is not JSON.")

@@ -13,6 +13,7 @@ use reqwest::{RequestBuilder, Url, header::HeaderMap};
 use serde_json::{Value, json};
 
 use crate::{
+    lenient_json,
     protocol::{ModelCapabilities, ThinkingLevel, ThinkingSupport},
     providers::{
         list_entry::read_capabilities,
@@ -254,7 +255,7 @@ async fn json_answer(request: RequestBuilder) -> Option<Value> {
             return None;
         }
     }
-    serde_json::from_slice(&body).ok()
+    lenient_json::parse_bytes(&body).ok()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Endpoints with OpenAI's chat completions protocol: OpenAI itself, Ollama, llama.cpp, vLLM, LM Studio,
 //! OpenRouter, DeepSeek, Groq, Mistral, xAI and others.
 //!
-//! Requests, URLs and the model list use async-openai. The response is decoded here ([`decoder`]),
+//! Requests and URLs use async-openai. The response is decoded here ([`decoder`]),
 //! because async-openai's stream is unbounded and can't tell a clean end from a broken one.
 
 mod call_assembler;
@@ -11,7 +11,6 @@ pub mod decoder;
 mod reasoning_details;
 mod rejected_features;
 mod request;
-mod service;
 #[cfg(test)]
 mod tests;
 mod thinking_rejection;
@@ -20,10 +19,7 @@ mod wire;
 
 use std::fmt;
 
-use async_openai::{
-    Client,
-    config::{Config, OpenAIConfig},
-};
+use async_openai::config::{Config, OpenAIConfig};
 use reqwest::header::{self, HeaderValue};
 use serde_json::{Map, Value};
 
@@ -57,7 +53,7 @@ const PROVIDER_KIND: &str = "openai";
 /// An OpenAI-compatible endpoint.
 pub struct OpenAi {
     transport: Transport,
-    client: Client<ClientConfig>,
+    config: ClientConfig,
     max_frame_bytes: usize,
     catalog: Catalog,
     local: LocalProbe,
@@ -94,18 +90,14 @@ impl OpenAi {
             .with_project_id("");
         let headers = configured_headers(config, &facts)?;
         let transport = Transport::new(&url, facts, config.connect_timeout)?;
-        let client = Client::build(
-            transport.http().clone(),
-            ClientConfig {
-                openai,
-                headers,
-                query: url.query().map(str::to_owned),
-            },
-        )
-        .with_http_service(service::service(&transport));
+        let config_of_requests = ClientConfig {
+            openai,
+            headers,
+            query: url.query().map(str::to_owned),
+        };
         Ok(Self {
             transport,
-            client,
+            config: config_of_requests,
             max_frame_bytes: config.max_frame_bytes,
             catalog: Catalog::new(config),
             local: LocalProbe::new(&url),
@@ -124,7 +116,7 @@ impl OpenAi {
         request: &ModelRequest,
         capabilities: ServerCapabilities,
     ) -> Result<reqwest::Response, ModelError> {
-        let config = self.client.config();
+        let config = &self.config;
         let mut headers = config.headers();
         headers.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -158,7 +150,7 @@ impl Endpoint for OpenAi {
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
-        let headers = self.client.config().headers();
+        let headers = self.config.headers();
         let (local, transport) = (&self.local, &self.transport);
         let probe = |is_window_wanted| local.run(transport, &headers, model, is_window_wanted);
         self.catalog.context_window(model, probe, self.list()).await
@@ -250,7 +242,7 @@ impl Endpoint for OpenAi {
         api: ImageApi,
         request: &ImageRequest,
     ) -> Result<ImageAnswer, ImageError> {
-        let config = self.client.config();
+        let config = &self.config;
         let client = ImageClient {
             transport: &self.transport,
             headers: config.headers(),
@@ -291,9 +283,18 @@ impl OpenAi {
     }
 
     async fn request_list(&self) -> Result<Value, ModelError> {
-        let list = self.client.models();
-        match tokio::time::timeout(MODEL_LIST_TIMEOUT, list.list_byot()).await {
-            Ok(answer) => answer.map_err(|error| service::map_error(&self.transport, error)),
+        let list = self.transport.http().get(self.config.url("/models"));
+        let list = list.headers(self.config.headers()).build().map_err(|error| {
+            self.transport
+                .invalid_request(format!("can't be called: {}", error.without_url()))
+        })?;
+        let list = async {
+            self.transport
+                .read_list(self.transport.send(list, None).await?)
+                .await
+        };
+        match tokio::time::timeout(MODEL_LIST_TIMEOUT, list).await {
+            Ok(list) => list,
             Err(_) => Err(self.transport.timed_out(MODEL_LIST_TIMEOUT)),
         }
     }

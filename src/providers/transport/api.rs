@@ -28,9 +28,6 @@ pub const MODEL_LIST_TIMEOUT: Duration = Duration::from_secs(4);
 /// The maximum number of pages of a list that are requested.
 const MAX_LIST_PAGES: usize = 20;
 
-/// The maximum size of one page of a list.
-const MAX_LIST_BYTES: usize = 16 << 20;
-
 /// One endpoint's API.
 #[derive(Debug)]
 pub struct Api {
@@ -185,23 +182,8 @@ impl Api {
 
     async fn get_json(&self, path: &str, query: &str) -> Result<Value, ModelError> {
         let get = self.transport.http().get(self.url(path, query));
-        let mut response = self.send(get, None).await?;
-        let mut body = Vec::new();
-        loop {
-            match response.chunk().await {
-                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-                Ok(None) => break,
-                Err(error) => return Err(self.transport.connection_lost(Some(&error), false)),
-            }
-            if body.len() > MAX_LIST_BYTES {
-                let what = format!("sent a list of more than {MAX_LIST_BYTES} bytes.");
-                return Err(self.transport.invalid_response(what));
-            }
-        }
-        serde_json::from_slice(&body).map_err(|_| {
-            self.transport
-                .invalid_response("gave an answer that is not JSON.")
-        })
+        let response = self.send(get, None).await?;
+        self.transport.read_list(response).await
     }
 
     async fn send(&self, request: RequestBuilder, model: Option<&str>) -> Result<Response, ModelError> {

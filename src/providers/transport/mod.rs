@@ -18,6 +18,7 @@ pub mod urls;
 use std::{io, time::Duration};
 
 use reqwest::{Client, Request, Response, Url, header};
+use serde_json::Value;
 
 use self::other_protocol::{kind_of_protocol, protocol_name};
 pub use self::{api::Api, endpoint_info::EndpointInfo};
@@ -26,6 +27,7 @@ use crate::{
         causes::{causes, innermost_cause},
         client_for,
     },
+    lenient_json,
     model::{
         ModelError,
         ModelErrorKind::{Refused, StreamBroken, Unavailable},
@@ -35,6 +37,9 @@ use crate::{
 /// The time limit and the maximum size for reading an error body.
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
+
+/// The maximum size of one page of a list.
+const MAX_LIST_BYTES: usize = 16 << 20;
 
 /// The hint for an error without a server message.
 const RETRY_HINT: &str = "Retry. If the error persists, check that server's log.";
@@ -87,6 +92,24 @@ impl Transport {
             &headers,
             &body,
         ))
+    }
+
+    /// Reads a list, which may have invalid JSON.
+    pub async fn read_list(&self, mut response: Response) -> Result<Value, ModelError> {
+        let mut body = Vec::new();
+        loop {
+            match response.chunk().await {
+                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+                Ok(None) => break,
+                Err(error) => return Err(self.connection_lost(Some(&error), false)),
+            }
+            if body.len() > MAX_LIST_BYTES {
+                let what = format!("sent a list of more than {MAX_LIST_BYTES} bytes.");
+                return Err(self.invalid_response(what));
+            }
+        }
+        lenient_json::parse_bytes(&body)
+            .map_err(|_| self.invalid_response("gave an answer that is not JSON."))
     }
 
     /// Returns the error of a response that is no answer of a model.
