@@ -131,6 +131,10 @@ pub fn has_tools(request: &ModelRequest) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        model::{ModelFile, roles::order_violation},
+        protocol::AttachmentId,
+    };
 
     fn assistant_asking(text: &str, tools: &[&str]) -> ModelMessage {
         let call = |tool: &&str| ToolUse {
@@ -184,6 +188,40 @@ mod tests {
                 user("And?"),
             ]
         );
+    }
+
+    #[test]
+    fn described_outputs_keep_the_order_around_files() {
+        let file = || {
+            ModelMessage::File(ModelFile {
+                id: AttachmentId::new(),
+                name: "a.png".into(),
+                media_type: "image/png".into(),
+                bytes: 1,
+                text_bytes: None,
+                problem: None,
+                tokens: 0,
+                base64: "".into(),
+            })
+        };
+        let messages = [
+            user("Why?"),
+            file(),
+            assistant_asking("", &["1"]),
+            tool_output("x"),
+            file(),
+            ModelMessage::assistant("(This answer failed here.)"),
+            user("And?"),
+        ];
+        assert_eq!(order_violation(&messages), None);
+        assert_eq!(order_violation(&without_tools(&messages)), None);
+        let form = ToolForm {
+            tools: true,
+            roles: true,
+            files: false,
+        };
+        let request = ModelRequest::new("x/m", messages.to_vec());
+        assert_eq!(order_violation(&adapt_tools(&request, form).messages), None);
     }
 
     #[test]

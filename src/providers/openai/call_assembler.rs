@@ -16,6 +16,9 @@ pub struct CallAssembler(Vec<PartialCall>);
 struct PartialCall {
     wire_index: Option<u64>,
     wire_id: Option<String>,
+    name: String,
+    /// The arguments so far.
+    arguments: String,
     /// The fragments before the name.
     held: Option<HeldFragment>,
 }
@@ -47,8 +50,9 @@ impl CallAssembler {
             value,
         });
 
-        let index = self.find_or_add_call(fragment.index, id.as_deref(), name.is_some());
+        let index = self.find_or_add_call(fragment.index, id.as_deref(), name.as_deref(), &arguments);
         let Some(call) = self.0.get_mut(index) else { return };
+        call.arguments.push_str(&arguments);
         call.wire_id = call.wire_id.take().or(id);
         let mut ready = HeldFragment {
             arguments,
@@ -60,6 +64,7 @@ impl CallAssembler {
             let Some(name) = name else { return };
             ready = std::mem::take(waiting);
             call.held = None;
+            call.name.clone_from(&name);
             let id = call.wire_id.clone().unwrap_or_else(|| format!("call_{index}"));
             events.push_back(ModelEvent::ToolCall { index, id, name });
         }
@@ -80,24 +85,44 @@ impl CallAssembler {
 
     /// Returns the call that a fragment belongs to. Some servers omit the index, some send 0 for each of
     /// several calls.
-    fn find_or_add_call(&mut self, wire_index: Option<u64>, id: Option<&str>, has_name: bool) -> usize {
+    fn find_or_add_call(
+        &mut self,
+        wire_index: Option<u64>,
+        id: Option<&str>,
+        name: Option<&str>,
+        arguments: &str,
+    ) -> usize {
         let found = match wire_index {
             Some(_) => self.0.iter().rposition(|call| call.wire_index == wire_index),
             None if id.is_some() => self.0.iter().rposition(|call| call.wire_id.as_deref() == id),
-            None if has_name => None,
+            None if name.is_some() => None,
             None => self.0.len().checked_sub(1),
         };
         let same = found.filter(|&index| match (id, &self.0[index].wire_id) {
-            (Some(id), Some(known)) => id == known,
+            (Some(id), Some(known)) => id == known || self.0[index].goes_on(wire_index, name, arguments),
             _ => true,
         });
         same.unwrap_or_else(|| {
             self.0.push(PartialCall {
                 wire_index,
                 wire_id: None,
+                name: String::new(),
+                arguments: String::new(),
                 held: Some(HeldFragment::default()),
             });
             self.0.len() - 1
         })
+    }
+}
+
+impl PartialCall {
+    /// Returns true if a fragment with another id belongs to this call of the same index: some servers make a new id for
+    /// each fragment. Another call has a name, and begins when this one is complete.
+    fn goes_on(&self, wire_index: Option<u64>, name: Option<&str>, arguments: &str) -> bool {
+        let is_complete = || serde_json::from_str::<serde::de::IgnoredAny>(&self.arguments).is_ok();
+        let repeats_name = |name: &str| {
+            self.name == name && !self.arguments.is_empty() && !arguments.starts_with('{') && !is_complete()
+        };
+        wire_index.is_some() && name.is_none_or(repeats_name)
     }
 }
