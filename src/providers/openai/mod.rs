@@ -16,6 +16,7 @@ mod tests;
 mod thinking_rejection;
 mod unknown_content;
 mod wire;
+mod word_keeper;
 
 use std::fmt;
 

@@ -12,6 +12,7 @@ use super::{
     reasoning_details::DetailList,
     unknown_content::{fields_beside_content, unknown_chunk_fields},
     wire::{Choice, Chunk},
+    word_keeper::WordKeeper,
 };
 use crate::{
     model::{FinishReason, ModelEvent, ReportedUsage, UnreadableContent},
@@ -49,6 +50,7 @@ pub struct ChunkDecoder {
     audio_note: Option<String>,
     has_transcript: bool,
     unreadable: UnreadablePieces,
+    words: WordKeeper,
     /// True if an event of the stream was decoded.
     has_begun: bool,
     ended: bool,
@@ -70,6 +72,7 @@ impl Default for ChunkDecoder {
             audio_note: None,
             has_transcript: false,
             unreadable: UnreadablePieces::default(),
+            words: WordKeeper::default(),
             has_begun: false,
             ended: false,
         }
@@ -89,11 +92,18 @@ impl EventDecoder for ChunkDecoder {
         self.finish.is_some()
     }
 
+    fn take_usage(&mut self) -> Option<ReportedUsage> {
+        self.usage.take()
+    }
+
     fn finish(&mut self, events: &mut VecDeque<ModelEvent>) {
+        let mut decoded = VecDeque::new();
         match self.finish.take() {
-            Some(reason) => self.push_finished(reason, events),
-            None => self.think_filter.finish(events),
+            Some(reason) => self.push_finished(reason, &mut decoded),
+            None => self.think_filter.finish(&mut decoded),
         }
+        self.words.pass(decoded, events);
+        self.words.release(events);
     }
 
     fn decode_whole(&mut self, text: &str, events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
@@ -117,6 +127,22 @@ impl EventDecoder for ChunkDecoder {
     }
 
     fn decode_frame(
+        &mut self,
+        frame: &SseFrame,
+        events: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), DecodeError> {
+        let mut decoded = VecDeque::new();
+        let result = self.decode_event(frame, &mut decoded);
+        self.words.pass(decoded, events);
+        if matches!(&result, Err(error) if !matches!(error, DecodeError::InvalidFrame(_))) {
+            self.words.release(events);
+        }
+        result
+    }
+}
+
+impl ChunkDecoder {
+    fn decode_event(
         &mut self,
         frame: &SseFrame,
         events: &mut VecDeque<ModelEvent>,
@@ -146,9 +172,7 @@ impl EventDecoder for ChunkDecoder {
         self.has_begun = true;
         self.decode_chunk(chunk, data, events)
     }
-}
 
-impl ChunkDecoder {
     /// Decodes a chunk. `data` is its raw text.
     fn decode_chunk(
         &mut self,
@@ -215,6 +239,9 @@ impl ChunkDecoder {
         let late = choice.message.and_then(|message| message.annotations);
         let sources = late.and_then(|annotations| self.citations.take_annotations(annotations));
         events.extend(sources.map(ModelEvent::Sources));
+        if let Some(error) = choice.error.filter(|error| !error.is_null()) {
+            return Err(DecodeError::ServerError(error));
+        }
         match choice.finish_reason.as_deref() {
             None | Some("") => {}
             Some("error") if !has_error => {
@@ -241,7 +268,7 @@ impl ChunkDecoder {
         }
         events.extend(self.reasoning_details.take_event());
         events.extend(self.thinking_blocks.take_event());
-        events.extend(self.usage.map(ModelEvent::Usage));
+        events.extend(self.usage.take().map(ModelEvent::Usage));
         // Some servers send "stop" with tool calls.
         let calls_tools = reason == FinishReason::Stop && !self.calls.is_empty();
         events.push_back(ModelEvent::Finished(if calls_tools {

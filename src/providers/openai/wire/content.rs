@@ -6,7 +6,7 @@ use super::{
     Annotation, Choice, Citation, CitedPage, Content, ContentPart, Delta, Function, ReasoningDetail,
     ThinkingField, TypedPart,
 };
-use crate::{protocol::RawJson, providers::sources::document_name};
+use crate::{lenient_json, protocol::RawJson, providers::sources::document_name};
 
 impl From<Citation> for CitedPage {
     fn from(citation: Citation) -> Self {
@@ -77,7 +77,11 @@ impl Choice {
     pub fn is_empty(&self) -> bool {
         let is_silent = |delta: &Option<Delta>| delta.as_ref().is_none_or(Delta::is_empty);
         let has_text = self.text.as_ref().is_some_and(|text| !text.is_empty());
-        self.finish_reason.is_none() && !has_text && is_silent(&self.delta) && is_silent(&self.message)
+        self.finish_reason.is_none()
+            && self.error.is_none()
+            && !has_text
+            && is_silent(&self.delta)
+            && is_silent(&self.message)
     }
 }
 
@@ -149,7 +153,7 @@ impl Delta {
 
 /// Returns the text of a list of details.
 fn detail_text(list: &RawJson) -> String {
-    let details: Vec<ReasoningDetail> = serde_json::from_str(list.as_str()).unwrap_or_default();
+    let details: Vec<ReasoningDetail> = lenient_json::parse(list.as_str()).unwrap_or_default();
     let texts = details
         .into_iter()
         .filter_map(|detail| detail.text.or(detail.summary).or(detail.thinking));

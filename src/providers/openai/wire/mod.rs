@@ -64,6 +64,8 @@ pub struct Choice {
     pub text: Option<String>,
     #[serde(deserialize_with = "ignore_invalid")]
     pub finish_reason: Option<String>,
+    /// OpenRouter: the error of the provider behind it, in the middle of an answer.
+    pub error: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
