@@ -15,6 +15,9 @@ pub struct SseFrame {
     pub event: Option<String>,
     /// The `data:` lines, joined with line feeds.
     pub data: String,
+    /// The data with the lines behind it that have no field's name, if there are any: a server may have left the line ends
+    /// of a text as they are.
+    pub unescaped_data: Option<String>,
 }
 
 /// A comment, which clients ignore. It keeps an idle connection from being closed.
@@ -97,6 +100,14 @@ impl SseDecoder {
         self.buffer(bytes)
     }
 
+    /// Returns the frame that the stream's end cuts off, for servers that omit the last empty line. It may be incomplete.
+    pub fn take_cut_frame(&mut self) -> Option<SseFrame> {
+        if !self.line.is_empty() {
+            self.end_line();
+        }
+        self.end_line()
+    }
+
     fn buffer(&mut self, bytes: &[u8]) -> Result<(), FrameTooLong> {
         self.held_bytes += bytes.len();
         if self.held_bytes > self.limit {
@@ -129,7 +140,13 @@ impl SseDecoder {
             }
             "id" if !value.contains('\0') => self.frame.id = Some(value.to_owned()),
             "event" => self.frame.event = Some(value.to_owned()),
-            // Comments, `retry` and unknown fields.
+            "" | "id" | "retry" => self.held_bytes -= line.len().min(self.held_bytes),
+            _ if self.has_data => {
+                let data = &self.frame.data;
+                let unescaped = self.frame.unescaped_data.get_or_insert_with(|| data.clone());
+                unescaped.push('\n');
+                unescaped.push_str(&line);
+            }
             _ => self.held_bytes -= line.len().min(self.held_bytes),
         }
         None
@@ -192,6 +209,34 @@ mod tests {
         ];
         for (stream, frames) in cases {
             assert_eq!(decode(&[stream.as_bytes()]), frames, "{stream:?}");
+        }
+    }
+
+    #[test]
+    fn keeps_lines_without_a_field_apart() {
+        let frame = SseFrame {
+            unescaped_data: Some("a\nb: c\n d".into()),
+            ..data("a")
+        };
+        assert_eq!(
+            decode(&[b"odd\ndata: a\n: beat\nb: c\nretry: 1\n d\n\ndata: e\n\n"]),
+            [frame, data("e")]
+        );
+    }
+
+    #[test]
+    fn returns_the_frame_without_its_end() {
+        for (stream, frame) in [
+            ("data: a\n\n", None),
+            ("data: a\n\ndata: b", Some(data("b"))),
+            ("data: a\n\ndata: b\r", Some(data("b"))),
+            ("data: a\n\n: beat", None),
+            ("", None),
+        ] {
+            let mut decoder = SseDecoder::new(100);
+            decoder.push(stream.as_bytes(), &mut Vec::new()).unwrap();
+            assert_eq!(decoder.take_cut_frame(), frame, "{stream:?}");
+            assert_eq!(decoder.take_cut_frame(), None, "{stream:?}");
         }
     }
 

@@ -10,7 +10,8 @@ use super::{
     wire::{Block, Citation, Delta, StopDetails, StreamEvent, Usage},
 };
 use crate::{
-    model::{FinishReason, ModelEvent, UnreadableContent},
+    lenient_json,
+    model::{FinishReason, ModelEvent, ReportedUsage, UnreadableContent},
     protocol::{RawJson, sse::SseFrame},
     providers::{
         answer_layout::LayoutRecorder,
@@ -51,6 +52,8 @@ pub struct MessageDecoder {
     bare_call: Option<(usize, String)>,
     sources: CitedPages,
     usage: Usage,
+    /// True if the usage of the answer was reported, and no event has it.
+    has_unsent_usage: bool,
     /// The explanation of a refusal.
     refusal: Option<ModelEvent>,
     finish: Option<FinishReason>,
@@ -69,6 +72,7 @@ impl Default for MessageDecoder {
             bare_call: None,
             sources: CitedPages::default(),
             usage: Usage::default(),
+            has_unsent_usage: false,
             refusal: None,
             finish: None,
             unreadable: UnreadablePieces::default(),
@@ -119,6 +123,7 @@ impl EventDecoder for MessageDecoder {
             "content_block_delta" => self.decode_delta(event.index, event.delta, data, events),
             "content_block_stop" => self.end_block(event.index, events),
             "message_delta" => {
+                self.has_unsent_usage |= event.usage.is_some();
                 self.usage.update(event.usage.unwrap_or_default());
                 self.refusal = explain(&event.delta.stop_details).or(self.refusal.take());
                 self.finish = event
@@ -154,7 +159,7 @@ impl EventDecoder for MessageDecoder {
         }
         let content = message.content.as_ref().filter(|_| message.kind == "message");
         let blocks = content.map(
-            |content| match serde_json::from_str::<Vec<RawJson>>(content.as_str()) {
+            |content| match lenient_json::parse::<Vec<RawJson>>(content.as_str()) {
                 Ok(blocks) => blocks,
                 // A text alone, or the only block.
                 Err(_) => vec![content.clone()],
@@ -187,6 +192,10 @@ impl EventDecoder for MessageDecoder {
 
     fn is_ending(&self) -> bool {
         self.finish.is_some()
+    }
+
+    fn take_usage(&mut self) -> Option<ReportedUsage> {
+        std::mem::take(&mut self.has_unsent_usage).then(|| self.usage.total())
     }
 
     fn has_ended(&self) -> bool {
@@ -377,6 +386,7 @@ impl MessageDecoder {
             _ => self.layout.flush(events),
         }
         events.extend(self.refusal.take().filter(|_| reason.is_withheld()));
+        self.has_unsent_usage = false;
         events.push_back(ModelEvent::Usage(self.usage.total()));
         let calls_tools = reason == FinishReason::Stop && self.calls > 0;
         events.push_back(ModelEvent::Finished(match calls_tools {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::protocol::RawJson;
+use crate::{lenient_json, protocol::RawJson};
 
 /// The part of a block that has arrived.
 #[derive(Debug)]
@@ -34,8 +34,8 @@ pub fn is_empty_object(input: &str) -> bool {
 
 /// Returns a block with the input that came in pieces.
 pub fn with_input(raw: RawJson, input: &str) -> RawJson {
-    let block = serde_json::from_str::<Map<String, Value>>(raw.as_str()).ok();
-    match block.zip(serde_json::from_str::<Value>(input).ok()) {
+    let block = lenient_json::parse::<Map<String, Value>>(raw.as_str()).ok();
+    match block.zip(lenient_json::parse::<Value>(input).ok()) {
         Some((mut block, input)) => {
             block.insert("input".into(), input);
             RawJson::parse_or_quote(&Value::Object(block).to_string())

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{
-    model,
+    lenient_json, model,
     protocol::RawJson,
     providers::lenient::{default_if_invalid, ignore_invalid, null_as_default, text_or_default},
 };
@@ -80,14 +80,14 @@ pub struct Block {
 impl Block {
     /// Parses a block. Some servers send its text alone.
     pub fn parse(raw: &RawJson) -> Self {
-        if let Ok(text) = serde_json::from_str(raw.as_str()) {
+        if let Ok(text) = lenient_json::parse(raw.as_str()) {
             return Self {
                 kind: "text".into(),
                 text,
                 ..Self::default()
             };
         }
-        let mut block: Self = serde_json::from_str(raw.as_str()).unwrap_or_default();
+        let mut block: Self = lenient_json::parse(raw.as_str()).unwrap_or_default();
         if block.kind.is_empty() {
             block.kind = match block.text.is_empty() {
                 true => "block".into(),

@@ -4,11 +4,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::wire::Content;
-use crate::{protocol::RawJson, providers::lenient::null_as_default};
+use crate::{lenient_json, protocol::RawJson, providers::lenient::null_as_default};
 
 /// Returns the parts of a content: a list, one of them, a text, or an object that has them in `parts`.
 pub fn content_parts(content: &RawJson) -> Vec<RawJson> {
-    match serde_json::from_str::<Content>(content.as_str()) {
+    match lenient_json::parse::<Content>(content.as_str()) {
         Ok(Content { parts: Some(parts) }) if content.as_str().starts_with('{') => list_of_parts(&parts),
         _ => list_of_parts(content),
     }
@@ -16,7 +16,7 @@ pub fn content_parts(content: &RawJson) -> Vec<RawJson> {
 
 /// Returns the parts in a list, or the only one.
 fn list_of_parts(parts: &RawJson) -> Vec<RawJson> {
-    match serde_json::from_str::<Vec<RawJson>>(parts.as_str()) {
+    match lenient_json::parse::<Vec<RawJson>>(parts.as_str()) {
         Ok(parts) => parts,
         // A role alone is no content.
         Err(_) if is_role_alone(parts) => Vec::new(),

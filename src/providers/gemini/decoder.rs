@@ -12,7 +12,8 @@ use super::{
     wire::{Candidate, Chunk, FunctionCall, Part, UsageMetadata},
 };
 use crate::{
-    model::{FinishReason, ModelEvent, ProviderDataTarget, UnreadableContent},
+    lenient_json,
+    model::{FinishReason, ModelEvent, ProviderDataTarget, ReportedUsage, UnreadableContent},
     protocol::{ProviderData, RawJson, sse::SseFrame},
     providers::{
         answer_layout::LayoutRecorder,
@@ -52,6 +53,7 @@ pub struct ContentDecoder {
     /// The call whose arguments are streamed.
     open_call: Option<(usize, StreamedArguments)>,
     sources: CitedPages,
+    has_counted_input: bool,
     usage: Option<UsageMetadata>,
     finish: Option<FinishReason>,
     /// The explanation of a withheld answer.
@@ -69,6 +71,7 @@ impl Default for ContentDecoder {
             candidate_index: None,
             open_call: None,
             sources: CitedPages::default(),
+            has_counted_input: false,
             usage: None,
             finish: None,
             refusal: None,
@@ -108,7 +111,7 @@ impl EventDecoder for ContentDecoder {
             false => DecodeError::NotAStream,
         })?;
         for raw in chunks {
-            let chunk = serde_json::from_str(raw.as_str()).map_err(|_| DecodeError::NotAStream)?;
+            let chunk = lenient_json::parse(raw.as_str()).map_err(|_| DecodeError::NotAStream)?;
             self.decode_chunk(chunk, raw.as_str(), events)?;
         }
         if !self.has_begun {
@@ -134,6 +137,10 @@ impl EventDecoder for ContentDecoder {
         self.finish.is_some()
     }
 
+    fn take_usage(&mut self) -> Option<ReportedUsage> {
+        self.usage.take().map(|usage| usage.to_usage())
+    }
+
     fn has_ended(&self) -> bool {
         self.has_ended
     }
@@ -157,7 +164,7 @@ impl ContentDecoder {
         }
         self.has_begun |= is_known;
         if let Some(usage) = chunk.usage_metadata {
-            if self.usage.is_none() {
+            if !std::mem::replace(&mut self.has_counted_input, true) {
                 events.push_back(ModelEvent::InputCounted(usage.to_usage()));
             }
             self.usage = Some(usage);
@@ -178,11 +185,6 @@ impl ContentDecoder {
         }
         if let Some(failure) = failure {
             self.layout.flush(events);
-            events.extend(
-                self.usage
-                    .as_ref()
-                    .map(|usage| ModelEvent::Usage(usage.to_usage())),
-            );
             return Err(DecodeError::ServerError(failure));
         }
         let feedback = chunk.prompt_feedback.unwrap_or_default();
@@ -208,9 +210,9 @@ impl ContentDecoder {
         events: &mut VecDeque<ModelEvent>,
     ) -> Option<Value> {
         for part in candidate.content.iter().flat_map(content_parts) {
-            match serde_json::from_str::<String>(part.as_str()) {
+            match lenient_json::parse::<String>(part.as_str()) {
                 Ok(text) => self.layout.push_text(&text, events),
-                Err(_) => match serde_json::from_str::<Part>(part.as_str()) {
+                Err(_) => match lenient_json::parse::<Part>(part.as_str()) {
                     Ok(known) => self.decode_part(known, &part, events),
                     Err(_) => {
                         let what = UnreadableContent::Unknown("part".into());
@@ -386,11 +388,7 @@ impl ContentDecoder {
         self.close_call(events);
         self.layout.flush(events);
         events.extend(self.refusal.take().filter(|_| reason.is_withheld()));
-        events.extend(
-            self.usage
-                .as_ref()
-                .map(|usage| ModelEvent::Usage(usage.to_usage())),
-        );
+        events.extend(self.take_usage().map(ModelEvent::Usage));
         let calls_tools = reason == FinishReason::Stop && self.calls > 0;
         events.push_back(ModelEvent::Finished(match calls_tools {
             true => FinishReason::ToolCalls,

@@ -10,6 +10,7 @@ use super::{
     wire::{Annotation, ContentPart, OutputItem, Response, StreamEvent},
 };
 use crate::{
+    lenient_json,
     model::{FinishReason, ModelEvent, UnreadableContent},
     protocol::{RawJson, sse::SseFrame},
     providers::{
@@ -179,7 +180,7 @@ impl ResponseDecoder {
             "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
                 let response = event
                     .response
-                    .and_then(|raw| serde_json::from_str(raw.as_str()).ok());
+                    .and_then(|raw| lenient_json::parse(raw.as_str()).ok());
                 return self.end_response(response.unwrap_or_default(), events);
             }
             kind if kind.ends_with(".delta") => {
@@ -193,7 +194,7 @@ impl ResponseDecoder {
 
     /// Begins an item, unless it has begun.
     fn begin_item(&mut self, index: u64, raw: &RawJson, events: &mut VecDeque<ModelEvent>) {
-        let item: OutputItem = serde_json::from_str(raw.as_str()).unwrap_or_default();
+        let item: OutputItem = lenient_json::parse(raw.as_str()).unwrap_or_default();
         if let Some(state) = self.items.get_mut(index) {
             // Its text may have come before it.
             if state.kind.is_empty() {
@@ -231,7 +232,7 @@ impl ResponseDecoder {
 
     /// Ends an item: adds what has not arrived in parts, and keeps what the server needs back.
     fn end_item(&mut self, index: u64, raw: &RawJson, events: &mut VecDeque<ModelEvent>) {
-        let item: OutputItem = serde_json::from_str(raw.as_str()).unwrap_or_default();
+        let item: OutputItem = lenient_json::parse(raw.as_str()).unwrap_or_default();
         let Some(state) = self.items.get_mut(index) else {
             return;
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::wire::{OutputItem, StreamEvent};
-use crate::providers::answer_layout::BlockPlace;
+use crate::{lenient_json, providers::answer_layout::BlockPlace};
 
 /// The items that have begun.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ impl ItemTable {
             .item
             .as_ref()
             .filter(|_| event.output_index.is_none())
-            .and_then(|raw| serde_json::from_str(raw.as_str()).ok());
+            .and_then(|raw| lenient_json::parse(raw.as_str()).ok());
         let id = item.as_ref().map_or(event.item_id.as_str(), |item| &item.id);
         let by_id = || {
             let mut items = self.items.iter();

@@ -9,7 +9,10 @@ use super::{
     decoder::{DecodeError, Decoder, EventDecoder},
     http_errors, media_type, read_error_body,
 };
-use crate::model::{ModelError, ModelEvent, ModelStream};
+use crate::{
+    lenient_json,
+    model::{ModelError, ModelEvent, ModelStream},
+};
 
 /// The time limit for the usage and the end of the stream after the finish reason.
 const USAGE_TIMEOUT: Duration = Duration::from_secs(3);
@@ -38,9 +41,9 @@ pub async fn stream_events(
     // Servers use many media types for event streams, but not these.
     if media_type == "text/html" {
         let body = read_error_body(response).await;
-        let json: Option<serde_json::Value> = serde_json::from_slice(&body).ok();
-        return Err(match json.as_ref().and_then(|json| json.get("error")) {
-            Some(error) => http_errors::error_in_stream(&transport.endpoint, error),
+        let json: Option<serde_json::Value> = lenient_json::parse_bytes(&body).ok();
+        return Err(match json.and_then(http_errors::find_error) {
+            Some(error) => http_errors::error_in_stream(&transport.endpoint, &error),
             None => transport.invalid_response(format!(
                 "answered with {media_type} instead of a stream of events."
             )),
@@ -134,7 +137,7 @@ impl AnswerStream {
     }
 }
 
-/// Returns true for a count of the request, after which it can still be repeated.
+/// Returns true for a count of tokens, after which the request can still be repeated.
 fn is_count(event: &ModelEvent) -> bool {
-    matches!(event, ModelEvent::InputCounted(_))
+    matches!(event, ModelEvent::InputCounted(_) | ModelEvent::Usage(_))
 }

@@ -6,8 +6,10 @@ use std::{collections::VecDeque, fmt::Debug};
 
 use serde_json::Value;
 
+use super::{half_joiner::HalfJoiner, http_errors::find_error};
 use crate::{
-    model::ModelEvent,
+    lenient_json::{self, Halves},
+    model::{ModelEvent, ReportedUsage},
     protocol::sse::{SseDecoder, SseFrame},
 };
 
@@ -69,6 +71,11 @@ pub trait EventDecoder: Debug + Send {
 
     /// Returns true if [`ModelEvent::Finished`] was emitted.
     fn has_ended(&self) -> bool;
+
+    /// Takes the usage that the server has reported and no event has, for an answer that fails.
+    fn take_usage(&mut self) -> Option<ReportedUsage> {
+        None
+    }
 }
 
 /// The format of the bytes.
@@ -90,6 +97,7 @@ pub struct Decoder {
     max_frame_bytes: usize,
     frames: SseDecoder,
     protocol: Box<dyn EventDecoder>,
+    halves: HalfJoiner,
     /// True if only keepalives have arrived.
     has_only_keepalives: bool,
     /// True if the end of the bytes was processed.
@@ -104,6 +112,7 @@ impl Decoder {
             max_frame_bytes: max_frame,
             frames: SseDecoder::new(max_frame),
             protocol: Box::new(protocol),
+            halves: HalfJoiner::default(),
             has_only_keepalives: true,
             has_closed: false,
         }
@@ -123,8 +132,20 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// [`DecodeError`]. The events before it were appended.
-    pub fn push(&mut self, mut bytes: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
+    /// [`DecodeError`]. The events before it were appended, and the usage.
+    pub fn push(&mut self, bytes: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
+        let result = self.decode_bytes(bytes, events);
+        if result.is_err() {
+            self.end_failed(events);
+        }
+        result
+    }
+
+    fn decode_bytes(
+        &mut self,
+        mut bytes: &[u8],
+        events: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), DecodeError> {
         if let BodyFormat::Unknown = self.format {
             bytes = bytes.trim_ascii_start();
             let Some(first) = bytes.first() else {
@@ -148,7 +169,7 @@ impl Decoder {
         let result = self.frames.push(bytes, &mut frames);
         for frame in frames {
             if !self.protocol.has_ended() {
-                self.protocol.decode_frame(&frame, events)?;
+                self.decode_frame(frame, events)?;
             }
         }
         result.map_err(|error| DecodeError::FrameTooLong(error.limit))
@@ -161,15 +182,33 @@ impl Decoder {
     /// [`DecodeError::Incomplete`] if the server has not sent the end of the answer.
     pub fn end(&mut self, events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
         self.has_closed = true;
+        let result = self.decode_end(events);
+        if result.is_err() {
+            self.end_failed(events);
+        }
+        result
+    }
+
+    fn decode_end(&mut self, events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
         if let BodyFormat::WholeJson(whole) = std::mem::take(&mut self.format) {
-            return self
-                .protocol
-                .decode_whole(&String::from_utf8_lossy(&whole), events);
+            return self.decode_whole(&String::from_utf8_lossy(&whole), events);
         }
         if self.protocol.has_ended() {
             return Ok(());
         }
-        self.protocol.finish(events);
+        if let Some(frame) = self.frames.take_cut_frame() {
+            match self.decode_frame(frame, events) {
+                // Its rest is missing.
+                Ok(()) | Err(DecodeError::InvalidFrame(_)) => {}
+                Err(error) => return Err(error),
+            }
+            if self.protocol.has_ended() {
+                return Ok(());
+            }
+        }
+        let mut decoded = VecDeque::new();
+        self.protocol.finish(&mut decoded);
+        self.halves.join(decoded, events);
         if self.protocol.has_ended() {
             return Ok(());
         }
@@ -181,4 +220,112 @@ impl Decoder {
             DecodeError::NotAStream
         })
     }
+
+    /// Decodes one event. JSON that is not valid is mended.
+    fn decode_frame(
+        &mut self,
+        mut frame: SseFrame,
+        events: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), DecodeError> {
+        // Some fields are kept as they came, so the protocol may not notice.
+        if lenient_json::has_lone_half(&frame.data)
+            && let Some(mended) = lenient_json::mend(&frame.data, Halves::Mark)
+        {
+            self.halves.has_marks |= mended.has_marks;
+            frame.data = mended.text.into_owned();
+        }
+        let mut decoded = VecDeque::new();
+        let result = match self.protocol.decode_frame(&frame, &mut decoded) {
+            Err(DecodeError::InvalidFrame(data)) => self.decode_mended(&frame, data, &mut decoded),
+            result => result,
+        };
+        let result = result.and_then(|()| match decoded.is_empty() {
+            true => unread_error(&frame.data).map_or(Ok(()), |error| Err(DecodeError::ServerError(error))),
+            false => Ok(()),
+        });
+        self.halves.join(decoded, events);
+        result
+    }
+
+    /// Decodes an event that the protocol could not read. One without content is ignored.
+    fn decode_mended(
+        &mut self,
+        frame: &SseFrame,
+        excerpt: String,
+        decoded: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), DecodeError> {
+        let mended = lenient_json::mend(&frame.data, Halves::Mark);
+        let unescaped = || lenient_json::mend(frame.unescaped_data.as_deref()?, Halves::Mark);
+        let mended = mended.or_else(unescaped);
+        if frame.event.as_deref() == Some("error") {
+            let error = mended.and_then(|mended| serde_json::from_str(&mended.text).ok());
+            return Err(DecodeError::ServerError(
+                error.unwrap_or_else(|| frame.data.trim().into()),
+            ));
+        }
+        let Some(mended) = mended else {
+            return Err(DecodeError::InvalidFrame(excerpt));
+        };
+        self.halves.has_marks |= mended.has_marks;
+        let again = |data: String| SseFrame {
+            data,
+            ..frame.clone()
+        };
+        match mended.text.trim_start().as_bytes().first() {
+            Some(b'{') => self
+                .protocol
+                .decode_frame(&again(mended.text.into_owned()), decoded),
+            Some(b'[') => {
+                let entries: Vec<Value> = serde_json::from_str(&mended.text).unwrap_or_default();
+                for entry in entries.iter().filter(|entry| entry.is_object()) {
+                    self.protocol.decode_frame(&again(entry.to_string()), decoded)?;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Decodes an answer in one piece. JSON that is not valid is mended.
+    fn decode_whole(&mut self, json: &str, events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
+        let mended = || lenient_json::mend(json, Halves::Replace);
+        let has_lone_half = lenient_json::has_lone_half(json);
+        let whole = mended().filter(|_| has_lone_half);
+        let whole = whole.map_or(json.into(), |mended| mended.text);
+        let mut decoded = VecDeque::new();
+        let mut result = self.protocol.decode_whole(&whole, &mut decoded);
+        if result == Err(DecodeError::NotAStream) && decoded.is_empty() {
+            let mended = mended().map_or(whole, |mended| mended.text);
+            result = self.protocol.decode_whole(&mended, &mut decoded);
+            if result.is_err()
+                && let Some(error) = serde_json::from_str(&mended).ok().and_then(find_error)
+            {
+                result = Err(DecodeError::ServerError(error));
+            }
+        }
+        events.append(&mut decoded);
+        result
+    }
+
+    /// Releases what is held of an answer that fails, and reports what it has used.
+    fn end_failed(&mut self, events: &mut VecDeque<ModelEvent>) {
+        self.halves.end(events);
+        events.extend(self.protocol.take_usage().map(ModelEvent::Usage));
+    }
+}
+
+/// Returns the error in an event of which the protocol has read nothing.
+fn unread_error(data: &str) -> Option<Value> {
+    // Most events without content have none of these names.
+    const NAMES: [&str; 6] = [
+        "\"error",
+        "\"detail\"",
+        "\"msg\"",
+        "\"message\"",
+        "\"fault\"",
+        "\"base_resp\"",
+    ];
+    let may_be = NAMES.iter().any(|name| data.contains(name));
+    let json = may_be.then(|| serde_json::from_str(data).ok()).flatten()?;
+    find_error(json)
 }

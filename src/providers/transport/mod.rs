@@ -8,6 +8,7 @@ pub mod answer_stream;
 pub mod api;
 pub mod decoder;
 mod endpoint_info;
+mod half_joiner;
 mod http_errors;
 pub mod list_backoff;
 pub mod other_protocol;

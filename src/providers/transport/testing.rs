@@ -40,6 +40,92 @@ pub fn decode_events(
     decode(protocol, [stream_of(&events, "\n").as_slice()])
 }
 
+/// Decodes a stream of these JSON texts.
+pub fn decode_texts<T: AsRef<str>>(
+    protocol: impl EventDecoder + 'static,
+    events: &[T],
+) -> (Vec<ModelEvent>, Option<DecodeError>) {
+    let stream: String = events
+        .iter()
+        .map(|event| format!("data: {}\n\n", event.as_ref()))
+        .collect();
+    decode(protocol, [stream.as_bytes()])
+}
+
+/// Checks that a protocol reads JSON leniently. `text`, `thinking` and `arguments` make the event of a delta, given as
+/// the inside of a JSON string (`arguments` only if they are text); `begin` and `end` are the events around them, with one call.
+pub fn check_odd_json<D: EventDecoder + 'static>(
+    decoder: impl Fn() -> D,
+    begin: &[&str],
+    end: &[&str],
+    [text, thinking]: [fn(&str) -> String; 2],
+    arguments: Option<fn(&str) -> String>,
+) {
+    let outcome = |deltas: &[String]| {
+        let begin = begin.iter().map(|event| (*event).to_owned());
+        let end = end.iter().map(|event| (*event).to_owned());
+        let events: Vec<String> = begin.chain(deltas.iter().cloned()).chain(end).collect();
+        let (events, error) = decode_texts(decoder(), &events);
+        assert_eq!(error, None, "{deltas:?}");
+        assert!(
+            matches!(events.last(), Some(ModelEvent::Finished(_))),
+            "{deltas:?} {events:?}"
+        );
+        let of = |pick: fn(&ModelEvent) -> Option<&str>| events.iter().filter_map(pick).collect::<String>();
+        [
+            of(|event| match event {
+                Text(text) => Some(text),
+                _ => None,
+            }),
+            of(|event| match event {
+                Thinking(text) => Some(text),
+                _ => None,
+            }),
+            of(|event| match event {
+                ToolArguments { delta, .. } => Some(delta),
+                _ => None,
+            }),
+        ]
+    };
+    for (deltas, expected) in [
+        (vec![r"a\ud83d", r"\ude00b"], "a😀b"),
+        (vec![r"a\uD83D", "", r"\uDE00b"], "a😀b"),
+        (vec![r"a\ud83db"], "a\u{fffd}b"),
+        (vec![r"\ude00", r"a\ud83d"], "\u{fffd}a\u{fffd}"),
+        (vec![r"\ud83d", r"\ud83d\ude00"], "\u{fffd}😀"),
+        (vec!["a\tb\u{1}"], "a\tb\u{1}"),
+        (vec![r"a\qb"], "a\\qb"),
+    ] {
+        let made = |make: fn(&str) -> String| deltas.iter().map(|delta| make(delta)).collect::<Vec<_>>();
+        assert_eq!(outcome(&made(text))[0], expected, "text {deltas:?}");
+        assert_eq!(outcome(&made(thinking))[1], expected, "thinking {deltas:?}");
+        if let Some(arguments) = arguments {
+            assert_eq!(outcome(&made(arguments))[2], expected, "arguments {deltas:?}");
+        }
+    }
+    // Halves are joined within their part only.
+    let crossed = [thinking(r"a\ud83d"), text(r"\ude00b")];
+    let [told, thought, _] = outcome(&crossed);
+    assert_eq!([told.as_str(), thought.as_str()], ["\u{fffd}b", "a\u{fffd}"]);
+    for odd in ["null", "7", "\"odd\"", "true", "[]", "NaN", "{\"odd\": NaN}"] {
+        assert_eq!(outcome(&[text("a"), odd.into(), text("b")])[0], "ab", "{odd}");
+    }
+    // A last event without its empty line.
+    let begin = begin.iter().map(|event| (*event).to_owned());
+    let end = end.iter().map(|event| (*event).to_owned());
+    let whole: Vec<String> = begin.chain([text("a")]).chain(end).collect();
+    for line_end in ["", "\n"] {
+        let stream = whole
+            .iter()
+            .map(|event| format!("data: {event}"))
+            .collect::<Vec<_>>();
+        let stream = stream.join("\n\n") + line_end;
+        let (events, error) = decode(decoder(), [stream.as_bytes()]);
+        assert!(events.contains(&Text("a".into())), "{events:?}");
+        assert_eq!(error, None, "{stream:?}");
+    }
+}
+
 /// Decodes a recorded stream.
 pub fn decode_recorded(
     folder: &str,

@@ -190,3 +190,80 @@ fn separates_texts_around_a_server_tool() {
         });
     assert_eq!(texts.collect::<String>(), "Let me search.\n\nIt is blue.");
 }
+
+#[test]
+fn reads_odd_json() {
+    testing::check_odd_json(
+        MessageDecoder::default,
+        &[
+            r#"{"type":"message_start","message":{}}"#,
+            r#"{"type":"content_block_start","index":1,"content_block":{"type":"thinking","thinking":""}}"#,
+            r#"{"type":"content_block_start","index":2,"content_block":{"type":"text","text":""}}"#,
+            r#"{"type":"content_block_start","index":3,"content_block":{"type":"tool_use","id":"a","name":"one","input":{}}}"#,
+        ],
+        &[
+            r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#,
+            r#"{"type":"message_stop"}"#,
+        ],
+        [
+            |delta| {
+                format!(
+                    r#"{{"type":"content_block_delta","index":2,"delta":{{"type":"text_delta","text":"{delta}"}}}}"#
+                )
+            },
+            |delta| {
+                format!(
+                    r#"{{"type":"content_block_delta","index":1,"delta":{{"type":"thinking_delta","thinking":"{delta}"}}}}"#
+                )
+            },
+        ],
+        Some(|delta| {
+            format!(
+                r#"{{"type":"content_block_delta","index":3,"delta":{{"type":"input_json_delta","partial_json":"{delta}"}}}}"#
+            )
+        }),
+    );
+}
+
+#[test]
+fn keeps_the_usage_of_a_failed_answer() {
+    let error = json!({ "type": "overloaded_error", "message": "no" });
+    let failed = json!({ "type": "error", "error": error });
+    let said = delta(0, json!({ "type": "text_delta", "text": "Hi" }));
+    let [counted, _] = message_end("end_turn");
+    let counts = ModelEvent::Usage(ReportedUsage {
+        input_tokens: 240,
+        output_tokens: 7,
+        cached_input_tokens: 200,
+        cache_write_tokens: 30,
+        ..ReportedUsage::default()
+    });
+    let (events, fault) = decode_events(&[message_start(), said.clone(), counted, failed.clone()]);
+    assert_eq!(events, [Text("Hi".into()), counts]);
+    assert_eq!(fault, Some(DecodeError::ServerError(error.clone())));
+    // The output is not known yet: it is estimated.
+    let (events, fault) = decode_events(&[message_start(), said, failed]);
+    assert_eq!(events, [Text("Hi".into())]);
+    assert_eq!(fault, Some(DecodeError::ServerError(error)));
+}
+
+#[test]
+fn signed_thinking_keeps_its_split_emoji() {
+    let thinking = json!({ "type": "thinking", "thinking": "", "signature": "s" });
+    let texts = [r"\ud83d", r"\ude00"].map(|half| {
+        format!(r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"thinking_delta","thinking":"{half}"}}}}"#)
+    });
+    let events = [
+        vec![start(0, thinking.clone()).to_string()],
+        texts.to_vec(),
+        vec![stop(0).to_string()],
+        message_end("end_turn").map(|event| event.to_string()).to_vec(),
+    ]
+    .concat();
+    let (events, error) = testing::decode_texts(MessageDecoder::default(), &events);
+    let signed = json!([{ "type": "thinking", "thinking": "😀", "signature": "s" }]);
+    assert_eq!(
+        (&events[..2], error),
+        (&[Thinking("😀".into()), blocks(&signed)][..], None)
+    );
+}

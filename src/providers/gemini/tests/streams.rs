@@ -192,3 +192,67 @@ fn drops_arguments_of_a_cut_call() {
         )
     );
 }
+
+#[test]
+fn reads_odd_json() {
+    testing::check_odd_json(
+        ContentDecoder::default,
+        &[],
+        &[r#"{"candidates":[{"finishReason":"STOP"}]}"#],
+        [
+            |delta| format!(r#"{{"candidates":[{{"content":{{"parts":[{{"text":"{delta}"}}]}}}}]}}"#),
+            |delta| {
+                format!(
+                    r#"{{"candidates":[{{"content":{{"parts":[{{"text":"{delta}","thought":true}}]}}}}]}}"#
+                )
+            },
+        ],
+        None,
+    );
+}
+
+#[test]
+fn reads_odd_json_in_calls() {
+    let parts =
+        |call: &str| format!(r#"{{"candidates":[{{"content":{{"parts":[{{"functionCall":{call}}}]}}}}]}}"#);
+    let end = r#"{"candidates":[{"finishReason":"STOP"}]}"#;
+    let calls = |calls: &[&str]| {
+        let mut events: Vec<String> = calls.iter().map(|call| parts(call)).collect();
+        events.push(end.into());
+        let (events, error) = testing::decode_texts(ContentDecoder::default(), &events);
+        assert_eq!(error, None, "{calls:?}");
+        events.into_iter().find_map(|event| match event {
+            ModelEvent::ToolArguments { delta, .. } => serde_json::from_str::<Value>(&delta).ok(),
+            _ => None,
+        })
+    };
+    let whole = "{\"name\":\"one\",\"args\":{\"code\":\"x\ty\\ud83d\",\"n\":NaN}}";
+    assert_eq!(
+        calls(&[whole]),
+        Some(json!({ "code": "x\ty\u{fffd}", "n": null }))
+    );
+    let streamed = [
+        r#"{"name":"one","willContinue":true}"#,
+        r#"{"partialArgs":[{"jsonPath":"$.a","stringValue":"\ud83d"}],"willContinue":true}"#,
+        r#"{"partialArgs":[{"jsonPath":"$.a","stringValue":"\ude00"}]}"#,
+    ];
+    assert_eq!(calls(&streamed), Some(json!({ "a": "😀" })));
+}
+
+#[test]
+fn keeps_the_usage_of_a_failed_answer() {
+    let mut said = chunk(json!({ "parts": [{ "text": "Hi" }] }));
+    said["usageMetadata"] = json!({ "promptTokenCount": 5, "candidatesTokenCount": 2 });
+    let error = json!({ "message": "no" });
+    for (tail, fault) in [
+        (
+            vec![json!({ "error": error })],
+            DecodeError::ServerError(error.clone()),
+        ),
+        (vec![], DecodeError::Incomplete),
+    ] {
+        let chunks = [vec![said.clone()], tail].concat();
+        let expected = vec![Text("Hi".into()), usage(5, 2, 0)];
+        assert_eq!(decode_chunks(&chunks), (expected, Some(fault)));
+    }
+}

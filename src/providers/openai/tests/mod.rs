@@ -1,6 +1,7 @@
 //! The decoder with streams in arbitrary pieces.
 
 mod citations;
+mod faults;
 mod recorded;
 mod shapes;
 mod synthetic;

@@ -208,3 +208,25 @@ fn separates_the_texts_of_two_items() {
         assert_eq!(texts.collect::<String>(), "Let me search.\n\nIt is blue.");
     }
 }
+
+#[test]
+fn reads_odd_json() {
+    testing::check_odd_json(
+        ResponseDecoder::default,
+        &[
+            r#"{"type":"response.output_item.added","output_index":2,"item":{"type":"function_call","call_id":"a","name":"one"}}"#,
+        ],
+        &[r#"{"type":"response.completed","response":{"status":"completed"}}"#],
+        [
+            |delta| format!(r#"{{"type":"response.output_text.delta","output_index":1,"delta":"{delta}"}}"#),
+            |delta| {
+                format!(r#"{{"type":"response.reasoning_text.delta","output_index":0,"delta":"{delta}"}}"#)
+            },
+        ],
+        Some(|delta| {
+            format!(
+                r#"{{"type":"response.function_call_arguments.delta","output_index":2,"delta":"{delta}"}}"#
+            )
+        }),
+    );
+}
