@@ -239,10 +239,14 @@ impl Decoder {
             Err(DecodeError::InvalidFrame(data)) => self.decode_mended(&frame, data, &mut decoded),
             result => result,
         };
-        let result = result.and_then(|()| match decoded.is_empty() {
-            true => unread_error(&frame.data).map_or(Ok(()), |error| Err(DecodeError::ServerError(error))),
-            false => Ok(()),
-        });
+        // What could not be read may be the error.
+        let is_unread = |event: &ModelEvent| matches!(event, ModelEvent::Unreadable { .. });
+        if result.is_ok()
+            && decoded.iter().all(is_unread)
+            && let Some(error) = unread_error(&frame.data)
+        {
+            return Err(DecodeError::ServerError(error));
+        }
         self.halves.join(decoded, events);
         result
     }
