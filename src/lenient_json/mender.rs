@@ -43,6 +43,8 @@ pub(super) struct Mender<'a> {
     dropped: Vec<Range<usize>>,
     is_changed: bool,
     has_marks: bool,
+    /// True if a value was nested too deeply, and left out.
+    has_lost_value: bool,
 }
 
 impl<'a> Mender<'a> {
@@ -55,7 +57,12 @@ impl<'a> Mender<'a> {
             dropped: Vec::new(),
             is_changed: false,
             has_marks: false,
+            has_lost_value: false,
         }
+    }
+
+    pub fn has_lost_value(&self) -> bool {
+        self.has_lost_value
     }
 
     pub fn position(&self) -> usize {
@@ -280,6 +287,7 @@ impl<'a> Mender<'a> {
                 b'}' | b']' if !is_string => {
                     depth = depth.saturating_sub(1);
                     if depth == 0 {
+                        self.has_lost_value = true;
                         self.replace(index + 1, "null");
                         return Some(());
                     }

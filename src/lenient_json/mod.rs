@@ -101,6 +101,10 @@ fn mend_all(text: &str) -> Option<Vec<Cow<'_, str>>> {
             return Some(values);
         }
         mender.value(0)?;
+        // The tool would do something else.
+        if mender.has_lost_value() {
+            return None;
+        }
         let end = mender.position();
         values.push(match mender.into_mended().text {
             Cow::Borrowed(_) => Cow::Borrowed(rest[..end].trim()),

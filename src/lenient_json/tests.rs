@@ -107,6 +107,8 @@ fn replaces_only_what_is_nested_too_deeply() {
 
 #[test]
 fn finds_the_object_of_a_call() {
+    let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(1000), "]".repeat(1000));
+    assert_eq!(tool_arguments(&deep), deep);
     for (text, arguments) in [
         (r#"{}{"expression":"1"}"#, r#"{"expression":"1"}"#),
         (r#"{ } {"a":1}{}"#, r#"{"a":1}"#),
