@@ -62,6 +62,7 @@ impl HalfJoiner {
                 ModelEvent::Sources(sources.collect())
             }
             ModelEvent::Refusal(text) => ModelEvent::Refusal(without_marks(&text)),
+            ModelEvent::Note(text) => ModelEvent::Note(without_marks(&text)),
             ModelEvent::Unreadable { what, raw } => ModelEvent::Unreadable {
                 what,
                 raw: without_marks(&raw),
@@ -73,6 +74,7 @@ impl HalfJoiner {
             ModelEvent::ToolCall { .. }
             | ModelEvent::TextWasThinking
             | ModelEvent::Image(_)
+            | ModelEvent::Note(_)
             | ModelEvent::Unreadable { .. } => self.end_text(events),
             _ => {}
         }
