@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::normalize::{SCHEMA_LISTS, SCHEMA_MAPS, SCHEMAS};
-use crate::settings::EndpointKind;
+use crate::{lenient_json, settings::EndpointKind};
 
 /// The maximum length of a name.
 const MAX_NAME_CHARS: usize = 64;
@@ -98,7 +98,7 @@ pub fn rename_arguments(schema: &mut Map<String, Value>, kind: EndpointKind, nam
 
 /// Returns arguments with other names; unchanged if they are no JSON.
 pub fn with_names(arguments: &str, name: impl Fn(&str) -> Option<String>) -> String {
-    match serde_json::from_str::<Value>(arguments) {
+    match serde_json::from_str::<Value>(&lenient_json::tool_arguments(arguments)) {
         Ok(mut value) => {
             rename_keys(&mut value, &name);
             value.to_string()
