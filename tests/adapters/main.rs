@@ -35,7 +35,7 @@ const LATER: ModelErrorKind = Unavailable { after: None };
 
 fn protocol(kind: EndpointKind) -> Protocol {
     match kind {
-        EndpointKind::OpenAi => Protocol::ChatCompletions,
+        OpenAi => Protocol::ChatCompletions,
         OpenAiResponses => Protocol::Responses,
         Anthropic => Protocol::Messages,
         Gemini => Protocol::GenerateContent,

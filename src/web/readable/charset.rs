@@ -121,7 +121,10 @@ mod tests {
                 "windows-1252",
                 "<p>Die Größe der Straße überrascht – für „früher“ ist das viel.</p>",
             ),
-            ("windows-1250", "<p>Praha je hlavní a současně největší město České republiky, sídlo úřadů a škol.</p>"),
+            (
+                "windows-1250",
+                "<p>Praha je hlavní a současně největší město České republiky, sídlo úřadů a škol.</p>",
+            ),
             ("windows-1253", "<p>Η Αθήνα είναι η πρωτεύουσα της Ελλάδας.</p>"),
             ("shift_jis", "<p>東京は日本の首都であり、世界最大の都市です。</p>"),
             ("euc-kr", "<p>서울은 대한민국의 수도이자 최대 도시이다.</p>"),

@@ -28,6 +28,7 @@ pub fn town(path: &std::path::Path) -> DatabaseSettings {
         password_env: None,
         password: None,
         documentation: None,
+        functions: Vec::new(),
     }
 }
 

@@ -31,6 +31,7 @@ async fn members_without_python_have_no_session() {
             password_env: None,
             password: None,
             documentation: None,
+            functions: Vec::new(),
         }];
     })
     .await;
