@@ -154,7 +154,7 @@ impl<'a> FormulaWriter<'a> {
             _ => std::mem::replace(&mut self.has_superscript, true),
         };
         // A script before an atom, as the numbers of an isotope, belongs to nothing.
-        let is_first = !self.is_after_atom && !(self.has_subscript && self.has_superscript);
+        let is_first = !(self.is_after_atom || self.has_subscript && self.has_superscript);
         if has_one || is_first {
             self.out.push_str("{}");
         }

@@ -39,7 +39,7 @@ pub struct Input {
 
 impl FindTool {
     /// Creates the search among all tools of a run, and what it has found so far.
-    pub fn new(all: Vec<Arc<ToolSpec>>, found: FoundTools) -> Arc<dyn AnyTool> {
+    pub fn among(all: Vec<Arc<ToolSpec>>, found: FoundTools) -> Arc<dyn AnyTool> {
         let groups = describe_groups(&all);
         any_tool_with(Self { all, found }, |spec| spec.description.push_str(&groups))
     }
@@ -196,7 +196,7 @@ mod tests {
     #[tokio::test]
     async fn remembers_and_names_found_tools() {
         let found = FoundTools::default();
-        let tool = FindTool::new(catalogue(), found.clone());
+        let tool = FindTool::among(catalogue(), found.clone());
         assert!(
             tool.spec()
                 .description

@@ -141,7 +141,7 @@ fn normalize_keyword(name: &str, value: &Value, depth: usize) -> Option<Value> {
             Value::Object(_) => schema(value).into_iter().collect(),
             _ => Vec::new(),
         };
-        return (!schemas.is_empty()).then(|| Value::Array(schemas));
+        return (!schemas.is_empty()).then_some(Value::Array(schemas));
     }
     match (name, value) {
         ("type", _) => normalize_type(value),
@@ -174,7 +174,7 @@ fn normalize_keyword(name: &str, value: &Value, depth: usize) -> Option<Value> {
                     values.push(value.clone());
                 }
             }
-            (!values.is_empty()).then(|| Value::Array(values))
+            (!values.is_empty()).then_some(Value::Array(values))
         }
         ("examples", _) => value.is_array().then(|| value.clone()),
         ("dependentRequired", _) => {

@@ -46,7 +46,7 @@ impl ToolChoice {
         let mut takable = offer.specs();
         takable.retain(|tool| !refused.contains(&tool.name));
         if takable.len() > max {
-            offer.add(FindTool::new(takable, found.clone()));
+            offer.add(FindTool::among(takable, found.clone()));
         }
         Self {
             named: named.into_iter().chain([FindTool::NAME.to_owned()]).collect(),

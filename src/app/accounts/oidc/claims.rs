@@ -58,7 +58,7 @@ pub fn read_user(
     token: &Claims,
     more: &Map,
 ) -> Result<ProvidedUser, ApiError> {
-    let claim = |name: &str| find_claim(&token.more, name).or_else(|| find_claim(&more, name));
+    let claim = |name: &str| find_claim(&token.more, name).or_else(|| find_claim(more, name));
     let text = |name: &str| claim(name).and_then(Value::as_str);
     let is_verified = is_true(claim("email_verified"));
     if settings.verified_email && !(is_verified && text("email").is_some()) {

@@ -66,12 +66,12 @@ fn lists_cited_documents() {
     ];
     events.extend(message_end("end_turn"));
     let (events, _) = decode_events(&events);
-    let lists = events.iter().filter_map(|event| match event {
+    let mut lists = events.iter().filter_map(|event| match event {
         ModelEvent::Sources(sources) => Some(sources),
         _ => None,
     });
     let listed: Vec<(usize, &str, &str)> = lists
-        .last()
+        .next_back()
         .into_iter()
         .flatten()
         .map(|source| (source.number, &*source.title, &*source.url))

@@ -14,12 +14,12 @@ fn lists_cited_documents() {
     ]);
     let last = json!({ "candidates": [{ "finishReason": "STOP", "groundingMetadata": { "groundingChunks": chunks } }] });
     let (events, _) = decode_chunks(&[last]);
-    let lists = events.iter().filter_map(|event| match event {
+    let mut lists = events.iter().filter_map(|event| match event {
         ModelEvent::Sources(sources) => Some(sources),
         _ => None,
     });
     let listed: Vec<(&str, &str)> = lists
-        .last()
+        .next_back()
         .into_iter()
         .flatten()
         .map(|source| (&*source.title, &*source.url))

@@ -4,11 +4,11 @@ use super::*;
 
 /// Returns the titles and URLs of the last list of sources.
 fn last_sources(events: &[ModelEvent]) -> Vec<(&str, &str)> {
-    let lists = events.iter().filter_map(|event| match event {
+    let mut lists = events.iter().filter_map(|event| match event {
         ModelEvent::Sources(sources) => Some(sources),
         _ => None,
     });
-    let last = lists.last().into_iter().flatten();
+    let last = lists.next_back().into_iter().flatten();
     last.map(|source| (&*source.title, &*source.url)).collect()
 }
 
