@@ -1,6 +1,6 @@
 //! Python for models: one session for each conversation, in a sandbox, restored from the log when it is gone.
 //!
-//! - [`environment`], [`kernelspec`], [`setup`]: the Python of the sessions; [`check`]: the check of a whole session
+//! - [`environment`], [`kernelspec`], [`setup`]: the Python of the sessions; [`mod@check`]: the check of a whole session
 //! - [`sandbox`]: the command that starts a kernel in bubblewrap; [`folders`]: the folders of a session outside
 //! - [`helper`]: the process between the server and a kernel; [`wire`]: their lines; [`process`]: the server's side
 //! - [`session`]: the calls of one conversation; [`sessions`]: those of all, with their number and their memory ([`share`])

@@ -1,7 +1,7 @@
 //! Postgres: a session of its own for each query, in a transaction that can only read and is always rolled back.
 //!
 //! The role of the settings decides first: it should own nothing, write nothing and be no superuser (docs/databases.md;
-//! [`role_sql`] prints the SQL that makes one). On top of that:
+//! [`mod@role_sql`] prints the SQL that makes one). On top of that:
 //!
 //! - [`session`]: read-only, with limits, ended when nobody waits for it any more
 //! - [`calls`]: the functions that a query calls, of which only harmless ones are allowed ([`functions`]), found among the tokens
