@@ -115,8 +115,11 @@ impl ReadPages {
 /// The part at the end of a file in which the mark of the end is looked for, in bytes.
 const END_BYTES: usize = 8 << 10;
 
-/// Returns `true` if a file has its end. One that was cut off has none.
+/// Returns `true` if a file has its end, which padding may follow. One that was cut off has none.
 fn has_end(data: &[u8]) -> bool {
+    let is_content = |byte: &u8| *byte != 0 && !byte.is_ascii_whitespace();
+    let content = data.iter().rposition(is_content).map_or(0, |last| last + 1);
+    let data = &data[..content];
     let end = &data[data.len().saturating_sub(END_BYTES)..];
     end.windows(5).any(|part| part == b"%%EOF") || end.windows(9).any(|part| part == b"startxref")
 }

@@ -324,3 +324,15 @@ fn table_rows_are_read_from_the_right() {
         .visual("2024", 400.0, 688.0);
     assert_eq!(page.text(), "שנה\tמכירות\tרווח\n2024\t100\t20");
 }
+
+#[test]
+fn padding_follows_the_end_of_a_whole_file() {
+    let padding = vec![0; 3 * END_BYTES];
+    for (file, is_whole) in [("startxref\n9\n%%EOF\n", true), ("1 0 obj <<", false)] {
+        assert_eq!(
+            has_end(&[file.as_bytes(), &padding, b" \r\n"].concat()),
+            is_whole,
+            "{file}"
+        );
+    }
+}
