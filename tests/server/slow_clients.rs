@@ -107,10 +107,6 @@ async fn early_rejections_announce_the_close() {
             401,
         ),
         (
-            head("/api/chat/stream", &format!("{json}Content-Length: 99999999\r\n")) + "{",
-            413,
-        ),
-        (
             head(
                 "/rpc/conversations",
                 &format!("{json}Content-Length: 99999999\r\n"),
