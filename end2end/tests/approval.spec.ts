@@ -55,7 +55,7 @@ test.describe('a tool that needs approval', () => {
     await chat.begin('Try it elsewhere');
     await expect(chat.answers.getByRole('group', { name: 'Allow this?' })).toBeVisible();
     await chat.stop.click();
-    await expect(chat.answers.getByText('Stopped', { exact: true })).toBeVisible();
+    await expect(chat.answers.getByText('Stopped', { exact: true }).last()).toBeVisible();
     await expect(chat.answers.getByRole('group', { name: 'Allow this?' })).toHaveCount(0);
   });
 });
@@ -72,7 +72,7 @@ test.describe('a tool that never ends', () => {
     await other.open(path);
     await other.stop.click();
     for (const tab of [other, chat]) {
-      await expect(tab.answers.getByText('Stopped', { exact: true })).toBeVisible();
+      await expect(tab.answers.getByText('Stopped', { exact: true }).last()).toBeVisible();
       await expect(tab.answers.getByText('Stopped:')).toBeAttached();
       await expect(tab.answers).toContainText('Let me try.');
     }

@@ -39,6 +39,9 @@ pub struct Manifest {
     /// Mermaid, for the frame that draws diagrams. A build without npm has none.
     #[serde(default)]
     pub mermaid: Option<String>,
+    /// The style sheet with the font of formulas, which a page loads with its first formula.
+    #[serde(default)]
+    pub math_font: Option<String>,
 }
 
 impl Manifest {
@@ -61,6 +64,7 @@ impl Default for Manifest {
             wasm: "/pkg/parlor.wasm".into(),
             css: "/pkg/parlor.css".into(),
             mermaid: None,
+            math_font: None,
         }
     }
 }

@@ -142,7 +142,22 @@ fn shell() -> impl IntoView {
     });
     let user = user.map(|access| access.user_id.to_string());
     let signed_out = user.is_some().then(signed_out_notice);
-    let Manifest { js, wasm, css, .. } = Manifest::current();
+    let Manifest {
+        js,
+        wasm,
+        css,
+        math_font,
+        ..
+    } = Manifest::current();
+    // With the browser code, the first formula loads it.
+    let math_style = math_font.clone().map(|url| {
+        let link = view! { <link rel="stylesheet" href=url/> };
+        if is_plain {
+            link.into_any()
+        } else {
+            view! { <noscript>{link}</noscript> }.into_any()
+        }
+    });
     // A conversation is not hydrated without these modules, so they must not load after everything else.
     let folder = wasm
         .rsplit_once('/')
@@ -174,6 +189,7 @@ fn shell() -> impl IntoView {
             data-max-file-bytes=max_file_bytes
             data-share-links=has_share_links.then_some("")
             data-share-people=has_people.then_some("")
+            data-math-font=math_font.filter(|_| !is_plain)
             data-user=user
             data-state=is_plain.then_some("plain")
         >
@@ -183,6 +199,7 @@ fn shell() -> impl IntoView {
                 <meta name="color-scheme" content="light dark"/>
                 <script nonce=nonce.clone()>{THEME_SCRIPT}</script>
                 <link rel="stylesheet" href=css/>
+                {math_style}
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                 {preloaded}
                 <script type="module" nonce=nonce.clone()>{script}</script>

@@ -1,11 +1,12 @@
 //! The folder of everything that a browser loads, in the format that `src/assets/mod.rs` reads:
 //!
 //! ```text
-//! site/manifest.json            {"js": "/pkg/parlor-HASH/parlor.js", "wasm": …, "css": "/pkg/parlor-HASH.css", "mermaid": …}
+//! site/manifest.json            {"js": "/pkg/parlor-HASH/parlor.js", "wasm": …, "css": "/pkg/parlor-HASH.css", …}
 //! site/pkg/parlor-HASH.css      named by its content, so that a browser may keep it for ever
 //! site/pkg/parlor-HASH/         the browser code, with what is loaded later (`wasm` makes it)
 //! site/pkg/mermaid-HASH.js.br   Mermaid, compressed only: it is large, and few browsers need it uncompressed
-//! site/pkg/FONT-HASH.woff2      the fonts of public/fonts, to which the style sheet refers by their names there
+//! site/pkg/math-font-HASH.css    the style sheet of the font of formulas
+//! site/pkg/FONT-HASH.woff2      the fonts of public/fonts, to which a style sheet refers by their names there
 //! site/favicon.svg …            the other files of public/, under their own names
 //! site/**/*.br                  each compressible file once more, with Brotli
 //! ```
@@ -43,6 +44,7 @@ pub fn build(mode: Profile) -> Result<()> {
 fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
     let wasm = fs::read(wasm).with_context(|| format!("reading {}", wasm.display()))?;
     let css = css::bundle(Path::new("style/main.css"))?;
+    let math_font = css::bundle(Path::new("style/math-font.css"))?;
     let mermaid = npm::mermaid()?;
     let public = files_below(Path::new("public"))?;
 
@@ -50,6 +52,7 @@ fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
     inputs
         .add(&wasm)
         .add(css.as_bytes())
+        .add(math_font.as_bytes())
         .add(mermaid.as_deref().unwrap_or_default().as_bytes());
     for file in &public {
         inputs
@@ -76,7 +79,7 @@ fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
     for file in public {
         copy_folder(file, &draft.join(file.strip_prefix("public")?))?;
     }
-    let css = link_fonts(css, Path::new("public"), &fonts, &pkg)?;
+    let math_font = link_fonts(math_font, Path::new("public"), &fonts, &pkg)?;
     let code = pkg.join("parlor");
     wasm::pack(mode, &wasm, &code)?;
     let code = rename_hashed(&code)?;
@@ -88,6 +91,7 @@ fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
         "wasm": format!("{code}/parlor_bg.wasm"),
         "css": write_hashed(&pkg, "parlor", "css", css.as_bytes())?,
         "mermaid": mermaid,
+        "math_font": write_hashed(&pkg, "math-font", "css", math_font.as_bytes())?,
     });
     fs::write(draft.join("manifest.json"), format!("{manifest:#}\n"))?;
     for file in files_below(&draft)? {

@@ -1,10 +1,13 @@
-//! Texts saved as files.
+//! The document: texts saved as files, style sheets that are loaded later.
 
 use leptos::prelude::document;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, HtmlAnchorElement, Url};
 
 use super::set_timeout;
+
+/// The attribute of the root element with the URL of the style sheet for formulas, until that is loaded.
+const MATH_FONT: &str = "data-math-font";
 
 /// The time after which a saved text is released, in milliseconds.
 const RELEASE_AFTER_MS: f64 = 60_000.0;
@@ -28,4 +31,21 @@ fn try_save_file(name: &str, text: &str) -> Result<(), JsValue> {
     })
     .detach();
     Ok(())
+}
+
+/// Loads the font of formulas, once. A formula that is shown before has a font of the system.
+pub fn load_math_font() {
+    // Without it, formulas keep that font.
+    let _ = try_load_math_font();
+}
+
+fn try_load_math_font() -> Option<()> {
+    let root = document().document_element()?;
+    let url = root.get_attribute(MATH_FONT)?;
+    root.remove_attribute(MATH_FONT).ok()?;
+    let link = document().create_element("link").ok()?;
+    link.set_attribute("rel", "stylesheet").ok()?;
+    link.set_attribute("href", &url).ok()?;
+    document().head()?.append_child(&link).ok()?;
+    Some(())
 }

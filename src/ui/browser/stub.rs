@@ -115,6 +115,8 @@ pub fn copy_text(_text: String, _done: impl FnOnce(bool) + 'static) {}
 
 pub fn save_file(_name: &str, _text: &str) {}
 
+pub fn load_math_font() {}
+
 pub fn show_in_frame(_frame: &HtmlIFrameElement, _kind: FrameKind, _page: &str) {}
 
 pub fn are_frames_paused() -> bool {

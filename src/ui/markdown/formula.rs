@@ -22,7 +22,10 @@ use leptos::{
 use crate::{
     markdown::Formula,
     math::{self, MathContent, MathNode},
-    ui::runtime::lazy::{LoadError, when_loaded},
+    ui::{
+        browser,
+        runtime::lazy::{LoadError, when_loaded},
+    },
 };
 
 const MATHML_NAMESPACE: &str = "http://www.w3.org/1998/Math/MathML";
@@ -68,6 +71,7 @@ fn show(element: &Element, formula: &Arc<Formula>) {
 #[wasm_split(math, wasm_split_path = leptos::wasm_split, fallible, preload(load_math))]
 fn draw(element: Element, formula: Arc<Formula>) -> Result<(), LoadError> {
     if let Some(tree) = math::parse(&formula.latex, formula.delimiters.is_display()) {
+        browser::load_math_font();
         let source = Rndr::create_element("span", None);
         Rndr::set_attribute(&source, "class", "md-formula-source");
         Rndr::set_attribute(&source, "aria-hidden", "true");
@@ -207,7 +211,9 @@ impl RenderHtml for FormulaView {
         #[expect(clippy::expect_used, reason = "server and browser render the same tree")]
         let element = Element::cast_from(cursor.current())
             .expect("the server renders an element where the browser has one");
-        if !FROM_SERVER {
+        if FROM_SERVER {
+            browser::load_math_font();
+        } else {
             show(&element, &self.0);
         }
         position.set(Position::NextChild);
