@@ -12,10 +12,22 @@ const ARROWS: [(&str, &str); 8] = [
     ("=>", "\\Longrightarrow "),
 ];
 
-/// Returns the formula as LaTeX; `None` if something in it has no meaning.
+/// The maximum nesting of scripts and labels: each level is written by recursion.
+const MAX_NESTING: usize = 8;
+
+/// Returns the formula as LaTeX; `None` if something in it has no meaning, or is nested too deeply.
 pub(super) fn latex(source: &str) -> Option<String> {
+    nested_latex(source, 0)
+}
+
+/// Returns a formula that stands in `nesting` scripts and labels as LaTeX.
+fn nested_latex(source: &str, nesting: usize) -> Option<String> {
+    if nesting > MAX_NESTING {
+        return None;
+    }
     let mut writer = FormulaWriter {
         rest: source.trim(),
+        nesting,
         out: String::with_capacity(4 * source.len()),
         is_after_atom: false,
         has_subscript: false,
@@ -29,6 +41,8 @@ pub(super) fn latex(source: &str) -> Option<String> {
 
 struct FormulaWriter<'a> {
     rest: &'a str,
+    /// The number of scripts and labels around the formula.
+    nesting: usize,
     out: String,
     /// True after what can have a subscript or a charge.
     is_after_atom: bool,
@@ -168,10 +182,10 @@ impl<'a> FormulaWriter<'a> {
         let below = self.take_brackets()?;
         let mut arrow = drawn.to_owned();
         if let Some(above) = above {
-            arrow = ["\\overset{", &label(above)?, "}{", &arrow, "}"].concat();
+            arrow = ["\\overset{", &self.label(above)?, "}{", &arrow, "}"].concat();
         }
         if let Some(below) = below {
-            arrow = ["\\underset{", &label(below)?, "}{", &arrow, "}"].concat();
+            arrow = ["\\underset{", &self.label(below)?, "}{", &arrow, "}"].concat();
         }
         self.out.push_str(&["\\;", &arrow, "\\;"].concat());
         Some(())
@@ -208,7 +222,8 @@ impl<'a> FormulaWriter<'a> {
     /// Takes a superscript or subscript.
     fn take_script(&mut self) -> Option<String> {
         if self.rest.starts_with('{') {
-            return label(self.take_group()?);
+            let group = self.take_group()?;
+            return self.label(group);
         }
         if let Some(rest) = self.rest.strip_prefix('$') {
             let (formula, rest) = rest.split_once('$')?;
@@ -223,6 +238,19 @@ impl<'a> FormulaWriter<'a> {
         let signs = self.take_while(|c| "+-.*•".contains(c));
         let script = [digits, letters, &signs.replace(['.', '*', '•'], "\\bullet ")].concat();
         (!script.is_empty()).then_some(script)
+    }
+
+    /// Returns the text at an arrow or in a script as LaTeX: a formula, if it is not a word.
+    fn label(&self, text: &str) -> Option<String> {
+        let is_latex = text.contains(['\\', '$']);
+        let is_charge = text.chars().all(|c| c.is_ascii_digit() || "+-".contains(c));
+        let is_word = text.chars().filter(|c| c.is_lowercase()).count() * 2 > text.chars().count();
+        Some(match () {
+            () if is_charge => text.to_owned(),
+            () if is_latex => text.replace('$', ""),
+            () if is_word => ["\\text{", text, "}"].concat(),
+            () => nested_latex(text, self.nesting + 1)?,
+        })
     }
 
     fn take_while(&mut self, is_part: impl Fn(char) -> bool) -> &'a str {
@@ -256,17 +284,4 @@ impl<'a> FormulaWriter<'a> {
 /// Returns true if `+` or `-` before this text is a charge and neither a bond nor an operator.
 fn is_charge(after: &str) -> bool {
     !after.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '(' | '[' | '{' | '\\' | '$' | '>'))
-}
-
-/// The text at an arrow or in a script: a formula, if it is not a word.
-fn label(text: &str) -> Option<String> {
-    let is_latex = text.contains(['\\', '$']);
-    let is_charge = text.chars().all(|c| c.is_ascii_digit() || "+-".contains(c));
-    let is_word = text.chars().filter(|c| c.is_lowercase()).count() * 2 > text.chars().count();
-    Some(match () {
-        () if is_charge => text.to_owned(),
-        () if is_latex => text.replace('$', ""),
-        () if is_word => ["\\text{", text, "}"].concat(),
-        () => latex(text)?,
-    })
 }

@@ -56,6 +56,24 @@ fn deep_formulas_fit_a_small_stack() {
 }
 
 #[test]
+fn nested_chemistry_is_shown_to_a_depth() {
+    let scripts = |depth: usize| ["\\ce{A", &"^{B".repeat(depth), &"}".repeat(depth), "}"].concat();
+    assert!(parse_within(THREAD_STACK, scripts(8)).is_some());
+    assert_eq!(parse_within(THREAD_STACK, scripts(9)), None);
+
+    for (open, close, depth) in [
+        ("^{", "}", 2_700),
+        ("_{", "}", 2_700),
+        ("->[^{", "}]", 1_100),
+        ("^{->[", "]}", 1_100),
+    ] {
+        let deep = ["\\ce{", &open.repeat(depth), "X", &close.repeat(depth), "}"].concat();
+        assert!(deep.len() <= MAX_FORMULA_BYTES, "{open}");
+        assert_eq!(parse_within(SMALL_STACK, deep), None, "{open}");
+    }
+}
+
+#[test]
 fn nested_kets_are_shown_to_a_depth() {
     let kets = |depth: usize| [&"\\ket{".repeat(depth), "x", &"}".repeat(depth)].concat();
     assert!(parse(&kets(3), false).is_some());
