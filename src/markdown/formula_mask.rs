@@ -55,16 +55,20 @@ pub(super) struct MaskedText<'a> {
 /// Masks the formulas and the inner fences of `text`. `lead` is the text that the parser needs before it. With `masks_open`, a
 /// formula whose end has not arrived yet is masked too.
 pub(super) fn mask<'a>(lead: &str, text: &'a str, masks_open: bool) -> MaskedText<'a> {
-    match nested_fences::mask(lead, text) {
+    let fences = nested_fences::mask(lead, text);
+    let masked = match fences.text {
         Cow::Borrowed(text) => mask_formulas(lead, text, masks_open),
         Cow::Owned(text) => {
             let masked = mask_formulas(lead, &text, masks_open);
             MaskedText {
                 text: Cow::Owned(masked.text.into_owned()),
-                parsed: masked.parsed + text.len(),
-                open_at: masked.open_at,
+                ..masked
             }
         }
+    };
+    MaskedText {
+        parsed: masked.parsed + fences.parsed,
+        ..masked
     }
 }
 

@@ -15,37 +15,51 @@ use super::parse::parser_options;
 /// The languages of such an example.
 const LANGUAGES: [&str; 3] = ["markdown", "md", "mdx"];
 
-/// The maximum number of examples in a text whose inner fences are masked: each is parsed once more.
+/// The maximum number of examples in a text whose inner fences are masked: for each the text is parsed twice.
 const MAX_EXAMPLES: usize = 32;
 
+/// A text with masked inner fences.
+pub(super) struct MaskedFences<'a> {
+    pub text: Cow<'a, str>,
+    /// The number of bytes parsed and searched for it.
+    pub parsed: usize,
+}
+
 /// Masks the ends of inner fences in `text`. `lead` is the text that the parser needs before it.
-pub(super) fn mask<'a>(lead: &str, text: &'a str) -> Cow<'a, str> {
+pub(super) fn mask<'a>(lead: &str, text: &'a str) -> MaskedFences<'a> {
+    let mut parsed = 0;
     if !may_have_example(lead) && !may_have_example(text) {
-        return text.into();
+        let text = text.into();
+        return MaskedFences { text, parsed };
     }
     let original = [&unmask(lead), text].concat();
     let mut bytes = [lead, text].concat().into_bytes();
     let mut from = 0;
-    for _ in 0..MAX_EXAMPLES {
-        let ends = next_inner_ends(&String::from_utf8_lossy(&bytes), &original, &mut from);
-        let Some(ends) = ends else { break };
+    let mut examples_left = MAX_EXAMPLES;
+    loop {
+        let now = String::from_utf8_lossy(&bytes);
+        let found = next_inner_ends(&now, &original, from, &mut examples_left, &mut parsed);
+        let Some((start, ends)) = found else { break };
         for end in ends.into_iter().filter(|end| end.start >= lead.len()) {
             for byte in &mut bytes[end] {
                 *byte = if *byte == b'`' { BACKTICK_MASK } else { TILDE_MASK };
             }
         }
         // The example may end before them, with the item or the quote that it stands in.
-        let end =
-            example_at(&String::from_utf8_lossy(&bytes), from).map_or(bytes.len(), |example| example.end);
+        parsed += bytes.len();
+        let end = examples(&String::from_utf8_lossy(&bytes), start)
+            .next()
+            .map_or(bytes.len(), |example| example.end);
         bytes[end..].copy_from_slice(&original.as_bytes()[end..]);
         from = end;
     }
     let masked = String::from_utf8_lossy(&bytes[lead.len()..]).into_owned();
-    if masked == text {
+    let text = if masked == text {
         text.into()
     } else {
         Cow::Owned(masked)
-    }
+    };
+    MaskedFences { text, parsed }
 }
 
 /// Returns the text that must stand before what follows `text` in an open example or other fence that begins with `lead`: its
@@ -73,31 +87,42 @@ pub(super) fn lead_after(lead: &str, text: &str) -> String {
 fn may_have_example(text: &str) -> bool {
     text.match_indices("```")
         .chain(text.match_indices("~~~"))
+        // The rest of a longer run of delimiters was examined with its beginning.
+        .filter(|(at, fence)| !text[..*at].ends_with(&fence[..1]))
         .any(|(at, fence)| {
             let rest = text[at..].trim_start_matches(&fence[..1]).trim_start_matches(' ');
             rest.get(..1).is_some_and(|first| first.eq_ignore_ascii_case("m"))
         })
 }
 
-/// Finds the next example that begins at `from` or later and has inner fences: sets `from` to its beginning, and returns the
-/// runs of delimiters that end those, as far as the text goes.
-fn next_inner_ends(now: &str, original: &str, from: &mut usize) -> Option<Vec<Range<usize>>> {
-    loop {
-        let example = example_at(now, *from)?;
-        let ends = inner_ends(original, example.start);
-        if !ends.is_empty() {
-            *from = example.start;
-            return Some(ends);
+/// Finds the first example that begins at `from` or later and has inner fences with an end. Returns its beginning, and the
+/// runs of delimiters that end those fences, as far as the text goes.
+fn next_inner_ends(
+    now: &str,
+    original: &str,
+    from: usize,
+    examples_left: &mut usize,
+    parsed: &mut usize,
+) -> Option<(usize, Vec<Range<usize>>)> {
+    *parsed += now.len();
+    for example in examples(now, from) {
+        if !has_inner_fence(original, &example) {
+            continue;
         }
-        *from = example.end.max(example.start + 1);
+        *examples_left = examples_left.checked_sub(1)?;
+        let ends = inner_ends(original, example.start, parsed);
+        if !ends.is_empty() {
+            return Some((example.start, ends));
+        }
     }
+    None
 }
 
-/// Returns the first example that begins at `from` or later.
-fn example_at(text: &str, from: usize) -> Option<Range<usize>> {
+/// The examples that begin at `from` or later.
+fn examples(text: &str, from: usize) -> impl Iterator<Item = Range<usize>> {
     Parser::new_ext(text, parser_options())
         .into_offset_iter()
-        .find_map(|(event, span)| match event {
+        .filter_map(move |(event, span)| match event {
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => {
                 (span.start >= from && is_example_info(&info)).then_some(span)
             }
@@ -105,8 +130,19 @@ fn example_at(text: &str, from: usize) -> Option<Range<usize>> {
         })
 }
 
+/// Returns true if an inner fence begins in an example. The first one cannot begin behind the end that the parser sees.
+fn has_inner_fence(text: &str, example: &Range<usize>) -> bool {
+    let example = &text[example.clone()];
+    let first = example.split_inclusive('\n').next().unwrap_or_default();
+    Fence::at_start(first).is_some_and(|fence| {
+        lines_after(example, first.len())
+            .filter_map(|(line, _)| Fence::at_start(line))
+            .any(|other| other.is_like(&fence) && other.has_info())
+    })
+}
+
 /// The runs of delimiters that end inner fences, up to the end of the example that begins at `start`.
-fn inner_ends(text: &str, start: usize) -> Vec<Range<usize>> {
+fn inner_ends(text: &str, start: usize, searched: &mut usize) -> Vec<Range<usize>> {
     let mut ends = Vec::new();
     let first = text[start..].split_inclusive('\n').next().unwrap_or_default();
     let Some(fence) = Fence::at_start(first) else {
@@ -114,6 +150,7 @@ fn inner_ends(text: &str, start: usize) -> Vec<Range<usize>> {
     };
     let mut is_inside = false;
     for (line, at) in lines_after(text, start + first.len()) {
+        *searched += line.len();
         match Fence::at_start(line).filter(|other| other.is_like(&fence)) {
             Some(other) if other.has_info() => is_inside = true,
             Some(other) if is_inside => {

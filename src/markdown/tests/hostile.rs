@@ -131,6 +131,9 @@ fn work_grows_with_the_length() {
         "<details>\n\n",
         "<details><summary>",
         "<details><summary>a</summary>",
+        "```md\nx\n```\n",
+        "- ```md\n  x\n\n",
+        "- ```md\n  ```sh\n  a\n\n",
     ] {
         let works = [1 << 14, 1 << 16].map(|length| {
             let mut text = unit.repeat(length / unit.len());

@@ -1,6 +1,6 @@
 //! Fences in an example of Markdown.
 
-use super::super::{Block, parse};
+use super::super::{Block, MarkdownDocument, nested_fences, parse};
 
 fn codes(text: &str) -> Vec<(Option<String>, String)> {
     fn collect(blocks: Vec<Block>, codes: &mut Vec<(Option<String>, String)>) {
@@ -57,4 +57,42 @@ fn other_fences_end_as_in_commonmark() {
     }
     let short = "````markdown\n```python\nb\n```\n````\n";
     assert_eq!(codes(short)[0].1, "```python\nb\n```\n");
+}
+
+#[test]
+fn examples_without_inner_fences_are_found_by_one_parse() {
+    for part in ["```md\nx\n```\n", "- ```md\n  x\n\n", "> ~~~mdx\n\n"] {
+        let text = part.repeat(20_000);
+        let masked = nested_fences::mask("", &text);
+        assert_eq!(masked.text, text);
+        assert_eq!(masked.parsed, text.len(), "{part}");
+    }
+    assert_eq!(codes(&"```md\nx\n```\n".repeat(20_000)).len(), 20_000);
+}
+
+#[test]
+fn number_of_masked_examples_is_limited() {
+    // The inner fences have an end, or none.
+    for part in [EXAMPLE, "- ```md\n  ```sh\n  a\n\n"] {
+        let text = part.repeat(500);
+        let parsed = nested_fences::mask("", &text).parsed;
+        assert!(parsed <= 100 * text.len(), "{part}: {parsed} bytes parsed");
+    }
+    let text = [&"```md\nx\n```\n".repeat(1_000), EXAMPLE].concat();
+    assert_eq!(
+        codes(&text).last().map(|(_, code)| code.lines().count()),
+        Some(11)
+    );
+}
+
+#[test]
+fn bytes_parsed_for_examples_are_counted() {
+    let work = |count: usize| {
+        let mut document = MarkdownDocument::new();
+        document.push(&"```md\nx\n```\n".repeat(count));
+        document.finish();
+        document.parsed_bytes()
+    };
+    let (few, many) = (work(500), work(4_000));
+    assert!(many <= 9 * few, "{few} bytes for 500 examples, {many} for 4,000");
 }
