@@ -42,7 +42,7 @@ fn address(word: &str, is_only_word: bool) -> Option<String> {
     if let Some(rest) = word.find("://").map(|at| &word[at + 3..]) {
         return Some(authority(rest).to_owned());
     }
-    let name = authority(word);
+    let name = authority(word.strip_prefix(MAIL_SCHEME).unwrap_or(word));
     if let Some((mailbox, domain)) = name.rsplit_once('@') {
         return (!mailbox.is_empty() && domain.contains('.')).then(|| name.to_owned());
     }
@@ -127,6 +127,11 @@ mod tests {
             ),
             ("help@good.example", "mailto:a@evil.example", "a@evil.example"),
             ("help@good.example", "https://evil.example", "evil.example"),
+            (
+                "mailto:help@good.example",
+                "mailto:a@evil.example",
+                "a@evil.example",
+            ),
         ] {
             assert_eq!(
                 real_address(shown, href).as_deref(),
@@ -150,6 +155,8 @@ mod tests {
             ("a sentence. Another one", "https://a.example"),
             ("help@good.com", "mailto:help@good.com"),
             ("good.com", "mailto:help@good.com"),
+            ("MAILTO:HELP@GOOD.COM", "MAILTO:HELP@GOOD.COM"),
+            ("mailto:help@good.com?subject=x", "mailto:help@good.com"),
             ("1.2.3", "https://a.example"),
             ("@user", "https://a.example/user"),
             ("and/or", "/c/1"),
