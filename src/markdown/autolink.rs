@@ -2,10 +2,14 @@
 
 use super::blocks::Inline;
 use super::cjk;
+use super::invisible::is_invisible;
 use super::link_policy;
 
 /// The prefixes of bare URLs. The second text of each is prepended to the link's URL.
 const URL_PREFIXES: [(&str, &str); 3] = [("https://", ""), ("http://", ""), ("www.", "http://")];
+
+/// Signs of sentences in several scripts.
+const SENTENCE_SIGNS: &str = "«»·¡¿،؛؟۔।॥။።។";
 
 /// Links the bare URLs in running text that is not in a link itself.
 pub(super) fn link_bare_urls(inlines: &mut Vec<Inline>) {
@@ -83,18 +87,26 @@ fn match_url(text: &str) -> Option<(usize, &'static str)> {
     if !starts_with_host(rest) {
         return None;
     }
-    let length = length_without_punctuation(&text[..url_end(text)]);
-    (length > beginning.len()).then_some((length, scheme))
+    let length = length_without_punctuation(&rest[..url_end(rest)]);
+    (length > 0).then_some((beginning.len() + length, scheme))
 }
 
-/// Returns the length in bytes of what may belong to a URL. Scripts without spaces between words continue behind it: their
-/// punctuation and quotation marks end it, and their letters unless a separator stands before them (`/wiki/中文`).
+/// Returns the length in bytes of what may belong to a URL, given without its prefix. In scripts without spaces between words
+/// the sentence continues behind it: their punctuation and quotation marks end it, and their letters end a host. In a path,
+/// letters of all scripts may follow each other (`/wiki/C言語`).
 fn url_end(text: &str) -> usize {
     let mut before = ' ';
+    let mut is_host = true;
     for (at, char) in text.char_indices() {
-        let is_next_word = before.is_ascii_alphanumeric() && cjk::is_cjk(char);
+        is_host &= !is_after_host(char);
+        let is_next_word = is_host && before.is_ascii_alphanumeric() && cjk::is_cjk(char);
+        let is_apostrophe = || {
+            let after = text[at + char.len_utf8()..].chars().next();
+            let joins = |c: char| c.is_alphabetic() && !cjk::is_cjk(c);
+            char == '’' && !is_host && joins(before) && after.is_some_and(joins)
+        };
         if char.is_whitespace()
-            || "<«»‹›“”„‘’‚".contains(char)
+            || "<«»‹›“”„‘’‚".contains(char) && !is_apostrophe()
             || cjk::is_cjk_punctuation(char)
             || is_next_word
         {
@@ -103,6 +115,11 @@ fn url_end(text: &str) -> usize {
         before = char;
     }
     text.len()
+}
+
+/// Returns true for the beginning of a path, a query or a fragment.
+fn is_after_host(char: char) -> bool {
+    matches!(char, '/' | '?' | '#')
 }
 
 /// Returns true if a text begins with a host: no underscore in its last two labels.
@@ -114,20 +131,38 @@ fn starts_with_host(text: &str) -> bool {
     host.starts_with(char::is_alphanumeric) && !host.rsplit('.').take(2).any(|label| label.contains('_'))
 }
 
-/// Returns the length in bytes of the URL without the punctuation of the sentence around it.
+/// Returns the length in bytes of a URL, given without its prefix, without the punctuation of the sentence around it.
 fn length_without_punctuation(url: &str) -> usize {
+    let is_host = !url.contains(is_after_host);
+    let opened = url.matches('(').count();
+    let mut closed = url.matches(')').count();
     let mut url = url;
     while let Some(last) = url.chars().next_back() {
-        let count = |wanted| url.chars().filter(|char| *char == wanted).count();
         let outside = match last {
             '?' | '!' | '.' | ',' | ':' | ';' | '*' | '_' | '~' | '\'' | '"' => true,
-            ')' => count(')') > count('('),
-            _ => !last.is_ascii() && cjk::is_punctuation(last),
+            ')' => closed > opened,
+            _ => is_sentence_sign(last) || is_host && is_pictograph(last),
         };
         if !outside {
             break;
         }
+        closed -= usize::from(last == ')');
         url = &url[..url.len() - last.len_utf8()];
     }
     url.len()
+}
+
+/// Returns true for a sign that belongs to the sentence if it stands at a URL's end. Other characters that are no letters may
+/// belong to the URL: emoji, and the vowel signs and tone marks of many scripts.
+fn is_sentence_sign(char: char) -> bool {
+    // The range is the punctuation that all scripts share: dashes, quotation marks, ellipses, bullets.
+    ('\u{2010}'..='\u{205e}').contains(&char)
+        || SENTENCE_SIGNS.contains(char)
+        || cjk::is_cjk_punctuation(char)
+        || is_invisible(char) && cjk::is_punctuation(char)
+}
+
+/// Returns true for emoji and similar symbols, and for their joiner and variation selectors.
+fn is_pictograph(char: char) -> bool {
+    matches!(char, '\u{200d}' | '\u{2190}'..='\u{2bff}' | '\u{fe00}'..='\u{fe0f}' | '\u{1f000}'..='\u{1faff}')
 }

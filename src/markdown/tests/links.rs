@@ -327,7 +327,6 @@ fn bare_url_ends_where_the_sentence_goes_on() {
         ("中文https://example.com英文七", "https://example.com"),
         ("「https://example.com」です", "https://example.com"),
         ("“https://example.com/a”后", "https://example.com/a"),
-        ("登录https://example.com/login登录", "https://example.com/login"),
         ("https://example.com/a?b=c&d；e", "https://example.com/a?b=c&d"),
         (
             "https://zh.wikipedia.org/wiki/人工智能。",
@@ -336,6 +335,17 @@ fn bare_url_ends_where_the_sentence_goes_on() {
         ("https://例え.jp/道、", "https://例え.jp/道"),
         ("https://example.com/?q=中文 x", "https://example.com/?q=中文"),
         ("https://example.com:8080를 보세요", "https://example.com:8080"),
+        ("www.example.com文", "www.example.com"),
+        ("https://example.com’s page", "https://example.com"),
+        ("Yes https://example.com🎉", "https://example.com"),
+        ("Yes https://example.com❤️", "https://example.com"),
+        ("‘https://example.com/a’后", "https://example.com/a"),
+        ("‘https://example.com/a’ b", "https://example.com/a"),
+        ("https://example.com/a\u{200b}", "https://example.com/a"),
+        ("https://example.com/a—", "https://example.com/a"),
+        ("https://example.com/a·", "https://example.com/a"),
+        ("https://example.com/a！", "https://example.com/a"),
+        ("(https://example.com/a_(b)))", "https://example.com/a_(b)"),
         ("انظر https://example.com/a، ثم", "https://example.com/a"),
         ("देखें https://example.com/a।", "https://example.com/a"),
         ("https://example.com/a…", "https://example.com/a"),
@@ -350,4 +360,40 @@ fn bare_url_ends_where_the_sentence_goes_on() {
     ] {
         assert_eq!(bare_urls(text), [url], "{text}");
     }
+}
+
+#[test]
+fn bare_url_keeps_letters_and_marks_of_all_scripts() {
+    for url in [
+        "https://ta.wikipedia.org/wiki/தமிழ்",
+        "https://th.wikipedia.org/wiki/คอมพิวเตอร์",
+        "https://hi.wikipedia.org/wiki/संवत्",
+        "https://x.example/🎉",
+        "https://x.example/❤️",
+        "https://ja.wikipedia.org/wiki/C言語",
+        "https://zh.wikipedia.org/wiki/C语言",
+        "https://zh.wikipedia.org/wiki/T恤",
+        "https://x.example/2024年/",
+        "https://x.example?q=a中文",
+        "https://fr.wikipedia.org/wiki/L’Équipe",
+        // The sentence may go on here, or the path.
+        "https://x.example/login登录",
+    ] {
+        for (before, after) in [
+            ("", ""),
+            ("", " b"),
+            ("a ", ". b"),
+            ("见 ", "。后"),
+            ("（", "）后"),
+        ] {
+            let text = [before, url, after].concat();
+            assert_eq!(bare_urls(&text), [url], "{text}");
+        }
+    }
+}
+
+#[test]
+fn many_parentheses_after_a_url_are_trimmed() {
+    let text = ["https://a.b/(c)", &")".repeat(200_000)].concat();
+    assert_eq!(bare_urls(&text), ["https://a.b/(c)"]);
 }
