@@ -157,29 +157,35 @@ fn RenameField(row: ListRow, renaming: Renaming) -> impl IntoView {
             }
         }
     });
-    let save = move || {
-        let after = input
-            .get_untracked()
-            .map(|input| input.value())
-            .unwrap_or_default();
-        renaming.end();
+    let save = move |after: &str| {
         let after = after.trim();
         if !after.is_empty() && after != before {
             list.rename(row.id, after.into());
         }
     };
     let save_on_leaving = save.clone();
-    // A row that moves takes the focus from its field for a moment, and a field that is removed is not left either.
-    let left = move |_| {
+    // A row that moves takes the focus from its field for a moment, and a field that is removed is not left either. A tap on
+    // the pencil of another row begins to rename that one before the next frame.
+    let left = move |event: ev::FocusEvent| {
+        // Enter or Escape has ended it.
+        if renaming.id.get_untracked().is_none() {
+            return;
+        }
+        let after = event_target_value(&event);
         let save = save_on_leaving.clone();
-        browser::on_next_frame(move || {
-            let is_here = input
-                .try_get_untracked()
-                .flatten()
-                .is_some_and(|input| input.is_connected());
-            if is_here && renaming.id.get_untracked() == Some(row.id) && !browser::has_focus_in(FIELD) {
-                save();
+        browser::on_next_frame(move || match renaming.id.get_untracked() {
+            Some(id) if id == row.id => {
+                let is_here = input
+                    .try_get_untracked()
+                    .flatten()
+                    .is_some_and(|input| input.is_connected());
+                if is_here && !browser::has_focus_in(FIELD) {
+                    renaming.end();
+                    save(&after);
+                }
             }
+            Some(_) => save(&after),
+            None => {}
         });
     };
     let on_key = move |event: ev::KeyboardEvent| {
@@ -187,7 +193,9 @@ fn RenameField(row: ListRow, renaming: Renaming) -> impl IntoView {
         match event.key().as_str() {
             "Enter" if !browser::is_composing(&event) => {
                 event.prevent_default();
-                save();
+                let after = input.get_untracked().map(|input| input.value());
+                renaming.end();
+                save(&after.unwrap_or_default());
                 focus_link(row.id);
             }
             "Escape" => {
