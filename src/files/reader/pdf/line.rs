@@ -257,19 +257,20 @@ fn with_marks(glyphs: Vec<PlacedGlyph>) -> Vec<PlacedGlyph> {
             false => letters.push(glyph),
         }
     }
-    // What is added to each letter, and whether that came before it in the file.
-    let mut added: Vec<Vec<String>> = vec![Vec::new(); letters.len()];
+    // The marks of each letter that come before it in the file, and those that follow it.
+    let mut added: Vec<(Vec<String>, Vec<String>)> = vec![(Vec::new(), Vec::new()); letters.len()];
     for (next, mark) in marks {
         let Some((letter, is_before)) = letter_of(&mark, &letters, next) else {
             continue;
         };
         match is_before {
-            true => added[letter].insert(0, mark.text),
-            false => added[letter].push(mark.text),
+            true => added[letter].0.push(mark.text),
+            false => added[letter].1.push(mark.text),
         }
     }
-    for (letter, marks) in letters.iter_mut().zip(added) {
-        letter.text.extend(marks);
+    for (letter, (before, after)) in letters.iter_mut().zip(added) {
+        letter.text.extend(before.into_iter().rev());
+        letter.text.extend(after);
     }
     letters.sort_by(|a, b| a.center().total_cmp(&b.center()));
     letters.dedup_by(|next, last| {

@@ -91,9 +91,11 @@ struct DrawnRun {
     count: usize,
 }
 
-/// The text that stands for the glyphs of a marked content.
+/// The text that stands for the glyphs of a marked content, and of those in it.
 struct ReplacedText {
     text: String,
+    /// The number of open marked contents around it.
+    depth: usize,
     /// `true` after the first glyph, which has the text.
     is_used: bool,
 }
@@ -113,8 +115,10 @@ pub struct PageText {
     words: WordCounts,
     /// The ends of all lines.
     ends: LineEnds,
-    /// The marked contents around the current glyph.
-    contents: Vec<Option<ReplacedText>>,
+    /// The number of open marked contents.
+    depth: usize,
+    /// The text of the outermost open marked content that has one.
+    replaced: Option<ReplacedText>,
     /// The last run, which is drawn again for an outline or as a shadow.
     last_run: Option<DrawnRun>,
 }
@@ -131,7 +135,8 @@ impl PageText {
             pen: None,
             words: WordCounts::default(),
             ends: LineEnds::default(),
-            contents: Vec::new(),
+            depth: 0,
+            replaced: None,
             last_run: None,
         }
     }
@@ -161,9 +166,8 @@ impl PageText {
     }
 
     fn push_glyph(&mut self, glyph: &Glyph<'_>, transform: Affine) {
-        let replaced = self.contents.iter_mut().flatten().next();
-        let is_replaced = replaced.is_some();
-        let text = match replaced {
+        let is_replaced = self.replaced.is_some();
+        let text = match &mut self.replaced {
             Some(replaced) if replaced.is_used => return self.extend_glyph(glyph, transform),
             Some(replaced) => {
                 replaced.is_used = true;
@@ -352,22 +356,29 @@ impl Device<'_> for PageText {
     }
 
     fn begin_marked_content(&mut self, _tag: &[u8], properties: Option<&Dict<'_>>) {
+        let depth = self.depth;
+        self.depth += 1;
+        // The text of a content in it is never used.
+        if self.replaced.is_some() {
+            return;
+        }
         let text = properties.and_then(|properties| properties.get::<pdf_object::String<'_>>("ActualText"));
-        let replaced = text.and_then(|text| {
+        self.replaced = text.and_then(|text| {
             let text = text_string::decode(text.as_bytes());
             // A hyphen at the end of a line is shown.
             let is_hyphen = text == "\u{ad}";
             let is_small = text.len() <= MAX_REPLACED_BYTES;
             (is_small && !is_hyphen).then(|| ReplacedText {
                 text: with_letters(text.chars().filter(|c| is_shown(*c)).collect()),
+                depth,
                 is_used: false,
             })
         });
-        self.contents.push(replaced);
     }
 
     fn end_marked_content(&mut self) {
-        self.contents.pop();
+        self.depth = self.depth.saturating_sub(1);
+        self.replaced.take_if(|replaced| replaced.depth == self.depth);
     }
 
     fn draw_path(&mut self, _: &BezPath, _: DrawProps<'_>, _: &DrawMode) {}

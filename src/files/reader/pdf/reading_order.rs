@@ -167,10 +167,26 @@ fn with_brackets(seen: &[Seen], mut part: Range<usize>, room: Range<usize>) -> R
     part
 }
 
+/// Returns, for each character of a right-to-left part, the letter before it: the first at it or to its right.
+fn letters_before(seen: &[Seen], part: Range<usize>) -> Vec<Option<Kind>> {
+    let mut before = None;
+    let mut letters: Vec<_> = seen[part]
+        .iter()
+        .rev()
+        .map(|seen| {
+            before = Some(seen.kind).filter(|kind| kind.is_strong()).or(before);
+            before
+        })
+        .collect();
+    letters.reverse();
+    letters
+}
+
 /// Returns the numbers in a right-to-left part, with the signs that belong to them.
 fn numbers(seen: &[Seen], part: Range<usize>) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let kind = |index: usize| seen[index].kind;
+    let letters = letters_before(seen, part.clone());
     let mut index = part.start;
     while index < part.end {
         if !kind(index).is_digit() {
@@ -178,7 +194,7 @@ fn numbers(seen: &[Seen], part: Range<usize>) -> Vec<Range<usize>> {
             continue;
         }
         // The letter before the number, which is to its right, decides about European digits.
-        let before = (index..part.end).map(kind).find(|kind| kind.is_strong());
+        let before = letters[index - part.start];
         let is_european = kind(index) == Kind::Digit && before != Some(Kind::Arabic);
         let (mut start, mut end) = (index, index + 1);
         // After an Arabic letter, all digits are Arabic ones.

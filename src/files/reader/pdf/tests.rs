@@ -258,6 +258,81 @@ fn replacing_text_stands_for_its_glyphs() {
 }
 
 #[test]
+fn outermost_replacing_text_counts() {
+    let mut page = TestPdf::default();
+    let write = |page: &mut TestPdf, text: &str| page.content.push_str(text);
+    // The end of a content that was not begun.
+    write(
+        &mut page,
+        "EMC\n/P BMC\n/Span <</ActualText (xy)>> BDC\n/Span <</ActualText (z)>> BDC\n",
+    );
+    page.glyph("?", 50.0, 700.0, 1);
+    write(&mut page, "EMC\n");
+    page.glyph("?", 55.0, 700.0, 1);
+    write(&mut page, "EMC\n");
+    page.glyph("a", 60.0, 700.0, 1);
+    write(&mut page, "EMC\n/Span <</ActualText (b)>> BDC\n");
+    page.glyph("?", 65.0, 700.0, 1);
+    write(&mut page, "EMC\n");
+    page.glyph("c", 70.0, 700.0, 1);
+    assert_eq!(page.text(), "xyabc");
+}
+
+#[test]
+fn deep_contents_and_long_lines_are_read() {
+    const COUNT: usize = 20_000;
+    let mut page = TestPdf {
+        content: "/P BMC\n".repeat(COUNT),
+        ..TestPdf::default()
+    };
+    for _ in 0..COUNT {
+        page.glyph("a", 50.0, 700.0, 1);
+        page.glyph("b", 55.0, 700.0, 1);
+    }
+    assert!(page.text() == "ab".repeat(COUNT), "all glyphs, in their order");
+}
+
+/// The characters of a line, from left to right.
+fn seen(text: &str) -> Vec<direction::Seen> {
+    let text_of = |c: char| c.to_string();
+    let seen = |text: String| direction::Seen::new(&text, direction::Kind::from_text(&text));
+    text.chars().map(text_of).map(seen).collect()
+}
+
+#[test]
+fn reads_a_line_of_many_numbers() {
+    const COUNT: usize = 200_000;
+    for (letter, is_joined) in [("א", true), ("ع", false)] {
+        // A sign does not join digits after an Arabic letter.
+        let line = seen(&["1-2 ".repeat(COUNT).as_str(), letter].concat());
+        let runs = reading_order::reading_order(&line, direction::Direction::RightToLeft);
+        let numbers = runs
+            .iter()
+            .filter(|run| run.direction == direction::Direction::LeftToRight);
+        assert_eq!(numbers.count(), if is_joined { COUNT } else { 2 * COUNT });
+    }
+}
+
+#[test]
+fn orders_many_marks_of_a_letter() {
+    const COUNT: usize = 200_000;
+    let mark = |text: &str| line::PlacedGlyph {
+        is_mark: true,
+        ..line::PlacedGlyph::new(text.into())
+    };
+    let mut glyphs = vec![mark("\u{5b0}")];
+    glyphs.extend((0..COUNT).map(|_| mark("\u{5b4}")));
+    glyphs.push(line::PlacedGlyph::new("א".into()));
+    let ordered =
+        line::Line::new(glyphs).ordered(direction::Direction::RightToLeft, line::LineEnds::default());
+    let mut text = String::new();
+    ordered.push_to(&mut text, true);
+    // Marks before a letter are drawn from the left, and read after it from the last to the first.
+    assert!(text.starts_with("א\u{5b4}") && text.ends_with("\u{5b4}\u{5b0}"));
+    assert_eq!(text.chars().count(), COUNT + 2);
+}
+
+#[test]
 fn ragged_end_decides_about_a_mixed_line() {
     let long = "ארוכה מאוד היא השורה הזאת עד הקצה של הדף";
     let width = advance() * long.chars().count() as f64;
