@@ -253,7 +253,7 @@ async fn leaves_out_invalid_articles() {
     let result = search.run(input("water"), test_call::call()).await.unwrap();
     assert!(result.text.contains("said nothing about them"), "{}", result.text);
 
-    let odd: Value = json!({ "result": { "uids": ["11"], "11": { "title": 7 } } });
+    let odd: Value = json!({ "result": { "uids": ["11"], "11": 7 } });
     upstream.add_page("/eutils/esummary.fcgi", Page::json(&odd));
     let result = search.run(input("water"), test_call::call()).await.unwrap();
     assert_eq!(
