@@ -1,6 +1,6 @@
 //! Writes the valid JSON that a text was meant to be.
 
-use std::{borrow::Cow, collections::HashSet, ops::Range};
+use std::{borrow::Cow, collections::HashMap, ops::Range};
 
 use super::{
     Mended,
@@ -112,9 +112,8 @@ impl<'a> Mender<'a> {
 
     fn object(&mut self, depth: usize) -> Option<()> {
         self.copy(1);
-        let mut names: HashSet<Vec<u8>> = HashSet::new();
-        // The names with the places of their fields.
-        let mut fields: Vec<(Vec<u8>, usize)> = Vec::new();
+        // The written places of the fields that count, with their commas.
+        let mut fields: HashMap<Vec<u8>, Range<usize>> = HashMap::new();
         loop {
             self.skip_space();
             match self.peek()? {
@@ -133,24 +132,17 @@ impl<'a> Mender<'a> {
             self.expect(b':')?;
             let value = self.written.len();
             self.value(depth)?;
-            if !names.insert(name.clone()) {
-                self.is_changed = true;
-                // The last value counts, but not one that says nothing.
-                if self.written[value..] == *b"null" {
-                    self.written.truncate(begin);
-                    self.end_entry(b'}', true)?;
-                    continue;
-                }
-                if let Some(index) = fields.iter().rposition(|(known, _)| *known == name) {
-                    let (_, from) = fields[index];
-                    let to = fields.get(index + 1).map_or(begin, |(_, next)| *next);
-                    self.dropped.push(from..to);
-                    // From now on it is a part of the field before it.
-                    fields.remove(index);
-                }
+            let is_repeated = fields.contains_key(&name);
+            self.is_changed |= is_repeated;
+            // The last value counts, but not one that says nothing.
+            if is_repeated && self.written[value..] == *b"null" {
+                self.written.truncate(begin);
+                self.end_entry(b'}', true)?;
+                continue;
             }
-            fields.push((name, begin));
             self.end_entry(b'}', false)?;
+            let replaced = fields.insert(name, begin..self.written.len());
+            self.dropped.extend(replaced);
         }
     }
 

@@ -67,6 +67,21 @@ fn mends_what_models_write() {
 }
 
 #[test]
+fn many_repeated_keys_keep_their_last_values() {
+    const KEYS: usize = 20_000;
+    let fields: Vec<String> = (0..2 * KEYS)
+        .map(|at| format!(r#""k{}":{at}"#, at % KEYS))
+        .collect();
+    let last_values: serde_json::Map<String, Value> =
+        (0..KEYS).map(|at| (format!("k{at}"), json!(at + KEYS))).collect();
+    let text = format!("{{{}}}", fields.join(","));
+    assert_eq!(mended(&text), Some(Value::Object(last_values)));
+    let nested = r#"{"a":{"b":1,"b":2,"c":3},"d":4,"a":{"b":5,"b":6},"d":null,"a":7,"a":null,}"#;
+    let found = mend(nested, Halves::Replace).map(|mended| mended.text);
+    assert_eq!(found.as_deref(), Some(r#"{"d":4,"a":7}"#));
+}
+
+#[test]
 fn incomplete_json_stays_invalid() {
     for text in [
         "",
