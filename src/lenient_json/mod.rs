@@ -1,4 +1,4 @@
-//! JSON that models and their servers write, read leniently: the only place that accepts what is no JSON.
+//! JSON that models and servers write, read leniently: the only place that accepts what is no JSON.
 //!
 //! Valid JSON is read by serde_json alone, at its cost. Anything else is mended first: lone halves of surrogate pairs,
 //! `NaN` and `Infinity`, raw control characters in strings, unknown escapes, repeated keys, commas before a closing
@@ -71,12 +71,14 @@ fn object_in(text: &str) -> Option<Cow<'_, str>> {
         && only.starts_with('"')
     {
         let inner: String = serde_json::from_str(only).ok()?;
-        let mended = mend(&inner, Halves::Replace)?.text;
-        return mended
-            .trim_start()
-            .starts_with('{')
-            .then(|| Cow::Owned(mended.into_owned()));
+        let object = only_object(mend_all(&inner)?)?;
+        return Some(Cow::Owned(object.into_owned()));
     }
+    only_object(values)
+}
+
+/// Returns the object among values that are empty objects or its repetitions.
+fn only_object(values: Vec<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     let mut found: Option<Cow<str>> = None;
     for value in values {
         if !value.starts_with('{') {

@@ -124,12 +124,16 @@ fn replaces_only_what_is_nested_too_deeply() {
 fn finds_the_object_of_a_call() {
     let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(1000), "]".repeat(1000));
     assert_eq!(tool_arguments(&deep), deep);
+    let quoted = json!(deep).to_string();
+    assert_eq!(tool_arguments(&quoted), quoted);
     for (text, arguments) in [
         (r#"{}{"expression":"1"}"#, r#"{"expression":"1"}"#),
         (r#"{ } {"a":1}{}"#, r#"{"a":1}"#),
         (r#"{"a":1}{"a":1}"#, r#"{"a":1}"#),
         ("{}{}", "{}"),
         (r#""{\"a\":1}""#, r#"{"a":1}"#),
+        (r#"" {\"a\":1,} ""#, r#"{"a":1}"#),
+        (r#""{}{\"a\":1}""#, r#"{"a":1}"#),
         ("```json\n{\"a\":1}\n```", r#"{"a":1}"#),
         (
             "{\"code\":\"x = 1\nprint(x)\"}",
@@ -143,6 +147,7 @@ fn finds_the_object_of_a_call() {
         ("", ""),
         ("[1]", "[1]"),
         ("\"text\"", "\"text\""),
+        (r#""\"{}\"""#, r#""\"{}\"""#),
         ("look it up", "look it up"),
         (" {\"a\": 1} ", "{\"a\": 1}"),
     ] {
