@@ -76,6 +76,9 @@ pub trait EventDecoder: Debug + Send {
     fn take_usage(&mut self) -> Option<ReportedUsage> {
         None
     }
+
+    /// Releases what is held of an answer that fails.
+    fn release_held(&mut self, _events: &mut VecDeque<ModelEvent>) {}
 }
 
 /// The format of the bytes.
@@ -313,6 +316,9 @@ impl Decoder {
 
     /// Releases what is held of an answer that fails, and reports what it has used.
     fn end_failed(&mut self, events: &mut VecDeque<ModelEvent>) {
+        let mut held = VecDeque::new();
+        self.protocol.release_held(&mut held);
+        self.halves.join(held, events);
         self.halves.end(events);
         events.extend(self.protocol.take_usage().map(ModelEvent::Usage));
     }

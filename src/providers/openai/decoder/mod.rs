@@ -96,6 +96,10 @@ impl EventDecoder for ChunkDecoder {
         self.usage.take()
     }
 
+    fn release_held(&mut self, events: &mut VecDeque<ModelEvent>) {
+        self.words.release(events);
+    }
+
     fn finish(&mut self, events: &mut VecDeque<ModelEvent>) {
         let mut decoded = VecDeque::new();
         match self.finish.take() {
@@ -134,9 +138,6 @@ impl EventDecoder for ChunkDecoder {
         let mut decoded = VecDeque::new();
         let result = self.decode_event(frame, &mut decoded);
         self.words.pass(decoded, events);
-        if matches!(&result, Err(error) if !matches!(error, DecodeError::InvalidFrame(_))) {
-            self.words.release(events);
-        }
         result
     }
 }

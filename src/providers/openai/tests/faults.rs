@@ -10,9 +10,12 @@ use super::{
 use crate::{
     model::{
         FinishReason,
-        ModelEvent::{Finished, Text},
+        ModelEvent::{Finished, Text, Thinking},
     },
-    providers::transport::{decoder::DecodeError, testing},
+    providers::{
+        DEFAULT_MAX_FRAME_BYTES,
+        transport::{decoder::DecodeError, testing},
+    },
 };
 
 #[test]
@@ -56,6 +59,32 @@ fn reads_odd_json() {
     let whole = "{\"choices\":[{\"message\":{\"content\":\"a\nb\\ud83d\"},\"logprobs\":NaN,\"finish_reason\":\"stop\"}]}";
     let expected = vec![Text("a\nb\u{fffd}".into()), Finished(FinishReason::Stop)];
     assert_eq!(decode([whole.as_bytes()]), (expected, None));
+}
+
+#[test]
+fn keeps_held_thinking_of_failed_answers() {
+    let chunks = [
+        delta(json!({"content": "Hel"})),
+        delta(json!({"reasoning_content": " so"})),
+    ];
+    let chunks: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
+    let kept = [Text("Hel".into()), Thinking(" so".into())];
+    let too_long = format!("data: {}", "x".repeat(DEFAULT_MAX_FRAME_BYTES + 1));
+    for (rest, error) in [
+        ("data: {oops\n\n", Some(DecodeError::invalid_frame("{oops"))),
+        (
+            "event: error\ndata: no\n\n",
+            Some(DecodeError::ServerError("no".into())),
+        ),
+        (
+            too_long.as_str(),
+            Some(DecodeError::FrameTooLong(DEFAULT_MAX_FRAME_BYTES)),
+        ),
+        ("", Some(DecodeError::Incomplete)),
+    ] {
+        let (events, fault) = decode([chunks.as_bytes(), rest.as_bytes()]);
+        assert_eq!((events.as_slice(), fault), (kept.as_slice(), error));
+    }
 }
 
 #[test]
