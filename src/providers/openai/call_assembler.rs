@@ -17,10 +17,48 @@ struct PartialCall {
     wire_index: Option<u64>,
     wire_id: Option<String>,
     name: String,
-    /// The arguments so far.
-    arguments: String,
+    /// The nesting at the end of the arguments so far.
+    arguments: JsonNesting,
     /// The fragments before the name.
     held: Option<HeldFragment>,
+}
+
+/// The nesting at the end of a JSON text that arrives in pieces.
+#[derive(Debug, Default)]
+struct JsonNesting {
+    depth: usize,
+    is_string: bool,
+    is_escaped: bool,
+    has_begun: bool,
+    /// True if an object, a list or a string has begun, so that its end is known.
+    has_delimiter: bool,
+}
+
+impl JsonNesting {
+    fn push(&mut self, text: &str) {
+        self.has_begun |= !text.is_empty();
+        for byte in text.bytes() {
+            match byte {
+                _ if self.is_escaped => self.is_escaped = false,
+                b'\\' => self.is_escaped = self.is_string,
+                b'"' => {
+                    self.is_string = !self.is_string;
+                    self.has_delimiter = true;
+                }
+                b'{' | b'[' if !self.is_string => {
+                    self.depth += 1;
+                    self.has_delimiter = true;
+                }
+                b'}' | b']' if !self.is_string => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns true if all that has begun has ended.
+    fn is_complete(&self) -> bool {
+        self.has_delimiter && self.depth == 0 && !self.is_string
+    }
 }
 
 #[derive(Debug, Default)]
@@ -52,7 +90,7 @@ impl CallAssembler {
 
         let index = self.find_or_add_call(fragment.index, id.as_deref(), name.as_deref(), &arguments);
         let Some(call) = self.0.get_mut(index) else { return };
-        call.arguments.push_str(&arguments);
+        call.arguments.push(&arguments);
         call.wire_id = call.wire_id.take().or(id);
         let mut ready = HeldFragment {
             arguments,
@@ -107,7 +145,7 @@ impl CallAssembler {
                 wire_index,
                 wire_id: None,
                 name: String::new(),
-                arguments: String::new(),
+                arguments: JsonNesting::default(),
                 held: Some(HeldFragment::default()),
             });
             self.0.len() - 1
@@ -119,10 +157,69 @@ impl PartialCall {
     /// Returns true if a fragment with another id belongs to this call of the same index: some servers make a new id for
     /// each fragment. Another call has a name, and begins when this one is complete.
     fn goes_on(&self, wire_index: Option<u64>, name: Option<&str>, arguments: &str) -> bool {
-        let is_complete = || serde_json::from_str::<serde::de::IgnoredAny>(&self.arguments).is_ok();
-        let repeats_name = |name: &str| {
-            self.name == name && !self.arguments.is_empty() && !arguments.starts_with('{') && !is_complete()
-        };
+        let is_open = self.arguments.has_begun && !self.arguments.is_complete();
+        let repeats_name = |name: &str| self.name == name && is_open && !arguments.starts_with('{');
         wire_index.is_some() && name.is_none_or(repeats_name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_the_end_of_arguments_in_pieces() {
+        for (pieces, is_complete) in [
+            (vec![""], false),
+            (vec![" ", "\n"], false),
+            (vec!["{"], false),
+            (vec!["{", "}"], true),
+            (vec!["{\"a\":[1", ",2]", "}"], true),
+            (vec!["{\"a\":\"}", "\""], false),
+            (vec!["{\"a\":\"\\", "\"}"], false),
+            (vec!["{\"a\":\"\\", "\\\"}"], true),
+            (vec!["\"{}"], false),
+            (vec!["\"{}", "\""], true),
+            (vec!["{}", "{"], false),
+        ] {
+            let mut nesting = JsonNesting::default();
+            pieces.iter().for_each(|piece| nesting.push(piece));
+            assert_eq!(nesting.is_complete(), is_complete, "{pieces:?}");
+        }
+    }
+
+    #[test]
+    fn many_fragments_with_new_ids_are_one_call() {
+        const PIECES: usize = 20_000;
+        let (mut calls, mut events) = (CallAssembler::default(), VecDeque::new());
+        let mut push = |id: usize, arguments: &str| {
+            let mut fragment = ToolCallFragment {
+                index: Some(0),
+                id: Some(format!("id{id}")),
+                ..ToolCallFragment::default()
+            };
+            fragment.function.name = Some("one".into());
+            fragment.function.arguments = Some(arguments.into());
+            calls.push(fragment, &mut events);
+        };
+        push(0, "{\"a\":\"");
+        for at in 0..PIECES {
+            push(at + 1, "some text ");
+        }
+        push(PIECES + 1, "\"}");
+        // The first call is complete, so this is another one.
+        push(PIECES + 2, " {}");
+        let mut texts = [String::new(), String::new()];
+        let mut begun = Vec::new();
+        for event in events {
+            match event {
+                ModelEvent::ToolCall { index, id, .. } => begun.push((index, id)),
+                ModelEvent::ToolArguments { index, delta } => texts[index].push_str(&delta),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(begun, [(0, "id0".to_owned()), (1, format!("id{}", PIECES + 2))]);
+        let whole = format!("{{\"a\":\"{}\"}}", "some text ".repeat(PIECES));
+        assert_eq!(texts, [whole, " {}".to_owned()]);
     }
 }
