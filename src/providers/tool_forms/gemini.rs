@@ -8,6 +8,9 @@ use crate::text::single_line;
 /// The maximum number of schemas that references are replaced by. Later ones accept anything.
 const MAX_INLINED: usize = 500;
 
+/// The maximum total size of these schemas in bytes: four times the largest schema of an MCP server's tool.
+const MAX_INLINED_BYTES: usize = 128 << 10;
+
 /// The maximum length of what is put into words, in characters.
 const MAX_NOTE_CHARS: usize = 300;
 
@@ -43,6 +46,7 @@ pub fn to_google(root: &Map<String, Value>) -> Map<String, Value> {
         document: root,
         open: Vec::new(),
         inlined: 0,
+        inlined_bytes: 0,
     };
     writer.write(root)
 }
@@ -52,6 +56,7 @@ struct Writer<'a> {
     /// The references that are being replaced.
     open: Vec<String>,
     inlined: usize,
+    inlined_bytes: usize,
 }
 
 impl Writer<'_> {
@@ -128,22 +133,31 @@ impl Writer<'_> {
         let is_open = self.open.iter().any(|open| open == reference);
         let target =
             refs::resolve(self.document, reference).filter(|_| !is_open && self.inlined < MAX_INLINED);
-        let Some(target) = target else {
+        let target = target
+            .map(without_definitions)
+            .filter(|target| self.takes_bytes(target));
+        let Some(mut joined) = target else {
             if is_open {
                 beside.entry("type").or_insert_with(|| json!("object"));
             }
             return self.write(&beside);
         };
-        let mut joined = target.clone();
-        for name in SCHEMA_MAPS.iter().filter(|name| **name != "properties") {
-            joined.remove(*name);
-        }
         joined.extend(beside);
         self.inlined += 1;
         self.open.push(reference.to_owned());
         let written = self.write(&joined);
         self.open.pop();
         written
+    }
+
+    /// Counts the size of a schema that replaces a reference. Returns false if it is too large for what is left.
+    fn takes_bytes(&mut self, schema: &Map<String, Value>) -> bool {
+        let size = serde_json::to_string(schema).map_or(0, |json| json.len());
+        let has_room = self.inlined_bytes + size <= MAX_INLINED_BYTES;
+        if has_room {
+            self.inlined_bytes += size;
+        }
+        has_room
     }
 
     /// Writes `anyOf` and `oneOf`. An alternative that is only `null` makes the schema nullable.
@@ -170,6 +184,15 @@ impl Writer<'_> {
             _ => drop(written.insert("anyOf".into(), json!(forms))),
         }
     }
+}
+
+/// Returns a schema without its definitions, which are inlined where they are used.
+fn without_definitions(schema: &Map<String, Value>) -> Map<String, Value> {
+    let mut others = schema.clone();
+    for name in SCHEMA_MAPS.iter().filter(|name| **name != "properties") {
+        others.remove(*name);
+    }
+    others
 }
 
 /// Sets the type: one name, `nullable` in place of `null`, or alternatives.

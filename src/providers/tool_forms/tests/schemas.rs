@@ -281,6 +281,21 @@ fn google_gets_its_subset() {
 }
 
 #[test]
+fn large_definitions_are_inlined_a_few_times() {
+    let large = json!({ "type": "string", "description": "x".repeat(30_000) });
+    let properties: Map<String, Value> = (0..100)
+        .map(|at| (format!("p{at:02}"), json!({ "$ref": "#/$defs/large" })))
+        .collect();
+    let schema = json!({ "type": "object", "properties": properties, "$defs": { "large": large } });
+    let (sent, _) = sent(Gemini, &schema);
+    let sent: Vec<&Value> = sent["properties"].as_object().unwrap().values().collect();
+    let mut expected = vec![&large; 4];
+    let anything = json!({});
+    expected.resize(100, &anything);
+    assert_eq!(sent, expected);
+}
+
+#[test]
 fn hostile_schemas_end() {
     // Each definition refers twice to the next one: inlined, it would have 2^40 parts.
     let mut definitions = Map::new();
