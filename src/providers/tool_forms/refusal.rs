@@ -46,6 +46,21 @@ const SCHEMA_WORDS: [&str; 5] = [
     "properties",
 ];
 
+/// The beginnings of words after a maximum number of tools.
+const TOOL_UNITS: [&str; 2] = ["tool", "function"];
+
+/// The beginnings of words after a maximum of something else.
+const OTHER_UNITS: [&str; 8] = [
+    "byte",
+    "char",
+    "enum",
+    "key",
+    "level",
+    "parameter",
+    "propert",
+    "value",
+];
+
 /// Phrases that refuse the number of tools.
 const NUMBER_PHRASES: [&str; 13] = [
     "array too long",
@@ -70,17 +85,22 @@ pub fn find_refusal(error: &ModelError, names: &[&str]) -> Option<ToolRefusal> {
     if !positions.is_empty() {
         return Some(ToolRefusal::Tools(positions));
     }
-    if let Some(max) = max_number(&text, names.len()) {
-        return Some(ToolRefusal::TooMany(max));
+    // A limit within a named tool is not one of the number of tools.
+    let positions = introduced_positions(&text, names);
+    if !positions.is_empty() {
+        return Some(ToolRefusal::Tools(positions));
     }
-    let is_own = OWN_FIELDS.iter().any(|field| text.as_str().contains(field));
-    if is_own || !text.contains(&SCHEMA_WORDS) {
-        return None;
+    max_number(&text, names.len()).map(ToolRefusal::TooMany)
+}
+
+/// Returns the positions of the tools whose schemas a text refuses by their names.
+fn introduced_positions(text: &RejectionText, names: &[&str]) -> Vec<usize> {
+    if text.contains(&OWN_FIELDS) || !text.contains(&SCHEMA_WORDS) {
+        return Vec::new();
     }
     let is_named =
         |(at, name): (usize, &&str)| is_introduced(text.as_str(), &name.to_lowercase()).then_some(at);
-    let positions: Vec<usize> = names.iter().enumerate().filter_map(is_named).collect();
-    (!positions.is_empty()).then_some(ToolRefusal::Tools(positions))
+    names.iter().enumerate().filter_map(is_named).collect()
 }
 
 /// Returns the positions in paths such as `tools.3.custom.input_schema`, `tools[3].function.parameters`,
@@ -137,7 +157,25 @@ fn max_number(text: &RejectionText, count: usize) -> Option<usize> {
     if !is_about_tools || !text.contains(&NUMBER_PHRASES) {
         return None;
     }
-    let numbers = text.as_str().split(|c: char| !c.is_ascii_digit());
-    let numbers = numbers.filter_map(|digits| digits.parse::<usize>().ok());
+    let is_about_schema = text.contains(&SCHEMA_WORDS);
+    let numbers = numbers_with_rest(text.as_str()).filter(|(_, rest)| {
+        let unit = rest.trim_start_matches([' ', '-']);
+        let has_unit = |units: &[&str]| units.iter().any(|word| unit.starts_with(word));
+        has_unit(&TOOL_UNITS) || !(is_about_schema || has_unit(&OTHER_UNITS))
+    });
+    let numbers = numbers.map(|(number, _)| number);
     numbers.filter(|number| (1..count).contains(number)).max()
+}
+
+/// Returns the numbers in a text, each with the text after it.
+fn numbers_with_rest(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = &rest[rest.find(|c: char| c.is_ascii_digit())?..];
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let (digits, after) = rest.split_at(end);
+        rest = after;
+        Some((digits.parse().ok(), after))
+    })
+    .filter_map(|(number, after)| Some((number?, after)))
 }

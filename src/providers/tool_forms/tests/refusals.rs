@@ -128,12 +128,35 @@ fn learns_the_largest_number_of_tools() {
         ("Maximum tools limit reached: 300/200", 200),
         ("Too many tools: 300. The limit is 40.", 40),
         ("Only at most 100 function declarations are allowed", 100),
+        ("Invalid parameters: at most 128 tools are allowed, not 300", 128),
+        ("At most 64 tools with names of 20 characters", 64),
     ] {
         assert_eq!(
             find_refusal(&rejection(400, text), &names),
             Some(ToolRefusal::TooMany(max)),
             "{text}"
         );
+    }
+}
+
+#[test]
+fn limits_of_other_things_are_not_of_tools() {
+    let names: Vec<String> = (0..300).map(|at| format!("t{at}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    for (text, refusal) in [
+        (
+            "Invalid schema for function 't7': schema may have at most 100 properties",
+            Some(ToolRefusal::Tools(vec![7])),
+        ),
+        (
+            "function schemas may have at most 100 properties and 5 levels",
+            None,
+        ),
+        ("the schemas of functions: expected at most 100, got 120", None),
+        ("function name must have at most 64 characters", None),
+        ("the names of tools: at most 64-character strings", None),
+    ] {
+        assert_eq!(find_refusal(&rejection(400, text), &names), refusal, "{text}");
     }
 }
 
