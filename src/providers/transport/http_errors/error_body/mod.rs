@@ -29,6 +29,12 @@ const NESTED_FIELDS: [&str; 4] = ["error", "errors", "fault", "base_resp"];
 /// Fields of an event with the content of an answer.
 const CONTENT_FIELDS: [&str; 5] = ["candidates", "delta", "content_block", "response", "item"];
 
+/// The maximum number of errors in a list that are read.
+const MAX_LISTED: usize = 10;
+
+/// The length in bytes from which a list's words get no more.
+const MAX_LISTED_BYTES: usize = 2000;
+
 /// The maximum nesting that is searched.
 const MAX_DEPTH: usize = 8;
 
@@ -89,9 +95,13 @@ impl ServerErrorBody {
     }
 
     fn read_list(entries: &[Value], depth: usize) -> Option<Self> {
-        let mut read = entries.iter().filter_map(|entry| Self::read(entry, depth + 1));
+        let read = entries.iter().filter_map(|entry| Self::read(entry, depth + 1));
+        let mut read = read.take(MAX_LISTED);
         let mut first = read.next()?;
         for more in read {
+            if first.message.len() >= MAX_LISTED_BYTES {
+                break;
+            }
             if !more.message.is_empty() && !first.message.contains(&more.message) {
                 first.message = format!("{}; {}", first.message, more.message);
             }

@@ -89,6 +89,17 @@ fn keeps_the_words_of_every_form() {
 }
 
 #[test]
+fn reads_the_beginning_of_a_long_list() {
+    let of_list = |errors: Vec<String>| ServerErrorBody::from_json(&json!(errors)).message;
+    let many = (0..50_000).map(|at| format!("fault {at}")).collect();
+    let first: Vec<String> = (0..MAX_LISTED).map(|at| format!("fault {at}")).collect();
+    assert_eq!(of_list(many), first.join("; "));
+    let long = ["a", "b", "c"].map(|letter| letter.repeat(MAX_LISTED_BYTES - 1));
+    let [a, b, _] = &long;
+    assert_eq!(of_list(long.to_vec()), format!("{a}; {b}"));
+}
+
+#[test]
 fn keeps_the_codes() {
     let code = |json: Value| ServerErrorBody::from_json(&json).code;
     assert_eq!(
