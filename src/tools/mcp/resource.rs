@@ -13,6 +13,7 @@ use super::{
     server::ConfiguredServer,
 };
 use crate::{
+    lenient_json,
     model::{ToolInput, ToolPlan, ToolSpec},
     settings::mcp::ApprovalPolicy,
     tools::{AnyTool, ToolContext, ToolError, ToolResult, ToolRunOptions},
@@ -78,7 +79,7 @@ impl AnyTool for ReadResource {
     }
 
     fn plan(&self, arguments: &str) -> Result<ToolPlan, String> {
-        let parsed: Arguments = serde_json::from_str(arguments).map_err(|error| {
+        let parsed: Arguments = lenient_json::parse(arguments).map_err(|error| {
             format!("The arguments have no URI: {error}. Correct them and call it again.")
         })?;
         Ok(ToolPlan {

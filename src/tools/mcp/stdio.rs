@@ -26,6 +26,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{MAX_MESSAGE_BYTES, lenient, redactor::ServerRedactor};
 use crate::{
+    lenient_json,
     settings::mcp::SecretVariables,
     tools::lines::{Line, LineReader},
 };
@@ -219,7 +220,7 @@ fn parse_message(line: &str) -> Option<ServerJsonRpcMessage> {
     if let Ok(message) = lenient::parse(line) {
         return Some(message);
     }
-    let response: Response = serde_json::from_str(line).ok()?;
+    let response: Response = lenient_json::parse(line).ok()?;
     let error = ErrorData::internal_error("The response can't be read.", None);
     response
         .method

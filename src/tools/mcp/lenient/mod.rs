@@ -1,6 +1,7 @@
 //! Reads the messages of servers leniently. rmcp reads a message as a whole: one odd field in one of a server's tools, or one
 //! unknown part of a result, makes all of it unreadable. So lists of tools, results and introductions are rewritten here,
-//! entry by entry, with only what Parlor uses, before rmcp reads them.
+//! entry by entry, with only what Parlor uses, before rmcp reads them. JSON that is not valid is mended first
+//! ([`lenient_json`]).
 
 mod content;
 mod introduction;
@@ -12,18 +13,10 @@ use rmcp::model::{ErrorCode, ServerJsonRpcMessage};
 use serde_json::{Map, Value, json};
 
 pub use self::tools::tool_notes;
+use crate::lenient_json::{self, Halves};
 
 /// Maximum length of a value that is quoted because it can't be read, in bytes.
 const MAX_QUOTED_BYTES: usize = 2000;
-
-/// The fields of the messages that are rewritten, as they begin in JSON.
-const REWRITTEN_FIELDS: [&str; 5] = [
-    "\"tools",
-    "\"content",
-    "\"structuredContent",
-    "\"protocolVersion",
-    "\"error",
-];
 
 /// Parses a message.
 ///
@@ -31,17 +24,21 @@ const REWRITTEN_FIELDS: [&str; 5] = [
 ///
 /// If it can't be read even so.
 pub fn parse(message: &str) -> serde_json::Result<ServerJsonRpcMessage> {
-    serde_json::from_str(&make_readable(message))
+    lenient_json::parse(&make_readable(message))
 }
 
 /// Returns a message in the form that rmcp reads.
 pub fn make_readable(message: &str) -> Cow<'_, str> {
     let message = message.trim_start_matches('\u{feff}');
-    if !REWRITTEN_FIELDS.iter().any(|field| message.contains(field)) {
-        return message.into();
-    }
-    let Ok(Value::Object(mut fields)) = serde_json::from_str(message) else {
-        return message.into();
+    let (message, parsed) = match serde_json::from_str(message) {
+        Ok(parsed) => (Cow::Borrowed(message), parsed),
+        Err(_) => match mend(message) {
+            Some((mended, parsed)) => (Cow::Owned(mended), parsed),
+            None => return message.into(),
+        },
+    };
+    let Value::Object(mut fields) = parsed else {
+        return message;
     };
     let has_error = fields.get("error").is_some_and(Value::is_object);
     // Some servers send it beside an error.
@@ -57,8 +54,15 @@ pub fn make_readable(message: &str) -> Cow<'_, str> {
     if is_rewritten || has_null {
         Value::Object(fields).to_string().into()
     } else {
-        message.into()
+        message
     }
+}
+
+/// Mends a message that is not valid JSON, and parses it.
+fn mend(message: &str) -> Option<(String, Value)> {
+    let mended = lenient_json::mend(message, Halves::Replace)?.text;
+    let parsed = serde_json::from_str(&mended).ok()?;
+    Some((mended.into_owned(), parsed))
 }
 
 /// Rewrites a result. Returns `false` if it is of another kind.

@@ -294,6 +294,29 @@ fn other_messages_stay_as_they_are() {
 }
 
 #[test]
+fn invalid_json_is_mended() {
+    let called = |result: &str| {
+        let message = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result},}}"#);
+        match parse(&message).unwrap() {
+            JsonRpcMessage::Response(response) => match response.result {
+                ServerResult::CallToolResult(called) => result::convert("tool", called).unwrap().text,
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    };
+    for (text, expected) in [(r"a\ud83d", "a\u{fffd}"), ("a\tb", "a\tb"), (r"\d", r"\d")] {
+        let result = format!(r#"{{"content":[{{"type":"text","text":"{text}"}}],"isError":False}}"#);
+        assert_eq!(called(&result), expected, "{text}");
+    }
+    // Messages that are not rewritten are mended, too.
+    assert_eq!(
+        make_readable("{\"method\":\"ping\",\"progress\":NaN}"),
+        r#"{"method":"ping","progress":null}"#
+    );
+}
+
+#[test]
 fn notes_survive_the_list() {
     let list = parse_list(&json!({ "tools": [{ "name": "a", "title": 1 }] }));
     let text = "it has no inputSchema and is offered without parameters, its title is 1";
