@@ -322,9 +322,11 @@ impl<'a> Checker<'a> {
     }
 
     fn is_syntax_after(&self, index: usize, name: &str) -> bool {
-        SYNTAX_AFTER
-            .iter()
-            .any(|(word, before)| *word == name && self.is_keyword_before(index, 1, before))
+        SYNTAX_AFTER.iter().any(|(word, before)| {
+            let mut before = (1..).zip(before.iter());
+            *word == name
+                && before.all(|(distance, keyword)| self.is_keyword_before(index, distance, keyword))
+        })
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A name is on the list only if each function of Postgres with this name is harmless. Never on it: functions that write, wait, lock,
 //! signal, connect, read files, or run SQL from a text (`ts_rewrite`, `ts_stat`, `query_to_xml`, `cursor_to_xml`, `table_to_xml`,
-//! `dblink`, `crosstab`, `connectby`, `xpath_table`), and those that take a number of a transaction (`txid_current`).
+//! `dblink`, `crosstab`, `connectby`, `xpath_table`), those that take a number of a transaction (`txid_current`), and those that
+//! nothing can stop (`xpath`, `xmltable`: libxml2 evaluates without looking at Postgres' timeouts and signals).
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -37,6 +38,8 @@ const MATHEMATICS: &str = "
     div erf erfc exp factorial floor gamma gcd lcm lgamma ln log log10 min_scale mod numeric_div_trunc pi pow power radians random
     random_normal round scale sign sin sind sinh sqrt tan tand tanh trim_scale trunc width_bucket
     crc32 crc32c gen_random_uuid md5 sha224 sha256 sha384 sha512 uuid_extract_timestamp uuid_extract_version uuidv4 uuidv7
+    hash_aclitem hash_array hash_multirange hash_numeric hash_range hashbpchar hashchar hashenum hashfloat4 hashfloat8 hashinet hashint2
+    hashint4 hashint8 hashmacaddr hashmacaddr8 hashname hashoid hashtext
     get_bit get_byte set_bit set_byte num_nonnulls num_nulls";
 
 const TEXTS: &str = "
@@ -76,7 +79,7 @@ const ARRAYS_AND_RANGES: &str = "
     datemultirange daterange int4multirange int4range int8multirange int8range isempty lower_inc lower_inf multirange nummultirange
     numrange range_contained_by range_contains range_intersect range_merge range_minus range_overlaps range_union tsmultirange
     tsrange tstzmultirange tstzrange upper_inc upper_inf
-    enum_first enum_last enum_range bernoulli system";
+    enum_first enum_last enum_range bernoulli system system_rows system_time";
 
 const TEXT_SEARCH: &str = "
     array_to_tsvector get_current_ts_config json_to_tsvector jsonb_to_tsvector numnode phraseto_tsquery plainto_tsquery querytree
@@ -89,8 +92,8 @@ const NETWORK_AND_GEOMETRY: &str = "
     npoints path pclose point polygon popen radius slope width";
 
 const XML: &str = "
-    xml xml_is_well_formed xml_is_well_formed_content xml_is_well_formed_document xmlcomment xmlconcat xmlelement xmlexists
-    xmlforest xmlparse xmlpi xmlroot xmlserialize xmltable xmltext xpath xpath_exists";
+    xml xml_is_well_formed xml_is_well_formed_content xml_is_well_formed_document xmlcomment xmlconcat xmlelement
+    xmlforest xmlparse xmlpi xmlroot xmlserialize xmltext";
 
 /// Types, which can be called to convert a value.
 const TYPES: &str = "
@@ -132,15 +135,15 @@ const EXTENSIONS: &str = "
     vector_dims vector_norm
     approx_count_distinct first hist histogram interpolate last locf time_bucket time_bucket_gapfill";
 
-/// Functions of PostGIS for vector data. Those for rasters can read files.
+/// Functions of PostGIS for vector data. Those for rasters can read files, and so can `st_transform`, whose texts may name grids.
 const POSTGIS: &str = "
-    box2d box3d geography geometry
-    st_3ddistance st_addpoint st_area st_asbinary st_asewkb st_asewkt st_asgeojson st_asgml st_askml st_asmvt st_asmvtgeom st_assvg
+    box2d box3d geography geometry geometrytype
+    st_3ddistance st_addpoint st_angle st_area st_asbinary st_asewkb st_asewkt st_asgeojson st_asgml st_askml st_asmvt st_asmvtgeom st_assvg
     st_astext st_astwkb st_azimuth st_boundary st_buffer st_buildarea st_centroid st_closestpoint st_clusterdbscan
     st_clusterkmeans st_clusterwithin st_collect st_concavehull st_contains st_containsproperly st_convexhull st_coorddim
     st_coveredby st_covers st_crosses st_difference st_dimension st_disjoint st_distance st_distancesphere st_distancespheroid
     st_dump st_dumppoints st_dumprings st_dwithin st_endpoint st_envelope st_equals st_expand st_extent st_exteriorring
-    st_flipcoordinates st_force2d st_force3d st_frechetdistance st_geohash st_geomcollfromtext st_geometryfromtext st_geometryn
+    st_flipcoordinates st_force2d st_force3d st_frechetdistance st_dfullywithin st_geohash st_geomcollfromtext st_geometryfromtext st_geometryn
     st_geometrytype st_geomfromewkb st_geomfromewkt st_geomfromgeohash st_geomfromgeojson st_geomfromtext st_geomfromwkb
     st_geogfromtext st_geographyfromtext st_hasarc st_hausdorffdistance st_hexagongrid st_interiorringn st_intersection
     st_intersects st_isclosed st_isempty st_isring st_issimple st_isvalid st_isvaliddetail st_isvalidreason st_length
@@ -150,7 +153,7 @@ const POSTGIS: &str = "
     st_point st_pointfromgeohash st_pointfromtext st_pointn st_pointonsurface st_points st_polygon st_polygonfromtext
     st_polygonize st_project st_reduceprecision st_relate st_reverse st_rotate st_scale st_segmentize st_setsrid st_shortestline
     st_simplify st_simplifypreservetopology st_snap st_snaptogrid st_split st_squaregrid st_srid st_startpoint st_subdivide
-    st_summary st_symdifference st_tileenvelope st_touches st_transform st_translate st_unaryunion st_union st_voronoipolygons
+    st_summary st_symdifference st_tileenvelope st_touches st_translate st_unaryunion st_union st_voronoipolygons
     st_within st_x st_xmax st_xmin st_y st_ymax st_ymin st_z st_zmax st_zmin";
 
 static HARMLESS: LazyLock<HashSet<&str>> = LazyLock::new(|| {

@@ -2,25 +2,29 @@
 
 /// Keywords before a parenthesis that can't be functions.
 pub const SYNTAX: &str = "
-    all and any array as asymmetric between both by case cast coalesce collate current_time current_timestamp default distinct else except
+    all and any array as asymmetric between both case cast coalesce collate current_time current_timestamp default distinct else except
     exists extract for from greatest group grouping having in intersect lateral leading least limit localtime localtimestamp
     not nullif offset on only or overlay placing position returning row select some substring symmetric then to trailing trim union
     using values variadic when where with
     bigint bit boolean char character dec decimal float int integer interval national nchar numeric precision real smallint time
     timestamp varchar
-    xmlattributes xmlconcat xmlelement xmlexists xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable";
+    xmlattributes xmlconcat xmlelement xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize";
 
 /// Keywords before a parenthesis that are also possible names of functions: Postgres' own list has none of them.
 pub const SYNTAX_OR_FUNCTIONS: &str = "
     columns content cube document escape first groups ilike join json_table key like next overlaps passing path range repeatable
     rollup rows second value varying zone";
 
-/// Keywords before a parenthesis, and the keyword that must be before them.
-pub const SYNTAX_AFTER: [(&str, &str); 4] = [
-    ("sets", "grouping"),
-    ("materialized", "as"),
-    ("materialized", "not"),
-    ("over", "nulls"),
+/// Keywords before a parenthesis, and the keywords that must be before them, the nearest one first. No expression can begin between
+/// them: `NOT materialized(x)` without AS is a call.
+pub const SYNTAX_AFTER: [(&str, &[&str]); 7] = [
+    ("by", &["group"]),
+    ("by", &["order"]),
+    ("by", &["partition"]),
+    ("sets", &["grouping"]),
+    ("materialized", &["as"]),
+    ("materialized", &["not", "as"]),
+    ("over", &["nulls"]),
 ];
 
 /// Words that call a function in a way of their own.

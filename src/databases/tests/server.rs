@@ -49,6 +49,9 @@ const SETUP: &str = "
     CREATE FUNCTION pay.alarm(float8) RETURNS float8 LANGUAGE sql AS 'SELECT 1 / random()';
     CREATE FUNCTION tand(text) RETURNS float8 LANGUAGE sql AS 'SELECT 1 / random()';
     CREATE FUNCTION varying(int) RETURNS float8 LANGUAGE sql AS 'SELECT 1 / random()';
+    CREATE FUNCTION by(int) RETURNS float8 LANGUAGE sql AS 'SELECT 1 / random()';
+    CREATE FUNCTION materialized(bool) RETURNS bool LANGUAGE sql AS 'SELECT 1 / random() > 1';
+    CREATE FUNCTION area(int, int) RETURNS float8 LANGUAGE sql AS 'SELECT 1 / random()';
     CREATE FUNCTION over(int) RETURNS float8 LANGUAGE sql AS 'SELECT 1 / random()';
     CREATE FUNCTION total_of(jobs) RETURNS numeric LANGUAGE sql AS 'SELECT $1.rate * 2';
     CREATE FUNCTION dblink_connect(text) RETURNS text LANGUAGE sql AS 'SELECT $1';
