@@ -34,17 +34,22 @@ pub struct Calls {
 }
 
 /// Finds functions that are not what the list means: for words after a dot, functions that can be called with one argument; for names
-/// of the list, functions of others that may have effects. Those of extensions are as harmless as their names.
-const FOUND: &str = "SELECT p.proname::text FROM pg_catalog.pg_proc p
-    WHERE p.proname = ANY ($1::text[]::name[]) AND p.pronargs >= 1
-        AND p.pronargs - p.pronargdefaults <= 1 + (p.provariadic <> 0)::int
-        AND NOT 'pg_catalog.internal'::pg_catalog.regtype = ANY (p.proargtypes) AND pg_catalog.pg_function_is_visible(p.oid)
+/// of the list, functions of others that may have effects. Those of extensions are as harmless as their names. The second column is
+/// true for a word after a dot.
+const FOUND: &str = "WITH found AS (
+        SELECT p.proname, p.oid, pg_catalog.pg_function_is_visible(p.oid) AS is_visible,
+            p.pronargs >= 1 AND p.pronargs - p.pronargdefaults <= 1 + (p.provariadic <> 0)::int
+                AND NOT 'pg_catalog.internal'::pg_catalog.regtype = ANY (p.proargtypes) AS takes_one,
+            p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace AND p.provolatile = 'v'
+                AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass
+                    AND d.objid = p.oid AND d.deptype = 'e') AS has_effects
+        FROM pg_catalog.pg_proc p
+        WHERE p.proname = ANY ($1::text[]::name[] || $2::text[]::name[] || $3::text[]::name[] || $4::text[]::name[]))
+    SELECT proname::text, false FROM found
+    WHERE has_effects AND (is_visible AND proname = ANY ($1::text[]::name[]) OR proname = ANY ($2::text[]::name[]))
     UNION ALL
-    SELECT p.proname::text FROM pg_catalog.pg_proc p
-    WHERE (p.proname = ANY ($2::text[]::name[]) AND pg_catalog.pg_function_is_visible(p.oid) OR p.proname = ANY ($3::text[]::name[]))
-        AND p.pronamespace <> 'pg_catalog'::pg_catalog.regnamespace AND p.provolatile = 'v'
-        AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass
-            AND d.objid = p.oid AND d.deptype = 'e')
+    SELECT proname::text, true FROM found
+    WHERE takes_one AND is_visible AND (has_effects AND proname = ANY ($3::text[]::name[]) OR proname = ANY ($4::text[]::name[]))
     LIMIT 1";
 
 impl Calls {
@@ -54,16 +59,17 @@ impl Calls {
             return Ok(());
         }
         let names = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>();
-        let visible: BTreeSet<String> = self.plain.union(&self.listed_attributes).cloned().collect();
-        let found: Option<String> = sqlx::query_scalar(FOUND)
-            .bind(names(&self.attributes))
-            .bind(names(&visible))
+        let found: Option<(String, bool)> = sqlx::query_as(FOUND)
+            .bind(names(&self.plain))
             .bind(names(&self.qualified))
+            .bind(names(&self.listed_attributes))
+            .bind(names(&self.attributes))
             .fetch_optional(connection)
             .await
             .map_err(|error| own_error(&error))?;
         match found {
-            Some(name) => Err(refused_function(&name)),
+            Some((name, true)) => Err(refused_attribute(&name)),
+            Some((name, false)) => Err(refused_function(&name)),
             None => Ok(()),
         }
     }
@@ -99,6 +105,13 @@ fn refused_function(name: &str) -> QueryError {
     QueryError::refused(format!("The function {name} is not allowed here.")).with_hint(
         "A query may call functions that only compute. Write AS before the name of a table with columns: AS t(a, b). Whoever runs \
          Parlor can allow more functions (setting databases.functions).",
+    )
+}
+
+fn refused_attribute(name: &str) -> QueryError {
+    refused_function(name).with_hint(
+        "After a dot, the name of a function can call it. If it is a column, write the column without the table's name, or select it \
+         in a subquery. Whoever runs Parlor can allow the function (setting databases.functions).",
     )
 }
 
