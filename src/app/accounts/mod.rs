@@ -55,7 +55,7 @@ use crate::{
     settings::{AccountSettings, AuthMode, SignUp},
     storage::{
         Change, Storage, StorageError, TokenHash,
-        accounts::{Account, AccountChange, FailedAttempt, Role},
+        accounts::{Account, AccountChange, AccountWarrant, FailedAttempt, Role},
         audit::{Actor, AuditEntry, SignInWay},
     },
 };
@@ -318,7 +318,13 @@ impl Accounts {
         {
             let accounts = self.storage.accounts().await?;
             let others = accounts.iter().filter(|account| account.user_id != *user_id);
-            name::check_look(name, others.map(|account| &*account.name))?;
+            let checked = name::check_look(name, others.map(|account| &*account.name));
+            if let Err(error) = checked {
+                if !is_proxied(&change) {
+                    return Err(error);
+                }
+                tracing::warn!(%name, why = %error.message, "the proxy names a user who could be read as another");
+            }
         }
         let may_end_access = may_end_access(&change);
         self.journal.submit(Change::Account(change)).await?;
@@ -327,6 +333,14 @@ impl Accounts {
         }
         Ok(())
     }
+}
+
+/// Returns true for the account of a user whom a proxy names. The proxy is trusted, and the user can't choose another name here.
+fn is_proxied(change: &AccountChange) -> bool {
+    let AccountChange::Create { warrant, .. } = change else {
+        return false;
+    };
+    matches!(warrant, AccountWarrant::Proxy)
 }
 
 /// Returns true if a change can end a session or disable an account.

@@ -64,7 +64,7 @@ impl Accounts {
         Ok(account)
     }
 
-    async fn provided_account(
+    pub(super) async fn provided_account(
         &self,
         identity: &ProviderIdentity,
         user: &ProvidedUser,
@@ -131,7 +131,7 @@ impl Accounts {
             .await?;
         }
         if !names(&user.name).any(|name| name == account.name)
-            && let Some(name) = self.free_name(&user.name).await?
+            && let Some(name) = self.free_name(user_id, &user.name).await?
             && let Err(error) = self.submit(AccountChange::Rename { user_id, name }).await
         {
             // Somebody else may have taken it meanwhile. The next sign-in tries again.
@@ -141,9 +141,15 @@ impl Accounts {
         account.ok_or_else(crate::app::not_found)
     }
 
-    async fn free_name(&self, wanted: &str) -> Result<Option<String>, StorageError> {
+    /// Returns the first name for an account that nobody has, and that can't be read as another account's.
+    async fn free_name(&self, user_id: UserId, wanted: &str) -> Result<Option<String>, StorageError> {
+        let accounts = self.storage.accounts().await?;
+        let others = accounts.iter().filter(|account| account.user_id != user_id);
+        let others: Vec<&str> = others.map(|account| &*account.name).collect();
         for name in names(wanted) {
-            if self.storage.account_by_name(&name).await?.is_none() {
+            if name::check_look(&name, others.iter().copied()).is_ok()
+                && self.storage.account_by_name(&name).await?.is_none()
+            {
                 return Ok(Some(name));
             }
         }

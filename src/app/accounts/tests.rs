@@ -1,12 +1,16 @@
 //! Accounts over a database, without HTTP.
 
-use super::*;
+use super::{oidc::ProvidedUser, *};
 use crate::{
     hub::Hub,
-    storage::{audit::SignInWay, sqlite::SqliteStorage},
+    storage::{accounts::ProviderIdentity, audit::SignInWay, sqlite::SqliteStorage},
+    test_log::CapturedLog,
 };
 
 const PASSWORD: &str = "a long password";
+/// A name that looks like `capa`: all letters are Cyrillic.
+const LOOKALIKE: &str = "\u{441}\u{430}\u{440}\u{430}";
+
 /// Returns the administrator.
 async fn admin(accounts: &Accounts) -> Actor {
     let account = accounts.account_by_name("root").await.unwrap();
@@ -71,4 +75,49 @@ async fn sign_ups_do_not_delay_sign_ins() {
     }
     assert!(is_limited);
     assert!(accounts.check_password("user0", PASSWORD, FROM).await.is_ok());
+}
+
+#[tokio::test]
+async fn proxied_users_enter_with_any_name() {
+    let (_folder, accounts) = accounts(100).await;
+    accounts.sign_up("capa", PASSWORD, FROM).await.unwrap();
+    let refused = accounts.sign_up(LOOKALIKE, PASSWORD, FROM).await;
+    assert!(matches!(refused, Err(AttemptError::Refused(_))), "{refused:?}");
+    let (log, _listening) = CapturedLog::capture();
+    for name in [LOOKALIKE, "\u{430}nn"] {
+        let account = accounts.proxied_account(name).await.unwrap();
+        assert_eq!(account.name, name);
+        let again = accounts.proxied_account(name).await.unwrap();
+        assert_eq!(again.user_id, account.user_id);
+    }
+    let warnings = log.count("the proxy names a user who could be read as another");
+    assert_eq!(warnings, 2);
+}
+
+#[tokio::test]
+async fn provided_users_with_lookalike_names_get_numbers() {
+    let (_folder, accounts) = accounts(100).await;
+    accounts.sign_up("capa", PASSWORD, FROM).await.unwrap();
+    let numbered = format!("{LOOKALIKE}-2");
+    let sign_in = async |subject: &str, name: &str| {
+        let identity = ProviderIdentity {
+            issuer: "https://id.example".into(),
+            subject: subject.into(),
+        };
+        let user = ProvidedUser {
+            subject: subject.into(),
+            name: name.into(),
+            role: None,
+        };
+        let account = accounts.provided_account(&identity, &user).await;
+        account.unwrap().name
+    };
+    assert_eq!(sign_in("1", LOOKALIKE).await, numbered, "a new account");
+    assert_eq!(sign_in("2", "ben").await, "ben");
+    assert_eq!(
+        sign_in("2", LOOKALIKE).await,
+        format!("{LOOKALIKE}-3"),
+        "a new name"
+    );
+    assert_eq!(sign_in("1", LOOKALIKE).await, numbered, "it stays");
 }
