@@ -341,6 +341,10 @@ impl SessionKeeper for Python {
         self.0.sessions.end(conversation_id);
     }
 
+    fn forget(&self, conversation_id: ConversationId) {
+        self.0.sessions.forget(conversation_id);
+    }
+
     fn end_of_user(&self, user_id: UserId) {
         self.0.sessions.end_of_user(user_id);
     }

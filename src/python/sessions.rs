@@ -46,8 +46,8 @@ struct Table {
     entries: HashMap<ConversationId, Entry>,
     /// The users whose sessions start, once for each.
     starting: Vec<UserId>,
-    /// The calls that have ended their sessions, by conversation. They are not replayed.
-    fatal_steps: HashMap<ConversationId, HashSet<StepId>>,
+    /// The calls that have ended their sessions, by conversation, until it is deleted. They are not replayed.
+    fatal_steps: HashMap<ConversationId, FatalSteps>,
     /// The conversations whose sessions are in use, with the number of their users. None of them is ended for others.
     held: HashMap<ConversationId, usize>,
 }
@@ -57,6 +57,12 @@ struct Entry {
     session: Session,
     user_id: UserId,
     steps: Vec<StepId>,
+}
+
+/// The calls of a user's conversation that have ended its sessions.
+struct FatalSteps {
+    user_id: UserId,
+    steps: HashSet<StepId>,
 }
 
 impl Sessions {
@@ -155,23 +161,34 @@ impl Sessions {
     pub fn add_fatal_step(&self, call: &ToolContext) {
         self.table
             .lock()
-            .add_fatal_step(call.conversation_id, call.step());
+            .add_fatal_step(call.conversation_id, call.user_id, call.step());
     }
 
     /// Returns true if a call has ended the session of its conversation since Parlor was started.
     pub fn is_fatal_step(&self, conversation_id: ConversationId, step: StepId) -> bool {
         let table = self.table.lock();
-        let steps = table.fatal_steps.get(&conversation_id);
-        steps.is_some_and(|steps| steps.contains(&step))
+        let fatal = table.fatal_steps.get(&conversation_id);
+        fatal.is_some_and(|fatal| fatal.steps.contains(&step))
     }
 
+    /// Ends the session of a conversation, if there is one. Its fatal steps stay known: a restoration that fails for one goes on
+    /// without it.
     pub fn end(&self, conversation_id: ConversationId) {
         self.table.lock().remove(conversation_id);
     }
 
+    /// Ends the session of a deleted conversation, and forgets its fatal steps.
+    pub fn forget(&self, conversation_id: ConversationId) {
+        let mut table = self.table.lock();
+        table.entries.remove(&conversation_id);
+        table.fatal_steps.remove(&conversation_id);
+    }
+
+    /// Ends the sessions of a user, and forgets the fatal steps of the user's conversations.
     pub fn end_of_user(&self, user_id: UserId) {
         let mut table = self.table.lock();
         table.entries.retain(|_, entry| entry.user_id != user_id);
+        table.fatal_steps.retain(|_, fatal| fatal.user_id != user_id);
     }
 
     pub fn end_all(&self) {
@@ -197,18 +214,22 @@ impl Table {
         if let Some(last) = entry.steps.last()
             && entry.session.was_ended_after_its_calls()
         {
-            self.add_fatal_step(conversation_id, *last);
+            self.add_fatal_step(conversation_id, entry.user_id, *last);
         }
     }
 
-    fn add_fatal_step(&mut self, conversation_id: ConversationId, step: StepId) {
-        self.fatal_steps.entry(conversation_id).or_default().insert(step);
+    fn add_fatal_step(&mut self, conversation_id: ConversationId, user_id: UserId, step: StepId) {
+        let none = || FatalSteps {
+            user_id,
+            steps: HashSet::new(),
+        };
+        let fatal = self.fatal_steps.entry(conversation_id).or_insert_with(none);
+        fatal.steps.insert(step);
     }
 
     /// Makes room for a session of a user, if there are as many as the user may have, or all users. Ends the one that was used longest
-    /// ago.
+    /// ago. Sessions that have ended take no place; their entries stay, because their conversations are told the cause.
     fn make_room(&mut self, settings: &PythonSettings, user_id: UserId) -> Result<(), SessionError> {
-        self.entries.retain(|_, entry| entry.session.is_alive());
         let busy = |limit: usize, whose: &str, setting: &str| {
             SessionError::NotStarted(format!(
                 "all {limit} sessions{whose} are busy (setting {setting}); try again later"
@@ -226,15 +247,19 @@ impl Table {
 
     /// Makes a place among the sessions of some users. Returns `false` if all are in use.
     fn make_place(&mut self, limit: usize, is_counted: impl Fn(UserId) -> bool) -> bool {
-        let started = self.entries.values().map(|entry| entry.user_id);
+        let alive = || self.entries.iter().filter(|(_, entry)| entry.session.is_alive());
+        let started = alive().map(|(_, entry)| entry.user_id);
         let all = started.chain(self.starting.iter().copied());
         if all.filter(|user_id| is_counted(*user_id)).count() < limit {
             return true;
         }
-        let idle = self.entries.iter().filter(|(_, entry)| is_counted(entry.user_id));
+        let idle = alive().filter(|(_, entry)| is_counted(entry.user_id));
         let idle = idle.filter_map(|(id, entry)| Some((self.unused_since(*id, entry)?, *id)));
-        let oldest = idle.min_by_key(|(since, _)| *since);
-        oldest.is_some_and(|(_, oldest)| self.entries.remove(&oldest).is_some())
+        let Some((_, oldest)) = idle.min_by_key(|(since, _)| *since) else {
+            return false;
+        };
+        self.remove(oldest);
+        true
     }
 
     /// Returns the time since which nobody uses a session.
@@ -242,6 +267,20 @@ impl Table {
         (!self.held.contains_key(&id))
             .then(|| entry.session.idle_since())
             .flatten()
+    }
+
+    /// Ends the sessions that nobody has used for this time, and drops the entries of those that had ended.
+    fn end_idle(&mut self, idle_time: Duration) {
+        let now = Instant::now();
+        let is_idle = |since: Instant| now.saturating_duration_since(since) >= idle_time;
+        let unused = self
+            .entries
+            .iter()
+            .filter(|(id, entry)| self.unused_since(**id, entry).is_some_and(is_idle));
+        let unused: Vec<_> = unused.map(|(id, _)| *id).collect();
+        for conversation_id in unused {
+            self.remove(conversation_id);
+        }
     }
 
     /// Ends sessions until the others take no more memory than they may. The entry of each stays: its conversation is told why.
@@ -304,14 +343,7 @@ async fn end_idle_sessions(table: Weak<Mutex<Table>>, idle_time: Duration) {
         let Some(table) = table.upgrade() else {
             return;
         };
-        let now = Instant::now();
-        let is_idle = |since: Instant| now.saturating_duration_since(since) >= idle_time;
-        let mut table = table.lock();
-        let Table { entries, held, .. } = &mut *table;
-        entries.retain(|id, entry| {
-            held.contains_key(id)
-                || (entry.session.is_alive() && !entry.session.idle_since().is_some_and(is_idle))
-        });
+        table.lock().end_idle(idle_time);
     }
 }
 

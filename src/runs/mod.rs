@@ -341,7 +341,7 @@ impl Runs {
                 drop(self.0.active.stop(user_id, run));
             }
             if let Some(sessions) = self.0.tools.sessions() {
-                sessions.end(conversation_id);
+                sessions.forget(conversation_id);
             }
         }
         Ok(())

@@ -68,6 +68,9 @@ pub trait SessionKeeper: Send + Sync {
     /// Ends the session of a conversation, if there is one.
     fn end(&self, conversation_id: ConversationId);
 
-    /// Ends the sessions of a user.
+    /// Ends the session of a conversation that is deleted, and forgets what is known of its calls.
+    fn forget(&self, conversation_id: ConversationId);
+
+    /// Ends the sessions of a user, and forgets what is known of the user's calls.
     fn end_of_user(&self, user_id: UserId);
 }

@@ -1,6 +1,11 @@
 //! Calls that end their session: told clearly, and never repeated.
 
-use parlor::{protocol::ConversationId, settings::Settings};
+use parlor::{
+    protocol::{ConversationId, MessageId, UserId},
+    settings::Settings,
+    tools::{SessionKeeper, StepId, ToolContext},
+};
+use tokio::time::timeout;
 use upstream::Upstream;
 
 use super::{
@@ -8,7 +13,7 @@ use super::{
     conversations::{activities, ask, output, start_in},
     interpreter,
 };
-use crate::support::{self, string_field};
+use crate::support::{self, TEST_TIMEOUT, string_field};
 
 #[tokio::test]
 async fn end_of_a_session_has_its_cause() {
@@ -49,6 +54,59 @@ async fn end_of_a_session_has_its_cause() {
     assert_eq!(sessions.text(session, caught).await, "on");
     let child = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'exit(4)']).returncode";
     assert_eq!(sessions.text(session, child).await, "4");
+}
+
+/// A call of a conversation.
+fn new_call(conversation_id: ConversationId) -> ToolContext {
+    let step = StepId {
+        run: MessageId::new(),
+        call: 0,
+    };
+    ToolContext::for_replay(UserId::LOCAL, conversation_id, step, [].into())
+}
+
+#[tokio::test]
+async fn cause_is_kept_when_another_session_starts() {
+    let sessions = Sessions::start(|settings| settings.python.sessions = 1).await;
+    let (ended, other) = (ConversationId::new(), ConversationId::new());
+    let call = new_call(ended);
+    let code = "import os, threading\nthreading.Timer(0.2, lambda: os._exit(3)).start()";
+    sessions.python.execute(&call, code).await.unwrap();
+    let folder = sessions.folder.path().join("data/python/sessions");
+    let gone = async {
+        while std::fs::read_dir(&folder).unwrap().count() > 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    };
+    timeout(TEST_TIMEOUT, gone).await.expect("it ends");
+    // The one that has ended takes no place, also if it is in use.
+    let _hold = sessions.python.hold(ended);
+    assert_eq!(sessions.text(other, "1").await, "1");
+    sessions.python.end(other);
+    let error = sessions.run(ended, "2").await.unwrap_err().to_string();
+    assert!(error.contains("ended with the status 3"), "{error}");
+    assert!(sessions.python.is_fatal_step(ended, call.step()));
+}
+
+#[tokio::test]
+async fn deleted_conversation_has_no_fatal_calls() {
+    let sessions = Sessions::start(|_| {}).await;
+    let conversation_id = ConversationId::new();
+    let call = new_call(conversation_id);
+    let is_fatal = || sessions.python.is_fatal_step(conversation_id, call.step());
+    let exit = "import os; os._exit(3)";
+    sessions.python.execute(&call, exit).await.unwrap_err();
+    // A restoration that has failed for the call goes on without it.
+    sessions.python.end(conversation_id);
+    assert!(is_fatal());
+    sessions.python.forget(conversation_id);
+    assert!(!is_fatal());
+    sessions.python.execute(&call, exit).await.unwrap_err();
+    assert!(is_fatal());
+    sessions.python.end_of_user(UserId::new());
+    assert!(is_fatal());
+    sessions.python.end_of_user(UserId::LOCAL);
+    assert!(!is_fatal());
 }
 
 #[tokio::test]
