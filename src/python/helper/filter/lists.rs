@@ -16,7 +16,6 @@ pub const ALLOWED: &[libc::c_long] = &[
     libc::SYS_openat,
     libc::SYS_openat2,
     libc::SYS_close,
-    libc::SYS_close_range,
     libc::SYS_lseek,
     libc::SYS_fstat,
     libc::SYS_newfstatat,

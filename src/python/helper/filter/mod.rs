@@ -50,6 +50,13 @@ const CHOICES: &[Choice] = &[
         ],
         otherwise: SUCCEED,
     },
+    // No table of open files for a single thread: the files of a process are counted by one table.
+    Choice {
+        call: libc::SYS_close_range,
+        argument: 2,
+        values: &[0, libc::CLOSE_RANGE_CLOEXEC.cast_signed()],
+        otherwise: REJECT_VALUE,
+    },
     // Not the size of pipes, no notifications, and no locks of open files, which show no process that they belong to.
     Choice {
         call: libc::SYS_fcntl,

@@ -126,6 +126,21 @@ fn arguments_decide() {
     assert_eq!(option(libc::SO_PASSCRED), ALLOW);
     assert_eq!(option(libc::SO_SNDBUF), SUCCEED);
     assert_eq!(option(libc::SO_ATTACH_FILTER), SUCCEED);
+    let closed = |flags: libc::c_uint| {
+        outcome(
+            &program,
+            libc::SYS_close_range,
+            [3, u64::from(u32::MAX), u64::from(flags), 0, 0, 0],
+        )
+    };
+    assert_eq!(closed(0), ALLOW);
+    assert_eq!(closed(libc::CLOSE_RANGE_CLOEXEC), ALLOW);
+    for flags in [
+        libc::CLOSE_RANGE_UNSHARE,
+        libc::CLOSE_RANGE_UNSHARE | libc::CLOSE_RANGE_CLOEXEC,
+    ] {
+        assert_eq!(closed(flags), REJECT_VALUE);
+    }
     assert_eq!(outcome(&program, libc::SYS_fchmod, [0; 6]), SUCCEED);
     assert_eq!(outcome(&program, libc::SYS_setxattr, [0; 6]), REJECT);
 }
