@@ -102,6 +102,44 @@ pub fn numbered(proc: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
+/// Returns the folder in which `/proc` tells of the memory and the files of a process: its own, or that of a living thread if its first
+/// thread has ended alone. Then its own folder is that of a process that has ended, and shows none.
+pub fn living(process: &Path) -> PathBuf {
+    let threads = || numbered(&process.join("task")).find(|thread| has_state(thread, State::is_alive));
+    match has_state(process, |state| state == State::FirstThreadEnded) {
+        true => threads().unwrap_or_else(|| process.to_owned()),
+        false => process.to_owned(),
+    }
+}
+
+/// The state of a process or of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Alive,
+    /// Its first thread has ended and others go on, or the thread is such a first one.
+    FirstThreadEnded,
+    /// It is yet to be noticed by its parent.
+    Ended,
+}
+
+impl State {
+    fn parse(fields: &[impl AsRef<str>]) -> Self {
+        if !matches!(fields.first().map(AsRef::as_ref), Some("Z" | "X")) {
+            return Self::Alive;
+        }
+        // The 20th of all fields: the number of its threads, with the first one.
+        let threads = fields.get(17).and_then(|threads| threads.as_ref().parse().ok());
+        match threads.unwrap_or(0_u64) {
+            0 | 1 => Self::Ended,
+            _ => Self::FirstThreadEnded,
+        }
+    }
+
+    fn is_alive(self) -> bool {
+        self == Self::Alive
+    }
+}
+
 /// Returns the fields of a process's `stat` behind its name, which may have any characters.
 fn fields(process: &Path) -> Option<Vec<String>> {
     let stat = fs::read(process.join("stat")).ok()?;
@@ -110,9 +148,14 @@ fn fields(process: &Path) -> Option<Vec<String>> {
     Some(fields.split_whitespace().map(str::to_owned).collect())
 }
 
-/// Returns `false` for one that has ended and is yet to be noticed by its parent.
+/// Returns `false` also for one that is gone.
+fn has_state(process: &Path, is_wanted: impl Fn(State) -> bool) -> bool {
+    fields(process).is_some_and(|fields| is_wanted(State::parse(&fields)))
+}
+
+/// Returns `false` for one that has ended and is yet to be noticed by its parent. One whose first thread has ended alone runs.
 fn is_running(process: &Path) -> bool {
-    fields(process).is_some_and(|fields| !matches!(fields.first().map(String::as_str), Some("Z" | "X")))
+    has_state(process, |state| state != State::Ended)
 }
 
 /// Returns the computing time of a process, in ticks of the system's clock.
@@ -121,4 +164,53 @@ pub fn computing_time(process: &Path) -> u64 {
     let fields = fields(process).unwrap_or_default();
     let time = fields.iter().skip(11).take(2);
     time.filter_map(|field| field.parse::<u64>().ok()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes the folder of a process or a thread.
+    fn write_stat(folder: &Path, state: &str, threads: u32) {
+        fs::create_dir_all(folder).unwrap();
+        let stat =
+            format!("7 (py) Z 1) {state} 1 7 7 0 -1 4228044 8 0 0 0 30 12 0 0 20 0 {threads} 0 737553 0 0");
+        fs::write(folder.join("stat"), stat).unwrap();
+    }
+
+    #[test]
+    fn process_without_its_first_thread_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let process = folder.path();
+        for (state, threads, expected) in [
+            ("S", 1, true),
+            ("R", 4, true),
+            ("Z", 1, false),
+            ("X", 0, false),
+            ("Z", 2, true),
+            ("X", 2, true),
+        ] {
+            write_stat(process, state, threads);
+            assert_eq!(is_running(process), expected, "{state} {threads}");
+        }
+        assert_eq!(computing_time(process), 42);
+        assert!(!is_running(&process.join("gone")));
+    }
+
+    #[test]
+    fn living_thread_stands_for_an_ended_first_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let process = folder.path();
+        let (first, second) = (process.join("task/7"), process.join("task/8"));
+        write_stat(&first, "Z", 2);
+        write_stat(&second, "S", 2);
+        for (state, threads, expected) in [("S", 2, process), ("Z", 2, &second), ("Z", 1, process)] {
+            write_stat(process, state, threads);
+            assert_eq!(living(process), expected, "{state} {threads}");
+        }
+        // All others are ending.
+        write_stat(&second, "Z", 2);
+        write_stat(process, "Z", 2);
+        assert_eq!(living(process), process);
+    }
 }

@@ -5,11 +5,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::python::helper::members;
+
 /// The memory of the system for a thread: its stack, and its entry with the state of its registers.
 const THREAD_BYTES: u64 = 32 << 10;
 
 /// The memory of the system for a place in a table of open files: the file, and what it holds, such as a page of a pipe.
 pub const DESCRIPTOR_BYTES: u64 = 8 << 10;
+
+/// The maximum number of threads that are asked for the memory of a process whose first thread has ended.
+const MAX_READS: usize = 4;
 
 /// The use of a process.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -26,9 +31,25 @@ pub struct ProcessUse {
 impl ProcessUse {
     /// Reads the use of a process; `None` if it has ended. This waits for no lock of the process.
     pub fn read(process: &Path) -> Option<Self> {
-        // Its name may have any characters.
-        let status = fs::read(process.join("status")).ok()?;
-        Some(Self::parse(&String::from_utf8_lossy(&status)))
+        let read = |folder: &Path| {
+            // Its name may have any characters.
+            let status = fs::read(folder.join("status")).ok()?;
+            Some(Self::parse(&String::from_utf8_lossy(&status)))
+        };
+        let mut used = read(process)?;
+        // Its first thread may have ended alone. The one that is read instead may end at the same time.
+        for _ in 0..MAX_READS {
+            if used.threads < 2 || used.has_memory() {
+                break;
+            }
+            used = read(&members::living(process)).unwrap_or(used);
+        }
+        Some(used)
+    }
+
+    /// Returns `false` for a thread that has ended, and a process whose first thread has.
+    fn has_memory(&self) -> bool {
+        self.page_tables > 0 || self.resident > 0
     }
 
     fn parse(status: &str) -> Self {
@@ -65,7 +86,7 @@ impl ProcessUse {
 
 /// Returns the pages of processes in bytes; a shared page counts for each with its part.
 pub fn proportional_memory(processes: &[PathBuf]) -> u64 {
-    let of = |process: &PathBuf| match fs::read_to_string(process.join("smaps_rollup")) {
+    let of = |process: &PathBuf| match fs::read_to_string(members::living(process).join("smaps_rollup")) {
         Ok(text) => Some(proportional(&text)),
         // It may be hidden, or have ended.
         Err(_) => Some(ProcessUse::read(process)?.resident),
@@ -104,6 +125,28 @@ mod tests {
         };
         assert_eq!(used, expected);
         assert_eq!(used.held(), (4 << 20) + 4 * THREAD_BYTES + 256 * DESCRIPTOR_BYTES);
+    }
+
+    #[test]
+    fn process_without_its_first_thread_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let process = folder.path();
+        let write = |folder: &Path, state: &str, status: &str| {
+            fs::create_dir_all(folder).unwrap();
+            let stat = format!("7 (py) {state} 1 7 7 0 -1 4228044 8 0 0 0 30 12 0 0 20 0 2 0 737553 0 0");
+            fs::write(folder.join("stat"), stat).unwrap();
+            fs::write(folder.join("status"), status).unwrap();
+        };
+        let status = "FDSize:\t64\nRssAnon:\t300 kB\nVmPTE:\t8 kB\nThreads:\t2\n";
+        write(process, "Z", "FDSize:\t0\nThreads:\t2\n");
+        write(&process.join("task/7"), "Z", "FDSize:\t0\nThreads:\t2\n");
+        write(&process.join("task/8"), "S", status);
+        let processes = [process.to_owned()];
+        assert_eq!(ProcessUse::read(process), Some(ProcessUse::parse(status)));
+        // Its exact memory is not known.
+        assert_eq!(proportional_memory(&processes), 300 << 10);
+        fs::write(process.join("task/8/smaps_rollup"), "Pss:   200 kB\n").unwrap();
+        assert_eq!(proportional_memory(&processes), 200 << 10);
     }
 
     #[test]
