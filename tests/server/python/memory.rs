@@ -16,10 +16,14 @@ use crate::support::TEST_TIMEOUT;
 const MEMORY_BYTES: usize = 320 << 20;
 
 /// The attempts, by name: the function that one calls, and a part of the reason for which its session ends.
-const ATTEMPTS: [(&str, &str); 10] = [
+const ATTEMPTS: [(&str, &str); 13] = [
     ("page_tables", "python.memory_bytes"),
     ("socket_pairs", "python.memory_bytes"),
-    ("sockets_on_their_way", "python.memory_bytes"),
+    // Either that of memory, or that of sockets that wait in others.
+    ("sockets_on_their_way", "more than"),
+    ("sockets_in_sockets", "sockets on their way"),
+    ("epolls_on_their_way", "python.memory_bytes"),
+    ("processes_without_first_threads", "python.memory_bytes"),
     ("open_files_of_processes", "python.memory_bytes"),
     ("files_and_pages", "python.memory_bytes"),
     ("deleted_files", "python.memory_bytes"),
@@ -32,7 +36,7 @@ const ATTEMPTS: [(&str, &str); 10] = [
 
 /// The functions of the attempts. Each holds what it has taken for some seconds, and gives it back.
 const FUNCTIONS: &str = "
-import array, ctypes, fcntl, mmap, os, resource, select, signal, socket, tempfile, time
+import array, ctypes, fcntl, mmap, os, platform, resource, select, signal, socket, tempfile, threading, time
 resource.setrlimit(resource.RLIMIT_NOFILE, (1024, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 MB = 1 << 20
 
@@ -95,6 +99,75 @@ def sockets_on_their_way():
         ways.append(way)
     time.sleep(HOLD)
     return True
+
+def send(way, files):
+    numbers = array.array('i', [file.fileno() for file in files])
+    way[0].sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)])
+    for file in files:
+        file.close()
+
+def stay_busy():
+    # Objects are counted after code has run.
+    end = time.monotonic() + HOLD
+    while time.monotonic() < end:
+        pass
+
+def sockets_in_sockets():
+    # The files in such a socket can't be seen.
+    way = socket.socketpair()
+    send(way, socket.socketpair())
+    stay_busy()
+    return True
+
+def epolls_on_their_way():
+    way, pipes = socket.socketpair(), [os.pipe() for _ in range(40)]
+    for _ in range(5):
+        epolls = [select.epoll() for _ in range(50)]
+        for epoll in epolls:
+            for reader, _ in pipes:
+                epoll.register(reader, select.EPOLLIN)
+        send(way, epolls)
+    stay_busy()
+    for pair in pipes:
+        for end in pair:
+            os.close(end)
+    return True
+
+def end_first_thread(go_on):
+    # The process goes on in another thread.
+    threading.Thread(target=go_on).start()
+    ctypes.CDLL(None).syscall(60 if platform.machine() == 'x86_64' else 93, 0)
+
+def wait_for_end_of_first_thread(process):
+    while open(f'/proc/{process}/stat').read().rsplit(')', 1)[1].split()[0] != 'Z':
+        time.sleep(0.01)
+
+def processes_without_first_threads():
+    children = []
+    for _ in range(3):
+        (reader, writer), (begin, beginner) = os.pipe(), os.pipe()
+        child = os.fork()
+        if child == 0:
+            def take():
+                signal.alarm(90)
+                os.read(begin, 1)
+                pages = b'x' * (130 * MB)
+                os.write(writer, b'x')
+                time.sleep(60)
+                os._exit(len(pages) & 1)
+            end_first_thread(take)
+        wait_for_end_of_first_thread(child)
+        os.write(beginner, b'x')
+        children.append((child, reader))
+        for end in [writer, begin, beginner]:
+            os.close(end)
+    are_all_done = all([os.read(reader, 1) == b'x' for _, reader in children])
+    time.sleep(HOLD)
+    for child, reader in children:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(reader)
+    return are_all_done
 
 def open_files_of_processes():
     return in_children(45, lambda: [os.pipe() for _ in range(450)])
@@ -233,6 +306,22 @@ print('begun')";
         "p = subprocess.Popen(['sleep', '600'])\nsubprocess.run(['echo', 'x'])\nraise ValueError('no')";
     assert!(sessions.text(session, failing).await.ends_with("ValueError: no"));
     assert_eq!(sessions.text(session, "p.wait()").await, "-9");
+}
+
+#[tokio::test]
+async fn process_without_its_first_thread_ends_with_its_call() {
+    let sessions = Sessions::start(|_| {}).await;
+    let session = ConversationId::new();
+    let begin = "
+child = os.fork()
+if child == 0:
+    end_first_thread(lambda: time.sleep(600))
+wait_for_end_of_first_thread(child)
+print('begun')";
+    let begun = sessions.text(session, &format!("{FUNCTIONS}{begin}")).await;
+    assert_eq!(begun, "begun");
+    let ended = "os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])";
+    assert_eq!(sessions.text(session, ended).await, "-9");
 }
 
 #[tokio::test]
