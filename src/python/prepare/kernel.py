@@ -1,5 +1,8 @@
 # Errors, text that is no Unicode, and the end of a session. A part of the first code of a session.
 def prepare_kernel():
+    import mmap
+    import os
+    import tempfile
     import warnings
 
     shell = get_ipython()
@@ -36,6 +39,31 @@ def prepare_kernel():
     warnings.filterwarnings("ignore", message="To exit: use 'exit'", category=UserWarning)
     # This process of multiprocessing ends with each call, as others do.
     warnings.filterwarnings("ignore", message="resource_tracker: process died unexpectedly")
+
+    # Shared memory without a file, the default of Python, is refused, because no limit counts it. It gets a file without a name.
+    plain = mmap.mmap
+
+    class SharedByFile(plain):
+        def __new__(
+            cls,
+            fileno,
+            length,
+            flags=mmap.MAP_SHARED,
+            prot=mmap.PROT_READ | mmap.PROT_WRITE,
+            access=mmap.ACCESS_DEFAULT,
+            offset=0,
+            **options,
+        ):
+            if fileno != -1 or not flags & mmap.MAP_SHARED or access == mmap.ACCESS_COPY:
+                return plain.__new__(cls, fileno, length, flags, prot, access, offset, **options)
+            with tempfile.TemporaryFile() as file:
+                # Pages that are missing later would end the process.
+                os.posix_fallocate(file.fileno(), 0, length)
+                flags &= ~mmap.MAP_ANONYMOUS
+                return plain.__new__(cls, file.fileno(), length, flags, prot, access, 0, **options)
+
+    SharedByFile.__name__, SharedByFile.__qualname__, SharedByFile.__module__ = "mmap", "mmap", "mmap"
+    mmap.mmap = SharedByFile
 
 
 prepare_kernel()

@@ -5,7 +5,7 @@ use parlor::protocol::ConversationId;
 use super::Sessions;
 
 /// The attempts, by name: expressions that are true if they succeed.
-const ATTEMPTS: [(&str, &str); 21] = [
+const ATTEMPTS: [(&str, &str); 22] = [
     (
         "trace a process",
         "in_child(lambda: call('ptrace', 0, 0, 0, 0)) == 0",
@@ -35,11 +35,15 @@ const ATTEMPTS: [(&str, &str); 21] = [
     ),
     (
         "map shared memory without a file",
-        "mmap.mmap(-1, 4096) is not None",
+        "call('mmap', 0, 4096, 3, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS, -1, 0) != -1",
     ),
     (
         "map shared memory of a device",
         "mmap.mmap(os.open('/dev/zero', os.O_RDWR), 4096) is not None",
+    ),
+    (
+        "give a thread a table of open files",
+        "in_child(lambda: call('close_range', 3000, 3001, 2) == 0) == 1",
     ),
     ("watch files", "call('inotify_init1', 0) > 0"),
     (
@@ -80,7 +84,7 @@ import ctypes, fcntl, mmap, os, platform, socket, sys
 NUMBERS = {'ptrace': (101, 117), 'process_vm_readv': (310, 270), 'memfd_create': (319, 279), 'shmget': (29, 194), 'shmctl': (31, 195),
     'msgget': (68, 186), 'msgctl': (71, 187), 'unshare': (272, 97), 'add_key': (248, 217), 'semget': (64, 190), 'semctl': (66, 191),
     'mq_open': (240, 180), 'mq_unlink': (241, 181), 'inotify_init1': (294, 26), 'timer_create': (222, 107), 'io_setup': (206, 0),
-    'splice': (275, 76), 'vmsplice': (278, 75)}
+    'splice': (275, 76), 'vmsplice': (278, 75), 'mmap': (9, 222), 'close_range': (436, 436)}
 def call(name, *arguments):
     # Whole words: the upper half of an int would be left to chance.
     arguments = [ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments]
@@ -129,7 +133,7 @@ async fn the_same_calls_work_without_the_sandbox() {
 }
 
 /// What notebooks do with the system: each line is an expression that is true.
-const USUAL: [&str; 10] = [
+const USUAL: [&str; 11] = [
     "asyncio.run(asyncio.wait_for(asyncio.to_thread(lambda: True), 20))",
     "subprocess.run('seq 1 1000 | sort -n | tail -1', shell=True, capture_output=True, text=True).stdout == '1000\\n'",
     "asyncio.run(child()) == b'hi\\n'",
@@ -139,6 +143,7 @@ const USUAL: [&str; 10] = [
     "fork.Value('i', 3).value == 3 and put(fork.Queue()) == 3",
     "sqlite3.connect('numbers.db').execute('SELECT 1').fetchone() == (1,)",
     "shutil.copy2(sys.executable, 'copy') == 'copy' and len(open('/dev/zero', 'rb').read(9)) == 9",
+    "written_by_child(mmap.mmap(-1, 4096)) == b'hi'",
     "len(os.openpty()) == 2 and get_ipython().getoutput('echo hi') == ['hi']",
 ];
 
@@ -147,12 +152,19 @@ async fn usual_code_has_the_calls_it_needs() {
     let sessions = Sessions::start(|_| {}).await;
     let session = ConversationId::new();
     let prelude = "
-import asyncio, multiprocessing, os, shutil, sqlite3, subprocess, sys
+import asyncio, mmap, multiprocessing, os, shutil, sqlite3, subprocess, sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 fork = multiprocessing.get_context('fork')
 async def child():
     process = await asyncio.create_subprocess_exec('echo', 'hi', stdout=asyncio.subprocess.PIPE)
     return (await process.communicate())[0]
+def written_by_child(memory):
+    writer = os.fork()
+    if writer == 0:
+        memory[:2] = b'hi'
+        os._exit(0)
+    os.waitpid(writer, 0)
+    return memory[:2]
 def shared(make):
     made = make([1])
     made.append(2)
