@@ -70,7 +70,7 @@ async fn cause_is_kept_when_another_session_starts() {
     let sessions = Sessions::start(|settings| settings.python.sessions = 1).await;
     let (ended, other) = (ConversationId::new(), ConversationId::new());
     let call = new_call(ended);
-    let code = "import os, threading\nthreading.Timer(0.2, lambda: os._exit(3)).start()";
+    let code = "import os, threading\nthreading.Timer(1, lambda: os._exit(3)).start()";
     sessions.python.execute(&call, code).await.unwrap();
     let folder = sessions.folder.path().join("data/python/sessions");
     let gone = async {
