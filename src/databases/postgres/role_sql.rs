@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::super::backend::quote_identifier;
 
-/// What a role is made for.
+/// The inputs of the SQL for a role: its name, its database, its rights and limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleRequest {
     pub role: String,

@@ -54,7 +54,7 @@ pub struct ToolForms {
     by_model: Mutex<HashMap<String, RefusedTools>>,
 }
 
-/// What a server has refused for a model.
+/// The tools and numbers of tools that a server has refused for a model.
 #[derive(Clone, Debug, Default)]
 struct RefusedTools {
     /// The reasons by the tools' names.

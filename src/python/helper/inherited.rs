@@ -1,4 +1,4 @@
-//! What bubblewrap inherits from the helper: the filter of system calls, and a pipe for its report.
+//! The files that bubblewrap inherits from the helper: the filter of system calls, and a pipe for its report.
 
 use std::{
     fs::File,

@@ -115,7 +115,7 @@ pub enum SessionError {
     EndedByCall {
         cause: String,
         is_by_code: bool,
-        /// What the call had shown.
+        /// The output that the call had shown.
         output: String,
     },
     #[error(

@@ -85,7 +85,7 @@ fn examples_and_references_are_valid() {
     assert!(examples > 4, "there are examples");
 }
 
-/// What the document allows, the server takes.
+/// The server takes all that the document allows.
 #[test]
 fn document_rejects_what_the_server_rejects() {
     let chat = json!({ "$ref": "#/components/schemas/ChatRequest" });

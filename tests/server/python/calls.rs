@@ -132,7 +132,7 @@ async fn the_same_calls_work_without_the_sandbox() {
     }
 }
 
-/// What notebooks do with the system: each line is an expression that is true.
+/// The use of the system by usual notebooks: each line is an expression that is true.
 const USUAL: [&str; 11] = [
     "asyncio.run(asyncio.wait_for(asyncio.to_thread(lambda: True), 20))",
     "subprocess.run('seq 1 1000 | sort -n | tail -1', shell=True, capture_output=True, text=True).stdout == '1000\\n'",

@@ -1,4 +1,4 @@
-//! What code shows: text that is no Unicode, figures that it only saves, styled tables, and names that it did not import.
+//! The output of code: text that is no Unicode, figures that it only saves, styled tables, and names that it did not import.
 
 use parlor::protocol::ConversationId;
 

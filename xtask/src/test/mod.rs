@@ -97,7 +97,7 @@ fn build_binaries() -> Result<()> {
     cargo::run_checked(command.args(WORKSPACE_ARGS).args(["--bins", "--test", "process"]))
 }
 
-/// What has been run so far.
+/// The results of the steps so far.
 #[derive(Default)]
 struct TestRun {
     counts: Counts,

@@ -1,7 +1,7 @@
 //! The filter of system calls in the sandbox: a list of those that computation needs. Others don't exist there. They could
 //! hold memory of the kernel that no limit counts, or they reach far into it; calls of future kernels are among them.
 //!
-//! What an allowed call can make the kernel hold, [`watch`](super::watch) counts.
+//! [`watch`](super::watch) counts the memory that the kernel holds for allowed calls.
 
 mod lists;
 #[cfg(test)]

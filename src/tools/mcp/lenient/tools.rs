@@ -17,7 +17,7 @@ const MAX_NAME_BYTES: usize = 60;
 pub struct ToolNotes {
     /// True if the tool can't be offered.
     pub is_unusable: bool,
-    /// What can't be read of it.
+    /// The parts of the definition that can't be read.
     pub text: String,
 }
 

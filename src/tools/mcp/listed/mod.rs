@@ -112,7 +112,7 @@ impl ListedTool {
 /// Maximum number of tools named in a note on a list.
 const MAX_NAMED_TOOLS: usize = 10;
 
-/// What is odd in a list of tools. Each note names its tool.
+/// The faults of a list of tools. Each note names its tool.
 #[derive(Default)]
 pub struct ListNotes {
     /// Tools that can't be offered.
