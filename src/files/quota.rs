@@ -42,9 +42,7 @@ impl Inner {
         upload.check(length.unwrap_or_default())?;
         Ok(upload)
     }
-}
 
-impl Inner {
     /// Returns the size of the stored files of a user and of the tables made of them.
     async fn stored_bytes(&self, user_id: UserId) -> Result<u64, StorageError> {
         let stored = self.storage.stored_bytes(user_id).await?;

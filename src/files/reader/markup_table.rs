@@ -13,8 +13,9 @@ use crate::protocol::FilePreview;
 /// The maximum number of tables that are read.
 const MAX_TABLES: usize = 20;
 
-/// The maximum number of columns that one cell or one number of a column may skip.
-const MAX_SKIPPED: usize = 1000;
+/// The maximum number of a column that is covered or skipped without a cell of its own, since a few bytes can name thousands of
+/// them. Cells may be more.
+const MAX_COLUMNS: usize = 2000;
 
 /// The media types of both forms.
 pub const HTML: &str = "text/html";
@@ -137,11 +138,11 @@ impl<'s> Reader<'s> {
                 self.end_cell();
                 // A cell of Excel may leave out the ones before it.
                 if let Some(column) = number(b"ss:index") {
-                    let column = column.saturating_sub(1).min(self.row.len() + MAX_SKIPPED);
+                    let column = column.saturating_sub(1).min(MAX_COLUMNS);
                     self.row.resize(self.row.len().max(column), String::new());
                 }
                 let covered = number(b"colspan").map_or(0, |count| count.saturating_sub(1));
-                let covered = number(b"ss:mergeacross").unwrap_or(covered).min(MAX_SKIPPED);
+                let covered = number(b"ss:mergeacross").unwrap_or(covered);
                 self.cell = Some((String::new(), covered));
                 if tag.self_closing {
                     self.end_cell();
@@ -176,7 +177,8 @@ impl<'s> Reader<'s> {
         if let Some((text, covered)) = self.cell.take() {
             let words: Vec<&str> = text.split_whitespace().collect();
             self.row.push(words.join(" "));
-            self.row.resize(self.row.len() + covered, String::new());
+            let columns = self.row.len().saturating_add(covered).min(MAX_COLUMNS);
+            self.row.resize(self.row.len().max(columns), String::new());
         }
     }
 
@@ -270,6 +272,9 @@ mod tests {
         ] {
             assert_eq!(tables(text), (Some(media_type), expected), "{text}");
         }
+        let wide = "<td colspan=9999999 ss:index=9999999>x".repeat(1000);
+        let (_, wide) = tables(&format!("<table><tr>{wide}</table>"));
+        assert!(wide[0].1.len() <= MAX_COLUMNS + 1000, "{}", wide[0].1.len());
         let page = read(b"<html><p>No table</p></html>", LIMITS);
         assert_eq!(page.media_type, Some("text/plain"));
     }

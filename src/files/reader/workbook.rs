@@ -212,7 +212,7 @@ impl FormulasWithoutValue {
 /// Returns the name of a column: A to Z, AA and so on.
 fn column_letters(column: u32) -> String {
     let mut letters = Vec::new();
-    let mut left = column + 1;
+    let mut left = column.saturating_add(1);
     while left > 0 {
         left -= 1;
         letters.push(char::from(b'A' + (left % 26) as u8));
