@@ -1,22 +1,21 @@
-//! Server functions of files.
+//! The functions of files.
 
-use leptos::prelude::*;
-use server_fn::codec::{GetUrl, Json};
+use async_trait::async_trait;
 
-use super::codec::PageProtocol;
+use super::Api;
+use crate::app;
+use crate::ui::api::files::FileFunctions;
 use crate::protocol::{ApiError, AttachmentId, FilePreview};
 
-/// Returns the text or the tables of a document, as models get them.
-#[server(name = LoadFilePreview, prefix = "/rpc", endpoint = "file_preview", protocol = PageProtocol<GetUrl>)]
-pub async fn file_preview(id: AttachmentId) -> Result<FilePreview, ApiError> {
-    let caller = crate::app::current_caller()?;
-    caller.set_error_status(crate::app::files::preview(&caller, id).await)
-}
+#[async_trait]
+impl FileFunctions for Api {
+    async fn file_preview(&self, id: AttachmentId) -> Result<FilePreview, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::files::preview(&caller, id).await)
+    }
 
-/// Checks that there is room for a file of this size, before it is uploaded: browsers don't read the response to a request
-/// whose body is refused.
-#[server(prefix = "/rpc", endpoint = "check_upload", protocol = PageProtocol<Json>)]
-pub async fn check_upload(bytes: u64) -> Result<(), ApiError> {
-    let caller = crate::app::current_caller()?;
-    caller.set_error_status(crate::app::files::check_room(&caller, bytes).await)
+    async fn check_upload(&self, bytes: u64) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::files::check_room(&caller, bytes).await)
+    }
 }

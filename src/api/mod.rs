@@ -1,13 +1,34 @@
-//! The server functions of the browser application: typed intents and queries, and their errors. Compiled for the server
-//! and the browser.
+//! The server's half of the page's server functions: what each does when the page calls it. [`parlor_ui::api`] declares
+//! them.
 //!
 //! This module only translates: the work is done in `app`, `runs`, `journal` and the pages. The public contract for
 //! other clients is in `http`.
 
-mod codec;
-pub mod data;
-pub mod files;
-pub mod literature;
-pub mod personal;
-pub mod rpc;
-pub mod sharing;
+mod data;
+mod files;
+mod literature;
+mod personal;
+mod rpc;
+mod sharing;
+
+use std::sync::Arc;
+
+use leptos::prelude::provide_context;
+use parlor_ui::api::{
+    data::DataFunctions, files::FileFunctions, literature::LiteratureFunctions, personal::PersonalFunctions,
+    rpc::RpcFunctions, sharing::SharingFunctions,
+};
+
+/// All server functions.
+struct Api;
+
+/// Makes the functions available to a request.
+pub fn provide() {
+    let api = Arc::new(Api);
+    provide_context::<Arc<dyn DataFunctions>>(api.clone());
+    provide_context::<Arc<dyn FileFunctions>>(api.clone());
+    provide_context::<Arc<dyn LiteratureFunctions>>(api.clone());
+    provide_context::<Arc<dyn PersonalFunctions>>(api.clone());
+    provide_context::<Arc<dyn RpcFunctions>>(api.clone());
+    provide_context::<Arc<dyn SharingFunctions>>(api);
+}

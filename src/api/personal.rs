@@ -1,57 +1,46 @@
-//! Server functions of the settings page, under `/rpc`. As in [`rpc`](super::rpc), their bodies are compiled
-//! for the server only.
+//! The functions of the settings page.
 
-use leptos::prelude::*;
-use server_fn::codec::{GetUrl, Json};
+use async_trait::async_trait;
 
-use super::codec::PageProtocol;
+use super::Api;
+use crate::app;
+use crate::ui::api::personal::PersonalFunctions;
 use crate::protocol::{ApiError, Memory, MemoryId, NewToken, PersonalData, TokenId};
 
-/// Returns the user's personal data: instructions, memories and API tokens.
-#[server(name = LoadPersonal, prefix = "/rpc", endpoint = "personal", protocol = PageProtocol<GetUrl>)]
-pub async fn personal() -> Result<PersonalData, ApiError> {
-    let caller = crate::app::current_caller()?;
-    caller.set_error_status(crate::app::personal::load(&caller).await)
-}
+#[async_trait]
+impl PersonalFunctions for Api {
+    async fn personal(&self) -> Result<PersonalData, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::personal::load(&caller).await)
+    }
 
-/// Sets the instructions that the model gets in every conversation.
-#[server(prefix = "/rpc", endpoint = "save_instructions", protocol = PageProtocol<Json>)]
-pub async fn save_instructions(text: String) -> Result<(), ApiError> {
-    let caller = crate::app::current_caller()?;
-    caller.set_error_status(crate::app::personal::save_instructions(&caller, text).await)
-}
+    async fn save_instructions(&self, text: String) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::personal::save_instructions(&caller, text).await)
+    }
 
-/// Deletes one memory.
-#[server(prefix = "/rpc", endpoint = "forget_memory", protocol = PageProtocol<Json>)]
-pub async fn forget_memory(memory_id: MemoryId) -> Result<(), ApiError> {
-    let caller = crate::app::current_caller()?;
-    caller.set_error_status(crate::app::personal::forget_memory(&caller, memory_id).await)
-}
+    async fn forget_memory(&self, memory_id: MemoryId) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::personal::forget_memory(&caller, memory_id).await)
+    }
 
-/// Deletes all memories.
-#[server(prefix = "/rpc", endpoint = "forget_all_memories", protocol = PageProtocol<Json>)]
-pub async fn forget_all_memories() -> Result<(), ApiError> {
-    let caller = crate::app::current_caller()?;
-    caller.set_error_status(crate::app::personal::forget_all_memories(&caller).await)
-}
+    async fn forget_all_memories(&self) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::personal::forget_all_memories(&caller).await)
+    }
 
-/// Restores a memory that was deleted by mistake.
-#[server(prefix = "/rpc", endpoint = "restore_memory", protocol = PageProtocol<Json>)]
-pub async fn restore_memory(memory: Memory) -> Result<(), ApiError> {
-    let caller = crate::app::current_caller()?;
-    caller.set_error_status(crate::app::personal::restore_memory(&caller, memory).await)
-}
+    async fn restore_memory(&self, memory: Memory) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::personal::restore_memory(&caller, memory).await)
+    }
 
-/// Creates an API token. Its value is returned only here.
-#[server(prefix = "/rpc", endpoint = "create_token", protocol = PageProtocol<Json>)]
-pub async fn create_token(name: String, days: Option<u32>) -> Result<NewToken, ApiError> {
-    let caller = crate::app::current_caller()?;
-    caller.set_error_status(crate::app::personal::create_token(&caller, &name, days).await)
-}
+    async fn create_token(&self, name: String, days: Option<u32>) -> Result<NewToken, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::personal::create_token(&caller, &name, days).await)
+    }
 
-/// Revokes an API token.
-#[server(prefix = "/rpc", endpoint = "revoke_token", protocol = PageProtocol<Json>)]
-pub async fn revoke_token(token_id: TokenId) -> Result<(), ApiError> {
-    let caller = crate::app::current_caller()?;
-    caller.set_error_status(crate::app::personal::revoke_token(&caller, token_id).await)
+    async fn revoke_token(&self, token_id: TokenId) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::personal::revoke_token(&caller, token_id).await)
+    }
 }
