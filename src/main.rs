@@ -8,16 +8,15 @@ use std::{
 };
 
 use clap::{Parser, Subcommand};
-use parlor::{
-    app::accounts::links,
+use parlor::{app::accounts::links, server::Server};
+use parlor_base::{
     clock,
-    databases::{RoleRequest, role_sql},
-    files::{DocumentArguments, ImageForm, TablesArguments},
     secrets::{Secrets, log},
-    server::Server,
     settings::{DatabaseUrl, Overrides, Settings},
-    storage::{Storage, sqlite::SqliteStorage},
 };
+use parlor_databases::{RoleRequest, role_sql};
+use parlor_files::{DocumentArguments, ImageForm, TablesArguments};
+use parlor_storage::{Storage, sqlite::SqliteStorage};
 use tokio::net::TcpListener;
 use tracing_subscriber::EnvFilter;
 
@@ -149,11 +148,11 @@ fn main() -> ExitCode {
             } else {
                 ImageForm::ForModels
             };
-            parlor::files::read_image(max_pixels, memory, form)
+            parlor_files::read_image(max_pixels, memory, form)
         }
-        Command::ReadDocument(arguments) => parlor::files::read_document(arguments),
-        Command::ReadTables(arguments) => parlor::files::read_tables(arguments),
-        Command::RunPython => parlor::python::run_helper(),
+        Command::ReadDocument(arguments) => parlor_files::read_document(arguments),
+        Command::ReadTables(arguments) => parlor_files::read_tables(arguments),
+        Command::RunPython => parlor_python::run_helper(),
         Command::WithLog(command) => run_on_runtime(command),
     }
 }
@@ -241,8 +240,8 @@ async fn set_up_python(overrides: &Overrides, python: &str) -> Result<(), Comman
     let say = |step: &str| {
         let _ = writeln!(io::stdout(), "Parlor: {step}");
     };
-    parlor::python::setup::run(&settings.server.data, python, say).await?;
-    let found = parlor::python::check(&settings).await?;
+    parlor_python::setup::run(&settings.server.data, python, say).await?;
+    let found = parlor_python::check(&settings).await?;
     let _ = writeln!(
         io::stdout(),
         "Parlor: {found} is ready. Start Parlor again to use it"

@@ -1,11 +1,9 @@
 //! The registry of models, over HTTP against scripted servers.
 
 use futures::StreamExt;
-use parlor::{
-    model::{ModelEvent, ModelMessage, ModelRequest},
-    protocol::model_list::ModelList,
-    providers::{EndpointConfig, Models, ModelsConfig},
-};
+use parlor_model::{ModelEvent, ModelMessage, ModelRequest};
+use parlor_protocol::model_list::ModelList;
+use parlor_providers::{EndpointConfig, Models, ModelsConfig};
 use serde_json::json;
 use tokio::time::{self, Duration};
 use upstream::Upstream;

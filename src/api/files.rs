@@ -4,8 +4,8 @@ use async_trait::async_trait;
 
 use super::Api;
 use crate::app;
-use crate::ui::api::files::FileFunctions;
-use crate::protocol::{ApiError, AttachmentId, FilePreview};
+use parlor_protocol::{ApiError, AttachmentId, FilePreview};
+use parlor_ui::api::files::FileFunctions;
 
 #[async_trait]
 impl FileFunctions for Api {

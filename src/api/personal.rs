@@ -4,8 +4,8 @@ use async_trait::async_trait;
 
 use super::Api;
 use crate::app;
-use crate::ui::api::personal::PersonalFunctions;
-use crate::protocol::{ApiError, Memory, MemoryId, NewToken, PersonalData, TokenId};
+use parlor_protocol::{ApiError, Memory, MemoryId, NewToken, PersonalData, TokenId};
+use parlor_ui::api::personal::PersonalFunctions;
 
 #[async_trait]
 impl PersonalFunctions for Api {

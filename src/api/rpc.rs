@@ -4,8 +4,7 @@ use async_trait::async_trait;
 
 use super::Api;
 use crate::app;
-use crate::ui::api::rpc::RpcFunctions;
-use crate::protocol::{
+use parlor_protocol::{
     ApiError, Attachment, AttachmentId, ConversationId, ConversationList, MessageId, OlderMessages,
     PanelView, RawJson as Raw, RunStatus, TokenTotals, Transcript, Verdict,
     conversation_list::ListCursor,
@@ -14,6 +13,9 @@ use crate::protocol::{
     model_list::ModelList,
     panel::TablePage,
 };
+use parlor_ui::api::rpc::RpcFunctions;
+
+use parlor_storage::{ApprovalDecision, Change};
 
 #[async_trait]
 impl RpcFunctions for Api {
@@ -35,7 +37,11 @@ impl RpcFunctions for Api {
         caller.set_error_status(app::files::delete(&caller, id).await)
     }
 
-    async fn change_queue(&self, conversation_id: ConversationId, change: intent::QueueChange) -> Result<(), ApiError> {
+    async fn change_queue(
+        &self,
+        conversation_id: ConversationId,
+        change: intent::QueueChange,
+    ) -> Result<(), ApiError> {
         let caller = app::current_caller()?;
         let runs = &caller.app.runs;
         caller.set_error_status(runs.change_queue(caller.user_id, conversation_id, change).await)
@@ -64,7 +70,12 @@ impl RpcFunctions for Api {
         caller.require_found(caller.app.runs.stop(caller.user_id, message_id).await)
     }
 
-    async fn answer_approval(&self, message_id: MessageId, index: usize, answer: intent::ApprovalAnswer) -> Result<(), ApiError> {
+    async fn answer_approval(
+        &self,
+        message_id: MessageId,
+        index: usize,
+        answer: intent::ApprovalAnswer,
+    ) -> Result<(), ApiError> {
         let caller = app::current_caller()?;
         let approval = ApprovalDecision {
             run: message_id,
@@ -74,7 +85,11 @@ impl RpcFunctions for Api {
         caller.set_error_status(caller.app.runs.answer_approval(caller.user_id, approval).await)
     }
 
-    async fn rename_conversation(&self, conversation_id: ConversationId, title: String) -> Result<(), ApiError> {
+    async fn rename_conversation(
+        &self,
+        conversation_id: ConversationId,
+        title: String,
+    ) -> Result<(), ApiError> {
         let caller = app::current_caller()?;
         let title = caller.parse_title(&title)?;
         let user_id = caller.user_id;
@@ -103,7 +118,12 @@ impl RpcFunctions for Api {
         caller.set_error_status(caller.app.runs.delete(caller.user_id, conversation_id).await)
     }
 
-    async fn set_message_deleted(&self, conversation_id: ConversationId, message_id: MessageId, is_deleted: bool) -> Result<(), ApiError> {
+    async fn set_message_deleted(
+        &self,
+        conversation_id: ConversationId,
+        message_id: MessageId,
+        is_deleted: bool,
+    ) -> Result<(), ApiError> {
         let caller = app::current_caller()?;
         caller.set_error_status(match is_deleted {
             true => app::deletion::delete_message(&caller, conversation_id, message_id).await,
@@ -122,7 +142,11 @@ impl RpcFunctions for Api {
         caller.set_error_status(app::parameters::set(&caller, intent, fingerprint).await)
     }
 
-    async fn select_branch(&self, conversation_id: ConversationId, through: MessageId) -> Result<(), ApiError> {
+    async fn select_branch(
+        &self,
+        conversation_id: ConversationId,
+        through: MessageId,
+    ) -> Result<(), ApiError> {
         let caller = app::current_caller()?;
         let user_id = caller.user_id;
         caller
@@ -147,7 +171,11 @@ impl RpcFunctions for Api {
             .await
     }
 
-    async fn conversation(&self, conversation_id: ConversationId, reach: Option<MessageId>) -> Result<Transcript, ApiError> {
+    async fn conversation(
+        &self,
+        conversation_id: ConversationId,
+        reach: Option<MessageId>,
+    ) -> Result<Transcript, ApiError> {
         let caller = app::current_caller()?;
         let page = caller.message_page_size();
         let storage = &caller.app.storage;
@@ -158,7 +186,11 @@ impl RpcFunctions for Api {
         )
     }
 
-    async fn older_messages(&self, conversation_id: ConversationId, before: MessageId) -> Result<OlderMessages, ApiError> {
+    async fn older_messages(
+        &self,
+        conversation_id: ConversationId,
+        before: MessageId,
+    ) -> Result<OlderMessages, ApiError> {
         let caller = app::current_caller()?;
         let page = caller.message_page_size();
         let storage = &caller.app.storage;
@@ -169,13 +201,26 @@ impl RpcFunctions for Api {
         )
     }
 
-    async fn payload(&self, conversation_id: ConversationId, payload_id: String, is_preview: bool) -> Result<PanelView, ApiError> {
+    async fn payload(
+        &self,
+        conversation_id: ConversationId,
+        payload_id: String,
+        is_preview: bool,
+    ) -> Result<PanelView, ApiError> {
         let caller = app::current_caller()?;
         let view = app::payloads::view(&caller, conversation_id, &payload_id, is_preview).await;
         caller.set_error_status(view)
     }
 
-    async fn table_rows(&self, conversation_id: ConversationId, payload_id: String, offset: u64, column: Option<usize>, is_descending: bool, filter: String) -> Result<TablePage, ApiError> {
+    async fn table_rows(
+        &self,
+        conversation_id: ConversationId,
+        payload_id: String,
+        offset: u64,
+        column: Option<usize>,
+        is_descending: bool,
+        filter: String,
+    ) -> Result<TablePage, ApiError> {
         let caller = app::current_caller()?;
         let query = app::stored_tables::TableQuery {
             offset,

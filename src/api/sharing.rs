@@ -4,10 +4,10 @@ use async_trait::async_trait;
 
 use super::Api;
 use crate::app;
-use crate::ui::api::sharing::SharingFunctions;
-use crate::protocol::{
+use parlor_protocol::{
     ApiError, ConversationId, MessageId, NewShare, PanelView, Share, ShareId, SharedConversation,
 };
+use parlor_ui::api::sharing::SharingFunctions;
 
 #[async_trait]
 impl SharingFunctions for Api {
@@ -16,7 +16,12 @@ impl SharingFunctions for Api {
         caller.set_error_status(app::sharing::list(&caller).await)
     }
 
-    async fn create_share(&self, conversation_id: ConversationId, readers: Option<Vec<String>>, is_live: bool) -> Result<NewShare, ApiError> {
+    async fn create_share(
+        &self,
+        conversation_id: ConversationId,
+        readers: Option<Vec<String>>,
+        is_live: bool,
+    ) -> Result<NewShare, ApiError> {
         let caller = app::current_caller()?;
         let created = app::sharing::create(&caller, conversation_id, readers, is_live).await;
         caller.set_error_status(created)
@@ -27,7 +32,11 @@ impl SharingFunctions for Api {
         caller.set_error_status(app::sharing::end(&caller, share_id).await)
     }
 
-    async fn shared_conversation(&self, key: String, before: Option<MessageId>) -> Result<SharedConversation, ApiError> {
+    async fn shared_conversation(
+        &self,
+        key: String,
+        before: Option<MessageId>,
+    ) -> Result<SharedConversation, ApiError> {
         use app::{current_visitor, set_error_status, sharing};
         let (app, access) = current_visitor()?;
         let share = set_error_status(sharing::find(&app, &key, access.as_ref()).await)?;
@@ -35,7 +44,12 @@ impl SharingFunctions for Api {
         set_error_status(sharing::read(&app, &share, before).await)
     }
 
-    async fn shared_payload(&self, key: String, payload_id: String, is_preview: bool) -> Result<PanelView, ApiError> {
+    async fn shared_payload(
+        &self,
+        key: String,
+        payload_id: String,
+        is_preview: bool,
+    ) -> Result<PanelView, ApiError> {
         use app::{current_visitor, set_error_status, sharing};
         let (app, access) = current_visitor()?;
         let share = set_error_status(sharing::find(&app, &key, access.as_ref()).await)?;

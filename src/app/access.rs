@@ -5,12 +5,9 @@ use std::{future::pending, pin::Pin, sync::Arc, time::Duration};
 use tokio::{sync::watch, time::sleep};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::{
-    clock,
-    protocol::{SessionId, Timestamp, UserId},
-    settings::AuthMode,
-    storage::{Storage, StorageError, TokenHash},
-};
+use parlor_base::{clock, settings::AuthMode};
+use parlor_protocol::{SessionId, Timestamp, UserId};
+use parlor_storage::{Storage, StorageError, TokenHash};
 
 /// The right of a request to act as a user. A request of the local user has none.
 #[derive(Clone, Debug)]
@@ -146,7 +143,7 @@ mod tests {
     use futures::FutureExt;
 
     use super::*;
-    use crate::storage::sqlite::SqliteStorage;
+    use parlor_storage::sqlite::SqliteStorage;
 
     const ACCESS: Access = Access {
         user_id: UserId::LOCAL,

@@ -7,12 +7,10 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{AppState, access::Access, not_found, tokens::unauthorized};
-use crate::{
-    markdown::is_invisible,
-    protocol::{ApiError, ErrorCode, UserId},
-    settings::AuthMode,
-    storage::{Change, PageSize},
-};
+use parlor_base::settings::AuthMode;
+use parlor_markup::markdown::is_invisible;
+use parlor_protocol::{ApiError, ErrorCode, UserId};
+use parlor_storage::{Change, PageSize};
 
 /// The user (or program) behind a request.
 pub struct Caller {

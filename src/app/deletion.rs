@@ -5,12 +5,10 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use super::{AppState, Caller};
-use crate::{
-    clock,
-    journal::JournalError,
-    protocol::{ApiError, ConversationId, MessageId, Timestamp},
-    storage::{Change, MessageKey, StorageErrorKind},
-};
+use parlor_base::clock;
+use parlor_journal::JournalError;
+use parlor_protocol::{ApiError, ConversationId, MessageId, Timestamp};
+use parlor_storage::{Change, MessageKey, StorageErrorKind};
 
 /// The delay before the next attempt to erase a message, while the data can't be written.
 const ERASE_RETRY_DELAY: Duration = Duration::from_secs(30);

@@ -1,11 +1,9 @@
 //! Diagnostics of an answer, for the user who owns the conversation.
 
 use super::Caller;
-use crate::{
-    diagnostics::Diagnostics,
-    protocol::{ApiError, ErrorCode, MessageId, diagnostics::DiagnosticsView},
-    secrets::Secrets,
-};
+use parlor_base::secrets::Secrets;
+use parlor_protocol::{ApiError, ErrorCode, MessageId, diagnostics::DiagnosticsView};
+use parlor_runs::diagnostics::Diagnostics;
 
 /// Returns the diagnostics as the page shows them.
 pub async fn view(caller: &Caller, message_id: MessageId) -> Result<DiagnosticsView, ApiError> {

@@ -5,11 +5,9 @@ use bytes::Bytes;
 use futures::StreamExt;
 
 use super::{AppState, Caller, not_found};
-use crate::{
-    files::{MAX_CHART_PICTURE_BYTES, PrepareError, UploadHead, is_chart},
-    protocol::{ApiError, Attachment, AttachmentId, ConversationId, ErrorCode, FilePreview},
-    storage::{Change, StorageError, StoredFile},
-};
+use parlor_files::{MAX_CHART_PICTURE_BYTES, PrepareError, UploadHead, is_chart};
+use parlor_protocol::{ApiError, Attachment, AttachmentId, ConversationId, ErrorCode, FilePreview};
+use parlor_storage::{Change, StorageError, StoredFile};
 
 /// The part of a refused upload that is read all the same, in bytes.
 const MAX_DISCARDED_BYTES: usize = 4 << 20;

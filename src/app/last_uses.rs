@@ -4,7 +4,7 @@ use std::{collections::HashMap, hash::Hash};
 
 use parking_lot::Mutex;
 
-use crate::protocol::Timestamp;
+use parlor_protocol::Timestamp;
 
 /// The longest interval between two records, in milliseconds.
 pub const MAX_INTERVAL_MS: i64 = 60_000;

@@ -8,17 +8,20 @@ use axum::extract::FromRef;
 use leptos::prelude::LeptosOptions;
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    files::Files, hub::Hub, journal::Journal, notices::Notices, pages::Pages, providers::Models,
-    python::PlotlyScript, runs::Runs, settings::Settings, storage::Storage,
-};
+use parlor_base::{notices::Notices, settings::Settings};
+use parlor_files::Files;
+use parlor_journal::{Journal, hub::Hub};
+use parlor_pages::Pages;
+use parlor_providers::Models;
+use parlor_python::PlotlyScript;
+use parlor_runs::Runs;
+use parlor_storage::Storage;
 
 pub mod access;
 pub mod accounts;
 mod caller;
 pub mod deletion;
 pub mod diagnostics;
-mod error;
 pub mod files;
 mod last_uses;
 pub mod models;
@@ -39,7 +42,7 @@ pub use self::{
     sharing::Watchers,
     tokens::TokenAuthenticator,
 };
-pub use crate::storage::not_found;
+pub use parlor_storage::not_found;
 
 /// The state that all handlers share. Clones refer to the same data.
 #[derive(Clone)]

@@ -1,7 +1,7 @@
 //! The models that a user can choose.
 
 use super::AppState;
-use crate::protocol::{
+use parlor_protocol::{
     ApiError, UserId,
     model_list::{ModelList, WEB_SEARCH},
 };

@@ -1,10 +1,9 @@
 //! The model parameters of a conversation.
 
-use super::{Caller, error::invalid_parameters};
-use crate::{
-    protocol::{ApiError, Parameters, intent::SetParameters},
-    storage::Change,
-};
+use super::Caller;
+use parlor_protocol::{ApiError, Parameters, intent::SetParameters};
+use parlor_runs::invalid_parameters;
+use parlor_storage::Change;
 
 /// Sets a conversation's parameters.
 ///

@@ -1,11 +1,11 @@
 //! Payloads: as they were created, as the panel shows them, and the user's verdict on a proposal.
 
 use super::{Caller, caller::fingerprint, not_found, stored_tables};
-use crate::{
-    payloads,
-    protocol::{ApiError, ConversationId, ErrorCode, PanelView, Payload, Verdict, intent::JudgePayload},
-    storage::Change,
+use parlor_pages::payloads;
+use parlor_protocol::{
+    ApiError, ConversationId, ErrorCode, PanelView, Payload, Verdict, intent::JudgePayload,
 };
+use parlor_storage::Change;
 
 /// Returns a payload as the panel shows it, or the part of it that an answer shows.
 pub async fn view(

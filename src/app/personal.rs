@@ -1,18 +1,15 @@
 //! Personal data for the settings page: instructions, memories, API tokens.
 
 use super::{Caller, tokens};
-use crate::{
-    clock,
-    journal::JournalError,
-    protocol::{
-        ApiError, ApiToken, ErrorCode, Memory, MemoryId, NewToken, PersonalData, Role, Timestamp, TokenId,
-    },
-    settings::AuthMode,
-    storage::{Change, ChangeRejection},
-    tools::{
-        Tool,
-        memory::{Recall, Remember},
-    },
+use parlor_base::{clock, settings::AuthMode};
+use parlor_journal::JournalError;
+use parlor_protocol::{
+    ApiError, ApiToken, ErrorCode, Memory, MemoryId, NewToken, PersonalData, Role, Timestamp, TokenId,
+};
+use parlor_storage::{Change, ChangeRejection};
+use parlor_tools::{
+    Tool,
+    memory::{Recall, Remember},
 };
 
 /// The maximum lifetime of a token, in days.

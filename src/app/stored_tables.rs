@@ -10,13 +10,13 @@ use futures::{
 use serde_json::Value;
 
 use super::{Caller, payloads::load};
-use crate::{
+use parlor_pages::{
     data::{Cell, Data, QueryErrorKind, RowOrder, RowsRequest, StoredRows, StoredTable},
     payloads::{CSV_START, MAX_COLUMNS, csv_lines, shown_row, titled_name},
-    protocol::{
-        ApiError, ConversationId, ErrorCode, PanelView, Payload,
-        panel::{PanelBody, TABLE_PAGE_ROWS, TablePage},
-    },
+};
+use parlor_protocol::{
+    ApiError, ConversationId, ErrorCode, PanelView, Payload,
+    panel::{PanelBody, TABLE_PAGE_ROWS, TablePage},
 };
 
 /// The maximum number of words of a filter. Others are ignored, as are too long ones.

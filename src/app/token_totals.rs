@@ -1,7 +1,7 @@
 //! The tokens and the cost of a conversation.
 
 use super::Caller;
-use crate::protocol::{ApiError, ConversationId, TokenTotals};
+use parlor_protocol::{ApiError, ConversationId, TokenTotals};
 
 /// Returns the tokens and the cost of all answers of a conversation.
 ///

@@ -11,12 +11,10 @@ use super::{
     accounts::secret,
     last_uses::{LastUses, MAX_INTERVAL_MS},
 };
-use crate::{
-    clock,
-    journal::Journal,
-    protocol::{ApiError, ApiToken, ErrorCode, TokenId, UserId},
-    storage::{Change, Storage, TokenHash},
-};
+use parlor_base::clock;
+use parlor_journal::Journal;
+use parlor_protocol::{ApiError, ApiToken, ErrorCode, TokenId, UserId};
+use parlor_storage::{Change, Storage, TokenHash};
 
 /// The prefix of all tokens, by which people and secret scanners recognise one.
 const TOKEN_PREFIX: &str = "parlor_";

@@ -1,21 +1,11 @@
 //! Starting turns: shared by the page, the plain form and the public API.
 
 use super::Caller;
-use crate::{
-    protocol::{
-        ApiError, ConversationId, ErrorCode,
-        intent::{Regenerate, SendMessage, StartedRun},
-    },
-    providers::UnknownModel,
-    storage::Change,
-    text::{join_first, truncate_chars},
+use parlor_protocol::{
+    ApiError, ConversationId,
+    intent::{Regenerate, SendMessage, StartedRun},
 };
-
-/// The maximum number of models that the error for an unknown model lists.
-const MAX_LISTED_MODELS: usize = 20;
-
-/// The maximum length of the unknown model name that an error quotes, in characters.
-const MAX_QUOTED_CHARS: usize = 200;
+use parlor_storage::Change;
 
 /// Saves a message and starts its run. Rejects it while a run is active in the conversation.
 pub async fn send(caller: &Caller, intent: SendMessage, fingerprint: String) -> Result<StartedRun, ApiError> {
@@ -58,48 +48,4 @@ pub async fn choose_model(
     };
     caller.app.journal.submit(change).await?;
     Ok(())
-}
-
-/// Returns the error for a name that means no model, or several.
-pub(super) fn unknown_model_error(unknown: &UnknownModel) -> ApiError {
-    let UnknownModel {
-        message,
-        models,
-        hint,
-    } = unknown;
-    let named = join_first(models, MAX_LISTED_MODELS);
-    let others = match models.len() {
-        0 => "GET /api/models lists the models.".to_owned(),
-        1..=MAX_LISTED_MODELS => format!("Choose one of these: {named}."),
-        _ => format!("Choose one of these: {named} (GET /api/models has all)."),
-    };
-    let message = truncate_chars(message, MAX_QUOTED_CHARS);
-    ApiError::new(
-        ErrorCode::UnknownModel,
-        format!("{message} Nothing was changed. {others} {hint}").trim_end(),
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unknown_model_error_lists_the_models() {
-        let said = |count: usize| {
-            let models = (0..count).map(|number| format!("x/{number}")).collect();
-            let message = "It is not there.".into();
-            let hint = String::new();
-            unknown_model_error(&UnknownModel {
-                message,
-                models,
-                hint,
-            })
-            .message
-        };
-        let begin = "It is not there. Nothing was changed.";
-        assert_eq!(said(0), format!("{begin} GET /api/models lists the models."));
-        assert_eq!(said(2), format!("{begin} Choose one of these: x/0, x/1."));
-        assert!(said(30).ends_with("x/19, or one of 10 more (GET /api/models has all)."));
-    }
 }

@@ -17,10 +17,10 @@ use crate::{
         tokens::unauthorized,
     },
     assets,
-    protocol::{ApiError, ErrorCode},
-    settings::AuthMode,
-    storage::accounts::Account,
 };
+use parlor_base::settings::AuthMode;
+use parlor_protocol::{ApiError, ErrorCode};
+use parlor_storage::accounts::Account;
 
 /// The path of the health check, which tells nothing but that the server runs.
 const HEALTH_PATH: &str = "/healthz";

@@ -15,10 +15,8 @@ use super::{
     files::{CACHE_CONTROL_IMMUTABLE, FILE_CSP, READ_BYTES},
     problem::{self, Problem},
 };
-use crate::{
-    app::{AppState, Caller, files, not_found},
-    storage::StoredFile,
-};
+use crate::app::{AppState, Caller, files, not_found};
+use parlor_storage::StoredFile;
 
 /// The text for a server whose Python has no Plotly.
 const NO_SCRIPT: &str = "The Python of this Parlor has no package Plotly, which draws this chart.";

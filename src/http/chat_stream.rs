@@ -17,14 +17,12 @@ use super::{
     request::{JsonBody, parse_intent_id},
     run_stream,
 };
-use crate::{
-    app::{Caller, fingerprint, turns},
-    protocol::{
-        ApiError, AttachmentId, ConversationId, ErrorCode, MessageId, PageContext, Position,
-        intent::{SendMessage, StartedRun},
-    },
-    storage::{PageSize, StorageError},
+use crate::app::{Caller, fingerprint, turns};
+use parlor_protocol::{
+    ApiError, AttachmentId, ConversationId, ErrorCode, MessageId, PageContext, Position,
+    intent::{SendMessage, StartedRun},
 };
+use parlor_storage::{PageSize, StorageError};
 
 /// A message to be answered.
 // A message without files has a text that is not only white space.

@@ -25,7 +25,7 @@ use super::{
     client::PeerAddress,
     upload::{PacedBody, UploadPace},
 };
-use crate::{clock, settings::Settings};
+use parlor_base::{clock, settings::Settings};
 
 /// Fills this thread's cache of the header `Date`. To be called by each thread of the runtime as it starts.
 ///

@@ -12,14 +12,12 @@ use super::{
     problem::{self, Problem, bad_request},
     request::{JsonBody, QueryParameters, parse_intent_id},
 };
-use crate::{
-    app::{Caller, fingerprint, not_found},
-    protocol::{
-        ConversationId, ConversationList, Message, MessageId, Position, Timestamp,
-        conversation_list::ListCursor, intent::BranchConversation,
-    },
-    storage::{Change, PageSize, StoredConversation},
+use crate::app::{Caller, fingerprint, not_found};
+use parlor_protocol::{
+    ConversationId, ConversationList, Message, MessageId, Position, Timestamp, conversation_list::ListCursor,
+    intent::BranchConversation,
 };
+use parlor_storage::{Change, PageSize, StoredConversation};
 
 /// The requested part of the list.
 #[derive(Debug, Deserialize, JsonSchema)]

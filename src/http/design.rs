@@ -10,12 +10,10 @@ use leptos::prelude::*;
 use serde_json::{Value, json};
 
 use super::document::Document;
-use crate::{
-    app::AppState,
-    payloads,
-    protocol::{Payload, RawJson},
-    ui::design::{self, ExamplePayload},
-};
+use crate::app::AppState;
+use parlor_pages::payloads;
+use parlor_protocol::{Payload, RawJson};
+use parlor_ui::design::{self, ExamplePayload};
 
 const STYLESHEET_PATH: &str = "/design/tokens.css";
 

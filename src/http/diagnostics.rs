@@ -6,10 +6,8 @@ use axum::{
 };
 
 use super::problem::{self, Problem};
-use crate::{
-    app::{self, Caller},
-    diagnostics::Diagnostics,
-};
+use crate::app::{self, Caller};
+use parlor_runs::diagnostics::Diagnostics;
 
 /// `GET /api/messages/{id}/diagnostics`: also during the run, with the data so far.
 pub async fn get(

@@ -15,7 +15,7 @@ use super::{
     rpc,
     security::{is_api, is_path_below, is_rpc},
 };
-use crate::protocol::{ApiError, ErrorCode, text::truncate_chars};
+use parlor_protocol::{ApiError, ErrorCode, text::truncate_chars};
 
 /// The maximum length of a path that a response quotes, in characters.
 const MAX_SHOWN_PATH_CHARS: usize = 200;

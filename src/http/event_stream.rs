@@ -18,16 +18,13 @@ use super::{
     problem::{Problem, bad_request},
     request::QueryParameters,
 };
-use crate::{
-    app::{
-        AppState, Caller,
-        access::{Access, AccessEnd},
-    },
-    hub::{Follower, FollowerItem, Topic},
-    protocol::error::excerpt,
-    protocol::{Event, Position, StreamNotice, sse},
-    storage::{LoggedEvent, StorageError, StorageErrorKind},
+use crate::app::{
+    AppState, Caller,
+    access::{Access, AccessEnd},
 };
+use parlor_journal::hub::{Follower, FollowerItem, Topic};
+use parlor_protocol::{Event, Position, StreamNotice, error::excerpt, sse};
+use parlor_storage::{LoggedEvent, StorageError, StorageErrorKind};
 
 /// The maximum length of a write that joins several available events, in bytes.
 const MAX_CHUNK_BYTES: usize = 32 << 10;
@@ -320,12 +317,9 @@ mod tests {
     use std::{future::pending, sync::Arc};
 
     use super::*;
-    use crate::{
-        hub::Hub,
-        journal::Journal,
-        protocol::UserId,
-        storage::{Change, Storage, sqlite::SqliteStorage},
-    };
+    use parlor_journal::{Journal, hub::Hub};
+    use parlor_protocol::UserId;
+    use parlor_storage::{Change, Storage, sqlite::SqliteStorage};
 
     #[tokio::test]
     async fn sends_what_was_committed_before_the_shutdown() {

@@ -22,11 +22,9 @@ use super::{
     problem::{self, Problem},
     request::QueryParameters,
 };
-use crate::{
-    app::{Caller, files, not_found},
-    protocol::{ApiError, Attachment, AttachmentId, ConversationId, attachment::AttachmentDisplay},
-    storage::StorageError,
-};
+use crate::app::{Caller, files, not_found};
+use parlor_protocol::{ApiError, Attachment, AttachmentId, ConversationId, attachment::AttachmentDisplay};
+use parlor_storage::StorageError;
 
 /// In its own tab, a file has no scripts, no forms and no origin. The styles are those that browsers use to
 /// show an image.

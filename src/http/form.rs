@@ -12,12 +12,10 @@ use super::{
     document::Document,
     error_response::{add_retry_after, status},
 };
-use crate::{
-    app::{self, Caller, fingerprint, turns},
-    protocol::{
-        ApiError, ConversationId, ErrorCode, IntentId, Interaction, MessageId, error::excerpt,
-        intent::SendMessage, model_list::ModelInfo,
-    },
+use crate::app::{self, Caller, fingerprint, turns};
+use parlor_protocol::{
+    ApiError, ConversationId, ErrorCode, IntentId, Interaction, MessageId, error::excerpt,
+    intent::SendMessage, model_list::ModelInfo,
 };
 
 /// The composer's fields. The ids are part of the page, so the same form sent twice is one message.
@@ -175,7 +173,7 @@ mod tests {
     use axum::body::to_bytes;
 
     use super::*;
-    use crate::ui::tests::xss::{ParsedHtml, batches, collections, parse_html};
+    use xss::{ParsedHtml, batches, collections, parse_html};
 
     /// Returns the parsed page that says that a text was not sent.
     async fn rejection_html(text: &str) -> ParsedHtml {
@@ -192,7 +190,7 @@ mod tests {
             id: text.into(),
             name: text.into(),
             endpoint: text.into(),
-            capabilities: crate::protocol::ModelCapabilities::default(),
+            capabilities: parlor_protocol::ModelCapabilities::default(),
         }];
         let response = rejection_page(&ApiError::new(ErrorCode::UnknownModel, text), composed, models);
         let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();

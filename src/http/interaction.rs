@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::problem::{Problem, bad_request};
-use crate::protocol::Interaction;
+use parlor_protocol::Interaction;
 
 /// Reads the type of an interaction with its fields.
 ///

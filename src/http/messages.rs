@@ -12,14 +12,11 @@ use super::{
     problem::{self, Problem},
     request::JsonBody,
 };
-use crate::{
-    app::{self, Caller, not_found},
-    protocol::{
-        ConversationId, Message, MessageId, Position, RunStatus, intent::ApprovalAnswer,
-        model_list::ModelList,
-    },
-    storage::ApprovalDecision,
+use crate::app::{self, Caller, not_found};
+use parlor_protocol::{
+    ConversationId, Message, MessageId, Position, RunStatus, intent::ApprovalAnswer, model_list::ModelList,
 };
+use parlor_storage::ApprovalDecision;
 
 /// `GET /api/messages/{id}`: also with an id that was announced before the model call.
 pub async fn get(

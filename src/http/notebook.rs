@@ -10,10 +10,8 @@ use super::{
     content_disposition::content_disposition,
     problem::{self, Problem},
 };
-use crate::{
-    app::{Caller, notebook},
-    files::IPYNB,
-};
+use crate::app::{Caller, notebook};
+use parlor_files::IPYNB;
 
 /// `GET /api/conversations/{id}/notebook`: the shown branch as a download for Jupyter.
 pub async fn get(caller: Caller, path: Result<Path<String>, PathRejection>) -> Result<Response, Problem> {

@@ -23,13 +23,16 @@ use tower_http::limit::RequestBodyLimitLayer;
 
 use super::{accounts::SIGN_IN_PATH, charts, event_stream, files, framed_page, notebook, payloads, rpc};
 use crate::{
+    api,
     app::{AppState, access::Access},
     assets::{self, Manifest, dev_reload},
-    notices::Notice,
-    protocol::sharing::shared_key,
-    settings::{AuthMode, FileSettings},
-    ui::Root,
 };
+use parlor_base::{
+    notices::Notice,
+    settings::{AuthMode, FileSettings},
+};
+use parlor_protocol::sharing::shared_key;
+use parlor_ui::Root;
 
 /// Applies the chosen theme and hides the sidebar before the first paint, so that no page flashes in the wrong look.
 pub const THEME_SCRIPT: &str = "try{const t=localStorage.getItem('parlor-theme'),d=document.documentElement.dataset;\
@@ -42,7 +45,10 @@ pub fn routes(app: &AppState) -> Router<AppState> {
     let pages = vec![page("/"), page("/{*place}")];
     let context = {
         let app = app.clone();
-        move || provide_context(app.clone())
+        move || {
+            provide_context(app.clone());
+            api::provide();
+        }
     };
     Router::new()
         .leptos_routes_with_context(app, pages, context, shell)

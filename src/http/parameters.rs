@@ -12,11 +12,9 @@ use super::{
     problem::{self, Problem},
     request::{JsonBody, parse_intent_id},
 };
-use crate::{
-    app::{self, Caller, fingerprint, not_found},
-    protocol::{
-        ParameterInput, Parameters, ThinkingLevel, intent::SetParameters, json, parameters::MAX_TOKENS,
-    },
+use crate::app::{self, Caller, fingerprint, not_found};
+use parlor_protocol::{
+    ParameterInput, Parameters, ThinkingLevel, intent::SetParameters, json, parameters::MAX_TOKENS,
 };
 
 /// Requested parameters. Numbers may be strings; a missing parameter is unset. Invalid values are rejected (422,

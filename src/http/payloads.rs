@@ -15,11 +15,9 @@ use super::{
     problem::{self, Problem},
     request::{JsonBody, parse_intent_id},
 };
-use crate::{
-    app::{self, Caller},
-    payloads,
-    protocol::{Payload, PayloadVerdict, Verdict, intent::JudgePayload},
-};
+use crate::app::{self, Caller};
+use parlor_pages::payloads;
+use parlor_protocol::{Payload, PayloadVerdict, Verdict, intent::JudgePayload};
 
 /// `GET /api/conversations/{id}/payloads/{id}`: a payload that a tool or the model has created.
 pub async fn get(

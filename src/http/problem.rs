@@ -17,10 +17,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::error_response::{add_retry_after, status};
-use crate::{
-    app::not_found,
-    protocol::{ApiError, ConversationId, ErrorCode, MessageId, error::excerpt},
-};
+use crate::app::not_found;
+use parlor_protocol::{ApiError, ConversationId, ErrorCode, MessageId, error::excerpt};
 
 /// The delay in seconds before a retry after a temporary failure.
 pub const RETRY_AFTER: header::HeaderValue = header::HeaderValue::from_static("2");
@@ -143,22 +141,20 @@ pub fn bad_request(message: impl Into<String>) -> Problem {
     Problem(ApiError::new(ErrorCode::BadRequest, message))
 }
 
-impl From<QueryRejection> for ApiError {
-    fn from(rejection: QueryRejection) -> Self {
-        Self::new(ErrorCode::BadRequest, excerpt(&rejection.body_text()))
-    }
+/// Returns the error for a query that can't be read.
+pub fn rejected_query(rejection: &QueryRejection) -> Problem {
+    bad_request(excerpt(&rejection.body_text()))
 }
 
-impl From<JsonRejection> for ApiError {
-    fn from(rejection: JsonRejection) -> Self {
-        match rejection.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => request_too_large(),
-            StatusCode::UNSUPPORTED_MEDIA_TYPE => Self::new(
-                ErrorCode::UnsupportedMediaType,
-                "The request's body must be JSON, with Content-Type: application/json. Nothing was changed.",
-            ),
-            _ => Self::new(ErrorCode::BadRequest, excerpt(&rejection.body_text())),
-        }
+/// Returns the error for a body that can't be read.
+pub fn rejected_body(rejection: &JsonRejection) -> Problem {
+    match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => request_too_large().into(),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => Problem(ApiError::new(
+            ErrorCode::UnsupportedMediaType,
+            "The request's body must be JSON, with Content-Type: application/json. Nothing was changed.",
+        )),
+        _ => bad_request(excerpt(&rejection.body_text())),
     }
 }
 

@@ -22,9 +22,9 @@ use serde::{
 
 use super::{
     openapi::generator::{add_problems, content, request_object, request_schema},
-    problem::{Problem, bad_request},
+    problem::{Problem, bad_request, rejected_body, rejected_query},
 };
-use crate::protocol::IntentId;
+use parlor_protocol::IntentId;
 
 /// The header that identifies a request, so that a repeated request runs once.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -36,7 +36,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let Json(ObjectOnly(body)) = Json::from_request(request, state).await?;
+        let Json(ObjectOnly(body)) = Json::from_request(request, state)
+            .await
+            .map_err(|rejection| rejected_body(&rejection))?;
         Ok(Self(body))
     }
 }
@@ -84,7 +86,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryParameter
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let Query(query) = Query::from_request_parts(parts, state).await?;
+        let Query(query) = Query::from_request_parts(parts, state)
+            .await
+            .map_err(|rejection| rejected_query(&rejection))?;
         Ok(Self(query))
     }
 }

@@ -14,7 +14,7 @@ use super::{
     problem::{RETRY_AFTER, request_too_large},
     security::is_rpc,
 };
-use crate::protocol::{ApiError, ErrorCode};
+use parlor_protocol::{ApiError, ErrorCode};
 
 /// The maximum size of an error's body, in bytes. None is longer, as [`ApiError::new`] limits the message.
 const MAX_ERROR_BODY_BYTES: usize = 256 << 10;

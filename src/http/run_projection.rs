@@ -7,11 +7,9 @@ use super::{
     run_result::{FinalEvent, RunResult},
     tool_markers::{InsertedEvent, MarkedFrame, ToolMarkers},
 };
-use crate::{
-    app::Caller,
-    protocol::{Event, EventBody, Position},
-    storage::{LoggedEvent, RunKey},
-};
+use crate::app::Caller;
+use parlor_protocol::{Event, EventBody, Position};
+use parlor_storage::{LoggedEvent, RunKey};
 
 /// Projects the log to the events of one run. The last one includes the whole answer.
 pub struct RunProjection {

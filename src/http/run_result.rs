@@ -8,15 +8,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::tool_markers::{ESCAPED_PREFIX, MARKER_PREFIX, SEPARATOR, tool_marker};
-use crate::{
-    app::{Caller, diagnostics},
-    diagnostics::Diagnostics,
-    protocol::{
-        ActionHandler, ActionStyle, ApiError, AssistantMessage, CitedSource, ConversationId, ErrorCode,
-        Event, FinishReason, Message, MessageId, MessagePieceKind, Part, Payload, PayloadRef, RawJson,
-        RunError, RunStatus, SuggestedAction, SuggestedValue, ToolCall, ToolStatus,
-    },
+use crate::app::{Caller, diagnostics};
+use parlor_protocol::{
+    ActionHandler, ActionStyle, ApiError, AssistantMessage, CitedSource, ConversationId, ErrorCode, Event,
+    FinishReason, Message, MessageId, MessagePieceKind, Part, Payload, PayloadRef, RawJson, RunError,
+    RunStatus, SuggestedAction, SuggestedValue, ToolCall, ToolStatus,
 };
+use parlor_runs::diagnostics::Diagnostics;
 
 /// A run's last event, with its payload.
 #[derive(Serialize)]
@@ -176,7 +174,7 @@ fn next_action(action: &SuggestedAction) -> NextAction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::Node;
+    use parlor_protocol::Node;
 
     #[test]
     fn escapes_markers_written_by_the_model() {

@@ -16,15 +16,13 @@ use super::{
     run_projection::RunProjection,
     tool_markers::ToolMarkers,
 };
-use crate::{
-    app::{Caller, fingerprint, not_found, turns},
-    hub::{Follower, Topic},
-    protocol::{
-        MessageId, Position,
-        intent::{ContinueRun, Regenerate},
-    },
-    storage::{RunKey, StoredRun},
+use crate::app::{Caller, fingerprint, not_found, turns};
+use parlor_journal::hub::{Follower, Topic};
+use parlor_protocol::{
+    MessageId, Position,
+    intent::{ContinueRun, Regenerate},
 };
+use parlor_storage::{RunKey, StoredRun};
 
 /// The options of a new answer's stream.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -34,9 +34,9 @@ use crate::{
         tokens,
     },
     assets,
-    protocol::{ApiError, ErrorCode},
-    settings::AuthMode,
 };
+use parlor_base::settings::AuthMode;
+use parlor_protocol::{ApiError, ErrorCode};
 
 /// Browsers that have seen it use TLS for a year.
 const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");

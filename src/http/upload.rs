@@ -16,10 +16,8 @@ use axum::BoxError;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::{
-    protocol::{ApiError, ErrorCode},
-    settings::Settings,
-};
+use parlor_base::settings::Settings;
+use parlor_protocol::{ApiError, ErrorCode};
 
 /// The minimum speed of a body.
 #[derive(Clone, Copy, Debug)]

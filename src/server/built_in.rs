@@ -2,18 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::{
-    data::Data,
-    files::Files,
-    journal::Journal,
-    literature::Literature,
-    pages::Pages,
-    providers::Models,
-    services::pubmed::{PubmedClient, PubmedUnavailable},
-    settings::Settings,
-    storage::Storage,
-    tools::{self, ToolRegistry},
-};
+use parlor_base::settings::Settings;
+use parlor_files::Files;
+use parlor_journal::Journal;
+use parlor_pages::{Pages, data::Data, literature::Literature};
+use parlor_providers::Models;
+use parlor_storage::Storage;
+use parlor_tools as tools;
+use parlor_tools::ToolRegistry;
+use parlor_web::services::pubmed::{PubmedClient, PubmedUnavailable};
 
 /// The parts that tools and pages are made from.
 pub struct ServerParts {

@@ -1,6 +1,7 @@
 //! The damage check after the start, and the notices about damaged or missing data.
 
-use crate::{app::AppState, notices::Notice};
+use crate::app::AppState;
+use parlor_base::notices::Notice;
 
 /// Checks the database and adds a notice if it is damaged. Ends early when the server stops.
 pub(super) async fn check_database(app: AppState) {

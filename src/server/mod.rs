@@ -10,28 +10,29 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     app::{self, AccessMonitor, Accounts, AppState, TokenAuthenticator},
-    clock,
-    data::Data,
-    databases::Databases,
-    files::{self, Files},
     http,
-    hub::Hub,
-    journal::Journal,
-    notices::Notices,
-    pages::Pages,
-    protocol::{ApiError, Timestamp},
-    providers::{DEFAULT_MAX_TOOLS, EndpointConfig, Models, ModelsConfig},
-    python::Python,
-    runs::Runs,
-    secrets::Secrets,
-    services::pubmed,
-    settings::{self, AccessRule, Settings},
-    storage::{
-        Storage, StorageError,
-        sqlite::{SqliteStorage, keep_files_marker},
-    },
-    tools::{ToolRegistry, mcp},
 };
+use parlor_base::{
+    clock,
+    notices::Notices,
+    secrets::Secrets,
+    settings::{self, AccessRule, Settings},
+};
+use parlor_databases::Databases;
+use parlor_files as files;
+use parlor_files::Files;
+use parlor_journal::{Journal, hub::Hub};
+use parlor_pages::{Pages, data::Data};
+use parlor_protocol::{ApiError, Timestamp};
+use parlor_providers::{DEFAULT_MAX_TOOLS, EndpointConfig, Models, ModelsConfig};
+use parlor_python::Python;
+use parlor_runs::Runs;
+use parlor_storage::{
+    Storage, StorageError,
+    sqlite::{SqliteStorage, keep_files_marker},
+};
+use parlor_tools::{ToolRegistry, mcp};
+use parlor_web::services::pubmed;
 
 mod built_in;
 mod damage_check;

@@ -16,16 +16,14 @@ mod roles;
 use std::sync::Arc;
 
 use futures::StreamExt;
-use parlor::{
-    model::{
-        Endpoint, ListedModels, ModelError,
-        ModelErrorKind::{self, Refused, Unavailable},
-        ModelEvent, ModelMessage, ModelRequest, ToolSpec, ToolUse,
-    },
-    protocol::{ParameterInput, Parameters, ProviderData, RawJson},
-    providers::{EndpointConfig, create_endpoint},
-    settings::EndpointKind::{self, Anthropic, Gemini, OpenAi, OpenAiResponses},
+use parlor_base::settings::EndpointKind::{self, Anthropic, Gemini, OpenAi, OpenAiResponses};
+use parlor_model::{
+    Endpoint, ListedModels, ModelError,
+    ModelErrorKind::{self, Refused, Unavailable},
+    ModelEvent, ModelMessage, ModelRequest, ToolSpec, ToolUse,
 };
+use parlor_protocol::{ParameterInput, Parameters, ProviderData, RawJson};
+use parlor_providers::{EndpointConfig, create_endpoint};
 use serde_json::{Value, json};
 use upstream::{Page, Protocol, Script, Upstream, When};
 

@@ -1,6 +1,8 @@
 //! Rejections of the order of roles.
 
-use parlor::{model::ModelFile, protocol::AttachmentId, settings::EndpointKind::OpenAi};
+use parlor_base::settings::EndpointKind::OpenAi;
+use parlor_model::ModelFile;
+use parlor_protocol::AttachmentId;
 
 use super::*;
 

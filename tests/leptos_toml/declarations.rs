@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A setting as declared in `src/settings`.
+/// A setting as declared in `crates/base/src/settings`.
 #[derive(Debug)]
 pub struct Setting {
     /// The section's path, such as `tools.pubmed`.
@@ -37,7 +37,7 @@ pub struct Field {
 
 /// Returns all settings in the order of their declaration.
 pub fn declared_settings() -> Vec<Setting> {
-    let folder = Path::new("src/settings");
+    let folder = Path::new("crates/base/src/settings");
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())

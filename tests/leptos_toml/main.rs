@@ -1,4 +1,4 @@
-//! The shipped `Leptos.toml`: it names every setting of `src/settings` with its doc and its default, and it
+//! The shipped `Leptos.toml`: it names every setting of `crates/base/src/settings` with its doc and its default, and it
 //! repeats a part of Cargo.toml, since Leptos reads the former and `cargo leptos` the latter.
 
 #![allow(
@@ -16,7 +16,7 @@ use std::{
     path::PathBuf,
 };
 
-use parlor::settings::{Overrides, Settings};
+use parlor_base::settings::{Overrides, Settings};
 use toml::{Table, Value};
 
 use self::declarations::{Setting, declared_settings, read_structs};
@@ -109,7 +109,7 @@ fn every_setting_is_listed_with_its_doc() {
         .map(|setting| (setting.section, setting.name))
         .collect();
     let unknown: Vec<_> = shipped.keys().filter(|key| !declared.contains(key)).collect();
-    assert!(unknown.is_empty(), "not in src/settings: {unknown:?}");
+    assert!(unknown.is_empty(), "not in crates/base/src/settings: {unknown:?}");
 }
 
 #[test]

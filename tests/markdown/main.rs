@@ -13,7 +13,7 @@ mod html;
 mod views;
 
 use leptos::prelude::*;
-use parlor::ui::markdown::{MarkdownLoader, MarkdownView, Prose};
+use parlor_ui::markdown::{MarkdownLoader, MarkdownView, Prose};
 
 /// Returns the HTML that the server sends for a text.
 fn render(prose: &Prose) -> String {

@@ -1,6 +1,6 @@
 //! The additions of our views to the text.
 
-use parlor::ui::markdown::Prose;
+use parlor_ui::markdown::Prose;
 
 use crate::{html::tokenize, render, render_text};
 

@@ -14,14 +14,12 @@ mod responses;
 use std::time::Duration;
 
 use futures::StreamExt;
-use parlor::{
-    model::{
-        Endpoint, FinishReason, ModelError,
-        ModelErrorKind::{self, Refused, StreamBroken, Unavailable},
-        ModelEvent, ModelMessage, ModelRequest, ReportedUsage, ToolSpec, ToolUse,
-    },
-    providers::{EndpointConfig, openai::OpenAi},
+use parlor_model::{
+    Endpoint, FinishReason, ModelError,
+    ModelErrorKind::{self, Refused, StreamBroken, Unavailable},
+    ModelEvent, ModelMessage, ModelRequest, ReportedUsage, ToolSpec, ToolUse,
 };
+use parlor_providers::{EndpointConfig, openai::OpenAi};
 use serde_json::json;
 use upstream::{Script, ThinkingFormat, Upstream, When};
 

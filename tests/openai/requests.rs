@@ -1,6 +1,6 @@
 //! The requests that a model server receives.
 
-use parlor::protocol::ThinkingLevel;
+use parlor_protocol::ThinkingLevel;
 
 use super::*;
 

@@ -28,7 +28,7 @@ async fn start(data: &std::path::Path, upstream: &Upstream, is_set_up: bool) -> 
 }
 
 fn client() -> Client {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     Client::builder().redirect(Policy::none()).build().unwrap()
 }
 

@@ -281,7 +281,7 @@ async fn upload(server: &Server, name: &str, data: Vec<u8>) -> (u16, Value) {
 
 #[tokio::test]
 async fn bombs_end_only_their_reader() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("Leptos.toml"), SETTINGS).unwrap();
     let upstream = Upstream::start().await;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use parlor::protocol::{
+use parlor_protocol::{
     AssistantMessage, Event, Message, MessageId,
     sse::{SseDecoder, SseFrame},
     transcript::apply_to_run,

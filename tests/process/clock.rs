@@ -42,7 +42,7 @@ async fn compile_clock(folder: &Path) -> PathBuf {
 
 #[tokio::test]
 async fn serves_requests_with_a_clock_before_1970() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let (folder, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let upstream = Upstream::start().await;
     upstream.add_script(When::any(), Script::new().text("Noon."));

@@ -50,7 +50,7 @@ async fn zero_table_pages(data: &Path, table: &str) {
 
 /// Creates data with one conversation, for a stopped server.
 async fn create_conversation(data: &Path, upstream: &Upstream) {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     upstream.add_script(When::any(), Script::new().text("well"));
     let mut server = Server::start(data, upstream).await;
     let seen = ObservedRun::read_turn(server.url.clone(), turn_request(), None).await;
@@ -131,7 +131,7 @@ async fn damaged_table_rejects_turns_immediately() {
 /// The end of a run is stored even if nothing else of the log can be read or written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn run_ends_with_a_damaged_log() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let upstream = Upstream::start().await;

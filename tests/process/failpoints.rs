@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, fs, panic::AssertUnwindSafe, path::Path};
 
 use futures::{FutureExt, StreamExt, stream};
-use parlor::protocol::{AssistantMessage, MessageBody, MessageId, RunStatus, transcript::apply_to_run};
+use parlor_protocol::{AssistantMessage, MessageBody, MessageId, RunStatus, transcript::apply_to_run};
 use serde_json::json;
 use tokio::{sync::oneshot, time::timeout};
 use upstream::{Script, Upstream, When};
@@ -147,7 +147,7 @@ fn collect_points(folder: &Path, names: &mut BTreeSet<String>) {
 }
 
 async fn check_all(cases: impl Iterator<Item = CrashCase>) {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let outcomes = stream::iter(cases).map(|case| async move {
         // The failure is printed where it occurs; here only the case.
         AssertUnwindSafe(check_case(case))

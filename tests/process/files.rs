@@ -36,7 +36,7 @@ async fn upload(url: &str, data: &'static [u8]) -> Result<Value, reqwest::Error>
 
 #[tokio::test]
 async fn crash_during_an_upload_leaves_no_orphan() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let server = Server::start_with_failpoint(folder.path(), &upstream, "files::written").await;
@@ -63,7 +63,7 @@ async fn crash_during_a_deletion_ends_it_later() {
 
 /// Crashes at a point where this number of contents is left.
 async fn check_crash_during_a_deletion(point: &str, contents: usize) {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.add_script(When::any(), Script::new().text("Seen."));
@@ -98,7 +98,7 @@ async fn check_crash_during_a_deletion(point: &str, contents: usize) {
 
 #[tokio::test]
 async fn crash_while_moving_files_repeats_the_move() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.add_script(When::any(), Script::new().text("Seen."));
@@ -125,7 +125,7 @@ async fn crash_while_moving_files_repeats_the_move() {
 
 #[tokio::test]
 async fn killed_generation_of_an_image_is_not_repeated() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.list_models(

@@ -20,7 +20,7 @@ struct Browser {
 impl Browser {
     /// Sends a form that makes an account and signs in.
     async fn sign_up(server: &Server, path: &str, fields: &str) -> Self {
-        parlor::http_client::install_tls();
+        parlor_web::http_client::install_tls();
         let client = Client::builder().redirect(Policy::none()).build().unwrap();
         let request = client.post(format!("{}{path}", server.url));
         let body = format!("{fields}&password={PASSWORD}&again={PASSWORD}");

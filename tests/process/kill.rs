@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use parlor::protocol::{IntentId, MessageBody, RunStatus};
+use parlor_protocol::{IntentId, MessageBody, RunStatus};
 use serde_json::json;
 use tokio::{
     sync::oneshot,
@@ -52,7 +52,7 @@ async fn check_recovered(url: &str, seen: &[ObservedRun], after: u64) {
 }
 
 async fn kill_at_random_moments(seed: u64, rounds: u32) {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.add_script(When::any(), Script::new().think("Well…").tokens(100_000, 200.0));
@@ -108,7 +108,7 @@ async fn kill_at_random_moments(seed: u64, rounds: u32) {
 /// unreadable.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn damaged_run_ends_after_a_kill() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.add_script(
@@ -175,7 +175,7 @@ async fn damaged_run_ends_after_a_kill() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn continued_turn_returns_provider_data_after_kill() {
     const SIGNATURE: &str = "Cs4BAc/+7w==";
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let call = json!({

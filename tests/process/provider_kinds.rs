@@ -3,10 +3,8 @@
 
 use std::{fs, path::Path};
 
-use parlor::{
-    protocol::{AssistantMessage, IntentId, MessageBody, MessageId, RunStatus},
-    settings::EndpointKind,
-};
+use parlor_base::settings::EndpointKind;
+use parlor_protocol::{AssistantMessage, IntentId, MessageBody, MessageId, RunStatus};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use upstream::{Protocol, Script, Upstream, When};
@@ -86,7 +84,7 @@ fn last_request(upstream: &Upstream) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_answer_continues_with_every_kind() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     for (kind, protocol) in KINDS {
         let folder = tempfile::tempdir().unwrap();
         let upstream = Upstream::start().await;
@@ -122,7 +120,7 @@ async fn killed_answer_continues_with_every_kind() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_tool_loop_continues_with_every_kind() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     for (kind, protocol) in KINDS {
         let folder = tempfile::tempdir().unwrap();
         let upstream = Upstream::start().await;

@@ -69,7 +69,7 @@ fn is_restored(events: &[Value]) -> bool {
 
 #[tokio::test]
 async fn killed_server_restores_the_frame() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let python = interpreter();
     let settings = format!(
@@ -130,7 +130,7 @@ async fn write_settings_of_data_agent(folder: &Path) -> PathBuf {
 
 #[tokio::test]
 async fn default_data_folder_works_from_any_folder() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let settings = write_settings_of_data_agent(folder.path()).await;
     let upstream = Upstream::start().await;

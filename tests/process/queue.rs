@@ -91,7 +91,7 @@ async fn check_sent_once(data: &Path, point: Option<&str>) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn crash_before_a_queued_message_sends_it_once() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     run_case(None, false).await;
     for point in POINTS {
         run_case(Some(point), false).await;
@@ -100,7 +100,7 @@ async fn crash_before_a_queued_message_sends_it_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn crash_before_a_steering_message_sends_it_once() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     run_case(None, true).await;
     for point in STEERED_POINTS {
         run_case(Some(point), true).await;
@@ -109,7 +109,7 @@ async fn crash_before_a_steering_message_sends_it_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_run_holds_its_queue() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.add_script(When::any(), Script::new().text("one").gate("end"));

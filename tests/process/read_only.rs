@@ -8,7 +8,7 @@ use std::{
     process::Stdio,
 };
 
-use parlor::protocol::{MessageId, RunStatus};
+use parlor_protocol::{MessageId, RunStatus};
 use serde_json::json;
 use tokio::{process::Command, time::timeout};
 use upstream::{Script, Upstream, When};
@@ -87,7 +87,7 @@ async fn read_only_disk_is_named_in_one_line() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn read_only_data_is_left_unchanged() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let upstream = Upstream::start().await;

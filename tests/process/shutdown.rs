@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use parlor::protocol::sse::{SseDecoder, SseFrame};
+use parlor_protocol::sse::{SseDecoder, SseFrame};
 use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinSet, time::timeout};
 use upstream::{Script, Upstream, When};
@@ -62,7 +62,7 @@ fn turn_request(url: &str, message: &str) -> reqwest::RequestBuilder {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn shutdown_is_timely_and_loses_nothing() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.add_script(When::any(), Script::new().text("first").gate("never"));

@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use parlor::web::{FetchError, WebClient, WebConfig};
+use parlor_web::{FetchError, WebClient, WebConfig};
 use tokio::time::timeout;
 
 use crate::write_faults::mount_namespace_command;

@@ -26,7 +26,7 @@ async fn conversation(server: &Server, id: Uuid) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_title_is_made_after_a_later_answer() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.add_script(When::any(), Script::new().text("In Oslo."));

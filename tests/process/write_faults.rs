@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use parlor::protocol::{ConversationId, RunStatus};
+use parlor_protocol::{ConversationId, RunStatus};
 use reqwest::{Response, StatusCode};
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::{Value, json};
@@ -149,7 +149,7 @@ async fn recovers_from_a_file_size_limit() {
 }
 
 async fn check_write_fault(trouble: WriteFault) {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let upstream = Upstream::start().await;
@@ -273,7 +273,7 @@ async fn assert_stored(server: &Server, seen: ObservedRun, text: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn unwritable_start_reads_and_recovers_later() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let upstream = Upstream::start().await;

@@ -1,11 +1,9 @@
 //! Files of tools, over HTTP.
 
 use bytes::Bytes;
-use parlor::{
-    protocol::{AttachmentId, UserId},
-    storage::{Storage, sqlite::SqliteStorage},
-    tools::{NewAttachment, Tool, ToolContext, ToolError, ToolRegistry, ToolResult},
-};
+use parlor_protocol::{AttachmentId, UserId};
+use parlor_storage::{Storage, sqlite::SqliteStorage};
+use parlor_tools::{NewAttachment, Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
 use serde_json::{Value, json};
 use upstream::{Script, When};
 use uuid::Uuid;

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use parlor::tools::ToolRegistry;
+use parlor_tools::ToolRegistry;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;

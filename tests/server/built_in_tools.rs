@@ -1,6 +1,6 @@
 //! The tools that Parlor includes, as a model calls them.
 
-use parlor::settings::{SearchEngine, Secret, Settings, WebSearchSettings};
+use parlor_base::settings::{SearchEngine, Secret, Settings, WebSearchSettings};
 use serde_json::{Value, json};
 use upstream::{Page, Script, Upstream, When};
 

@@ -1,7 +1,7 @@
 //! Requests that a page of another site can make a browser send, and requests that no browser sends: the
 //! rejections.
 
-use parlor::tools::ToolRegistry;
+use parlor_tools::ToolRegistry;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tracing::Level;

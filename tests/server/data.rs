@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use parlor::settings::{DatabaseSettings, Settings};
+use parlor_base::settings::{DatabaseSettings, Settings};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 
@@ -31,7 +31,7 @@ pub(crate) async fn make_database(folder: &Path, name: &str) -> DatabaseSettings
         url: format!("sqlite:{}", path.display()),
         password_env: None,
         password: None,
-        documentation: Some(parlor::settings::DocumentationSettings::File(
+        documentation: Some(parlor_base::settings::DocumentationSettings::File(
             documentation.into(),
         )),
         functions: Vec::new(),

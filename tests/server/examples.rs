@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use parlor::protocol::PersonalData;
+use parlor_protocol::PersonalData;
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, copy},

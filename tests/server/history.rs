@@ -1,9 +1,7 @@
 //! The conversation in the model's prompt, and the metadata of each message.
 
-use parlor::{
-    settings::{MetadataMode, Settings},
-    tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult},
-};
+use parlor_base::settings::{MetadataMode, Settings};
+use parlor_tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 

@@ -1,6 +1,6 @@
 //! Text that imitates structure: control text, markers and roles in messages, tool results and pages.
 
-use parlor::tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
+use parlor_tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
 use serde_json::{Value, json};
 use upstream::{Page, Script, Upstream, When};
 

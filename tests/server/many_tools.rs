@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parlor::tools::{AnyTool, ToolProvider, ToolRegistry, any_tool_with, current_time::CurrentTime};
+use parlor_tools::{AnyTool, ToolProvider, ToolRegistry, any_tool_with, current_time::CurrentTime};
 use serde_json::{Value, json};
 use upstream::{Script, When};
 

@@ -17,7 +17,7 @@ use axum::{
     routing::post,
 };
 use futures::{StreamExt, stream};
-use parlor::settings::{McpServer, mcp::McpTransport};
+use parlor_base::settings::{McpServer, mcp::McpTransport};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 

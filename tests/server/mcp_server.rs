@@ -17,7 +17,7 @@ use axum::{
     routing::post,
 };
 use futures::{StreamExt, stream};
-use parlor::settings::{
+use parlor_base::settings::{
     McpServer, Secret,
     mcp::{McpTransport, SecretVariables},
 };

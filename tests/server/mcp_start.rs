@@ -3,10 +3,8 @@
 use std::{future::ready, path::Path, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
-use parlor::{
-    settings::{McpServer, mcp::ApprovalPolicy},
-    tools::{AnyTool, ToolProvider, ToolRegistry},
-};
+use parlor_base::settings::{McpServer, mcp::ApprovalPolicy};
+use parlor_tools::{AnyTool, ToolProvider, ToolRegistry};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::{sync::Notify, time::timeout};

@@ -1,6 +1,6 @@
 //! The capabilities of models: what the list says of each, and parameters that a model takes.
 
-use parlor::settings::{CapabilitySettings, EndpointKind, Price, ThinkingSetting};
+use parlor_base::settings::{CapabilitySettings, EndpointKind, Price, ThinkingSetting};
 use serde_json::{Value, json};
 use upstream::{Page, Script, Upstream, When};
 
@@ -46,9 +46,9 @@ async fn lists_capabilities_from_settings_list_and_table() {
         };
         settings.endpoints[0].capabilities = [("set".to_owned(), set)].into();
         let price = Price {
-            input: parlor::protocol::Dollars(500_000_000),
-            output: parlor::protocol::Dollars(2_000_000_000),
-            cached_input: Some(parlor::protocol::Dollars(50_000_000)),
+            input: parlor_protocol::Dollars(500_000_000),
+            output: parlor_protocol::Dollars(2_000_000_000),
+            cached_input: Some(parlor_protocol::Dollars(50_000_000)),
             ..Price::default()
         };
         settings.models.prices = [("mystery".to_owned(), price), ("test/routed".to_owned(), price)].into();

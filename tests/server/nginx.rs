@@ -170,7 +170,7 @@ async fn proxy_host_must_be_allowed() {
     let upstream = Upstream::start().await;
     let allow = |names: &[&str]| {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
-        move |settings: &mut parlor::settings::Settings| settings.server.allowed_hosts = names
+        move |settings: &mut parlor_base::settings::Settings| settings.server.allowed_hosts = names
     };
     let stranger = Parlor::start_with(&folder.path().join("1"), &upstream, |_| {}).await;
     let known = Parlor::start_with(&folder.path().join("2"), &upstream, allow(&["chat.example"])).await;

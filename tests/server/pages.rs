@@ -3,16 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use parlor::{
-    pages::{
-        BuiltContext, ContextError, OpenPage, Page, PageDefinition, Scope, Tab, actions::ClientAction,
-        fence_text,
-    },
-    protocol::{ApiError, PageFields, PageInfo, RawJson, UserId},
-    server::{Server, built_in_pages},
-    storage::StorageError,
-    tools::{AnyTool, Tool, ToolContext, ToolError, ToolRegistry, ToolResult, any_tool},
+use parlor::server::{Server, built_in_pages};
+use parlor_pages::{
+    BuiltContext, ContextError, OpenPage, Page, PageDefinition, Scope, Tab, actions::ClientAction, fence_text,
 };
+use parlor_protocol::{ApiError, PageFields, PageInfo, RawJson, UserId};
+use parlor_storage::StorageError;
+use parlor_tools::{AnyTool, Tool, ToolContext, ToolError, ToolRegistry, ToolResult, any_tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};

@@ -1,6 +1,6 @@
 //! Model parameters of a conversation, and required tools.
 
-use parlor::tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
+use parlor_tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;

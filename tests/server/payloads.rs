@@ -1,10 +1,8 @@
 //! Payloads of tools, over HTTP.
 
-use parlor::{
-    protocol::UserId,
-    storage::{Storage, sqlite::SqliteStorage},
-    tools::ToolRegistry,
-};
+use parlor_protocol::UserId;
+use parlor_storage::{Storage, sqlite::SqliteStorage};
+use parlor_tools::ToolRegistry;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;

@@ -1,6 +1,7 @@
 //! Personal settings, and their part in the model's prompt.
 
-use parlor::{protocol::PersonalData, settings::Settings};
+use parlor_base::settings::Settings;
+use parlor_protocol::PersonalData;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 

@@ -5,7 +5,7 @@
 
 use std::{fmt::Write, path::PathBuf};
 
-use parlor::settings::EndpointKind;
+use parlor_base::settings::EndpointKind;
 use serde_json::{Value, json};
 use upstream::{Page, Script, Upstream, When};
 
@@ -177,7 +177,7 @@ async fn settings_override_the_template() {
     upstream.add_script(When::any(), Script::new().text("Fine."));
     let parlor = Parlor::start_built_in(folder.path(), &upstream, |settings| {
         settings.endpoints[0].tools = Some(true);
-        settings.endpoints[0].prompt = parlor::settings::PromptLength::Short;
+        settings.endpoints[0].prompt = parlor_base::settings::PromptLength::Short;
     })
     .await;
     parlor.turn(None, "hi").await;

@@ -1,6 +1,7 @@
 //! Provider data: stored, returned to that provider, and shown to nobody else.
 
-use parlor::{settings::Settings, tools::ToolRegistry};
+use parlor_base::settings::Settings;
+use parlor_tools::ToolRegistry;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 

@@ -1,6 +1,6 @@
 //! Messages that are sent while a run is active, over HTTP.
 
-use parlor::settings::Settings;
+use parlor_base::settings::Settings;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;

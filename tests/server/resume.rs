@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use futures::future::join_all;
-use parlor::protocol::{
+use parlor_protocol::{
     ConversationId, Event, MessageBody, Part, Position, RunStatus, Transcript,
     transcript::{self, apply},
 };

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use futures::future::{join, join_all};
-use parlor::protocol::sse::{SseDecoder, SseFrame};
+use parlor_protocol::sse::{SseDecoder, SseFrame};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},

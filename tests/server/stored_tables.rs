@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use parlor::settings::DatabaseSettings;
+use parlor_base::settings::DatabaseSettings;
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions, Connection, Executor, sqlite::SqliteConnectOptions};
 use tokio::time::timeout;

@@ -1,6 +1,6 @@
 //! Titles by the model. The scripted server is local, so they are on only where a test says so.
 
-use parlor::settings::TitleMode;
+use parlor_base::settings::TitleMode;
 use serde_json::{Value, json};
 use upstream::{CapturedRequest, Script, Upstream, When};
 

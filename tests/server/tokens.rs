@@ -1,6 +1,6 @@
 //! API tokens: a valid token acts as its user, from any origin; an invalid one is rejected.
 
-use parlor::protocol::{ApiToken, PersonalData};
+use parlor_protocol::{ApiToken, PersonalData};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use upstream::Script;

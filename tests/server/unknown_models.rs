@@ -1,7 +1,7 @@
 //! Unknown models: a request with one is rejected, and nothing is stored. A model that the endpoint may still
 //! have is requested from it.
 
-use parlor::settings::Settings;
+use parlor_base::settings::Settings;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::timeout;

@@ -1,10 +1,8 @@
 //! Conversations that exceed the model's window: outputs are shortened, turns are summarized, and the rest is
 //! omitted.
 
-use parlor::{
-    settings::{MetadataMode, Settings},
-    tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult},
-};
+use parlor_base::settings::{MetadataMode, Settings};
+use parlor_tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 

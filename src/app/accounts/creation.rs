@@ -5,13 +5,11 @@ use super::{
     attempts::{AttemptKey, counted_address},
     links, name, secret,
 };
-use crate::{
-    protocol::{ApiError, ErrorCode, UserId},
-    settings::{AuthMode, SignUp},
-    storage::{
-        StorageError,
-        accounts::{Account, AccountChange, AccountWarrant},
-    },
+use parlor_base::settings::{AuthMode, SignUp};
+use parlor_protocol::{ApiError, ErrorCode, UserId};
+use parlor_storage::{
+    StorageError,
+    accounts::{Account, AccountChange, AccountWarrant},
 };
 
 impl Accounts {

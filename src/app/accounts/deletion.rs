@@ -3,13 +3,12 @@
 //! It has three steps: the account is disabled and the deletion noted, its runs are stopped, and everything is handed over and
 //! deleted at once. A crash in between leaves the note, with which the next start continues.
 
-use crate::{
-    app::AppState,
-    protocol::{ApiError, ErrorCode, UserId},
-    storage::{
-        accounts::{AccountChange, PendingDeletion},
-        audit::Actor,
-    },
+use crate::app::AppState;
+use parlor_base::crash_point;
+use parlor_protocol::{ApiError, ErrorCode, UserId};
+use parlor_storage::{
+    accounts::{AccountChange, PendingDeletion},
+    audit::Actor,
 };
 
 /// The number of times that the runs of a user are stopped. A disabled account starts none, but a request that came before may.

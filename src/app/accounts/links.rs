@@ -1,15 +1,13 @@
 //! One-time links: invitations, and links with which a user sets a new password. They end with the role of the administrator
-//! who made them (`src/storage/sqlite/commit/administrators.rs`).
+//! who made them (`crates/storage/src/sqlite/commit/administrators.rs`).
 
 use super::{Accounts, secret, sessions::milliseconds};
-use crate::{
-    clock,
-    protocol::{ApiError, ErrorCode, LinkId, Timestamp, UserId},
-    storage::{
-        Storage, StorageError, TokenHash,
-        accounts::{AccountChange, AccountLink, LinkPurpose, Role},
-        audit::Actor,
-    },
+use parlor_base::clock;
+use parlor_protocol::{ApiError, ErrorCode, LinkId, Timestamp, UserId};
+use parlor_storage::{
+    Storage, StorageError, TokenHash,
+    accounts::{AccountChange, AccountLink, LinkPurpose, Role},
+    audit::Actor,
 };
 
 /// Returns the error for a link that is used up, has expired or never existed.
@@ -60,7 +58,7 @@ pub async fn generate_offline(
     };
     let purpose = LinkPurpose::NewPassword(account.user_id);
     let (secret, hash, link) = generate(purpose, lifetime)?;
-    let change = crate::storage::Change::Account(AccountChange::AddLink { link, hash });
+    let change = parlor_storage::Change::Account(AccountChange::AddLink { link, hash });
     let committed = storage.commit(clock::now(), &[change]).await?;
     for outcome in committed.outcomes {
         outcome?;

@@ -48,16 +48,16 @@ pub use self::{
     sessions::{NewSession, SessionAccess},
 };
 use super::{access::AccessMonitor, last_uses::LastUses};
-use crate::{
+use parlor_base::{
     clock,
-    journal::Journal,
-    protocol::{ApiError, ErrorCode, SessionId, Timestamp, UserId},
     settings::{AccountSettings, AuthMode, SignUp},
-    storage::{
-        Change, Storage, StorageError, TokenHash,
-        accounts::{Account, AccountChange, AccountWarrant, FailedAttempt, Role},
-        audit::{Actor, AuditEntry, SignInWay},
-    },
+};
+use parlor_journal::Journal;
+use parlor_protocol::{ApiError, ErrorCode, SessionId, Timestamp, UserId};
+use parlor_storage::{
+    Change, Storage, StorageError, TokenHash,
+    accounts::{Account, AccountChange, AccountWarrant, FailedAttempt, Role},
+    audit::{Actor, AuditEntry, SignInWay},
 };
 
 /// The accounts of a server.

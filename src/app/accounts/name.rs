@@ -4,7 +4,7 @@
 use icu_normalizer::ComposingNormalizerBorrowed;
 use unicode_security::{RestrictionLevel, RestrictionLevelDetection, skeleton};
 
-use crate::protocol::{ApiError, ErrorCode};
+use parlor_protocol::{ApiError, ErrorCode};
 
 /// The maximum length of an account's name, in characters.
 const MAX_NAME_CHARS: usize = 64;

@@ -9,7 +9,7 @@ use argon2::{
 use icu_normalizer::ComposingNormalizerBorrowed;
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
-use crate::protocol::{ApiError, ErrorCode};
+use parlor_protocol::{ApiError, ErrorCode};
 
 /// The parameters of OWASP's cheat sheet for argon2id: memory in KiB, passes and lanes.
 const MEMORY_KIB: u32 = 19_456;

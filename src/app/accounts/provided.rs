@@ -6,12 +6,10 @@ use super::{
     name,
     oidc::{Attempt, Callback, ProvidedUser, Provider},
 };
-use crate::{
-    protocol::{ApiError, ErrorCode, UserId},
-    storage::{
-        StorageError,
-        accounts::{Account, AccountChange, FailedAttempt, ProviderIdentity, Role},
-    },
+use parlor_protocol::{ApiError, ErrorCode, UserId};
+use parlor_storage::{
+    StorageError,
+    accounts::{Account, AccountChange, FailedAttempt, ProviderIdentity, Role},
 };
 
 /// The number of names that are tried for an account whose own name is taken.

@@ -5,7 +5,7 @@ use std::{net::IpAddr, num::NonZeroU32, time::Duration};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter, clock::Clock};
 
 use super::attempts::counted_address;
-use crate::protocol::UserId;
+use parlor_protocol::UserId;
 
 /// The number of remembered users and addresses from which idle ones are forgotten.
 const MAX_IDLE_ENTRIES: usize = 10_000;

@@ -8,10 +8,8 @@ use ring::{
     rand::{SecureRandom, SystemRandom},
 };
 
-use crate::{
-    protocol::{ApiError, ErrorCode},
-    storage::TokenHash,
-};
+use parlor_protocol::{ApiError, ErrorCode};
+use parlor_storage::TokenHash;
 
 /// The length of a secret in bytes. It is written as hexadecimal digits.
 const RANDOM_BYTES: usize = 32;

@@ -3,18 +3,15 @@
 use std::{net::IpAddr, time::Duration};
 
 use super::{Accounts, device, secret};
-use crate::{
-    app::{
-        access::{Access, Credential},
-        last_uses::MAX_INTERVAL_MS,
-    },
-    clock,
-    protocol::{ApiError, SessionId, Timestamp, UserId},
-    settings::AuthMode,
-    storage::{
-        Change, StorageError,
-        accounts::{Account, AccountChange, Session, SignInMethod},
-    },
+use crate::app::{
+    access::{Access, Credential},
+    last_uses::MAX_INTERVAL_MS,
+};
+use parlor_base::{clock, settings::AuthMode};
+use parlor_protocol::{ApiError, SessionId, Timestamp, UserId};
+use parlor_storage::{
+    Change, StorageError,
+    accounts::{Account, AccountChange, Session, SignInMethod},
 };
 
 /// A new session, with its secret for the cookie.

@@ -1,11 +1,9 @@
 //! Accounts over a database, without HTTP.
 
 use super::{oidc::ProvidedUser, *};
-use crate::{
-    hub::Hub,
-    storage::{accounts::ProviderIdentity, audit::SignInWay, sqlite::SqliteStorage},
-    test_log::CapturedLog,
-};
+use captured_log::CapturedLog;
+use parlor_journal::hub::Hub;
+use parlor_storage::{accounts::ProviderIdentity, audit::SignInWay, sqlite::SqliteStorage};
 
 const PASSWORD: &str = "a long password";
 /// A name that looks like `capa`: all letters are Cyrillic.

@@ -9,15 +9,13 @@ use super::{
     content::StoredContent,
     outputs::{lines, outputs},
 };
-use crate::{
-    data::QueryCell,
-    protocol::{
-        AssistantMessage, Attachment, Message, MessageBody, MessageId, Transcript,
-        damaged_message::damaged_message_text, message::MessagePieceKind,
-    },
-    python::UsedName,
-    text::single_line,
+use parlor_base::text::single_line;
+use parlor_pages::data::QueryCell;
+use parlor_protocol::{
+    AssistantMessage, Attachment, Message, MessageBody, MessageId, Transcript,
+    damaged_message::damaged_message_text, message::MessagePieceKind,
 };
+use parlor_python::UsedName;
 
 /// The maximum length of the title, in characters.
 const MAX_TITLE_CHARS: usize = 200;

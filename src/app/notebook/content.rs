@@ -5,15 +5,13 @@ use std::collections::HashMap;
 use bytes::Bytes;
 
 use super::CodeCall;
-use crate::{
-    app::{Caller, files::chart_picture, payloads},
-    data::rows_as_markdown,
-    files::is_chart,
-    protocol::{
-        ApiError, AssistantMessage, Attachment, AttachmentId, ErrorCode, Message, ToolCall, Transcript,
-    },
-    storage::StorageError,
+use crate::app::{Caller, files::chart_picture, payloads};
+use parlor_files::is_chart;
+use parlor_pages::data::rows_as_markdown;
+use parlor_protocol::{
+    ApiError, AssistantMessage, Attachment, AttachmentId, ErrorCode, Message, ToolCall, Transcript,
 };
+use parlor_storage::StorageError;
 
 /// The maximum size of all pictures, in bytes. The whole notebook is in memory, and in that of the program that opens it.
 const MAX_PICTURES_BYTES: usize = 32 << 20;

@@ -11,13 +11,10 @@ mod tests;
 
 use self::content::StoredContent;
 use super::{Caller, not_found};
-use crate::{
-    data::QueryCell,
-    payloads,
-    protocol::{ApiError, ConversationId, ErrorCode, Message, ToolCall, Transcript},
-    python::Cell,
-    storage::PageSize,
-};
+use parlor_pages::{data::QueryCell, payloads};
+use parlor_protocol::{ApiError, ConversationId, ErrorCode, Message, ToolCall, Transcript};
+use parlor_python::Cell;
+use parlor_storage::PageSize;
 
 /// The name of a notebook whose conversation has no title.
 const UNTITLED: &str = "conversation";

@@ -7,11 +7,9 @@ use super::{
     CodeCall,
     content::{Picture, StoredContent, is_picture},
 };
-use crate::{
-    files::is_chart,
-    protocol::{Attachment, ToolCall},
-    python::CellError,
-};
+use parlor_files::is_chart;
+use parlor_protocol::{Attachment, ToolCall};
+use parlor_python::CellError;
 
 /// Returns the outputs of a call, in the form of nbformat 4.
 pub fn outputs(call: &ToolCall, code: &CodeCall, content: &StoredContent) -> Vec<Value> {

@@ -10,7 +10,7 @@ use super::{
     content::{Picture, StoredContent},
     has_code,
 };
-use crate::protocol::{
+use parlor_protocol::{
     AssistantMessage, Attachment, AttachmentId, ConversationId, Interaction, Message, MessageBody, MessageId,
     Node, Part, PayloadRef, RawJson, Timestamp, ToolCall, ToolStatus, Transcript, attachment::PLOTLY_CHART,
 };

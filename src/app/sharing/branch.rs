@@ -1,7 +1,7 @@
 //! The events of a live share: those of its conversation's shown branch, without owner-only data.
 
 use super::projection;
-use crate::protocol::{
+use parlor_protocol::{
     ConversationId, Event, EventBody, Interaction, MessageId, Position, RunStatus, Transcript,
     WAITING_FOR_MODEL,
 };

@@ -2,22 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use crate::{
-    app::{
-        Caller,
-        accounts::{name, secret},
-        not_found,
-    },
-    clock,
-    protocol::{
-        ApiError, ConversationId, ErrorCode, NewShare, Share, ShareId, UserId, error::excerpt,
-        sharing::shared_path,
-    },
-    settings::AuthMode,
-    storage::{
-        Change, PageSize,
-        shares::{Audience, ShareChange, Snapshot, StoredShare},
-    },
+use crate::app::{
+    Caller,
+    accounts::{name, secret},
+    not_found,
+};
+use parlor_base::{clock, settings::AuthMode};
+use parlor_protocol::{
+    ApiError, ConversationId, ErrorCode, NewShare, Share, ShareId, UserId, error::excerpt,
+    sharing::shared_path,
+};
+use parlor_storage::{
+    Change, PageSize,
+    shares::{Audience, ShareChange, Snapshot, StoredShare},
 };
 
 /// Returns the shares of a user, newest first.

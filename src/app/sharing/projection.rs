@@ -8,16 +8,14 @@
 //! suggestions, verdicts and the actions behind buttons; the texts of errors, which name endpoints. Parts that are left out
 //! keep their places, by which later events name the others.
 
-use crate::{
-    files::is_image,
-    protocol::{
-        AssistantMessage, Attachment, Interaction, Message, MessageBody, MessageQueue, Node, PanelView,
-        Parameters, Part, RawJson, RequestedCall, RunError, RunStatus, Timestamp, ToolCall, ToolStatus,
-        Transcript, WAITING_FOR_MODEL, panel::PanelBody,
-    },
-    storage::shares::{Snapshot, StoredShare},
-    tools::{GenerateImage, Tool},
+use parlor_files::is_image;
+use parlor_protocol::{
+    AssistantMessage, Attachment, Interaction, Message, MessageBody, MessageQueue, Node, PanelView,
+    Parameters, Part, RawJson, RequestedCall, RunError, RunStatus, Timestamp, ToolCall, ToolStatus,
+    Transcript, WAITING_FOR_MODEL, panel::PanelBody,
 };
+use parlor_storage::shares::{Snapshot, StoredShare};
+use parlor_tools::{GenerateImage, Tool};
 
 /// The media type of all files that are not shown.
 const SAVED_FILE: &str = "application/octet-stream";

@@ -1,23 +1,21 @@
 //! Shares as their readers find and see them.
 
 use super::projection;
-use crate::{
-    app::{
-        AppState,
-        access::{Access, AccessEnd, watch_in_task},
-        accounts::secret,
-        payloads::convert_payload,
-    },
-    files::has_rows,
-    payloads,
-    protocol::{
-        ApiError, AttachmentId, ErrorCode, MessageId, PanelView, Payload, ShareId, SharedConversation, UserId,
-    },
-    settings::AuthMode,
-    storage::{
-        PageSize, StorageError, StoredFile,
-        shares::{Audience, StoredShare},
-    },
+use crate::app::{
+    AppState,
+    access::{Access, AccessEnd, watch_in_task},
+    accounts::secret,
+    payloads::convert_payload,
+};
+use parlor_base::settings::AuthMode;
+use parlor_files::has_rows;
+use parlor_pages::payloads;
+use parlor_protocol::{
+    ApiError, AttachmentId, ErrorCode, MessageId, PanelView, Payload, ShareId, SharedConversation, UserId,
+};
+use parlor_storage::{
+    PageSize, StorageError, StoredFile,
+    shares::{Audience, StoredShare},
 };
 
 /// The error for all that a reader may not see, whether it exists or not.

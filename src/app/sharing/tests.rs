@@ -4,7 +4,7 @@ use super::{
     branch::{SharedBranch, SharedEvent},
     projection,
 };
-use crate::protocol::{
+use parlor_protocol::{
     Attachment, AttachmentId, ConversationId, Event, EventBody, Interaction, MessageId, Parameters,
     PayloadRef, Position, RawJson, RequestedCall, RunStatus, Timestamp, ToolStatus, Transcript, examples,
     transcript::apply,
@@ -260,7 +260,7 @@ fn a_snapshot_leaves_out_what_continued_it() {
         Some(answer),
         EventBody::run_ended(RunStatus::Stopped, None, NOON, 1),
     );
-    let snapshot = crate::storage::shares::Snapshot {
+    let snapshot = parlor_storage::shares::Snapshot {
         title: String::new(),
         leaf_id: answer,
         leaf_nodes: 1,
@@ -300,7 +300,7 @@ fn a_snapshot_leaves_out_calls_that_ran_later() {
     ] {
         log.add(Some(answer), body);
     }
-    let snapshot = crate::storage::shares::Snapshot {
+    let snapshot = parlor_storage::shares::Snapshot {
         title: String::new(),
         leaf_id: answer,
         leaf_nodes: 1,

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use parking_lot::Mutex;
 
-use crate::protocol::ShareId;
+use parlor_protocol::ShareId;
 
 /// The open streams of all shares.
 #[derive(Debug, Default)]

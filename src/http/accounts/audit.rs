@@ -13,11 +13,9 @@ use super::{
     SignedIn,
     page::{self, failure, in_words},
 };
-use crate::{
-    clock::format_minute,
-    protocol::ApiError,
-    storage::audit::{AuditAction, AuditEntry},
-};
+use parlor_base::clock::format_minute;
+use parlor_protocol::ApiError;
+use parlor_storage::audit::{AuditAction, AuditEntry};
 
 /// The number of entries on a page.
 const PAGE_ENTRIES: usize = 100;

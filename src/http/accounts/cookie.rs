@@ -106,7 +106,7 @@ fn cookie(name: &str, value: &str, hidden: &str, lifetime: Option<Duration>, cli
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::UserId;
+    use parlor_protocol::UserId;
 
     fn client(is_tls: bool) -> Client {
         Client {

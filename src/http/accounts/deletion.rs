@@ -8,11 +8,9 @@ use super::{
     page::{self, failure, redirect},
     users::{UsersFormInput, parse_user, read},
 };
-use crate::{
-    app::{self, accounts::deletion::DeletionError},
-    protocol::{ApiError, UserId},
-    storage::accounts::Account,
-};
+use crate::app::{self, accounts::deletion::DeletionError};
+use parlor_protocol::{ApiError, UserId};
+use parlor_storage::accounts::Account;
 
 /// A requested deletion.
 struct AccountDeletion {

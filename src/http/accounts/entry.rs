@@ -19,11 +19,9 @@ use super::{
     },
     provider,
 };
-use crate::{
-    app::accounts::ClientAddress,
-    protocol::{ApiError, ErrorCode, UserId},
-    settings::SignUp,
-};
+use crate::app::accounts::ClientAddress;
+use parlor_base::settings::SignUp;
+use parlor_protocol::{ApiError, ErrorCode, UserId};
 
 /// The fields of all these forms. A form has some of them.
 #[derive(Default, Deserialize)]

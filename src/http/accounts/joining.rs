@@ -8,15 +8,13 @@ use super::{
     entry::{EntryForm, FormInput, read, start_session},
     page::{self, FormError, failure, name_field, password_field, password_rules, redirect},
 };
-use crate::{
-    app::accounts::{
-        ClientAddress,
-        links::{self, invalid_link},
-    },
-    protocol::{ApiError, ErrorCode},
-    settings::SignUp,
-    storage::accounts::LinkPurpose,
+use crate::app::accounts::{
+    ClientAddress,
+    links::{self, invalid_link},
 };
+use parlor_base::settings::SignUp;
+use parlor_protocol::{ApiError, ErrorCode};
+use parlor_storage::accounts::LinkPurpose;
 
 /// `GET /sign-up`
 pub async fn sign_up_page(to: WithPasswords) -> Response {

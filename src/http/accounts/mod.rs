@@ -41,12 +41,12 @@ use crate::{
         access::{Access, Credential},
     },
     http::client::Client,
-    protocol::{ApiError, ErrorCode, SessionId},
-    settings::AuthMode,
-    storage::{
-        accounts::{Account, Role},
-        audit::Actor,
-    },
+};
+use parlor_base::settings::AuthMode;
+use parlor_protocol::{ApiError, ErrorCode, SessionId};
+use parlor_storage::{
+    accounts::{Account, Role},
+    audit::Actor,
 };
 
 /// The page for signing in.

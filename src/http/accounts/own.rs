@@ -17,13 +17,10 @@ use super::{
     page::{self, FormError, failure, invalid_form, password_field, redirect},
     provider,
 };
-use crate::{
-    app::{self, accounts::ClientAddress},
-    clock::format_minute,
-    protocol::{ApiError, ErrorCode, SessionId},
-    settings::AuthMode,
-    storage::accounts::{Role, Session},
-};
+use crate::app::{self, accounts::ClientAddress};
+use parlor_base::{clock::format_minute, settings::AuthMode};
+use parlor_protocol::{ApiError, ErrorCode, SessionId};
+use parlor_storage::accounts::{Role, Session};
 
 /// The message above the page.
 #[derive(Default, Deserialize)]

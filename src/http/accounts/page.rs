@@ -15,8 +15,8 @@ use crate::{
         document::Document,
         error_response::{add_retry_after, status},
     },
-    protocol::{ApiError, ErrorCode},
 };
+use parlor_protocol::{ApiError, ErrorCode};
 
 /// Rejects a request for a page that this server does not have.
 pub struct NoAccounts;

@@ -22,8 +22,8 @@ use crate::{
         },
     },
     http::client::Client,
-    protocol::{ApiError, ErrorCode},
 };
+use parlor_protocol::{ApiError, ErrorCode};
 
 /// The path to which the provider redirects.
 const CALLBACK_PATH: &str = "/sign-in/callback";

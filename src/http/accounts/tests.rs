@@ -10,15 +10,13 @@ use super::{
     page::{self, FormError},
     usage, users,
 };
-use crate::{
-    protocol::{ApiError, ErrorCode, LinkId, Role, SessionId, Timestamp, UserId},
-    storage::{
-        accounts::{Account, AccountLink, LinkPurpose, Session, SignInMethod},
-        audit::{AuditAction, AuditEntry},
-        usage::UsageSum,
-    },
-    ui::tests::xss::assert_harmless_in,
+use parlor_protocol::{ApiError, ErrorCode, LinkId, Role, SessionId, Timestamp, UserId};
+use parlor_storage::{
+    accounts::{Account, AccountLink, LinkPurpose, Session, SignInMethod},
+    audit::{AuditAction, AuditEntry},
+    usage::UsageSum,
 };
+use xss::assert_harmless_in;
 
 /// Returns the HTML of a page after its head, which has no text of anybody.
 fn html(response: Response) -> String {

@@ -15,17 +15,16 @@ use super::{
     SignedIn,
     page::{self, failure},
 };
-use crate::{
-    app::{self, AppState, Caller},
-    clock, payloads,
-    protocol::{
-        ApiError, Payload, RawJson, UserId,
-        number_format::group_digits,
-        panel::{ChartView, PanelBody},
-    },
-    storage::usage::{DailyUsage, Day, UsageSum},
-    ui::still_chart,
+use crate::app::{self, AppState, Caller};
+use parlor_base::clock;
+use parlor_pages::payloads;
+use parlor_protocol::{
+    ApiError, Payload, RawJson, UserId,
+    number_format::group_digits,
+    panel::{ChartView, PanelBody},
 };
+use parlor_storage::usage::{DailyUsage, Day, UsageSum};
+use parlor_ui::still_chart;
 
 /// The number of days that the pages show: whole weeks, so that all labels of the chart stand for as many days.
 const SHOWN_DAYS: i64 = 28;
@@ -283,7 +282,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::protocol::Dollars;
+    use parlor_protocol::Dollars;
 
     #[test]
     fn charts_have_equal_labels_and_no_styles() {

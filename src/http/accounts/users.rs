@@ -15,13 +15,10 @@ use super::{
     SignedIn,
     page::{self, failure, invalid_form, redirect},
 };
-use crate::{
-    app,
-    clock::format_minute,
-    protocol::{ApiError, ErrorCode, LinkId, UserId},
-    settings::AuthMode,
-    storage::accounts::{Account, AccountLink, LinkPurpose, Role},
-};
+use crate::app;
+use parlor_base::{clock::format_minute, settings::AuthMode};
+use parlor_protocol::{ApiError, ErrorCode, LinkId, UserId};
+use parlor_storage::accounts::{Account, AccountLink, LinkPurpose, Role};
 
 /// The message above the page.
 #[derive(Default, Deserialize)]

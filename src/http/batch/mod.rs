@@ -23,11 +23,9 @@ use super::{
     request::JsonBody,
     run_result::RunResult,
 };
-use crate::{
-    app::{AppState, Caller, not_found},
-    hub::{Follower, FollowerItem, Topic},
-    protocol::{ApiError, ErrorCode, EventBody, Message, MessageId, RunStatus, intent::StartedRun},
-};
+use crate::app::{AppState, Caller, not_found};
+use parlor_journal::hub::{Follower, FollowerItem, Topic};
+use parlor_protocol::{ApiError, ErrorCode, EventBody, Message, MessageId, RunStatus, intent::StartedRun};
 
 /// The time limit for reading the end of a run at shutdown. It is shorter than the time for which connections
 /// are kept.

@@ -11,12 +11,12 @@ use serde::Serialize;
 use crate::{
     app::tokens,
     http::{error_response::status, problem, run_result::RunResult},
-    protocol::{
-        ApiError, ConversationId, ErrorCode, Message, MessageId, RawJson, RunError, RunStatus, ToolStatus,
-        intent::StartedRun,
-    },
-    storage::StorageError,
 };
+use parlor_protocol::{
+    ApiError, ConversationId, ErrorCode, Message, MessageId, RawJson, RunError, RunStatus, ToolStatus,
+    intent::StartedRun,
+};
+use parlor_storage::StorageError;
 
 /// Parlor stopped waiting for an answer. Names the answer if it was started.
 #[derive(Serialize, JsonSchema)]

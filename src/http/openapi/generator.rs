@@ -19,7 +19,8 @@ use super::{
     schemas::{self, REFERENCE_PREFIX},
     simplify::simplify,
 };
-use crate::{app::AppState, protocol::MessageId};
+use crate::app::AppState;
+use parlor_protocol::MessageId;
 
 /// The content of a body, by media type.
 type Content = aide::openapi::Content;

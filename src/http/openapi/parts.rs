@@ -13,13 +13,11 @@ use serde_json::{Value, json};
 use super::generator::{
     content, parameter_data, request_schema, response_schema, schema_object, set_response,
 };
-use crate::{
-    http::{
-        event_stream::FrameSchema,
-        problem::{Body, CommonExtensions},
-    },
-    protocol::{IntentId, Position},
+use crate::http::{
+    event_stream::FrameSchema,
+    problem::{Body, CommonExtensions},
 };
+use parlor_protocol::{IntentId, Position};
 
 pub type Operation<'a> = TransformOperation<'a>;
 

@@ -4,10 +4,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use super::simplify::{add_fields, remove_null, remove_nulls, simplify};
-use crate::{
-    http::tool_markers::InsertedDelta,
-    protocol::{data::DataFields, literature::LiteratureFields},
-};
+use crate::http::tool_markers::InsertedDelta;
+use parlor_protocol::{data::DataFields, literature::LiteratureFields};
 
 /// The beginning of a reference to a schema.
 pub const REFERENCE_PREFIX: &str = "#/components/schemas/";

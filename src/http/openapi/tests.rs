@@ -4,7 +4,7 @@ use jsonschema::Draft;
 use serde_json::{Value, json};
 
 use super::{document, schemas::REFERENCE_PREFIX};
-use crate::protocol::examples::{logged_event, of_every_kind};
+use parlor_protocol::examples::{logged_event, of_every_kind};
 
 /// The copy in the repository, for readers and for programs that generate clients.
 const COPY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/openapi.json");

@@ -6,7 +6,7 @@
 use axum::http::{HeaderMap, Method, Uri, header, uri::Authority};
 
 use super::security::is_rpc;
-use crate::protocol::{ApiError, ErrorCode};
+use parlor_protocol::{ApiError, ErrorCode};
 
 /// Prefixes of paths that are not pages. Links of other sites cannot open them.
 const NON_PAGE_PREFIXES: [&str; 6] = ["/api", "/v1", "/rpc", "/send", "/frame", "/pkg"];

@@ -12,16 +12,16 @@ use tokio_util::io::ReaderStream;
 use super::{ItemPath, Shared};
 use crate::{
     app::sharing,
-    files::is_image,
     http::{
         charts,
         content_disposition::content_disposition,
         files::{FILE_CSP, READ_BYTES},
         problem::Problem,
     },
-    protocol::{ApiError, AttachmentId},
-    storage::StorageError,
 };
+use parlor_files::is_image;
+use parlor_protocol::{ApiError, AttachmentId};
+use parlor_storage::StorageError;
 
 /// `GET /shared/{key}/files/{id}`: a file of a message of the share.
 pub async fn file(shared: Shared, path: Result<ItemPath, PathRejection>) -> Result<Response, Problem> {

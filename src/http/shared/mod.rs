@@ -16,11 +16,9 @@ use axum::{
 };
 
 use super::{accounts, problem::Problem, security::is_path_below};
-use crate::{
-    app::{AppState, access::Access, sharing},
-    protocol::sharing::shared_key,
-    storage::shares::StoredShare,
-};
+use crate::app::{AppState, access::Access, sharing};
+use parlor_protocol::sharing::shared_key;
+use parlor_storage::shares::StoredShare;
 
 /// The server functions of readers.
 const RPC_PATHS: [&str; 2] = ["/rpc/shared_conversation", "/rpc/shared_payload"];

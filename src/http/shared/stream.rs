@@ -20,10 +20,10 @@ use crate::{
         problem::Problem,
         request::QueryParameters,
     },
-    hub::{Follower, Topic},
-    protocol::{ApiError, ErrorCode, MessageId, SharedConversation, SharedFrame},
-    storage::{LoggedEvent, shares::StoredShare},
 };
+use parlor_journal::hub::{Follower, Topic};
+use parlor_protocol::{ApiError, ErrorCode, MessageId, SharedConversation, SharedFrame};
+use parlor_storage::{LoggedEvent, shares::StoredShare};
 
 /// The part of the log, and of the conversation.
 #[derive(Debug, Default, Deserialize)]

@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, VecDeque};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::protocol::{
+use parlor_protocol::{
     AssistantMessage, ConversationId, Event, EventBody, MessageId, Part, Position, ToolStatus,
 };
 

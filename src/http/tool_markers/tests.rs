@@ -1,5 +1,5 @@
 use super::{super::run_result::text_with_markers as message, *};
-use crate::protocol::{Node, RawJson, RequestedCall, Timestamp, ToolCall};
+use parlor_protocol::{Node, RawJson, RequestedCall, Timestamp, ToolCall};
 
 fn text_delta(node: usize, part: usize, offset: usize, text: &str) -> EventBody {
     let text = text.into();

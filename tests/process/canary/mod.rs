@@ -31,7 +31,7 @@ fn read_folder(folder: &Path, seen: &mut Vec<(String, String)>) {
 
 #[tokio::test]
 async fn no_secret_comes_out_anywhere() {
-    parlor::http_client::install_tls();
+    parlor_web::http_client::install_tls();
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     let (file, variables) = settings_file(&upstream);

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use upstream::Upstream;
 
-/// The settings that are secrets, by the file of `src/settings` and the field, each with its canaries.
+/// The settings that are secrets, by the file of `crates/base/src/settings` and the field, each with its canaries.
 const SETTINGS: [(&str, &str, &[&str]); 9] = [
     ("databases.rs", "password", &["DATABASE"]),
     ("mcp.rs", "env", &["MCPENV", "MCPENVFROM"]),
@@ -36,7 +36,7 @@ pub(super) fn setting_canaries() -> Vec<String> {
 
 /// Returns the fields of the settings whose type is a secret, by file.
 fn secret_fields() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/settings");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/base/src/settings");
     let mut fields = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

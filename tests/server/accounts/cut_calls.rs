@@ -1,6 +1,6 @@
 //! The usage of calls that are cut off: their model server never reports it.
 
-use parlor::settings::TitleMode;
+use parlor_base::settings::TitleMode;
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions, sqlite::SqliteConnectOptions};
 use upstream::{Script, When};

@@ -1,6 +1,6 @@
 //! Setup, sign-in, sign-up and one-time links.
 
-use parlor::settings::SignUp;
+use parlor_base::settings::SignUp;
 
 use super::{Browser, PASSWORD, Team};
 use crate::support::Parlor;
@@ -46,7 +46,8 @@ async fn setup_needs_the_token_and_works_once() {
 #[tokio::test]
 async fn first_account_can_keep_local_data() {
     for keeps in [true, false] {
-        let team = Team::start(|settings| settings.accounts.auth = parlor::settings::AuthMode::None).await;
+        let team =
+            Team::start(|settings| settings.accounts.auth = parlor_base::settings::AuthMode::None).await;
         let turn = team.parlor.turn(None, "Before").await;
         let conversation = turn[0]["conversation_id"].as_str().unwrap().to_owned();
         team.parlor.stop().await;
@@ -253,7 +254,7 @@ async fn a_link_sets_a_new_password_once() {
 
 #[tokio::test]
 async fn a_server_without_accounts_has_no_account_pages() {
-    let team = Team::start(|settings| settings.accounts.auth = parlor::settings::AuthMode::None).await;
+    let team = Team::start(|settings| settings.accounts.auth = parlor_base::settings::AuthMode::None).await;
     assert_eq!(team.parlor.setup_token, None);
     let browser = team.browser();
     for path in [

@@ -17,7 +17,7 @@ mod users;
 
 use std::time::Duration;
 
-use parlor::settings::{AuthMode, Settings};
+use parlor_base::settings::{AuthMode, Settings};
 use reqwest::{
     Client, ClientBuilder, RequestBuilder, Response,
     header::{COOKIE, HeaderMap, HeaderValue},

@@ -1,9 +1,7 @@
 //! The models and tools that each role may use.
 
-use parlor::{
-    protocol::Role,
-    settings::{AccessRule, Settings},
-};
+use parlor_base::settings::{AccessRule, Settings};
+use parlor_protocol::Role;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 

@@ -1,9 +1,7 @@
 //! Users named by a proxy, and what proxies may report.
 
-use parlor::{
-    settings::AuthMode,
-    storage::{accounts::AccountStorage, sqlite::SqliteStorage},
-};
+use parlor_base::settings::AuthMode;
+use parlor_storage::{accounts::AccountStorage, sqlite::SqliteStorage};
 use upstream::{Script, Upstream, When};
 
 use super::Team;

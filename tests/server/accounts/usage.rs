@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use parlor::{protocol::Dollars, settings::Price};
+use parlor_base::settings::Price;
+use parlor_protocol::Dollars;
 use reqwest::Response;
 use serde_json::{Value, json};
 use upstream::{Script, When};
@@ -37,7 +38,9 @@ pub(super) async fn expect_limit(response: Response) -> String {
 }
 
 /// Starts a server with two users. Returns the pages of both.
-pub(super) async fn start(change: impl FnOnce(&mut parlor::settings::Settings)) -> (Team, Browser, Browser) {
+pub(super) async fn start(
+    change: impl FnOnce(&mut parlor_base::settings::Settings),
+) -> (Team, Browser, Browser) {
     let mut team = Team::start(change).await;
     let mut ann = team.browser();
     ann.set_up(&team.parlor, "ann").await;

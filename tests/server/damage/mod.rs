@@ -3,7 +3,7 @@
 mod streams;
 mod tables;
 
-use parlor::tools::ToolRegistry;
+use parlor_tools::ToolRegistry;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, ConnectOptions, sqlite::SqliteConnectOptions};
 use upstream::{Script, Upstream, When};

@@ -1,7 +1,7 @@
 //! The model calls of an answer in its diagnostics: summary calls, retries, and the calls from before it was
 //! continued.
 
-use parlor::settings::{MetadataMode, Price};
+use parlor_base::settings::{MetadataMode, Price};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
@@ -23,8 +23,8 @@ async fn summary_is_counted_as_a_separate_call() {
         settings.history.answer_tokens = 500;
         settings.history.metadata = MetadataMode::Never;
         let price = Price {
-            input: parlor::protocol::Dollars(1_000_000_000),
-            output: parlor::protocol::Dollars(2_000_000_000),
+            input: parlor_protocol::Dollars(1_000_000_000),
+            output: parlor_protocol::Dollars(2_000_000_000),
             ..Price::default()
         };
         settings.models.prices = [("test/any".to_owned(), price)].into();
@@ -84,7 +84,7 @@ async fn summary_is_counted_as_a_separate_call() {
 async fn keeps_the_newest_of_many_calls() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    let tools = parlor::tools::ToolRegistry::default().with_tool(FailingTool);
+    let tools = parlor_tools::ToolRegistry::default().with_tool(FailingTool);
     let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
         settings.agent.max_iterations = 100;
     })

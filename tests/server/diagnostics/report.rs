@@ -1,6 +1,6 @@
 //! The contents of diagnostics: the request, the response and the times.
 
-use parlor::settings::Price;
+use parlor_base::settings::Price;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
@@ -32,11 +32,11 @@ async fn reports_request_response_and_timing() {
         When::tool_gave("fine"),
         Script::new().text("There it is.\n").text(values),
     );
-    let tools = parlor::tools::ToolRegistry::default().with_tool(FailingTool);
+    let tools = parlor_tools::ToolRegistry::default().with_tool(FailingTool);
     let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
         let price = Price {
-            input: parlor::protocol::Dollars(1_000_000_000),
-            output: parlor::protocol::Dollars(2_000_000_000),
+            input: parlor_protocol::Dollars(1_000_000_000),
+            output: parlor_protocol::Dollars(2_000_000_000),
             ..Price::default()
         };
         settings.models.prices.insert("test/any".into(), price);
@@ -128,7 +128,7 @@ async fn reports_truncation_and_parameters() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     upstream.add_script(When::any(), Script::new().text("Fine.").done());
-    let tools = parlor::tools::ToolRegistry::default().with_tool(FailingTool);
+    let tools = parlor_tools::ToolRegistry::default().with_tool(FailingTool);
     let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
         settings.endpoints[0].context_window = Some(3000);
         settings.history.summarize = false;

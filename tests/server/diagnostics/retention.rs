@@ -1,10 +1,8 @@
 //! The storage of diagnostics: no secrets, limits of size and number, and access by the owner only.
 
-use parlor::{
-    protocol::UserId,
-    settings::Secret,
-    storage::{Storage, sqlite::SqliteStorage},
-};
+use parlor_base::settings::Secret;
+use parlor_protocol::UserId;
+use parlor_storage::{Storage, sqlite::SqliteStorage};
 use serde_json::json;
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
@@ -40,7 +38,7 @@ async fn secrets_are_always_redacted() {
         When::tool_gave(""),
         Script::new().status(400, format!("{SECRET_TOKEN} is blocked"), &[]),
     );
-    let tools = parlor::tools::ToolRegistry::default().with_tool(FailingTool);
+    let tools = parlor_tools::ToolRegistry::default().with_tool(FailingTool);
     let parlor = Parlor::start_with_tools(folder.path(), &upstream, tools, |settings| {
         settings.endpoints[0].api_key = Some(Secret(SECRET_KEY.into()));
         let header = ("X-Auth-Token".to_owned(), Secret(SECRET_TOKEN.into()));

@@ -1,6 +1,6 @@
 //! The faults of a model server.
 
-use parlor::settings::EndpointKind;
+use parlor_base::settings::EndpointKind;
 use serde_json::{Value, json};
 use upstream::Script;
 

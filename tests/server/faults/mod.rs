@@ -6,7 +6,7 @@ mod cases;
 use std::time::Duration;
 
 use futures::future::join_all;
-use parlor::settings::EndpointKind;
+use parlor_base::settings::EndpointKind;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 

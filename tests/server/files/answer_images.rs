@@ -1,7 +1,7 @@
 //! Images in answers themselves, in every protocol.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use parlor::settings::EndpointKind;
+use parlor_base::settings::EndpointKind;
 use serde_json::{Value, json};
 use upstream::{Script, When, picture};
 

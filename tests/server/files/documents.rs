@@ -1,6 +1,6 @@
 //! Documents: what models get of them, what the page shows of them, and what is said of those that can't be read.
 
-use parlor::settings::{CapabilitySettings, Settings};
+use parlor_base::settings::{CapabilitySettings, Settings};
 use serde_json::{Value, json};
 
 use super::start;

@@ -7,7 +7,8 @@ use std::{
 };
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use parlor::{settings::Settings, tools::ToolRegistry};
+use parlor_base::settings::Settings;
+use parlor_tools::ToolRegistry;
 use serde_json::json;
 use tokio::time::timeout;
 use upstream::{Script, When, picture};

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use image::{DynamicImage, ImageFormat};
-use parlor::settings::{CapabilitySettings, EndpointKind};
+use parlor_base::settings::{CapabilitySettings, EndpointKind};
 use serde_json::{Value, json};
 use upstream::{Script, When};
 use uuid::Uuid;

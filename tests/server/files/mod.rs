@@ -14,7 +14,7 @@ mod tables;
 use std::io::Cursor;
 
 use image::{DynamicImage, ImageFormat};
-use parlor::settings::Settings;
+use parlor_base::settings::Settings;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;

@@ -2,7 +2,7 @@
 
 use std::{io::ErrorKind, path::Path};
 
-use parlor::tools::ToolRegistry;
+use parlor_tools::ToolRegistry;
 use reqwest::StatusCode;
 use serde_json::json;
 use sqlx::{ConnectOptions, Connection, Executor, sqlite::SqliteConnectOptions};

@@ -1,6 +1,6 @@
 //! The tables of attached files, queried with SQL.
 
-use parlor::settings::Settings;
+use parlor_base::settings::Settings;
 use serde_json::{Value, json};
 use upstream::{Script, When};
 use uuid::Uuid;

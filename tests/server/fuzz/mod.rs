@@ -12,10 +12,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 use bytes::Bytes;
 use fastrand::Rng;
-use parlor::{
-    settings::{Secret, Settings},
-    tools::{NewAttachment, Tool, ToolContext, ToolError, ToolRegistry, ToolResult},
-};
+use parlor_base::settings::{Secret, Settings};
+use parlor_tools::{NewAttachment, Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
 use serde_json::json;
 use tokio::time::timeout;
 use tracing::Level;

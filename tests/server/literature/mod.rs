@@ -5,7 +5,7 @@ mod library;
 mod search;
 mod streams;
 
-use parlor::settings::{Secret, Settings};
+use parlor_base::settings::{Secret, Settings};
 use serde_json::{Value, json};
 use upstream::{Page, Script, Upstream, When};
 

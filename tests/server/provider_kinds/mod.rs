@@ -6,10 +6,8 @@ mod runs;
 
 use std::sync::Arc;
 
-use parlor::{
-    settings::{EndpointKind, Secret, Settings},
-    tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult},
-};
+use parlor_base::settings::{EndpointKind, Secret, Settings};
+use parlor_tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! System calls that no computation needs: the sandbox does not have them. Each succeeds without it, so that it is known to be seen.
 
-use parlor::protocol::ConversationId;
+use parlor_protocol::ConversationId;
 
 use super::Sessions;
 

@@ -1,6 +1,6 @@
 //! Sessions of conversations: offered by the server, restored from the log, interrupted, started afresh.
 
-use parlor::settings::Settings;
+use parlor_base::settings::Settings;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use upstream::{Script, Upstream, When};

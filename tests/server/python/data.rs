@@ -1,6 +1,6 @@
 //! Results of queries as data frames of the session.
 
-use parlor::settings::DatabaseSettings;
+use parlor_base::settings::DatabaseSettings;
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions, Connection, Executor, sqlite::SqliteConnectOptions};
 use upstream::Upstream;

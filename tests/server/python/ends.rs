@@ -1,10 +1,8 @@
 //! Calls that end their session: told clearly, and never repeated.
 
-use parlor::{
-    protocol::{ConversationId, MessageId, UserId},
-    settings::Settings,
-    tools::{SessionKeeper, StepId, ToolContext},
-};
+use parlor_base::settings::Settings;
+use parlor_protocol::{ConversationId, MessageId, UserId};
+use parlor_tools::{SessionKeeper, StepId, ToolContext};
 use tokio::time::timeout;
 use upstream::Upstream;
 

@@ -9,7 +9,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use parlor::protocol::ConversationId;
+use parlor_protocol::ConversationId;
 
 use super::Sessions;
 

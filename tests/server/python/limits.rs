@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use parlor::{protocol::ConversationId, tools::SessionKeeper};
+use parlor_protocol::ConversationId;
+use parlor_tools::SessionKeeper;
 
 use super::Sessions;
 

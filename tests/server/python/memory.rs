@@ -3,10 +3,8 @@
 
 use std::time::Duration;
 
-use parlor::{
-    protocol::{ConversationId, UserId},
-    tools::SessionKeeper,
-};
+use parlor_protocol::{ConversationId, UserId};
+use parlor_tools::SessionKeeper;
 use tokio::time::timeout;
 
 use super::Sessions;

@@ -15,15 +15,13 @@ mod shown;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use parlor::{
-    files::Files,
-    journal::Journal,
-    protocol::{ConversationId, MessageId, UserId},
-    python::{Output, Python},
-    settings::Settings,
-    storage::{Storage, sqlite::SqliteStorage},
-    tools::{SessionKeeper, StepId, ToolContext, ToolError, ToolProvider},
-};
+use parlor_base::settings::Settings;
+use parlor_files::Files;
+use parlor_journal::Journal;
+use parlor_protocol::{ConversationId, MessageId, UserId};
+use parlor_python::{Output, Python};
+use parlor_storage::{Storage, sqlite::SqliteStorage};
+use parlor_tools::{SessionKeeper, StepId, ToolContext, ToolError, ToolProvider};
 use serde_json::Value;
 use tokio::time::timeout;
 use upstream::{Script, Upstream, When};

@@ -1,9 +1,7 @@
 //! Python and the roles of accounts.
 
-use parlor::{
-    protocol::Role,
-    settings::{AccessRule, DatabaseSettings},
-};
+use parlor_base::settings::{AccessRule, DatabaseSettings};
+use parlor_protocol::Role;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 

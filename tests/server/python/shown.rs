@@ -1,6 +1,6 @@
 //! The output of code: text that is no Unicode, figures that it only saves, styled tables, and names that it did not import.
 
-use parlor::protocol::ConversationId;
+use parlor_protocol::ConversationId;
 
 use super::Sessions;
 

@@ -9,7 +9,7 @@ mod tools;
 
 use std::collections::VecDeque;
 
-use parlor::protocol::sse::{SseDecoder, SseFrame};
+use parlor_protocol::sse::{SseDecoder, SseFrame};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};

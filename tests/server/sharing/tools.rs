@@ -1,6 +1,6 @@
 //! Results of tools, which are the owner's alone.
 
-use parlor::settings::{SearchEngine, WebSearchSettings};
+use parlor_base::settings::{SearchEngine, WebSearchSettings};
 use reqwest::Client;
 use serde_json::{Value, json};
 use upstream::{Page, Script, Upstream, When};

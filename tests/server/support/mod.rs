@@ -11,12 +11,10 @@ pub use stream::{EventStream, event_types, joined_deltas};
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use parlor::{
-    hub::Hub,
-    server::{Server, built_in_pages},
-    settings::{EndpointKind, EndpointSettings, Settings},
-    tools::ToolRegistry,
-};
+use parlor::server::{Server, built_in_pages};
+use parlor_base::settings::{EndpointKind, EndpointSettings, Settings};
+use parlor_journal::hub::Hub;
+use parlor_tools::ToolRegistry;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use parlor::protocol::sse::{SseDecoder, SseFrame};
+use parlor_protocol::sse::{SseDecoder, SseFrame};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 

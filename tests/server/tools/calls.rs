@@ -4,10 +4,8 @@ use std::borrow::Cow;
 
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use parlor::{
-    model::{ToolInput, ToolPlan, ToolSpec},
-    tools::{AnyTool, ToolRunOptions, any_tool},
-};
+use parlor_model::{ToolInput, ToolPlan, ToolSpec};
+use parlor_tools::{AnyTool, ToolRunOptions, any_tool};
 use upstream::When;
 
 use super::*;

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use parlor::tools::{NewPayload, Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
+use parlor_tools::{NewPayload, Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

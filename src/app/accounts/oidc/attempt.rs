@@ -5,7 +5,7 @@ use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use ring::digest::{SHA256, digest};
 
 use super::super::secret;
-use crate::protocol::ApiError;
+use parlor_protocol::ApiError;
 
 /// A begun sign-in.
 #[derive(Clone, Debug, PartialEq, Eq)]

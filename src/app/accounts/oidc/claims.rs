@@ -3,11 +3,9 @@
 use serde_json::Value;
 
 use super::{super::name, token::Claims};
-use crate::{
-    protocol::{ApiError, ErrorCode},
-    settings::OidcSettings,
-    storage::accounts::Role,
-};
+use parlor_base::settings::OidcSettings;
+use parlor_protocol::{ApiError, ErrorCode};
+use parlor_storage::accounts::Role;
 
 pub type Map = serde_json::Map<String, Value>;
 

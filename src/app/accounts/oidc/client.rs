@@ -6,10 +6,8 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use reqwest::{Client, RequestBuilder, Response, Url, header};
 use serde::{Deserialize, de::DeserializeOwned};
 
-use crate::{
-    http_client::{causes::innermost_cause, client_for},
-    protocol::url_text::encode_path,
-};
+use parlor_protocol::url_text::encode_path;
+use parlor_web::http_client::{causes::innermost_cause, client_for};
 
 /// The maximum size of a response.
 const MAX_RESPONSE_BYTES: usize = 256 * 1024;

@@ -144,7 +144,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_that_panics_is_over() {
-        crate::http_client::install_tls();
+        parlor_web::http_client::install_tls();
         let issuer = "http://127.0.0.1:1".to_owned();
         let client = Arc::new(ProviderClient::new(&issuer, Duration::from_millis(200)));
         let known = KnownProvider::new(client, issuer, Duration::from_secs(60));
@@ -156,7 +156,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_hanging_provider_is_asked_once() {
-        crate::http_client::install_tls();
+        parlor_web::http_client::install_tls();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let issuer = format!("http://{}", listener.local_addr().unwrap());
         let client = Arc::new(ProviderClient::new(&issuer, Duration::from_millis(200)));

@@ -33,11 +33,8 @@ use self::{
     metadata::{ProviderMetadata, ProviderState},
     token::{Claims, Expected, TokenError},
 };
-use crate::{
-    clock,
-    protocol::{ApiError, ErrorCode},
-    settings::OidcSettings,
-};
+use parlor_base::{clock, settings::OidcSettings};
+use parlor_protocol::{ApiError, ErrorCode};
 
 /// The maximum length of the provider's error texts that are shown, in characters.
 const MAX_SHOWN_CHARS: usize = 200;

@@ -15,7 +15,9 @@ use super::{
     keys::KeySet,
     token::{Claims, Expected, TokenError, verify},
 };
-use crate::{protocol::ErrorCode, settings::OidcSettings, storage::accounts::Role};
+use parlor_base::settings::OidcSettings;
+use parlor_protocol::ErrorCode;
+use parlor_storage::accounts::Role;
 
 const NOW: i64 = 1_800_000_000;
 

@@ -2,11 +2,9 @@
 
 use std::path::Path;
 
-use parlor::{
-    protocol::{Fraction, ToolProgress},
-    settings::McpServer,
-    tools::ToolProvider,
-};
+use parlor_base::settings::McpServer;
+use parlor_protocol::{Fraction, ToolProgress};
+use parlor_tools::ToolProvider;
 
 use crate::{FILE_LIMITS, TestServers, call_with_progress, server_config};
 

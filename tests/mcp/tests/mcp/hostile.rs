@@ -2,10 +2,8 @@
 
 use std::{fs, os::unix::fs::symlink, sync::Arc, time::Duration};
 
-use parlor::{
-    settings::McpServer,
-    tools::{ToolProvider, mcp::Servers},
-};
+use parlor_base::settings::McpServer;
+use parlor_tools::{ToolProvider, mcp::Servers};
 use tokio::{
     io::AsyncReadExt,
     net::TcpListener,

@@ -12,15 +12,14 @@ mod hostile;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use parlor::{
-    protocol::{ConversationId, MessageId, ToolProgress, UserId},
-    settings::{
-        McpServer, Secret,
-        mcp::{McpTransport, SecretVariables},
-    },
-    tools::{
-        self, AnyTool, CallOrigin, FileLimits, ToolError, ToolProvider, ToolResult, UsageMeter, mcp::Servers,
-    },
+use parlor_base::settings::{
+    McpServer, Secret,
+    mcp::{McpTransport, SecretVariables},
+};
+use parlor_protocol::{ConversationId, MessageId, ToolProgress, UserId};
+use parlor_tools as tools;
+use parlor_tools::{
+    AnyTool, CallOrigin, FileLimits, ToolError, ToolProvider, ToolResult, UsageMeter, mcp::Servers,
 };
 use tokio::time::{sleep, timeout};
 

@@ -1,6 +1,6 @@
 //! The way to the provider and back: what works once, what is refused, and outages.
 
-use parlor::settings::Secret;
+use parlor_base::settings::Secret;
 use reqwest::{Response, Url};
 use serde_json::json;
 

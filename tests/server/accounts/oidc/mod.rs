@@ -9,7 +9,7 @@ mod callbacks;
 
 use std::{collections::BTreeMap, process::Stdio};
 
-use parlor::settings::{AuthMode, Secret, Settings};
+use parlor_base::settings::{AuthMode, Secret, Settings};
 use reqwest::{Client, Response, Url, header::HeaderMap, redirect::Policy};
 use serde_json::{Value, json};
 use tokio::{

@@ -4,7 +4,7 @@
 mod interrupted;
 mod received;
 
-use parlor::settings::{EndpointKind, ImageApiSetting, Settings};
+use parlor_base::settings::{EndpointKind, ImageApiSetting, Settings};
 use serde_json::{Value, json};
 use upstream::{CapturedRequest, Script, Upstream, When};
 use uuid::Uuid;

@@ -1,7 +1,7 @@
 //! Images as providers send them: they are checked, limited and written again.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use parlor::settings::Settings;
+use parlor_base::settings::Settings;
 use serde_json::{Value, json};
 use upstream::{Page, Script, When, picture};
 

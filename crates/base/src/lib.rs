@@ -1,0 +1,10 @@
+//! What every part of the server uses: settings, redaction of secrets, short forms of foreign text, notices for operators, the
+//! clock, and the places where a test kills the process.
+
+pub mod clock;
+#[doc(hidden)]
+pub mod crash_point;
+pub mod notices;
+pub mod secrets;
+pub mod settings;
+pub mod text;

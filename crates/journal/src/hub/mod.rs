@@ -1,0 +1,290 @@
+//! The event hub: sends committed events to live subscribers. A [`Follower`] reads a log from any position
+//! without missing or repeating an event.
+//!
+//! The hub stores no events. A subscriber that falls behind catches up from the log.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
+
+use parking_lot::Mutex;
+use tokio::sync::broadcast::{self, error::RecvError, error::TryRecvError};
+
+use parlor_protocol::{MessageId, Position, UserId};
+use parlor_storage::{LogPage, LoggedEvent, RunKey, Storage, StorageError};
+
+/// The number of events that a user's or a run's subscriber may fall behind before it reads the log instead.
+/// Powers of two, since the channel rounds up to the next one.
+const MAX_USER_BACKLOG: usize = 256;
+const MAX_RUN_BACKLOG: usize = 64;
+
+/// The maximum length of the JSON of an event that is sent live. Subscribers read longer events from the log:
+/// otherwise a subscriber that does not read would keep a backlog of them in memory, of any length. An event
+/// is kept with its JSON and its text, which is no longer than the JSON: a whole backlog stays well under 1
+/// MiB.
+const MAX_LIVE_EVENT_BYTES: usize = 1 << 10;
+
+/// The number of events in one read of the log.
+const LOG_PAGE_EVENTS: usize = 500;
+
+/// The subject of a subscription.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Topic {
+    /// All events of a user.
+    User(UserId),
+    /// The events of one run.
+    Run(UserId, MessageId),
+}
+
+type Sender = broadcast::Sender<LiveMessage>;
+
+/// A message to live subscribers.
+#[derive(Clone, Debug)]
+enum LiveMessage {
+    Event(Arc<LoggedEvent>),
+    /// An event at this position is in the log and is too long for the backlog.
+    ReadFromLog(Position),
+    /// The run ended without an event; no more events follow.
+    RunAbandoned,
+}
+
+/// The live subscribers of this process.
+#[derive(Debug, Default)]
+pub struct Hub {
+    topics: Mutex<HashMap<Topic, Sender>>,
+}
+
+impl Hub {
+    /// Sends committed events to the subscribers of their topics.
+    pub fn publish(&self, events: &[Arc<LoggedEvent>]) {
+        let topics = self.topics.lock();
+        for event in events {
+            let live = if event.json.len() > MAX_LIVE_EVENT_BYTES {
+                LiveMessage::ReadFromLog(event.event.position)
+            } else {
+                LiveMessage::Event(event.clone())
+            };
+            let run = event.event.message_id.map(|run| Topic::Run(event.user_id, run));
+            for topic in [Some(Topic::User(event.user_id)), run].into_iter().flatten() {
+                if let Some(sender) = topics.get(&topic) {
+                    // The last subscriber may be leaving.
+                    let _ = sender.send(live.clone());
+                }
+            }
+        }
+    }
+
+    /// Tells the followers of a run that it ended without an event, and the followers of its user to reload
+    /// the stored state.
+    pub fn abandon_run(&self, run: RunKey) {
+        let topics = self.topics.lock();
+        for topic in [Topic::User(run.user_id), Topic::Run(run.user_id, run.message_id)] {
+            if let Some(sender) = topics.get(&topic) {
+                // The last subscriber may be leaving.
+                let _ = sender.send(LiveMessage::RunAbandoned);
+            }
+        }
+    }
+
+    /// Returns the number of live subscribers. For tests and operators.
+    pub fn subscriber_count(&self) -> usize {
+        let topics = self.topics.lock();
+        topics.values().map(Sender::receiver_count).sum()
+    }
+
+    fn subscribe(&self, topic: Topic) -> broadcast::Receiver<LiveMessage> {
+        let mut topics = self.topics.lock();
+        let backlog = match topic {
+            Topic::User(_) => MAX_USER_BACKLOG,
+            Topic::Run(..) => MAX_RUN_BACKLOG,
+        };
+        topics
+            .entry(topic)
+            .or_insert_with(|| broadcast::channel(backlog).0)
+            .subscribe()
+    }
+
+    /// Removes a topic with its last subscriber.
+    fn unsubscribe(&self, topic: Topic, leaving: broadcast::Receiver<LiveMessage>) {
+        let mut topics = self.topics.lock();
+        // Dropped under the lock, so that of two concurrent leavers one is the last.
+        drop(leaving);
+        if topics
+            .get(&topic)
+            .is_some_and(|sender| sender.receiver_count() == 0)
+        {
+            topics.remove(&topic);
+        }
+    }
+}
+
+/// The next item of a follower.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FollowerItem {
+    Event(Arc<LoggedEvent>),
+    /// The log does not have everything that happened since the follower's position: load snapshots again.
+    Reset,
+}
+
+/// A reader of a topic: returns every event after a position exactly once and in order, first from the log,
+/// then live.
+pub struct Follower {
+    hub: Arc<Hub>,
+    storage: Arc<dyn Storage>,
+    topic: Topic,
+    live: broadcast::Receiver<LiveMessage>,
+    cursor: Position,
+    /// Events read from the log and not yet returned.
+    buffered: VecDeque<LoggedEvent>,
+    /// True if the log may have events that were not read and will not come live.
+    is_behind: bool,
+    /// True if the followed run ended without an event.
+    is_abandoned: bool,
+}
+
+impl Follower {
+    /// Follows a topic from the position after `after`.
+    pub fn new(hub: Arc<Hub>, storage: Arc<dyn Storage>, topic: Topic, after: Position) -> Self {
+        // Subscribing comes before reading, so that no event is missed between the two.
+        let live = hub.subscribe(topic);
+        Self {
+            hub,
+            storage,
+            topic,
+            live,
+            cursor: after,
+            buffered: VecDeque::new(),
+            is_behind: true,
+            is_abandoned: false,
+        }
+    }
+
+    /// Returns the position of the last returned event.
+    pub fn cursor(&self) -> Position {
+        self.cursor
+    }
+
+    /// Waits for the next event and returns it. Cancel-safe.
+    ///
+    /// # Errors
+    ///
+    /// If the log could not be read; the next call retries.
+    pub async fn next(&mut self) -> Result<FollowerItem, StorageError> {
+        loop {
+            if let Some(item) = self.next_committed().await? {
+                return Ok(item);
+            }
+            match self.live.recv().await {
+                Ok(live) => {
+                    if let Some(event) = self.accept_live(live) {
+                        return Ok(FollowerItem::Event(event));
+                    }
+                }
+                Err(RecvError::Lagged(_)) => self.is_behind = true,
+                // The hub removes a topic only with its last subscriber, and this follower still subscribes.
+                Err(RecvError::Closed) => std::future::pending().await,
+            }
+        }
+    }
+
+    /// Returns the next event if it is committed already, also if it must be read from the log. Cancel-safe.
+    ///
+    /// # Errors
+    ///
+    /// If the log could not be read; the next call retries.
+    pub async fn next_committed(&mut self) -> Result<Option<FollowerItem>, StorageError> {
+        loop {
+            if let Some(logged) = self.try_next() {
+                return Ok(Some(FollowerItem::Event(logged)));
+            }
+            if self.is_behind {
+                if let Some(reset) = self.read_page().await? {
+                    return Ok(Some(reset));
+                }
+                continue;
+            }
+            return match self.topic {
+                _ if !self.is_abandoned => Ok(None),
+                Topic::User(_) => Ok(Some(FollowerItem::Reset)),
+                Topic::Run(..) => Err(StorageError::RunAbandoned),
+            };
+        }
+    }
+
+    /// Returns the next event if it is available without waiting.
+    pub fn try_next(&mut self) -> Option<Arc<LoggedEvent>> {
+        if let Some(logged) = self.buffered.pop_front() {
+            self.cursor = logged.event.position;
+            return Some(Arc::new(logged));
+        }
+        while !self.is_behind && !self.is_abandoned {
+            match self.live.try_recv() {
+                Ok(live) => {
+                    if let Some(event) = self.accept_live(live) {
+                        return Some(event);
+                    }
+                }
+                Err(TryRecvError::Lagged(_)) => self.is_behind = true,
+                Err(TryRecvError::Empty | TryRecvError::Closed) => return None,
+            }
+        }
+        None
+    }
+
+    /// Accepts a live event if it is new and none is missing before it.
+    fn accept_live(&mut self, live: LiveMessage) -> Option<Arc<LoggedEvent>> {
+        let logged = match live {
+            LiveMessage::Event(logged) => logged,
+            LiveMessage::ReadFromLog(position) => {
+                self.is_behind = position > self.cursor;
+                return None;
+            }
+            LiveMessage::RunAbandoned => {
+                self.is_abandoned = true;
+                return None;
+            }
+        };
+        let position = logged.event.position;
+        if position <= self.cursor {
+            return None;
+        }
+        // A user's positions have no gaps. Those of one run do, so there only the channel reports a gap.
+        if matches!(self.topic, Topic::User(_)) && position != self.cursor.next() {
+            self.is_behind = true;
+            return None;
+        }
+        self.cursor = position;
+        Some(logged)
+    }
+
+    async fn read_page(&mut self) -> Result<Option<FollowerItem>, StorageError> {
+        let (user_id, run) = match self.topic {
+            Topic::User(user_id) => (user_id, None),
+            Topic::Run(user_id, run) => (user_id, Some(run)),
+        };
+        match self
+            .storage
+            .events_after(user_id, self.cursor, run, LOG_PAGE_EVENTS)
+            .await?
+        {
+            LogPage::Reset => Ok(Some(FollowerItem::Reset)),
+            LogPage::Events { events, more } => {
+                self.is_behind = more;
+                self.buffered = events.into();
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        let nothing = broadcast::channel(1).1;
+        self.hub
+            .unsubscribe(self.topic, std::mem::replace(&mut self.live, nothing));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,325 @@
+//! The journal, the only writer of changes: receives changes from runs and intents, commits the waiting ones in one
+//! transaction, then publishes their events.
+//!
+//! An idle journal commits the first change at once. A busy one commits the changes that arrived during the
+//! previous commit. There is no fixed delay. Its queues are bounded, and beside other users a user's runs take
+//! turns ([`turns`]): a sender waits while the queue is full or until its turn, so a run stops reading from its model.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::sync::{mpsc, oneshot, watch};
+
+use self::{
+    turns::{Turn, Turns},
+    writer::JournalWriter,
+};
+use crate::hub::Hub;
+use parlor_protocol::{ApiError, AssistantMessage, EventBody, MessageId, Payload, PlacedProviderData};
+use parlor_storage::{
+    Change, ChangeRejection, Outcome, RecordedModelCall, RunKey, Storage, StorageErrorKind,
+};
+
+pub mod hub;
+mod turns;
+mod writer;
+
+/// The number of changes that each queue holds.
+const QUEUE_CAPACITY: usize = 1024;
+
+/// The maximum length of a merged delta. Readers of the log hold whole events in memory.
+const MAX_MERGED_DELTA_BYTES: usize = 16 << 10;
+
+/// The delay before a failed commit is retried: initial and maximum.
+const RETRY_DELAY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+/// The reason for which a change was not applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum JournalError {
+    #[error(transparent)]
+    Rejected(#[from] ChangeRejection),
+    /// Storage failed. Nothing was changed.
+    #[error("storage is not available")]
+    Unavailable(StorageErrorKind),
+}
+
+impl From<JournalError> for ApiError {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::Rejected(rejection) => rejection.into(),
+            JournalError::Unavailable(kind) => kind.into(),
+        }
+    }
+}
+
+/// A handle to the writer. Clones share the writer.
+///
+/// Intents have their own queue: they do not wait behind the output of runs, and while storage fails they are
+/// rejected at once, whereas output waits. The two queues have no common order and need none: a run produces
+/// output only after the commit of its start.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    intents: mpsc::Sender<QueuedChange>,
+    output: mpsc::Sender<QueuedChange>,
+    turns: Arc<Turns>,
+    abandoned_runs: watch::Receiver<HashSet<MessageId>>,
+}
+
+#[derive(Debug)]
+struct QueuedChange {
+    change: Change,
+    /// Receives the outcome of the change; `None` for a run's output, for which no caller waits.
+    reply: Option<OutcomeSender>,
+    /// The turn of a run, held until the change is taken for a commit.
+    _turn: Option<Turn>,
+}
+
+type OutcomeSender = oneshot::Sender<Result<Outcome, JournalError>>;
+
+impl Journal {
+    /// Starts the writer. It ends after the last journal handle is dropped and all changes are written.
+    pub fn start(storage: Arc<dyn Storage>, hub: Arc<Hub>) -> (Self, tokio::task::JoinHandle<()>) {
+        let (intents, intent_receiver) = mpsc::channel(QUEUE_CAPACITY);
+        let (output, output_receiver) = mpsc::channel(QUEUE_CAPACITY);
+        let queues = ChangeQueues {
+            intents: intent_receiver,
+            output: output_receiver,
+        };
+        let (abandoned_sender, abandoned_runs) = watch::channel(HashSet::new());
+        let turns = Arc::new(Turns::default());
+        let writer = JournalWriter {
+            storage,
+            hub,
+            queues,
+            turns: turns.clone(),
+            abandoned_runs: abandoned_sender,
+        };
+        let journal = Self {
+            intents,
+            output,
+            turns,
+            abandoned_runs,
+        };
+        (journal, tokio::spawn(writer.run()))
+    }
+
+    /// Waits until a part of the run's output is lost because the database is damaged. From then on only the
+    /// run's end is accepted.
+    pub async fn wait_until_abandoned(&self, run: MessageId) {
+        let mut abandoned = self.abandoned_runs.clone();
+        if abandoned.wait_for(|runs| runs.contains(&run)).await.is_err() {
+            // The writer has ended because the process ends.
+            std::future::pending().await
+        }
+    }
+
+    /// Applies a change and waits until it is committed and published.
+    pub async fn submit(&self, change: Change) -> Result<Outcome, JournalError> {
+        let (reply, outcome) = oneshot::channel();
+        let queue = if change.output_of().is_some() {
+            &self.output
+        } else {
+            &self.intents
+        };
+        let entry = QueuedChange {
+            change,
+            reply: Some(reply),
+            _turn: None,
+        };
+        // The writer has ended because the process ends.
+        let writer_ended = JournalError::Unavailable(StorageErrorKind::Other);
+        queue.send(entry).await.map_err(|_| writer_ended)?;
+        outcome.await.map_err(|_| writer_ended)?
+    }
+
+    /// Appends to a run's output. The events are committed in order, and are not lost while the process
+    /// lives.
+    pub async fn append(&self, run: RunKey, events: Vec<EventBody>) {
+        self.enqueue(run, Change::AppendEvents { run, events }).await;
+    }
+
+    /// Waits until all changes submitted by a run so far are committed.
+    ///
+    /// # Errors
+    ///
+    /// If the run no longer exists, or the journal has ended.
+    pub async fn flush(&self, run: RunKey) -> Result<(), JournalError> {
+        let nothing = Change::AppendEvents {
+            run,
+            events: Vec::new(),
+        };
+        self.submit(nothing).await.map(|_| ())
+    }
+
+    /// Stores the run's message so far.
+    pub async fn store_message(&self, run: RunKey, message: AssistantMessage) {
+        self.enqueue(run, Change::StoreMessage { run, message }).await;
+    }
+
+    /// Stores a payload. Later changes of the run are committed after it.
+    pub async fn store_payload(&self, run: RunKey, payload: Payload) {
+        self.enqueue(run, Change::StorePayload { run, payload }).await;
+    }
+
+    /// Stores provider-specific data. Later changes of the run are committed after it.
+    pub async fn store_provider_data(&self, run: RunKey, placed: PlacedProviderData) {
+        self.enqueue(run, Change::StoreProviderData { run, placed }).await;
+    }
+
+    /// Records a model call. Only the newest `keep_runs` runs of the conversation keep their calls.
+    pub async fn record_call(&self, run: RunKey, call: RecordedModelCall, keep_runs: usize) {
+        self.enqueue(run, Change::RecordCall { run, call, keep_runs })
+            .await;
+    }
+
+    async fn enqueue(&self, run: RunKey, change: Change) {
+        let turn = self.turns.take(run).await;
+        let entry = QueuedChange {
+            change,
+            reply: None,
+            _turn: turn,
+        };
+        // The writer ends only after the last sender is dropped.
+        let _ = self.output.send(entry).await;
+    }
+}
+
+struct ChangeQueues {
+    intents: mpsc::Receiver<QueuedChange>,
+    output: mpsc::Receiver<QueuedChange>,
+}
+
+impl ChangeQueues {
+    /// Waits for a change and returns it with all others available; empty once all journal handles are
+    /// dropped.
+    async fn recv_all(&mut self) -> Vec<QueuedChange> {
+        let mut entries = Vec::new();
+        tokio::select! {
+            biased;
+            Some(entry) = self.intents.recv() => entries.push(entry),
+            Some(entry) = self.output.recv() => entries.push(entry),
+            else => {}
+        }
+        for queue in [&mut self.intents, &mut self.output] {
+            // At most the queue's capacity: changes that arrive meanwhile are committed next.
+            entries.extend(std::iter::from_fn(|| queue.try_recv().ok()).take(QUEUE_CAPACITY));
+        }
+        entries
+    }
+
+    /// Waits for `time` and rejects all intents that arrive meanwhile, with the kind of the storage failure.
+    async fn reject_intents_for(&mut self, time: Duration, kind: StorageErrorKind) {
+        let over = tokio::time::sleep(time);
+        tokio::pin!(over);
+        loop {
+            tokio::select! {
+                () = &mut over => return,
+                Some(entry) = self.intents.recv() => reject(entry.reply, kind),
+            }
+        }
+    }
+}
+
+fn reject(reply: Option<OutcomeSender>, kind: StorageErrorKind) {
+    if let Some(reply) = reply {
+        // The caller may have been cancelled.
+        let _ = reply.send(Err(JournalError::Unavailable(kind)));
+    }
+}
+
+/// Rejects intents at once while storage fails. Keeps the output of runs for the next attempt.
+fn retain_run_output(
+    changes: Vec<Change>,
+    waiting: Vec<Option<OutcomeSender>>,
+    kind: StorageErrorKind,
+) -> (Vec<Change>, Vec<Option<OutcomeSender>>) {
+    let (output, intents): (Vec<_>, Vec<_>) = changes
+        .into_iter()
+        .zip(waiting)
+        .partition(|(change, _)| change.output_of().is_some());
+    intents.into_iter().for_each(|(_, reply)| reject(reply, kind));
+    output.into_iter().unzip()
+}
+
+/// Merges consecutive appends of one run, and adjacent deltas of the same part.
+fn merge_appends(entries: impl Iterator<Item = QueuedChange>) -> Vec<QueuedChange> {
+    let mut merged: Vec<QueuedChange> = Vec::new();
+    // The index in `merged` of each run's entry that may still be extended.
+    let mut open: HashMap<MessageId, usize> = HashMap::new();
+    for entry in entries {
+        let Change::AppendEvents { run, events } = entry.change else {
+            // A message is stored, a run ends, or a conversation is deleted: no event may move across it.
+            open.clear();
+            merged.push(entry);
+            continue;
+        };
+        // A caller that waits gets the outcome of its own change only.
+        let joinable = entry.reply.is_none();
+        match open.get(&run.message_id).and_then(|index| merged.get_mut(*index)) {
+            Some(QueuedChange {
+                change: Change::AppendEvents { events: earlier, .. },
+                ..
+            }) if joinable => {
+                for event in events {
+                    push_or_merge(earlier, event);
+                }
+            }
+            _ => {
+                open.insert(run.message_id, merged.len());
+                merged.push(QueuedChange {
+                    change: Change::AppendEvents { run, events },
+                    reply: entry.reply,
+                    _turn: None,
+                });
+            }
+        }
+    }
+    merged
+}
+
+fn push_or_merge(events: &mut Vec<EventBody>, event: EventBody) {
+    use EventBody::{TextDelta, Thinking};
+    match (events.last_mut(), &event) {
+        (
+            Some(TextDelta { node, part, text, .. }),
+            TextDelta {
+                node: next_node,
+                part: next_part,
+                text: next,
+                ..
+            },
+        ) if (*node, *part) == (*next_node, *next_part)
+            && text.len() + next.len() <= MAX_MERGED_DELTA_BYTES =>
+        {
+            text.push_str(next);
+        }
+        (
+            Some(Thinking {
+                node,
+                part,
+                text,
+                took_ms,
+                ..
+            }),
+            Thinking {
+                node: next_node,
+                part: next_part,
+                text: next,
+                took_ms: next_took_ms,
+                ..
+            },
+        ) if (*node, *part) == (*next_node, *next_part)
+            && text.len() + next.len() <= MAX_MERGED_DELTA_BYTES =>
+        {
+            text.push_str(next);
+            *took_ms += next_took_ms;
+        }
+        _ => events.push(event),
+    }
+}
+
+#[cfg(test)]
+mod tests;

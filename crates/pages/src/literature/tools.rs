@@ -1,0 +1,128 @@
+//! Tools of the page *Literature*: saving an article, which needs approval, and listing the saved ones.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{
+    Literature,
+    context::article_line,
+    stream_tools::{ChangeStream, DeleteStream, ListStreams, SaveStream},
+};
+use parlor_tools::{AnyTool, Tool, ToolContext, ToolError, ToolResult, any_tool};
+
+/// The maximum number of saved articles in one tool result.
+const MAX_LISTED_ARTICLES: usize = 50;
+
+/// Returns the tools of the page. Its [definition](super::LITERATURE) says where each is offered.
+pub(super) fn all_tools(literature: &Literature) -> Vec<Arc<dyn AnyTool>> {
+    vec![
+        any_tool(SaveArticle(literature.clone())),
+        any_tool(ListSavedArticles(literature.clone())),
+        any_tool(ListStreams(literature.clone())),
+        any_tool(SaveStream(literature.clone())),
+        any_tool(ChangeStream(literature.clone())),
+        any_tool(DeleteStream(literature.clone())),
+    ]
+}
+
+struct SaveArticle(Literature);
+
+#[derive(Deserialize, JsonSchema)]
+pub struct SaveArticleInput {
+    /// The article's PMID, a number.
+    pmid: String,
+    /// Why it matters, in a sentence or two, for the person to read later. Leave it out if there is nothing to say.
+    note: Option<String>,
+}
+
+impl Tool for SaveArticle {
+    type Input = SaveArticleInput;
+
+    const NAME: &'static str = "save_article";
+    const DESCRIPTION: &'static str = "Puts an article of PubMed among the person's saved articles, by its PMID. The person is asked before it \
+         happens. Use it when they want an article kept. An article that is saved already keeps the note that it has.";
+    const LABEL: &'static str = "Saving an article";
+    const DONE: &'static str = "Saved an article";
+    const IS_IDEMPOTENT: bool = true;
+    const NEEDS_APPROVAL: bool = true;
+
+    /// Returns the article's title (if cached) and PMID, with the note.
+    fn detail(&self, input: &SaveArticleInput) -> Option<String> {
+        let pmid = &input.pmid;
+        let known = self.0.0.cache.article(pmid);
+        let article = known.map_or_else(
+            || format!("PMID {pmid}"),
+            |article| format!("{} (PMID {pmid})", article.title),
+        );
+        let note = input.note.as_deref().filter(|note| !note.trim().is_empty());
+        Some(note.map_or(article.clone(), |note| format!("{article}. Note: {note}")))
+    }
+
+    async fn run(&self, input: SaveArticleInput, call: ToolContext) -> Result<ToolResult, ToolError> {
+        let note = input.note.unwrap_or_default();
+        let saved = self.0.save(call.user_id, &input.pmid, &note, None).await?;
+        let article = article_line(&saved.article);
+        Ok(if saved.has_note_conflict {
+            format!(
+                "It is among the saved articles already, with another note, which stays as it is: {article}"
+            )
+        } else {
+            format!("It is among the saved articles now: {article}")
+        }
+        .into())
+    }
+}
+
+struct ListSavedArticles(Literature);
+
+#[derive(Deserialize, JsonSchema)]
+pub struct ListArticlesInput {
+    /// Words that must all be in the article (title, authors, journal, date, PMID) or in its note. Without it, all are listed.
+    filter: Option<String>,
+}
+
+impl Tool for ListSavedArticles {
+    type Input = ListArticlesInput;
+
+    const NAME: &'static str = "list_saved_articles";
+    const DESCRIPTION: &'static str =
+        "Lists the articles that the person has saved, newest first, with their notes.";
+    const LABEL: &'static str = "Looking at the saved articles";
+    const DONE: &'static str = "Looked at the saved articles";
+    const IS_IDEMPOTENT: bool = true;
+
+    fn detail(&self, input: &ListArticlesInput) -> Option<String> {
+        input.filter.clone()
+    }
+
+    async fn run(&self, input: ListArticlesInput, call: ToolContext) -> Result<ToolResult, ToolError> {
+        let library = self.0.library(call.user_id).await?;
+        let words = input.filter.unwrap_or_default();
+        let found: Vec<_> = library
+            .articles
+            .iter()
+            .filter(|saved| saved.matches(&words))
+            .collect();
+        let mut lines: Vec<String> = found
+            .iter()
+            .take(MAX_LISTED_ARTICLES)
+            .map(|saved| match saved.note.as_str() {
+                "" => article_line(&saved.article),
+                note => format!("{} Note: {note}", article_line(&saved.article)),
+            })
+            .collect();
+        match found.len() {
+            0 => lines.push("There are none.".into()),
+            many if many > MAX_LISTED_ARTICLES => {
+                lines.push(format!(
+                    "{} more are not listed: use the filter.",
+                    many - MAX_LISTED_ARTICLES
+                ));
+            }
+            _ => {}
+        }
+        Ok(lines.join("\n").into())
+    }
+}

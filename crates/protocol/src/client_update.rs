@@ -1,0 +1,76 @@
+//! Effects of events on a client outside the list of conversations and the transcripts.
+
+use super::{Event, EventBody, PayloadRef, RawJson, literature};
+
+/// The effect of an event on a client, besides the list and the transcripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientUpdate<'a> {
+    Unchanged,
+    /// A conversation was created. A client that opened it before it existed can show it now.
+    ConversationCreated,
+    /// The panel has a new payload.
+    Payload(&'a PayloadRef),
+    /// The data of a page changed. Only the page's own code parses the change.
+    PageChanged {
+        page: &'static str,
+        change: &'a RawJson,
+    },
+    SettingsChanged,
+    /// The event can't be read and its effect is unknown: load snapshots, which include it.
+    Damaged,
+}
+
+impl Event {
+    /// Returns the effect on a client besides the list and the transcripts.
+    pub fn client_update(&self) -> ClientUpdate<'_> {
+        match &self.body {
+            EventBody::ConversationCreated { .. } => ClientUpdate::ConversationCreated,
+            EventBody::ToolComplete {
+                payload: Some(payload),
+                ..
+            }
+            | EventBody::PayloadMade { payload, .. } => ClientUpdate::Payload(payload),
+            EventBody::LiteratureChanged { change } => ClientUpdate::PageChanged {
+                page: literature::PAGE.name,
+                change,
+            },
+            EventBody::SettingsChanged => ClientUpdate::SettingsChanged,
+            EventBody::Damaged => ClientUpdate::Damaged,
+            _ => ClientUpdate::Unchanged,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ConversationId, Position, examples};
+
+    #[test]
+    fn every_payload_and_user_event_is_reported() {
+        let mut reported: Vec<_> = examples::of_every_kind()
+            .into_iter()
+            .map(|body| Event {
+                position: Position(1),
+                conversation_id: ConversationId::NONE,
+                message_id: None,
+                body,
+            })
+            .filter(|event| event.client_update() != ClientUpdate::Unchanged)
+            .map(|event| serde_json::to_value(&event).unwrap()["type"].to_string())
+            .collect();
+        reported.dedup();
+        let expected = [
+            "conversation_created",
+            "tool_complete",
+            "payload_made",
+            "literature_changed",
+            "settings_changed",
+            "damaged",
+        ];
+        reported.sort();
+        let mut expected = expected.map(|kind| format!("{kind:?}"));
+        expected.sort();
+        assert_eq!(reported, expected);
+    }
+}

@@ -1,0 +1,46 @@
+//! The model providers: their endpoints, and the adapters for their protocols.
+//!
+//! An adapter converts the wire stream of one kind of model server to the common [`ModelEvent`](parlor_model::ModelEvent)s. It stores
+//! no conversation, retries nothing and knows nothing of runs: the agent decides the consequences of events
+//! and errors.
+
+mod adapter;
+mod answer_layout;
+mod anthropic;
+mod catalog;
+mod config;
+pub mod discovery;
+mod error_phrases;
+mod fallback_messages;
+mod gemini;
+mod images;
+mod known_models;
+mod lenient;
+mod list_entry;
+mod local_probe;
+mod model_list;
+mod model_names;
+pub mod openai;
+mod openai_responses;
+mod reasoning_effort;
+mod refusal;
+mod registry;
+mod rejected_roles;
+mod rejection_text;
+mod rejections;
+mod sources;
+mod think_tags;
+mod tool_forms;
+mod transport;
+mod unreadable;
+
+mod context_windows;
+mod tour;
+
+pub use self::{
+    adapter::create_endpoint,
+    config::{DEFAULT_MAX_FRAME_BYTES, DEFAULT_MAX_TOOLS, EndpointConfig},
+    images::{can_edit, expected_size},
+    registry::{ImageModel, Models, ModelsConfig, UnknownModel, endpoint_name},
+    think_tags::ThinkFilter,
+};

@@ -1,0 +1,19 @@
+//! The decoder with streams in arbitrary pieces.
+
+mod citations;
+mod faults;
+mod recorded;
+mod shapes;
+mod synthetic;
+
+use super::decoder::ChunkDecoder;
+use crate::transport::{
+    decoder::{DecodeError, Decoder},
+    testing,
+};
+use parlor_model::ModelEvent;
+
+/// Decodes these pieces. Adjacent deltas are joined.
+fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<ModelEvent>, Option<DecodeError>) {
+    testing::decode(ChunkDecoder::default(), pieces)
+}

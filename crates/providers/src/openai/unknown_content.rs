@@ -1,0 +1,116 @@
+//! Unknown fields of chat completions.
+
+use serde_json::Value;
+
+use crate::unreadable::raw_excerpt;
+
+/// Fields of a delta without content.
+const IGNORED_DELTA_FIELDS: [&str; 19] = [
+    "role",
+    "name",
+    "id",
+    "type",
+    "index",
+    "object",
+    "prefix",
+    "logprobs",
+    "token_ids",
+    "stop_reason",
+    "provider_specific_fields",
+    "obfuscation",
+    "channel",
+    "phase",
+    "weight",
+    "metadata",
+    "model",
+    "created",
+    "tool_call_id",
+];
+
+/// Fields of a delta that are read. One that can't be read is named only if the delta has no other content.
+const KNOWN_DELTA_FIELDS: [&str; 14] = [
+    "content",
+    "reasoning_content",
+    "reasoning",
+    "reasoning_text",
+    "thinking",
+    "reasoning_details",
+    "thinking_blocks",
+    "refusal",
+    "tool_calls",
+    "function_call",
+    "images",
+    "audio",
+    "annotations",
+    "extra_content",
+];
+
+/// Fields of a chunk without choices that would have the content of an answer. Others have data about it.
+const CHUNK_CONTENT_FIELDS: [&str; 10] = [
+    "output",
+    "output_text",
+    "generated_text",
+    "content",
+    "text",
+    "message",
+    "delta",
+    "response",
+    "completion",
+    "answer",
+];
+
+/// Returns the fields with content of a chunk without choices.
+pub fn unknown_chunk_fields(data: &str) -> Vec<(String, String)> {
+    let Ok(Value::Object(chunk)) = serde_json::from_str(data) else {
+        return Vec::new();
+    };
+    let fields = chunk
+        .iter()
+        .filter(|(name, value)| CHUNK_CONTENT_FIELDS.contains(&name.as_str()) && !is_empty_value(value));
+    fields.map(excerpt).collect()
+}
+
+/// Returns the unknown fields with content of a chunk whose delta has known content too.
+pub fn fields_beside_content(data: &str) -> Vec<(String, String)> {
+    let mut fields = unknown_fields(data);
+    fields.retain(|(name, _)| !KNOWN_DELTA_FIELDS.contains(&name.as_str()));
+    fields
+}
+
+/// Returns the unknown fields with content, for a chunk without any known content.
+pub fn unknown_fields(data: &str) -> Vec<(String, String)> {
+    let Ok(chunk) = serde_json::from_str::<Value>(data) else {
+        return Vec::new();
+    };
+    let choices = chunk
+        .get("choices")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    let is_there = |value: &&Value| !value.is_null();
+    let deltas = choices.filter_map(|choice| {
+        choice
+            .get("delta")
+            .filter(is_there)
+            .or_else(|| choice.get("message"))
+    });
+    let fields = deltas.filter_map(Value::as_object).flatten();
+    fields
+        .filter(|(name, value)| !IGNORED_DELTA_FIELDS.contains(&name.as_str()) && !is_empty_value(value))
+        .map(excerpt)
+        .collect()
+}
+
+fn excerpt((name, value): (&String, &Value)) -> (String, String) {
+    (name.clone(), raw_excerpt(&value.to_string()))
+}
+
+fn is_empty_value(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.iter().all(is_empty_value),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(true) | Value::Number(_) => false,
+    }
+}

@@ -1,0 +1,158 @@
+//! The list of all endpoints' models, and its refresh.
+
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use super::{
+    super::{discovery, model_names::ModelMatch, tour},
+    EndpointSlot, Inner,
+    name_lookup::unlisted_default,
+};
+use parlor_model::{ListedModels, ModelError, ModelErrorKind};
+use parlor_protocol::{
+    ModelCapabilities,
+    model_list::{ModelInfo, ModelList, ModelListProblem},
+};
+
+/// The lifetime of a model list.
+const LIST_TTL: Duration = Duration::from_secs(30);
+/// The lifetime of a list with problems or with the tour only, so that a fix is seen soon.
+const PROBLEM_LIST_TTL: Duration = Duration::from_secs(3);
+/// The minimum interval between refreshes that are caused by unknown model names.
+const MIN_REFRESH_INTERVAL: Duration = Duration::from_secs(3);
+
+/// The models of all endpoints as of one refresh.
+#[derive(Clone, Debug)]
+pub(super) struct ModelListCache {
+    fetched_at: Instant,
+    pub list: ModelList,
+    pub has_only_tour: bool,
+    /// The last known lists by endpoint.
+    pub by_endpoint: HashMap<String, ListedModels>,
+    /// The endpoints that gave a list in the last refresh.
+    pub answered_endpoints: HashSet<String>,
+}
+
+impl Inner {
+    pub fn cached(&self) -> Option<ModelListCache> {
+        self.cache.lock().clone()
+    }
+
+    /// Refreshes all lists, unless the cached one is accepted by `is_acceptable`.
+    pub async fn refresh(&self, is_acceptable: fn(&ModelListCache) -> bool) -> ModelList {
+        let _guard = self.refresh_lock.lock().await;
+        let old = match self.cached() {
+            // Another caller has refreshed it meanwhile.
+            Some(cached) if is_acceptable(&cached) => return cached.list,
+            old => old,
+        };
+        let cached = self
+            .fetch_lists(old.map(|old| old.by_endpoint).unwrap_or_default())
+            .await;
+        let list = cached.list.clone();
+        *self.cache.lock() = Some(cached);
+        list
+    }
+
+    async fn fetch_lists(&self, mut by_endpoint: HashMap<String, ListedModels>) -> ModelListCache {
+        let results = futures::future::join_all(self.endpoints.iter().map(EndpointSlot::models)).await;
+        let mut list = ModelList {
+            problems: self.config_problems.iter().cloned().map(Into::into).collect(),
+            ..ModelList::default()
+        };
+        let mut answered = HashSet::new();
+        for (slot, result) in self.endpoints.iter().zip(results) {
+            let name = slot.endpoint.name().to_owned();
+            match result {
+                Ok(models) => {
+                    answered.insert(name.clone());
+                    by_endpoint.insert(name, models);
+                }
+                Err(_) if slot.is_candidate => drop(by_endpoint.remove(&name)),
+                Err(error) => {
+                    // An endpoint that is only down keeps its models in the picker.
+                    if error.kind == ModelErrorKind::Refused {
+                        by_endpoint.remove(&name);
+                    }
+                    list.problems
+                        .push(ModelListProblem::of_endpoint(&name, error.error));
+                }
+            }
+            let listed = by_endpoint.get(slot.endpoint.name());
+            list.models
+                .extend(listed.into_iter().flat_map(|listed| listed.selectable.clone()));
+        }
+        let only_tour = self.is_discovering && list.models.is_empty();
+        if only_tour {
+            list.models.push(tour::model_info());
+        }
+        let mut cached = ModelListCache {
+            fetched_at: Instant::now(),
+            list,
+            has_only_tour: only_tour,
+            by_endpoint,
+            answered_endpoints: answered,
+        };
+        let first = cached.list.models.first().map(|model| model.id.clone());
+        cached.list.default = match self.default_model.as_deref() {
+            Some(name) => match self.resolve_name_with(name, Some(&cached)) {
+                ModelMatch::Listed(id) | ModelMatch::Unlisted(id) => Some(id),
+                _ if name == tour::MODEL_ID => Some(name.to_owned()),
+                ModelMatch::NotListed { endpoint } => {
+                    let problem = unlisted_default(name, &endpoint);
+                    cached
+                        .list
+                        .problems
+                        .push(ModelListProblem::of_endpoint(&endpoint, problem));
+                    cached.list.models.push(unlisted_model(name, endpoint));
+                    Some(name.to_owned())
+                }
+                meaning => {
+                    let problem = self.invalid_default(name, meaning);
+                    cached.list.problems.push(problem.into());
+                    // A silent replacement would be a surprise: the name stays, and sending a message reports
+                    // the problem.
+                    Some(name.to_owned())
+                }
+            },
+            None => first,
+        };
+        cached
+    }
+}
+
+/// Returns a model that its endpoint does not list.
+fn unlisted_model(id: &str, endpoint: String) -> ModelInfo {
+    ModelInfo {
+        id: id.to_owned(),
+        name: id.split_once('/').map_or(id, |(_, model)| model).to_owned(),
+        endpoint,
+        capabilities: ModelCapabilities::default(),
+    }
+}
+
+impl EndpointSlot {
+    async fn models(&self) -> Result<ListedModels, ModelError> {
+        if !self.is_candidate {
+            return self.endpoint.models().await;
+        }
+        let models = tokio::time::timeout(discovery::DISCOVERY_TIMEOUT, self.endpoint.models()).await;
+        models.unwrap_or_else(|_| Ok(ListedModels::default()))
+    }
+}
+
+impl ModelListCache {
+    /// Returns true if the list is too new to refresh for an unknown name.
+    pub fn is_recent(&self) -> bool {
+        self.fetched_at.elapsed() < MIN_REFRESH_INTERVAL
+    }
+
+    pub fn is_fresh(&self) -> bool {
+        let has_problems = self.has_only_tour || !self.list.problems.is_empty();
+        self.fetched_at.elapsed() < if has_problems { PROBLEM_LIST_TTL } else { LIST_TTL }
+    }
+}

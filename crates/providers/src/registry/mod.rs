@@ -1,0 +1,321 @@
+//! The registry of all endpoints: their models, and the endpoint of a model's id.
+
+mod capabilities;
+mod images;
+mod list_cache;
+mod name_lookup;
+
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
+
+pub use self::images::ImageModel;
+use self::list_cache::ModelListCache;
+use super::{
+    EndpointConfig,
+    adapter::create_endpoint,
+    context_windows::ContextWindowCache,
+    discovery,
+    model_names::ModelMatch,
+    tour::{self, Tour},
+};
+use parking_lot::Mutex;
+use parlor_base::settings::PromptLength;
+use parlor_model::{Endpoint, ModelError, ModelErrorKind, ModelRequest, ModelStream};
+use parlor_protocol::{Prices, RunError, model_list::ModelList};
+
+/// The time that a page waits for a new list if there is an old one.
+const STALE_LIST_TIMEOUT: Duration = Duration::from_millis(400);
+
+/// The registry's configuration.
+#[derive(Clone, Debug, Default)]
+pub struct ModelsConfig {
+    pub endpoints: Vec<EndpointConfig>,
+    /// The name of the default model for new conversations.
+    pub default_model: Option<String>,
+    /// The prices of models in the settings, by their names there.
+    pub prices: BTreeMap<String, Prices>,
+    /// The endpoints to probe if `endpoints` is empty.
+    pub candidates: Vec<EndpointConfig>,
+    /// Parlor's own address, which is not a model server.
+    pub own_address: Option<SocketAddr>,
+}
+
+/// The models of all endpoints. Clones are cheap and share one list.
+#[derive(Clone, Debug)]
+pub struct Models(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    endpoints: Vec<EndpointSlot>,
+    default_model: Option<String>,
+    prices: BTreeMap<String, Prices>,
+    /// True if the endpoints were discovered, not configured. Without any, the tour is offered.
+    is_discovering: bool,
+    /// Errors of invalid endpoint settings.
+    config_problems: Vec<RunError>,
+    tour: Arc<Tour>,
+    windows: ContextWindowCache,
+    cache: Mutex<Option<ModelListCache>>,
+    /// Held during a refresh, so that only one runs at a time.
+    refresh_lock: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug)]
+struct EndpointSlot {
+    endpoint: Arc<dyn Endpoint>,
+    /// True for a discovered endpoint: no response is not an error, and it has little time.
+    is_candidate: bool,
+    /// True if the endpoint serves no other models than the listed ones.
+    lists_all_models: bool,
+}
+
+/// The error of a name that means no model, or several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownModel {
+    /// The reason, in a sentence.
+    pub message: String,
+    /// The full names to choose from: the possible meanings, or all known models.
+    pub models: Vec<String>,
+    /// Another solution, in a sentence; may be empty.
+    pub hint: String,
+}
+
+impl Models {
+    /// Creates a registry without sending requests. Invalid settings are kept as problems of the list.
+    pub fn new(config: ModelsConfig) -> Self {
+        let is_discovering = config.endpoints.is_empty();
+        let configs = match is_discovering {
+            true => discovery::exclude_self(config.candidates, config.own_address),
+            false => config.endpoints,
+        };
+        let mut slots: Vec<EndpointSlot> = Vec::new();
+        let mut problems = Vec::new();
+        for config in &configs {
+            let is_taken = slots.iter().any(|slot| slot.endpoint.name() == config.name);
+            let endpoint = check_endpoint_name(&config.name, is_taken).and_then(|()| create_endpoint(config));
+            match endpoint {
+                Ok(endpoint) => slots.push(EndpointSlot {
+                    endpoint,
+                    is_candidate: is_discovering,
+                    lists_all_models: config.lists_all_models,
+                }),
+                Err(error) => problems.push(error.error),
+            }
+        }
+        Self(Arc::new(Inner {
+            endpoints: slots,
+            default_model: config.default_model,
+            prices: config.prices,
+            is_discovering,
+            config_problems: problems,
+            tour: Arc::new(Tour),
+            windows: ContextWindowCache::default(),
+            cache: Mutex::new(None),
+            refresh_lock: tokio::sync::Mutex::new(()),
+        }))
+    }
+
+    /// Returns the list of models. All endpoints are asked concurrently, at most every few seconds. While
+    /// they are slow, the previous list is returned.
+    pub async fn list(&self) -> ModelList {
+        let mut list = self.cached_list().await;
+        self.add_capabilities(&mut list);
+        list
+    }
+
+    async fn cached_list(&self) -> ModelList {
+        let old = match self.0.cached() {
+            Some(cached) if cached.is_fresh() => return cached.list,
+            cached => cached.map(|cached| cached.list),
+        };
+        // A task of its own: the response is kept even if the page is closed.
+        let inner = self.0.clone();
+        let task = tokio::spawn(async move { inner.refresh(ModelListCache::is_fresh).await });
+        match old {
+            None => task.await.unwrap_or_default(),
+            Some(old) => match tokio::time::timeout(STALE_LIST_TIMEOUT, task).await {
+                Ok(Ok(list)) => list,
+                Ok(Err(_)) | Err(_) => old,
+            },
+        }
+    }
+
+    /// Resolves a model name to its full name, `endpoint/model`. Every name from outside passes through this
+    /// function. An endpoint that can't list its models now may have any.
+    ///
+    /// # Errors
+    ///
+    /// If the name means no model, or several.
+    pub async fn find(&self, name: &str) -> Result<String, UnknownModel> {
+        if name == tour::MODEL_ID {
+            return Ok(name.to_owned());
+        }
+        let known = self.0.cached();
+        let is_fresh = known.as_ref().is_some_and(ModelListCache::is_fresh);
+        match self.0.resolve_name_with(name, known.as_ref()) {
+            ModelMatch::Listed(id) => return Ok(id),
+            ModelMatch::Unlisted(id) if is_fresh || !self.0.lists_all(&id) => return Ok(id),
+            _ => {}
+        }
+        // The model may have been added just now. For a slow endpoint the previous list counts.
+        let inner = self.0.clone();
+        let task = tokio::spawn(async move { inner.refresh(ModelListCache::is_recent).await });
+        if known.is_some() {
+            let _ = tokio::time::timeout(STALE_LIST_TIMEOUT, task).await;
+        } else {
+            let _ = task.await;
+        }
+        match self.0.resolve_name(name) {
+            ModelMatch::Listed(id) | ModelMatch::Unlisted(id) => Ok(id),
+            // The settings name it: its endpoint decides, as for a message that names no model.
+            ModelMatch::NotListed { .. } if self.0.default_model.as_deref() == Some(name) => {
+                Ok(name.to_owned())
+            }
+            meaning => Err(self.0.unknown_model(name, meaning)),
+        }
+    }
+
+    /// Returns the context window of a model in tokens, if it is known. An empty id means the default model.
+    pub async fn context_window(&self, id: &str) -> Option<usize> {
+        let (endpoint, model) = self.resolve(id).ok()?;
+        self.0.windows.get(endpoint, model).await
+    }
+
+    /// Returns true unless a model is known to take no tools. The answer is known once its
+    /// [window](Self::context_window) is.
+    pub fn takes_tools(&self, id: &str) -> bool {
+        let resolved = self.resolve(id);
+        resolved.map_or(true, |(endpoint, model)| endpoint.capabilities(&model).tools)
+    }
+
+    /// Returns the number of tools that one request to a model may have.
+    pub fn max_tools(&self, id: &str) -> usize {
+        let resolved = self.resolve(id);
+        resolved.map_or(usize::MAX, |(endpoint, model)| endpoint.max_tools(&model))
+    }
+
+    /// Returns the names of tools that the server of a model has refused for it.
+    pub fn refused_tools(&self, id: &str) -> Vec<String> {
+        let resolved = self.resolve(id);
+        resolved.map_or_else(|_| Vec::new(), |(endpoint, model)| endpoint.refused_tools(&model))
+    }
+
+    /// Returns the tools that model servers have refused, in words for the user.
+    pub fn tool_problems(&self) -> Vec<RunError> {
+        let endpoints = self.0.endpoints.iter();
+        endpoints.flat_map(|slot| slot.endpoint.tool_problems()).collect()
+    }
+
+    /// Returns the length of the system prompt that the settings define for a model.
+    pub fn prompt_length(&self, id: &str) -> PromptLength {
+        let resolved = self.resolve(id);
+        resolved.map_or(PromptLength::Auto, |(endpoint, _)| endpoint.prompt_length())
+    }
+
+    /// Starts to determine the context window of a model that will be called, in parallel with other
+    /// preparations.
+    pub fn prefetch_context_window(&self, id: &str) {
+        if let Ok((endpoint, model)) = self.resolve(id) {
+            self.0.windows.prefetch(endpoint, model);
+        }
+    }
+
+    /// Calls the model of a request. See [`Endpoint::call`].
+    ///
+    /// # Errors
+    ///
+    /// If there is no such model, or its server rejects the call.
+    pub async fn call(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
+        let (endpoint, model) = self.resolve(&request.model)?;
+        endpoint.call(&model, request).await
+    }
+
+    /// Returns the endpoint of a model and the endpoint's name of it. An empty id means the default model.
+    ///
+    /// # Errors
+    ///
+    /// If the id names no endpoint. Without an id, if there is no model at all: then the error has the
+    /// reason.
+    pub fn resolve(&self, id: &str) -> Result<(Arc<dyn Endpoint>, String), ModelError> {
+        let default = id.is_empty().then(|| self.0.default_id()).transpose()?;
+        let id = default.as_deref().unwrap_or(id);
+        if id == tour::MODEL_ID {
+            return Ok((self.0.tour.clone(), tour::MODEL.to_owned()));
+        }
+        // The target of a stored name must not depend on the lists of other endpoints, so its own endpoint
+        // has precedence.
+        if let Some(found) = self.0.split_id(id) {
+            return Ok(found);
+        }
+        let meaning = self.0.resolve_name(id);
+        if let ModelMatch::Listed(id) = &meaning
+            && let Some(found) = self.0.split_id(id)
+        {
+            return Ok(found);
+        }
+        let name = id.split_once('/').map_or(id, |(name, _)| name);
+        let mut problems = self.0.config_problems.iter();
+        let problem = problems.find(|problem| problem.message.contains(&format!("“{name}”")));
+        Err(refused_error(problem.cloned().unwrap_or_else(|| {
+            let UnknownModel { message, .. } = self.0.unknown_model(id, meaning);
+            RunError {
+                code: "model_unknown".into(),
+                message,
+                hint: "Choose another model in the picker at the composer.".into(),
+            }
+        })))
+    }
+}
+
+impl Inner {
+    fn endpoint(&self, name: &str) -> Option<&EndpointSlot> {
+        self.endpoints.iter().find(|slot| slot.endpoint.name() == name)
+    }
+
+    /// Returns the default model.
+    fn default_id(&self) -> Result<String, ModelError> {
+        let list = self.cached().map(|cached| cached.list).unwrap_or_default();
+        if let Some(id) = list.default.or_else(|| self.default_model.clone()) {
+            return Ok(id);
+        }
+        let problem = list
+            .problems
+            .into_iter()
+            .map(RunError::from)
+            .chain(self.config_problems.clone())
+            .next();
+        Err(refused_error(problem.unwrap_or_else(|| RunError {
+            code: "model_unknown".into(),
+            message: "No model is chosen, and no endpoint offers one.".into(),
+            hint: "Choose a model in the picker at the composer.".into(),
+        })))
+    }
+}
+
+fn check_endpoint_name(name: &str, is_taken: bool) -> Result<(), ModelError> {
+    let what = match name {
+        "" => "An endpoint in the settings has no name.".into(),
+        tour::ENDPOINT => format!("An endpoint cannot have the name “{name}”: it is Parlor's own."),
+        _ if name.contains('/') => format!("The endpoint “{name}” cannot have a “/” in its name."),
+        _ if is_taken => format!("Two endpoints have the name “{name}”; the first one is used."),
+        _ => return Ok(()),
+    };
+    let hint = "Give it another name in the settings and restart Parlor.".into();
+    Err(refused_error(RunError {
+        code: "settings_invalid".into(),
+        message: what,
+        hint,
+    }))
+}
+
+/// Returns the name of the endpoint in a model's id.
+pub fn endpoint_name(id: &str) -> &str {
+    id.split_once('/').map_or(id, |(name, _)| name)
+}
+
+fn refused_error(error: RunError) -> ModelError {
+    ModelError {
+        error,
+        kind: ModelErrorKind::Refused,
+        reply: None,
+    }
+}

@@ -1,0 +1,341 @@
+//! The common part of all decoders from the bytes of an answer to model events: the framing of an event
+//! stream, or the whole answer as JSON from a server that does not stream. It does no I/O: the adapters and
+//! the tests supply the bytes.
+
+use std::{collections::VecDeque, fmt::Debug};
+
+use serde_json::Value;
+
+use super::{half_joiner::HalfJoiner, http_errors::find_error};
+use parlor_model::{
+    ModelEvent, ReportedUsage,
+    lenient_json::{self, Halves},
+};
+use parlor_protocol::sse::{SseDecoder, SseFrame};
+
+/// The error of a stream that can't be decoded to a clean end.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DecodeError {
+    /// A frame exceeds this limit in bytes.
+    FrameTooLong(usize),
+    /// A frame is not the expected JSON; the beginning of it.
+    InvalidFrame(String),
+    /// The server reports an error, in its own format.
+    ServerError(Value),
+    /// The answer has another protocol, of this name.
+    UnsupportedProtocol(&'static str),
+    /// The bytes ended without any event.
+    NotAStream,
+    /// The answer had no bytes, or only keepalives.
+    Empty,
+    /// The bytes ended before the end of the answer.
+    Incomplete,
+}
+
+impl DecodeError {
+    /// Returns the error of a frame that can't be parsed.
+    pub fn invalid_frame(data: &str) -> Self {
+        Self::InvalidFrame(data.chars().take(120).collect())
+    }
+}
+
+/// The decoder of one protocol's events.
+pub trait EventDecoder: Debug + Send {
+    /// Decodes one event of a stream.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError`]. The events before it were appended.
+    fn decode_frame(
+        &mut self,
+        frame: &SseFrame,
+        events: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), DecodeError>;
+
+    /// Decodes an answer in one piece.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode_frame`](Self::decode_frame).
+    fn decode_whole(&mut self, json: &str, events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError>;
+
+    /// Processes the end of the bytes: releases held text and, if the finish reason has arrived, ends the
+    /// answer.
+    fn finish(&mut self, events: &mut VecDeque<ModelEvent>);
+
+    /// Returns true if an event of this protocol was decoded.
+    fn has_begun(&self) -> bool;
+
+    /// Returns true if the server has sent the finish reason. Only the usage may follow.
+    fn is_ending(&self) -> bool;
+
+    /// Returns true if [`ModelEvent::Finished`] was emitted.
+    fn has_ended(&self) -> bool;
+
+    /// Takes the usage that the server has reported and no event has, for an answer that fails.
+    fn take_usage(&mut self) -> Option<ReportedUsage> {
+        None
+    }
+
+    /// Releases what is held of an answer that fails.
+    fn release_held(&mut self, _events: &mut VecDeque<ModelEvent>) {}
+}
+
+/// The format of the bytes.
+#[derive(Debug, Default)]
+enum BodyFormat {
+    /// The format is not known yet: only whitespace has arrived.
+    #[default]
+    Unknown,
+    /// Server-sent events.
+    EventStream,
+    /// One JSON value.
+    WholeJson(Vec<u8>),
+}
+
+/// Decodes the bytes of one answer to events.
+#[derive(Debug)]
+pub struct Decoder {
+    format: BodyFormat,
+    max_frame_bytes: usize,
+    frames: SseDecoder,
+    protocol: Box<dyn EventDecoder>,
+    halves: HalfJoiner,
+    /// True if only keepalives have arrived.
+    has_only_keepalives: bool,
+    /// True if the end of the bytes was processed.
+    has_closed: bool,
+}
+
+impl Decoder {
+    /// Creates a decoder. An SSE frame or a whole answer of more than `max_frame` bytes is an error.
+    pub fn new(protocol: impl EventDecoder + 'static, max_frame: usize) -> Self {
+        Self {
+            format: BodyFormat::Unknown,
+            max_frame_bytes: max_frame,
+            frames: SseDecoder::new(max_frame),
+            protocol: Box::new(protocol),
+            halves: HalfJoiner::default(),
+            has_only_keepalives: true,
+            has_closed: false,
+        }
+    }
+
+    /// Returns true if [`ModelEvent::Finished`] was emitted, or all bytes were processed.
+    pub fn has_ended(&self) -> bool {
+        self.has_closed || self.protocol.has_ended()
+    }
+
+    /// Returns true if the server has sent the finish reason. Only the usage may follow.
+    pub fn is_ending(&self) -> bool {
+        self.protocol.is_ending()
+    }
+
+    /// Processes the next bytes and appends the completed events.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError`]. The events before it were appended, and the usage.
+    pub fn push(&mut self, bytes: &[u8], events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
+        let result = self.decode_bytes(bytes, events);
+        if result.is_err() {
+            self.end_failed(events);
+        }
+        result
+    }
+
+    fn decode_bytes(
+        &mut self,
+        mut bytes: &[u8],
+        events: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), DecodeError> {
+        if let BodyFormat::Unknown = self.format {
+            bytes = bytes.trim_ascii_start();
+            let Some(first) = bytes.first() else {
+                return Ok(());
+            };
+            self.has_only_keepalives = *first == b':';
+            self.format = match first {
+                // Gemini's answer without server-sent events is a list.
+                b'{' | b'[' => BodyFormat::WholeJson(Vec::new()),
+                _ => BodyFormat::EventStream,
+            };
+        }
+        if let BodyFormat::WholeJson(whole) = &mut self.format {
+            whole.extend_from_slice(bytes);
+            return match whole.len() > self.max_frame_bytes {
+                true => Err(DecodeError::FrameTooLong(self.max_frame_bytes)),
+                false => Ok(()),
+            };
+        }
+        let mut frames = Vec::new();
+        let result = self.frames.push(bytes, &mut frames);
+        for frame in frames {
+            if !self.protocol.has_ended() {
+                self.decode_frame(frame, events)?;
+            }
+        }
+        result.map_err(|error| DecodeError::FrameTooLong(error.limit))
+    }
+
+    /// Processes the end of the bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::Incomplete`] if the server has not sent the end of the answer.
+    pub fn end(&mut self, events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
+        self.has_closed = true;
+        let result = self.decode_end(events);
+        if result.is_err() {
+            self.end_failed(events);
+        }
+        result
+    }
+
+    fn decode_end(&mut self, events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
+        if let BodyFormat::WholeJson(whole) = std::mem::take(&mut self.format) {
+            return self.decode_whole(&String::from_utf8_lossy(&whole), events);
+        }
+        if self.protocol.has_ended() {
+            return Ok(());
+        }
+        if let Some(frame) = self.frames.take_cut_frame() {
+            match self.decode_frame(frame, events) {
+                // Its rest is missing.
+                Ok(()) | Err(DecodeError::InvalidFrame(_)) => {}
+                Err(error) => return Err(error),
+            }
+            if self.protocol.has_ended() {
+                return Ok(());
+            }
+        }
+        let mut decoded = VecDeque::new();
+        self.protocol.finish(&mut decoded);
+        self.halves.join(decoded, events);
+        if self.protocol.has_ended() {
+            return Ok(());
+        }
+        Err(if self.protocol.has_begun() {
+            DecodeError::Incomplete
+        } else if self.has_only_keepalives {
+            DecodeError::Empty
+        } else {
+            DecodeError::NotAStream
+        })
+    }
+
+    /// Decodes one event. JSON that is not valid is mended.
+    fn decode_frame(
+        &mut self,
+        mut frame: SseFrame,
+        events: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), DecodeError> {
+        // Some fields are kept as they came, so the protocol may not notice.
+        if lenient_json::has_lone_half(&frame.data)
+            && let Some(mended) = lenient_json::mend(&frame.data, Halves::Mark)
+        {
+            self.halves.has_marks |= mended.has_marks;
+            frame.data = mended.text.into_owned();
+        }
+        let mut decoded = VecDeque::new();
+        let result = match self.protocol.decode_frame(&frame, &mut decoded) {
+            Err(DecodeError::InvalidFrame(data)) => self.decode_mended(&frame, data, &mut decoded),
+            result => result,
+        };
+        // What could not be read may be the error.
+        let is_unread = |event: &ModelEvent| matches!(event, ModelEvent::Unreadable { .. });
+        if result.is_ok()
+            && decoded.iter().all(is_unread)
+            && let Some(error) = unread_error(&frame.data)
+        {
+            return Err(DecodeError::ServerError(error));
+        }
+        self.halves.join(decoded, events);
+        result
+    }
+
+    /// Decodes an event that the protocol could not read. One without content is ignored.
+    fn decode_mended(
+        &mut self,
+        frame: &SseFrame,
+        excerpt: String,
+        decoded: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), DecodeError> {
+        let mended = lenient_json::mend(&frame.data, Halves::Mark);
+        let unescaped = || lenient_json::mend(frame.unescaped_data.as_deref()?, Halves::Mark);
+        let mended = mended.or_else(unescaped);
+        if frame.event.as_deref() == Some("error") {
+            let error = mended.and_then(|mended| serde_json::from_str(&mended.text).ok());
+            return Err(DecodeError::ServerError(
+                error.unwrap_or_else(|| frame.data.trim().into()),
+            ));
+        }
+        let Some(mended) = mended else {
+            return Err(DecodeError::InvalidFrame(excerpt));
+        };
+        self.halves.has_marks |= mended.has_marks;
+        let again = |data: String| SseFrame {
+            data,
+            ..frame.clone()
+        };
+        match mended.text.trim_start().as_bytes().first() {
+            Some(b'{') => self
+                .protocol
+                .decode_frame(&again(mended.text.into_owned()), decoded),
+            Some(b'[') => {
+                let entries: Vec<Value> = serde_json::from_str(&mended.text).unwrap_or_default();
+                for entry in entries.iter().filter(|entry| entry.is_object()) {
+                    self.protocol.decode_frame(&again(entry.to_string()), decoded)?;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Decodes an answer in one piece. JSON that is not valid is mended.
+    fn decode_whole(&mut self, json: &str, events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
+        let mended = || lenient_json::mend(json, Halves::Replace);
+        let has_lone_half = lenient_json::has_lone_half(json);
+        let whole = mended().filter(|_| has_lone_half);
+        let whole = whole.map_or(json.into(), |mended| mended.text);
+        let mut decoded = VecDeque::new();
+        let mut result = self.protocol.decode_whole(&whole, &mut decoded);
+        if result == Err(DecodeError::NotAStream) && decoded.is_empty() {
+            let mended = mended().map_or(whole, |mended| mended.text);
+            result = self.protocol.decode_whole(&mended, &mut decoded);
+            if result.is_err()
+                && let Some(error) = serde_json::from_str(&mended).ok().and_then(find_error)
+            {
+                result = Err(DecodeError::ServerError(error));
+            }
+        }
+        events.append(&mut decoded);
+        result
+    }
+
+    /// Releases what is held of an answer that fails, and reports what it has used.
+    fn end_failed(&mut self, events: &mut VecDeque<ModelEvent>) {
+        let mut held = VecDeque::new();
+        self.protocol.release_held(&mut held);
+        self.halves.join(held, events);
+        self.halves.end(events);
+        events.extend(self.protocol.take_usage().map(ModelEvent::Usage));
+    }
+}
+
+/// Returns the error in an event of which the protocol has read nothing.
+fn unread_error(data: &str) -> Option<Value> {
+    // Most events without content have none of these names.
+    const NAMES: [&str; 6] = [
+        "\"error",
+        "\"detail\"",
+        "\"msg\"",
+        "\"message\"",
+        "\"fault\"",
+        "\"base_resp\"",
+    ];
+    let may_be = NAMES.iter().any(|name| data.contains(name));
+    let json = may_be.then(|| serde_json::from_str(data).ok()).flatten()?;
+    find_error(json)
+}

@@ -1,0 +1,97 @@
+//! The end of a model's answer: its validation and the next step of the run.
+
+use super::{
+    Agent, Effect,
+    errors::{
+        answer_too_long, content_filtered, empty_answer, malformed_call, no_answer_after_tools,
+        only_thinking, unreadable_answer,
+    },
+};
+use parlor_protocol::{FinishReason, MessagePieceKind, RunError, RunStatus, Timestamp};
+
+impl Agent {
+    /// Ends the run or starts the requested calls, after the model has sent its finish reason.
+    pub(super) fn model_finished(&mut self, reason: FinishReason, at: Timestamp) -> Vec<Effect> {
+        let is_malformed = reason == FinishReason::MalformedFunctionCall;
+        let held_back = reason
+            .is_withheld()
+            .then(|| content_filtered(&reason, self.refusal.as_deref()));
+        self.finish_reason = Some(reason);
+        if held_back.is_some() {
+            return self.end_run(RunStatus::Failed, held_back, at);
+        }
+        if self
+            .finish_reason
+            .as_ref()
+            .is_some_and(FinishReason::is_cut_short)
+        {
+            self.mark_cut_calls();
+        }
+        // Some servers send another finish reason although there are calls.
+        if !self.incoming_calls.is_empty() {
+            return self.dispatch_calls(at);
+        }
+        if self.has_refused_calls {
+            self.finish_reason = Some(FinishReason::ToolLimit);
+        }
+        let error = is_malformed
+            .then(malformed_call)
+            .or_else(|| self.empty_answer_error());
+        let status = match error {
+            Some(_) => RunStatus::Failed,
+            None => RunStatus::Complete,
+        };
+        self.end_run(status, error, at)
+    }
+
+    /// Ends an answer that has reached Parlor's size limit. If it has content, the run completes as at the
+    /// model's own length limit.
+    pub(super) fn answer_limit_reached(&mut self, limit: usize, at: Timestamp) -> Vec<Effect> {
+        self.finish_reason = Some(FinishReason::Length);
+        let mut items = Vec::new();
+        self.filter.break_off(&mut items);
+        let mut effects = self.apply_items(items);
+        let is_answer = self.incoming_calls.is_empty() && self.empty_answer_error().is_none();
+        effects.extend(match is_answer {
+            true => self.end_run(RunStatus::Complete, None, at),
+            false => self.end_run(RunStatus::Failed, Some(answer_too_long(limit)), at),
+        });
+        effects
+    }
+
+    /// Ends the run before its next model call, for a message of the user.
+    pub(super) fn hand_over(&mut self, at: Timestamp) -> Vec<Effect> {
+        self.finish_reason = Some(FinishReason::Steered);
+        self.end_run(RunStatus::Complete, None, at)
+    }
+
+    /// Returns the error of an answer without content: no text and no payload after the last tool.
+    fn empty_answer_error(&self) -> Option<RunError> {
+        let pieces = self.message.pieces();
+        let is_call = |kind: &MessagePieceKind| matches!(kind, MessagePieceKind::ToolCall(_));
+        let since_tools = pieces.iter().rev().take_while(|piece| !is_call(&piece.kind));
+        let mut has_thought = false;
+        for piece in since_tools {
+            match piece.kind {
+                MessagePieceKind::Payload(_) | MessagePieceKind::File(_) => return None,
+                MessagePieceKind::Text if piece.texts.iter().any(|text| !text.trim().is_empty()) => {
+                    return None;
+                }
+                MessagePieceKind::Thinking => has_thought = true,
+                MessagePieceKind::Text | MessagePieceKind::ToolCall(_) => {}
+            }
+        }
+        let has_called = pieces.iter().any(|piece| is_call(&piece.kind));
+        Some(if !self.unreadable.is_empty() {
+            unreadable_answer(&self.unreadable)
+        } else if self.has_refused_calls {
+            no_answer_after_tools()
+        } else if has_thought {
+            only_thinking(self.finish_reason.as_ref())
+        } else if has_called {
+            no_answer_after_tools()
+        } else {
+            empty_answer()
+        })
+    }
+}

@@ -1,0 +1,31 @@
+//! Payloads that the model may write besides text, as the current page defines them. The payload types and
+//! their storage are not known here.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::control::Marker;
+use parlor_protocol::Payload;
+
+/// The payloads and actions of a page.
+pub trait PayloadFactory: fmt::Debug + Send + Sync {
+    /// Returns the markers that begin a payload.
+    fn markers(&self) -> Vec<Marker>;
+
+    /// Returns the status text while the model writes such a payload, for example "Writing a table...".
+    fn status_text(&self, kind: &str) -> String;
+
+    /// Creates a payload with an id and a summary line. `data` matches the payload's type.
+    ///
+    /// # Errors
+    ///
+    /// If the payload can't be kept.
+    fn create_payload(&self, kind: &str, data: Value) -> Result<Payload, String>;
+
+    /// Returns true if the page has an action of this name.
+    fn supports_action(&self, action: &str) -> bool;
+
+    /// Returns true if a tool output or a source of an earlier turn in the conversation has this URL.
+    fn is_known_url(&self, url: &str) -> bool;
+}

@@ -1,0 +1,276 @@
+//! The model's output besides plain text.
+
+mod sources;
+
+use std::sync::Arc;
+
+use super::*;
+use control::Marker;
+use fuzzing::properties;
+use parlor_pages::actions::COMMON_ACTIONS;
+use parlor_protocol::{Node, Payload, RawJson, RunStatus, ToolCall, ToolStatus};
+use proptest::prelude::*;
+use serde_json::Value;
+
+/// A run with a search that returned `output`.
+fn message_with_tool_output(output: &str) -> AssistantMessage {
+    let mut message = AssistantMessage::new("x/m");
+    let call = ToolCall {
+        input: RawJson::parse_or_quote(r#"{"query": "x"}"#),
+        output: Some(output.into()),
+        ..ToolCall::for_test("web_search", ToolStatus::Complete)
+    };
+    message.nodes.push(Node {
+        parts: vec![Part::ToolCall(Box::new(call))],
+    });
+    message
+}
+
+/// A URL from an earlier turn.
+const EARLIER_URL: &str = "https://earlier.example/x";
+
+/// A page with tables, some of which are rejected, and one action.
+#[derive(Debug)]
+struct TablePage;
+
+impl PayloadFactory for TablePage {
+    fn markers(&self) -> Vec<Marker> {
+        vec![Marker {
+            marker: "TABLE:".into(),
+            kind: "table".into(),
+            parse: |data| match data["rows"].is_array() {
+                true => Ok(data.clone()),
+                false => Err("a table has rows".into()),
+            },
+        }]
+    }
+
+    fn status_text(&self, kind: &str) -> String {
+        format!("Writing a {kind}...")
+    }
+
+    fn create_payload(&self, kind: &str, data: Value) -> Result<Payload, String> {
+        match data["rows"].as_array().map(Vec::len) {
+            Some(count) if count < 10 => Ok(Payload {
+                payload_id: format!("id{count}"),
+                kind: kind.into(),
+                summary: "Table".into(),
+                data: RawJson::parse_or_quote(&data.to_string()),
+            }),
+            _ => Err("too large".into()),
+        }
+    }
+
+    fn supports_action(&self, action: &str) -> bool {
+        COMMON_ACTIONS.iter().any(|performed| performed.name == action)
+    }
+
+    fn is_known_url(&self, url: &str) -> bool {
+        url == EARLIER_URL
+    }
+}
+
+fn play(message: AssistantMessage, deltas: &[&str], end: Input) -> (Vec<Effect>, AssistantMessage) {
+    let at = Timestamp(0);
+    let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(TablePage), limits(5));
+    let mut effects = agent.step(Input::Start, at);
+    for delta in deltas {
+        effects.extend(agent.step(Input::Model(ModelEvent::Text((*delta).into())), at));
+    }
+    effects.extend(agent.step(end, at));
+    (effects, agent.message().clone())
+}
+
+fn play_message(message: AssistantMessage, deltas: &[&str], end: Input) -> AssistantMessage {
+    play(message, deltas, end).1
+}
+
+/// The logged and stored items: texts, statuses and ids.
+fn logged_texts(effects: &[Effect]) -> Vec<&str> {
+    let logged = effects.iter().filter_map(|effect| match effect {
+        Effect::StorePayload(payload) => Some(payload.payload_id.as_str()),
+        Effect::Log(EventBody::PayloadMade { .. }) => Some("made"),
+        Effect::Log(EventBody::TextDelta { text, .. }) => Some(text),
+        Effect::Log(EventBody::Status { message }) => Some(message),
+        _ => None,
+    });
+    logged.skip_while(|logged| *logged == "Thinking...").collect()
+}
+
+const FINISHED: Input = Input::Model(ModelEvent::Finished(FinishReason::Stop));
+
+#[test]
+fn takes_suggestions_out_of_the_text() {
+    let deltas = [
+        "Shall I?\n\nSUGGESTED_VAL",
+        "UES: [{\"label\": \"Yes\", \"value\": \"Yes, please\"}]\n",
+        "SUGGESTED_ACTIONS: [{\"label\": \"New\", \"action\": \"new_conversation\", \"handler\": \"client\"}]",
+    ];
+    let answer = play_message(AssistantMessage::new("x/m"), &deltas, FINISHED);
+    assert_eq!(
+        (answer.text().as_str(), answer.status),
+        ("Shall I?", RunStatus::Complete)
+    );
+    assert_eq!(answer.suggested_values[0].value, "Yes, please");
+    assert_eq!(answer.suggested_actions[0].action, "new_conversation");
+}
+
+#[test]
+fn suggests_only_known_actions() {
+    let actions = r#"SUGGESTED_ACTIONS: [
+        {"label": "New", "action": "new_conversation", "handler": "client"},
+        {"label": "Wipe", "action": "format_disk", "handler": "client"},
+        {"label": "Any", "action": "format_disk", "handler": "server"}]"#;
+    let answer = play_message(AssistantMessage::new("x/m"), &["Now?\n", actions], FINISHED);
+    let labels: Vec<&str> = answer
+        .suggested_actions
+        .iter()
+        .map(|action| action.label.as_str())
+        .collect();
+    assert_eq!(labels, ["New", "Any"]);
+}
+
+#[test]
+fn announces_then_stores_then_logs_a_payload() {
+    let deltas = [
+        "See: TABLE: {",
+        "\"rows\"",
+        ": [1]} and TABLE: {\"rows\": []}",
+        " there.",
+    ];
+    let (effects, answer) = play(AssistantMessage::new("x/m"), &deltas, FINISHED);
+    let expected = [
+        "See:",
+        "Writing a table...",
+        "id1",
+        "made",
+        "and",
+        "id0",
+        "made",
+        "there.",
+    ];
+    assert_eq!(logged_texts(&effects), expected);
+    let parts: Vec<&str> = answer.nodes[0]
+        .parts
+        .iter()
+        .map(|part| match part {
+            Part::Payload { payload } => payload.payload_id.as_str(),
+            other => other.text(),
+        })
+        .collect();
+    assert_eq!(parts, ["See:", "id1", "and", "id0", "there."]);
+}
+
+#[test]
+fn rejected_payload_stays_text() {
+    for rejected in [
+        "TABLE: {\"rows\": 1}",
+        "TABLE: {\"rows\": [0,1,2,3,4,5,6,7,8,9]}",
+        "TABLE: {\"rows\": [",
+    ] {
+        let (effects, answer) = play(AssistantMessage::new("x/m"), &["See ", rejected], FINISHED);
+        assert_eq!(answer.text(), format!("See {rejected}"));
+        assert!(
+            !effects
+                .iter()
+                .any(|effect| matches!(effect, Effect::StorePayload(_)))
+        );
+    }
+}
+
+#[test]
+fn trims_text_after_a_payload() {
+    for (rejected, text) in [
+        (" and so on", "See:\n\nand so on"),
+        ("\n\nAnd so on", "See:\n\nAnd so on"),
+        ("\n\n    code\n", "See:\n\n    code\n"),
+        ("\n\n", "See:"),
+    ] {
+        let answer_text = format!("See: TABLE: {{\"rows\": []}}{rejected}");
+        let answer = play_message(AssistantMessage::new("x/m"), &[&answer_text], FINISHED);
+        assert_eq!(answer.text(), text);
+    }
+}
+
+#[test]
+fn accepts_a_payload_only_answer() {
+    let answer = play_message(AssistantMessage::new("x/m"), &["TABLE: {\"rows\": []}"], FINISHED);
+    assert_eq!((answer.status, answer.activity), (RunStatus::Complete, None));
+}
+
+#[test]
+fn drops_held_text_when_broken_off() {
+    let half = "Because.\n\nSUGGESTED_VALUES: [{\"lab";
+    for end in [Input::Stop, Input::StreamEnded] {
+        let answer = play_message(AssistantMessage::new("x/m"), &[half], end);
+        assert_eq!(answer.text().trim_end(), "Because.");
+    }
+    let answer = play_message(AssistantMessage::new("x/m"), &[half], FINISHED);
+    assert_eq!(answer.text(), half, "the model ended like this: it is text");
+}
+
+/// Pieces of an answer: text, control text, and near misses of control text.
+fn fragment() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "See: ",
+        "\n\n",
+        "é",
+        " TABLE: {\"rows\": []} ",
+        "\nTABLE: {\"rows\": [1, 2]}\n",
+        "**TABLE:** ```json\n{\"rows\": [1]}\n```",
+        "TABLE: {\"rows\": [0,1,2,3,4,5,6,7,8,9]}",
+        "TABLE: {\"rows\": 1}",
+        "TABLE: {",
+        "`TABLE: {\"rows\": []}`",
+        "\nSUGGESTED_VALUES: [{\"label\": \"Yes\", \"value\": \"yes\"}]\n",
+        "\nSUGGESTED_ACTIONS: [{\"label\": \"New\", \"action\": \"new_conversation\", \"handler\": \"client\"}]\n",
+        "<!-- METADATA: {\"a\": 1} -->",
+    ])
+}
+
+/// Splits a text into pieces of the given lengths, in turn.
+fn split_text(text: &str, lengths: &[usize]) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let mut characters = text.chars().peekable();
+    for length in lengths.iter().cycle() {
+        if characters.peek().is_none() {
+            break;
+        }
+        pieces.push(characters.by_ref().take(*length).collect());
+    }
+    pieces
+}
+
+properties! {
+    256;
+
+    /// Invariants for any text and any split of it.
+    #[test]
+    fn stores_before_logging_however_text_is_split(
+        fragments in prop::collection::vec(fragment(), 0..8),
+        lengths in prop::collection::vec(1..9_usize, 1..6),
+    ) {
+        let text = fragments.concat();
+        let (_, whole) = play(AssistantMessage::new("x/m"), &[&text], FINISHED);
+        let pieces = split_text(&text, &lengths);
+        let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+        let (effects, answer) = play(AssistantMessage::new("x/m"), &pieces, FINISHED);
+        prop_assert_eq!(&whole, &answer);
+        let mut replayed = AssistantMessage::new("x/m");
+        let mut kept = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::StorePayload(payload) => kept.push(payload.to_ref()),
+                Effect::Log(event) | Effect::End(event) => {
+                    if let EventBody::PayloadMade { payload, .. } = &event {
+                        prop_assert_eq!(kept.last(), Some(payload));
+                    }
+                    prop_assert!(apply_to_run(&mut replayed, &event).is_some(), "{:?} does not follow", event);
+                }
+                _ => {}
+            }
+        }
+        prop_assert_eq!(&replayed, &answer);
+        prop_assert_eq!(kept, replayed.payloads().cloned().collect::<Vec<_>>());
+    }
+}

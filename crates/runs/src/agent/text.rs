@@ -1,0 +1,134 @@
+//! The model's text after filtering: visible text, suggestions, sources and payloads.
+
+use super::{
+    Agent, Effect,
+    control::{self, ControlFilter, Item, Marker},
+};
+use parlor_markup::web_link;
+use parlor_pages::payloads;
+use parlor_protocol::{
+    ActionHandler, AssistantMessage, CitedSource, EventBody, MessagePieceKind, Part, SuggestedAction,
+    ToolCall, ToolStatus,
+};
+
+/// Creates the filter for the next answer of a run. `message` is the run's output so far.
+pub(super) fn filter_for(
+    message: &AssistantMessage,
+    markers: Vec<Marker>,
+    has_metadata: bool,
+) -> ControlFilter {
+    let mut filter = ControlFilter::new(markers, control::DEFAULT_MAX_CONTROL_BYTES);
+    if !has_metadata {
+        filter.disable_metadata();
+    }
+    let mut pieces = message.pieces().into_iter().rev();
+    // The continuation of a text may have been preceded by thinking.
+    let last = pieces.find(|piece| piece.kind != MessagePieceKind::Thinking);
+    if let Some(broken_off) = last.filter(|last| last.kind == MessagePieceKind::Text) {
+        filter.continue_from(&broken_off.texts.concat());
+    }
+    filter
+}
+
+impl Agent {
+    /// Adds the filter's items to the run.
+    pub(super) fn apply_items(&mut self, items: Vec<Item>) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for item in items {
+            // The position of a text depends on the preceding log entries.
+            let event = match item {
+                Item::Text(text) => match self.trim_after_payload(&text) {
+                    "" => continue,
+                    text => self.text_delta(text.to_owned()),
+                },
+                Item::Values(values) => EventBody::SuggestedValues { values },
+                Item::Actions(actions) => EventBody::SuggestedActions {
+                    actions: actions
+                        .into_iter()
+                        .filter(|action| self.is_known_action(action))
+                        .collect(),
+                },
+                Item::Sources(sources) => {
+                    let trusted = sources
+                        .into_iter()
+                        .filter(|source| self.is_trusted_source(source));
+                    let trusted = trusted.collect();
+                    effects.push(self.add_sources(trusted));
+                    continue;
+                }
+                Item::Payload { kind, data, raw } => match self.payload_factory.create_payload(&kind, data) {
+                    Ok(payload) => {
+                        let (part, _) = self.delta_position(|_| false);
+                        let reference = payloads::to_ref(&payload);
+                        effects.push(Effect::StorePayload(payload));
+                        self.has_announced_payload = false;
+                        EventBody::PayloadMade {
+                            node: self.node,
+                            part,
+                            payload: reference,
+                        }
+                    }
+                    Err(_) => self.text_delta(raw),
+                },
+            };
+            effects.push(self.log(event));
+        }
+        effects
+    }
+
+    /// Removes the whitespace between a payload's card or an image and the text after it. The indent of the first line
+    /// stays, because it may be code.
+    fn trim_after_payload<'a>(&self, text: &'a str) -> &'a str {
+        let node = self.message.nodes.get(self.node);
+        let Some(Part::Payload { .. } | Part::File { .. }) = node.and_then(|node| node.parts.last()) else {
+            return text;
+        };
+        let trimmed = text.trim_start();
+        let between = &text[..text.len() - trimmed.len()];
+        match between.rfind('\n') {
+            Some(end) if !trimmed.is_empty() => &text[end + 1..],
+            _ => trimmed,
+        }
+    }
+
+    fn text_delta(&self, text: String) -> EventBody {
+        let (part, offset) = self.delta_position(|part| matches!(part, Part::Text { .. }));
+        EventBody::TextDelta {
+            node: self.node,
+            part,
+            offset,
+            text,
+        }
+    }
+
+    /// Announces a payload that is being written. Nothing of it is shown until it is complete, so the status
+    /// says what the user is waiting for.
+    pub(super) fn announce_payload(&mut self) -> Option<Effect> {
+        let kind = self.filter.pending_payload_kind()?;
+        if std::mem::replace(&mut self.has_announced_payload, true) {
+            return None;
+        }
+        let message = self.payload_factory.status_text(kind);
+        Some(self.log(EventBody::Status { message }))
+    }
+
+    /// Returns true if a suggested action has a handler. The server handles every action as the user's next
+    /// turn.
+    fn is_known_action(&self, action: &SuggestedAction) -> bool {
+        match action.handler {
+            ActionHandler::Server => true,
+            ActionHandler::Client => self.payload_factory.supports_action(&action.action),
+        }
+    }
+
+    /// Returns true if a tool has returned this source, in this run or an earlier turn, and it is a valid
+    /// link.
+    fn is_trusted_source(&self, source: &CitedSource) -> bool {
+        let is_returned = |call: &ToolCall| {
+            let output = call.output.as_deref().unwrap_or_default();
+            call.status == ToolStatus::Complete && web_link::contains_url(&source.url, output)
+        };
+        web_link::parse(&source.url).is_some()
+            && (self.message.tool_calls().any(is_returned) || self.payload_factory.is_known_url(&source.url))
+    }
+}

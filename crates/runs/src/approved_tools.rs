@@ -1,0 +1,43 @@
+//! The tools that a run may use, and those that no longer need the user's approval.
+
+use std::collections::HashSet;
+
+use parking_lot::Mutex;
+
+use parlor_model::{ToolPlan, Toolbox};
+use parlor_tools::ToolOffer;
+
+/// The tools offered to a run, with the user's approvals so far.
+#[derive(Debug)]
+pub(super) struct ApprovedTools {
+    offer: ToolOffer,
+    /// Tools that are always allowed in this conversation.
+    always_allowed: Mutex<HashSet<String>>,
+}
+
+impl ApprovedTools {
+    pub fn new(offer: ToolOffer, always: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            offer,
+            always_allowed: Mutex::new(always.into_iter().collect()),
+        }
+    }
+
+    pub fn offer(&self) -> &ToolOffer {
+        &self.offer
+    }
+
+    /// Marks a tool as approved from now on.
+    pub fn allow(&self, tool: &str) {
+        self.always_allowed.lock().insert(tool.into());
+    }
+}
+
+impl Toolbox for ApprovedTools {
+    fn plan(&self, tool: &str, arguments: &str) -> Result<ToolPlan, String> {
+        let mut plan = self.offer.plan(tool, arguments)?;
+        let always = self.always_allowed.lock();
+        plan.needs_approval &= !always.contains(tool);
+        Ok(plan)
+    }
+}

@@ -1,0 +1,130 @@
+use serde_json::json;
+
+use super::*;
+use parlor_pages::{literature::QUERY_SUGGESTION, payload_config::COMMON_PAYLOADS};
+use parlor_protocol::{CitedSource, MessageBody, MessageId, Node, Timestamp};
+
+fn page_payloads(limit: usize) -> PagePayloads {
+    PagePayloads::new(
+        COMMON_PAYLOADS.to_vec(),
+        Vec::new(),
+        COMMON_PAYLOADS.to_vec(),
+        limit,
+        Vec::new(),
+        Arc::new([]),
+    )
+}
+
+fn data(payload: &Payload) -> Value {
+    serde_json::from_str(payload.data.as_str()).unwrap()
+}
+
+#[test]
+fn new_version_includes_earlier_versions() {
+    let page_payloads = page_payloads(1000);
+    let first = page_payloads
+        .create_payload("text_document", json!({"title": "T", "text": "a"}))
+        .unwrap();
+    let written = json!({"id": first.payload_id, "text": "b"});
+    let second = page_payloads.create_payload("text_document", written).unwrap();
+    assert_ne!(first.payload_id, second.payload_id);
+    assert_eq!(data(&first), json!({"title": "T", "text": "a"}));
+    let expected = json!({"title": "T", "of": first.payload_id, "versions": [{"text": "a"}, {"text": "b"}]});
+    assert_eq!(data(&second), expected);
+    let again = format!(
+        r#"DOCUMENT: {{"id":"{}","text":"b","title":"T"}}"#,
+        first.payload_id
+    );
+    assert_eq!(page_payloads.source_text(&second.payload_id), Some(again));
+}
+
+#[test]
+fn finds_payloads_of_another_page() {
+    let data = json!({"query": "asthma[mesh]"});
+    let proposal = NewPayload {
+        kind: "query_suggestion".into(),
+        data,
+    };
+    let proposal = proposal.into_payload(1000).unwrap();
+    let id = proposal.payload_id.clone();
+    let page_payloads = PagePayloads::new(
+        COMMON_PAYLOADS.to_vec(),
+        Vec::new(),
+        vec![&QUERY_SUGGESTION],
+        1000,
+        vec![proposal],
+        [].into(),
+    );
+    assert_eq!(
+        page_payloads.source_text(&id).as_deref(),
+        Some(r#"QUERY_SUGGESTION: {"query":"asthma[mesh]"}"#)
+    );
+}
+
+#[test]
+fn version_of_another_type_is_a_new_document() {
+    let page_payloads = page_payloads(1000);
+    let table = page_payloads
+        .create_payload("table", json!({"columns": ["a"], "rows": []}))
+        .unwrap();
+    for id in ["unknown1", &table.payload_id] {
+        let written = json!({"id": id, "text": "b"});
+        let made = page_payloads.create_payload("text_document", written).unwrap();
+        assert_eq!(data(&made), json!({"text": "b"}));
+    }
+}
+
+#[test]
+fn oversized_versions_stay_separate() {
+    let page_payloads = page_payloads(50);
+    let text = "x".repeat(30);
+    let first = page_payloads
+        .create_payload("text_document", json!({ "text": text }))
+        .unwrap();
+    let written = json!({"id": first.payload_id, "text": text});
+    let second = page_payloads.create_payload("text_document", written).unwrap();
+    assert_eq!(data(&second), json!({ "text": text }));
+    assert!(
+        page_payloads
+            .create_payload("text_document", json!({"text": "x".repeat(60)}))
+            .is_err()
+    );
+}
+
+#[test]
+fn accepts_urls_of_earlier_turns() {
+    let call = ToolCall {
+        output: Some("See https://found.example/page.".into()),
+        ..ToolCall::for_test("web_search", ToolStatus::Complete)
+    };
+    let mut answer = AssistantMessage::new("x/m");
+    answer.nodes.push(Node {
+        parts: vec![Part::ToolCall(Box::new(call))],
+    });
+    answer.sources.push(CitedSource {
+        number: 1,
+        title: String::new(),
+        url: "https://cited.example".into(),
+    });
+    let message = Message {
+        id: MessageId::new(),
+        parent_id: None,
+        created_at: Timestamp(0),
+        body: MessageBody::Assistant(answer),
+    };
+    let page_payloads = PagePayloads::new(
+        Vec::new(),
+        Vec::new(),
+        Vec::new(),
+        0,
+        Vec::new(),
+        Arc::new([message]),
+    );
+    for (url, given) in [
+        ("https://found.example/page", true),
+        ("https://cited.example", true),
+        ("https://found.example", false),
+    ] {
+        assert_eq!(page_payloads.is_known_url(url), given, "{url}");
+    }
+}

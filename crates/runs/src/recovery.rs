@@ -1,0 +1,112 @@
+//! The end of runs without a driver: those left by a crash, those broken by an internal error, and
+//! those that are active when the server shuts down.
+
+use std::{sync::atomic::Ordering::Relaxed, time::Duration};
+
+use futures::{StreamExt, stream};
+use tokio::time::timeout;
+
+use super::{ReadError, Runs};
+use crate::agent;
+use parlor_base::clock;
+use parlor_base::crash_point;
+use parlor_journal::JournalError;
+use parlor_protocol::{EventBody, RunError, RunStatus, transcript::apply_to_run};
+use parlor_storage::{Change, Queues, RunKey, StorageErrorKind};
+
+/// The number of abandoned runs that are ended at a time. Their messages are in memory meanwhile.
+const MAX_CONCURRENT_RECOVERIES: usize = 64;
+
+impl Runs {
+    /// Ends the runs that an earlier process left running, and keeps their output. Reads and writes
+    /// that fail are repeated until they succeed or the server shuts down.
+    pub async fn recover(&self) {
+        let read = || self.0.storage.running_runs();
+        let Ok(left) = self
+            .0
+            .retry_read("the runs that the last process left running", read)
+            .await
+        else {
+            return;
+        };
+        crash_point!("recovery::found", if !left.is_empty());
+        let error = interrupted_error("interrupted", "Parlor stopped before the answer was finished.");
+        // Concurrently, so that the journal commits them together.
+        stream::iter(&left)
+            .for_each_concurrent(MAX_CONCURRENT_RECOVERIES, |run| {
+                self.end_stored_run(run.key, RunStatus::Interrupted, Some(error.clone()))
+            })
+            .await;
+        crash_point!("recovery::done", if !left.is_empty());
+        if !left.is_empty() {
+            tracing::warn!(
+                interrupted = left.len(),
+                "answers were running when the last process ended; their output is kept"
+            );
+        }
+        // A queue is held if its run was interrupted. The last process ended between a complete run and the next
+        // message of the others.
+        tokio::spawn(self.send_queued(Queues::All));
+    }
+
+    /// Ends a run that this process has stopped driving, with all its output.
+    pub(super) async fn end_abandoned_run(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
+        // The journal first commits the run's output, so that it can be read.
+        if let Err(error) = self.0.journal.flush(run).await {
+            tracing::warn!(%error, "an interrupted run could not be ended");
+        }
+        self.end_stored_run(run, status, error).await;
+    }
+
+    /// Ends a run with its stored state. A run that was deleted with its conversation has no end;
+    /// one whose message is not a run's is abandoned; one that can't be read before the server
+    /// shuts down is ended by the next start.
+    async fn end_stored_run(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
+        let read = || self.0.storage.message(run.user_id, run.message_id);
+        let mut message = match self.0.retry_read("an interrupted run", read).await {
+            Ok(Some((_, message))) => message,
+            Err(ReadError::ShuttingDown) => return,
+            Ok(None) | Err(ReadError::Damaged) => return self.0.end_damaged_run(run, None).await,
+        };
+        let Some(assistant) = message.assistant_mut() else {
+            return self.0.end_damaged_run(run, None).await;
+        };
+        // An error about missing data says more than the reason for the interruption.
+        let damage = assistant.error.clone().filter(RunError::is_damage);
+        let event = EventBody::run_ended(status, damage.or(error), clock::now(), 0);
+        apply_to_run(assistant, &event);
+        crash_point!("recovery::ending");
+        let message = assistant.clone();
+        let end = Change::EndRun {
+            run,
+            events: vec![event],
+            message: message.clone(),
+        };
+        match self.0.journal.submit(end).await {
+            Ok(_) => {}
+            Err(JournalError::Unavailable(StorageErrorKind::Damaged)) => {
+                self.0.end_damaged_run(run, Some(message)).await
+            }
+            Err(error) => tracing::warn!(%error, "an interrupted run could not be ended"),
+        }
+    }
+
+    /// Rejects new runs, gives active runs some time to end by themselves, interrupts the others,
+    /// and waits until all have ended.
+    pub async fn shut_down(&self, grace_period: Duration) {
+        self.0.is_closed.store(true, Relaxed);
+        let ended = self.0.active.wait_until_all_ended();
+        tokio::pin!(ended);
+        if timeout(grace_period, &mut ended).await.is_err() {
+            self.0.shutdown.cancel();
+            ended.await;
+        }
+        // Ends the waits for storage that does not work.
+        self.0.shutdown.cancel();
+    }
+}
+
+/// Returns the error of an answer that Parlor itself interrupted.
+pub(super) fn interrupted_error(code: &str, message: &str) -> RunError {
+    agent::run_error(code, message.into(), agent::KEPT_HINT)
+}

@@ -1,0 +1,173 @@
+//! A model call of a run that is not for its answer, but for a summary or a title. It is recorded for the diagnostics.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use parking_lot::Mutex;
+use tokio::time::{self, timeout_at};
+
+use super::{
+    Inner,
+    history::tokens::{self, TokenScale},
+    pending_model_call::SharedMeter,
+    recorder::{self, Recorder},
+    token_meter::TokenMeter,
+};
+use crate::{
+    agent::{Input, RepetitionDetector},
+    diagnostics::record::Purpose,
+};
+use parlor_journal::Journal;
+use parlor_model::{FinishReason, ModelError, ModelEvent, ModelRequest, ModelStream};
+use parlor_protocol::TokenTotals;
+use parlor_providers::Models;
+use parlor_storage::RunKey;
+
+/// The means of such calls of one run.
+pub(super) struct SideCall {
+    run: RunKey,
+    models: Arc<Models>,
+    journal: Journal,
+    recorder_settings: Arc<recorder::RecorderSettings>,
+    /// The number of repetitions of a passage in a row that makes an answer useless. 0 disables the check.
+    max_repetitions: usize,
+    purpose: Purpose,
+    /// The meter of the call in progress.
+    meter: Mutex<Option<SharedMeter>>,
+    /// The result, for the log: "the summary of a conversation".
+    name: &'static str,
+}
+
+/// The result of such a call.
+#[derive(Debug)]
+pub(super) struct SideAnswer {
+    /// The whole answer; `None` if it did not come to its natural end in time.
+    pub text: Option<String>,
+    /// The tokens and the cost; an estimate if the call was cut off, nothing if the server refused it.
+    pub totals: TokenTotals,
+}
+
+impl SideCall {
+    pub fn new(runs: &Inner, run: RunKey, purpose: Purpose, name: &'static str) -> Self {
+        Self {
+            run,
+            models: runs.models.clone(),
+            journal: runs.journal.clone(),
+            recorder_settings: runs.recorder_settings.clone(),
+            max_repetitions: runs.agent.repetitions,
+            purpose,
+            meter: Mutex::default(),
+            name,
+        }
+    }
+
+    /// Returns the tokens and the cost of the call in progress, if there is one. It is given up.
+    pub fn take_cut_totals(&self) -> Option<TokenTotals> {
+        let meter = self.meter.lock().take()?;
+        let totals = meter.lock().end_totals(true);
+        Some(totals)
+    }
+
+    /// Calls the model and waits for its answer, of which at most about `max_bytes` are taken.
+    pub async fn run(&self, request: ModelRequest, deadline: time::Instant, max_bytes: usize) -> SideAnswer {
+        let estimate = request.messages.iter().map(tokens::estimate_message).sum();
+        let prices = self.models.capabilities(&request.model).prices;
+        let meter = TokenMeter::new(estimate, TokenScale::UNKNOWN, None);
+        let meter = Arc::new(Mutex::new(meter.with_totals(TokenTotals::default(), prices)));
+        let mut recorder = Recorder::new(
+            self.run,
+            self.journal.clone(),
+            self.models.clone(),
+            self.recorder_settings.clone(),
+            self.purpose,
+        );
+        let request = Arc::new(request);
+        recorder.record_call(request.clone(), prices).await;
+        *self.meter.lock() = Some(meter.clone());
+        // The call starts before it is recorded, and neither waits for the other.
+        let called = timeout_at(deadline, self.models.call(&request));
+        let (called, ()) = tokio::join!(called, recorder.write_due());
+        let collected = match called {
+            Ok(called) => {
+                let collecting = self.collect(called, max_bytes, &meter, &mut recorder);
+                timeout_at(deadline, collecting).await
+            }
+            Err(late) => Err(late),
+        };
+        // Also if it took too long, repeated itself or became too long.
+        let totals = meter.lock().end_totals(collected.is_err());
+        let text = collected.unwrap_or_else(|_| {
+            tracing::warn!("{} took too long", self.name);
+            recorder.record_input(&Input::StreamEnded);
+            None
+        });
+        recorder.write_due().await;
+        // Until here, whoever gives the call up counts it.
+        self.meter.lock().take();
+        SideAnswer { text, totals }
+    }
+
+    async fn collect(
+        &self,
+        called: Result<ModelStream, ModelError>,
+        max_bytes: usize,
+        meter: &Mutex<TokenMeter>,
+        recorder: &mut Recorder,
+    ) -> Option<String> {
+        let mut stream = match called {
+            Ok(stream) => stream,
+            Err(error) => {
+                tracing::warn!(%error, "{} failed", self.name);
+                recorder.record_input(&Input::CallFailed(error));
+                return None;
+            }
+        };
+        let mut text = String::new();
+        let mut repetition = RepetitionDetector::new(self.max_repetitions);
+        while text.len() <= max_bytes {
+            let Some(received) = stream.next().await else {
+                recorder.record_input(&Input::StreamEnded);
+                return None;
+            };
+            let inputs = meter.lock().inputs_for(received);
+            for input in inputs {
+                recorder.record_input(&input);
+                match input {
+                    Input::Model(ModelEvent::Text(delta)) => {
+                        text.push_str(&delta);
+                        if repetition.push(&delta, false) {
+                            tracing::warn!("{} repeats itself", self.name);
+                            recorder.record_input(&Input::StreamEnded);
+                            return None;
+                        }
+                    }
+                    Input::Model(ModelEvent::TextWasThinking) => {
+                        text.clear();
+                        repetition = RepetitionDetector::new(self.max_repetitions);
+                    }
+                    Input::Model(ModelEvent::Finished(reason)) => {
+                        if is_natural_end(&reason) {
+                            return Some(text);
+                        }
+                        // It would replace what it does not cover.
+                        tracing::warn!(reason = reason.as_str(), "{} is incomplete", self.name);
+                        return None;
+                    }
+                    Input::CallFailed(error) => {
+                        tracing::warn!(%error, "{} failed", self.name);
+                        return None;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        // Longer answers are cut off anyway.
+        recorder.record_input(&Input::StreamEnded);
+        Some(text)
+    }
+}
+
+/// Returns true if an answer with this finish reason is complete.
+fn is_natural_end(reason: &FinishReason) -> bool {
+    !reason.is_cut_short() && !reason.is_withheld() && *reason != FinishReason::MalformedFunctionCall
+}

@@ -1,0 +1,172 @@
+//! The title in a model's answer, which may be wrapped in anything that the model was not asked for.
+
+use serde_json::Value;
+
+use parlor_base::text::plain_line;
+use parlor_markup::markdown::without_markup;
+use parlor_model::lenient_json;
+
+/// The maximum length of a title, in characters.
+const MAX_TITLE_CHARACTERS: usize = 60;
+
+/// Words that announce a title, at the beginning of an answer.
+const OPENINGS: [&str; 9] = [
+    "here",
+    "sure",
+    "certainly",
+    "of course",
+    "okay",
+    "ok",
+    "a concise title",
+    "a short title",
+    "suggested title",
+];
+
+/// Returns a title as it is stored: one line, without markup, quotation marks and an ending period. `None` if nothing
+/// is left.
+pub fn clean_title(text: &str) -> Option<String> {
+    let text = title_in_json(text).unwrap_or_else(|| text.to_owned());
+    let text = without_markup(&text);
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next()?;
+    let line = match without_announcement(first) {
+        "" => lines
+            .map(without_announcement)
+            .find(|line| !line.is_empty())
+            .unwrap_or(first),
+        line => line,
+    };
+    let line = without_frame(line).trim_end_matches(['.', ':']);
+    let title = plain_line(without_frame(line), MAX_TITLE_CHARACTERS);
+    (!title.is_empty()).then_some(title)
+}
+
+/// Returns the title of an answer in JSON: `{"title": "…"}`, its only text, or a JSON string.
+fn title_in_json(text: &str) -> Option<String> {
+    let begin = text.find('{').filter(|begin| is_announcement(&text[..*begin]));
+    let json = match begin {
+        Some(begin) => &text[begin..=text.rfind('}').filter(|end| *end > begin)?],
+        None => text.trim(),
+    };
+    let fields = match lenient_json::parse(json).ok()? {
+        Value::Object(fields) => fields,
+        Value::String(title) => return Some(title),
+        _ => return None,
+    };
+    let mut texts = fields
+        .iter()
+        .filter_map(|(name, value)| Some((name, value.as_str()?)));
+    let named = texts.clone().find(|(name, _)| name.eq_ignore_ascii_case("title"));
+    let (_, title) = named.or_else(|| texts.next().filter(|_| fields.len() == 1))?;
+    Some(title.to_owned())
+}
+
+/// Returns true for what may stand before a title in JSON: nothing, an opening, or the beginning of a code block.
+fn is_announcement(before: &str) -> bool {
+    let before = before
+        .trim()
+        .trim_end_matches("json")
+        .trim_end_matches(['`', ':'])
+        .trim();
+    before.is_empty() || is_opening(before)
+}
+
+fn is_opening(line: &str) -> bool {
+    let line = line.to_lowercase();
+    let is_word_end = |rest: &str| !rest.starts_with(char::is_alphanumeric);
+    OPENINGS
+        .iter()
+        .any(|opening| line.strip_prefix(opening).is_some_and(is_word_end))
+}
+
+/// Returns a line without the words that announce the title, as `Title:` and `Here is a concise title:` do.
+fn without_announcement(line: &str) -> &str {
+    let Some((before, rest)) = line.split_once(':') else {
+        return match line.ends_with(['!', ',']) && is_opening(line) {
+            true => "",
+            false => line,
+        };
+    };
+    let lower = before.to_lowercase();
+    let is_label = before
+        .trim_matches(['*', '_', '#', ' '])
+        .eq_ignore_ascii_case("title");
+    let names_title = lower.contains("title");
+    match is_label || is_opening(before) && names_title {
+        true => rest.trim_matches(['*', '_', ' ']),
+        false => line,
+    }
+}
+
+/// Returns a line without the marks of emphasis around it, and without quotation marks that enclose it.
+fn without_frame(line: &str) -> &str {
+    const QUOTES: &str = "\"'`“”„«»";
+    let line = line.trim_matches(|c: char| c.is_whitespace() || "*_".contains(c));
+    let is_quote = |c: char| QUOTES.contains(c);
+    let inner = line
+        .strip_prefix(is_quote)
+        .and_then(|rest| rest.strip_suffix(is_quote));
+    match inner {
+        // They belong to the words: `"Foo" and "bar"`.
+        Some(inner) if inner.contains(['"', '“', '”', '„', '«', '»']) => line,
+        Some(inner) => inner.trim(),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_are_one_plain_line() {
+        for (text, title) in [
+            ("Trip to Oslo", Some("Trip to Oslo")),
+            ("**Title:** \"Trip to *Oslo*.\"\n\nMore", Some("Trip to Oslo")),
+            ("# Heat  in\u{7} cities", Some("Heat in cities")),
+            ("“Größe der Erde”", Some("Größe der Erde")),
+            ("\"Heat in cities\".", Some("Heat in cities")),
+            ("Async in C#", Some("Async in C#")),
+            ("Meaning of \"foo\"", Some("Meaning of \"foo\"")),
+            ("\"Foo\" and \"bar\"", Some("\"Foo\" and \"bar\"")),
+            ("", None),
+            (" \n**\n", None),
+        ] {
+            assert_eq!(clean_title(text).as_deref(), title, "{text:?}");
+        }
+        let long = clean_title(&"wort ".repeat(40)).unwrap();
+        assert!(long.chars().count() <= MAX_TITLE_CHARACTERS + 1, "{long}");
+    }
+
+    #[test]
+    fn titles_lose_their_wrapping() {
+        for text in [
+            r#"{"title": "Trip to Oslo"}"#,
+            r#"{"Title": "Trip to Oslo", "language": "en"}"#,
+            r#"{"conversation": "Trip to Oslo"}"#,
+            "```json\n{\"title\": \"Trip to Oslo\"}\n```",
+            "Here is the title:\n\n```json\n{\"title\": \"Trip to Oslo\",}\n```",
+            "\"Trip to Oslo\"",
+            "Here is a concise title:\n\nTrip to Oslo",
+            "Here is a concise title: Trip to Oslo",
+            "Here's a title for the conversation:\n**Trip to Oslo**",
+            "Sure! Here is a short title: \"Trip to Oslo\"",
+            "Sure!\n\nTitle: Trip to Oslo",
+            "**Title**: Trip to Oslo",
+            "TITLE: Trip to Oslo",
+            "A short title for this conversation: *Trip to Oslo*",
+        ] {
+            assert_eq!(clean_title(text).as_deref(), Some("Trip to Oslo"), "{text:?}");
+        }
+        for title in [
+            "Title casing: rules",
+            "The title of the book: Moby Dick",
+            "Hereditary diseases: title unknown",
+            "Oslo: a summary",
+            "JSON {} and []",
+            "Surely not",
+        ] {
+            assert_eq!(clean_title(title).as_deref(), Some(title));
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The conformance suite of storage: cases that every backend must pass. The last lines of this file name the
+//! backends.
+
+mod accounts;
+mod administrators;
+mod audit;
+mod branching;
+mod conversation_lists;
+mod deletion;
+mod files;
+mod fixtures;
+mod hand_over;
+mod literature;
+mod log;
+mod memories;
+mod model_calls;
+mod output;
+mod pages;
+mod parameters;
+mod personal;
+mod provider_data;
+mod queue;
+mod run_contexts;
+mod shares;
+mod suggestions;
+mod token_totals;
+mod turns;
+mod usage;
+
+use std::{collections::HashMap, path::Path, sync::Arc};
+
+use tempfile::TempDir;
+
+use self::fixtures::*;
+use super::*;
+use parlor_protocol::{
+    AssistantMessage, Attachment, EventBody, FileProblem, IntentId, MemoryId, MessageBody, Part, PayloadRef,
+    RawJson, RequestedCall, TokenId, ToolStatus,
+    intent::{self, StartedRun},
+    transcript,
+};
+
+/// A backend under test.
+#[async_trait(?Send)]
+trait Backend: Sync {
+    /// Opens the storage that belongs to a folder, and creates it the first time.
+    async fn open(&self, folder: &Path) -> Result<Arc<dyn Storage>, StorageError>;
+}
+
+/// Declares the tests of a backend: all cases, in a module per file. A case that is missing here is dead code,
+/// which the compiler reports.
+macro_rules! conformance_tests {
+    ($suite:ident, $backend:expr) => {
+        conformance_tests! { $suite, $backend,
+            branching {
+                a_branch_is_a_copy_of_its_own,
+                a_file_shown_again_is_the_copied_one,
+                a_question_is_where_its_branch_ends,
+                only_ended_shown_messages_are_copied,
+            }
+            accounts {
+                only_the_first_account_is_set_up,
+                a_session_lives_until_it_is_ended,
+                signing_in_replaces_the_earlier_session,
+                an_invitation_is_used_up_once,
+                a_new_password_ends_sessions_tokens_and_links,
+                links_end_with_the_role_of_their_maker,
+                deleting_a_user_leaves_the_others,
+                a_disabled_account_has_no_sessions,
+                an_identity_has_one_account,
+            }
+            administrators {
+                administrators_count_who_can_sign_in,
+            }
+            hand_over {
+                an_heir_gets_conversations_files_and_library,
+                nothing_is_handed_over_to_nobody,
+                a_handed_over_conversation_keeps_its_beginning,
+                long_hidden_branches_are_not_handed_over,
+                a_deletion_that_began_is_remembered,
+            }
+            audit {
+                the_audit_log_is_bounded,
+                an_administrator_is_named_with_the_account,
+            }
+            conversation_lists {
+                pages_the_list_by_newest_activity,
+                an_ended_run_is_unseen_until_read,
+            }
+            deletion {
+                deleting_a_conversation_leaves_only_positions,
+                deleted_data_does_not_come_back,
+                hidden_message_is_restored_or_erased,
+                deleting_a_version_shows_the_other,
+            }
+            literature {
+                stored_library_equals_the_replayed_one,
+                saving_again_keeps_the_note,
+                a_note_replaces_only_a_known_note,
+                stores_an_abstract_when_it_becomes_known,
+                removed_or_replaced_data_leaves_the_log,
+                libraries_are_separate_per_user,
+                context_snapshot_lives_with_its_message,
+            }
+            log {
+                folded_log_equals_stored_state_at_every_step,
+                trimming_keeps_events_of_running_runs,
+                everything_survives_a_restart,
+            }
+            memories {
+                a_memory_exists_until_deleted,
+                deleting_a_memory_makes_room_for_another,
+                memories_are_separate_per_user,
+                deletes_all_memories_and_restores_one_in_place,
+            }
+            model_calls {
+                records_a_call_and_later_its_response,
+                keeps_calls_of_newest_undeleted_runs,
+            }
+            provider_data {
+                run_context_has_provider_data_of_its_branch,
+            }
+            files {
+                files_belong_to_one_message,
+                an_erased_file_leaves_the_title,
+                versions_share_contents_until_the_last_is_deleted,
+                copied_files_share_content_until_last_deletion,
+                ended_run_gets_no_file,
+                queued_files_stay_until_removed,
+                unsent_uploads_expire,
+            }
+            output {
+                stored_output_is_not_folded_again,
+                ending_a_run_deletes_unshown_artifacts,
+            }
+            pages {
+                first_page_is_the_newest_part,
+                older_pages_reach_the_first_message,
+                any_message_selects_its_branch,
+                a_page_reaches_the_requested_message,
+                long_messages_shorten_a_page,
+                older_messages_are_private,
+            }
+            parameters {
+                an_intent_sets_parameters_once_everywhere,
+                forced_tools_and_summaries_keep_their_scope,
+            }
+            personal {
+                the_last_instructions_count,
+                finds_a_token_until_it_is_revoked,
+                token_use_is_recorded_without_an_event,
+                tokens_are_separate_per_user,
+            }
+            queue {
+                queued_message_becomes_one_user_message,
+                folded_queue_equals_the_stored_one,
+                only_a_complete_run_releases_the_queue,
+                queues_are_limited_and_private,
+                queues_of_disabled_accounts_wait,
+            }
+            run_contexts {
+                run_context_has_all_of_its_user,
+                payloads_are_limited_by_total_bytes,
+            }
+            shares {
+                a_share_exists_until_it_is_ended,
+                shares_end_with_their_conversation_and_their_users,
+                a_share_shows_one_branch_only,
+                erasing_its_last_message_ends_a_snapshot,
+                share_has_files_and_payloads_of_its_branch,
+                a_snapshot_has_nothing_made_later,
+            }
+            suggestions {
+                the_first_verdict_counts,
+                button_message_stores_the_suggested_action,
+                fresh_session_follows_a_failed_restoration,
+                an_action_is_taken_once,
+                suggestions_belong_to_their_user_and_conversation,
+            }
+            token_totals {
+                every_answer_of_a_conversation_counts,
+                a_title_adds_to_the_present_usage,
+            }
+            turns {
+                a_repeated_intent_is_applied_once,
+                a_second_active_run_is_rejected_alone,
+                regenerating_shows_a_new_sibling,
+                other_users_data_is_not_found,
+                only_a_cut_off_last_answer_continues,
+                another_version_of_a_message_is_a_sibling,
+            }
+            usage {
+                usage_counts_once_on_its_day,
+                a_continued_copy_counts_from_there,
+            }
+        }
+    };
+    ($suite:ident, $backend:expr, $($group:ident { $($case:ident,)+ })+) => {
+        mod $suite {
+            $(mod $group {
+                $(#[tokio::test]
+                async fn $case() {
+                    crate::conformance::$group::$case(&$backend).await;
+                })+
+            })+
+        }
+    };
+}
+
+/// The backend that stores in a database file of SQLite.
+struct Sqlite;
+
+#[async_trait(?Send)]
+impl Backend for Sqlite {
+    async fn open(&self, folder: &Path) -> Result<Arc<dyn Storage>, StorageError> {
+        Ok(Arc::new(sqlite::SqliteStorage::open(folder).await?))
+    }
+}
+
+conformance_tests!(on_sqlite, crate::conformance::Sqlite);

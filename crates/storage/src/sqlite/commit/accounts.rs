@@ -1,0 +1,375 @@
+//! Changes to accounts, sessions and one-time links. No log has them: their pages are loaded on request.
+
+use sqlx::SqliteConnection;
+
+use super::{
+    super::id,
+    Batch, ChangeError,
+    administrators::{disable, end_links_of_others, keep_administrator},
+    audit, hand_over,
+    personal::ensure_user,
+    provided_accounts,
+};
+use crate::{
+    ChangeRejection, Outcome, TokenHash,
+    accounts::{AccountChange, AccountLink, AccountWarrant, LinkPurpose, Role, Session},
+    audit::Actor,
+    damage::skip_damaged,
+};
+use parlor_protocol::{MessageId, SessionId, UserId};
+
+impl Batch {
+    pub(super) async fn change_accounts(
+        &mut self,
+        connection: &mut SqliteConnection,
+        change: &AccountChange,
+    ) -> Result<Outcome, ChangeError> {
+        let (change, by) = match change {
+            AccountChange::By { actor, change } => (&**change, Some(actor)),
+            change => (change, None),
+        };
+        let entry = audit::NewEntry::from_change(connection, change, by).await?;
+        let outcome = self.apply_account_change(connection, change, by).await?;
+        end_links_of_others(connection).await?;
+        if let Some(entry) = entry {
+            entry.store(connection, self.at).await?;
+        }
+        Ok(outcome)
+    }
+
+    async fn apply_account_change(
+        &mut self,
+        connection: &mut SqliteConnection,
+        change: &AccountChange,
+        by: Option<&Actor>,
+    ) -> Result<Outcome, ChangeError> {
+        let way = by.map(|actor| &actor.signs_in_by);
+        match change {
+            AccountChange::Create {
+                user_id,
+                name,
+                password,
+                warrant,
+            } => {
+                let account = (*user_id, name.as_str(), password.as_deref());
+                self.create_account(connection, account, *warrant).await
+            }
+            AccountChange::CreateProvided {
+                user_id,
+                name,
+                identity,
+                role,
+            } => {
+                let account = (*user_id, name.as_str(), *role);
+                provided_accounts::create(connection, self.at, account, identity).await
+            }
+            AccountChange::Rename { user_id, name } => {
+                provided_accounts::rename(connection, *user_id, name).await
+            }
+            AccountChange::SetRole {
+                user_id,
+                role,
+                keeps_administrator,
+            } => {
+                if *keeps_administrator && *role != Role::Administrator {
+                    keep_administrator(connection, *user_id, way).await?;
+                }
+                let changed = sqlx::query("UPDATE accounts SET role = ? WHERE user_id = ?")
+                    .bind(role.as_str())
+                    .bind(user_id.to_string())
+                    .execute(connection)
+                    .await?;
+                require_row(changed.rows_affected())
+            }
+            AccountChange::StartSession {
+                user_id,
+                session,
+                hash,
+                replaces,
+            } => {
+                self.start_session(connection, *user_id, session, hash, *replaces)
+                    .await
+            }
+            AccountChange::UseSession { session_id, address } => {
+                sqlx::query("UPDATE sessions SET last_used_at = ?, address = ? WHERE id = ?")
+                    .bind(self.at.0)
+                    .bind(address)
+                    .bind(session_id.to_string())
+                    .execute(connection)
+                    .await?;
+                Ok(Outcome::Done)
+            }
+            AccountChange::EndSession { user_id, session_id } => {
+                let ended = sqlx::query("DELETE FROM sessions WHERE user_id = ? AND id = ?")
+                    .bind(user_id.to_string())
+                    .bind(session_id.to_string())
+                    .execute(connection)
+                    .await?;
+                require_row(ended.rows_affected())
+            }
+            AccountChange::EndSessions { user_id, except } => {
+                end_sessions(connection, *user_id, *except).await?;
+                Ok(Outcome::DataDeleted)
+            }
+            AccountChange::SetPassword {
+                user_id,
+                password,
+                link,
+                except,
+            } => {
+                self.set_password(connection, *user_id, password, *link, *except)
+                    .await
+            }
+            AccountChange::AddLink { link, hash } => self.add_link(connection, link, hash, by).await,
+            AccountChange::DeleteLink { link_id } => {
+                let deleted = sqlx::query("DELETE FROM invitations WHERE id = ?")
+                    .bind(link_id.to_string())
+                    .execute(connection)
+                    .await?;
+                require_row(deleted.rows_affected())
+            }
+            AccountChange::SetDisabled { user_id, is_disabled } => {
+                if *is_disabled {
+                    disable(connection, *user_id, way).await
+                } else {
+                    // A deletion that has begun is given up.
+                    sqlx::query("DELETE FROM pending_deletions WHERE user_id = ?")
+                        .bind(user_id.to_string())
+                        .execute(&mut *connection)
+                        .await?;
+                    let enabled = sqlx::query("UPDATE accounts SET disabled = 0 WHERE user_id = ?")
+                        .bind(user_id.to_string())
+                        .execute(connection)
+                        .await?;
+                    require_row(enabled.rows_affected())
+                }
+            }
+            AccountChange::BeginDeletion { user_id, heir } => {
+                let actor = by.ok_or(ChangeRejection::Internal)?;
+                disable(&mut *connection, *user_id, way).await?;
+                hand_over::begin_deletion(connection, (*user_id, *heir), actor).await
+            }
+            AccountChange::Delete { user_id, heir } => {
+                // Its beginning has disabled the account, and has kept an administrator.
+                hand_over::require_begun(&mut *connection, *user_id, *heir).await?;
+                if let Some(heir) = heir {
+                    self.hand_over(&mut *connection, *user_id, *heir).await?;
+                }
+                self.delete_account(connection, *user_id).await
+            }
+            AccountChange::NoteFailure { .. } => Ok(Outcome::Done),
+            AccountChange::TrimAuditLog { before, keep } => {
+                Ok(match audit::trim(connection, *before, *keep).await? {
+                    true => Outcome::DataDeleted,
+                    false => Outcome::Done,
+                })
+            }
+            // Nobody acts for an actor.
+            AccountChange::By { .. } => Err(ChangeRejection::Internal)?,
+        }
+    }
+
+    async fn create_account(
+        &mut self,
+        connection: &mut SqliteConnection,
+        (user_id, name, password): (UserId, &str, Option<&str>),
+        warrant: AccountWarrant,
+    ) -> Result<Outcome, ChangeError> {
+        let is_first: bool = sqlx::query_scalar("SELECT NOT EXISTS (SELECT 1 FROM accounts)")
+            .fetch_one(&mut *connection)
+            .await?;
+        let role = match warrant {
+            AccountWarrant::Setup if !is_first => Err(ChangeRejection::SetupDone)?,
+            AccountWarrant::Setup => Role::Administrator,
+            AccountWarrant::Invitation(hash) => self.use_invitation(connection, &hash).await?,
+            AccountWarrant::Proxy if is_first => Role::Administrator,
+            // Without an administrator, nobody could invite or manage anybody.
+            AccountWarrant::SignUp if is_first => Err(ChangeRejection::SetupNeeded)?,
+            AccountWarrant::SignUp | AccountWarrant::Proxy => Role::Member,
+        };
+        ensure_user(connection, user_id).await?;
+        let created = sqlx::query(
+            "INSERT INTO accounts (user_id, name, password, role, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        )
+        .bind(user_id.to_string())
+        .bind(name)
+        .bind(password)
+        .bind(role.as_str())
+        .bind(self.at.0)
+        .execute(connection)
+        .await?;
+        if created.rows_affected() == 0 {
+            // The savepoint keeps the invitation.
+            Err(ChangeRejection::NameTaken)?;
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// Uses up an invitation. Returns the role that it grants.
+    async fn use_invitation(
+        &self,
+        connection: &mut SqliteConnection,
+        hash: &TokenHash,
+    ) -> Result<Role, ChangeError> {
+        let role: Option<String> = sqlx::query_scalar(
+            "DELETE FROM invitations WHERE hash = ? AND user_id IS NULL AND expires_at > ? RETURNING role",
+        )
+        .bind(hash.0.as_slice())
+        .bind(self.at.0)
+        .fetch_optional(connection)
+        .await?;
+        Ok(Role::from_name(&role.ok_or(ChangeRejection::NotFound)?))
+    }
+
+    async fn start_session(
+        &self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        session: &Session,
+        hash: &TokenHash,
+        replaces: Option<TokenHash>,
+    ) -> Result<Outcome, ChangeError> {
+        sqlx::query(
+            "DELETE FROM sessions WHERE hash = ?1 OR (user_id = ?2 AND (expires_at <= ?3 OR last_used_at + idle_ms <= ?3))",
+        )
+        .bind(replaces.map(|replaced| replaced.0.to_vec()))
+        .bind(user_id.to_string())
+        .bind(self.at.0)
+        .execute(&mut *connection)
+        .await?;
+        let started = sqlx::query(
+            "INSERT INTO sessions (id, hash, user_id, device, address, created_at, last_used_at, idle_ms, expires_at, method) \
+             SELECT ?, ?, user_id, ?, ?, ?, ?, ?, ?, ? FROM accounts WHERE user_id = ? AND disabled = 0",
+        )
+        .bind(session.id.to_string())
+        .bind(hash.0.as_slice())
+        .bind(&session.device)
+        .bind(&session.address)
+        .bind(session.created_at.0)
+        .bind(session.last_used_at.0)
+        .bind(session.idle_ms)
+        .bind(session.expires_at.0)
+        .bind(session.method.as_str())
+        .bind(user_id.to_string())
+        .execute(connection)
+        .await?;
+        require_row(started.rows_affected())
+    }
+
+    async fn set_password(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        password: &str,
+        link: Option<TokenHash>,
+        except: Option<SessionId>,
+    ) -> Result<Outcome, ChangeError> {
+        if let Some(link) = link {
+            let used =
+                sqlx::query("DELETE FROM invitations WHERE hash = ? AND user_id = ? AND expires_at > ?")
+                    .bind(link.0.as_slice())
+                    .bind(user_id.to_string())
+                    .bind(self.at.0)
+                    .execute(&mut *connection)
+                    .await?;
+            require_row(used.rows_affected())?;
+        }
+        end_sessions(connection, user_id, except).await?;
+        // Whoever knew the old password may have made tokens.
+        let tokens = sqlx::query("DELETE FROM api_tokens WHERE user_id = ?")
+            .bind(user_id.to_string())
+            .execute(&mut *connection)
+            .await?;
+        if tokens.rows_affected() > 0 {
+            self.log_settings_changed(connection, user_id).await?;
+        }
+        // Links that were made for the old password.
+        sqlx::query("DELETE FROM invitations WHERE user_id = ?")
+            .bind(user_id.to_string())
+            .execute(&mut *connection)
+            .await?;
+        let set = sqlx::query("UPDATE accounts SET password = ? WHERE user_id = ?")
+            .bind(password)
+            .bind(user_id.to_string())
+            .execute(connection)
+            .await?;
+        require_row(set.rows_affected())
+    }
+
+    async fn add_link(
+        &self,
+        connection: &mut SqliteConnection,
+        link: &AccountLink,
+        hash: &TokenHash,
+        by: Option<&Actor>,
+    ) -> Result<Outcome, ChangeError> {
+        let (user_id, role) = match link.purpose {
+            LinkPurpose::Invitation(role) => (None, role),
+            LinkPurpose::NewPassword(user_id) => (Some(user_id.to_string()), Role::Member),
+        };
+        sqlx::query("DELETE FROM invitations WHERE expires_at <= ? OR user_id = ?")
+            .bind(self.at.0)
+            .bind(&user_id)
+            .execute(&mut *connection)
+            .await?;
+        sqlx::query(
+            "INSERT INTO invitations (id, hash, user_id, role, created_at, expires_at, made_by) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(link.id.to_string())
+        .bind(hash.0.as_slice())
+        .bind(user_id)
+        .bind(role.as_str())
+        .bind(link.created_at.0)
+        .bind(link.expires_at.0)
+        .bind(by.map(|actor| actor.user_id.to_string()))
+        .execute(&mut *connection)
+        .await?;
+        // The administrator may not be one any more.
+        match end_links_of_others(connection).await? {
+            0 => Ok(Outcome::Done),
+            _ => Err(ChangeRejection::NotFound)?,
+        }
+    }
+
+    async fn delete_account(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+    ) -> Result<Outcome, ChangeError> {
+        let active =
+            sqlx::query("SELECT id FROM runs WHERE user_id = ? AND status IN ('running', 'waiting')")
+                .bind(user_id.to_string())
+                .fetch_all(&mut *connection)
+                .await?;
+        for run in &active {
+            let run: Option<MessageId> = skip_damaged("runs", "of a deleted user", id(run, "id"))?;
+            self.orphaned_runs.extend(run);
+        }
+        let deleted =
+            sqlx::query("DELETE FROM users WHERE id = (SELECT user_id FROM accounts WHERE user_id = ?)")
+                .bind(user_id.to_string())
+                .execute(connection)
+                .await?;
+        require_row(deleted.rows_affected())
+    }
+}
+
+pub(super) fn require_row(affected: u64) -> Result<Outcome, ChangeError> {
+    if affected == 0 {
+        Err(ChangeRejection::NotFound)?;
+    }
+    Ok(Outcome::DataDeleted)
+}
+
+pub(super) async fn end_sessions(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    except: Option<SessionId>,
+) -> Result<(), ChangeError> {
+    sqlx::query("DELETE FROM sessions WHERE user_id = ? AND id IS NOT ?")
+        .bind(user_id.to_string())
+        .bind(except.map(|session| session.to_string()))
+        .execute(connection)
+        .await?;
+    Ok(())
+}

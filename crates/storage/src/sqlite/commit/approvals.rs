@@ -1,0 +1,140 @@
+//! Paused runs: they become inactive while they wait for the user's answer, and resume from the stored state.
+
+use sqlx::SqliteConnection;
+
+use super::{Batch, ChangeError, run_output::update_message};
+use crate::{ApprovalDecision, ChangeRejection, Outcome, RunKey, sqlite::messages};
+use parlor_protocol::{
+    AssistantMessage, ConversationId, EventBody, Position, RunStatus, ToolStatus, UserId,
+    intent::{ApprovalAnswer, StartedRun},
+    transcript::apply_to_run,
+};
+
+impl Batch {
+    /// Pauses a run.
+    pub(super) async fn pause_run(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        events: &[EventBody],
+        message: &AssistantMessage,
+    ) -> Result<Outcome, ChangeError> {
+        let last = self.append_events(&mut *connection, run, events).await?;
+        let paused = sqlx::query(
+            "UPDATE runs SET status = 'waiting', stored_position = ? WHERE user_id = ? AND id = ? AND status = 'running'",
+        )
+        .bind(last.0.cast_signed())
+        .bind(run.user_id.to_string())
+        .bind(run.message_id.to_string())
+        .execute(&mut *connection)
+        .await?;
+        if paused.rows_affected() == 0 {
+            Err(ChangeRejection::NotFound)?;
+        }
+        sqlx::query("UPDATE conversations SET unseen = 1 WHERE user_id = ? AND id = ?")
+            .bind(run.user_id.to_string())
+            .bind(run.conversation_id.to_string())
+            .execute(&mut *connection)
+            .await?;
+        update_message(connection, run.user_id, run.message_id, message).await?;
+        Ok(Outcome::Done)
+    }
+
+    /// Stores the user's answer and resumes the run. An earlier answer is kept.
+    pub(super) async fn answer_approval(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        approval: ApprovalDecision,
+    ) -> Result<Outcome, ChangeError> {
+        let ApprovalDecision {
+            run: id,
+            index,
+            answer,
+        } = approval;
+        let allowed = answer.is_allowed();
+        let Some((conversation_id, mut message)) = messages::message(&mut *connection, user_id, id).await?
+        else {
+            Err(ChangeRejection::NotFound)?
+        };
+        let parent_id = message.parent_id;
+        let (Some(assistant), Some(user_message_id)) = (message.assistant_mut(), parent_id) else {
+            Err(ChangeRejection::NotFound)?
+        };
+        let call = assistant
+            .tool_calls()
+            .find(|call| call.index == index)
+            .ok_or(ChangeRejection::NotFound)?;
+        match (assistant.status, call.status) {
+            (RunStatus::Waiting, ToolStatus::Waiting) => {}
+            // The run is active: its driver handles the answer.
+            (RunStatus::Running, ToolStatus::Waiting) => Err(ChangeRejection::RunActive)?,
+            _ => return Ok(Outcome::Done),
+        }
+        let always = (answer == ApprovalAnswer::Always).then(|| call.tool.clone());
+        let event = EventBody::ApprovalAnswered {
+            index,
+            tool_use_id: call.tool_use_id.clone(),
+            allowed,
+        };
+        apply_to_run(assistant, &event);
+        let run = RunKey {
+            user_id,
+            conversation_id,
+            message_id: id,
+        };
+        let position = self.append_events(&mut *connection, &run, &[event]).await?;
+        self.resume_run(&mut *connection, run, position).await?;
+        if let Some(tool) = always {
+            self.allow_tool(&mut *connection, user_id, conversation_id, &tool)
+                .await?;
+        }
+        update_message(connection, user_id, id, assistant).await?;
+        Ok(Outcome::Started {
+            started: StartedRun {
+                conversation_id,
+                user_message_id,
+                assistant_message_id: id,
+            },
+            again: false,
+        })
+    }
+
+    /// Allows a tool for the rest of a conversation. Allowing it twice has no further effect.
+    pub(super) async fn allow_tool(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        tool: &str,
+    ) -> Result<Outcome, ChangeError> {
+        sqlx::query(
+            "INSERT INTO allowed_tools (user_id, conversation_id, tool) \
+             SELECT user_id, id, ? FROM conversations WHERE user_id = ? AND id = ? ON CONFLICT DO NOTHING",
+        )
+        .bind(tool)
+        .bind(user_id.to_string())
+        .bind(conversation_id.to_string())
+        .execute(connection)
+        .await?;
+        Ok(Outcome::Done)
+    }
+
+    /// Marks a run as active again, from the current position of the log.
+    async fn resume_run(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: RunKey,
+        position: Position,
+    ) -> Result<(), ChangeError> {
+        sqlx::query(
+            "UPDATE runs SET status = 'running', first_position = ?1, stored_position = ?1 WHERE user_id = ?2 AND id = ?3",
+        )
+        .bind(position.0.cast_signed())
+        .bind(run.user_id.to_string())
+        .bind(run.message_id.to_string())
+        .execute(connection)
+        .await?;
+        Ok(())
+    }
+}

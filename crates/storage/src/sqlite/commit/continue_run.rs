@@ -1,0 +1,95 @@
+//! Continuing a run that was cut off.
+
+use sqlx::SqliteConnection;
+
+use super::{
+    super::{daily_usage::skip_usage, messages},
+    Batch, ChangeError,
+    deletion::require_shown,
+    run_output::update_message,
+    turns::conflict_as_rejection,
+};
+use crate::{ChangeRejection, RunKey};
+use parlor_protocol::{
+    EventBody, RunStatus, UserId,
+    intent::{ContinueRun, StartedRun},
+    transcript::apply_to_run,
+};
+
+/// Continues a run that was cut off.
+pub(super) const CONTINUE_RUN: &str = "UPDATE runs SET status = 'running', first_position = ?5, last_position = NULL WHERE user_id = ?1 AND id = ?3; \
+     UPDATE conversations SET active_leaf = ?3, updated_at = ?4, activity = ?5, unseen = 0 WHERE user_id = ?1 AND id = ?2";
+
+impl Batch {
+    /// Continues a run: it starts again at the current position of the log, with the content of its message.
+    pub(super) async fn continue_run(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        intent: &ContinueRun,
+    ) -> Result<StartedRun, ChangeError> {
+        let ContinueRun {
+            conversation_id,
+            message_id,
+            ..
+        } = *intent;
+        let Some((found_in, mut message)) = messages::message(connection, user_id, message_id).await? else {
+            Err(ChangeRejection::NotFound)?
+        };
+        let parent_id = message.parent_id;
+        let (Some(assistant), Some(user_message_id)) = (message.assistant_mut(), parent_id) else {
+            Err(ChangeRejection::NotFound)?
+        };
+        if found_in != conversation_id {
+            Err(ChangeRejection::NotFound)?;
+        }
+        require_shown(&mut *connection, (user_id, conversation_id), message_id).await?;
+        match assistant.status {
+            RunStatus::Running | RunStatus::Waiting => Err(ChangeRejection::RunActive)?,
+            RunStatus::Complete if !assistant.is_cut_short() => Err(ChangeRejection::NotContinuable)?,
+            // The unreadable content is kept: continuing would overwrite it.
+            _ if assistant.is_damaged() && assistant.is_empty() => Err(ChangeRejection::NotContinuable)?,
+            RunStatus::Complete | RunStatus::Stopped | RunStatus::Failed | RunStatus::Interrupted => {}
+        }
+        let followers: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM messages WHERE user_id = ?1 AND parent_id = ?2 \
+                 AND id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = ?1)",
+        )
+        .bind(user_id.to_string())
+        .bind(message_id.to_string())
+        .fetch_one(&mut *connection)
+        .await?;
+        if followers > 0 {
+            Err(ChangeRejection::NotContinuable)?;
+        }
+        if let Some(usage) = &assistant.usage {
+            // Of a copy, or of an answer that is older than the counting: it is not of this day.
+            let run = RunKey {
+                user_id,
+                conversation_id,
+                message_id,
+            };
+            skip_usage(&mut *connection, &run, &usage.totals).await?;
+        }
+        let event = EventBody::RunContinued { created_at: self.at };
+        apply_to_run(assistant, &event);
+        update_message(connection, user_id, message_id, assistant).await?;
+        let position = self
+            .log_event(connection, user_id, conversation_id, Some(message_id), event)
+            .await?;
+        sqlx::query(CONTINUE_RUN)
+            .bind(user_id.to_string())
+            .bind(conversation_id.to_string())
+            .bind(message_id.to_string())
+            .bind(self.at.0)
+            .bind(position.0.cast_signed())
+            .execute(connection)
+            .await
+            .map_err(|error| conflict_as_rejection(error, ChangeRejection::RunActive))?;
+        Ok(StartedRun {
+            conversation_id,
+            user_message_id,
+            assistant_message_id: message_id,
+        })
+    }
+}

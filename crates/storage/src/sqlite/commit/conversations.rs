@@ -1,0 +1,244 @@
+//! Changes to a conversation as a whole: one of its columns, or its deletion.
+
+use sqlx::SqliteConnection;
+
+use super::{
+    super::{daily_usage::count_usage, id, messages, queries::lost_conversation},
+    Batch, ChangeError, EMPTY_EVENTS,
+    deletion::require_shown,
+    erase_event,
+    run_output::update_message,
+};
+use crate::{ChangeRejection, Outcome, RunKey, damage::skip_damaged};
+use parlor_protocol::{
+    ConversationId, EventBody, MessageId, TokenTotals, Usage, UserId, transcript::apply_to_run,
+};
+
+/// The newest descendant of a message, or the message itself: the end of its newest branch. A message is
+/// always created before its descendants, so the newest has none, and no damaged link makes a circle.
+pub(in crate::sqlite) const NEWEST_DESCENDANT: &str = "WITH RECURSIVE below (id, position) AS ( \
+         SELECT id, position FROM messages WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?3 \
+             AND id NOT IN (SELECT message_id FROM hidden_messages WHERE conversation_id = ?2) \
+         UNION ALL \
+         SELECT m.id, m.position FROM below b JOIN messages m ON m.user_id = ?1 AND m.parent_id = b.id AND m.position > b.position \
+             AND m.id NOT IN (SELECT message_id FROM hidden_messages WHERE conversation_id = ?2)) \
+     SELECT id FROM below ORDER BY position DESC LIMIT 1";
+
+impl Batch {
+    /// Sets one column of a conversation to `value` and logs the event, if the conversation is the user's.
+    pub(super) async fn update_conversation(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        sql: &'static str,
+        value: &str,
+        event: EventBody,
+    ) -> Result<Outcome, ChangeError> {
+        let updated = sqlx::query(sql)
+            .bind(user_id.to_string())
+            .bind(conversation_id.to_string())
+            .bind(value)
+            .execute(&mut *connection)
+            .await?;
+        if updated.rows_affected() == 0 {
+            Err(ChangeRejection::NotFound)?;
+        }
+        self.log_event(connection, user_id, conversation_id, None, event)
+            .await?;
+        Ok(Outcome::Done)
+    }
+
+    /// Sets a conversation's title if it is still `replaces`; `None` leaves it.
+    pub(super) async fn set_title(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        replaces: &str,
+        title: Option<&str>,
+    ) -> Result<Outcome, ChangeError> {
+        let Some(title) = title else {
+            return Ok(Outcome::Done);
+        };
+        let replaced =
+            sqlx::query("UPDATE conversations SET title = ?3 WHERE user_id = ?1 AND id = ?2 AND title = ?4")
+                .bind(run.user_id.to_string())
+                .bind(run.conversation_id.to_string())
+                .bind(title)
+                .bind(replaces)
+                .execute(&mut *connection)
+                .await?;
+        if replaced.rows_affected() > 0 {
+            let event = EventBody::ConversationRenamed { title: title.into() };
+            self.log_event(connection, run.user_id, run.conversation_id, None, event)
+                .await?;
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// Adds the tokens of a title to the answer after which it was made, unless that is being continued.
+    pub(super) async fn count_title(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        totals: TokenTotals,
+    ) -> Result<(), ChangeError> {
+        if totals.is_empty() {
+            return Ok(());
+        }
+        let found = messages::message(&mut *connection, run.user_id, run.message_id).await?;
+        let Some((_, mut message)) = found else {
+            return Ok(());
+        };
+        let answer = message.assistant_mut();
+        let Some(answer) = answer.filter(|answer| answer.status.is_terminal() && !answer.is_damaged()) else {
+            return Ok(());
+        };
+        let Some(usage) = answer.usage else {
+            return Ok(());
+        };
+        let event = EventBody::Usage(Usage {
+            totals: usage.totals.plus(totals),
+            ..usage
+        });
+        apply_to_run(answer, &event);
+        update_message(&mut *connection, run.user_id, run.message_id, answer).await?;
+        count_usage(&mut *connection, run, &usage.totals.plus(totals), self.at).await?;
+        let message_id = Some(run.message_id);
+        self.log_event(connection, run.user_id, run.conversation_id, message_id, event)
+            .await?;
+        Ok(())
+    }
+
+    /// Shows the newest branch through a message.
+    pub(super) async fn select_branch(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        through: MessageId,
+    ) -> Result<Outcome, ChangeError> {
+        let leaf = sqlx::query(NEWEST_DESCENDANT)
+            .bind(user_id.to_string())
+            .bind(conversation_id.to_string())
+            .bind(through.to_string())
+            .fetch_optional(&mut *connection)
+            .await?;
+        let Some(leaf) = leaf else {
+            Err(ChangeRejection::NotFound)?
+        };
+        let leaf_id: MessageId = id(&leaf, "id")?;
+        require_shown(&mut *connection, (user_id, conversation_id), leaf_id).await?;
+        let sql = "UPDATE conversations SET active_leaf = ?3 WHERE user_id = ?1 AND id = ?2";
+        let event = EventBody::LeafSelected { leaf_id };
+        self.update_conversation(
+            connection,
+            user_id,
+            conversation_id,
+            sql,
+            &leaf_id.to_string(),
+            event,
+        )
+        .await
+    }
+
+    /// Marks a conversation as read. Logs no event if it is read already, has no result, or does not exist.
+    pub(super) async fn mark_read(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Outcome, ChangeError> {
+        let marked =
+            sqlx::query("UPDATE conversations SET unseen = 0 WHERE user_id = ? AND id = ? AND unseen = 1")
+                .bind(user_id.to_string())
+                .bind(conversation_id.to_string())
+                .execute(&mut *connection)
+                .await?;
+        if marked.rows_affected() > 0 {
+            let read = EventBody::ConversationRead;
+            self.log_event(connection, user_id, conversation_id, None, read)
+                .await?;
+        }
+        Ok(Outcome::Done)
+    }
+
+    pub(super) async fn delete_conversation(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Outcome, ChangeError> {
+        let (user, conversation) = (user_id.to_string(), conversation_id.to_string());
+        // With an unreadable owner it is deleted by the owner of its messages.
+        let known = sqlx::query(concat!(
+            "SELECT id FROM conversations WHERE user_id = ?1 AND id = ?2 UNION ALL ",
+            lost_conversation!()
+        ))
+        .bind(&user)
+        .bind(&conversation)
+        .fetch_optional(&mut *connection)
+        .await?;
+        if known.is_none() {
+            // Deleted already, perhaps by an earlier copy of the same request. The event of the deletion
+            // stays in the log for clients that have not received it.
+            return Ok(Outcome::Deleted { active_run: None });
+        }
+        let active = sqlx::query(
+            "SELECT id FROM runs WHERE user_id = ? AND conversation_id = ? AND status IN ('running', 'waiting')",
+        )
+        .bind(&user)
+        .bind(&conversation)
+        .fetch_optional(&mut *connection)
+        .await?;
+        let active_run = match &active {
+            Some(run) => skip_damaged("runs", "of a deleted conversation", id(run, "id"))?,
+            None => None,
+        };
+        sqlx::query(
+            "DELETE FROM events WHERE +user_id = ? AND conversation_id = ? AND typeof(position) <> 'integer'",
+        )
+        .bind(&user)
+        .bind(&conversation)
+        .execute(&mut *connection)
+        .await?;
+        // The log keeps the positions and no content. The events go before the runs, which lead to them.
+        for of_conversation in [
+            "message_id IN (SELECT id FROM runs WHERE user_id = ?1 AND conversation_id = ?2)",
+            "message_id IS NULL AND conversation_id = ?2",
+        ] {
+            let empty = format!("{EMPTY_EVENTS} AND +user_id = ?1 AND {of_conversation}");
+            sqlx::query(sqlx::AssertSqlSafe(empty))
+                .bind(&user)
+                .bind(&conversation)
+                .execute(&mut *connection)
+                .await?;
+        }
+        sqlx::query("DELETE FROM conversations WHERE id = ?")
+            .bind(&conversation)
+            .execute(&mut *connection)
+            .await?;
+        self.orphaned_runs.extend(active_run);
+        sqlx::query(
+            "INSERT OR REPLACE INTO deleted_conversations (id, user_id, deleted_at) VALUES (?, ?, ?)",
+        )
+        .bind(&conversation)
+        .bind(&user)
+        .bind(self.at.0)
+        .execute(&mut *connection)
+        .await?;
+        self.events
+            .iter_mut()
+            .filter(|logged| logged.event.conversation_id == conversation_id)
+            .for_each(erase_event);
+        self.log_event(
+            connection,
+            user_id,
+            conversation_id,
+            None,
+            EventBody::ConversationDeleted,
+        )
+        .await?;
+        Ok(Outcome::Deleted { active_run })
+    }
+}

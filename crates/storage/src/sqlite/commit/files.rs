@@ -1,0 +1,263 @@
+//! Files: uploads, files of tools, and their deletion.
+
+use sqlx::SqliteConnection;
+
+use super::{
+    super::{files, optional_text},
+    Batch, ChangeError,
+    personal::ensure_user,
+};
+use crate::{ChangeRejection, FileLocation, Outcome, RunKey, StoredFile};
+use parlor_protocol::{Attachment, AttachmentId, ConversationId, FileProblem, MessageId, Timestamp, UserId};
+
+impl Batch {
+    /// Stores an uploaded file, whose message is not sent yet.
+    pub(super) async fn store_upload(
+        &mut self,
+        connection: &mut SqliteConnection,
+        file: &StoredFile,
+    ) -> Result<Outcome, ChangeError> {
+        ensure_user(&mut *connection, file.location.user_id).await?;
+        let owner = sqlx::query(
+            "SELECT user_id FROM conversations WHERE id = ?1 \
+             UNION ALL SELECT NULL FROM deleted_conversations WHERE id = ?1",
+        )
+        .bind(file.location.conversation_id.to_string())
+        .fetch_optional(&mut *connection)
+        .await?;
+        if let Some(row) = owner
+            && optional_text(&row, "user_id")? != Some(file.location.user_id.to_string())
+        {
+            Err(ChangeRejection::NotFound)?;
+        }
+        let owner = (file.location.user_id, file.location.conversation_id);
+        self.insert_file(connection, file, owner, None, 0).await?;
+        Ok(Outcome::Done)
+    }
+
+    /// Stores a file of a tool. A run that has ended gets none any more.
+    pub(super) async fn store_attachment(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        file: &StoredFile,
+    ) -> Result<Outcome, ChangeError> {
+        let active = sqlx::query(
+            "SELECT 1 FROM runs WHERE user_id = ? AND id = ? AND status IN ('running', 'waiting')",
+        )
+        .bind(run.user_id.to_string())
+        .bind(run.message_id.to_string())
+        .fetch_optional(&mut *connection)
+        .await?;
+        if active.is_none() {
+            Err(ChangeRejection::NotFound)?;
+        }
+        let owner = (run.user_id, run.conversation_id);
+        self.insert_file(connection, file, owner, Some(run.message_id), 0)
+            .await?;
+        Ok(Outcome::Done)
+    }
+
+    async fn insert_file(
+        &mut self,
+        connection: &mut SqliteConnection,
+        StoredFile { attachment, location }: &StoredFile,
+        (user_id, conversation_id): (UserId, ConversationId),
+        message_id: Option<MessageId>,
+        place: usize,
+    ) -> Result<(), ChangeError> {
+        let number = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        sqlx::query(
+            "INSERT INTO files (id, user_id, conversation_id, message_id, place, stored_name, stored_in, name, media_type, \
+             bytes, width, height, text_bytes, problem, created_at, stored_by) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(attachment.id.to_string())
+        .bind(user_id.to_string())
+        .bind(conversation_id.to_string())
+        .bind(message_id.map(|id| id.to_string()))
+        .bind(number(place))
+        .bind(location.stored_name.to_string())
+        .bind(location.conversation_id.to_string())
+        .bind(&attachment.name)
+        .bind(&attachment.media_type)
+        .bind(number(attachment.bytes))
+        .bind(attachment.width.map(number))
+        .bind(attachment.height.map(number))
+        .bind(attachment.text_bytes.map(number))
+        .bind(attachment.problem.map(FileProblem::as_str))
+        .bind(self.at.0)
+        .bind((location.user_id != user_id).then(|| location.user_id.to_string()))
+        .execute(connection)
+        .await?;
+        Ok(())
+    }
+
+    /// Makes uploaded files those of a message, sent or queued, and returns them in their order. A version of a message
+    /// (`replaced`) that names none gets copies of its files.
+    pub(super) async fn attach_files(
+        &mut self,
+        connection: &mut SqliteConnection,
+        (user_id, conversation_id): (UserId, ConversationId),
+        message_id: MessageId,
+        ids: &[AttachmentId],
+        replaced: Option<MessageId>,
+    ) -> Result<Vec<Attachment>, ChangeError> {
+        if ids.is_empty() {
+            return match replaced {
+                Some(replaced) => {
+                    self.copy_files(connection, (user_id, conversation_id), replaced, message_id)
+                        .await
+                }
+                None => Ok(Vec::new()),
+            };
+        }
+        let list: Vec<String> = ids.iter().map(AttachmentId::to_string).collect();
+        let attached = sqlx::query(
+            "UPDATE files SET message_id = ?3, place = (SELECT key FROM json_each(?4) WHERE value = files.id) \
+             WHERE user_id = ?1 AND conversation_id = ?2 AND id IN (SELECT value FROM json_each(?4)) \
+                 AND (message_id IS NULL OR message_id = ?3)",
+        )
+        .bind(user_id.to_string())
+        .bind(conversation_id.to_string())
+        .bind(message_id.to_string())
+        .bind(serde_json::to_string(&list)?)
+        .execute(&mut *connection)
+        .await?;
+        let files = files::message_files(connection, user_id, message_id).await?;
+        let files: Vec<Attachment> = files.into_iter().map(|file| file.attachment).collect();
+        // An id may not be named twice either.
+        if attached.rows_affected() != ids.len() as u64 || !files.iter().map(|file| &file.id).eq(ids) {
+            Err(ChangeRejection::FileNotFound)?;
+        }
+        Ok(files)
+    }
+
+    /// Gives another version of a message the files of the first one. Both share the contents.
+    async fn copy_files(
+        &mut self,
+        connection: &mut SqliteConnection,
+        (user_id, conversation_id): (UserId, ConversationId),
+        replaced: MessageId,
+        message_id: MessageId,
+    ) -> Result<Vec<Attachment>, ChangeError> {
+        let mut copies = Vec::new();
+        for (place, mut file) in files::message_files(&mut *connection, user_id, replaced)
+            .await?
+            .into_iter()
+            .enumerate()
+        {
+            file.attachment.id = AttachmentId::new();
+            let owner = (user_id, conversation_id);
+            self.insert_file(&mut *connection, &file, owner, Some(message_id), place)
+                .await?;
+            copies.push(file.attachment);
+        }
+        Ok(copies)
+    }
+
+    /// Gives a file a second row, as an upload that is in no message.
+    pub(super) async fn copy_file(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        id: AttachmentId,
+        copy: AttachmentId,
+    ) -> Result<Outcome, ChangeError> {
+        let copied = sqlx::query(
+            "INSERT INTO files (id, user_id, conversation_id, message_id, place, stored_name, stored_in, name, media_type, \
+             bytes, width, height, text_bytes, problem, created_at, stored_by) \
+             SELECT ?3, user_id, conversation_id, NULL, 0, stored_name, stored_in, name, media_type, bytes, width, height, \
+             text_bytes, problem, ?4, stored_by FROM files WHERE user_id = ?1 AND id = ?2",
+        )
+        .bind(user_id.to_string())
+        .bind(id.to_string())
+        .bind(copy.to_string())
+        .bind(self.at.0)
+        .execute(connection)
+        .await?;
+        match copied.rows_affected() {
+            0 => Err(ChangeRejection::NotFound)?,
+            _ => Ok(Outcome::Done),
+        }
+    }
+
+    /// Deletes an uploaded file that is in no message. Has no effect on others.
+    pub(super) async fn delete_upload(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        id: AttachmentId,
+    ) -> Result<Outcome, ChangeError> {
+        sqlx::query("DELETE FROM files WHERE user_id = ? AND id = ? AND message_id IS NULL")
+            .bind(user_id.to_string())
+            .bind(id.to_string())
+            .execute(connection)
+            .await?;
+        Ok(Outcome::DataDeleted)
+    }
+
+    /// Deletes the files of a message that is removed from its queue.
+    pub(super) async fn delete_queued_files(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        message_id: MessageId,
+    ) -> Result<(), ChangeError> {
+        sqlx::query("DELETE FROM files WHERE user_id = ? AND message_id = ?")
+            .bind(user_id.to_string())
+            .bind(message_id.to_string())
+            .execute(connection)
+            .await?;
+        Ok(())
+    }
+
+    /// Deletes the uploaded files of all users that were not sent for a long time.
+    pub(super) async fn expire_uploads(
+        &mut self,
+        connection: &mut SqliteConnection,
+        before: Timestamp,
+    ) -> Result<Outcome, ChangeError> {
+        sqlx::query("DELETE FROM files WHERE message_id IS NULL AND created_at < ?")
+            .bind(before.0)
+            .execute(connection)
+            .await?;
+        Ok(Outcome::DataDeleted)
+    }
+
+    /// Forgets deleted contents that are not in the data folder any more.
+    pub(super) async fn forget_deleted_files(
+        &mut self,
+        connection: &mut SqliteConnection,
+        locations: &[FileLocation],
+    ) -> Result<Outcome, ChangeError> {
+        let names = locations.iter().map(|location| location.stored_name.to_string());
+        sqlx::query("DELETE FROM deleted_files WHERE stored_name IN (SELECT value FROM json_each(?))")
+            .bind(serde_json::to_string(&names.collect::<Vec<_>>())?)
+            .execute(connection)
+            .await?;
+        Ok(Outcome::Done)
+    }
+
+    /// Replaces a row of the former table of tools' files, whose content was moved.
+    pub(super) async fn replace_attachment_row(
+        &mut self,
+        connection: &mut SqliteConnection,
+        file: &StoredFile,
+        message_id: MessageId,
+    ) -> Result<Outcome, ChangeError> {
+        self.insert_file(
+            &mut *connection,
+            file,
+            (file.location.user_id, file.location.conversation_id),
+            Some(message_id),
+            0,
+        )
+        .await?;
+        sqlx::query("DELETE FROM attachments WHERE id = ?")
+            .bind(file.attachment.id.to_string())
+            .execute(connection)
+            .await?;
+        Ok(Outcome::DataDeleted)
+    }
+}

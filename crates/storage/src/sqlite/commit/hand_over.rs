@@ -1,0 +1,240 @@
+//! The hand-over of a user's conversations, files and library to another user, before the account is deleted.
+//!
+//! The rows change their owner and nothing else: the contents of files stay where they are. Positions are those of the
+//! former owner's log. They only order the messages of a conversation, so they are moved below the first position of a log,
+//! before all that is added later. The new owner's log gets the same events as for a branch of a conversation: they ask for
+//! snapshots.
+
+use sqlx::{Row, SqliteConnection};
+
+use super::{
+    super::{id, literature, log_page, optional_id, optional_text},
+    Batch, ChangeError,
+};
+use crate::{ChangeRejection, Outcome, audit::Actor, damage::skip_damaged};
+use parlor_protocol::{
+    ConversationId, EventBody, UserId,
+    literature::{Library, LibraryChange},
+};
+
+/// Deletes the owner's private content: messages that are hidden or were never sent, with their files.
+const DELETE_UNSHARED: [&str; 3] = [
+    "DELETE FROM messages WHERE user_id = ?1 AND id IN (SELECT message_id FROM hidden_messages WHERE user_id = ?1)",
+    "DELETE FROM files WHERE user_id = ?1 AND (message_id IS NULL OR message_id IN (SELECT id FROM queued_messages WHERE user_id = ?1))",
+    "DELETE FROM queued_messages WHERE user_id = ?1",
+];
+
+/// Changes the owner (`?1`) to another one (`?2`). `?3` is the last position of the former owner's log. The records of model
+/// calls and the permissions for tools stay, and are deleted with the account: they have the former owner's instructions and
+/// decisions. An article that both have saved stays as the new owner has it.
+pub(in crate::sqlite) const CHANGE_OWNER: [&str; 11] = [
+    "UPDATE messages SET user_id = ?2, position = position - ?3 WHERE user_id = ?1",
+    // The log has no events of these runs: each ends before it begins, so that no client waits for more.
+    "UPDATE runs SET user_id = ?2, first_position = c.activity, last_position = c.activity - 1, stored_position = 0 \
+     FROM conversations c WHERE c.id = runs.conversation_id AND runs.user_id = ?1",
+    "UPDATE payload_verdicts SET user_id = ?2, position = position - ?3 WHERE user_id = ?1",
+    "UPDATE payloads SET user_id = ?2 WHERE user_id = ?1",
+    "UPDATE summaries SET user_id = ?2 WHERE user_id = ?1",
+    "UPDATE contexts SET user_id = ?2 WHERE user_id = ?1",
+    "UPDATE opaque SET user_id = ?2 WHERE user_id = ?1",
+    "UPDATE attachments SET user_id = ?2 WHERE user_id = ?1",
+    "UPDATE files SET user_id = ?2, stored_by = coalesce(stored_by, user_id) WHERE user_id = ?1",
+    "UPDATE OR IGNORE articles SET user_id = ?2 WHERE user_id = ?1",
+    "UPDATE streams SET user_id = ?2 WHERE user_id = ?1",
+];
+
+/// Notes that an account is being deleted.
+pub(super) async fn begin_deletion(
+    connection: &mut SqliteConnection,
+    (user_id, heir): (UserId, Option<UserId>),
+    by: &Actor,
+) -> Result<Outcome, ChangeError> {
+    if let Some(heir) = heir {
+        require_heir(&mut *connection, user_id, heir).await?;
+    }
+    sqlx::query(
+        "INSERT OR REPLACE INTO pending_deletions (user_id, heir, actor, address) VALUES (?, ?, ?, ?)",
+    )
+    .bind(user_id.to_string())
+    .bind(heir.map(|heir| heir.to_string()))
+    .bind(by.user_id.to_string())
+    .bind(&by.address)
+    .execute(connection)
+    .await?;
+    Ok(Outcome::DataDeleted)
+}
+
+/// Checks that a deletion with this heir has begun and was not given up, nor begun again with another one.
+pub(super) async fn require_begun(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    heir: Option<UserId>,
+) -> Result<(), ChangeError> {
+    let has_begun: bool =
+        sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM pending_deletions WHERE user_id = ? AND heir IS ?)")
+            .bind(user_id.to_string())
+            .bind(heir.map(|heir| heir.to_string()))
+            .fetch_one(connection)
+            .await?;
+    if !has_begun {
+        Err(ChangeRejection::DeletionGivenUp)?;
+    }
+    Ok(())
+}
+
+/// Checks that an heir is another user with an account.
+async fn require_heir(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    heir: UserId,
+) -> Result<(), ChangeError> {
+    let has_account: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM accounts WHERE user_id = ?)")
+        .bind(heir.to_string())
+        .fetch_one(connection)
+        .await?;
+    if !has_account || heir == user_id {
+        Err(ChangeRejection::NoHeir)?;
+    }
+    Ok(())
+}
+
+impl Batch {
+    /// Gives a user's conversations, files and library to another user. No run may be active.
+    pub(super) async fn hand_over(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        heir: UserId,
+    ) -> Result<(), ChangeError> {
+        require_heir(&mut *connection, user_id, heir).await?;
+        let is_active: bool = sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM runs WHERE user_id = ? AND status IN ('running', 'waiting'))",
+        )
+        .bind(user_id.to_string())
+        .fetch_one(&mut *connection)
+        .await?;
+        if is_active {
+            Err(ChangeRejection::RunActive)?;
+        }
+        self.delete_hidden(&mut *connection, user_id).await?;
+        for statement in DELETE_UNSHARED {
+            sqlx::query(statement)
+                .bind(user_id.to_string())
+                .execute(&mut *connection)
+                .await?;
+        }
+        let library = literature::library(&mut *connection, user_id).await?;
+        let head = log_page::last_log_position(&mut *connection, user_id).await?;
+        let leaves = self
+            .hand_over_conversations(&mut *connection, user_id, heir)
+            .await?;
+        for statement in CHANGE_OWNER {
+            let mut query = sqlx::query(statement)
+                .bind(user_id.to_string())
+                .bind(heir.to_string());
+            if statement.contains("?3") {
+                query = query.bind(head.0.cast_signed());
+            }
+            query.execute(&mut *connection).await?;
+        }
+        for (conversation_id, leaf_id) in leaves {
+            // No log has the messages: this asks for a snapshot.
+            self.log_event(
+                connection,
+                heir,
+                conversation_id,
+                None,
+                EventBody::LeafSelected { leaf_id },
+            )
+            .await?;
+        }
+        self.log_library(connection, (user_id, heir), library).await
+    }
+
+    /// Deletes the hidden messages with all that follow them. What is left has a damaged id and is deleted by its row.
+    async fn delete_hidden(
+        &self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+    ) -> Result<(), ChangeError> {
+        let rows = sqlx::query("SELECT conversation_id, message_id FROM hidden_messages WHERE user_id = ?")
+            .bind(user_id.to_string())
+            .fetch_all(&mut *connection)
+            .await?;
+        for row in &rows {
+            let read = || Ok(((user_id, id(row, "conversation_id")?), id(row, "message_id")?));
+            let found = skip_damaged("hidden_messages", "of a deleted user", read())?;
+            if let Some((key, message_id)) = found {
+                self.delete_subtree(&mut *connection, key, message_id).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the owner of the conversations, and announces them in their order. Returns their last messages.
+    async fn hand_over_conversations(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        heir: UserId,
+    ) -> Result<Vec<(ConversationId, parlor_protocol::MessageId)>, ChangeError> {
+        let rows = sqlx::query(
+            "SELECT id, title, active_leaf FROM conversations WHERE user_id = ? ORDER BY activity",
+        )
+        .bind(user_id.to_string())
+        .fetch_all(&mut *connection)
+        .await?;
+        let mut leaves = Vec::new();
+        for row in &rows {
+            let name: String = row.try_get("id")?;
+            let found = skip_damaged("conversations", &name, id::<ConversationId>(row, "id"))?;
+            let Some(conversation_id) = found else { continue };
+            let created = EventBody::ConversationCreated {
+                title: optional_text(row, "title")?.unwrap_or_default(),
+                created_at: self.at,
+            };
+            let position = self
+                .log_event(&mut *connection, heir, conversation_id, None, created)
+                .await?;
+            sqlx::query(
+                "UPDATE conversations SET user_id = ?2, activity = ?3, updated_at = ?4, unseen = 0, queue_held = 0 \
+                 WHERE id = ?1 AND user_id = ?5",
+            )
+            .bind(&name)
+            .bind(heir.to_string())
+            .bind(position.0.cast_signed())
+            .bind(self.at.0)
+            .bind(user_id.to_string())
+            .execute(&mut *connection)
+            .await?;
+            let leaf = skip_damaged("conversations", &name, optional_id(row, "active_leaf"))?.flatten();
+            leaves.extend(leaf.map(|leaf| (conversation_id, leaf)));
+        }
+        Ok(leaves)
+    }
+
+    /// Logs the additions to the new owner's library.
+    async fn log_library(
+        &mut self,
+        connection: &mut SqliteConnection,
+        (user_id, heir): (UserId, UserId),
+        library: Library,
+    ) -> Result<(), ChangeError> {
+        let kept = literature::library(&mut *connection, user_id).await?;
+        for saved in library.articles {
+            let is_known = kept
+                .articles
+                .iter()
+                .any(|kept| kept.article.pmid == saved.article.pmid);
+            if !is_known {
+                let change = LibraryChange::ArticleSaved(saved);
+                self.log_library_change(connection, heir, &change).await?;
+            }
+        }
+        for stream in library.streams {
+            let change = LibraryChange::StreamSaved(stream);
+            self.log_library_change(connection, heir, &change).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! Completed intents: a repeated intent has no further effect.
+
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+
+use super::ChangeError;
+use crate::{Change, CompletedIntent, StorageError, damage::name_damaged};
+use parlor_protocol::{IntentId, Timestamp, UserId, intent::StartedRun};
+
+/// The request of a client under an id that the client chose.
+#[derive(Clone, Copy)]
+pub(super) struct IntentRequest<'a> {
+    user_id: UserId,
+    intent: IntentId,
+    fingerprint: &'a str,
+}
+
+/// Returns the request behind a change, if the change has an intent id.
+pub(super) fn intent_request(change: &Change) -> Option<IntentRequest<'_>> {
+    let (user_id, intent, fingerprint) = match change {
+        Change::SendMessage {
+            user_id,
+            intent,
+            start,
+        } => (*user_id, intent.intent_id, &start.fingerprint),
+        Change::QueueMessage {
+            user_id,
+            intent,
+            start,
+            ..
+        } => (*user_id, intent.intent_id, &start.fingerprint),
+        Change::Regenerate {
+            user_id,
+            intent,
+            start,
+        } => (*user_id, intent.intent_id, &start.fingerprint),
+        Change::ContinueRun {
+            user_id,
+            intent,
+            fingerprint,
+        } => (*user_id, intent.intent_id, fingerprint),
+        Change::SetParameters {
+            user_id,
+            intent,
+            fingerprint,
+            ..
+        } => (*user_id, intent.intent_id, fingerprint),
+        Change::BranchConversation {
+            user_id,
+            intent,
+            fingerprint,
+        } => (*user_id, intent.intent_id, fingerprint),
+        Change::JudgePayload {
+            user_id,
+            intent,
+            fingerprint,
+        } => (*user_id, intent.intent_id, fingerprint),
+        Change::TakeAction {
+            user_id,
+            intent,
+            fingerprint,
+        } => (*user_id, intent.intent_id, fingerprint),
+        // The changes without an intent id. No `_`: a new change with one would compile and be applied twice.
+        Change::SendQueued { .. }
+        | Change::ChangeQueue { .. }
+        | Change::AppendEvents { .. }
+        | Change::StoreMessage { .. }
+        | Change::StorePayload { .. }
+        | Change::StoreProviderData { .. }
+        | Change::RecordCall { .. }
+        | Change::StoreAttachment { .. }
+        | Change::StoreUpload { .. }
+        | Change::CopyFile { .. }
+        | Change::DeleteUpload { .. }
+        | Change::ExpireUploads { .. }
+        | Change::ForgetDeletedFiles { .. }
+        | Change::ReplaceAttachmentRow { .. }
+        | Change::PauseRun { .. }
+        | Change::AnswerApproval { .. }
+        | Change::AllowTool { .. }
+        | Change::EndRun { .. }
+        | Change::HandOverRun { .. }
+        | Change::AbandonRun { .. }
+        | Change::TitleConversation { .. }
+        | Change::CountCutCall { .. }
+        | Change::RenameConversation { .. }
+        | Change::ChooseModel { .. }
+        | Change::StoreSummary { .. }
+        | Change::SelectBranch { .. }
+        | Change::DeleteMessage { .. }
+        | Change::RestoreMessage { .. }
+        | Change::EraseMessage { .. }
+        | Change::MarkRead { .. }
+        | Change::DeleteConversation { .. }
+        | Change::AddMemory { .. }
+        | Change::DeleteMemory { .. }
+        | Change::SaveArticle { .. }
+        | Change::StoreAbstract { .. }
+        | Change::StoreContextSnapshot { .. }
+        | Change::SetArticleNote { .. }
+        | Change::RemoveArticle { .. }
+        | Change::SaveResearchStream { .. }
+        | Change::DeleteResearchStream { .. }
+        | Change::DeleteAllMemories { .. }
+        | Change::SetInstructions { .. }
+        | Change::AddToken { .. }
+        | Change::RevokeToken { .. }
+        | Change::RecordTokenUse { .. }
+        | Change::Share(_)
+        | Change::Account(_) => return None,
+    };
+    Some(IntentRequest {
+        user_id,
+        intent,
+        fingerprint,
+    })
+}
+
+/// Returns the run that this intent started before, if it was completed; the inner `None` means that it
+/// starts none.
+pub(super) async fn started_by_intent(
+    connection: &mut SqliteConnection,
+    IntentRequest {
+        user_id,
+        intent,
+        fingerprint,
+    }: IntentRequest<'_>,
+) -> Result<Option<Option<StartedRun>>, ChangeError> {
+    let done = completed_intent(connection, user_id, intent).await?;
+    Ok(done.map(|done| done.replay(fingerprint)).transpose()?)
+}
+
+/// Returns the result of an intent, if it was completed before.
+pub(in crate::sqlite) async fn completed_intent(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    intent: IntentId,
+) -> Result<Option<CompletedIntent>, StorageError> {
+    let row = sqlx::query("SELECT fingerprint, started FROM intents WHERE user_id = ? AND id = ?")
+        .bind(user_id.to_string())
+        .bind(intent.to_string())
+        .fetch_optional(connection)
+        .await?;
+    let read = |row: &SqliteRow| -> Result<_, StorageError> {
+        Ok(CompletedIntent {
+            fingerprint: row.try_get("fingerprint")?,
+            started: serde_json::from_str(row.try_get("started")?)?,
+        })
+    };
+    let done = row.map(|row| name_damaged("intents", intent.0, read(&row)));
+    done.transpose()
+}
+
+pub(super) async fn store_intent(
+    connection: &mut SqliteConnection,
+    IntentRequest {
+        user_id,
+        intent,
+        fingerprint,
+    }: IntentRequest<'_>,
+    started: Option<StartedRun>,
+    at: Timestamp,
+) -> Result<(), ChangeError> {
+    sqlx::query("INSERT INTO intents (user_id, id, fingerprint, started, created_at) VALUES (?, ?, ?, ?, ?)")
+        .bind(user_id.to_string())
+        .bind(intent.to_string())
+        .bind(fingerprint)
+        .bind(serde_json::to_string(&started)?)
+        .bind(at.0)
+        .execute(connection)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,287 @@
+//! Changes to a user's library. Every tab shows it, so each change is logged. Removed or overwritten data is
+//! erased from the log.
+
+use sqlx::SqliteConnection;
+
+use super::{super::literature, Batch, ChangeError, erase_event, personal::ensure_user};
+use crate::{ChangeRejection, Outcome, StorageError};
+use parlor_protocol::{
+    ConversationId, EventBody, RawJson, ResearchStreamId, UserId,
+    literature::{LibraryChange, ResearchStream, SavedArticle},
+};
+
+impl Batch {
+    pub(super) async fn save_article(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        saved: &SavedArticle,
+        abstract_text: Option<&[String]>,
+        limit: usize,
+    ) -> Result<Outcome, ChangeError> {
+        let SavedArticle {
+            article,
+            note,
+            saved_at,
+        } = saved;
+        if let Some((known, _)) = literature::saved_article(connection, user_id, &article.pmid).await? {
+            if note.is_empty() {
+                return Ok(Outcome::Done);
+            }
+            if !known.note.is_empty() && known.note != *note {
+                return Ok(Outcome::NoteConflict);
+            }
+            let replaces = [known.note];
+            return self
+                .set_article_note(connection, user_id, &article.pmid, note, &replaces)
+                .await;
+        }
+        ensure_user(connection, user_id).await?;
+        check_limit(
+            connection,
+            "SELECT count(*) FROM articles WHERE user_id = ?",
+            user_id,
+            limit,
+        )
+        .await?;
+        sqlx::query(
+            "INSERT INTO articles (user_id, pmid, title, authors, journal, published, doi, summary, note, saved_at) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(user_id.to_string())
+        .bind(&article.pmid)
+        .bind(&article.title)
+        .bind(serde_json::to_string(&article.authors)?)
+        .bind(&article.journal)
+        .bind(&article.published)
+        .bind(&article.doi)
+        // An unknown abstract is stored as `null`.
+        .bind(serde_json::to_string(&abstract_text)?)
+        .bind(note)
+        .bind(saved_at.0)
+        .execute(&mut *connection)
+        .await?;
+        self.log_library_change(connection, user_id, &LibraryChange::ArticleSaved(saved.clone()))
+            .await?;
+        Ok(Outcome::Done)
+    }
+
+    pub(super) async fn set_article_note(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        pmid: &str,
+        note: &str,
+        replaces: &[String],
+    ) -> Result<Outcome, ChangeError> {
+        let Some((mut saved, _)) = literature::saved_article(connection, user_id, pmid).await? else {
+            Err(ChangeRejection::NotFound)?
+        };
+        if saved.note == note {
+            return Ok(Outcome::Done);
+        }
+        if !replaces.contains(&saved.note) {
+            Err(ChangeRejection::NoteChanged)?;
+        }
+        sqlx::query("UPDATE articles SET note = ? WHERE user_id = ? AND pmid = ?")
+            .bind(note)
+            .bind(user_id.to_string())
+            .bind(pmid)
+            .execute(&mut *connection)
+            .await?;
+        note.clone_into(&mut saved.note);
+        self.erase_logged_changes(connection, user_id, LibraryItem::Article(pmid))
+            .await?;
+        self.log_library_change(connection, user_id, &LibraryChange::ArticleSaved(saved))
+            .await?;
+        // The overwritten note counts as deleted data.
+        Ok(Outcome::DataDeleted)
+    }
+
+    /// Removes an article. Removing a missing one has no effect.
+    pub(super) async fn remove_article(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        pmid: &str,
+    ) -> Result<Outcome, ChangeError> {
+        let removed = sqlx::query("DELETE FROM articles WHERE user_id = ? AND pmid = ?")
+            .bind(user_id.to_string())
+            .bind(pmid)
+            .execute(&mut *connection)
+            .await?;
+        if removed.rows_affected() > 0 {
+            self.erase_logged_changes(connection, user_id, LibraryItem::Article(pmid))
+                .await?;
+            let change = LibraryChange::ArticleRemoved(pmid.into());
+            self.log_library_change(connection, user_id, &change).await?;
+        }
+        Ok(Outcome::DataDeleted)
+    }
+
+    /// Saves a stream. The client chooses the id, which is unique over all users: another user's stream is
+    /// not found.
+    pub(super) async fn save_stream(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        stream: &ResearchStream,
+        limit: usize,
+    ) -> Result<Outcome, ChangeError> {
+        let known = literature::research_stream(connection, user_id, stream.id).await?;
+        match &known {
+            Some(known) if known == stream => return Ok(Outcome::Done),
+            Some(_) => {}
+            None => {
+                ensure_user(connection, user_id).await?;
+                check_limit(
+                    connection,
+                    "SELECT count(*) FROM streams WHERE user_id = ?",
+                    user_id,
+                    limit,
+                )
+                .await?;
+            }
+        }
+        let saved = sqlx::query(
+            "INSERT INTO streams (id, user_id, name, query, instructions) VALUES (?1, ?2, ?3, ?4, ?5) \
+             ON CONFLICT (id) DO UPDATE SET name = ?3, query = ?4, instructions = ?5 WHERE user_id = ?2",
+        )
+        .bind(stream.id.to_string())
+        .bind(user_id.to_string())
+        .bind(&stream.name)
+        .bind(&stream.query)
+        .bind(&stream.instructions)
+        .execute(&mut *connection)
+        .await?;
+        if saved.rows_affected() == 0 {
+            Err(ChangeRejection::NotFound)?;
+        }
+        if known.is_some() {
+            let item = LibraryItem::Stream(stream.id);
+            self.erase_logged_changes(connection, user_id, item).await?;
+        }
+        self.log_library_change(connection, user_id, &LibraryChange::StreamSaved(stream.clone()))
+            .await?;
+        Ok(match known {
+            Some(_) => Outcome::DataDeleted,
+            None => Outcome::Done,
+        })
+    }
+
+    pub(super) async fn delete_stream(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        stream_id: ResearchStreamId,
+    ) -> Result<Outcome, ChangeError> {
+        let deleted = sqlx::query("DELETE FROM streams WHERE user_id = ? AND id = ?")
+            .bind(user_id.to_string())
+            .bind(stream_id.to_string())
+            .execute(&mut *connection)
+            .await?;
+        if deleted.rows_affected() > 0 {
+            let item = LibraryItem::Stream(stream_id);
+            self.erase_logged_changes(connection, user_id, item).await?;
+            let change = LibraryChange::StreamDeleted(stream_id);
+            self.log_library_change(connection, user_id, &change).await?;
+        }
+        Ok(Outcome::DataDeleted)
+    }
+
+    pub(super) async fn log_library_change(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        change: &LibraryChange,
+    ) -> Result<(), ChangeError> {
+        let change = RawJson::parse_or_quote(&serde_json::to_string(change)?);
+        let changed = EventBody::LiteratureChanged { change };
+        self.log_event(connection, user_id, ConversationId::NONE, None, changed)
+            .await?;
+        Ok(())
+    }
+
+    /// Erases the logged events about a library item that was removed or replaced. The user's unreadable events
+    /// without a conversation are erased too, since they may be about it.
+    async fn erase_logged_changes(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        item: LibraryItem<'_>,
+    ) -> Result<(), StorageError> {
+        let (path, id) = match item {
+            LibraryItem::Article(pmid) => ("$.change.article_saved.article.pmid", pmid.to_owned()),
+            LibraryItem::Stream(id) => ("$.change.stream_kept.id", id.to_string()),
+        };
+        sqlx::query(
+            "UPDATE events SET event = json_object('position', position, 'type', 'empty') \
+             WHERE +user_id = ?1 AND message_id IS NULL AND conversation_id = ?2 \
+             AND CASE WHEN json_valid(event) THEN json_extract(event, ?3) ELSE ?4 END = ?4",
+        )
+        .bind(user_id.to_string())
+        .bind(ConversationId::NONE.to_string())
+        .bind(path)
+        .bind(id)
+        .execute(connection)
+        .await?;
+        self.events
+            .iter_mut()
+            .filter(|logged| logged.user_id == user_id && item.is_changed_by(&logged.event.body))
+            .for_each(erase_event);
+        Ok(())
+    }
+}
+
+/// An item of a user's library.
+#[derive(Clone, Copy)]
+enum LibraryItem<'a> {
+    Article(&'a str),
+    Stream(ResearchStreamId),
+}
+
+impl LibraryItem<'_> {
+    /// Returns true if an event contains the item.
+    fn is_changed_by(self, body: &EventBody) -> bool {
+        let EventBody::LiteratureChanged { change } = body else {
+            return false;
+        };
+        match (self, serde_json::from_str(change.as_str())) {
+            (Self::Article(pmid), Ok(LibraryChange::ArticleSaved(saved))) => saved.article.pmid == pmid,
+            (Self::Stream(id), Ok(LibraryChange::StreamSaved(stream))) => stream.id == id,
+            _ => false,
+        }
+    }
+}
+
+/// Stores the abstract of a saved article, if it was unknown. No list shows it, so it is not logged.
+pub(super) async fn store_abstract(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    pmid: &str,
+    abstract_text: &[String],
+) -> Result<Outcome, ChangeError> {
+    sqlx::query("UPDATE articles SET summary = ? WHERE user_id = ? AND pmid = ? AND (summary = 'null' OR NOT json_valid(summary))")
+        .bind(serde_json::to_string(abstract_text)?)
+        .bind(user_id.to_string())
+        .bind(pmid)
+        .execute(connection)
+        .await?;
+    Ok(Outcome::Done)
+}
+
+async fn check_limit(
+    connection: &mut SqliteConnection,
+    count: &'static str,
+    user_id: UserId,
+    limit: usize,
+) -> Result<(), ChangeError> {
+    let count: i64 = sqlx::query_scalar(count)
+        .bind(user_id.to_string())
+        .fetch_one(connection)
+        .await?;
+    if usize::try_from(count).is_ok_and(|count| count >= limit) {
+        Err(ChangeRejection::LibraryFull)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! Changes to a user's memories. No conversation shows them, so the log says only that they changed.
+
+use sqlx::SqliteConnection;
+
+use super::{Batch, ChangeError, personal::ensure_user};
+use crate::{ChangeRejection, Outcome};
+use parlor_protocol::{Memory, MemoryId, UserId};
+
+impl Batch {
+    /// Adds a memory, unless the same text is stored already.
+    pub(super) async fn add_memory(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        memory: &Memory,
+        limit: usize,
+    ) -> Result<Outcome, ChangeError> {
+        ensure_user(connection, user_id).await?;
+        let (known, count): (i64, i64) = sqlx::query_as(
+            "SELECT count(*) FILTER (WHERE text = ?2 OR id = ?3), count(*) FROM memories WHERE user_id = ?1",
+        )
+        .bind(user_id.to_string())
+        .bind(&memory.text)
+        .bind(memory.id.to_string())
+        .fetch_one(&mut *connection)
+        .await?;
+        if known > 0 {
+            return Ok(Outcome::Done);
+        }
+        if usize::try_from(count).is_ok_and(|count| count >= limit) {
+            Err(ChangeRejection::MemoryFull)?;
+        }
+        sqlx::query("INSERT INTO memories (id, user_id, text, created_at) VALUES (?, ?, ?, ?)")
+            .bind(memory.id.to_string())
+            .bind(user_id.to_string())
+            .bind(&memory.text)
+            .bind(memory.created_at.0)
+            .execute(&mut *connection)
+            .await?;
+        self.log_settings_changed(connection, user_id).await?;
+        Ok(Outcome::Done)
+    }
+
+    /// Deletes one memory, or all of them.
+    pub(super) async fn delete_memories(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        memory_id: Option<MemoryId>,
+    ) -> Result<Outcome, ChangeError> {
+        let forgotten = sqlx::query("DELETE FROM memories WHERE user_id = ?1 AND (?2 IS NULL OR id = ?2)")
+            .bind(user_id.to_string())
+            .bind(memory_id.map(|id| id.to_string()))
+            .execute(&mut *connection)
+            .await?;
+        match (forgotten.rows_affected(), memory_id) {
+            (0, Some(_)) => Err(ChangeRejection::NotFound)?,
+            (0, None) => Ok(Outcome::Done),
+            _ => {
+                self.log_settings_changed(connection, user_id).await?;
+                Ok(Outcome::DataDeleted)
+            }
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Commits several changes in one transaction, with a savepoint for each. All changes are written here.
+//!
+//! Each query is a round trip to the database thread and blocks the whole batch. Statements that always run
+//! together are therefore one text, whose parameters (`?1`) are shared by all of them. sqlx counts the
+//! parameter numbers that a statement skips below its highest one as parameters too, one after the other
+//! through the text. The text may skip no more numbers than it has parameters, or the later ones are silently
+//! not bound. The parameters that most statements use therefore have the lowest numbers.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
+
+use sqlx::{Connection, SqliteConnection};
+
+use self::{
+    intents::{intent_request, started_by_intent, store_intent},
+    log::{EMPTY_EVENTS, erase_event},
+};
+use super::WriteConnection;
+use crate::{Change, ChangeRejection, CommitResult, LoggedEvent, Outcome, RunKey, StorageError};
+use parlor_base::crash_point;
+use parlor_protocol::{MessageId, Position, Timestamp, UserId};
+
+mod accounts;
+mod administrators;
+mod approvals;
+mod artifacts;
+mod audit;
+mod branching;
+mod continue_run;
+pub(super) mod conversations;
+mod deletion;
+mod dispatch;
+mod files;
+pub(super) mod hand_over;
+pub(super) mod intents;
+mod literature;
+mod log;
+mod memories;
+mod model_calls;
+mod page_context;
+mod parameters;
+mod personal;
+mod provided_accounts;
+mod provider_data;
+mod queue;
+mod queue_state;
+mod run_output;
+mod shares;
+mod suggestions;
+mod turns;
+
+/// The reason for which a change was not applied.
+#[derive(Debug)]
+enum ChangeError {
+    Rejected(ChangeRejection),
+    Storage(StorageError),
+}
+
+impl<E: Into<StorageError>> From<E> for ChangeError {
+    fn from(error: E) -> Self {
+        Self::Storage(error.into())
+    }
+}
+
+impl From<ChangeRejection> for ChangeError {
+    fn from(rejection: ChangeRejection) -> Self {
+        Self::Rejected(rejection)
+    }
+}
+
+impl WriteConnection {
+    pub(super) async fn commit(
+        &mut self,
+        at: Timestamp,
+        changes: &[Change],
+    ) -> Result<CommitResult, StorageError> {
+        let mut connection = self.take_connection().await?;
+        let committed = self.commit_on(&mut connection, at, changes).await;
+        self.return_connection(committed.is_ok(), connection).await;
+        committed
+    }
+
+    async fn commit_on(
+        &mut self,
+        connection: &mut SqliteConnection,
+        at: Timestamp,
+        changes: &[Change],
+    ) -> Result<CommitResult, StorageError> {
+        crash_point!("commit::beginning", if changes.iter().any(Change::is_run_end));
+        let mut tx = connection.begin_with("BEGIN IMMEDIATE").await?;
+        crash_point!("commit::begun", if changes.iter().any(Change::is_run_end));
+        let mut batch = Batch {
+            at,
+            last_positions: BTreeMap::new(),
+            events: Vec::new(),
+            orphaned_runs: HashSet::new(),
+            has_savepoint: false,
+        };
+        let mut outcomes = Vec::with_capacity(changes.len());
+        for change in changes {
+            let is_deleted = |run: RunKey| {
+                self.orphaned_runs.contains(&run.message_id) || batch.orphaned_runs.contains(&run.message_id)
+            };
+            // The tokens are their user's: they count without the conversation, too.
+            let orphan =
+                !matches!(change, Change::CountCutCall { .. }) && change.output_of().is_some_and(is_deleted);
+            outcomes.push(if orphan {
+                Err(ChangeRejection::NotFound)
+            } else {
+                batch.apply_in_savepoint(&mut tx, change).await?
+            });
+        }
+        crash_point!("commit::changed", if changes.iter().any(Change::is_run_end));
+        batch.write_events(&mut tx).await?;
+        crash_point!("commit::stored", if changes.iter().any(Change::is_run_end));
+        tx.commit().await?;
+        crash_point!("commit::committed", if changes.iter().any(Change::is_run_end));
+        let deleted = outcomes
+            .iter()
+            .filter(|outcome| matches!(outcome, Ok(Outcome::Deleted { .. } | Outcome::DataDeleted)))
+            .count();
+        self.deletion_count
+            .send_modify(|deletions| *deletions += deleted as u64);
+        // Only after the commit: changes that were rolled back have orphaned no run.
+        self.orphaned_runs.extend(batch.orphaned_runs);
+        for change in changes {
+            if let Change::EndRun { run, .. } | Change::AbandonRun { run, .. } = change {
+                self.orphaned_runs.remove(&run.message_id);
+            }
+        }
+        Ok(CommitResult {
+            outcomes,
+            events: batch.events.into_iter().map(Arc::new).collect(),
+        })
+    }
+}
+
+/// The effects of a transaction's changes so far.
+struct Batch {
+    at: Timestamp,
+    /// The last position of each log that has grown.
+    last_positions: BTreeMap<UserId, Position>,
+    events: Vec<LoggedEvent>,
+    /// Active runs whose conversation was deleted.
+    orphaned_runs: HashSet<MessageId>,
+    /// True if the previous change's savepoint is still open.
+    has_savepoint: bool,
+}
+
+impl Batch {
+    /// Applies one change, or nothing of it.
+    async fn apply_in_savepoint(
+        &mut self,
+        connection: &mut SqliteConnection,
+        change: &Change,
+    ) -> Result<Result<Outcome, ChangeRejection>, StorageError> {
+        if let Change::AppendEvents { run, events } = change {
+            // Only the log changes, and it is written at the end: no savepoint is needed.
+            self.append_events(connection, run, events).await?;
+            return Ok(Ok(Outcome::Done));
+        }
+        let (events, heads) = (self.events.len(), self.last_positions.clone());
+        // The transaction's end releases the last savepoint.
+        let savepoint = match std::mem::replace(&mut self.has_savepoint, true) {
+            true => "RELEASE change; SAVEPOINT change",
+            false => "SAVEPOINT change",
+        };
+        sqlx::query(savepoint).execute(&mut *connection).await?;
+        match self.apply_once(&mut *connection, change).await {
+            Ok(outcome) => Ok(Ok(outcome)),
+            Err(failure) => {
+                let rolled_back = sqlx::query("ROLLBACK TO change").execute(connection).await;
+                let rejection = match failure {
+                    ChangeError::Rejected(rejection) => rejection,
+                    // Retrying would not help, and the other changes are not affected.
+                    ChangeError::Storage(error) if error.is_row_damage() => reject_damaged(&error),
+                    ChangeError::Storage(error) if is_caused_by_change(&error) => {
+                        tracing::error!(%error, "a change can't be stored and was rejected");
+                        ChangeRejection::Internal
+                    }
+                    // For instance a full disk: it fails the whole transaction with its savepoints.
+                    ChangeError::Storage(error) => return Err(error),
+                };
+                rolled_back?;
+                self.events.truncate(events);
+                self.last_positions = heads;
+                Ok(Err(rejection))
+            }
+        }
+    }
+
+    async fn apply_once(
+        &mut self,
+        connection: &mut SqliteConnection,
+        change: &Change,
+    ) -> Result<Outcome, ChangeError> {
+        let request = intent_request(change);
+        if let Some(request) = request
+            && let Some(started) = started_by_intent(connection, request).await?
+        {
+            return Ok(match started {
+                Some(started) => Outcome::Started { started, again: true },
+                None => Outcome::Done,
+            });
+        }
+        let outcome = self.apply_new_change(connection, change).await?;
+        if let Some(request) = request {
+            let started = match outcome {
+                Outcome::Started { started, .. } | Outcome::Queued(started) => Some(started),
+                _ => None,
+            };
+            store_intent(connection, request, started, self.at).await?;
+        }
+        Ok(outcome)
+    }
+}
+
+/// Returns the rejection of a change that needs a damaged row. The log has one with a name already.
+fn reject_damaged(error: &StorageError) -> ChangeRejection {
+    let row = error.damaged_row();
+    if row.is_none() {
+        tracing::error!(%error, "a change needs a damaged row and was rejected");
+    }
+    ChangeRejection::Damaged(row)
+}
+
+/// Returns true if an error was caused by the data of the change, and not by the database.
+fn is_caused_by_change(error: &StorageError) -> bool {
+    match error {
+        StorageError::Database(sqlx::Error::Database(cause)) => {
+            !matches!(cause.kind(), sqlx::error::ErrorKind::Other)
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{
+        super::daily_usage::COUNT_USAGE, artifacts::DELETE_UNSHOWN, continue_run::CONTINUE_RUN,
+        model_calls::RECORD_CALL, turns::START_RUN,
+    };
+
+    /// Returns the parameter numbers of a statement.
+    fn parameter_numbers(statement: &str) -> BTreeSet<usize> {
+        let parts = statement.split('?').skip(1);
+        let number = |part: &str| part.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+        parts.filter_map(number).collect()
+    }
+
+    #[test]
+    fn sql_batches_skip_few_parameter_numbers() {
+        for text in [START_RUN, CONTINUE_RUN, RECORD_CALL, DELETE_UNSHOWN, COUNT_USAGE] {
+            let statements: Vec<_> = text.split("; ").map(parameter_numbers).collect();
+            let highest = |numbers: &BTreeSet<usize>| numbers.last().copied().unwrap_or_default();
+            let parameters = statements.iter().map(highest).max().unwrap_or_default();
+            let left_out: usize = statements
+                .iter()
+                .map(|numbers| highest(numbers) - numbers.len())
+                .sum();
+            assert!(left_out <= parameters, "{left_out} of {parameters}: {text}");
+        }
+    }
+}

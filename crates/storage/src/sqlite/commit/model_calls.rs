@@ -1,0 +1,59 @@
+//! Recorded model calls. No conversation shows them, so they are not logged: the diagnostics load them on
+//! request.
+
+use sqlx::SqliteConnection;
+
+use super::{Batch, ChangeError};
+use crate::{Outcome, RecordedModelCall, RunKey};
+
+/// The number of calls kept per run; a run can be continued any number of times. Most requests are stored as
+/// an addition to the previous one. Among this many there is always a complete one (`runs::recorder` ensures
+/// that), and the calls before it can be deleted.
+const MAX_CALLS_PER_RUN: i64 = 64;
+
+/// Stores a call. Deletes the calls of all but the newest runs of its conversation, and all but the newest
+/// calls of its run. Ids are ordered by their creation time.
+pub(super) const RECORD_CALL: &str = "INSERT INTO model_calls (message_id, id, user_id, conversation_id, request, response) \
+         VALUES (?1, ?6, ?2, ?3, ?7, ?8) \
+         ON CONFLICT (message_id, id) DO UPDATE SET request = excluded.request, response = excluded.response; \
+     DELETE FROM model_calls WHERE user_id = ?2 AND conversation_id = ?3 AND message_id NOT IN \
+         (SELECT DISTINCT message_id FROM model_calls WHERE conversation_id = ?3 ORDER BY message_id DESC LIMIT ?4); \
+     DELETE FROM model_calls WHERE user_id = ?2 AND message_id = ?1 AND id NOT IN \
+         (SELECT id FROM model_calls WHERE message_id = ?1 ORDER BY id DESC LIMIT ?5)";
+
+impl Batch {
+    /// Stores a call, or updates its response.
+    pub(super) async fn record_call(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        call: &RecordedModelCall,
+        keep_runs: usize,
+    ) -> Result<Outcome, ChangeError> {
+        let (user, message) = (run.user_id.to_string(), run.message_id.to_string());
+        let Some(request) = &call.request else {
+            sqlx::query(
+                "UPDATE model_calls SET response = ? WHERE user_id = ? AND message_id = ? AND id = ?",
+            )
+            .bind(&call.response)
+            .bind(&user)
+            .bind(&message)
+            .bind(call.id.to_string())
+            .execute(connection)
+            .await?;
+            return Ok(Outcome::Done);
+        };
+        sqlx::query(RECORD_CALL)
+            .bind(message)
+            .bind(user)
+            .bind(run.conversation_id.to_string())
+            .bind(i64::try_from(keep_runs).unwrap_or(i64::MAX))
+            .bind(MAX_CALLS_PER_RUN)
+            .bind(call.id.to_string())
+            .bind(request)
+            .bind(&call.response)
+            .execute(connection)
+            .await?;
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,67 @@
+//! Changes to page contexts: the page that the user has open while they write a message.
+
+use sqlx::SqliteConnection;
+
+use super::ChangeError;
+use crate::{Outcome, PageContextSnapshot, RunKey, StorageError};
+use parlor_protocol::{MessageId, UserId};
+
+/// Stores the page that the user has open while they write a message.
+pub(super) async fn insert_page_context(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    message_id: MessageId,
+    snapshot: &PageContextSnapshot,
+) -> Result<(), StorageError> {
+    sqlx::query(
+        "INSERT INTO contexts (message_id, user_id, context, text, instructions) VALUES (?, ?, ?, ?, ?)",
+    )
+    .bind(message_id.to_string())
+    .bind(user_id.to_string())
+    .bind(serde_json::to_string(&snapshot.context)?)
+    .bind(&snapshot.text)
+    .bind(&snapshot.instructions)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Gives another version of a message the page context of the first one.
+pub(super) async fn copy_page_context(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    from: MessageId,
+    to: MessageId,
+) -> Result<(), StorageError> {
+    sqlx::query(
+        "INSERT INTO contexts (message_id, user_id, context, text, instructions) \
+         SELECT ?3, user_id, context, text, instructions FROM contexts WHERE user_id = ?1 AND message_id = ?2",
+    )
+    .bind(user_id.to_string())
+    .bind(from.to_string())
+    .bind(to.to_string())
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Stores the page's description for the model and the user's instructions for the page, unless a description is
+/// stored.
+pub(super) async fn store_context_description(
+    connection: &mut SqliteConnection,
+    run: &RunKey,
+    text: &str,
+    instructions: &str,
+) -> Result<Outcome, ChangeError> {
+    sqlx::query(
+        "UPDATE contexts SET text = ?, instructions = ? WHERE user_id = ? AND text = '' \
+         AND message_id = (SELECT parent_id FROM messages WHERE user_id = contexts.user_id AND id = ?)",
+    )
+    .bind(text)
+    .bind(instructions)
+    .bind(run.user_id.to_string())
+    .bind(run.message_id.to_string())
+    .execute(connection)
+    .await?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,48 @@
+//! Model parameters and history summaries of a conversation.
+
+use sqlx::SqliteConnection;
+
+use super::{Batch, ChangeError};
+use crate::{HistorySummary, Outcome, RunKey};
+use parlor_protocol::{ConversationId, EventBody, Parameters, UserId};
+
+impl Batch {
+    pub(super) async fn set_parameters(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        parameters: &Parameters,
+    ) -> Result<Outcome, ChangeError> {
+        let event = EventBody::ParametersChosen {
+            parameters: parameters.clone(),
+        };
+        let sql = "UPDATE conversations SET parameters = ?3 WHERE user_id = ?1 AND id = ?2";
+        let value = serde_json::to_string(parameters)?;
+        self.update_conversation(connection, user_id, conversation_id, sql, &value, event)
+            .await
+    }
+
+    /// Stores a summary. If another run has summarized up to the same message meanwhile, that summary is
+    /// kept.
+    pub(super) async fn store_summary(
+        &self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        summary: &HistorySummary,
+    ) -> Result<Outcome, ChangeError> {
+        sqlx::query(
+            "INSERT INTO summaries (user_id, conversation_id, message_id, text, created_at) \
+             SELECT user_id, conversation_id, id, ?4, ?5 FROM messages \
+             WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?3 ON CONFLICT DO NOTHING",
+        )
+        .bind(run.user_id.to_string())
+        .bind(run.conversation_id.to_string())
+        .bind(summary.last_message_id.to_string())
+        .bind(&summary.text)
+        .bind(self.at.0)
+        .execute(connection)
+        .await?;
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,119 @@
+//! Changes to a user's own settings and API tokens. No conversation shows them, so the log says only that
+//! they changed: the settings page loads them on request.
+
+use sqlx::SqliteConnection;
+
+use super::{Batch, ChangeError};
+use crate::{ChangeRejection, Outcome, StorageError, TokenHash};
+use parlor_protocol::{ApiToken, ConversationId, EventBody, TokenId, UserId};
+
+impl Batch {
+    pub(super) async fn set_instructions(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        text: &str,
+    ) -> Result<Outcome, ChangeError> {
+        ensure_user(connection, user_id).await?;
+        sqlx::query(
+            "INSERT INTO instructions (user_id, text) VALUES (?, ?) ON CONFLICT DO UPDATE SET text = excluded.text",
+        )
+        .bind(user_id.to_string())
+        .bind(text)
+        .execute(&mut *connection)
+        .await?;
+        self.log_settings_changed(connection, user_id).await?;
+        // The overwritten instructions count as deleted data.
+        Ok(Outcome::DataDeleted)
+    }
+
+    /// Adds a token. Rejected with `TokensFull` if the user has `limit` already.
+    pub(super) async fn add_token(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        token: &ApiToken,
+        hash: &TokenHash,
+        limit: usize,
+    ) -> Result<Outcome, ChangeError> {
+        ensure_user(connection, user_id).await?;
+        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM api_tokens WHERE user_id = ?")
+            .bind(user_id.to_string())
+            .fetch_one(&mut *connection)
+            .await?;
+        if usize::try_from(count).is_ok_and(|count| count >= limit) {
+            Err(ChangeRejection::TokensFull)?;
+        }
+        sqlx::query(
+            "INSERT INTO api_tokens (id, user_id, name, hash, beginning, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(token.id.to_string())
+        .bind(user_id.to_string())
+        .bind(&token.name)
+        .bind(hash.0.as_slice())
+        .bind(&token.beginning)
+        .bind(token.created_at.0)
+        .bind(token.expires_at.map(|end| end.0))
+        .execute(&mut *connection)
+        .await?;
+        self.log_settings_changed(connection, user_id).await?;
+        Ok(Outcome::Done)
+    }
+
+    pub(super) async fn revoke_token(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        token_id: TokenId,
+    ) -> Result<Outcome, ChangeError> {
+        let revoked = sqlx::query("DELETE FROM api_tokens WHERE user_id = ? AND id = ?")
+            .bind(user_id.to_string())
+            .bind(token_id.to_string())
+            .execute(&mut *connection)
+            .await?;
+        if revoked.rows_affected() == 0 {
+            Err(ChangeRejection::NotFound)?;
+        }
+        self.log_settings_changed(connection, user_id).await?;
+        Ok(Outcome::DataDeleted)
+    }
+
+    /// Records that a token was used just now. Logs no event: it would be one every minute.
+    pub(super) async fn record_token_use(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        token_id: TokenId,
+    ) -> Result<Outcome, ChangeError> {
+        sqlx::query("UPDATE api_tokens SET last_used_at = ? WHERE user_id = ? AND id = ?")
+            .bind(self.at.0)
+            .bind(user_id.to_string())
+            .bind(token_id.to_string())
+            .execute(connection)
+            .await?;
+        Ok(Outcome::Done)
+    }
+
+    pub(super) async fn log_settings_changed(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+    ) -> Result<(), StorageError> {
+        let event = EventBody::SettingsChanged;
+        self.log_event(connection, user_id, ConversationId::NONE, None, event)
+            .await?;
+        Ok(())
+    }
+}
+
+/// Creates the user and their log, if they do not exist.
+pub(super) async fn ensure_user(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+) -> Result<(), StorageError> {
+    sqlx::query("INSERT INTO users (id, position) VALUES (?, 0) ON CONFLICT DO NOTHING")
+        .bind(user_id.to_string())
+        .execute(connection)
+        .await?;
+    Ok(())
+}

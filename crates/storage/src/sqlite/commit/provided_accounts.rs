@@ -1,0 +1,76 @@
+//! Accounts of users whom an OpenID provider authenticates.
+
+use sqlx::SqliteConnection;
+
+use super::{ChangeError, accounts::require_row, personal::ensure_user};
+use crate::{
+    ChangeRejection, Outcome,
+    accounts::{ProviderIdentity, Role},
+};
+use parlor_protocol::{Timestamp, UserId};
+
+/// Makes an account, if neither its name nor its identity has one.
+pub(super) async fn create(
+    connection: &mut SqliteConnection,
+    at: Timestamp,
+    (user_id, name, role): (UserId, &str, Option<Role>),
+    identity: &ProviderIdentity,
+) -> Result<Outcome, ChangeError> {
+    let is_first: bool = sqlx::query_scalar("SELECT NOT EXISTS (SELECT 1 FROM accounts)")
+        .fetch_one(&mut *connection)
+        .await?;
+    let role = role.unwrap_or(if is_first {
+        Role::Administrator
+    } else {
+        Role::Member
+    });
+    ensure_user(connection, user_id).await?;
+    let created = sqlx::query(
+        "INSERT INTO accounts (user_id, name, role, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    )
+    .bind(user_id.to_string())
+    .bind(name)
+    .bind(role.as_str())
+    .bind(at.0)
+    .execute(&mut *connection)
+    .await?;
+    if created.rows_affected() == 0 {
+        Err(ChangeRejection::NameTaken)?;
+    }
+    let identified = sqlx::query(
+        "INSERT INTO identities (issuer, subject, user_id, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    )
+    .bind(&identity.issuer)
+    .bind(&identity.subject)
+    .bind(user_id.to_string())
+    .bind(at.0)
+    .execute(connection)
+    .await?;
+    // Another request has made this user's account meanwhile. The savepoint takes this one back.
+    if identified.rows_affected() == 0 {
+        Err(ChangeRejection::NameTaken)?;
+    }
+    Ok(Outcome::Done)
+}
+
+pub(super) async fn rename(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    name: &str,
+) -> Result<Outcome, ChangeError> {
+    let is_taken: bool =
+        sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM accounts WHERE name = ? AND user_id <> ?)")
+            .bind(name)
+            .bind(user_id.to_string())
+            .fetch_one(&mut *connection)
+            .await?;
+    if is_taken {
+        Err(ChangeRejection::NameTaken)?;
+    }
+    let renamed = sqlx::query("UPDATE accounts SET name = ? WHERE user_id = ?")
+        .bind(name)
+        .bind(user_id.to_string())
+        .execute(connection)
+        .await?;
+    require_row(renamed.rows_affected())
+}

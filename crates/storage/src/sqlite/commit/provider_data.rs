@@ -1,0 +1,36 @@
+//! Stores the data that a provider wants back unchanged in later requests.
+
+use sqlx::SqliteConnection;
+
+use super::{Batch, ChangeError};
+use crate::{Outcome, RunKey};
+use parlor_protocol::PlacedProviderData;
+
+const INSERT_PROVIDER_DATA: &str = "INSERT INTO opaque \
+         (message_id, number, user_id, conversation_id, node, part, endpoint, kind, field, value) \
+     VALUES (?1, (SELECT coalesce(max(number) + 1, 0) FROM opaque WHERE message_id = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+
+impl Batch {
+    /// Stores data after what the run has already.
+    pub(super) async fn store_provider_data(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: &RunKey,
+        placed: &PlacedProviderData,
+    ) -> Result<Outcome, ChangeError> {
+        let index = |index: usize| i64::try_from(index).unwrap_or(i64::MAX);
+        sqlx::query(INSERT_PROVIDER_DATA)
+            .bind(run.message_id.to_string())
+            .bind(run.user_id.to_string())
+            .bind(run.conversation_id.to_string())
+            .bind(index(placed.node))
+            .bind(placed.part.map(index))
+            .bind(&placed.endpoint)
+            .bind(&placed.data.kind)
+            .bind(&placed.data.field)
+            .bind(placed.data.value.as_str())
+            .execute(connection)
+            .await?;
+        Ok(Outcome::Done)
+    }
+}

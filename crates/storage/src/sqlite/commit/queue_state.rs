@@ -1,0 +1,86 @@
+//! The state of a conversation that its queue depends on.
+
+use sqlx::{Row, SqliteConnection};
+
+use super::{super::messages, ChangeError};
+use parlor_protocol::{ConversationId, MessageId, UserId};
+
+/// A conversation of a user.
+pub(super) type ConversationKey = (UserId, ConversationId);
+
+/// Returns true if a new message has to wait: a run is active, or earlier messages will be sent by themselves. The
+/// messages of a held queue wait for the user, and a new one does not wait for them.
+pub(super) async fn must_wait(
+    connection: &mut SqliteConnection,
+    (user_id, conversation_id): ConversationKey,
+) -> Result<bool, ChangeError> {
+    let waits = sqlx::query(
+        "SELECT EXISTS (SELECT 1 FROM runs WHERE conversation_id = c.id AND status IN ('running', 'waiting')) \
+             OR (c.queue_held = 0 AND EXISTS (SELECT 1 FROM queued_messages WHERE conversation_id = c.id)) AS waits \
+         FROM conversations c WHERE c.user_id = ? AND c.id = ?",
+    )
+    .bind(user_id.to_string())
+    .bind(conversation_id.to_string())
+    .fetch_optional(connection)
+    .await?;
+    Ok(match waits {
+        Some(row) => row.try_get("waits")?,
+        None => false,
+    })
+}
+
+/// Returns the last message of the shown branch.
+pub(super) async fn active_leaf(
+    connection: &mut SqliteConnection,
+    key: ConversationKey,
+) -> Result<Option<MessageId>, ChangeError> {
+    let row = sqlx::query("SELECT active_leaf FROM conversations WHERE user_id = ? AND id = ?")
+        .bind(key.0.to_string())
+        .bind(key.1.to_string())
+        .fetch_optional(&mut *connection)
+        .await?;
+    Ok(match row {
+        Some(row) => messages::active_leaf(connection, key, &row).await?,
+        None => None,
+    })
+}
+
+pub(super) async fn is_held(
+    connection: &mut SqliteConnection,
+    key: ConversationKey,
+) -> Result<bool, ChangeError> {
+    let held = sqlx::query_scalar("SELECT queue_held FROM conversations WHERE user_id = ? AND id = ?")
+        .bind(key.0.to_string())
+        .bind(key.1.to_string())
+        .fetch_optional(connection)
+        .await?;
+    Ok(held.unwrap_or(false))
+}
+
+pub(super) async fn set_held(
+    connection: &mut SqliteConnection,
+    key: ConversationKey,
+    held: bool,
+) -> Result<(), ChangeError> {
+    sqlx::query("UPDATE conversations SET queue_held = ? WHERE user_id = ? AND id = ?")
+        .bind(held)
+        .bind(key.0.to_string())
+        .bind(key.1.to_string())
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+pub(super) async fn is_queue_empty(
+    connection: &mut SqliteConnection,
+    key: ConversationKey,
+) -> Result<bool, ChangeError> {
+    let found: bool = sqlx::query_scalar(
+        "SELECT EXISTS (SELECT 1 FROM queued_messages WHERE user_id = ? AND conversation_id = ?)",
+    )
+    .bind(key.0.to_string())
+    .bind(key.1.to_string())
+    .fetch_one(connection)
+    .await?;
+    Ok(!found)
+}

@@ -1,0 +1,183 @@
+//! The user's response to an answer's suggestions: verdicts on payloads, and taken actions.
+
+use serde_json::Value;
+use sqlx::SqliteConnection;
+
+use super::{Batch, ChangeError, run_output::update_message};
+use crate::{ChangeRejection, Outcome, RunKey, sqlite::messages};
+use parlor_protocol::{
+    ActionHandler, AssistantMessage, EventBody, FRESH_SESSION, Interaction, Message, MessageId,
+    SESSION_NOT_RESTORED, SuggestedAction, UserId,
+    intent::{JudgePayload, SendMessage, TakeAction},
+    transcript::apply_to_run,
+};
+
+impl Batch {
+    /// Stores the user's verdict on a payload. An earlier verdict is kept.
+    pub(super) async fn judge_payload(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        intent: &JudgePayload,
+    ) -> Result<Outcome, ChangeError> {
+        let JudgePayload {
+            conversation_id,
+            payload_id,
+            verdict,
+            ..
+        } = intent;
+        let found: Option<bool> = sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM payload_verdicts v WHERE v.conversation_id = p.conversation_id AND v.payload_id = p.id) \
+             FROM payloads p WHERE p.user_id = ? AND p.conversation_id = ? AND p.id = ?",
+        )
+        .bind(user_id.to_string())
+        .bind(conversation_id.to_string())
+        .bind(payload_id)
+        .fetch_optional(&mut *connection)
+        .await?;
+        match found {
+            None => Err(ChangeRejection::NotFound)?,
+            Some(true) => return Ok(Outcome::Done),
+            Some(false) => {}
+        }
+        let judged = EventBody::PayloadJudged {
+            payload_id: payload_id.clone(),
+            verdict: *verdict,
+        };
+        let position = self
+            .log_event(&mut *connection, user_id, *conversation_id, None, judged)
+            .await?;
+        sqlx::query(
+            "INSERT INTO payload_verdicts (user_id, conversation_id, payload_id, verdict, position) VALUES (?, ?, ?, ?, ?)",
+        )
+        .bind(user_id.to_string())
+        .bind(conversation_id.to_string())
+        .bind(payload_id)
+        .bind(verdict.as_str())
+        .bind(position.0.cast_signed())
+        .execute(connection)
+        .await?;
+        Ok(Outcome::Done)
+    }
+
+    /// Records that an action was taken on the page. Taking it twice has no further effect.
+    pub(super) async fn take_action(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        intent: &TakeAction,
+    ) -> Result<Outcome, ChangeError> {
+        let (conversation_id, id, index) = (intent.conversation_id, intent.message_id, intent.index);
+        let found = messages::message(&mut *connection, user_id, id).await?;
+        let Some((found_in, mut message)) = found else {
+            Err(ChangeRejection::NotFound)?
+        };
+        let answer = message.assistant_mut().ok_or(ChangeRejection::NotFound)?;
+        let action = answer
+            .suggested_actions
+            .get(index)
+            .ok_or(ChangeRejection::NotFound)?;
+        if found_in != conversation_id || action.handler != ActionHandler::Client {
+            Err(ChangeRejection::NotFound)?;
+        }
+        // The suggestions of an answer in progress may still change.
+        if !answer.status.is_terminal() {
+            Err(ChangeRejection::RunActive)?;
+        }
+        if action.taken {
+            return Ok(Outcome::Done);
+        }
+        let event = EventBody::ActionTaken { index };
+        apply_to_run(answer, &event);
+        let run = RunKey {
+            user_id,
+            conversation_id,
+            message_id: id,
+        };
+        self.append_events(&mut *connection, &run, &[event]).await?;
+        update_message(connection, user_id, id, answer).await?;
+        Ok(Outcome::Done)
+    }
+
+    /// Returns the origin of a message, verified against `parent_id`, the answer before it.
+    pub(super) async fn resolve_interaction(
+        &self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        parent_id: Option<MessageId>,
+        intent: &SendMessage,
+    ) -> Result<Interaction, ChangeError> {
+        if intent.interaction == Interaction::TextInput {
+            return Ok(Interaction::TextInput);
+        }
+        let found = match parent_id {
+            Some(parent_id) => messages::message(connection, user_id, parent_id).await?,
+            None => None,
+        };
+        let answer = found
+            .as_ref()
+            .and_then(|(_, message)| Message::assistant(message));
+        match &intent.interaction {
+            // Parlor's own button, which the problem of such an answer has.
+            Interaction::ActionExecuted { action, data: None }
+                if action == FRESH_SESSION && answer.is_some_and(has_no_session) =>
+            {
+                Ok(intent.interaction.clone())
+            }
+            Interaction::ActionExecuted { action, data } => {
+                let offered =
+                    answer.and_then(|answer| find_suggested_action(answer, action, data.as_deref()));
+                // The message was not typed, so nothing is lost: the action was taken already or is no longer
+                // suggested.
+                let offered = offered.ok_or(ChangeRejection::ActionAlreadyTaken)?;
+                // The action as suggested, not as the request spells it.
+                Ok(Interaction::ActionExecuted {
+                    action: offered.action.clone(),
+                    data: offered.data.clone(),
+                })
+            }
+            // A value that is not among the suggestions is still the user's message.
+            Interaction::ValueSelected
+                if answer.is_some_and(|answer| {
+                    let mut values = answer.suggested_values.iter();
+                    values.any(|value| value.value == intent.text)
+                }) =>
+            {
+                Ok(Interaction::ValueSelected)
+            }
+            Interaction::ValueSelected | Interaction::TextInput => Ok(Interaction::TextInput),
+        }
+    }
+}
+
+/// Returns true for an answer whose session could not be restored.
+fn has_no_session(answer: &AssistantMessage) -> bool {
+    let error = answer.error.as_ref();
+    error.is_some_and(|error| error.code == SESSION_NOT_RESTORED)
+}
+
+/// Returns the action with this name and data that an ended answer suggests. That of Parlor's own button is never one.
+fn find_suggested_action<'a>(
+    answer: &'a AssistantMessage,
+    name: &str,
+    data: Option<&str>,
+) -> Option<&'a SuggestedAction> {
+    let is_requested = |action: &&SuggestedAction| {
+        action.handler == ActionHandler::Server
+            && action.action == name
+            && name != FRESH_SESSION
+            && is_same_json(action.data.as_deref(), data)
+    };
+    let mut actions = answer.suggested_actions.iter();
+    answer.status.is_terminal().then(|| actions.find(is_requested))?
+}
+
+/// Returns true if both are the same JSON value, regardless of formatting.
+fn is_same_json(one: Option<&str>, other: Option<&str>) -> bool {
+    let read = |text: &str| serde_json::from_str::<Value>(text).ok();
+    one == other
+        || match (one, other) {
+            (Some(one), Some(other)) => read(one).is_some_and(|one| read(other) == Some(one)),
+            _ => false,
+        }
+}

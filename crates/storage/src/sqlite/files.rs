@@ -1,0 +1,169 @@
+//! Reads attached files' rows, skips damaged ones, and lists the locations of stored and deleted content.
+
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+
+use uuid::Uuid;
+
+use super::{id, read_undamaged_rows, text};
+use crate::{
+    AttachmentRow, FileLocation, StorageError, StoredFile,
+    damage::{name_damaged, skip_damaged},
+};
+use parlor_protocol::{Attachment, AttachmentId, FileProblem, MessageId, UserId};
+
+/// The columns of a file.
+macro_rules! select_files {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, coalesce(stored_by, user_id) AS stored_by, stored_in, stored_name, name, media_type, bytes, width, height, text_bytes, problem FROM files ",
+            $rest
+        )
+    };
+}
+
+pub(super) const SELECT_FILE: &str = select_files!("WHERE user_id = ? AND id = ?");
+pub(super) const SELECT_MESSAGE_FILES: &str =
+    select_files!("WHERE user_id = ? AND message_id = ? ORDER BY place, id");
+
+/// Returns a file.
+pub(super) async fn file(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    id: AttachmentId,
+) -> Result<Option<StoredFile>, StorageError> {
+    let row = sqlx::query(SELECT_FILE)
+        .bind(user_id.to_string())
+        .bind(id.to_string())
+        .fetch_optional(connection)
+        .await?;
+    let read = |row: &SqliteRow| name_damaged("files", id.0, read_file(row));
+    row.as_ref().map(read).transpose()
+}
+
+/// Returns the files of a message of the user, sent or queued, in their order. Damaged rows are left out.
+pub(super) async fn message_files(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    message_id: MessageId,
+) -> Result<Vec<StoredFile>, StorageError> {
+    let rows = sqlx::query(SELECT_MESSAGE_FILES)
+        .bind(user_id.to_string())
+        .bind(message_id.to_string())
+        .fetch_all(connection)
+        .await?;
+    read_undamaged_rows("files", "id", &rows, read_file)
+}
+
+/// Returns the size of the contents of all files of a user. Files that share one count once.
+pub(super) async fn stored_bytes(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+) -> Result<u64, StorageError> {
+    let sum: i64 = sqlx::query_scalar(
+        "SELECT COALESCE(SUM(bytes), 0) FROM (SELECT MAX(bytes) AS bytes FROM files WHERE user_id = ? AND typeof(bytes) = 'integer' \
+             GROUP BY stored_name)",
+    )
+    .bind(user_id.to_string())
+    .fetch_one(connection)
+    .await?;
+    Ok(sum.try_into().unwrap_or_default())
+}
+
+fn read_file(row: &SqliteRow) -> Result<StoredFile, StorageError> {
+    let size = |column: &str| -> Result<Option<usize>, StorageError> {
+        let number: Option<i64> = row.try_get(column)?;
+        Ok(number.and_then(|number| number.try_into().ok()))
+    };
+    let problem: Option<String> = row.try_get("problem")?;
+    Ok(StoredFile {
+        attachment: Attachment {
+            id: id(row, "id")?,
+            name: text(row, "name")?,
+            media_type: text(row, "media_type")?,
+            bytes: size("bytes")?.unwrap_or_default(),
+            width: size("width")?,
+            height: size("height")?,
+            text_bytes: size("text_bytes")?,
+            problem: problem.as_deref().and_then(FileProblem::parse),
+        },
+        location: read_location(row)?,
+    })
+}
+
+fn read_location(row: &SqliteRow) -> Result<FileLocation, StorageError> {
+    Ok(FileLocation {
+        user_id: id(row, "stored_by")?,
+        conversation_id: id(row, "stored_in")?,
+        stored_name: id(row, "stored_name")?,
+    })
+}
+
+/// Returns the locations of all contents that have a row.
+pub(super) async fn file_locations(
+    connection: &mut SqliteConnection,
+) -> Result<Vec<FileLocation>, StorageError> {
+    let rows =
+        sqlx::query("SELECT coalesce(stored_by, user_id) AS stored_by, stored_in, stored_name FROM files")
+            .fetch_all(connection)
+            .await?;
+    // A damaged row may name any file: none must be taken for an orphan.
+    rows.iter().map(read_location).collect()
+}
+
+/// Returns the locations of contents whose rows were deleted.
+pub(super) async fn deleted_files(
+    connection: &mut SqliteConnection,
+) -> Result<Vec<FileLocation>, StorageError> {
+    let rows =
+        sqlx::query("SELECT user_id AS stored_by, stored_in, stored_name FROM deleted_files LIMIT 1000")
+            .fetch_all(connection)
+            .await?;
+    read_undamaged_rows("deleted_files", "stored_name", &rows, read_location)
+}
+
+/// Returns a row of the former table of tools' files, with its content. Damaged rows stay there.
+pub(super) async fn next_attachment_row(
+    connection: &mut SqliteConnection,
+) -> Result<Option<AttachmentRow>, StorageError> {
+    let ids = sqlx::query("SELECT id FROM attachments ORDER BY id")
+        .fetch_all(&mut *connection)
+        .await?;
+    for found in &ids {
+        let name = text(found, "id")?;
+        let row = sqlx::query(
+            "SELECT id, user_id, conversation_id, message_id, name, media_type, data FROM attachments WHERE id = ?",
+        )
+        .bind(&name)
+        .fetch_one(&mut *connection)
+        .await?;
+        if let Some(row) = skip_damaged("attachments", name, read_attachment_row(&row))? {
+            return Ok(Some(row));
+        }
+    }
+    Ok(None)
+}
+
+fn read_attachment_row(row: &SqliteRow) -> Result<AttachmentRow, StorageError> {
+    let data: Vec<u8> = row.try_get("data")?;
+    Ok(AttachmentRow {
+        message_id: id(row, "message_id")?,
+        file: StoredFile {
+            attachment: Attachment {
+                id: id(row, "id")?,
+                name: text(row, "name")?,
+                media_type: text(row, "media_type")?,
+                bytes: data.len(),
+                width: None,
+                height: None,
+                text_bytes: None,
+                problem: None,
+            },
+            location: FileLocation {
+                user_id: id(row, "user_id")?,
+                conversation_id: id(row, "conversation_id")?,
+                stored_name: Uuid::new_v4(),
+            },
+        },
+        data,
+    })
+}

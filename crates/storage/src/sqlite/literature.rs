@@ -1,0 +1,116 @@
+//! Queries about literature: saved articles and research streams.
+
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+
+use super::{id, json, log_page, optional_text, read_undamaged_rows, text};
+use crate::{StorageError, damage::skip_damaged};
+use parlor_protocol::{
+    ResearchStreamId, Timestamp, UserId,
+    literature::{Article, Library, ResearchStream, SavedArticle},
+};
+
+/// Returns the library. Expects a connection with an open transaction, so that the result is consistent.
+pub(super) async fn library(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+) -> Result<Library, StorageError> {
+    let as_of = log_page::last_log_position(&mut *connection, user_id).await?;
+    let articles = sqlx::query(
+        "SELECT pmid, title, authors, journal, published, doi, note, saved_at FROM articles WHERE user_id = ?",
+    )
+    .bind(user_id.to_string())
+    .fetch_all(&mut *connection)
+    .await?;
+    let streams = sqlx::query("SELECT id, name, query, instructions FROM streams WHERE user_id = ?")
+        .bind(user_id.to_string())
+        .fetch_all(connection)
+        .await?;
+    let mut library = Library {
+        as_of,
+        articles: read_undamaged_rows("articles", "pmid", &articles, read_saved_article)?,
+        streams: read_undamaged_rows("streams", "id", &streams, read_research_stream)?,
+        no_search: None,
+    };
+    library.sort();
+    Ok(library)
+}
+
+pub(super) async fn saved_article(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    pmid: &str,
+) -> Result<Option<(SavedArticle, Option<Vec<String>>)>, StorageError> {
+    let row = sqlx::query(
+        "SELECT pmid, title, authors, journal, published, doi, summary, note, saved_at FROM articles \
+         WHERE user_id = ? AND pmid = ?",
+    )
+    .bind(user_id.to_string())
+    .bind(pmid)
+    .fetch_optional(connection)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    let Some(saved) = skip_damaged("articles", pmid, read_saved_article(&row))? else {
+        return Ok(None);
+    };
+    // An unreadable abstract counts as unknown and is requested again.
+    let abstract_text = skip_damaged("articles", pmid, json(&row, "summary"))?.flatten();
+    Ok(Some((saved, abstract_text)))
+}
+
+pub(super) async fn saved_articles(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    pmids: &[String],
+) -> Result<Vec<SavedArticle>, StorageError> {
+    let rows = sqlx::query(
+        "SELECT pmid, title, authors, journal, published, doi, note, saved_at FROM articles \
+         WHERE user_id = ? AND pmid IN (SELECT value FROM json_each(?))",
+    )
+    .bind(user_id.to_string())
+    .bind(serde_json::to_string(pmids)?)
+    .fetch_all(connection)
+    .await?;
+    read_undamaged_rows("articles", "pmid", &rows, read_saved_article)
+}
+
+pub(super) async fn research_stream(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    stream_id: ResearchStreamId,
+) -> Result<Option<ResearchStream>, StorageError> {
+    let row = sqlx::query("SELECT id, name, query, instructions FROM streams WHERE user_id = ? AND id = ?")
+        .bind(user_id.to_string())
+        .bind(stream_id.to_string())
+        .fetch_optional(connection)
+        .await?;
+    let stream = row.map(|row| skip_damaged("streams", stream_id, read_research_stream(&row)));
+    Ok(stream.transpose()?.flatten())
+}
+
+/// Reads an article. Damaged authors count as unknown, so that the user can still see and remove the article.
+fn read_saved_article(row: &SqliteRow) -> Result<SavedArticle, StorageError> {
+    let pmid = text(row, "pmid")?;
+    let authors = skip_damaged("articles", &pmid, json(row, "authors"))?;
+    let article = Article {
+        pmid,
+        title: text(row, "title")?,
+        authors: authors.unwrap_or_default(),
+        journal: text(row, "journal")?,
+        published: text(row, "published")?,
+        doi: optional_text(row, "doi")?,
+    };
+    Ok(SavedArticle {
+        article,
+        note: text(row, "note")?,
+        saved_at: Timestamp(row.try_get("saved_at")?),
+    })
+}
+
+fn read_research_stream(row: &SqliteRow) -> Result<ResearchStream, StorageError> {
+    Ok(ResearchStream {
+        id: id(row, "id")?,
+        name: text(row, "name")?,
+        query: text(row, "query")?,
+        instructions: text(row, "instructions")?,
+    })
+}

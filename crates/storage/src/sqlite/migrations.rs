@@ -1,0 +1,56 @@
+//! The versions of the database's tables: the files of `migrations/sqlite`, in the binary.
+//!
+//! `sqlx::migrate!` would do the same, but its crate compiles SQLite and two drivers a second time, for the
+//! compiler: minutes of a first build.
+
+use rust_embed::RustEmbed;
+use sqlx::{
+    AssertSqlSafe, SqlSafeStr,
+    migrate::{Migration, MigrationType, Migrator},
+};
+
+/// The embedded folder. Development builds read it from disk.
+#[derive(RustEmbed)]
+#[folder = "$CARGO_MANIFEST_DIR/../../migrations/sqlite"]
+struct MigrationFiles;
+
+/// Returns all migrations, which are applied in the order of their numbers.
+pub fn migrator() -> Migrator {
+    Migrator::with_migrations(
+        MigrationFiles::iter()
+            .filter_map(|name| migration(&name))
+            .collect(),
+    )
+}
+
+/// Reads a file named `0001_start.sql`.
+fn migration(name: &str) -> Option<Migration> {
+    let (version, description) = name.strip_suffix(".sql")?.split_once('_')?;
+    let sql = String::from_utf8(MigrationFiles::get(name)?.data.into_owned()).ok()?;
+    Some(Migration::new(
+        version.parse().ok()?,
+        description.replace('_', " ").into(),
+        MigrationType::Simple,
+        AssertSqlSafe(sql).into_sql_str(),
+        false,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_a_migration() {
+        let migrator = migrator();
+        assert_eq!(migrator.iter().count(), MigrationFiles::iter().count());
+        let first = migrator.iter().next().expect("there are migrations");
+        assert_eq!((first.version, &*first.description), (1, "start"));
+        // As databases of earlier releases have it: a stored checksum is compared at each start.
+        let checksum: String = first.checksum.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(checksum, CHECKSUM);
+    }
+
+    const CHECKSUM: &str = "923e6502440dc524ff19b152c11d359eae9ed5132c0b45a0\
+        ec443a86ca17a5209d1ccd9658f1c78cd6a9b6dacd82aa88";
+}

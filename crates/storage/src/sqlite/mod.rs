@@ -1,0 +1,377 @@
+//! Storage in an embedded SQLite file: one connection for writing and a few for reading.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sqlx::SqlitePool;
+use tokio::sync::{Mutex, watch};
+use tokio_util::sync::CancellationToken;
+
+use self::{
+    row::{
+        id, json, json_array, number_or_zero, optional_id, optional_position, optional_text, position,
+        read_undamaged_rows, text,
+    },
+    writer::WriteConnection,
+};
+use super::{
+    AttachmentRow, Change, CommitResult, CompletedIntent, FileLocation, LogPage, MessageKey,
+    PageContextSnapshot, PageSize, Queues, ReadyMessage, RecordedModelCall, RunContext, RunKey, Storage,
+    StorageError, StoredConversation, StoredFile, StoredRun, TokenHash,
+};
+use parlor_protocol::{
+    ApiToken, AttachmentId, ConversationId, ConversationList, IntentId, Memory, Message, MessageId,
+    OlderMessages, Parameters, Payload, PayloadVerdict, Position, ResearchStreamId, Timestamp, TokenTotals,
+    Transcript, UserId,
+    conversation_list::ListCursor,
+    literature::{Library, ResearchStream, SavedArticle},
+};
+
+mod accounts;
+mod branch;
+mod checkpoint;
+mod commit;
+mod daily_usage;
+mod damage_check;
+mod data_folder;
+mod files;
+mod literature;
+mod log_page;
+mod log_range;
+mod messages;
+mod migrations;
+mod model_calls;
+mod open;
+mod page_context;
+mod parameters;
+mod payloads;
+mod personal;
+mod provider_data;
+mod queries;
+mod queue;
+mod row;
+mod run_context;
+mod shares;
+mod token_totals;
+mod trim;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::{data_folder::keep_files_marker, open::DATABASE_FILE_NAME};
+
+/// A SQLite database in WAL mode.
+#[derive(Clone, Debug)]
+pub struct SqliteStorage {
+    /// The only connection that writes. Only the journal uses it, except for migrations and trimming, so the
+    /// lock is nearly always free.
+    writer: Arc<Mutex<WriteConnection>>,
+    readers: SqlitePool,
+    /// True if the database existed and was empty although other files show that it once had data.
+    lacks_earlier_data: bool,
+}
+
+impl SqliteStorage {
+    /// Returns true if earlier data is gone: the database was empty or missing, and other files of it existed.
+    pub fn lacks_earlier_data(&self) -> bool {
+        self.lacks_earlier_data
+    }
+
+    /// Makes all reads fail from now on, for tests.
+    pub async fn close_readers(&self) {
+        self.readers.close().await;
+    }
+}
+
+#[async_trait]
+impl Storage for SqliteStorage {
+    async fn commit(&self, at: Timestamp, changes: &[Change]) -> Result<CommitResult, StorageError> {
+        self.writer.lock().await.commit(at, changes).await
+    }
+
+    async fn last_position(&self, user_id: UserId) -> Result<Position, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        log_page::last_log_position(&mut connection, user_id).await
+    }
+
+    async fn events_after(
+        &self,
+        user_id: UserId,
+        after: Position,
+        run: Option<MessageId>,
+        limit: usize,
+    ) -> Result<LogPage, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        log_page::events_after(&mut connection, user_id, after, run, limit).await
+    }
+
+    async fn conversations(
+        &self,
+        user_id: UserId,
+        before: Option<ListCursor>,
+        limit: usize,
+    ) -> Result<ConversationList, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        queries::conversations(&mut tx, user_id, before, limit).await
+    }
+
+    async fn conversation(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Option<StoredConversation>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        queries::conversation(&mut connection, user_id, conversation_id).await
+    }
+
+    async fn transcript(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        page: PageSize,
+        reach: Option<MessageId>,
+    ) -> Result<Option<Transcript>, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        messages::transcript(&mut tx, user_id, conversation_id, page, reach).await
+    }
+
+    async fn older_messages(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        before: MessageId,
+        page: PageSize,
+    ) -> Result<Option<OlderMessages>, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        messages::older_messages(&mut tx, user_id, conversation_id, before, page).await
+    }
+
+    async fn payload(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        payload_id: &str,
+    ) -> Result<Option<Payload>, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        payloads::payload(&mut tx, user_id, conversation_id, payload_id).await
+    }
+
+    async fn payloads(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        ids: &[&str],
+        bytes: usize,
+    ) -> Result<Vec<Payload>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        payloads::payloads(&mut connection, user_id, conversation_id, ids, bytes).await
+    }
+
+    async fn token_totals(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<TokenTotals, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        token_totals::token_totals(&mut tx, user_id, conversation_id).await
+    }
+
+    async fn payload_verdicts(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Vec<PayloadVerdict>, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        payloads::payload_verdicts(&mut tx, user_id, conversation_id).await
+    }
+
+    async fn file(&self, user_id: UserId, id: AttachmentId) -> Result<Option<StoredFile>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        files::file(&mut connection, user_id, id).await
+    }
+
+    async fn stored_bytes(&self, user_id: UserId) -> Result<u64, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        files::stored_bytes(&mut connection, user_id).await
+    }
+
+    async fn file_locations(&self) -> Result<Vec<FileLocation>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        files::file_locations(&mut connection).await
+    }
+
+    async fn deleted_files(&self) -> Result<Vec<FileLocation>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        files::deleted_files(&mut connection).await
+    }
+
+    async fn watch_deletions(&self) -> watch::Receiver<u64> {
+        self.writer.lock().await.deletion_count.subscribe()
+    }
+
+    async fn next_attachment_row(&self) -> Result<Option<AttachmentRow>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        files::next_attachment_row(&mut connection).await
+    }
+
+    async fn run_context(&self, run: RunKey) -> Result<Option<RunContext>, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        run_context::run_context(&mut tx, run).await
+    }
+
+    async fn parameters(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Option<Parameters>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        parameters::parameters(&mut connection, user_id, conversation_id).await
+    }
+
+    async fn message(
+        &self,
+        user_id: UserId,
+        message_id: MessageId,
+    ) -> Result<Option<(ConversationId, Message)>, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        messages::message(&mut tx, user_id, message_id).await
+    }
+
+    async fn model_calls(
+        &self,
+        user_id: UserId,
+        message_id: MessageId,
+    ) -> Result<Vec<RecordedModelCall>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        model_calls::calls_of_run(&mut connection, user_id, message_id).await
+    }
+
+    async fn completed_intent(
+        &self,
+        user_id: UserId,
+        intent_id: IntentId,
+    ) -> Result<Option<CompletedIntent>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        commit::intents::completed_intent(&mut connection, user_id, intent_id).await
+    }
+
+    async fn conversation_model(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<Option<String>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        queries::conversation_model(&mut connection, user_id, conversation_id).await
+    }
+
+    async fn memories(&self, user_id: UserId) -> Result<Vec<Memory>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        personal::memories(&mut connection, user_id).await
+    }
+
+    async fn instructions(&self, user_id: UserId) -> Result<String, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        personal::instructions(&mut connection, user_id).await
+    }
+
+    async fn api_tokens(&self, user_id: UserId) -> Result<Vec<ApiToken>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        personal::tokens(&mut connection, user_id).await
+    }
+
+    async fn api_token(&self, hash: &TokenHash) -> Result<Option<(UserId, ApiToken)>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        personal::token_by_hash(&mut connection, hash).await
+    }
+
+    async fn context_snapshot(
+        &self,
+        user_id: UserId,
+        message_id: MessageId,
+    ) -> Result<Option<PageContextSnapshot>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        page_context::context_snapshot(&mut connection, user_id, message_id).await
+    }
+
+    async fn library(&self, user_id: UserId) -> Result<Library, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        literature::library(&mut tx, user_id).await
+    }
+
+    async fn saved_article(
+        &self,
+        user_id: UserId,
+        pmid: &str,
+    ) -> Result<Option<(SavedArticle, Option<Vec<String>>)>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        literature::saved_article(&mut connection, user_id, pmid).await
+    }
+
+    async fn saved_articles(
+        &self,
+        user_id: UserId,
+        pmids: &[String],
+    ) -> Result<Vec<SavedArticle>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        literature::saved_articles(&mut connection, user_id, pmids).await
+    }
+
+    async fn research_stream(
+        &self,
+        user_id: UserId,
+        stream_id: ResearchStreamId,
+    ) -> Result<Option<ResearchStream>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        literature::research_stream(&mut connection, user_id, stream_id).await
+    }
+
+    async fn run(&self, user_id: UserId, message_id: MessageId) -> Result<Option<StoredRun>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        queries::run(&mut connection, user_id, message_id).await
+    }
+
+    async fn ready_messages(&self, queues: Queues) -> Result<Vec<ReadyMessage>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        queue::ready_messages(&mut connection, queues).await
+    }
+
+    async fn hidden_messages(&self) -> Result<Vec<(MessageKey, Timestamp)>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        queries::hidden_messages(&mut connection).await
+    }
+
+    async fn running_runs(&self) -> Result<Vec<StoredRun>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let rows = sqlx::query(queries::SELECT_RUNNING_RUNS)
+            .fetch_all(&mut *connection)
+            .await?;
+        let runs = rows
+            .iter()
+            .map(queries::read_stored_run)
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(runs.into_iter().flatten().collect())
+    }
+
+    async fn trim_log(&self, before: Timestamp, keep: u64) -> Result<u64, StorageError> {
+        let mut removed = 0;
+        loop {
+            // The lock is released between batches, so that commits do not wait.
+            let some = self.writer.lock().await.trim_log(before, keep).await?;
+            removed += some;
+            if some < trim::MAX_EVENTS_PER_TRIM {
+                return Ok(removed);
+            }
+        }
+    }
+
+    async fn find_damage(&self, stop: CancellationToken) -> Result<Vec<String>, StorageError> {
+        let options = self.writer.lock().await.options.clone();
+        damage_check::find_damage(&options, stop).await
+    }
+
+    async fn close(&self) -> Result<(), StorageError> {
+        self.readers.close().await;
+        self.writer.lock().await.close().await
+    }
+}

@@ -1,0 +1,29 @@
+//! The query about model calls.
+
+use sqlx::{Row, SqliteConnection};
+
+use super::{id, read_undamaged_rows};
+use crate::{RecordedModelCall, StorageError};
+use parlor_protocol::{MessageId, UserId};
+
+/// Returns all recorded calls of a run, oldest first.
+pub(super) async fn calls_of_run(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    message_id: MessageId,
+) -> Result<Vec<RecordedModelCall>, StorageError> {
+    let rows = sqlx::query(
+        "SELECT id, request, response FROM model_calls WHERE user_id = ? AND message_id = ? ORDER BY id",
+    )
+    .bind(user_id.to_string())
+    .bind(message_id.to_string())
+    .fetch_all(connection)
+    .await?;
+    read_undamaged_rows("model_calls", "id", &rows, |row| {
+        Ok(RecordedModelCall {
+            id: id(row, "id")?,
+            request: Some(row.try_get("request")?),
+            response: row.try_get("response")?,
+        })
+    })
+}

@@ -1,0 +1,47 @@
+//! Queries about page contexts.
+
+use sqlx::{SqliteConnection, sqlite::SqliteRow};
+
+use super::{optional_text, text};
+use crate::{PageContextSnapshot, StorageError, damage::skip_damaged};
+use parlor_protocol::{MessageId, UserId};
+
+/// Returns the page context of a message.
+pub(super) async fn context_snapshot(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    message_id: MessageId,
+) -> Result<Option<PageContextSnapshot>, StorageError> {
+    let row =
+        sqlx::query("SELECT context, text, instructions FROM contexts WHERE user_id = ? AND message_id = ?")
+            .bind(user_id.to_string())
+            .bind(message_id.to_string())
+            .fetch_optional(connection)
+            .await?;
+    let snapshot = row.as_ref().map(|row| read_context_snapshot(row, message_id));
+    let snapshot = snapshot.transpose()?;
+    Ok(snapshot.flatten())
+}
+
+/// Reads a page context snapshot, if the row has a readable one.
+pub(super) fn read_context_snapshot(
+    row: &SqliteRow,
+    question: MessageId,
+) -> Result<Option<PageContextSnapshot>, StorageError> {
+    let Some(context) = optional_text(row, "context")? else {
+        return Ok(None);
+    };
+    let Some(context) = skip_damaged(
+        "contexts",
+        question,
+        serde_json::from_str(&context).map_err(StorageError::from),
+    )?
+    else {
+        return Ok(None);
+    };
+    Ok(Some(PageContextSnapshot {
+        context,
+        text: text(row, "text")?,
+        instructions: text(row, "instructions")?,
+    }))
+}

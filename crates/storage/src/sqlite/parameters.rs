@@ -1,0 +1,33 @@
+//! The query about model parameters.
+
+use sqlx::{SqliteConnection, sqlite::SqliteRow};
+
+use super::optional_text;
+use crate::{StorageError, damage::skip_damaged};
+use parlor_protocol::{ConversationId, Parameters, UserId};
+
+pub(super) async fn parameters(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    conversation_id: ConversationId,
+) -> Result<Option<Parameters>, StorageError> {
+    let row = sqlx::query("SELECT parameters FROM conversations WHERE user_id = ? AND id = ?")
+        .bind(user_id.to_string())
+        .bind(conversation_id.to_string())
+        .fetch_optional(connection)
+        .await?;
+    let read = |row: &SqliteRow| read_parameters(row, conversation_id);
+    row.as_ref().map(read).transpose()
+}
+
+/// Reads a conversation's model parameters. A missing or unreadable value sets none.
+pub(super) fn read_parameters(
+    row: &SqliteRow,
+    conversation_id: ConversationId,
+) -> Result<Parameters, StorageError> {
+    let Some(parameters) = optional_text(row, "parameters")? else {
+        return Ok(Parameters::default());
+    };
+    let read = serde_json::from_str(&parameters).map_err(StorageError::from);
+    Ok(skip_damaged("conversations", conversation_id, read)?.unwrap_or_default())
+}

@@ -1,0 +1,82 @@
+//! Reads payloads, up to a byte limit, and the user's verdicts about them.
+
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+
+use super::{read_undamaged_rows, text};
+use crate::{StorageError, damage::skip_damaged};
+use parlor_protocol::{ConversationId, Payload, PayloadVerdict, RawJson, UserId, payload::current_type_name};
+
+/// Returns a payload with its content.
+pub(super) async fn payload(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    conversation_id: ConversationId,
+    payload_id: &str,
+) -> Result<Option<Payload>, StorageError> {
+    let row = sqlx::query(
+        "SELECT id, kind, summary, data FROM payloads WHERE user_id = ? AND conversation_id = ? AND id = ?",
+    )
+    .bind(user_id.to_string())
+    .bind(conversation_id.to_string())
+    .bind(payload_id)
+    .fetch_optional(connection)
+    .await?;
+    let payload = row.map(|row| skip_damaged("payloads", payload_id, read_payload(&row)));
+    Ok(payload.transpose()?.flatten())
+}
+
+/// The requested payloads in their order, up to the byte limit; the first one always. CROSS JOIN keeps the
+/// planner from scanning all payloads of the conversation.
+pub(super) const SELECT_PAYLOADS: &str = "WITH wanted AS ( \
+         SELECT w.key AS place, p.id, octet_length(p.data) AS own, sum(octet_length(p.data)) OVER (ORDER BY w.key) AS all_bytes \
+         FROM json_each(?3) w CROSS JOIN payloads p ON p.user_id = ?1 AND p.conversation_id = ?2 AND p.id = w.value) \
+     SELECT p.id, p.kind, p.summary, p.data FROM wanted w CROSS JOIN payloads p ON p.conversation_id = ?2 AND p.id = w.id \
+         WHERE p.user_id = ?1 AND (w.all_bytes <= ?4 OR w.all_bytes = w.own) ORDER BY w.place";
+
+pub(super) async fn payloads(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    conversation_id: ConversationId,
+    ids: &[&str],
+    bytes: usize,
+) -> Result<Vec<Payload>, StorageError> {
+    let rows = sqlx::query(SELECT_PAYLOADS)
+        .bind(user_id.to_string())
+        .bind(conversation_id.to_string())
+        .bind(serde_json::to_string(ids)?)
+        .bind(i64::try_from(bytes).unwrap_or(i64::MAX))
+        .fetch_all(connection)
+        .await?;
+    read_undamaged_rows("payloads", "id", &rows, read_payload)
+}
+
+fn read_payload(row: &SqliteRow) -> Result<Payload, StorageError> {
+    Ok(Payload {
+        payload_id: row.try_get("id")?,
+        kind: current_type_name(text(row, "kind")?),
+        summary: text(row, "summary")?,
+        data: RawJson::parse_or_quote(&text(row, "data")?),
+    })
+}
+
+/// Returns the user's verdicts in the order in which they were given.
+pub(super) async fn payload_verdicts(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    conversation_id: ConversationId,
+) -> Result<Vec<PayloadVerdict>, StorageError> {
+    let rows = sqlx::query(
+        "SELECT payload_id, verdict FROM payload_verdicts WHERE user_id = ? AND conversation_id = ? ORDER BY position",
+    )
+    .bind(user_id.to_string())
+    .bind(conversation_id.to_string())
+    .fetch_all(connection)
+    .await?;
+    let judged = |row: &SqliteRow| {
+        Ok(PayloadVerdict {
+            payload_id: row.try_get("payload_id")?,
+            verdict: serde_json::from_value(text(row, "verdict")?.into())?,
+        })
+    };
+    read_undamaged_rows("payload_verdicts", "payload_id", &rows, judged)
+}

@@ -1,0 +1,85 @@
+//! Queries about a user's own settings, API tokens and memories.
+
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+
+use super::{id, read_undamaged_rows, text};
+use crate::{StorageError, TokenHash, damage::skip_damaged};
+use parlor_protocol::{ApiToken, Memory, Timestamp, UserId};
+
+/// The memories of a user, newest first: ids are ordered by their creation time.
+pub(super) const SELECT_MEMORIES: &str =
+    "SELECT id, text, created_at FROM memories WHERE user_id = ? ORDER BY id DESC";
+
+pub(super) const SELECT_TOKENS: &str = "SELECT id, name, beginning, created_at, expires_at, last_used_at FROM api_tokens \
+     WHERE user_id = ? ORDER BY id DESC";
+
+pub(super) const SELECT_TOKEN: &str = "SELECT user_id, id, name, beginning, created_at, expires_at, last_used_at FROM api_tokens WHERE hash = ?";
+
+pub(super) async fn memories(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+) -> Result<Vec<Memory>, StorageError> {
+    let rows = sqlx::query(SELECT_MEMORIES)
+        .bind(user_id.to_string())
+        .fetch_all(connection)
+        .await?;
+    read_undamaged_rows("memories", "id", &rows, |row| {
+        Ok(Memory {
+            id: id(row, "id")?,
+            text: text(row, "text")?,
+            created_at: Timestamp(row.try_get("created_at")?),
+        })
+    })
+}
+
+pub(super) async fn instructions(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+) -> Result<String, StorageError> {
+    let row = sqlx::query("SELECT text FROM instructions WHERE user_id = ?")
+        .bind(user_id.to_string())
+        .fetch_optional(connection)
+        .await?;
+    row.map_or_else(|| Ok(String::new()), |row| text(&row, "text"))
+}
+
+pub(super) async fn tokens(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+) -> Result<Vec<ApiToken>, StorageError> {
+    let rows = sqlx::query(SELECT_TOKENS)
+        .bind(user_id.to_string())
+        .fetch_all(connection)
+        .await?;
+    read_undamaged_rows("api_tokens", "id", &rows, read_token)
+}
+
+/// Returns the token with a hash. The lookup need not take constant time: its duration depends only on
+/// hashes, and the hash of a guessed token reveals nothing about a valid one.
+pub(super) async fn token_by_hash(
+    connection: &mut SqliteConnection,
+    hash: &TokenHash,
+) -> Result<Option<(UserId, ApiToken)>, StorageError> {
+    let row = sqlx::query(SELECT_TOKEN)
+        .bind(hash.0.as_slice())
+        .fetch_optional(connection)
+        .await?;
+    let Some(row) = row else { return Ok(None) };
+    let read = || Ok((id(&row, "user_id")?, read_token(&row)?));
+    skip_damaged("api_tokens", text(&row, "id")?, read())
+}
+
+fn read_token(row: &SqliteRow) -> Result<ApiToken, StorageError> {
+    let time = |column| -> Result<_, StorageError> {
+        let time: Option<i64> = row.try_get(column)?;
+        Ok(time.map(Timestamp))
+    };
+    Ok(ApiToken {
+        id: id(row, "id")?,
+        name: text(row, "name")?,
+        beginning: text(row, "beginning")?,
+        created_at: Timestamp(row.try_get("created_at")?),
+        expires_at: time("expires_at")?,
+        last_used_at: time("last_used_at")?,
+    })
+}

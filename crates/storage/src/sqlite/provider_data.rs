@@ -1,0 +1,50 @@
+//! The query about provider-specific data.
+
+use std::collections::HashMap;
+
+use sqlx::{Row, SqliteConnection};
+
+use super::id;
+use crate::{RunKey, StorageError, damage::skip_damaged};
+use parlor_protocol::{Message, MessageId, PlacedProviderData, ProviderData, RawJson};
+
+pub(super) const SELECT_PROVIDER_DATA: &str = "SELECT o.message_id, o.node, o.part, o.endpoint, o.kind, o.field, o.value \
+     FROM json_each(?3) w CROSS JOIN opaque o ON o.message_id = w.value \
+     WHERE o.user_id = ?1 AND o.conversation_id = ?2 ORDER BY w.key, o.number";
+
+/// Returns the data of a run's answer and of the answers before it on the branch.
+pub(super) async fn provider_data_of_branch(
+    connection: &mut SqliteConnection,
+    run: RunKey,
+    history: &[Message],
+) -> Result<HashMap<MessageId, Vec<PlacedProviderData>>, StorageError> {
+    let answers = history.iter().filter(|message| message.assistant().is_some());
+    let ids: Vec<MessageId> = answers.map(|answer| answer.id).chain([run.message_id]).collect();
+    let rows = sqlx::query(SELECT_PROVIDER_DATA)
+        .bind(run.user_id.to_string())
+        .bind(run.conversation_id.to_string())
+        .bind(serde_json::to_string(&ids)?)
+        .fetch_all(connection)
+        .await?;
+    let mut found: HashMap<MessageId, Vec<PlacedProviderData>> = HashMap::new();
+    for row in rows {
+        let index = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
+        let read = || {
+            let placed = PlacedProviderData {
+                node: index(row.try_get("node")?),
+                part: row.try_get::<Option<i64>, _>("part")?.map(index),
+                endpoint: row.try_get("endpoint")?,
+                data: ProviderData {
+                    kind: row.try_get("kind")?,
+                    field: row.try_get("field")?,
+                    value: RawJson::parse_or_quote(row.try_get("value")?),
+                },
+            };
+            Ok((id(&row, "message_id")?, placed))
+        };
+        if let Some((message, placed)) = skip_damaged("opaque", run.message_id, read())? {
+            found.entry(message).or_default().push(placed);
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,209 @@
+//! Queries about conversation lists and runs; those about messages are in `messages`, those about logs in `log_page`. The caller opens
+//! a transaction where several results must be consistent.
+
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+
+use super::{
+    id,
+    log_page::{last_log_position, last_run_position},
+    number_or_zero, optional_id, optional_position, optional_text, read_undamaged_rows, text,
+};
+use crate::{
+    MessageKey, RunKey, StorageError, StoredConversation, StoredRun,
+    damage::{DamagedRow, log_damaged_row, skip_damaged},
+};
+use parlor_protocol::{
+    ConversationId, ConversationList, ListedConversation, MessageId, Position, RunStatus, Timestamp, UserId,
+    conversation_list::ListCursor,
+};
+
+pub(super) const SELECT_CONVERSATIONS: &str = "SELECT c.id, c.title, c.updated_at, c.activity, c.unseen, \
+         r.id AS active_run, coalesce(r.status = 'waiting', 0) AS waiting FROM conversations c \
+         LEFT JOIN runs r ON r.user_id = c.user_id AND r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
+         WHERE c.user_id = ? AND c.activity < ? ORDER BY c.activity DESC LIMIT ?";
+
+pub(super) const SELECT_CONVERSATION: &str = "SELECT c.id, c.title, c.model, c.created_at, c.updated_at, c.activity, c.unseen, \
+         r.id AS active_run, coalesce(r.status = 'waiting', 0) AS waiting FROM conversations c \
+         LEFT JOIN runs r ON r.user_id = c.user_id AND r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
+         WHERE c.user_id = ? AND c.id = ?";
+
+pub(super) const SELECT_RUNNING_RUNS: &str = "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs \
+     WHERE status IN ('running', 'waiting') AND status = 'running' ORDER BY first_position";
+
+/// A conversation (`?2`) whose owner is unreadable, if it has messages of the user (`?1`): it is theirs.
+macro_rules! lost_conversation {
+    () => {
+        "SELECT c.id FROM conversations c WHERE c.id = ?2 AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id = c.user_id) \
+             AND EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = ?2 AND m.user_id = ?1)"
+    };
+}
+pub(super) use lost_conversation;
+
+pub(super) async fn conversations(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    before: Option<ListCursor>,
+    limit: usize,
+) -> Result<ConversationList, StorageError> {
+    let as_of = last_log_position(&mut *connection, user_id).await?;
+    let before = before.map_or(i64::MAX, |cursor| cursor.activity.0.cast_signed());
+    let rows = sqlx::query(SELECT_CONVERSATIONS)
+        .bind(user_id.to_string())
+        .bind(before)
+        .bind(limit as i64 + 1)
+        .fetch_all(connection)
+        .await?;
+    let has_more = rows.len() > limit;
+    let newest = &rows[..rows.len().min(limit)];
+    Ok(ConversationList {
+        as_of,
+        conversations: read_undamaged_rows("conversations", "id", newest, read_listed)?,
+        has_more,
+    })
+}
+
+fn read_listed(row: &SqliteRow) -> Result<ListedConversation, StorageError> {
+    let id = id(row, "id")?;
+    let number = |column| number_or_zero("conversations", id, row, column);
+    Ok(ListedConversation {
+        id,
+        title: text(row, "title")?,
+        updated_at: Timestamp(number("updated_at")?),
+        activity: Position(number("activity")?.unsigned_abs()),
+        active_run: skip_damaged("conversations", id, optional_id(row, "active_run"))?.flatten(),
+        waiting: row.try_get("waiting")?,
+        unseen: number("unseen")? != 0,
+    })
+}
+
+pub(super) async fn conversation(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    conversation_id: ConversationId,
+) -> Result<Option<StoredConversation>, StorageError> {
+    let row = sqlx::query(SELECT_CONVERSATION)
+        .bind(user_id.to_string())
+        .bind(conversation_id.to_string())
+        .fetch_optional(&mut *connection)
+        .await?;
+    if row.is_none() {
+        require_owner(connection, (user_id, conversation_id)).await?;
+    }
+    row.map(|row| {
+        let created_at = number_or_zero("conversations", conversation_id, &row, "created_at")?;
+        Ok(StoredConversation {
+            listed: read_listed(&row)?,
+            model: optional_text(&row, "model")?,
+            created_at: Timestamp(created_at),
+        })
+    })
+    .transpose()
+}
+
+/// Fails if a conversation with messages of the user has an unreadable owner. Then no query of the user's conversations finds it.
+pub(super) async fn require_owner(
+    connection: &mut SqliteConnection,
+    (user_id, conversation_id): (UserId, ConversationId),
+) -> Result<(), StorageError> {
+    let lost: bool = sqlx::query_scalar(concat!("SELECT EXISTS (", lost_conversation!(), ")"))
+        .bind(user_id.to_string())
+        .bind(conversation_id.to_string())
+        .fetch_one(connection)
+        .await?;
+    if !lost {
+        return Ok(());
+    }
+    let row = DamagedRow {
+        table: "conversations",
+        id: conversation_id.0,
+    };
+    log_damaged_row(row.table, row.id, &"its user_id is no user's");
+    Err(row.into())
+}
+
+pub(super) async fn conversation_model(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    conversation_id: ConversationId,
+) -> Result<Option<String>, StorageError> {
+    let row = sqlx::query("SELECT model FROM conversations WHERE user_id = ? AND id = ?")
+        .bind(user_id.to_string())
+        .bind(conversation_id.to_string())
+        .fetch_optional(connection)
+        .await?;
+    let model = row.map(|row| optional_text(&row, "model")).transpose()?;
+    Ok(model.flatten())
+}
+
+/// Returns a run of a user. If an ended run has no readable last position, the log's events tell it.
+pub(super) async fn run(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    message_id: MessageId,
+) -> Result<Option<StoredRun>, StorageError> {
+    let row = sqlx::query(
+        "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs WHERE user_id = ? AND id = ?",
+    )
+    .bind(user_id.to_string())
+    .bind(message_id.to_string())
+    .fetch_optional(&mut *connection)
+    .await?;
+    let run = row.as_ref().map(read_stored_run).transpose()?.flatten();
+    let Some(mut run) = run else { return Ok(None) };
+    if run.status.is_terminal() && run.last_position.is_none() {
+        log_damaged_row("runs", message_id, &"it has ended and has no last position");
+        run.last_position = Some(last_run_position(connection, &run).await?);
+    }
+    Ok(Some(run))
+}
+
+/// Reads a run. Returns `None` if its row does not name its owner.
+pub(super) fn read_stored_run(row: &SqliteRow) -> Result<Option<StoredRun>, StorageError> {
+    let key = || -> Result<_, StorageError> {
+        Ok(RunKey {
+            user_id: id(row, "user_id")?,
+            conversation_id: id(row, "conversation_id")?,
+            message_id: id(row, "id")?,
+        })
+    };
+    let Some(key) = skip_damaged("runs", text(row, "id")?, key())? else {
+        return Ok(None);
+    };
+    Ok(Some(StoredRun {
+        key,
+        status: read_run_status(row, key.message_id)?,
+        first_position: Position(
+            number_or_zero("runs", key.message_id, row, "first_position")?.unsigned_abs(),
+        ),
+        last_position: skip_damaged("runs", key.message_id, optional_position(row, "last_position"))?
+            .flatten(),
+    }))
+}
+
+/// Reads the status of a run. A run with an unreadable status is not active.
+pub(super) fn read_run_status(row: &SqliteRow, run: MessageId) -> Result<RunStatus, StorageError> {
+    let status = text(row, "status")?;
+    let read = serde_json::from_value(status.into()).map_err(StorageError::from);
+    Ok(skip_damaged("runs", run, read)?.unwrap_or(RunStatus::Interrupted))
+}
+
+/// Returns the hidden messages of all users.
+pub(super) async fn hidden_messages(
+    connection: &mut SqliteConnection,
+) -> Result<Vec<(MessageKey, Timestamp)>, StorageError> {
+    let rows = sqlx::query("SELECT user_id, conversation_id, message_id, hidden_at FROM hidden_messages")
+        .fetch_all(connection)
+        .await?;
+    read_undamaged_rows("hidden_messages", "message_id", &rows, |row| {
+        let key = (
+            id(row, "user_id")?,
+            id(row, "conversation_id")?,
+            id(row, "message_id")?,
+        );
+        let name = text(row, "message_id")?;
+        Ok((
+            key,
+            Timestamp(number_or_zero("hidden_messages", name, row, "hidden_at")?),
+        ))
+    })
+}

@@ -1,0 +1,87 @@
+//! The queries for a run's context. They are few, because each is a round trip to the database thread and
+//! delays the first token.
+
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+
+use super::{branch, json_array, messages, page_context, parameters, provider_data, text};
+use crate::{HistorySummary, PageSize, RunContext, RunKey, RunOptions, StorageError, damage::skip_damaged};
+use parlor_protocol::{ConversationId, Message, MessageBody, MessageId};
+
+/// The short parts of a run's context, most of which are usually empty. Forced tools belong to the question,
+/// for every answer to it: they are stored with the run that was started with the question. JSON functions reject blobs, which
+/// only damaged rows have.
+pub(super) const SELECT_CONTEXT: &str = "SELECT c.parameters, l.context, l.text, l.instructions, \
+     (SELECT i.text FROM instructions i WHERE i.user_id = ?1) AS user_instructions, \
+     (SELECT r.force_tools FROM messages m JOIN runs r ON r.id = m.id \
+         WHERE m.user_id = ?1 AND m.parent_id = ?3 AND r.force_tools IS NOT NULL LIMIT 1) AS forced, \
+     (SELECT json_group_array(CAST(a.tool AS TEXT)) FROM allowed_tools a WHERE a.user_id = ?1 AND a.conversation_id = ?2) AS allowed, \
+     (SELECT json_group_array(json_array(CAST(s.message_id AS TEXT), CAST(s.text AS TEXT))) FROM summaries s \
+         WHERE s.user_id = ?1 AND s.conversation_id = ?2) AS summaries, \
+     (SELECT json_group_array(json_object('payload_id', CAST(v.payload_id AS TEXT), 'verdict', CAST(v.verdict AS TEXT)) \
+         ORDER BY v.position) \
+         FROM payload_verdicts v WHERE v.user_id = ?1 AND v.conversation_id = ?2) AS verdicts \
+     FROM conversations c LEFT JOIN contexts l ON l.user_id = c.user_id AND l.message_id = ?3 WHERE c.user_id = ?1 AND c.id = ?2";
+
+/// Returns the context of a run. Expects a connection with an open transaction, so that the result is
+/// consistent.
+pub(super) async fn run_context(
+    connection: &mut SqliteConnection,
+    run: RunKey,
+) -> Result<Option<RunContext>, StorageError> {
+    let message = messages::message(&mut *connection, run.user_id, run.message_id).await?;
+    let Some((
+        conversation_id,
+        Message {
+            body: MessageBody::Assistant(answer),
+            parent_id: Some(question),
+            ..
+        },
+    )) = message
+    else {
+        return Ok(None);
+    };
+    let ids = (run.user_id, conversation_id);
+    let history = branch::read_branch(&mut *connection, ids, question, PageSize::UNLIMITED, None).await?;
+    let provider_data = provider_data::provider_data_of_branch(&mut *connection, run, &history).await?;
+    let row = sqlx::query(SELECT_CONTEXT)
+        .bind(run.user_id.to_string())
+        .bind(conversation_id.to_string())
+        .bind(question.to_string())
+        .fetch_optional(connection)
+        .await?;
+    let Some(row) = row else { return Ok(None) };
+    Ok(Some(RunContext {
+        answer,
+        history,
+        provider_data,
+        context_snapshot: page_context::read_context_snapshot(&row, question)?,
+        verdicts: json_array(&row, "verdicts", "payload_verdicts")?,
+        instructions: text(&row, "user_instructions")?,
+        allowed_tools: json_array(&row, "allowed", "allowed_tools")?,
+        options: read_options(&row, conversation_id, question)?,
+    }))
+}
+
+fn read_options(
+    row: &SqliteRow,
+    conversation_id: ConversationId,
+    question: MessageId,
+) -> Result<RunOptions, StorageError> {
+    let summaries: Vec<(MessageId, String)> = json_array(row, "summaries", "summaries")?;
+    let forced = || match row.try_get::<Option<&str>, _>("forced")? {
+        Some(tools) => Ok(serde_json::from_str(tools)?),
+        None => Ok(Vec::new()),
+    };
+    Ok(RunOptions {
+        parameters: parameters::read_parameters(row, conversation_id)?,
+        force_tools: skip_damaged("runs", format_args!("that answers {question}"), forced())?
+            .unwrap_or_default(),
+        summaries: summaries
+            .into_iter()
+            .map(|(reaches, text)| HistorySummary {
+                last_message_id: reaches,
+                text,
+            })
+            .collect(),
+    })
+}

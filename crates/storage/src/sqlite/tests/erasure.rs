@@ -1,0 +1,223 @@
+//! Deleted data leaves the files too.
+
+use super::*;
+use crate::QueueLimits;
+use captured_log::CapturedLog;
+use parlor_protocol::{
+    Attachment, AttachmentId, PlacedProviderData, ProviderData, RawJson,
+    intent::{QueueChange, SendMessage},
+    literature::{Article, SavedArticle},
+    transcript::apply_to_run,
+};
+
+const SECRET_WORD: &str = "Rumpelstilzchen";
+
+/// Returns the files in a folder that contain the secret.
+fn files_with_secret(folder: &Path) -> Vec<std::path::PathBuf> {
+    let paths = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let contains = |path: &std::path::PathBuf| {
+        let bytes = std::fs::read(path).unwrap();
+        bytes
+            .windows(SECRET_WORD.len())
+            .any(|bytes| bytes == SECRET_WORD.as_bytes())
+    };
+    paths.filter(contains).collect()
+}
+
+/// Stores a secret, once within a page and once on pages of its own, and deletes it.
+async fn store_and_delete_secret(storage: &SqliteStorage) {
+    for text in [SECRET_WORD.to_owned(), SECRET_WORD.repeat(2000)] {
+        let (send, run) = send_change(&text);
+        let delta = EventBody::TextDelta {
+            node: 0,
+            part: 0,
+            offset: 0,
+            text: text.clone(),
+        };
+        let attachment = StoredFile {
+            attachment: Attachment {
+                id: AttachmentId::new(),
+                name: text.clone(),
+                media_type: "image/png".into(),
+                bytes: text.len(),
+                width: None,
+                height: None,
+                text_bytes: None,
+                problem: None,
+            },
+            location: FileLocation {
+                user_id: run.user_id,
+                conversation_id: run.conversation_id,
+                stored_name: uuid::Uuid::new_v4(),
+            },
+        };
+        let (user_id, conversation_id) = (run.user_id, run.conversation_id);
+        let delete = Change::DeleteConversation {
+            user_id,
+            conversation_id,
+        };
+        let events = vec![delta];
+        let attach = Change::StoreAttachment { run, attachment };
+        let placed = PlacedProviderData {
+            node: 0,
+            part: None,
+            endpoint: "x".into(),
+            data: ProviderData {
+                kind: "openai".into(),
+                field: "extra_content".into(),
+                value: RawJson::parse_or_quote(&text),
+            },
+        };
+        let keep = Change::StoreProviderData { run, placed };
+        for change in [send, keep, Change::AppendEvents { run, events }, attach, delete] {
+            let done = storage.commit(NOON, &[change]).await.unwrap();
+            assert!(done.outcomes[0].is_ok(), "{:?}", done.outcomes);
+        }
+        save_and_remove_secret(storage, &text).await;
+        send_and_erase_secret(storage, &text).await;
+    }
+}
+
+/// Erases a message with a secret, and removes one from the queue.
+async fn send_and_erase_secret(storage: &SqliteStorage, secret: &str) {
+    let (send, run) = send_change(secret);
+    let Change::SendMessage { intent, start, .. } = send.clone() else {
+        unreachable!("it sends")
+    };
+    let (user_id, conversation_id) = (run.user_id, run.conversation_id);
+    let message_id = intent.user_message_id;
+    let waiting = MessageId::new();
+    let limits = QueueLimits {
+        messages: 9,
+        bytes: 1 << 20,
+    };
+    let queue = Change::QueueMessage {
+        user_id,
+        intent: SendMessage {
+            intent_id: IntentId::new(),
+            user_message_id: waiting,
+            ..intent
+        },
+        start: RunStart {
+            run: MessageId::new(),
+            ..start
+        },
+        limits,
+    };
+    let remove = Change::ChangeQueue {
+        user_id,
+        conversation_id,
+        change: QueueChange::Remove { message_id: waiting },
+        limits,
+    };
+    let ended = EventBody::Complete {
+        finish_reason: None,
+        ended_at: NOON,
+        worked_ms: 1,
+    };
+    let mut message = AssistantMessage::new("x/m");
+    apply_to_run(&mut message, &ended);
+    let end = Change::EndRun {
+        run,
+        events: vec![ended],
+        message,
+    };
+    let hide = Change::DeleteMessage {
+        user_id,
+        conversation_id,
+        message_id,
+        hidden_at: NOON,
+    };
+    let erase = Change::EraseMessage {
+        user_id,
+        conversation_id,
+        message_id,
+        hidden_at: NOON,
+    };
+    for change in [send, queue, remove, end, hide, erase] {
+        let done = storage.commit(NOON, &[change]).await.unwrap();
+        assert!(done.outcomes[0].is_ok(), "{:?}", done.outcomes);
+    }
+}
+
+/// Overwrites a secret in an article's note, and removes an article with a secret note.
+async fn save_and_remove_secret(storage: &SqliteStorage, secret: &str) {
+    let user_id = UserId::LOCAL;
+    let save = |pmid: &str| Change::SaveArticle {
+        user_id,
+        article: SavedArticle {
+            article: Article {
+                pmid: pmid.into(),
+                ..Article::default()
+            },
+            note: secret.into(),
+            saved_at: NOON,
+        },
+        abstract_text: None,
+        limit: 9,
+    };
+    let note = Change::SetArticleNote {
+        user_id,
+        pmid: "1".into(),
+        note: "Nothing.".into(),
+        replaces: vec![secret.into()],
+    };
+    let remove = |pmid: &str| Change::RemoveArticle {
+        user_id,
+        pmid: pmid.into(),
+    };
+    for change in [save("1"), note, save("2"), remove("2"), remove("1")] {
+        let done = storage.commit(NOON, &[change]).await.unwrap();
+        assert!(done.outcomes[0].is_ok(), "{:?}", done.outcomes);
+    }
+}
+
+#[tokio::test]
+async fn deleted_data_soon_leaves_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    wait_for_empty_wal(folder.path()).await;
+    // Twice, to cover a deletion after the log was emptied.
+    for _ in 0..2 {
+        store_and_delete_secret(&storage).await;
+        assert!(!files_with_secret(folder.path()).is_empty(), "it was there");
+        wait_until(|| files_with_secret(folder.path()).is_empty()).await;
+    }
+    store_and_delete_secret(&storage).await;
+    storage.close().await.unwrap();
+    assert!(files_with_secret(folder.path()).is_empty());
+}
+
+#[tokio::test]
+async fn deletion_during_a_read_is_erased_afterwards() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    wait_for_empty_wal(folder.path()).await;
+    let (log, _listening) = CapturedLog::capture();
+    let mut reader = storage.readers.begin().await.unwrap();
+    log_page::last_log_position(&mut reader, UserId::LOCAL)
+        .await
+        .unwrap();
+    store_and_delete_secret(&storage).await;
+    wait_until(|| log.contains("a reader still needs")).await;
+    assert!(!files_with_secret(folder.path()).is_empty(), "it is still there");
+    reader.rollback().await.unwrap();
+    wait_until(|| files_with_secret(folder.path()).is_empty()).await;
+}
+
+#[tokio::test]
+async fn deletion_before_a_crash_is_erased_after_restart() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    wait_for_empty_wal(folder.path()).await;
+    store_and_delete_secret(&storage).await;
+    // The files as a killed process leaves them.
+    for name in [DATABASE_FILE_NAME.to_owned(), format!("{DATABASE_FILE_NAME}-wal")] {
+        std::fs::copy(folder.path().join(&name), other.path().join(&name)).unwrap();
+    }
+    assert!(!files_with_secret(other.path()).is_empty(), "it is there");
+    let _storage = SqliteStorage::open(other.path()).await.unwrap();
+    wait_until(|| files_with_secret(other.path()).is_empty()).await;
+}

@@ -1,0 +1,220 @@
+//! The agent's memories of a user, across conversations: remember, recall, forget.
+//!
+//! Three tools, not one with an action: each has few arguments with one meaning, which small models
+//! get right; they omit arguments that only one of several actions needs. And each has its own
+//! description.
+
+mod rank;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Tool, ToolContext, ToolError, ToolResult};
+use parlor_base::{clock, settings::Limits};
+use parlor_journal::{Journal, JournalError};
+use parlor_protocol::{Memory, MemoryId, UserId};
+use parlor_storage::{Change, ChangeRejection, Storage};
+
+/// Maximum number of memories recalled at a time.
+const MAX_RECALLED: usize = 20;
+
+/// Maximum length of a query, in bytes; the rest is ignored. Each word is compared with all
+/// memories.
+const MAX_QUERY_BYTES: usize = 400;
+
+/// The number of newest memories returned if none matches a query: other words may have the same
+/// meaning.
+const MAX_FALLBACK_MEMORIES: usize = 10;
+
+/// The memories in storage, with their limits.
+#[derive(Clone)]
+pub struct MemoryStore {
+    storage: Arc<dyn Storage>,
+    journal: Journal,
+    /// Maximum size of a memory in bytes, and maximum number of memories.
+    max_bytes: usize,
+    max_count: usize,
+}
+
+pub struct Remember(pub MemoryStore);
+pub struct Recall(pub MemoryStore);
+pub struct Forget(pub MemoryStore);
+
+#[derive(Deserialize, JsonSchema)]
+pub struct RememberInput {
+    /// One thing, in a sentence or two that can be understood without this conversation: "She is allergic to peanuts."
+    text: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct RecallInput {
+    /// Words that may occur in what is remembered. Without them, the newest memories are given.
+    query: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub struct ForgetInput {
+    /// The id of a memory, as recall gives it.
+    id: String,
+}
+
+impl MemoryStore {
+    pub fn new(storage: Arc<dyn Storage>, journal: Journal, limits: &Limits) -> Self {
+        Self {
+            storage,
+            journal,
+            max_bytes: limits.memory_bytes,
+            max_count: limits.memories,
+        }
+    }
+
+    /// Returns all memories of a user, newest first.
+    async fn all(&self, user_id: UserId) -> Result<Vec<Memory>, ToolError> {
+        self.storage.memories(user_id).await.map_err(|error| {
+            tracing::error!(%error, "memories can't be read");
+            ToolError::unavailable()
+        })
+    }
+
+    async fn submit(&self, change: Change) -> Result<(), ToolError> {
+        match self.journal.submit(change).await {
+            Ok(_) => Ok(()),
+            Err(JournalError::Rejected(ChangeRejection::NotFound)) => Err(unknown_memory_error()),
+            Err(JournalError::Rejected(ChangeRejection::MemoryFull)) => Err(ToolError(format!(
+                "{} things are remembered, and no more can be. Forget what does not matter any more, or leave it.",
+                self.max_count
+            ))),
+            Err(JournalError::Rejected(_) | JournalError::Unavailable(_)) => Err(ToolError::unavailable()),
+        }
+    }
+}
+
+impl Tool for Remember {
+    type Input = RememberInput;
+
+    const NAME: &'static str = "remember";
+    const DESCRIPTION: &'static str = "Remembers one thing about the person for later conversations: who they are, what they prefer, what was decided. Use it \
+         when they ask for it, or tell something lasting that will matter again. Never for passwords and the like, nor for what \
+         only a web page or a document says. They can see and delete what is remembered.";
+    const LABEL: &'static str = "Remembering";
+    const DONE: &'static str = "Remembered";
+    /// Storing the same text twice has no further effect.
+    const IS_IDEMPOTENT: bool = true;
+
+    fn detail(&self, input: &RememberInput) -> Option<String> {
+        Some(input.text.clone())
+    }
+
+    async fn run(&self, input: RememberInput, call: ToolContext) -> Result<ToolResult, ToolError> {
+        let (text, longest) = (input.text.trim(), self.0.max_bytes);
+        if text.is_empty() || text.len() > longest {
+            return Err(ToolError(format!(
+                "What is to be remembered has {} bytes; it must have 1 to {longest}. Say it in fewer words.",
+                text.len()
+            )));
+        }
+        let remember = Change::AddMemory {
+            user_id: call.user_id,
+            memory: Memory {
+                id: MemoryId::new(),
+                text: text.to_owned(),
+                created_at: clock::now(),
+            },
+            limit: self.0.max_count,
+        };
+        self.0.submit(remember).await?;
+        Ok("It is remembered from now on.".to_owned().into())
+    }
+}
+
+impl Tool for Recall {
+    type Input = RecallInput;
+
+    const NAME: &'static str = "recall";
+    const DESCRIPTION: &'static str = "Gives what was remembered about the person in earlier conversations, with ids. Use it when they refer to something that \
+         this conversation does not say, or when knowing them would make the answer better.";
+    const LABEL: &'static str = "Recalling";
+    const DONE: &'static str = "Recalled";
+    const IS_IDEMPOTENT: bool = true;
+
+    fn detail(&self, input: &RecallInput) -> Option<String> {
+        input.query.clone()
+    }
+
+    async fn run(&self, input: RecallInput, call: ToolContext) -> Result<ToolResult, ToolError> {
+        let all = self.0.all(call.user_id).await?;
+        if all.is_empty() {
+            return Ok("Nothing is remembered yet.".to_owned().into());
+        }
+        let mut query = input.query.unwrap_or_default();
+        query.truncate(query.floor_char_boundary(MAX_QUERY_BYTES));
+        let fitting = if query.trim().is_empty() {
+            all.iter().collect()
+        } else {
+            rank::rank_by_words(&all, &query)
+        };
+        let text = if fitting.is_empty() {
+            let newest = all.iter().take(MAX_FALLBACK_MEMORIES);
+            format!(
+                "Nothing fits these words. The newest of {}: {}",
+                all.len(),
+                memories_json(newest)
+            )
+        } else {
+            let shown = fitting.iter().take(MAX_RECALLED).copied();
+            let more = fitting.len().saturating_sub(MAX_RECALLED);
+            let end = if more > 0 {
+                format!("\n{more} more; use other words to find them.")
+            } else {
+                String::new()
+            };
+            format!("{}{end}", memories_json(shown))
+        };
+        Ok(text.into())
+    }
+}
+
+impl Tool for Forget {
+    type Input = ForgetInput;
+
+    const NAME: &'static str = "forget";
+    const DESCRIPTION: &'static str = "Forgets one remembered thing: when the person wants that, or when it is not true any more. Recall it first, for its id.";
+    const LABEL: &'static str = "Forgetting";
+    const DONE: &'static str = "Forgot";
+    /// Deleting a memory twice has no further effect.
+    const IS_IDEMPOTENT: bool = true;
+
+    async fn run(&self, input: ForgetInput, call: ToolContext) -> Result<ToolResult, ToolError> {
+        let memory_id: MemoryId = input.id.trim().parse().map_err(|_| unknown_memory_error())?;
+        let user_id = call.user_id;
+        let all = self.0.all(user_id).await?;
+        let memory = all.iter().find(|memory| memory.id == memory_id);
+        let text = memory
+            .map(|memory| memory.text.clone())
+            .ok_or_else(unknown_memory_error)?;
+        self.0.submit(Change::DeleteMemory { user_id, memory_id }).await?;
+        Ok(format!("It is forgotten: {text}").into())
+    }
+}
+
+/// Formats memories as JSON, so that no text can look like another memory.
+fn memories_json<'a>(memories: impl Iterator<Item = &'a Memory>) -> String {
+    let memories = memories.map(|memory| {
+        let (year, month, day) = memory.created_at.utc_date();
+        json!({
+            "id": memory.id,
+            "text": memory.text,
+            "date": format!("{year:04}-{month:02}-{day:02}"),
+        })
+    });
+    serde_json::Value::from_iter(memories).to_string()
+}
+
+fn unknown_memory_error() -> ToolError {
+    ToolError::new("There is no memory with this id (any more). Recall gives the ids.")
+}

@@ -1,0 +1,38 @@
+//! Server functions of the settings page, under `/rpc`.
+
+use leptos::prelude::*;
+use server_fn::codec::{GetUrl, Json};
+
+use parlor_protocol::{ApiError, Memory, MemoryId, NewToken, PersonalData, TokenId};
+
+server_functions! {
+    trait PersonalFunctions;
+
+    /// Returns the user's personal data: instructions, memories and API tokens.
+    GetUrl "personal" as LoadPersonal
+    fn personal() -> PersonalData;
+
+    /// Sets the instructions that the model gets in every conversation.
+    Json "save_instructions"
+    fn save_instructions(text: String) -> ();
+
+    /// Deletes one memory.
+    Json "forget_memory"
+    fn forget_memory(memory_id: MemoryId) -> ();
+
+    /// Deletes all memories.
+    Json "forget_all_memories"
+    fn forget_all_memories() -> ();
+
+    /// Restores a memory that was deleted by mistake.
+    Json "restore_memory"
+    fn restore_memory(memory: Memory) -> ();
+
+    /// Creates an API token. Its value is returned only here.
+    Json "create_token"
+    fn create_token(name: String, days: Option<u32>) -> NewToken;
+
+    /// Revokes an API token.
+    Json "revoke_token"
+    fn revoke_token(token_id: TokenId) -> ();
+}

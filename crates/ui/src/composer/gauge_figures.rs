@@ -1,0 +1,149 @@
+//! The figures of the gauge: the tokens and the cost of the answer and of the conversation.
+
+use std::sync::Arc;
+
+use leptos::{prelude::*, task::spawn_local, wasm_split::wasm_split};
+
+use crate::{
+    api::rpc,
+    runtime::{
+        effect::effect,
+        erase::Erase,
+        lazy::{LazyView, LoadError},
+    },
+    state::{use_connection, use_conversations},
+};
+use parlor_protocol::{ConversationId, TokenTotals, Usage, number_format::group_digits};
+
+/// Loads the view's code on first use.
+#[wasm_split(overlays, wasm_split_path = leptos::wasm_split, fallible)]
+pub fn load_figures(usage: Memo<Option<Usage>>, is_open: RwSignal<bool>) -> Result<LazyView, LoadError> {
+    Ok(Arc::new(move || view! { <Figures usage is_open/> }.erase()))
+}
+
+#[component]
+fn Figures(usage: Memo<Option<Usage>>, is_open: RwSignal<bool>) -> impl IntoView {
+    let totals = Memo::new(move |_| usage.get().map(|usage| usage.totals));
+    // The sum of all answers of a conversation, while the figures are open.
+    let sum = RwSignal::new(None::<(ConversationId, TokenTotals)>);
+    let (connection, conversations) = (use_connection(), use_conversations());
+    effect(move || {
+        totals.track();
+        let Some(view) = conversations.current_view().filter(|_| is_open.get()) else {
+            return sum.set(None);
+        };
+        spawn_local(async move {
+            // Without the sum, the figures of the answer are shown alone.
+            if let Ok(read) = connection.call(rpc::token_totals(view.id)).await {
+                sum.try_set(Some((view.id, read)));
+            }
+        });
+    });
+    let shown_sum = move || {
+        let view = conversations.current_view()?;
+        sum.get()
+            .and_then(|(id, totals)| (id == view.id).then_some(totals))
+    };
+    let figures_of = |title: &'static str, totals: Option<TokenTotals>| {
+        let totals = totals.filter(|totals| !totals.is_empty())?;
+        let lines = totals_lines(&totals).into_iter();
+        let lines: Vec<_> = lines.map(|line| view! { <li>{line}</li> }.erase()).collect();
+        Some(view! { <h3>{title}</h3> <ul class="gauge-totals">{lines}</ul> }.erase())
+    };
+    view! {
+        <p>
+            "All that the model reads: its instructions, its tools, this conversation. When it is full, old tool outputs are shortened first, then the oldest messages are summarized."
+        </p>
+        {move || figures_of("This answer", totals.get())}
+        {move || figures_of("This conversation", shown_sum())}
+    }
+}
+
+/// The tokens and the cost of answers, each in a line.
+fn totals_lines(totals: &TokenTotals) -> Vec<String> {
+    let with_parts = |whole: usize, what: &str, parts: &[(usize, &str)]| {
+        let parts = parts.iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<String> = parts
+            .map(|(count, name)| [&group_digits(*count as u64), " ", name].concat())
+            .collect();
+        let line = ["Tokens ", what, ": ", &group_digits(whole as u64)].concat();
+        match parts.is_empty() {
+            true => line,
+            false => [&line, " (", &parts.join(", "), ")"].concat(),
+        }
+    };
+    let input = [
+        (totals.cached_input_tokens, "from the cache"),
+        (totals.cache_write_tokens, "written to the cache"),
+        (totals.image_input_tokens, "of images"),
+    ];
+    let output = [
+        (totals.thinking_tokens, "thinking"),
+        (totals.image_output_tokens, "of images"),
+    ];
+    let mut lines = vec![
+        with_parts(totals.input_tokens, "in", &input),
+        with_parts(totals.output_tokens, "out", &output),
+    ];
+    if totals.estimated_calls > 0 {
+        lines.push("The model server does not count tokens: these are estimates.".into());
+    }
+    lines.push(cost_line(totals));
+    lines
+}
+
+fn cost_line(totals: &TokenTotals) -> String {
+    let cost = totals.cost.to_label();
+    match totals.unpriced_calls {
+        0 => ["Cost: ", &cost].concat(),
+        unpriced if unpriced == totals.calls => "Cost: unknown, no price is set (models.prices)".into(),
+        unpriced => [
+            "Cost: at least ",
+            &cost,
+            "; the price of ",
+            &unpriced.to_string(),
+            " of ",
+            &totals.calls.to_string(),
+            " model calls is unknown",
+        ]
+        .concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parlor_protocol::Dollars;
+
+    #[test]
+    fn totals_name_their_parts_and_unknown_prices() {
+        let totals = TokenTotals {
+            calls: 2,
+            input_tokens: 31_073,
+            output_tokens: 4416,
+            cached_input_tokens: 3712,
+            thinking_tokens: 3700,
+            cost: Dollars(12_300_000),
+            ..TokenTotals::default()
+        };
+        assert_eq!(
+            totals_lines(&totals),
+            [
+                "Tokens in: 31,073 (3,712 from the cache)",
+                "Tokens out: 4,416 (3,700 thinking)",
+                "Cost: $0.0123",
+            ]
+        );
+        let cost = |unpriced_calls| {
+            cost_line(&TokenTotals {
+                unpriced_calls,
+                ..totals
+            })
+        };
+        assert_eq!(
+            cost(1),
+            "Cost: at least $0.0123; the price of 1 of 2 model calls is unknown"
+        );
+        assert!(cost(2).starts_with("Cost: unknown"), "not zero");
+    }
+}

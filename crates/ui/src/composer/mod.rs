@@ -1,0 +1,330 @@
+//! The composer: the message input. A plain form without scripts; with them, one box for all conversations, each with
+//! its draft.
+
+mod files;
+mod gauge;
+mod gauge_figures;
+mod model_list;
+mod model_row;
+mod parameters;
+mod pastes;
+mod picker;
+mod queue;
+mod search;
+mod thinking;
+
+pub use self::{model_list::ModelDialog, queue::load_queue};
+
+use leptos::{ev, html, leptos_dom::helpers::window_event_listener, prelude::*};
+
+use self::{
+    files::{AttachButton, DropTarget, FileChips},
+    gauge::Gauge,
+    parameters::{ParametersButton, ParametersDialog},
+    pastes::{PasteChips, Pastes},
+    picker::{EndpointProblems, ModelPicker},
+    queue::Queue,
+    search::SearchToggle,
+    thinking::ThinkingNote,
+};
+use crate::{
+    browser,
+    components::{escape::EscapeAction, icons, toast::use_toasts},
+    runtime::{effect::effect, erase::Erase, when::When},
+    state::{
+        ConversationPhase, drafts, route::Route, snapshot::FormIds, tray::use_tray, use_conversations,
+        use_models, use_navigation, use_next_message, use_outbox, use_run_intents,
+    },
+};
+
+/// The box, the model, and *Send*, which is *Stop* while a run is active in this conversation.
+#[component]
+pub fn Composer() -> impl IntoView {
+    let (models, run_intents, outbox) = (use_models(), use_run_intents(), use_outbox());
+    let conversations = use_conversations();
+    let (chat_route, toasts) = (use_navigation().chat_route(), use_toasts());
+    let area = NodeRef::<html::Textarea>::new();
+    let busy = Memo::new(move |_| conversations.current_view().is_some_and(|view| view.is_busy()));
+    let pastes = Pastes::new();
+    let files = use_next_message().files;
+    bind_draft(area, pastes);
+    // The routes whose messages are sent when their files are uploaded.
+    let waiting = RwSignal::new(Vec::<Route>::new());
+    effect(move || register_stop_key(busy));
+    // True while the parameters dialog is open.
+    let is_asking = RwSignal::new(false);
+
+    let send = move || {
+        let Some(area) = area.get_untracked() else { return };
+        let route = chat_route.get_untracked();
+        let text = pastes.append_to(area.value().trim());
+        let has_files = untrack(|| files.has_files(route));
+        if text.is_empty() && !has_files || !route.is_chat() {
+            return;
+        }
+        if untrack(|| files.is_uploading(route)) {
+            return waiting.update(|waiting| {
+                if !waiting.contains(&route) {
+                    waiting.push(route);
+                }
+            });
+        }
+        // The list says why, and offers to retry or to remove it.
+        if untrack(|| files.has_failed(route)) {
+            return;
+        }
+        // The message is stored in the outbox before its draft is removed.
+        run_intents.send(route, text, models.requested());
+        drafts::remove(route);
+        pastes.clear(route);
+        area.set_value("");
+        browser::fit_height(&area);
+        browser::focus(&area);
+    };
+    effect(move || {
+        let (uploading, uploaded): (Vec<_>, Vec<_>) = waiting
+            .get()
+            .into_iter()
+            .partition(|route| files.is_uploading(*route));
+        if uploaded.is_empty() {
+            return;
+        }
+        waiting.set(uploading);
+        for route in uploaded {
+            if route == chat_route.get_untracked() {
+                send();
+            } else {
+                toasts
+                    .show("Your message was not sent, because you left while its files were uploading. It is kept as a draft.");
+            }
+        }
+    });
+    let on_key = move |event: ev::KeyboardEvent| {
+        // On-screen keyboards have no other way to insert a line break.
+        let sends = event.key() == "Enter" && !event.shift_key() && browser::has_hardware_keyboard();
+        if sends && !browser::is_composing(&event) {
+            event.prevent_default();
+            send();
+        }
+    };
+    let on_paste = move |event: ev::ClipboardEvent| {
+        let pasted = browser::pasted_files(&event);
+        let text = browser::pasted_text(&event);
+        // A spreadsheet adds a picture of its cells to their text; a file manager adds the file's name as text.
+        let is_text = text.as_deref().is_some_and(|text| {
+            let text = text.trim();
+            !text.is_empty() && pasted.iter().all(|file| file.name() != text)
+        });
+        if !pasted.is_empty() && !is_text {
+            event.prevent_default();
+            let route = chat_route.get_untracked();
+            return pasted.into_iter().for_each(|file| files.add(route, file));
+        }
+        if text.is_some_and(|text| pastes.add(chat_route.get_untracked(), text)) {
+            event.prevent_default();
+        }
+    };
+    let on_input = move |_| {
+        if let Some(area) = area.get_untracked() {
+            let route = chat_route.get_untracked();
+            drafts::save(route, &area.value());
+            browser::fit_height(&area);
+            // A user who writes another message has read the error.
+            outbox.dismiss_send_error(route);
+        }
+    };
+    let FormIds {
+        intent_id,
+        conversation_id,
+        message_id,
+        begins,
+    } = expect_context();
+    let placeholder = move || {
+        let of_page = use_tray().tray_page().and_then(|page| page.placeholder.run(()));
+        of_page.unwrap_or_else(|| "Write a message".into())
+    };
+    // Without a conversation, messages have no recipient.
+    let is_hidden = move || match conversations.current_view() {
+        Some(view) => view.phase.get() == ConversationPhase::Missing,
+        None => !chat_route.get().is_chat(),
+    };
+    view! {
+        <form
+            class="composer"
+            class:hidden=is_hidden
+            aria-label="New message"
+            method="post"
+            action="/send"
+            on:submit=move |event| {
+                event.prevent_default();
+                send();
+            }
+        >
+            <Queue/>
+            <SendError/>
+            <ThinkingNote/>
+            <When when=move || busy.get()>
+                <p class="composer-note without-script">
+                    "The answer is still being written. Reload the page to see more."
+                </p>
+            </When>
+            <div class="composer-box">
+                // Only for pages without scripts.
+                <input type="hidden" name="intent_id" value=intent_id.to_string()/>
+                <input type="hidden" name="conversation_id" value=conversation_id.to_string()/>
+                <input type="hidden" name="message_id" value=message_id.to_string()/>
+                <input type="hidden" name="begins" value=begins.then_some("yes")/>
+                <PasteChips pastes/>
+                <FileChips/>
+                <DropTarget/>
+                <label class="visually-hidden" for="message">"Message"</label>
+                <textarea
+                    node_ref=area
+                    id="message"
+                    name="message"
+                    rows="1"
+                    // Sets the direction of right-to-left text from the first letter on.
+                    dir="auto"
+                    placeholder=placeholder
+                    autocomplete="off"
+                    required=move || pastes.is_empty() && !files.has_files(chat_route.get())
+                    on:paste=on_paste
+                    on:keydown=on_key
+                    on:input=on_input
+                ></textarea>
+                <div class="visually-hidden" role="status">
+                    {move || waiting
+                        .with(|waiting| waiting.contains(&chat_route.get()))
+                        .then_some("The message is sent when its files are uploaded.")}
+                </div>
+                <div class="composer-bar">
+                    <AttachButton/>
+                    <ModelPicker/>
+                    <EndpointProblems/>
+                    <ParametersButton is_asking/>
+                    <SearchToggle/>
+                    <Gauge/>
+                    <SendButton busy area/>
+                </div>
+            </div>
+        </form>
+        <ParametersDialog is_asking/>
+    }
+}
+
+/// Stops the conversation's run on Escape, if nothing is open that the key closes.
+fn register_stop_key(busy: Memo<bool>) {
+    let (navigation, run_intents) = (use_navigation(), use_run_intents());
+    let handle = window_event_listener(ev::keydown, move |event| {
+        if EscapeAction::StopAnswer.is_triggered(&event)
+            && busy.get_untracked()
+            && let Some(id) = navigation.shown_conversation()
+        {
+            run_intents.stop(id);
+        }
+    });
+    on_cleanup(move || handle.remove());
+}
+
+/// Binds the box to the draft of the current route.
+fn bind_draft(area: NodeRef<html::Textarea>, pastes: Pastes) {
+    let (outbox, tray, files) = (use_outbox(), use_tray(), use_next_message().files);
+    let chat_route = use_navigation().chat_route();
+    Effect::new(move |before: Option<Route>| {
+        let route = chat_route.get();
+        // A returned message is a draft again.
+        outbox.track_returned_messages();
+        pastes.load(route);
+        files.load(route);
+        let Some(area) = area.get() else { return route };
+        if before.is_none() && !area.value().is_empty() {
+            // Text typed before hydration.
+            drafts::save(route, &area.value());
+        } else {
+            let draft = drafts::load(route);
+            if area.value() != draft {
+                area.set_value(&draft);
+            }
+        }
+        browser::fit_height(&area);
+        let is_to_write = before != Some(route) && tray.should_take_focus();
+        // The box may still be hidden until the next frame.
+        browser::on_next_frame(move || {
+            browser::fit_height(&area);
+            if is_to_write {
+                browser::focus_input(&area);
+            }
+        });
+        route
+    });
+}
+
+/// The reason why the last message here could not be sent. Its text is back in the box.
+#[component]
+fn SendError() -> impl IntoView {
+    let (outbox, chat_route) = (use_outbox(), use_navigation().chat_route());
+    let error = move || outbox.send_error(chat_route.get());
+    let shown = move || {
+        error().map(|error| {
+            view! {
+                <p class="composer-error">
+                    {icons::alert()}
+                    <span>"Not sent. " {error}</span>
+                </p>
+            }
+            .erase()
+        })
+    };
+    view! { <div role="alert">{shown}</div> }
+}
+
+/// The button for Send and Stop: one element, to keep the focus.
+#[component]
+fn SendButton(busy: Memo<bool>, area: NodeRef<html::Textarea>) -> impl IntoView {
+    let (conversations, run_intents) = (use_conversations(), use_run_intents());
+    let navigation = use_navigation();
+    let press = move |event: ev::MouseEvent| {
+        if !busy.get_untracked() {
+            return;
+        }
+        event.prevent_default();
+        if let Some(id) = navigation.shown_conversation() {
+            run_intents.stop(id);
+        }
+        if let Some(area) = area.get_untracked() {
+            browser::focus_input(&area);
+        }
+    };
+    let label = move || if busy.get() { "Stop" } else { "Send" };
+    // The fields that the plain form submits for *Stop*.
+    let run = move || {
+        let run = conversations.current_view()?.active_run.get()?;
+        Some(run.to_string())
+    };
+    view! {
+        <When when=move || busy.get()>
+            <button
+                type="submit"
+                class="send send-later"
+                aria-label="Queue message"
+                title="Send when the answer is done"
+            >
+                {icons::send()}
+            </button>
+        </When>
+        <button
+            type="submit"
+            class="send"
+            class:send-stop=busy
+            aria-label=label
+            title=move || if busy.get() { "Stop (Esc)" } else { "Send" }
+            aria-keyshortcuts=move || busy.get().then_some("Escape")
+            name="stop"
+            value=run
+            formnovalidate=busy
+            on:click=press
+        >
+            {move || if busy.get() { icons::stop() } else { icons::send() }}
+        </button>
+    }
+}

@@ -1,0 +1,112 @@
+//! The bar above the conversation.
+
+use leptos::prelude::*;
+
+use crate::{
+    browser,
+    components::icons,
+    layout::{notify_switch::NotifySwitch, theme::ThemeSwitch},
+    runtime::{effect::effect, erase::Erase},
+    sharing::header_button,
+    state::{
+        ConnectionStatus, ConversationPhase, route::Route, use_connection, use_conversations, use_navigation,
+    },
+};
+
+/// The title of the route, and the connection status.
+#[component]
+pub fn Header(title: Memo<String>) -> impl IntoView {
+    let (conversations, navigation) = (use_conversations(), use_navigation());
+    // Screen reader users who jump from heading to heading find text here even while nothing is loaded.
+    let heading = move || match conversations.current_view().map(|view| view.phase.get()) {
+        _ if matches!(navigation.page_route().get(), Route::Page(_)) => title.get(),
+        None if navigation.chat_route().get() == Route::New => "New chat".into(),
+        Some(ConversationPhase::Loading) => "Loading…".into(),
+        None if navigation.chat_route().get() == Route::Settings => "Settings".into(),
+        None | Some(ConversationPhase::Missing) => "Not found".into(),
+        Some(ConversationPhase::Ready | ConversationPhase::Failed(_)) => match title.get() {
+            title if title.is_empty() => "Conversation".into(),
+            title => title,
+        },
+    };
+    view! {
+        <header class="header">
+            <button
+                type="button"
+                id="menu"
+                class="icon-button only-narrow"
+                aria-label="Conversations"
+                popovertarget="sidebar"
+            >
+                {icons::menu()}
+            </button>
+            {sidebar_switch()}
+            <h1 class="header-title" dir="auto">{heading}</h1>
+            <ConnectionIndicator/>
+            {move || {
+                let Route::Conversation(id) = navigation.page_route().get() else {
+                    return None;
+                };
+                let view = conversations.view(id);
+                let is_here = view.phase.with(|phase| *phase == ConversationPhase::Ready);
+                is_here.then(|| header_button(id))
+            }}
+            <a class="icon-button only-narrow" href=Route::New.path() aria-label="New chat" title="New chat">
+                {icons::plus()}
+            </a>
+            <NotifySwitch/>
+            <ThemeSwitch/>
+        </header>
+    }
+}
+
+/// The storage key of the hidden sidebar. A script in the page's head applies it before the first paint.
+const SIDEBAR_KEY: &str = "parlor-sidebar";
+
+/// The button that hides the list next to the conversation, or shows it again. This browser remembers it.
+fn sidebar_switch() -> AnyView {
+    let is_hidden = RwSignal::new(false);
+    effect(move || is_hidden.set(browser::storage_get(SIDEBAR_KEY).is_some()));
+    let label = move || {
+        if is_hidden.get() {
+            "Show the list"
+        } else {
+            "Hide the list"
+        }
+    };
+    let turn = move |_| {
+        is_hidden.update(|is_hidden| *is_hidden = !*is_hidden);
+        let stored = is_hidden.get_untracked().then_some("hidden");
+        browser::storage_set(SIDEBAR_KEY, stored);
+        browser::set_root_attribute("data-sidebar", stored);
+    };
+    view! {
+        <button
+            type="button"
+            class="icon-button only-wide needs-script"
+            aria-label=label
+            title=label
+            aria-controls="sidebar"
+            on:click=turn
+        >
+            {icons::sidebar()}
+        </button>
+    }
+    .erase()
+}
+
+/// The connection status. It fades in only when the connection stays away for a moment, and disappears by itself.
+#[component]
+pub fn ConnectionIndicator() -> impl IntoView {
+    let connection = use_connection();
+    let text = move || match connection.status() {
+        ConnectionStatus::Disconnected => Some("Reconnecting…"),
+        ConnectionStatus::LogDamaged => Some("No live updates: reload to see changes"),
+        ConnectionStatus::Idle | ConnectionStatus::Connected => None,
+    };
+    view! {
+        <div class="connection" role="status">
+            {move || text().map(|text| view! { <span class="connection-lost">{text}</span> }.erase())}
+        </div>
+    }
+}

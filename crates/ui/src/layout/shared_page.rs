@@ -1,0 +1,204 @@
+//! The page of a share's reader: the conversation with the chat's own views, and nothing that changes it.
+
+use std::sync::Arc;
+
+use leptos::{prelude::*, wasm_split::wasm_split};
+use serde::{Deserialize, Serialize};
+
+use super::{header::ConnectionIndicator, theme::ThemeSwitch};
+use crate::{
+    api::sharing::shared_conversation,
+    browser,
+    components::{
+        time::Time,
+        toast::{ToastArea, use_toasts},
+    },
+    layout::chat,
+    pages::PAGES,
+    panel::{Panel, PanelFrame, use_panel},
+    runtime::{
+        bidi::isolated,
+        effect::effect,
+        erase::Erase,
+        lazy::{LazyView, LoadError, lazy_view},
+        shared_view::SharedView,
+        when::When,
+    },
+    state::{
+        Navigation, SharedFollower, Stores,
+        page_registry::PageRegistry,
+        route::{self, Route},
+        snapshot::{PageCodec, PageSnapshot},
+        use_conversations,
+    },
+    transcript::conversation,
+};
+use parlor_protocol::{ApiError, ErrorCode, SharedConversation, Timestamp};
+
+/// The snapshot that a reader's page starts from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SharedSnapshot {
+    /// The server's clock.
+    pub now: Timestamp,
+    pub shared: Result<SharedConversation, ApiError>,
+}
+
+/// The page of a share, by its key.
+pub fn shared_page(key: String) -> AnyView {
+    lazy_view(move || load_view(key.clone()))
+}
+
+/// Loads the view's code on first use.
+#[wasm_split(shared, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
+pub fn load_view(key: String) -> Result<LazyView, LoadError> {
+    Ok(Arc::new(move || page(key.clone())))
+}
+
+fn page(key: String) -> AnyView {
+    let before = route::before_message(&browser::current_url());
+    let load = {
+        let key = key.clone();
+        async move {
+            SharedSnapshot {
+                now: browser::now(),
+                shared: shared_conversation(key, before).await,
+            }
+        }
+    };
+    let snapshot = OnceResource::<_, PageCodec>::new_with_options(browser::load_for_page(load), true);
+    let navigation = chat::create_navigation(Route::New.path());
+    view! {
+        <Suspense>
+            {move || {
+                let key = key.clone();
+                Suspend::new(async move {
+                    let snapshot = snapshot.await;
+                    // The client may have disconnected meanwhile, and the signals with it.
+                    match navigation.page_route().try_get_untracked() {
+                        Some(_) => render_snapshot(&key, snapshot, navigation),
+                        None => ().into_any(),
+                    }
+                })
+            }}
+        </Suspense>
+    }
+    .erase()
+}
+
+/// Renders the page from its snapshot.
+pub(crate) fn render_snapshot(
+    key: &str,
+    SharedSnapshot { now, shared }: SharedSnapshot,
+    navigation: Navigation,
+) -> AnyView {
+    match shared {
+        Ok(shared) => render(key, now, shared, navigation),
+        Err(error) => {
+            if error.code == ErrorCode::NotFound {
+                browser::set_not_found();
+            }
+            browser::set_title(|| "Not shared · Parlor".into());
+            view! {
+                <div class="app shared-app" data-lazy="shared">
+                    <main class="scene">{notice("Nothing to read here", error.message)}</main>
+                </div>
+            }
+            .erase()
+        }
+    }
+}
+
+fn render(key: &str, now: Timestamp, shared: SharedConversation, navigation: Navigation) -> AnyView {
+    let share = SharedView::provide(key);
+    let before = route::before_message(&browser::current_url());
+    let id = shared.transcript.conversation_id;
+    // The views find the conversation as they do in its owner's page.
+    navigation.follow_browser(Route::Conversation(id).path());
+    let stores = Stores::new(PageSnapshot::of_share(now, shared.transcript.clone()), navigation);
+    stores.provide();
+    provide_context(Panel::new());
+    provide_context(PageRegistry::new(PAGES));
+    let follower = stores.shared_follower(id, share, before);
+    let is_live = shared.is_live;
+    effect(move || {
+        follower.start(is_live);
+        browser::set_started();
+    });
+    layout(follower, shared)
+}
+
+fn layout(follower: SharedFollower, shared: SharedConversation) -> AnyView {
+    let SharedConversation {
+        transcript,
+        is_live,
+        created_at,
+        owner,
+    } = shared;
+    let view = use_conversations().view(transcript.conversation_id);
+    let panel = use_panel();
+    let (title, shown) = (view.title.clone(), view.title.clone());
+    browser::set_title(move || {
+        if follower.has_ended() {
+            return "No longer shared · Parlor".into();
+        }
+        let title = title.try_get().unwrap_or_default();
+        [&isolated(&title), " · Parlor"].concat()
+    });
+    let by = move || {
+        let name = owner.clone()?;
+        Some(view! { "Shared by " <strong dir="auto">{name}</strong> ". " })
+    };
+    let extent = move || match is_live {
+        true => {
+            let words = move || match follower.is_crowded() {
+                true => "Too many people watch this. Reload later to see what is new. You cannot write here.",
+                false => "You see what is written as it comes. You cannot write here.",
+            };
+            words.erase()
+        }
+        false => view! { "As it was on " <Time at=created_at/> ". You cannot write here." }.erase(),
+    };
+    let content = move || match follower.has_ended() {
+        true => notice(
+            "This conversation is no longer shared",
+            "The share has ended. Ask the person who gave you the address if you need it again.".into(),
+        ),
+        false => conversation(view.clone()),
+    };
+    view! {
+        <div class="app shared-app" data-lazy="shared">
+            <div class="stage shared-stage" inert=move || panel.is_covering_page()>
+                <header class="header">
+                    <h1 class="header-title" dir="auto">
+                        {move || if follower.has_ended() { "No longer shared".to_owned() } else { shown.get() }}
+                    </h1>
+                    <When when=move || !follower.is_crowded()>
+                        <ConnectionIndicator/>
+                    </When>
+                    <ThemeSwitch/>
+                </header>
+                <When when=move || !follower.has_ended()>
+                    <aside class="shared-note" aria-label="About this page">
+                        <span role="status">{by()} {extent()}</span>
+                    </aside>
+                </When>
+                <main class="scene">{content}</main>
+            </div>
+            <When when=move || !follower.has_ended()>
+                <PanelFrame/>
+            </When>
+            <ToastArea toasts=use_toasts()/>
+        </div>
+    }
+    .erase()
+}
+
+fn notice(title: &'static str, text: String) -> AnyView {
+    view! {
+        <div class="notice" role="alert">
+            <h2>{title}</h2>
+            <p>{text}</p>
+        </div>
+    }
+    .erase()
+}

@@ -1,0 +1,89 @@
+//! The page: Leptos components, the state that they read, and the small boundary to the browser.
+//!
+//! The folders in the order of their dependencies, each depending on those above it:
+//!
+//! - [`browser`]: the browser's functions, and stubs for the server; the only module that knows for which target it is compiled
+//! - [`runtime`]: helpers of views and state: erased views, keyed lists, lazily loaded code, the clock
+//! - [`components`]: small views that every feature uses
+//! - [`markdown`]: Markdown that grows with a streaming answer, and its views
+//! - [`state`]: the stores of the client state, which the event stream keeps up to date, and the intents that change it
+//! - [`files`]: the views of files, and of the text and tables of documents
+//! - [`panel`], [`diagnostics`], [`transcript`], [`composer`], [`sharing`], [`sidebar`], [`settings`], [`literature`], [`data`],
+//!   [`tray`]: one folder a feature
+//! - [`pages`]: the list of the features that are pages
+//! - [`layout`]: the page around them
+//! - `design`: the page `/design` of development builds, with every component
+//!
+//! `make lint` fails if some of them import each other in a circle. Events are interpreted in `protocol`, intents on the
+//! server; neither is here.
+
+#![recursion_limit = "256"]
+
+// `view!` writes paths that begin with `::leptos`. In the browser they name a crate with smaller elements (`elements`).
+#[cfg(feature = "hydrate")]
+extern crate elements as leptos;
+
+pub mod api;
+mod browser;
+mod components;
+mod composer;
+mod data;
+#[cfg(debug_assertions)]
+pub mod design;
+mod diagnostics;
+mod files;
+mod layout;
+mod literature;
+pub mod markdown;
+mod pages;
+mod panel;
+mod runtime;
+mod settings;
+mod sharing;
+mod sidebar;
+mod state;
+#[cfg(test)]
+mod tests;
+mod transcript;
+mod tray;
+
+use leptos::prelude::*;
+
+pub use self::{layout::prepare, panel::still_chart};
+use self::{
+    layout::{Chat, shared_page},
+    runtime::erase::Erase,
+};
+use parlor_protocol::sharing::shared_key;
+
+/// The whole page, which the server renders and the browser hydrates.
+///
+/// All of the chat is one view, whatever the URL: everything stays in place when the user goes from one
+/// conversation to another, or when a new chat becomes a conversation. A URL that names nothing is a route like
+/// any other: [`Chat`] and the stores exist as long as the page, and [`state::route`] parses the URL. The page of a share's
+/// reader is another view, which no link in the chat leads to.
+#[component]
+pub fn Root() -> impl IntoView {
+    match shared_key(&browser::current_url()) {
+        Some(key) => shared_page(key.to_owned()),
+        None => view! { <Chat/> }.erase(),
+    }
+}
+
+/// The browser's entry point: hydrates the page that the server rendered.
+#[cfg(feature = "hydrate")]
+#[wasm_bindgen::prelude::wasm_bindgen]
+pub fn hydrate() {
+    // In a release, panics have no messages.
+    #[cfg(debug_assertions)]
+    console_error_panic_hook::set_once();
+    // Leptos expects one text node for each text that it rendered. Chromium's parser starts a new node after
+    // 65,536 characters, so the nodes are joined first.
+    if let Some(body) = document().body() {
+        body.normalize();
+    }
+    wasm_bindgen_futures::spawn_local(async {
+        prepare().await;
+        hydrate_body(Root);
+    });
+}

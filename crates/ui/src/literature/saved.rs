@@ -1,0 +1,140 @@
+//! The tab *Saved*: the saved articles, with a filter.
+
+use leptos::{prelude::*, web_sys};
+
+use super::{entry::article_entry, search::load_error, state::LiteratureState};
+use crate::{
+    browser,
+    runtime::{each::Each, erase::Erase},
+    state::remote::Remote,
+};
+use parlor_protocol::{
+    literature::{LITERATURE_PATH, SavedArticle},
+    number_format::group_digits,
+};
+
+/// The number of articles shown at first.
+const MAX_INITIAL_ARTICLES: usize = 50;
+
+pub fn saved_tab(state: LiteratureState) -> AnyView {
+    let tab_state = Memo::new(move |_| {
+        state.library.with(|library| match library {
+            Remote::Ready(library) => u8::from(library.articles.is_empty()),
+            Remote::Failed(_) => 2,
+            _ => 3,
+        })
+    });
+    let body = move || match tab_state.get() {
+        0 => saved_list(state),
+        1 => saved_help(state),
+        2 => state.library.with_untracked(|library| match library {
+            Remote::Failed(error) => {
+                load_error("What you have saved could not be loaded", error, move || {
+                    state.library.set(Remote::Loading);
+                    state.load_library();
+                })
+            }
+            _ => ().into_any(),
+        }),
+        _ => view! { <p class="notice-waiting" role="status">"Loading…"</p> }.erase(),
+    };
+    body.erase()
+}
+
+fn saved_help(state: LiteratureState) -> AnyView {
+    if let Some(reason) = state.search_problem() {
+        return view! {
+            <section class="literature-empty">
+                <h2>"Nothing is saved yet"</h2>
+                <p>{reason}</p>
+            </section>
+        }
+        .erase();
+    }
+    view! {
+        <section class="literature-empty">
+            <h2>"Nothing is saved yet"</h2>
+            <p>
+                "Save an article in a search to find it here, with your notes. The assistant can save one too, if you allow it."
+            </p>
+            <a class="button" href=LITERATURE_PATH>"Search PubMed"</a>
+        </section>
+    }
+    .erase()
+}
+
+fn saved_list(state: LiteratureState) -> AnyView {
+    let words = Memo::new(move |_| state.location.with(|location| location.query.clone()));
+    let all = RwSignal::new(false);
+    let matching = Memo::new(move |_| {
+        state.with_library(|library| {
+            let matching = library
+                .articles
+                .iter()
+                .filter(|saved| words.with(|words| saved.matches(words)));
+            matching.cloned().collect::<Vec<SavedArticle>>()
+        })
+    });
+    let shown = move || {
+        let limit = if all.get() {
+            usize::MAX
+        } else {
+            MAX_INITIAL_ARTICLES
+        };
+        matching.with(|matching| matching.iter().take(limit).cloned().collect::<Vec<_>>())
+    };
+    // In the URL, so that the chat's context includes it, and a reload keeps it.
+    let filter = move |event: web_sys::Event| {
+        let mut location = state.location.get_untracked();
+        location.query = event_target_value(&event);
+        state.navigation.set_url(location.to_url(), true);
+    };
+    let count = move || {
+        let total = state.with_library(|library| library.articles.len());
+        let found = matching.with(Vec::len);
+        match found {
+            found if found == total => [&group_digits(total as u64), " saved"].concat(),
+            found => [
+                &group_digits(found as u64),
+                " of ",
+                &group_digits(total as u64),
+                " saved",
+            ]
+            .concat(),
+        }
+    };
+    let more = move || {
+        (!all.get() && matching.with(Vec::len) > MAX_INITIAL_ARTICLES).then(|| {
+            view! { <button type="button" class="button needs-script" on:click=move |_| {
+                all.set(true);
+                // The button is removed.
+                browser::focus_selector("#literature");
+            }>"Show all"</button> }
+        })
+    };
+    let key = |saved: &SavedArticle| saved.article.pmid.parse::<u64>().unwrap_or_default();
+    view! {
+        <form class="search-box" role="search" method="get" on:submit=|event| event.prevent_default()>
+            <input
+                type="search"
+                name="q"
+                aria-label="Find in what you saved"
+                placeholder="Find in what you saved"
+                autocomplete="off"
+                dir="auto"
+                value=words.get_untracked()
+                prop:value=move || words.get()
+                on:input=filter
+            />
+        </form>
+        <h2 class="visually-hidden">"Saved articles"</h2>
+        <p class="literature-count" role="status">{count}</p>
+        <ol class="entries">
+            <Each of=shown key=key let:saved>
+                {article_entry(state, &saved.article, true)}
+            </Each>
+        </ol>
+        {more}
+    }
+    .erase()
+}

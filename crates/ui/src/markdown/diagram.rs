@@ -1,0 +1,150 @@
+//! Diagrams in Mermaid's language: drawn again when the theme changes, and shown as an image.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use super::preview_view::{failure_note, image_button, image_url};
+use crate::{
+    browser::{self, DrawFailure},
+    runtime::{effect::effect, erase::Erase},
+};
+
+/// The maximum length of the reason why a diagram cannot be drawn, in characters.
+const MAX_REASON_CHARACTERS: usize = 300;
+
+/// A diagram, and its last drawing.
+#[derive(Clone)]
+pub struct Diagram {
+    pub source: Arc<str>,
+    pub drawn: ArcRwSignal<Option<Drawing>>,
+    /// True once it can be shown instead of its source.
+    pub is_drawn: RwSignal<bool>,
+    pub failure: RwSignal<Option<String>>,
+    pub is_enlarged: RwSignal<bool>,
+}
+
+/// The image of a diagram.
+#[derive(Clone)]
+pub struct Drawing {
+    is_dark: bool,
+    pub url: Arc<str>,
+}
+
+impl Diagram {
+    pub fn view(self) -> AnyView {
+        let Self {
+            source,
+            drawn,
+            is_drawn,
+            failure,
+            is_enlarged,
+        } = self;
+        let can_retry = RwSignal::new(false);
+        let drawing = drawn.clone();
+        let draw = Arc::new(move |is_dark: bool| {
+            if drawing
+                .with_untracked(|drawing| drawing.as_ref().is_some_and(|drawn| drawn.is_dark == is_dark))
+            {
+                return;
+            }
+            let drawing = drawing.clone();
+            browser::draw_diagram(&source, is_dark, move |result| match result {
+                // The theme has changed meanwhile, and changed back if nothing draws it again.
+                Ok(_) if untrack(browser::is_dark) != is_dark => {}
+                Ok(svg) => {
+                    let url = image_url(&svg).into();
+                    drawing.set(Some(Drawing { is_dark, url }));
+                    is_drawn.try_set(true);
+                    failure.try_set(None);
+                }
+                // The drawing of the other theme stays.
+                Err(_) if drawing.with_untracked(Option::is_some) => {}
+                Err(DrawFailure::NotLoaded) => {
+                    can_retry.try_set(true);
+                    failure.try_set(Some(failure_notice("Mermaid could not be loaded")));
+                }
+                Err(DrawFailure::Impossible(reason)) => {
+                    can_retry.try_set(false);
+                    failure.try_set(Some(failure_notice(&reason)));
+                }
+            });
+        });
+        let again = draw.clone();
+        effect(move || draw(browser::is_dark()));
+        let retry = move |_| {
+            can_retry.set(false);
+            failure.set(None);
+            again(untrack(browser::is_dark));
+        };
+        let failed = move || failure.set(Some(failure_notice("")));
+        let content = move || match (failure.get(), drawn.get()) {
+            (Some(notice), _) => {
+                let retry = retry.clone();
+                let button = can_retry.get().then(|| {
+                    view! { <button type="button" class="button" on:click=retry>"Try again"</button> }.erase()
+                });
+                failure_note(notice, button)
+            }
+            (None, Some(Drawing { url, .. })) => image_button(
+                "Diagram, show larger",
+                "md-preview md-diagram",
+                &url,
+                is_enlarged,
+                failed,
+            ),
+            (None, None) => ().into_any(),
+        };
+        content.erase()
+    }
+}
+
+/// The notice that a diagram cannot be drawn, with the first two lines of Mermaid's message: the line and the text there.
+fn failure_notice(message: &str) -> String {
+    const NOTICE: &str = "This diagram cannot be drawn";
+    let reason = match message {
+        _ if message.starts_with("No diagram type detected") => {
+            "its type is unknown, or not supported here".to_owned()
+        }
+        _ => {
+            let lines: Vec<_> = message
+                .lines()
+                .map(str::trim)
+                .filter(|line| !line.is_empty())
+                .collect();
+            let lines = lines.get(..2).unwrap_or(&lines).join(" ");
+            lines.chars().take(MAX_REASON_CHARACTERS).collect()
+        }
+    };
+    match reason.as_str() {
+        "" => NOTICE.to_owned(),
+        reason => [NOTICE, ": ", reason].concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notice_has_the_line_and_its_text() {
+        for (message, notice) in [
+            ("", "This diagram cannot be drawn"),
+            (
+                "Parse error on line 3:\n...t TD A[Start --> B\n----------^\nExpecting 'SQE', got '1'",
+                "This diagram cannot be drawn: Parse error on line 3: ...t TD A[Start --> B",
+            ),
+            (
+                "No diagram type detected matching given configuration for text: mindmap\n a",
+                "This diagram cannot be drawn: its type is unknown, or not supported here",
+            ),
+            (
+                "it takes too long",
+                "This diagram cannot be drawn: it takes too long",
+            ),
+        ] {
+            assert_eq!(failure_notice(message), notice);
+        }
+        assert!(failure_notice(&"a".repeat(1000)).len() < 400);
+    }
+}

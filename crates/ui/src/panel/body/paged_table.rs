@@ -1,0 +1,296 @@
+//! Tables with more rows than the page has: the server sorts and filters them, and sends one page at a time.
+
+use std::sync::Arc;
+
+use leptos::{html, prelude::*, task::spawn_local};
+
+use super::{
+    empty_notice,
+    table::{cells, filter_input, heading},
+};
+use crate::{
+    api::rpc,
+    browser,
+    markdown::Order,
+    runtime::erase::Erase,
+    state::{Connection, page_registry::ShownPayload, use_connection},
+};
+use parlor_protocol::{
+    ApiError,
+    number_format::group_digits,
+    panel::{TABLE_PAGE_ROWS, TableColumn, TablePage, TableView},
+};
+
+const PAGE_ROWS: u64 = TABLE_PAGE_ROWS as u64;
+
+/// The rows that somebody wants to see.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct WantedRows {
+    /// The number of rows before the page.
+    offset: u64,
+    order: Option<Order>,
+    filter: String,
+}
+
+/// The rows that are shown.
+#[derive(Clone, Debug, PartialEq)]
+struct ShownRows {
+    wanted: WantedRows,
+    page: TablePage,
+}
+
+#[derive(Clone, Copy)]
+struct PagedTable {
+    payload: StoredValue<ShownPayload>,
+    connection: Connection,
+    /// The number of all rows.
+    count: u64,
+    offset: RwSignal<u64>,
+    order: RwSignal<Option<Order>>,
+    filter: RwSignal<String>,
+    shown: RwSignal<ShownRows>,
+    is_loading: RwSignal<bool>,
+    error: RwSignal<Option<ApiError>>,
+    /// The part that scrolls.
+    region: NodeRef<html::Div>,
+}
+
+/// A table with its title. The view has its first rows.
+pub fn table(payload: &ShownPayload, table: &TableView, count: u64) -> AnyView {
+    let rows: Vec<_> = table.rows.iter().take(TABLE_PAGE_ROWS).cloned().collect();
+    let are_missing = (rows.len() as u64) < PAGE_ROWS.min(count);
+    let page = TablePage { rows, found: count };
+    let paged = PagedTable {
+        payload: StoredValue::new(payload.clone()),
+        connection: use_connection(),
+        count,
+        offset: RwSignal::new(0),
+        order: RwSignal::new(None),
+        filter: RwSignal::new(String::new()),
+        shown: RwSignal::new(ShownRows {
+            wanted: WantedRows::default(),
+            page,
+        }),
+        is_loading: RwSignal::new(false),
+        error: RwSignal::new(None),
+        region: NodeRef::new(),
+    };
+    Effect::new(move |before: Option<(Option<Order>, String)>| {
+        let now = (paged.order.get(), paged.filter.get());
+        let is_first = before.is_none();
+        if before.is_some_and(|before| before != now) {
+            paged.turn_to(0);
+        } else if is_first && are_missing {
+            paged.load();
+        }
+        now
+    });
+    paged.view(table)
+}
+
+impl PagedTable {
+    fn wanted(self) -> Option<WantedRows> {
+        Some(WantedRows {
+            offset: self.offset.try_get_untracked()?,
+            order: self.order.try_get_untracked()?,
+            filter: self.filter.try_get_untracked()?,
+        })
+    }
+
+    fn turn_to(self, offset: u64) {
+        self.offset.set(offset);
+        self.load();
+    }
+
+    /// Loads the wanted rows. While a request is under way, no other is sent: it is followed by one for what is wanted then.
+    fn load(self) {
+        if self.is_loading.get_untracked() {
+            return;
+        }
+        self.is_loading.set(true);
+        spawn_local(async move {
+            // The panel may show something else by now.
+            while let Some(wanted) = self.wanted()
+                && let Some(payload) = self.payload.try_get_value()
+            {
+                let (column, is_descending) = match wanted.order {
+                    Some(order) => (Some(order.column()), order.is_descending()),
+                    None => (None, false),
+                };
+                let request = rpc::table_rows(
+                    payload.conversation_id,
+                    payload.payload.payload_id,
+                    wanted.offset,
+                    column,
+                    is_descending,
+                    wanted.filter.clone(),
+                );
+                let answer = self.connection.call(request).await;
+                if self.wanted().as_ref() == Some(&wanted) {
+                    return self.finish(wanted, answer);
+                }
+            }
+        });
+    }
+
+    fn finish(self, wanted: WantedRows, answer: Result<TablePage, ApiError>) {
+        self.is_loading.try_set(false);
+        match answer {
+            Ok(page) => {
+                self.error.try_set(None);
+                self.shown.try_set(ShownRows { wanted, page });
+                if let Some(region) = self.region.get_untracked() {
+                    browser::scroll_to_top(&region);
+                }
+            }
+            Err(error) => {
+                self.error.try_set(Some(error));
+            }
+        }
+    }
+
+    fn view(self, table: &TableView) -> AnyView {
+        let title = table.title.clone();
+        let columns: Arc<[TableColumn]> = table.columns.clone().into();
+        let head: Vec<_> = columns
+            .iter()
+            .enumerate()
+            .map(|(index, column)| heading(index, column, self.order))
+            .collect();
+        let body = move || {
+            self.shown.with(|shown| {
+                let rows = shown.page.rows.iter();
+                rows.map(|row| cells(row, &columns)).collect::<Vec<_>>()
+            })
+        };
+        let nothing = move || {
+            let is_empty = self.shown.with(|shown| shown.page.found == 0);
+            is_empty.then(|| empty_notice("No row has all of these words."))
+        };
+        let missing = (!table.missing.is_empty()).then(|| {
+            view! { <p class="panel-count">{["Not shown here: ", &table.missing].concat()}</p> }
+        });
+        let is_busy = move || self.is_loading.get().to_string();
+        view! {
+            {title.map(|title| view! { <p class="panel-about" dir="auto">{title}</p> })}
+            <div class="panel-tools needs-script">{filter_input(self.filter)}</div>
+            <div
+                class="panel-table panel-table-paged"
+                node_ref=self.region
+                role="region"
+                tabindex="0"
+                aria-label="Rows"
+                aria-busy=is_busy
+            >
+                <table>
+                    <thead>
+                        <tr>{head}</tr>
+                    </thead>
+                    <tbody>{body}</tbody>
+                </table>
+            </div>
+            {nothing}
+            {move || self.error.get().map(|error| self.failure(error))}
+            {self.pager()}
+            {missing}
+        }
+        .erase()
+    }
+
+    fn failure(self, error: ApiError) -> AnyView {
+        view! {
+            <div class="notice" role="alert">
+                <h3>"The rows could not be loaded"</h3>
+                <p>{error.message}</p>
+                <button type="button" class="button" on:click=move |_| self.load()>"Try again"</button>
+            </div>
+        }
+        .erase()
+    }
+
+    fn pager(self) -> AnyView {
+        let status = move || match self.is_loading.get() {
+            true => "Loading…".to_owned(),
+            false => self.shown.with(|shown| count_words(shown, self.count)),
+        };
+        let found = move || self.shown.with(|shown| shown.page.found);
+        let last = move || found().saturating_sub(1) / PAGE_ROWS * PAGE_ROWS;
+        let first_page = self.button("First", || 0, last);
+        let previous = move || self.offset.get().saturating_sub(PAGE_ROWS);
+        let next = move || last().min(self.offset.get() + PAGE_ROWS);
+        view! {
+            <div class="table-pager">
+                <span class="panel-count" role="status">{status}</span>
+                <div class="table-pager-buttons needs-script" role="group" aria-label="Pages">
+                    {first_page}
+                    {self.button("Previous", previous, last)}
+                    {self.button("Next", next, last)}
+                    {self.button("Last", last, last)}
+                </div>
+            </div>
+        }
+        .erase()
+    }
+
+    /// A button that turns to a page. One that would change nothing keeps the focus.
+    fn button(
+        self,
+        name: &'static str,
+        to: impl Fn() -> u64 + Copy + Send + Sync + 'static,
+        last: impl Fn() -> u64 + Copy + Send + Sync + 'static,
+    ) -> AnyView {
+        let is_there = move || to() == self.offset.get().min(last());
+        let press = move |_| {
+            if !untrack(is_there) {
+                self.turn_to(untrack(to));
+            }
+        };
+        let disabled = move || is_there().then_some("true");
+        view! {
+            <button type="button" class="button" aria-disabled=disabled on:click=press>{name}</button>
+        }
+        .erase()
+    }
+}
+
+/// Returns the place of the shown rows: "1–100 of 1,000,000 rows".
+fn count_words(shown: &ShownRows, count: u64) -> String {
+    let ShownRows { wanted, page } = shown;
+    let last = wanted.offset + page.rows.len() as u64;
+    let (first, last) = (group_digits((wanted.offset + 1).min(last)), group_digits(last));
+    let found = group_digits(page.found);
+    let place = [&first, "–", &last, " of ", &found].concat();
+    match wanted.filter.trim().is_empty() {
+        true => [&place, " rows"].concat(),
+        false if page.found == 0 => ["0 of ", &group_digits(count), " rows"].concat(),
+        false => [&place, " found in ", &group_digits(count), " rows"].concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn place_of_rows_is_counted_from_one() {
+        let words = |offset: u64, rows: usize, found: u64, filter: &str| {
+            let wanted = WantedRows {
+                offset,
+                order: None,
+                filter: filter.into(),
+            };
+            let page = TablePage {
+                rows: vec![vec![]; rows],
+                found,
+            };
+            count_words(&ShownRows { wanted, page }, 1_000_000)
+        };
+        assert_eq!(words(0, 100, 1_000_000, ""), "1–100 of 1,000,000 rows");
+        assert_eq!(
+            words(999_900, 100, 1_000_000, " "),
+            "999,901–1,000,000 of 1,000,000 rows"
+        );
+        assert_eq!(words(0, 37, 37, "north"), "1–37 of 37 found in 1,000,000 rows");
+        assert_eq!(words(0, 0, 0, "nowhere"), "0 of 1,000,000 rows");
+    }
+}

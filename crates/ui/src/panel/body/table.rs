@@ -1,0 +1,199 @@
+//! Tables: sorted by a column and filtered on request. A wide one scrolls sideways.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use super::empty_notice;
+use crate::{
+    browser,
+    markdown::{Order, sort_by_texts},
+    runtime::erase::Erase,
+};
+use parlor_protocol::{
+    number_format::group_digits,
+    panel::{TableColumn, TableView},
+};
+
+/// The number of rows shown at first.
+const MAX_INITIAL_ROWS: usize = 100;
+/// The number of rows from which on they can be filtered.
+const MIN_FILTERED_ROWS: usize = 8;
+/// The length in bytes beyond which a cell's text is wrapped in a column that is not narrow.
+const MIN_LONG_BYTES: usize = 40;
+
+/// A table with its title.
+pub fn table(table: &TableView) -> AnyView {
+    let title = table.title.clone();
+    view! {
+        {title.map(|title| view! { <p class="panel-about" dir="auto">{title}</p> })}
+        {rows(table)}
+    }
+    .erase()
+}
+
+/// A table's rows.
+pub fn rows(table: &TableView) -> AnyView {
+    let table = Arc::new(table.clone());
+    let order = RwSignal::new(None::<Order>);
+    let filter = RwSignal::new(String::new());
+    let shows_all = RwSignal::new(table.rows.len() <= MAX_INITIAL_ROWS);
+    let found = {
+        let table = table.clone();
+        Memo::new(move |_| find_rows(&table, &filter.get(), order.get()))
+    };
+    let body = {
+        let table = table.clone();
+        move || {
+            found.with(|found| {
+                let max_rows = if shows_all.get() {
+                    found.len()
+                } else {
+                    MAX_INITIAL_ROWS
+                };
+                let rows = found
+                    .iter()
+                    .take(max_rows)
+                    .filter_map(|index| table.rows.get(*index));
+                rows.map(|row| cells(row, &table.columns)).collect::<Vec<_>>()
+            })
+        }
+    };
+    let press = move |_| {
+        shows_all.set(true);
+        // The button is removed.
+        browser::focus_selector(".panel-body");
+    };
+    let more = move || {
+        let count = found.with(Vec::len);
+        (!shows_all.get() && count > MAX_INITIAL_ROWS).then(|| {
+            let words = ["Show all ", &group_digits(count as u64)].concat();
+            view! { <button type="button" class="button panel-all" on:click=press>{words}</button> }
+        })
+    };
+    let missing = (!table.missing.is_empty()).then(|| {
+        view! { <p class="panel-count">{["Not shown here: ", &table.missing].concat()}</p> }
+    });
+    let head: Vec<_> = table
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(index, column)| heading(index, column, order))
+        .collect();
+    let count = table.rows.len();
+    view! {
+        {(count >= MIN_FILTERED_ROWS).then(|| filter_field(filter, found, count))}
+        <div class="panel-table" role="region" tabindex="0" aria-label="Table">
+            <table>
+                <thead>
+                    <tr>{head}</tr>
+                </thead>
+                <tbody>{body}</tbody>
+            </table>
+        </div>
+        {more}
+        {(count == 0).then(|| empty_notice("There are no rows."))}
+        {missing}
+    }
+    .erase()
+}
+
+fn filter_field(filter: RwSignal<String>, found: Memo<Vec<usize>>, count: usize) -> AnyView {
+    let result = move || {
+        let is_filtered = filter.with(|filter| !filter.trim().is_empty());
+        let shown = group_digits(found.with(Vec::len) as u64);
+        is_filtered.then(|| [&shown, " of ", &group_digits(count as u64), " rows"].concat())
+    };
+    view! {
+        <div class="panel-tools needs-script">
+            {filter_input(filter)}
+            <span class="panel-count" role="status">{result}</span>
+        </div>
+    }
+    .erase()
+}
+
+pub fn filter_input(filter: RwSignal<String>) -> AnyView {
+    view! {
+        <input
+            type="search"
+            class="panel-filter"
+            placeholder="Filter rows"
+            aria-label="Filter rows"
+            on:input=move |event| filter.set(event_target_value(&event))
+        />
+    }
+    .erase()
+}
+
+/// The indices of the rows that contain all words of a filter, in their order.
+fn find_rows(table: &TableView, filter: &str, order: Option<Order>) -> Vec<usize> {
+    let filter = filter.to_lowercase();
+    let words: Vec<&str> = filter.split_whitespace().collect();
+    let is_found = |row: &[String]| {
+        let text = row.join("\n").to_lowercase();
+        words.iter().all(|word| text.contains(word))
+    };
+    let rows = table.rows.iter().enumerate();
+    let found = rows.filter(|(_, row)| words.is_empty() || is_found(row));
+    let found: Vec<usize> = found.map(|(index, _)| index).collect();
+    let Some(order) = order else { return found };
+    let text = |index: &usize| {
+        let cell = table.rows.get(*index).and_then(|row| row.get(order.column()));
+        cell.cloned().unwrap_or_default()
+    };
+    let texts: Vec<String> = found.iter().map(text).collect();
+    sort_by_texts(found, &texts, order)
+}
+
+pub fn heading(index: usize, column: &TableColumn, order: RwSignal<Option<Order>>) -> AnyView {
+    let direction = move || order.get().and_then(|order| order.direction_of(index));
+    let sort = move |_| order.update(|order| *order = Order::next(*order, index));
+    let name = column.name.is_empty().then_some("Sort");
+    view! {
+        <th scope="col" class=alignment_class(column) dir="auto" aria-sort=direction>
+            <button type="button" class="md-sort" aria-label=name on:click=sort>{column.name.clone()}</button>
+        </th>
+    }
+    .erase()
+}
+
+pub fn cells(row: &[String], columns: &[TableColumn]) -> AnyView {
+    let cells: Vec<_> = row
+        .iter()
+        .zip(columns)
+        .map(|(text, column)| {
+            let class = alignment_class(column).or((text.len() > MIN_LONG_BYTES).then_some("panel-long"));
+            view! { <td class=class dir="auto">{text.clone()}</td> }
+        })
+        .collect();
+    view! { <tr>{cells}</tr> }.erase()
+}
+
+pub fn alignment_class(column: &TableColumn) -> Option<&'static str> {
+    column.numeric.then_some("panel-number")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_by_words_and_sorts_numbers() {
+        let row = |cells: [&str; 2]| cells.map(String::from).to_vec();
+        let table = TableView {
+            title: None,
+            columns: vec![],
+            rows: vec![row(["Big apple", "10"]), row(["apple", "9"]), row(["Pear", "1"])],
+            missing: String::new(),
+            stored_rows: None,
+        };
+        let up = Order::next(None, 1);
+        assert_eq!(find_rows(&table, "", None), [0, 1, 2]);
+        assert_eq!(find_rows(&table, "APPLE", None), [0, 1]);
+        assert_eq!(find_rows(&table, "apple big", None), [0]);
+        assert_eq!(find_rows(&table, "kiwi", up), [] as [usize; 0]);
+        assert_eq!(find_rows(&table, "", up), [2, 1, 0]);
+        assert_eq!(find_rows(&table, "apple", Order::next(up, 1)), [0, 1]);
+    }
+}

@@ -1,0 +1,193 @@
+//! The list of conversations: next to the conversation if there is room, otherwise a drawer. The drawer is the
+//! platform's own popover, so that it opens and closes without scripts too.
+
+pub mod deletion;
+mod groups;
+mod item;
+mod links;
+
+use leptos::{ev, html, prelude::*};
+
+use self::{groups::group_by_day, item::ConversationItem, item::Renaming};
+use super::{
+    browser,
+    panel::use_panel,
+    state::{ListError, ListRow, use_conversation_list, use_navigation},
+};
+use crate::{
+    components::icons,
+    runtime::{clock::use_clock, each::Each, effect::effect, erase::Erase, when::When},
+    sidebar::deletion::DeletionDialog,
+    state::{
+        page_registry::{PageEntry, use_page_registry},
+        route::Route,
+    },
+};
+
+/// The logo, *New chat*, and the conversations by day.
+#[component]
+pub fn Sidebar() -> impl IntoView {
+    let (navigation, panel) = (use_navigation(), use_panel());
+    let nav = NodeRef::<html::Nav>::new();
+    let close = move || {
+        if let Some(nav) = nav.get_untracked() {
+            browser::close_popover(&nav);
+        }
+    };
+    effect(move || {
+        navigation.chat_route().track();
+        close();
+    });
+    // A user who follows a link wants to see its target, not the drawer, also if the target is already shown.
+    let pressed = move |event: ev::MouseEvent| {
+        if browser::is_within(&event, "a") {
+            close();
+        }
+    };
+    view! {
+        <nav
+            node_ref=nav
+            id="sidebar"
+            class="sidebar"
+            popover="auto"
+            aria-label="Conversations"
+            inert=move || panel.is_covering_page()
+            on:click=pressed
+        >
+            <div class="sidebar-head">
+                <a class="brand" href="/">
+                    {icons::brand()} "Parlor"
+                </a>
+                <button
+                    type="button"
+                    class="icon-button only-narrow"
+                    aria-label="Close the list"
+                    popovertarget="sidebar"
+                    popovertargetaction="hide"
+                >
+                    {icons::close()}
+                </button>
+            </div>
+            <a class="button new-chat" href="/" title="Ctrl+Shift+O" aria-keyshortcuts="Control+Shift+O" on:click=move |_| focus_composer()>
+                {icons::plus()} "New chat"
+            </a>
+            {page_links()}
+            <GroupedList/>
+            <a
+                class="button button-quiet sidebar-foot"
+                href=Route::Settings.path()
+                aria-current=move || (navigation.chat_route().get() == Route::Settings).then_some("page")
+            >
+                {icons::gear()} "Settings"
+            </a>
+            // Inside the drawer, so that the drawer stays open below it.
+            {expect_context::<DeletionDialog>().dialog()}
+        </nav>
+    }
+}
+
+/// The links to the registered pages.
+fn page_links() -> AnyView {
+    let navigation = use_navigation();
+    let link = |page: &'static PageEntry| {
+        view! {
+            <a
+                class="button button-quiet to-page"
+                href=page.info.path
+                aria-current=move || (navigation.page_route().get() == Route::Page(page.info)).then_some("page")
+            >
+                {(page.icon)()} {page.info.title}
+            </a>
+        }
+    };
+    use_page_registry()
+        .pages
+        .iter()
+        .map(link)
+        .collect::<Vec<_>>()
+        .erase()
+}
+
+/// Focuses the input when *New chat* is pressed on a new chat. It does not open an on-screen keyboard: that comes with
+/// a tap on the box, when the drawer is closed.
+fn focus_composer() {
+    if browser::has_hardware_keyboard() {
+        browser::focus_selector("#message");
+    }
+}
+
+#[component]
+fn GroupedList() -> impl IntoView {
+    let (list, clock) = (use_conversation_list(), use_clock());
+    provide_context(Renaming::new());
+    let groups = Memo::new(move |_| list.with_rows(|rows| group_by_day(rows, clock.get())));
+    let labels = move || groups.with(|groups| groups.iter().map(|group| group.group).collect::<Vec<_>>());
+    view! {
+        <div class="list">
+            <Each of=labels key=|group| *group let:group>
+                <section class="list-group">
+                    <h2>{group.label()}</h2>
+                    <ul>
+                        <Each
+                            of=move || groups.with(|groups| groups::rows_of_group(groups, group))
+                            key=|row| row.id
+                            let:row
+                        >
+                            <ConversationItem row/>
+                        </Each>
+                    </ul>
+                </section>
+            </Each>
+            {move || list.error().map(list_error_notice)}
+            <When when=move || list.has_more()>
+                <OlderConversations/>
+            </When>
+            <When when=move || list.with_rows(<[ListRow]>::is_empty)>
+                <p class="list-empty">"Your conversations will be listed here."</p>
+            </When>
+        </div>
+    }
+}
+
+/// The notice for an incomplete list. *Show older* can be pressed again; the newest page has no button of its own.
+fn list_error_notice(error: ListError) -> AnyView {
+    let list = use_conversation_list();
+    let again = error.is_newest.then(|| {
+        view! {
+            <button type="button" class="button button-quiet" on:click=move |_| list.reload()>
+                "Load the list again"
+            </button>
+        }
+    });
+    view! {
+        <div class="list-trouble" role="status">
+            <p>"A part of the list could not be loaded. " {error.message}</p>
+            {again}
+        </div>
+    }
+    .erase()
+}
+
+/// Loads more of the list when it is pressed or becomes visible.
+#[component]
+fn OlderConversations() -> impl IntoView {
+    let list = use_conversation_list();
+    let button = NodeRef::<html::Button>::new();
+    let watch = StoredValue::new(None);
+    effect(move || {
+        if let Some(button) = button.get() {
+            watch.set_value(Some(browser::on_visible(&button, move || list.load_more())));
+        }
+    });
+    view! {
+        <button
+            node_ref=button
+            type="button"
+            class="button button-quiet needs-script"
+            aria-busy=move || list.is_loading_more().to_string()
+            on:click=move |_| list.load_more()
+        >
+            {move || if list.is_loading_more() { "Loading older conversations…" } else { "Show older" }}
+        </button>
+    }
+}

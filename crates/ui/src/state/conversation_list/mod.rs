@@ -1,0 +1,243 @@
+//! The list of conversations: its loaded part, the loading of more, and the intents about its entries.
+//!
+//! [`cache`] is the pure copy of the server's list, [`rows`] its signals.
+
+mod cache;
+mod rows;
+
+use leptos::{prelude::*, task::spawn_local};
+
+use self::cache::ListCache;
+pub use self::rows::ListRow;
+use super::{
+    connection::{Connection, load_error_text},
+    lifecycle::PageLifecycle,
+    navigation::Navigation,
+    next_message::drafts,
+    route::Route,
+};
+use crate::{
+    api::rpc,
+    browser,
+    components::toast::Toasts,
+    runtime::{page_state::PageState, signal::set_if_changed},
+};
+use parlor_protocol::{ApiError, ConversationId, ConversationList, Event, conversation_list::ListUpdate};
+
+/// The list. One per page.
+#[derive(Clone, Copy)]
+pub struct ConversationListStore {
+    state: PageState<ListState>,
+    rows: RwSignal<Vec<ListRow>>,
+    has_more: RwSignal<bool>,
+    /// True while older conversations are being loaded.
+    is_loading_more: RwSignal<bool>,
+    /// The failure of the last page that was requested.
+    error: RwSignal<Option<ListError>>,
+    connection: Connection,
+    lifecycle: PageLifecycle,
+    navigation: Navigation,
+    toasts: Toasts,
+}
+
+#[derive(Default)]
+struct ListState {
+    cache: ListCache,
+    /// True while an update of the signals is due with the next frame.
+    is_update_scheduled: bool,
+}
+
+/// The reason why a part of the list is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListError {
+    /// True for the newest page, which is not requested again automatically.
+    pub is_newest: bool,
+    pub message: String,
+}
+
+impl ConversationListStore {
+    /// An empty list.
+    pub(super) fn new(
+        connection: Connection,
+        lifecycle: PageLifecycle,
+        navigation: Navigation,
+        toasts: Toasts,
+    ) -> Self {
+        Self {
+            state: PageState::default(),
+            rows: RwSignal::default(),
+            has_more: RwSignal::new(false),
+            is_loading_more: RwSignal::new(false),
+            error: RwSignal::default(),
+            connection,
+            lifecycle,
+            navigation,
+            toasts,
+        }
+    }
+
+    /// Reads the rows of the loaded part. Tracked.
+    pub fn with_rows<T>(self, read: impl FnOnce(&[ListRow]) -> T) -> T {
+        self.rows.with(|rows| read(rows))
+    }
+
+    /// Returns true if the server has more than the loaded part. Tracked.
+    pub fn has_more(self) -> bool {
+        self.has_more.get()
+    }
+
+    /// Returns true while older conversations are being loaded. Tracked.
+    pub fn is_loading_more(self) -> bool {
+        self.is_loading_more.get()
+    }
+
+    /// The failure of the last page that was requested. Tracked.
+    pub fn error(self) -> Option<ListError> {
+        self.error.get()
+    }
+
+    /// Returns true if a conversation has unseen results and is not on the screen. Tracked.
+    pub fn has_news(self, row: &ListRow) -> bool {
+        let is_shown = self.navigation.chat_route().get().conversation_id() == Some(row.id);
+        row.is_unseen.get() && !(is_shown && self.lifecycle.is_visible())
+    }
+
+    /// The title of a conversation with unseen results.
+    pub(super) fn unseen_title(self, id: ConversationId) -> Option<String> {
+        self.state.with(|state| {
+            let mut listed = state.cache.conversations().iter();
+            let listed = listed.find(|conversation| conversation.id == id && conversation.unseen);
+            listed.map(|conversation| conversation.title.clone())
+        })
+    }
+
+    /// Loads the next page.
+    pub fn load_more(self) {
+        if !self.is_loading_more.get_untracked() {
+            self.is_loading_more.set(true);
+            self.load_page(false);
+        }
+    }
+
+    /// Loads the newest page again.
+    pub fn reload(self) {
+        self.load_page(true);
+    }
+
+    /// Renames a conversation.
+    pub fn rename(self, id: ConversationId, title: String) {
+        let row = self
+            .rows
+            .with_untracked(|rows| rows.iter().find(|row| row.id == id).cloned());
+        if let Some(row) = row {
+            // Shown until the stream confirms it.
+            row.title.set(title.clone());
+        }
+        spawn_local(async move {
+            if let Err(error) = self.connection.call(rpc::rename_conversation(id, title)).await {
+                self.update_signals();
+                self.toasts.show(error.message);
+            }
+        });
+    }
+
+    /// Deletes a conversation.
+    pub fn delete(self, id: ConversationId) {
+        spawn_local(async move {
+            match self.connection.call(rpc::delete_conversation(id)).await {
+                Ok(()) => {
+                    drafts::move_to_new_chat(Route::Conversation(id));
+                    if self.navigation.shown_conversation() == Some(id) {
+                        self.navigation.replace(Route::New);
+                    }
+                }
+                Err(error) => self.toasts.show(error.message),
+            }
+        });
+    }
+
+    /// Marks the conversation on the screen as read. Tracks the route, the visibility and the list.
+    pub fn mark_seen(self) {
+        let route = self.navigation.chat_route().get();
+        let shown = route.conversation_id().filter(|_| self.lifecycle.is_visible());
+        let unseen = self.rows.with(|rows| {
+            let row = rows.iter().find(|row| Some(row.id) == shown);
+            row.filter(|row| row.is_unseen.get()).map(|row| row.id)
+        });
+        if let Some(id) = unseen {
+            spawn_local(async move {
+                // If that fails, it stays unseen and is retried with the next change.
+                let _ = self.connection.call(rpc::mark_read(id)).await;
+            });
+        }
+    }
+
+    /// Applies an event of the stream.
+    pub(super) fn apply(self, event: &Event) -> ListUpdate {
+        let update = self.state.with(|state| state.cache.apply(event));
+        if matches!(update, ListUpdate::Changed | ListUpdate::RunEnded(_)) {
+            self.schedule_update();
+        }
+        update
+    }
+
+    /// Restarts from a snapshot of the newest page.
+    pub(super) fn restart(self, list: ConversationList) {
+        self.state.with(|state| state.cache.restart(list));
+        self.update_signals();
+    }
+
+    /// Loads a page: the newest again, or the next older one.
+    fn load_page(self, newest: bool) {
+        let (asked, cursor) = self.state.with(|state| {
+            let asked = state.cache.begin_page();
+            (asked, state.cache.cursor().filter(|_| !newest))
+        });
+        spawn_local(async move {
+            let page = self.connection.call(rpc::conversations(cursor)).await;
+            self.error.set(self.apply_page(asked, page, newest));
+            self.is_loading_more.set(false);
+            self.update_signals();
+        });
+    }
+
+    fn apply_page(
+        self,
+        asked: u32,
+        page: Result<ConversationList, ApiError>,
+        newest: bool,
+    ) -> Option<ListError> {
+        self.state.with(|state| match page {
+            Ok(page) => {
+                state.cache.apply_page(asked, page, newest);
+                None
+            }
+            Err(error) => {
+                state.cache.fail_page(asked);
+                Some(ListError {
+                    is_newest: newest,
+                    message: load_error_text(&error),
+                })
+            }
+        })
+    }
+
+    /// Updates the signals with the next frame.
+    fn schedule_update(self) {
+        if !self
+            .state
+            .with(|state| std::mem::replace(&mut state.is_update_scheduled, true))
+        {
+            browser::on_next_frame(move || self.update_signals());
+        }
+    }
+
+    fn update_signals(self) {
+        let has_more = self.state.with(|state| {
+            state.is_update_scheduled = false;
+            rows::sync(self.rows, &state.cache);
+            state.cache.has_more()
+        });
+        set_if_changed(&self.has_more, &has_more);
+    }
+}

@@ -1,0 +1,115 @@
+//! A part of an answer, and the length of its text so far.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use leptos::prelude::*;
+
+use crate::{markdown::Prose, runtime::signal::set_if_changed, state::preview_line::latest_line};
+use parlor_protocol::{Attachment, MessagePiece, MessagePieceKind, PayloadRef, ToolCall};
+
+/// One piece of an answer: a part, or a text with its continuations.
+#[derive(Clone, Debug)]
+pub struct PartRow {
+    /// The node and the part in which it begins.
+    pub key: (usize, usize),
+    pub kind: PartKind,
+    /// True if it is streamed to this browser: it is rendered in folded sections only when they are opened.
+    pub is_streamed: bool,
+    pub prose: Prose,
+    /// The last line of the thinking.
+    pub latest_line: ArcRwSignal<String>,
+    /// The number of bytes of its text in `prose`.
+    prose_bytes: Arc<AtomicUsize>,
+}
+
+/// The kind of a part.
+#[derive(Clone, Debug)]
+pub enum PartKind {
+    Thinking,
+    Text,
+    /// A tool call in its current state.
+    Tool(ArcRwSignal<ToolCall>),
+    /// A payload for the panel.
+    Payload(PayloadRef),
+    /// An image that the model made.
+    File(Attachment),
+}
+
+impl PartRow {
+    /// The key of the view. A part that replaces another, rather than growing out of it, gets another key even at the
+    /// same position.
+    pub fn view_key(&self) -> (usize, usize, usize) {
+        (self.key.0, self.key.1, Arc::as_ptr(&self.prose_bytes).addr())
+    }
+
+    pub fn new(piece: &MessagePiece<'_>, ended: bool, live: bool) -> Self {
+        let text = piece.texts.concat();
+        Self {
+            key: piece.key,
+            kind: PartKind::from_piece(piece.kind),
+            is_streamed: live,
+            latest_line: ArcRwSignal::new(latest_line(&text)),
+            prose_bytes: Arc::new(AtomicUsize::new(text.len())),
+            prose: Prose::new(text, ended),
+        }
+    }
+
+    /// Returns the number of bytes of the text that `prose` has.
+    pub fn prose_bytes(&self) -> usize {
+        self.prose_bytes.load(Relaxed)
+    }
+
+    pub fn is_thinking(&self) -> bool {
+        matches!(self.kind, PartKind::Thinking)
+    }
+
+    /// Returns true if the text begins with the text of `prose`, judged by length. Texts only grow.
+    pub fn is_extended_by(&self, piece: &MessagePiece<'_>) -> bool {
+        let same_kind = match piece.kind {
+            MessagePieceKind::Thinking => matches!(self.kind, PartKind::Thinking),
+            MessagePieceKind::Text => matches!(self.kind, PartKind::Text),
+            MessagePieceKind::ToolCall(_) => matches!(self.kind, PartKind::Tool(_)),
+            MessagePieceKind::Payload(_) => matches!(self.kind, PartKind::Payload(_)),
+            MessagePieceKind::File(_) => matches!(self.kind, PartKind::File(_)),
+        };
+        same_kind && piece.texts_after(self.prose_bytes()).is_some()
+    }
+
+    pub fn sync(&self, piece: &MessagePiece<'_>) {
+        if let (PartKind::Tool(call), MessagePieceKind::ToolCall(now)) = (&self.kind, piece.kind) {
+            set_if_changed(call, now);
+        }
+        let new = piece.texts_after(self.prose_bytes()).unwrap_or_default();
+        if new.is_empty() {
+            return;
+        }
+        for text in &new {
+            self.prose_bytes.fetch_add(text.len(), Relaxed);
+            self.prose.append(text);
+        }
+        if let (PartKind::Thinking, Some(text)) = (&self.kind, piece.texts.last()) {
+            set_if_changed(&self.latest_line, latest_line(text).as_str());
+        }
+    }
+}
+
+impl PartKind {
+    fn from_piece(kind: MessagePieceKind<'_>) -> Self {
+        match kind {
+            MessagePieceKind::Thinking => Self::Thinking,
+            MessagePieceKind::Text => Self::Text,
+            MessagePieceKind::ToolCall(call) => Self::Tool(ArcRwSignal::new(call.clone())),
+            MessagePieceKind::Payload(payload) => Self::Payload(payload.clone()),
+            MessagePieceKind::File(file) => Self::File(file.clone()),
+        }
+    }
+}
+
+impl PartialEq for PartRow {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.prose_bytes, &other.prose_bytes)
+    }
+}

@@ -1,0 +1,115 @@
+//! The current URL and its routes, and the means to change them.
+
+use leptos::prelude::*;
+
+use crate::runtime::effect::effect;
+
+use super::{page_registry::PageEntry, route::Route, tray::Tray};
+use crate::browser;
+use parlor_protocol::ConversationId;
+
+/// The navigation. Lives as long as the page.
+#[derive(Clone, Copy)]
+pub struct Navigation {
+    url: RwSignal<String>,
+    /// The URL of the previous page.
+    previous_url: RwSignal<String>,
+    page_route: Memo<Route>,
+    chat_route: Memo<Route>,
+    tray: Tray,
+}
+
+impl Navigation {
+    /// Starts at a URL, which may be one of these pages.
+    pub fn new(url: String, pages: &'static [PageEntry], tray: Tray) -> Self {
+        let url = RwSignal::new(url);
+        let page_route = Memo::new(move |_| url.with(|url| Route::parse(url, pages)));
+        Self {
+            url,
+            previous_url: RwSignal::new(Route::New.path()),
+            page_route,
+            chat_route: Memo::new(move |_| tray.chat_route(page_route.get())),
+            tray,
+        }
+    }
+
+    /// Keeps the previous page's URL up to date.
+    pub fn start(self) {
+        Effect::new(move |before: Option<(Route, String)>| {
+            let here = (self.page_route.get(), self.url.get());
+            if let Some((page, url)) = before
+                && page != here.0
+            {
+                self.previous_url.set(url);
+            }
+            here
+        });
+    }
+
+    /// The chat next to a page.
+    pub fn tray(self) -> Tray {
+        self.tray
+    }
+
+    /// The route of the page.
+    pub fn page_route(self) -> Memo<Route> {
+        self.page_route
+    }
+
+    /// The route of the conversation on the screen: in the tray, or the page's own.
+    /// Clears a signal whenever another route is shown: what a dialog is open for, for example.
+    pub fn clear_when_leaving<T: Send + Sync + 'static>(self, signal: RwSignal<Option<T>>) {
+        effect(move || {
+            self.chat_route.track();
+            signal.set(None);
+        });
+    }
+
+    pub fn chat_route(self) -> Memo<Route> {
+        self.chat_route
+    }
+
+    /// The conversation on the screen. Not tracked.
+    pub fn shown_conversation(self) -> Option<ConversationId> {
+        self.chat_route.get_untracked().conversation_id()
+    }
+
+    /// Reads the page's URL. Tracked.
+    pub fn with_url<T>(self, read: impl FnOnce(&String) -> T) -> T {
+        self.url.with(read)
+    }
+
+    /// The URL of the previous page. Tracked.
+    pub fn previous_url(self) -> String {
+        self.previous_url.get()
+    }
+
+    /// Navigates to a URL; with `replace`, in place of the present entry of the browser's history.
+    pub fn set_url(self, url: String, replace: bool) {
+        browser::set_url(&url, replace);
+        self.url.set(url);
+    }
+
+    /// Follows the browser, which has navigated already.
+    pub fn follow_browser(self, url: String) {
+        self.url.set(url);
+    }
+
+    /// Navigates to a route. On a page with a tray, the conversation is shown in the tray.
+    pub fn go_to(self, route: Route) {
+        self.navigate(route, false);
+    }
+
+    /// Navigates to a route in place of the present one.
+    pub fn replace(self, route: Route) {
+        self.navigate(route, true);
+    }
+
+    fn navigate(self, route: Route, replace: bool) {
+        if self.page_route.get_untracked().has_tray() {
+            self.tray.show(route);
+        } else {
+            self.set_url(route.path(), replace);
+        }
+    }
+}

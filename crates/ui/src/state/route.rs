@@ -1,0 +1,117 @@
+//! The current route: the URL, parsed once.
+
+use serde::{Deserialize, Serialize};
+
+use super::page_registry::PageEntry;
+use parlor_protocol::{ConversationId, MessageId, PageInfo};
+
+const SETTINGS_PATH: &str = "/settings";
+
+/// The meaning of a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Route {
+    /// A new conversation.
+    New,
+    Conversation(ConversationId),
+    /// A registered page, at any of its URLs. Nothing is sent from it, so it is not stored.
+    #[serde(skip)]
+    Page(&'static PageInfo),
+    /// The user's settings.
+    Settings,
+    /// An unknown URL.
+    NotFound,
+}
+
+impl Route {
+    /// Parses a URL, which may be one of these pages.
+    pub fn parse(url: &str, pages: &[PageEntry]) -> Self {
+        let path = url.split('?').next().unwrap_or_default();
+        // The page parses the rest itself.
+        if let Some(page) = pages.iter().find(|page| page.info.has_path(path)) {
+            return Self::Page(page.info);
+        }
+        match path.trim_end_matches('/') {
+            "" => Self::New,
+            SETTINGS_PATH => Self::Settings,
+            path => path
+                .strip_prefix("/c/")
+                .and_then(|id| id.parse().ok())
+                .map_or(Self::NotFound, Self::Conversation),
+        }
+    }
+
+    /// The path of the route.
+    pub fn path(self) -> String {
+        match self {
+            Self::New | Self::NotFound => "/".into(),
+            Self::Page(page) => page.path.into(),
+            Self::Settings => SETTINGS_PATH.into(),
+            Self::Conversation(id) => {
+                let mut path = String::from("/c/");
+                path.push_str(&id.to_string());
+                path
+            }
+        }
+    }
+
+    /// Returns true for a page with the chat in the tray.
+    pub fn has_tray(self) -> bool {
+        matches!(self, Self::Page(page) if page.has_tray)
+    }
+
+    /// The conversation of the route.
+    pub fn conversation_id(self) -> Option<ConversationId> {
+        match self {
+            Self::Conversation(id) => Some(id),
+            Self::New | Self::Page(_) | Self::Settings | Self::NotFound => None,
+        }
+    }
+
+    /// Returns true if messages can be sent here.
+    pub fn is_chat(self) -> bool {
+        matches!(self, Self::New | Self::Conversation(_))
+    }
+}
+
+/// The message in a URL before which older messages are to be shown, for pages without scripts.
+pub fn before_message(url: &str) -> Option<MessageId> {
+    let (_, query) = url.split_once('?')?;
+    let before = query
+        .split('&')
+        .find_map(|parameter| parameter.strip_prefix("before="));
+    before?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pages::PAGES;
+    use parlor_protocol::literature;
+
+    #[test]
+    fn route_and_path_round_trip() {
+        let id = ConversationId::new();
+        for route in [
+            Route::New,
+            Route::Conversation(id),
+            Route::Page(&literature::PAGE),
+            Route::Settings,
+        ] {
+            assert_eq!(Route::parse(&route.path(), PAGES), route);
+        }
+        assert_eq!(Route::parse(&format!("/c/{id}/"), PAGES), Route::Conversation(id));
+        let before = MessageId::new();
+        let older = format!("/c/{id}?before={before}&plain=");
+        assert_eq!(
+            (Route::parse(&older, PAGES), before_message(&older)),
+            (Route::Conversation(id), Some(before))
+        );
+        assert_eq!(
+            Route::parse("/literature/articles/11?q=tea", PAGES),
+            Route::Page(&literature::PAGE)
+        );
+        for path in ["/literaturex", "/c", "/c/", "/c/what", "/setting", "/settings/x"] {
+            assert_eq!(Route::parse(path, PAGES), Route::NotFound, "{path}");
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The stores of the page: their creation, start and context.
+
+use leptos::prelude::*;
+
+use super::{
+    connection::Connection,
+    conversation_list::ConversationListStore,
+    conversations::OpenConversations,
+    feeds::ChangeFeeds,
+    follower::{EventFollower, resume_position, split_result},
+    lifecycle::PageLifecycle,
+    models::ModelStore,
+    navigation::Navigation,
+    next_message::NextMessage,
+    notifications::RunEndNotifier,
+    outbox::Outbox,
+    run_intents::RunIntents,
+    shared_follower::SharedFollower,
+    shares::Shares,
+    snapshot::PageSnapshot,
+};
+use crate::{
+    browser::{self, PresenceEvent},
+    components::toast::Toasts,
+    runtime::{clock::PageClock, shared_view::SharedView},
+};
+use parlor_protocol::{ConversationId, MessageId};
+
+/// All stores of a page. They live as long as the page.
+#[derive(Clone, Copy)]
+pub struct Stores {
+    clock: PageClock,
+    lifecycle: PageLifecycle,
+    navigation: Navigation,
+    feeds: ChangeFeeds,
+    connection: Connection,
+    next_message: NextMessage,
+    outbox: Outbox,
+    list: ConversationListStore,
+    conversations: OpenConversations,
+    models: ModelStore,
+    run_intents: RunIntents,
+    shares: Shares,
+    pub(super) follower: EventFollower,
+    toasts: Toasts,
+}
+
+impl Stores {
+    /// Creates the stores from a page's snapshots.
+    pub fn new(page: PageSnapshot, navigation: Navigation) -> Self {
+        let (toasts, lifecycle, feeds) = (Toasts::new(), PageLifecycle::new(), ChangeFeeds::new());
+        let connection = Connection::new();
+        let next_message = NextMessage::new(connection);
+        let outbox = Outbox::new(next_message, connection, toasts);
+        let list = ConversationListStore::new(connection, lifecycle, navigation, toasts);
+        let conversations = OpenConversations::new(outbox, connection, lifecycle, navigation, toasts);
+        let run_intents = RunIntents {
+            conversations,
+            outbox,
+            next_message,
+            connection,
+            navigation,
+            toasts,
+        };
+        let notifier = RunEndNotifier {
+            list,
+            conversations,
+            connection,
+            lifecycle,
+            navigation,
+        };
+        let follower = EventFollower {
+            connection,
+            list,
+            conversations,
+            outbox,
+            run_intents,
+            notifier,
+            feeds,
+            navigation,
+            toasts,
+        };
+        let stores = Self {
+            clock: PageClock::new(page.now),
+            lifecycle,
+            navigation,
+            feeds,
+            connection,
+            next_message,
+            outbox,
+            list,
+            conversations,
+            models: ModelStore::new(&page, conversations, connection),
+            run_intents,
+            shares: Shares::new(page.shares.clone(), connection),
+            follower,
+            toasts,
+        };
+        stores.start_from(page);
+        stores
+    }
+
+    /// Fills the stores from the page's snapshots.
+    fn start_from(self, page: PageSnapshot) {
+        // A list that could not be read is requested again as soon as the stream is open.
+        let list = page.list.unwrap_or_default();
+        let (transcript, error) = split_result(page.transcript);
+        self.connection
+            .set_cursor(resume_position(&list, transcript.as_ref()));
+        self.list.restart(list);
+        let id = self.navigation.page_route().get_untracked().conversation_id();
+        self.conversations.start_from(id, transcript);
+        if let (Some(id), Some(error)) = (id, error) {
+            self.conversations.handle_load_error(id, &error);
+        }
+    }
+
+    /// Provides the stores to the views.
+    pub fn provide(self) {
+        provide_context(self);
+        provide_context(self.clock);
+        provide_context(self.toasts);
+    }
+
+    /// Starts in the browser, after hydration.
+    pub fn start(self) {
+        self.lifecycle.mark_hydrated();
+        self.clock.update();
+        browser::on_presence(move |presence| self.on_presence(presence));
+        if browser::is_page_hidden() {
+            self.on_presence(PresenceEvent::Hidden);
+        }
+        self.follower.start();
+        self.models.start();
+        self.shares.load_if_unread();
+        // Another tab may share, too.
+        Effect::new(move |before: Option<u32>| {
+            let version = self.feeds.settings_version();
+            if before.is_some_and(|before| before != version) {
+                self.shares.reload();
+            }
+            version
+        });
+    }
+
+    /// The follower of a share, for a reader's page, which starts it in place of the stores.
+    pub fn shared_follower(
+        self,
+        id: ConversationId,
+        share: SharedView,
+        before: Option<MessageId>,
+    ) -> SharedFollower {
+        let stores = (self.connection, self.conversations, self.lifecycle, self.clock);
+        SharedFollower::new(stores, id, share, before)
+    }
+
+    fn on_presence(self, presence: PresenceEvent) {
+        match presence {
+            PresenceEvent::Visible => self.lifecycle.set_visible(true),
+            PresenceEvent::Hidden => self.lifecycle.set_visible(false),
+            PresenceEvent::Online | PresenceEvent::Offline => {}
+        }
+        self.connection.on_presence(presence);
+        match presence {
+            PresenceEvent::Visible => self.clock.update(),
+            PresenceEvent::Online => {
+                let route = self.navigation.chat_route().get_untracked();
+                self.conversations.load_route(route);
+            }
+            PresenceEvent::Hidden | PresenceEvent::Offline => {}
+        }
+    }
+}
+
+fn use_stores() -> Stores {
+    expect_context()
+}
+
+/// The page's connection.
+pub fn use_connection() -> Connection {
+    use_stores().connection
+}
+
+/// The page's list of conversations.
+pub fn use_conversation_list() -> ConversationListStore {
+    use_stores().list
+}
+
+/// The page's open conversations.
+pub fn use_conversations() -> OpenConversations {
+    use_stores().conversations
+}
+
+/// The page's feeds of single features.
+pub fn use_feeds() -> ChangeFeeds {
+    use_stores().feeds
+}
+
+/// The page's lifecycle.
+pub fn use_lifecycle() -> PageLifecycle {
+    use_stores().lifecycle
+}
+
+/// The page's models.
+pub fn use_models() -> ModelStore {
+    use_stores().models
+}
+
+/// The page's navigation.
+pub fn use_navigation() -> Navigation {
+    use_stores().navigation
+}
+
+/// The page's drafts and options of the next message.
+pub fn use_next_message() -> NextMessage {
+    use_stores().next_message
+}
+
+/// The page's outbox.
+pub fn use_outbox() -> Outbox {
+    use_stores().outbox
+}
+
+/// The page's intents that start and stop runs.
+pub fn use_run_intents() -> RunIntents {
+    use_stores().run_intents
+}
+
+/// The user's shares of conversations.
+pub fn use_shares() -> Shares {
+    use_stores().shares
+}

@@ -1,0 +1,52 @@
+//! The data of the page *Literature*.
+
+use super::NOW;
+use parlor_protocol::{
+    Position, ResearchStreamId,
+    literature::{
+        Article, ArticleSearchResults, ArticleSort, ArticleWithAbstract, Library, LiteraturePageData,
+        ResearchStream, SavedArticle,
+    },
+};
+
+/// The library, the found articles and an opened one.
+pub fn opened(text: &str) -> LiteraturePageData {
+    let article = || Article {
+        pmid: "11".into(),
+        title: text.into(),
+        authors: vec![text.into()],
+        journal: text.into(),
+        published: text.into(),
+        doi: Some(text.into()),
+    };
+    LiteraturePageData {
+        library: Ok(Library {
+            as_of: Position(9),
+            articles: vec![SavedArticle {
+                article: article(),
+                note: text.into(),
+                saved_at: NOW,
+            }],
+            streams: vec![ResearchStream {
+                id: ResearchStreamId::new(),
+                name: text.into(),
+                query: text.into(),
+                instructions: text.into(),
+            }],
+            no_search: Some(text.into()),
+        }),
+        found: Some(Ok(ArticleSearchResults {
+            query: text.into(),
+            sort: ArticleSort::Relevance,
+            page: 1,
+            pages: 2,
+            total: 21,
+            articles: vec![article()],
+        })),
+        article: Some(Ok(ArticleWithAbstract {
+            article: article(),
+            abstract_text: vec![text.into()],
+            problem: Some(text.into()),
+        })),
+    }
+}

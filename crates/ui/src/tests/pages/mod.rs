@@ -1,0 +1,155 @@
+//! Pages with given texts in all places.
+//!
+//! - [`conversation`]: a conversation with every kind of content
+//! - [`data`], [`literature`], [`settings`]: the data of those pages
+//! - [`shared`]: a shared conversation
+
+mod conversation;
+mod data;
+mod literature;
+mod settings;
+mod shared;
+
+pub use self::{conversation::conversation, shared::shared_page};
+use crate::state::{
+    route::Route,
+    snapshot::{FormIds, PageSnapshot},
+};
+use parlor_protocol::{
+    ApiError, ConversationId, ConversationList, ErrorCode, ModelCapabilities, RawJson, RunError, Timestamp,
+    data::DataPageData,
+    literature::LiteraturePageData,
+    model_list::{ModelInfo, ModelList},
+};
+
+const NOW: Timestamp = Timestamp(1_790_000_000_000);
+
+/// The differences between the pages of a test.
+#[derive(Clone, Debug)]
+pub struct Texts {
+    pub title: String,
+    pub question: String,
+    pub answer: String,
+    pub thinking: String,
+    /// A tool's arguments, as the model wrote them.
+    pub input: String,
+    pub output: String,
+    /// All other texts.
+    pub other: String,
+}
+
+impl Texts {
+    /// The same text everywhere.
+    pub fn uniform(text: &str) -> Self {
+        Self {
+            title: text.into(),
+            question: text.into(),
+            answer: text.into(),
+            thinking: text.into(),
+            input: serde_json::json!({ "query": text, "content": text }).to_string(),
+            output: text.into(),
+            other: text.into(),
+        }
+    }
+}
+
+/// A page without a conversation.
+pub fn page(other: &str) -> PageSnapshot {
+    PageSnapshot {
+        now: NOW,
+        list: Ok(ConversationList::default()),
+        transcript: None,
+        models: Ok(ModelList {
+            models: vec![ModelInfo {
+                id: other.into(),
+                name: other.into(),
+                endpoint: other.into(),
+                capabilities: ModelCapabilities {
+                    image_input: Some(true),
+                    ..ModelCapabilities::default()
+                },
+            }],
+            default: Some(other.into()),
+            problems: vec![problem(other).into()],
+            can_search: true,
+        }),
+        shares: Ok(Vec::new()),
+        opened: None,
+        personal: None,
+        form: FormIds {
+            intent_id: Default::default(),
+            conversation_id: Default::default(),
+            message_id: Default::default(),
+            begins: false,
+        },
+    }
+}
+
+fn problem(text: &str) -> RunError {
+    RunError {
+        code: text.into(),
+        message: text.into(),
+        hint: text.into(),
+    }
+}
+
+/// The other pages with a user's texts in them: the settings, the literature, and errors.
+pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
+    let error = || ApiError::new(ErrorCode::Unavailable, text);
+    let id = ConversationId::new();
+    let route = Route::Conversation(id);
+    let failed = PageSnapshot {
+        list: Err(error()),
+        transcript: Some(Err(error())),
+        models: Err(error()),
+        ..page(text)
+    };
+    let settings = PageSnapshot {
+        personal: Some(json(&settings::personal(text))),
+        ..page(text)
+    };
+    let mut pages = vec![
+        (failed, route.path()),
+        (settings, Route::Settings.path()),
+        (page(text), Route::New.path()),
+    ];
+    for url in [
+        "/literature",
+        "/literature/saved",
+        "/literature/streams",
+        "/literature/articles/11",
+    ] {
+        let literature = PageSnapshot {
+            opened: Some(json(&literature::opened(text))),
+            ..page(text)
+        };
+        pages.push((literature, url.into()));
+    }
+    let refused = LiteraturePageData {
+        library: Err(error()),
+        found: Some(Err(error())),
+        article: Some(Err(error())),
+    };
+    let literature = PageSnapshot {
+        opened: Some(json(&refused)),
+        ..page(text)
+    };
+    pages.push((literature, "/literature/articles/11?q=tea".into()));
+    for (table, url) in [
+        (None, "/data"),
+        (Some(Ok(data::table(text))), "/data/town/jobs"),
+        (Some(Err(error())), "/data/town/jobs?q=tea"),
+    ] {
+        let catalogue = data::catalogue(text);
+        let data = PageSnapshot {
+            opened: Some(json(&DataPageData { catalogue, table })),
+            ..page(text)
+        };
+        pages.push((data, url.into()));
+    }
+    pages
+}
+
+fn json(value: &impl serde::Serialize) -> RawJson {
+    RawJson::parse_or_quote(&serde_json::to_string(value).expect("it can be written"))
+}

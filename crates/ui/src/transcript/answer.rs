@@ -1,0 +1,179 @@
+//! An answer: its parts in order, its current activity, and how it ended.
+
+use std::sync::Arc;
+
+use leptos::{prelude::*, task::spawn_local};
+
+use super::{
+    activity::activity,
+    footer::AnswerFooter,
+    parts::Shown,
+    parts::part_id,
+    problem::{Problem, describe_problem},
+    suggestions::{sources, suggestions},
+    tool::{CallContext, answer_image, tool_card},
+    trace::trace,
+};
+use crate::{
+    components::more::more,
+    markdown::{CitationLookup, MarkdownView},
+    panel::{load_card, payload_card},
+    runtime::{each::Each, effect::effect, erase::Erase, shared_view::is_read_only},
+    state::{AnswerRow, PartKind, PartRow, use_conversations, use_models},
+};
+use parlor_protocol::{ConversationId, RunStatus, WAITING_FOR_MODEL};
+
+/// One answer.
+#[component]
+pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView {
+    let pieces = RwSignal::new(1);
+    let run = row.run.clone();
+    let is_waiting = Memo::new(move |_| run.with(|run| run.status == RunStatus::Waiting));
+    let shown = {
+        let parts = row.parts.clone();
+        Memo::new(move |_| parts.with(|parts| Shown::select(parts, pieces.get(), is_waiting.get())))
+    };
+    let has_more = Memo::new(move |_| shown.with(|shown| shown.has_more));
+    let part = {
+        let row = row.clone();
+        move |part: PartRow| part_view(conversation_id, &row, part)
+    };
+    let doing = {
+        let (run, parts) = (row.run.clone(), row.parts.clone());
+        let (models, model) = (use_models(), row.model.clone());
+        let thinks = Memo::new(move |_| {
+            parts.with(|parts| parts.iter().any(PartRow::is_thinking)) || models.is_thinking_model(&model)
+        });
+        let parts = row.parts.clone();
+        Memo::new(move |_| {
+            let waits = || {
+                if thinks.get() {
+                    "Thinking…"
+                } else {
+                    "Waiting for the model…"
+                }
+            };
+            run.with(|run| match run.status {
+                RunStatus::Running if run.activity.as_deref() == Some(WAITING_FOR_MODEL) => {
+                    Some(waits().into())
+                }
+                RunStatus::Running if run.activity.is_some() => run.activity.clone(),
+                RunStatus::Running if parts.with(|parts| needs_activity(parts)) => Some(waits().into()),
+                RunStatus::Waiting => Some("Waiting for you…".into()),
+                _ => None,
+            })
+        })
+    };
+    let is_writing = {
+        let (run, parts) = (row.run.clone(), row.parts.clone());
+        Memo::new(move |_| {
+            let is_text = |part: &PartRow| matches!(part.kind, PartKind::Text);
+            run.with(|run| run.status == RunStatus::Running)
+                && doing.with(Option::is_none)
+                && parts.with(|parts| parts.last().is_some_and(is_text))
+        })
+    };
+    let is_read_only = is_read_only();
+    let extras = row.extras.clone();
+    let can_continue = use_can_continue(conversation_id, &row);
+    let run = row.run.clone();
+    let problem = Memo::new(move |_| run.with(describe_problem));
+    // The cards' code, while a card is being written: loaded later, it would push down the text that follows.
+    let run = row.run.clone();
+    let writes_card = Memo::new(move |_| {
+        let is_card = |activity: &String| activity != WAITING_FOR_MODEL;
+        run.with(|run| run.status == RunStatus::Running && run.activity.as_ref().is_some_and(is_card))
+    });
+    effect(move || {
+        if writes_card.get() {
+            // A failure is retried by the card.
+            spawn_local(async { drop(load_card().await) });
+        }
+    });
+    let message_id = row.id;
+    let view = use_conversations().view(conversation_id);
+    let busy = Memo::new(move |_| view.is_busy());
+    // Problems from before the page was opened are not announced.
+    let (run, is_new) = (row.run.clone(), row.is_new);
+    let is_announced = Memo::new(move |is_announced: Option<&bool>| {
+        is_new
+            || is_announced.is_some_and(|is_announced| *is_announced)
+            || run.with(|run| !run.status.is_terminal())
+    });
+    view! {
+        <article id=message_id.to_string() class="message answer" class:writing=is_writing aria-label="Answer">
+            <h2 class="visually-hidden">"Answer"</h2>
+            // Readers do not get the thoughts.
+            {(!is_read_only).then(|| trace(row.clone(), shown))}
+            <Each of=move || shown.with(|shown| shown.first.clone()) key=PartRow::view_key children=part.clone()/>
+            {move || has_more.get().then(|| more(move || pieces.update(|pieces| *pieces += 1)))}
+            <Each of=move || shown.with(|shown| shown.last.clone()) key=PartRow::view_key children=part/>
+            {move || doing.get().map(|text| activity(text, !is_waiting.get()))}
+            {move || problem.get().map(|(what, error)| view! {
+                <Problem conversation_id message_id what error can_continue busy is_announced/>
+            })}
+            {move || extras.with(|extras| (!extras.sources.is_empty()).then(|| sources(extras.sources.clone())))}
+            <AnswerFooter conversation_id row=row.clone() can_continue busy/>
+            {(!is_read_only).then(|| suggestions(conversation_id, row, busy))}
+        </article>
+    }
+}
+
+/// Returns true if the answer can be continued: it is not empty, it is the last one, and it is incomplete.
+fn use_can_continue(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bool> {
+    let rows = use_conversations().view(conversation_id).rows;
+    let (id, run, parts) = (row.id, row.run.clone(), row.parts.clone());
+    Memo::new(move |_| {
+        let broke_off = run.with(|run| {
+            matches!(
+                run.status,
+                RunStatus::Stopped | RunStatus::Failed | RunStatus::Interrupted
+            ) || run.truncation.is_some()
+        });
+        broke_off
+            && parts.with(|parts| !parts.is_empty())
+            && rows.with(|rows| {
+                let last = rows.iter().rfind(|row| row.is_recorded());
+                last.is_some_and(|last| last.id() == id)
+            })
+    })
+}
+
+fn part_view(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) -> AnyView {
+    let prefix = part_id(row.id, part.key);
+    match part.kind.clone() {
+        // Shown in the trace.
+        PartKind::Thinking => ().into_any(),
+        PartKind::Text => {
+            let extras = row.extras.clone();
+            let cited: CitationLookup = Arc::new(move |number| {
+                extras.with(|extras| {
+                    extras
+                        .sources
+                        .iter()
+                        .find(|source| source.number == number)
+                        .cloned()
+                })
+            });
+            view! { <div class="prose"><MarkdownView prose=part.prose prefix cited=Some(cited)/></div> }
+                .erase()
+        }
+        PartKind::Payload(payload) => payload_card(conversation_id, payload),
+        PartKind::File(file) => answer_image(file),
+        PartKind::Tool(call) => {
+            let of = CallContext {
+                conversation_id,
+                message_id: row.id,
+                run: row.run.clone(),
+            };
+            tool_card(part, call, of, prefix)
+        }
+    }
+}
+
+/// Returns true if the answer is empty, or its last part is thinking: the trace, which shows the thinking, may be
+/// scrolled far out of view.
+fn needs_activity(parts: &[PartRow]) -> bool {
+    parts.last().is_none_or(PartRow::is_thinking)
+        && (parts.is_empty() || !parts.iter().all(PartRow::is_thinking))
+}

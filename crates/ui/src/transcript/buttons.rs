@@ -1,0 +1,155 @@
+//! The actions that an answer suggests, as buttons. Their code is loaded with that of the other suggestions.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use crate::{
+    browser,
+    components::{
+        confirm::{Confirm, ConfirmRequest},
+        icons,
+        toast::use_toasts,
+    },
+    panel::use_panel,
+    runtime::erase::Erase,
+    state::{
+        AnswerExtras, RunIntents,
+        page_registry::{PressedAction, use_page_registry},
+        route::Route,
+        use_conversations, use_navigation, use_run_intents,
+    },
+    transcript::actions::{self, ActionStores},
+};
+use parlor_protocol::{ActionHandler, ActionStyle, ConversationId, Interaction, MessageId, SuggestedAction};
+
+/// An action with its index in the answer.
+type NumberedAction = (usize, SuggestedAction);
+
+/// The buttons of the actions that have a performer.
+pub fn action_buttons(
+    (conversation_id, message_id, extras): (ConversationId, MessageId, &ArcRwSignal<AnswerExtras>),
+    actions: &[SuggestedAction],
+) -> AnyView {
+    let (conversations, run_intents, toasts) = (use_conversations(), use_run_intents(), use_toasts());
+    let (page, panel) = (use_page_registry(), use_panel());
+    let stores = ActionStores {
+        conversations,
+        navigation: use_navigation(),
+        panel,
+        toasts,
+    };
+    let known = page.clone();
+    let confirm = Confirm::new();
+    let perform = Callback::new(move |(index, action): NumberedAction| {
+        if action.handler == ActionHandler::Server {
+            let model = conversations.view(conversation_id).model.get_untracked();
+            return send_action(run_intents, conversation_id, model, action);
+        }
+        let pressed = PressedAction {
+            conversation_id,
+            message_id,
+            data: action.data,
+        };
+        let Some(performer) = untrack(|| actions::find_performer(&known, &action.action)) else {
+            return;
+        };
+        if performer.perform(stores, pressed) {
+            conversations.mark_action_taken(conversation_id, message_id, index);
+        } else {
+            toasts.show("This is no longer possible here.");
+        }
+    });
+    let press = Callback::new(move |(index, action): NumberedAction| {
+        if action.style == ActionStyle::Warning {
+            // It can't be undone.
+            confirm.ask(ConfirmRequest {
+                title: action.label.clone(),
+                text: "The model suggested this. You may not be able to undo it.".into(),
+                button_label: "Go ahead",
+                on_confirm: Arc::new(move || perform.run((index, action.clone()))),
+            });
+        } else {
+            perform.run((index, action));
+        }
+    });
+    let numbered: Vec<NumberedAction> = actions.iter().cloned().enumerate().collect();
+    let extras = extras.clone();
+    let shown = move || -> Vec<AnyView> {
+        numbered
+            .iter()
+            .filter(|(_, action)| {
+                action.handler == ActionHandler::Server
+                    || actions::find_performer(&page, &action.action).is_some()
+            })
+            .map(|(index, action)| action_button(*index, action, is_taken(&extras, *index), press))
+            .collect()
+    };
+    view! {
+        <div class="suggestions actions needs-script" role="group" aria-label="Actions" data-lazy="suggestions">
+            {shown}
+        </div>
+        {confirm.dialog()}
+    }
+    .erase()
+}
+
+/// Sends an action that the server performs, as the user's next message.
+fn send_action(run_intents: RunIntents, id: ConversationId, model: Option<String>, action: SuggestedAction) {
+    let interaction = Interaction::ActionExecuted {
+        action: action.action,
+        data: action.data,
+    };
+    run_intents.send_interaction(Route::Conversation(id), action.label, model, interaction);
+    browser::focus_after_removal();
+}
+
+fn is_taken(extras: &ArcRwSignal<AnswerExtras>, index: usize) -> Memo<bool> {
+    let extras = extras.clone();
+    Memo::new(move |_| extras.with(|extras| extras.actions.get(index).is_some_and(|action| action.taken)))
+}
+
+fn action_button(
+    index: usize,
+    action: &SuggestedAction,
+    taken: Memo<bool>,
+    press: Callback<NumberedAction>,
+) -> AnyView {
+    let class = match action.style {
+        ActionStyle::Primary => "button button-primary",
+        ActionStyle::Secondary => "button",
+        ActionStyle::Warning => "button button-warning",
+    };
+    let is_warning = action.style == ActionStyle::Warning;
+    let numbered = (index, action.clone());
+    let click = move |_| {
+        if !taken.get_untracked() {
+            press.run(numbered.clone());
+        }
+    };
+    let icon = move || {
+        if taken.get() {
+            Some(icons::check())
+        } else {
+            is_warning.then(icons::alert)
+        }
+    };
+    let done = move || {
+        taken
+            .get()
+            .then(|| view! { <span class="visually-hidden">" (done)"</span> })
+    };
+    view! {
+        <button
+            type="button"
+            class=class
+            aria-disabled=move || taken.get().then_some("true")
+            on:click=click
+        >
+            {icon}
+            <span dir="auto">{action.label.clone()}</span>
+            {done}
+        </button>
+    }
+    .erase()
+}

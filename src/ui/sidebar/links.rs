@@ -1,8 +1,0 @@
-//! The links of the conversations in the list, for focus changes.
-
-use crate::{protocol::ConversationId, ui::state::route::Route};
-
-/// The selector of a conversation's link.
-pub fn link_selector(id: ConversationId) -> String {
-    ["#sidebar a[href=\"", &Route::Conversation(id).path(), "\"]"].concat()
-}
