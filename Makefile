@@ -43,7 +43,7 @@ fmt: ## format the Rust code
 	@scripts/with-toolchain cargo fmt --all
 
 openapi: ## write docs/openapi.json anew, after a change of the public API
-	@UPDATE_GOLDEN=1 scripts/with-toolchain cargo test --quiet --features ssr --lib committed_document_is_current
+	@UPDATE_GOLDEN=1 scripts/with-toolchain cargo test --quiet --lib committed_document_is_current
 
 bench: ## measure speed and size with the release build
 	@scripts/xtask release

@@ -1,5 +1,5 @@
 """Makes public/fonts/stix-two-math.woff2: STIX Two Math with only the characters that formulas can have, and with the tables by
-which brackets, braces and roots grow. Run it again when the LaTeX parser or src/math knows more characters:
+which brackets, braces and roots grow. Run it again when the LaTeX parser or crates/markup/src/math knows more characters:
 
     python3 -m venv /tmp/font && /tmp/font/bin/pip install fonttools==4.68.0 brotli==1.2.1
     npm pack --pack-destination /tmp @fontsource/stix-two-math@5.3.0 && tar -xzf /tmp/fontsource-stix-two-math-5.3.0.tgz -C /tmp
@@ -35,7 +35,7 @@ def parser_sources():
 
 def characters():
     found = {code for start, end in RANGES for code in range(start, end)} | DRAWN
-    for file in [*parser_sources(), *pathlib.Path("src/math").glob("*.rs")]:
+    for file in [*parser_sources(), *pathlib.Path("crates/markup/src/math").glob("*.rs")]:
         text = file.read_text()
         found |= {ord(character) for character in text if ord(character) > 0x7F}
         found |= {int(code, 16) for code in re.findall(r"\\u\{([0-9a-fA-F]{1,6})\}", text)}

@@ -37,11 +37,12 @@ export class OtherSite {
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
+const functionsFolder = `${root}crates/ui/src/api`;
 
 /** The paths of all server functions, read from the source. */
 export function functions(): string[] {
-  const sources = readdirSync(`${root}src/api`).map((name) => readFileSync(`${root}src/api/${name}`, 'utf8'));
-  return sources.flatMap((source) => [...source.matchAll(/prefix = "(\/rpc)", endpoint = "(\w+)"/g)].map(([, prefix, name]) => `${prefix}/${name}`));
+  const sources = readdirSync(functionsFolder).map((name) => readFileSync(`${functionsFolder}/${name}`, 'utf8'));
+  return sources.flatMap((source) => [...source.matchAll(/^ {4}(?:Json|GetUrl) "(\w+)"/gm)].map(([, name]) => `/rpc/${name}`));
 }
 
 /** The paths of the public API. */

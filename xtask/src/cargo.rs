@@ -19,7 +19,7 @@ pub fn build_wasm(mode: Profile) -> Result<PathBuf> {
     command
         .args([
             "--package",
-            "parlor",
+            "parlor-ui",
             "--lib",
             "--crate-type",
             "cdylib",
@@ -38,13 +38,13 @@ pub fn build_wasm(mode: Profile) -> Result<PathBuf> {
     Ok(target_folder()
         .join(WASM_TARGET)
         .join(profile)
-        .join("parlor.wasm"))
+        .join("parlor_ui.wasm"))
 }
 
 /// Builds the server.
 pub fn build_server(mode: Profile) -> Result<()> {
     let mut command = cargo_command("build");
-    command.args(["--package", "parlor", "--bin", "parlor", "--features", "ssr"]);
+    command.args(["--package", "parlor", "--bin", "parlor"]);
     if mode == Profile::Release {
         command.arg("--release");
     }

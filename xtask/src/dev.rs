@@ -11,8 +11,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-const WATCHED_PATHS: [&str; 6] = [
+const WATCHED_PATHS: [&str; 7] = [
     "src",
+    "crates",
     "style",
     "public",
     "migrations",

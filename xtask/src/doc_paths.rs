@@ -1,6 +1,6 @@
 //! `scripts/xtask doc-paths`: checks that the paths and tests that the documents name in backticks exist.
 //!
-//! `src/hub/mod.rs` is a path, `src/hub/tests.rs::delivers_in_order` a test, and
+//! `crates/journal/src/hub/mod.rs` is a path, `crates/journal/src/hub/tests.rs::delivers_in_order` a test, and
 //! `end2end/tests/stop.spec.ts: stops at once` the title of an end-to-end test.
 
 use std::{fs, path::Path};
@@ -8,9 +8,11 @@ use std::{fs, path::Path};
 use anyhow::{Context, Result, bail};
 
 /// The folders whose paths are checked.
-const FOLDERS: [&str; 11] = [
+const FOLDERS: [&str; 13] = [
     "benches",
+    "crates",
     "docs",
+    "elements",
     "end2end",
     "examples",
     "migrations",

@@ -1,8 +1,9 @@
-//! `scripts/xtask layers`: compares the imports between the top-level modules of `src` with the table in
-//! ARCHITECTURE.md, and finds circles between the modules of `src/ui`.
+//! `scripts/xtask layers`: compares the dependencies between the crates with the table in ARCHITECTURE.md, and finds
+//! circles between the modules of the crates that are large.
 //!
-//! Reads the source as text: paths that begin with `crate::` or `super::`, with their groups. Tests may import
-//! anything, so test modules are skipped, and so are `lib.rs` and `main.rs`, which name every module.
+//! Cargo keeps the crates in layers, so of the crates only the document is checked. Modules are read as text: paths that
+//! begin with `crate::` or `super::`, with their groups. Tests may import anything, so test modules are skipped, and so are
+//! `lib.rs` and `main.rs`, which name every module.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,30 +14,54 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-/// The dependencies of each module in a folder.
+/// The dependencies of each crate, or of each module in a folder.
 type Edges = BTreeMap<String, BTreeSet<String>>;
 
-/// Modules at the crate's root that only tests or macros use. They are not part of the architecture.
-const IGNORED_MODULES: [&str; 4] = ["lib", "main", "crash_point", "test_log"];
+/// Modules at a crate's root that are not part of the architecture.
+const IGNORED_MODULES: [&str; 2] = ["lib", "main"];
 
-/// Folders of `src` whose modules must not import each other in a circle either.
-const FOLDERS_WITHOUT_CIRCLES: [&str; 1] = ["ui"];
+/// Folders whose modules must not import each other in a circle.
+const FOLDERS_WITHOUT_CIRCLES: [&str; 2] = ["src", "crates/ui/src"];
 
-/// Fails if the imports and the table differ, or if there is a circle. Lists each fault.
+/// Fails if the dependencies of the crates and the table differ, or if there is a circle. Lists each fault.
 pub fn check() -> Result<()> {
-    let source = read_source(Path::new("src"))?;
     let document = fs::read_to_string("ARCHITECTURE.md").context("reading ARCHITECTURE.md")?;
-    let real = import_edges(&source, None);
-    let mut faults = format_differences(&real, &table_edges(&document));
-    faults.push_str(&format_circle("src", &real));
+    let mut faults = format_differences(&crate_edges(Path::new("crates"))?, &table_edges(&document));
     for folder in FOLDERS_WITHOUT_CIRCLES {
-        let edges = import_edges(&source, Some(folder));
-        faults.push_str(&format_circle(&format!("src/{folder}"), &edges));
+        let edges = import_edges(&read_source(Path::new(folder))?);
+        faults.push_str(&format_circle(folder, &edges));
     }
     if faults.is_empty() {
         return Ok(());
     }
-    bail!("the imports in src and ARCHITECTURE.md's table differ, or there is a circle:\n{faults}")
+    bail!("the crates and ARCHITECTURE.md's table differ, or there is a circle:\n{faults}")
+}
+
+/// Returns the edges between the crates in a folder.
+fn crate_edges(folder: &Path) -> Result<Edges> {
+    let mut edges = Edges::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let manifest = entry.path().join("Cargo.toml");
+        let text =
+            fs::read_to_string(&manifest).with_context(|| format!("reading {}", manifest.display()))?;
+        edges.insert(
+            entry.file_name().to_string_lossy().into_owned(),
+            local_dependencies(&text),
+        );
+    }
+    Ok(edges)
+}
+
+/// Returns the crates of this workspace in the section `[dependencies]` of a manifest.
+fn local_dependencies(manifest: &str) -> BTreeSet<String> {
+    let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or_default();
+    let section = section.split("\n[").next().unwrap_or_default();
+    let names = section.lines().filter_map(|line| line.strip_prefix("parlor-"));
+    names
+        .filter_map(|name| name.split(['.', ' ']).next())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Returns every source file that is not a test, with its path below `src`.
@@ -67,29 +92,22 @@ fn is_test(path: &str) -> bool {
     stem == "tests"
 }
 
-/// Returns the edges between the modules of a folder, or between the top-level modules.
-fn import_edges(files: &[(String, String)], folder: Option<&str>) -> Edges {
-    let depth = usize::from(folder.is_some());
+/// Returns the edges between the modules at a crate's root.
+fn import_edges(files: &[(String, String)]) -> Edges {
     let files: Vec<_> = files
         .iter()
         .map(|(path, text)| (module_path(path), text))
-        .filter(|(module, _)| folder.is_none() || module.first().map(String::as_str) == folder)
-        .filter(|(module, _)| {
-            let name = module.get(depth);
-            name.is_some_and(|name| !IGNORED_MODULES.contains(&name.as_str()))
-        })
+        .filter(|(module, _)| !IGNORED_MODULES.contains(&module[0].as_str()))
         .collect();
-    let modules: BTreeSet<String> = files.iter().map(|(module, _)| module[depth].clone()).collect();
+    let modules: BTreeSet<String> = files.iter().map(|(module, _)| module[0].clone()).collect();
     let mut edges = Edges::new();
     for (module, text) in files {
-        let from = edges.entry(module[depth].clone()).or_default();
-        let is_near = |path: &Vec<String>| path.iter().take(depth).eq(module.iter().take(depth));
-        let named = named_paths(&without_tests(text), &module);
-        let named = named.into_iter().filter(is_near);
+        let from = edges.entry(module[0].clone()).or_default();
+        let named = named_paths(&without_tests(text), &module).into_iter();
         from.extend(
             named
-                .filter_map(|path| path.get(depth).cloned())
-                .filter(|to| modules.contains(to) && *to != module[depth]),
+                .filter_map(|path| path.first().cloned())
+                .filter(|to| modules.contains(to) && *to != module[0]),
         );
     }
     edges
@@ -210,11 +228,11 @@ fn format_differences(real: &Edges, written: &Edges) -> String {
             let _ = writeln!(faults, "  {module} is not in the table");
         }
         if real_edges.is_none() {
-            let _ = writeln!(faults, "  {module} is in the table and not in src");
+            let _ = writeln!(faults, "  {module} is in the table and not in crates");
         }
         let (real_edges, written_edges) = (real_edges.unwrap_or(&none), written_edges.unwrap_or(&none));
         for to in real_edges.difference(written_edges) {
-            let _ = writeln!(faults, "  {module} imports {to}; the table does not allow it");
+            let _ = writeln!(faults, "  {module} depends on {to}; the table does not say so");
         }
         for to in written_edges.difference(real_edges) {
             let _ = writeln!(
@@ -264,19 +282,17 @@ mod tests {
             ("g.rs", ""),
         ]);
         let expected = edges(&[("a", &["b", "f", "g"]), ("b", &[]), ("f", &[]), ("g", &[])]);
-        assert_eq!(import_edges(&source, None), expected);
+        assert_eq!(import_edges(&source), expected);
     }
 
     #[test]
-    fn finds_paths_inside_a_folder() {
+    fn finds_paths_from_the_parent() {
         let source = files(&[
-            ("ui/mod.rs", "use self::{a::A, b::B};\n"),
-            ("ui/a/mod.rs", "use super::{b, c::{self, C}};\nuse crate::x::b;\n"),
-            ("ui/a/part.rs", "use super::super::d;\nuse super::c;\n"),
-            ("ui/b.rs", "use crate::{x, ui::{c::*, d as other}};\n"),
-            ("ui/c.rs", ""),
-            ("ui/d.rs", "pub(in crate::ui) fn f() { super::a::g() }\n"),
-            ("x.rs", "use crate::ui::a;\n"),
+            ("a/mod.rs", "use super::{b, c::{self, C}};\n"),
+            ("a/part.rs", "use super::super::d;\nuse super::other;\n"),
+            ("b.rs", "use crate::{c::*, d as other};\n"),
+            ("c.rs", ""),
+            ("d.rs", "pub(in crate::d) fn f() { super::a::g() }\n"),
         ]);
         let expected = edges(&[
             ("a", &["b", "c", "d"]),
@@ -284,11 +300,21 @@ mod tests {
             ("c", &[]),
             ("d", &["a"]),
         ]);
-        let found = import_edges(&source, Some("ui"));
+        let found = import_edges(&source);
         assert_eq!(found, expected);
         assert_eq!(
-            format_circle("src/ui", &found),
-            "  src/ui: a, b, d import each other in a circle\n"
+            format_circle("src", &found),
+            "  src: a, b, d import each other in a circle\n"
+        );
+    }
+
+    #[test]
+    fn finds_dependencies_in_a_manifest() {
+        let manifest = "[package]\nname = \"parlor-x\"\n\n[dependencies]\nbytes = \"1\"\nparlor-a.workspace = true\n\
+                        parlor-b = { workspace = true, features = [\"f\"] }\n\n[dev-dependencies]\nparlor-c.workspace = true\n";
+        assert_eq!(
+            local_dependencies(manifest),
+            BTreeSet::from(["a".to_owned(), "b".to_owned()])
         );
     }
 
@@ -316,8 +342,8 @@ mod tests {
     fn names_each_difference() {
         let real = edges(&[("a", &["b"]), ("b", &[])]);
         let written = edges(&[("a", &["c"]), ("c", &[])]);
-        let expected = "  a imports b; the table does not allow it\n  the table says that a depends on c; it does not\n  \
-                        b is not in the table\n  c is in the table and not in src\n";
+        let expected = "  a depends on b; the table does not say so\n  the table says that a depends on c; it does not\n  \
+                        b is not in the table\n  c is in the table and not in crates\n";
         assert_eq!(format_differences(&real, &written), expected);
     }
 }

@@ -6,7 +6,7 @@ use std::{fs, path::PathBuf};
 use anyhow::{Result, bail};
 
 /// The folders whose code has unit tests. Those of scenario tests are modules of a test crate.
-const CHECKED_FOLDERS: [&str; 3] = ["src", "xtask/src", "benches/load/src"];
+const CHECKED_FOLDERS: [&str; 4] = ["src", "crates", "xtask/src", "benches/load/src"];
 
 /// The maximum length of an inline test module, in lines.
 const MAX_INLINE_LINES: usize = 120;

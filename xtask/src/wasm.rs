@@ -3,7 +3,7 @@
 //! ```text
 //! parlor.js          the JavaScript side
 //! parlor_bg.wasm     what every page needs
-//! __wasm_split.js    fetches the rest, a view's file when the view is first shown (`src/ui/runtime/lazy.rs`)
+//! __wasm_split.js    fetches the rest, a view's file when the view is first shown (`crates/ui/src/runtime/lazy.rs`)
 //! split_*.wasm       what one such view alone needs
 //! chunk_*.wasm       what several of them need
 //! *_chunks.bin       the small ones of these in two files (`chunks`)

@@ -20,7 +20,7 @@ use programs::{ProgramResult, TestArgs, TestProgram};
 
 /// Everything except this helper. Built together with it, many libraries would get other features than in the
 /// server's own build, and would be compiled a second time.
-pub const WORKSPACE_ARGS: [&str; 5] = ["--workspace", "--exclude", "xtask", "--features", "parlor/ssr"];
+pub const WORKSPACE_ARGS: [&str; 3] = ["--workspace", "--exclude", "xtask"];
 const XTASK_ARGS: [&str; 2] = ["--package", "xtask"];
 
 /// The name of the end-to-end tests beside the test programs' names.
