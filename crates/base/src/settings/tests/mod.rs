@@ -63,7 +63,7 @@ fn flags_override_environment_overrides_file() {
 fn relative_paths_are_of_the_start_folder() {
     let here = std::env::current_dir().unwrap();
     let file = "[server]\ndata = 'one'\n[python]\ninterpreter = 'venv/bin/python'\nbubblewrap = './bwrap'\n\
-        [[databases]]\nname = 'a'\nurl = 'sqlite:Cargo.toml'\ndocumentation = 'README.md'\n";
+        [[databases]]\nname = 'a'\nurl = 'sqlite:Cargo.toml'\ndocumentation = 'src/lib.rs'\n";
     let settings = read_settings(file, &[]).unwrap();
     let [database] = &settings.databases[..] else {
         panic!("one database");
@@ -71,7 +71,7 @@ fn relative_paths_are_of_the_start_folder() {
     let Some(DatabaseUrl::Sqlite(database_file)) = database.parsed_url() else {
         panic!("a file");
     };
-    let documentation = DocumentationSettings::File(here.join("README.md").into());
+    let documentation = DocumentationSettings::File(here.join("src/lib.rs").into());
     assert_eq!(&*settings.server.data, here.join("one"));
     assert_eq!(
         settings.python.interpreter.as_deref(),
