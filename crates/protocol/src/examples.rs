@@ -1,5 +1,7 @@
 //! Examples of every kind of event, for tests of properties that all of them share.
 
+#![allow(clippy::expect_used, clippy::wildcard_imports, reason = "only tests use it")]
+
 use super::*;
 
 /// `kinds! { pattern => [examples], }`: a kind without examples does not compile, and an example under

@@ -149,7 +149,7 @@ impl Writer {
 /// Returns `true` for a character that people don't see but a model might read: controls, direction
 /// marks, tags.
 ///
-/// The list is shorter on purpose than that of [`markdown::is_invisible`](parlor_markup::markdown::is_invisible): the joiners and
+/// The list is shorter on purpose than that of `parlor_markup::markdown::is_invisible`: the joiners and
 /// variation selectors of emoji belong to the text of a page, but not to the URL of a link.
 pub fn is_invisible(c: char) -> bool {
     c.is_control()
