@@ -178,27 +178,25 @@ fn help_matches_the_settings() {
     assert_eq!(checked, 2, "addr and data");
 }
 
-fn leptos_section(file: &str) -> Table {
-    let text = read_file(file);
+/// Returns the Leptos section of the settings file, as Leptos finds it.
+fn section_of_settings_file() -> Table {
+    let text = read_file("Leptos.toml");
     // Leptos searches for the heading at the start of a line.
     assert!(
         text.contains("\n[package.metadata.leptos]\n"),
-        "{file} has no Leptos section at column 0"
+        "Leptos.toml has no Leptos section at column 0"
     );
-    let mut table: Table = text.parse().unwrap();
-    for key in ["package", "metadata", "leptos"] {
-        let Some(Value::Table(inner)) = table.remove(key) else {
-            panic!("{file} has no table {key}")
-        };
-        table = inner;
-    }
-    table
+    let file: Table = text.parse().unwrap();
+    let section = file["package"]["metadata"]["leptos"].as_table();
+    section.expect("the section is a table").clone()
 }
 
 #[test]
 fn leptos_toml_matches_cargo_toml() {
-    let cargo = leptos_section("Cargo.toml");
-    let leptos = leptos_section("Leptos.toml");
+    let cargo: Table = read_file("Cargo.toml").parse().unwrap();
+    // A list of applications, each made of two packages.
+    let cargo = &cargo["workspace"]["metadata"]["leptos"][0];
+    let leptos = section_of_settings_file();
     assert!(
         leptos.contains_key("output-name") && leptos.contains_key("site-root"),
         "{leptos:?}"
