@@ -45,6 +45,31 @@ test('an answer and a question become new conversations', async ({ chat, page })
   await expect(chat.questions).toHaveText([/first/, /second/]);
 });
 
+test('an answer is deleted without its question', async ({ chat, page }) => {
+  await chat.open();
+  await chat.begin('first');
+  await chat.done();
+  await chat.say('second');
+  await chat.done();
+  const remove = async () => {
+    await chat.answers.first().getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Delete, with all that follows' }).click();
+    await expect(chat.questions).toHaveText([/first/]);
+    await expect(chat.answers).toHaveCount(0);
+  };
+  await remove();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(chat.questions).toHaveText([/first/, /second/]);
+  await expect(chat.answers.last()).toContainText('On second.');
+  await remove();
+  await screenshots(page, 'answer-deleted');
+  await chat.reload();
+  await expect(chat.questions).toHaveText([/first/]);
+  await chat.say('second');
+  await chat.done();
+  await expect(chat.questions).toHaveText([/first/, /second/]);
+});
+
 test.describe('with two models', () => {
   test.use({ models: ['large', 'small'] });
 

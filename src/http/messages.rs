@@ -36,7 +36,7 @@ pub async fn get(
     }))
 }
 
-/// `DELETE /api/messages/{id}`: deletes a message of the user with all that follow it.
+/// `DELETE /api/messages/{id}`: deletes a message with all that follow it.
 pub async fn delete(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,

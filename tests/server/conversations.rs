@@ -5,7 +5,7 @@ use tokio::time::timeout;
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
-use crate::support::{Parlor, TEST_TIMEOUT, parlor_answering, read_json, string_field};
+use crate::support::{Parlor, TEST_TIMEOUT, parlor_answering, raw_model_calls, read_json, string_field};
 
 async fn patch(parlor: &Parlor, path: &str, body: &Value) -> (u16, Value) {
     let request = parlor.client.patch(format!("{}{path}", parlor.url));
@@ -213,6 +213,33 @@ async fn branch_becomes_a_conversation_once() {
 }
 
 #[tokio::test]
+async fn deleted_answer_leaves_its_question_to_be_answered_with_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.add_script(When::any(), Script::new().text("Well."));
+    let parlor = Parlor::start(folder.path(), &upstream).await;
+    let first = final_event(&parlor, "first", None).await;
+    let conversation = string_field(&first, "conversation_id");
+    parlor.turn(Some(&conversation), "second").await;
+    let path = format!("/api/messages/{}", string_field(&first, "message_id"));
+    let delete = parlor.client.delete(format!("{}{path}", parlor.url));
+    assert_eq!(delete.send().await.unwrap().status(), 204);
+    let shown = parlor.transcript(&conversation).await;
+    assert_eq!(shown["messages"].as_array().unwrap().len(), 1);
+    parlor.turn(Some(&conversation), "third").await;
+    let call = raw_model_calls(&upstream).pop().unwrap();
+    let said: Vec<_> = call["messages"].as_array().unwrap().iter().collect();
+    let roles: Vec<_> = said.iter().map(|message| string_field(message, "role")).collect();
+    assert_eq!(roles, ["system", "user"]);
+    let question = said[1]["content"].to_string();
+    assert!(
+        question.contains("first") && question.contains("third"),
+        "{question}"
+    );
+    assert!(!question.contains("second"), "{question}");
+}
+
+#[tokio::test]
 async fn deleted_message_is_erased_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
@@ -227,8 +254,6 @@ async fn deleted_message_is_erased_after_a_restart() {
         let request = parlor.client.delete(format!("{}{path}", parlor.url));
         request.send().await.unwrap().status().as_u16()
     };
-    let answer = format!("/api/messages/{}", string_field(&first, "message_id"));
-    assert_eq!(delete(&parlor, &answer).await, 404, "an answer has its question");
     assert_eq!(delete(&parlor, &path).await, 204);
     let message_count = async |parlor: &Parlor| {
         let shown = parlor.transcript(&conversation).await;

@@ -219,7 +219,7 @@ pub enum Change {
         intent: BranchConversation,
         fingerprint: String,
     },
-    /// Hides a message of the user with all that follow it.
+    /// Hides a message with all that follow it. The question of a hidden answer stays.
     DeleteMessage {
         user_id: UserId,
         conversation_id: ConversationId,

@@ -259,10 +259,10 @@ pub fn follow_events(operation: Operation<'_>) -> Operation<'_> {
 pub fn delete_message(operation: Operation<'_>) -> Operation<'_> {
     let mut operation = operation
         .id("deleteMessage")
-        .summary("Delete a message of the user")
+        .summary("Delete a message")
         .description(
-            "With all that follow it. They are hidden at once, and erased after the setting timeouts.undo. 404 also for an \
-             answer, 409 while the conversation has an active run.",
+            "With all that follow it. They are hidden at once, and erased after the setting timeouts.undo. The question of an \
+             answer stays, with its other answers. 409 while the conversation has an active run.",
         );
     add_problems(operation.inner_mut(), &[404, 409]);
     with_status(operation, 204, "It is deleted, or was before.")

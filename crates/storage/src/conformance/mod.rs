@@ -92,6 +92,8 @@ macro_rules! conformance_tests {
                 deleted_data_does_not_come_back,
                 hidden_message_is_restored_or_erased,
                 deleting_a_version_shows_the_other,
+                an_answer_is_deleted_without_its_question,
+                deleting_an_answer_shows_the_other,
             }
             literature {
                 stored_library_equals_the_replayed_one,

@@ -60,7 +60,7 @@ server_functions! {
     Json "delete_conversation"
     fn delete_conversation(conversation_id: ConversationId) -> ();
 
-    /// Deletes a message of the user with all that follow it, or shows it again while that is possible.
+    /// Deletes a message with all that follow it, or shows it again while that is possible.
     Json "set_message_deleted"
     fn set_message_deleted(conversation_id: ConversationId, message_id: MessageId, is_deleted: bool) -> ();
 

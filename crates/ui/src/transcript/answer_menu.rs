@@ -140,6 +140,8 @@ fn Items(
         }
         .erase()
     };
+    let view = conversations.view(conversation_id);
+    let is_busy = untrack(|| view.is_busy());
     let mut items = vec![
         item(
             "Copy as Markdown",
@@ -168,6 +170,18 @@ fn Items(
             }
             .erase(),
         );
+    }
+    // While the next answer is written, nothing before it can be deleted.
+    if !is_busy {
+        let delete = move || {
+            conversations.delete_message(conversation_id, id);
+            browser::focus_after_removal();
+        };
+        items.push(item(
+            "Delete, with all that follows",
+            icons::trash(),
+            Box::new(delete),
+        ));
     }
     view! { <div class="menu-items" on:keydown=on_key>{items}</div> }
 }

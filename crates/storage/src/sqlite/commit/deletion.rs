@@ -36,6 +36,11 @@ const IS_HIDDEN: &str = "WITH RECURSIVE above (id) AS ( \
      SELECT EXISTS (SELECT 1 FROM above JOIN hidden_messages h ON h.message_id = above.id \
          WHERE h.user_id = ?1 AND h.conversation_id = ?2)";
 
+/// Keeps the events of questions that are not among the erased messages (`?3`), though these have the answers they belong to.
+const KEEP_QUESTIONS: &str = "UPDATE events SET message_id = NULL WHERE +user_id = ?1 AND conversation_id = ?2 \
+     AND message_id IN (SELECT value FROM json_each(?3)) AND json_valid(event) AND event ->> '$.type' = 'user_message_saved' \
+     AND event ->> '$.user_message_id' NOT IN (SELECT value FROM json_each(?3))";
+
 /// The first message of a conversation that is shown.
 const SELECT_FIRST_MESSAGE: &str = "SELECT id FROM messages WHERE user_id = ?1 AND conversation_id = ?2 AND parent_id IS NULL \
      AND id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = ?1) ORDER BY position LIMIT 1";
@@ -54,12 +59,8 @@ impl Batch {
     ) -> Result<Outcome, ChangeError> {
         let (user, conversation) = (key.0.to_string(), key.1.to_string());
         let found = messages::message(&mut *connection, key.0, message_id).await?;
-        let Some((_, message)) = found.filter(|(found_in, _)| *found_in == key.1) else {
+        if found.is_none_or(|(found_in, _)| found_in != key.1) {
             return Ok(Outcome::Done);
-        };
-        // Without its answer, a question would be sent to the model together with the next one.
-        if message.assistant().is_some() {
-            Err(ChangeRejection::NotFound)?;
         }
         let active: bool = sqlx::query_scalar(
             "SELECT EXISTS (SELECT 1 FROM runs WHERE conversation_id = ? AND status IN ('running', 'waiting'))",
@@ -152,11 +153,19 @@ impl Batch {
         let subtree = self.subtree(&mut *connection, key, message_id).await?;
         let ids = serde_json::to_string(&subtree)?;
         let erased = messages::message(&mut *connection, key.0, message_id).await?;
-        // The question's own event belongs to its first answer. The queue's events belong to no message.
+        // The question's own event belongs to its first answer, and to no message once that is erased without the question.
+        sqlx::query(KEEP_QUESTIONS)
+            .bind(key.0.to_string())
+            .bind(key.1.to_string())
+            .bind(&ids)
+            .execute(&mut *connection)
+            .await?;
         for of_subtree in [
             "message_id IN (SELECT value FROM json_each(?3))",
-            "conversation_id = ?2 AND message_id IS NULL AND json_valid(event) AND event ->> '$.type' = 'message_queued' \
-                 AND event ->> '$.queued.id' IN (SELECT value FROM json_each(?3))",
+            "conversation_id = ?2 AND message_id IS NULL AND json_valid(event) \
+                 AND (event ->> '$.type' = 'message_queued' AND event ->> '$.queued.id' IN (SELECT value FROM json_each(?3)) \
+                     OR event ->> '$.type' = 'user_message_saved' \
+                     AND event ->> '$.user_message_id' IN (SELECT value FROM json_each(?3)))",
         ] {
             let empty = format!("{EMPTY_EVENTS} AND +user_id = ?1 AND {of_subtree} AND ?2 = conversation_id");
             sqlx::query(sqlx::AssertSqlSafe(empty))
@@ -168,7 +177,10 @@ impl Batch {
         }
         self.events
             .iter_mut()
-            .filter(|logged| logged.event.message_id.is_some_and(|id| subtree.contains(&id)))
+            .filter(|logged| match logged.event.body {
+                EventBody::UserMessageSaved { user_message_id, .. } => subtree.contains(&user_message_id),
+                _ => logged.event.message_id.is_some_and(|id| subtree.contains(&id)),
+            })
             .for_each(erase_event);
         delete_messages(&mut *connection, key.0, &subtree).await?;
         // A snapshot without its last message opens nothing.

@@ -26,7 +26,7 @@ impl OpenConversations {
         self.send_intent(rpc::select_branch(conversation_id, sibling), || {});
     }
 
-    /// Deletes a message of the user with all that follow it, and offers to undo that.
+    /// Deletes a message with all that follow it, and offers to undo that.
     pub fn delete_message(self, conversation_id: ConversationId, message_id: MessageId) {
         let toasts = self.toasts;
         spawn_local(async move {
