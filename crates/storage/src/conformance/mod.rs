@@ -3,6 +3,7 @@
 
 mod accounts;
 mod administrators;
+mod answer_deletion;
 mod audit;
 mod branching;
 mod conversation_lists;
@@ -79,6 +80,11 @@ macro_rules! conformance_tests {
                 long_hidden_branches_are_not_handed_over,
                 a_deletion_that_began_is_remembered,
             }
+            answer_deletion {
+                an_answer_is_deleted_without_its_question,
+                deleting_an_answer_shows_the_other,
+                an_answer_restored_after_the_next_message_hides_nothing,
+            }
             audit {
                 the_audit_log_is_bounded,
                 an_administrator_is_named_with_the_account,
@@ -92,8 +98,6 @@ macro_rules! conformance_tests {
                 deleted_data_does_not_come_back,
                 hidden_message_is_restored_or_erased,
                 deleting_a_version_shows_the_other,
-                an_answer_is_deleted_without_its_question,
-                deleting_an_answer_shows_the_other,
             }
             literature {
                 stored_library_equals_the_replayed_one,
