@@ -4,6 +4,7 @@
 //! An idle journal commits the first change at once. A busy one commits the changes that arrived during the
 //! previous commit. There is no fixed delay. Its queues are bounded, and beside other users a user's runs take
 //! turns ([`turns`]): a sender waits while the queue is full or until its turn, so a run stops reading from its model.
+//! [`hub`] sends what is committed to those who follow a log.
 
 use std::{
     collections::{HashMap, HashSet},

@@ -1,5 +1,6 @@
 //! The vocabulary of model calls: requests, events, tools and errors. The provider adapters (`providers`),
-//! the agent and the tools share it. It does no I/O and knows no provider.
+//! the agent and the tools share it. It does no I/O and knows no provider. [`lenient_json`] reads what models take for JSON,
+//! [`control`] finds the text that they write for Parlor.
 
 pub mod control;
 mod endpoint;

@@ -6,6 +6,8 @@
 //!
 //! Each page but the chat has a folder of its own, such as `literature`, with its implementation of [`Page`].
 //!
+//! [`payloads`] converts the data of tools and models to what the panel of any page can draw.
+//!
 //! - [`page`]: the parts of a page; [`scope`]: its identity, tools, payloads and actions, by tab and subtab
 //! - [`registry`]: the registered pages, and the scope of a request
 //! - [`chat`]: the full chat: the default page, without fields or tabs

@@ -1,8 +1,8 @@
 //! Runs: starts them, drives each to its end whether or not anybody watches, stops them, and ends
 //! those that a crash left unfinished.
 //!
-//! The agent decides a run's next step; this module performs it. The journal keeps a run's output;
-//! this module keeps only the list of active runs.
+//! The [`agent`] decides a run's next step; this module performs it. The journal keeps a run's output;
+//! this module keeps only the list of active runs. [`diagnostics`] are the records of a run's model calls.
 
 use std::{
     panic::AssertUnwindSafe,

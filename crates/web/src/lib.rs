@@ -4,8 +4,8 @@
 //! URLs come from a model or from a page and are not trusted: [`guard`] decides where a
 //! connection may go. Responses are not trusted either: [`readable`] turns them into text without
 //! running, loading or believing anything in them. Both are independent of tools, conversations and
-//! models. Servers named in the settings (a search engine, for example) are not reached through
-//! this module.
+//! models. Servers named in the settings are not reached through these: [`http_client`] makes the clients for all of them,
+//! [`services`] limits and retries the requests to configured services such as PubMed.
 
 mod bounded_writer;
 mod error;
