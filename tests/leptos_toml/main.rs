@@ -17,7 +17,7 @@ use std::{
 };
 
 use parlor_base::settings::{Overrides, Settings};
-use toml::{Table, Value};
+use toml::Table;
 
 use self::declarations::{Setting, declared_settings, read_structs};
 
