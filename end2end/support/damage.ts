@@ -31,6 +31,8 @@ export async function changeRows(parlor: Parlor, sql: string, ...values: string[
 async function edit(parlor: Parlor, marker: string, change: (bytes: Buffer, at: number) => void): Promise<void> {
   await parlor.stop();
   const file = join(parlor.data, 'parlor.db');
+  // A server that stops leaves in the WAL what a reader still held back.
+  execFileSync('python3', ['-c', 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute("PRAGMA wal_checkpoint(TRUNCATE)")', file]);
   const bytes = await readFile(file);
   let found = 0;
   for (let at = bytes.indexOf(marker); at >= 0; at = bytes.indexOf(marker, at + 1)) {

@@ -1,4 +1,4 @@
-//! What every part of the server uses: settings, redaction of secrets, short forms of foreign text, notices for operators, the
+//! Parts that the whole server uses: settings, redaction of secrets, short forms of foreign text, notices for operators, the
 //! clock, and the places where a test kills the process.
 
 pub mod clock;

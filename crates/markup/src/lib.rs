@@ -1,4 +1,4 @@
-//! What answers are written in: Markdown, LaTeX, the syntax of code, and links outside Markdown. Compiled for the server and the
+//! The languages that answers are written in: Markdown, LaTeX, the syntax of code, and links outside Markdown. Compiled for the server and the
 //! browser; nothing is drawn here.
 
 pub mod highlight;

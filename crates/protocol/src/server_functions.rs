@@ -1,4 +1,4 @@
-//! What the functions that the page calls send and return as an error: the encoding of responses, and [`ApiError`] as the error of
+//! The responses and errors of the functions that the page calls: their encoding, and [`ApiError`] as the error of
 //! `server_fn`. The functions are declared beside the views, but only the crate of a type may implement a trait of another crate.
 
 use bytes::Bytes;

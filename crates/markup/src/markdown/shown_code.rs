@@ -1,4 +1,4 @@
-//! What tests ask: whether words are shown as code.
+//! For tests: the question if words are shown as code.
 
 use super::{Block, Inline};
 

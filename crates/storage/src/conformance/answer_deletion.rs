@@ -87,7 +87,7 @@ pub async fn deleting_an_answer_shows_the_other(backend: &dyn Backend) {
     assert_eq!(ids, [first.user_message_id, other.message_id]);
 }
 
-/// What was said meanwhile and the restored answer both follow the question: each can be shown.
+/// Messages that were sent meanwhile and the restored answer both follow the question: each can be shown.
 pub async fn an_answer_restored_after_the_next_message_hides_nothing(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let id = ConversationId::new();

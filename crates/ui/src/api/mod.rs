@@ -25,7 +25,7 @@ macro_rules! server_functions {
             fn $function:ident($($(#[$attribute:meta])* $argument:ident: $type:ty),* $(,)?) -> $output:ty;
         )+
     ) => {
-        /// What the server does when one of these functions is called.
+        /// The server's part of these functions.
         #[async_trait::async_trait]
         pub trait $server: Send + Sync {
             $(

@@ -13,7 +13,7 @@ fn test_service(url: &str) -> (Service, Url) {
     (service.with_test_timeout(Duration::from_secs(20)), url)
 }
 
-/// What a tool tells the model.
+/// The text of an error as a tool tells it to the model.
 fn with_advice(error: &ServiceError) -> String {
     format!("{error} {}", error.kind.advice())
 }
