@@ -58,7 +58,6 @@ pub mod sharing;
 ///
 /// If none is in the context: a function was called outside of a request.
 pub fn implementation<T: ?Sized + Send + Sync + 'static>() -> Result<Arc<T>, ApiError> {
-    use_context::<Arc<T>>().ok_or_else(|| {
-        ApiError::new(ErrorCode::Internal, "Something went wrong. Try again.")
-    })
+    use_context::<Arc<T>>()
+        .ok_or_else(|| ApiError::new(ErrorCode::Internal, "Something went wrong. Try again."))
 }
