@@ -26,7 +26,7 @@ async fn zero_table_pages(data: &Path, table: &str) {
     let mut connection = options.connect().await.expect("it opens");
     let size = sqlx::query_scalar("PRAGMA page_size");
     let size: i64 = size.fetch_one(&mut connection).await.expect("a size");
-    let pages = sqlx::query("SELECT rootpage FROM sqlite_schema WHERE tbl_name = ?")
+    let pages = sqlx::query("SELECT rootpage FROM sqlite_schema WHERE tbl_name = $1")
         .bind(table)
         .fetch_all(&mut connection)
         .await

@@ -48,7 +48,7 @@ async fn database(folder: &tempfile::TempDir) -> SqliteConnection {
 
 /// Returns a run's message as it is stored.
 async fn stored_body(database: &mut SqliteConnection, run: RunKey) -> String {
-    sqlx::query_scalar("SELECT body FROM messages WHERE id = ?")
+    sqlx::query_scalar("SELECT body FROM messages WHERE id = $1")
         .bind(run.message_id.to_string())
         .fetch_one(database)
         .await
@@ -105,9 +105,9 @@ async fn ends_a_damaged_run_without_changing_it() {
 #[tokio::test]
 async fn ends_a_run_with_a_foreign_message() {
     for damage in [
-        "UPDATE messages SET conversation_id = 'none' WHERE id = ?",
+        "UPDATE messages SET conversation_id = 'none' WHERE id = $1",
         // The body of the question.
-        "UPDATE messages SET body = (SELECT q.body FROM messages q WHERE q.id = messages.parent_id) WHERE id = ?",
+        "UPDATE messages SET body = (SELECT q.body FROM messages q WHERE q.id = messages.parent_id) WHERE id = $1",
     ] {
         let (folder, runs) = tour_runs().await;
         let (recovered, driven) = (abandoned_run(&runs).await, abandoned_run(&runs).await);

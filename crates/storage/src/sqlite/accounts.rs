@@ -42,7 +42,7 @@ impl AccountStorage for SqliteStorage {
 
     async fn account(&self, user_id: UserId) -> Result<Option<Account>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        let sql = format!("SELECT {ACCOUNT_COLUMNS} FROM accounts a WHERE a.user_id = ?");
+        let sql = format!("SELECT {ACCOUNT_COLUMNS} FROM accounts a WHERE a.user_id = $1");
         let row = sqlx::query(sqlx::AssertSqlSafe(sql))
             .bind(user_id.to_string())
             .fetch_optional(&mut *connection)
@@ -53,7 +53,7 @@ impl AccountStorage for SqliteStorage {
 
     async fn account_by_name(&self, name: &str) -> Result<Option<(Account, Option<String>)>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        let sql = format!("SELECT {ACCOUNT_COLUMNS}, a.password FROM accounts a WHERE a.name = ?");
+        let sql = format!("SELECT {ACCOUNT_COLUMNS}, a.password FROM accounts a WHERE a.name = $1");
         let row = sqlx::query(sqlx::AssertSqlSafe(sql))
             .bind(name)
             .fetch_optional(&mut *connection)
@@ -69,7 +69,7 @@ impl AccountStorage for SqliteStorage {
     ) -> Result<Option<Account>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         let sql = format!(
-            "SELECT {ACCOUNT_COLUMNS} FROM identities i JOIN accounts a ON a.user_id = i.user_id WHERE i.issuer = ? AND i.subject = ?"
+            "SELECT {ACCOUNT_COLUMNS} FROM identities i JOIN accounts a ON a.user_id = i.user_id WHERE i.issuer = $1 AND i.subject = $2"
         );
         let row = sqlx::query(sqlx::AssertSqlSafe(sql))
             .bind(&identity.issuer)
@@ -83,7 +83,7 @@ impl AccountStorage for SqliteStorage {
     async fn session(&self, hash: &TokenHash) -> Result<Option<(Account, Session)>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         let sql = format!(
-            "SELECT {ACCOUNT_COLUMNS}, {SESSION_COLUMNS} FROM sessions s JOIN accounts a ON a.user_id = s.user_id WHERE s.hash = ?"
+            "SELECT {ACCOUNT_COLUMNS}, {SESSION_COLUMNS} FROM sessions s JOIN accounts a ON a.user_id = s.user_id WHERE s.hash = $1"
         );
         let row = sqlx::query(sqlx::AssertSqlSafe(sql))
             .bind(hash.0.as_slice())
@@ -96,7 +96,7 @@ impl AccountStorage for SqliteStorage {
 
     async fn sessions(&self, user_id: UserId) -> Result<Vec<Session>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        let sql = format!("SELECT {SESSION_COLUMNS} FROM sessions s WHERE s.user_id = ? ORDER BY s.id DESC");
+        let sql = format!("SELECT {SESSION_COLUMNS} FROM sessions s WHERE s.user_id = $1 ORDER BY s.id DESC");
         let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
             .bind(user_id.to_string())
             .fetch_all(&mut *connection)
@@ -106,7 +106,7 @@ impl AccountStorage for SqliteStorage {
 
     async fn account_link(&self, hash: &TokenHash) -> Result<Option<AccountLink>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        let row = sqlx::query(sqlx::AssertSqlSafe(format!("{SELECT_LINKS} WHERE hash = ?")))
+        let row = sqlx::query(sqlx::AssertSqlSafe(format!("{SELECT_LINKS} WHERE hash = $1")))
             .bind(hash.0.as_slice())
             .fetch_optional(&mut *connection)
             .await?;
@@ -117,7 +117,7 @@ impl AccountStorage for SqliteStorage {
     async fn audit_log(&self, before: Option<i64>, limit: usize) -> Result<Vec<AuditEntry>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         let rows = sqlx::query(
-            "SELECT id, CAST(id AS TEXT) AS named, at, name, action, about, address FROM audit_log WHERE id < ? ORDER BY id DESC LIMIT ?",
+            "SELECT id, CAST(id AS TEXT) AS named, at, name, action, about, address FROM audit_log WHERE id < $1 ORDER BY id DESC LIMIT $2",
         )
         .bind(before.unwrap_or(i64::MAX))
         .bind(i64::try_from(limit).unwrap_or(i64::MAX))
@@ -146,7 +146,7 @@ impl AccountStorage for SqliteStorage {
 
     async fn active_runs(&self, user_id: UserId) -> Result<Vec<MessageId>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        let rows = sqlx::query("SELECT id FROM runs WHERE user_id = ? AND status IN ('running', 'waiting')")
+        let rows = sqlx::query("SELECT id FROM runs WHERE user_id = $1 AND status IN ('running', 'waiting')")
             .bind(user_id.to_string())
             .fetch_all(&mut *connection)
             .await?;

@@ -13,9 +13,9 @@ use parlor_protocol::{ConversationId, Message, MessageBody, MessageId, RunError,
 macro_rules! nearest_parent {
     () => {
         "CASE WHEN m.parent_id IS NOT NULL THEN coalesce( \
-             (SELECT p.id FROM messages p WHERE p.user_id = ?1 AND p.conversation_id = ?2 AND p.id = m.parent_id \
+             (SELECT p.id FROM messages p WHERE p.user_id = $1 AND p.conversation_id = $2 AND p.id = m.parent_id \
                  AND p.position < m.position), \
-             (SELECT p.id FROM messages p WHERE p.user_id = ?1 AND p.conversation_id = ?2 AND p.position < m.position \
+             (SELECT p.id FROM messages p WHERE p.user_id = $1 AND p.conversation_id = $2 AND p.position < m.position \
                  ORDER BY p.position DESC LIMIT 1)) END"
     };
 }
@@ -25,9 +25,9 @@ macro_rules! nearest_parent {
 macro_rules! named_message {
     () => {
         concat!(
-            "(SELECT id FROM messages WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?3), (SELECT ",
+            "(SELECT id FROM messages WHERE user_id = $1 AND conversation_id = $2 AND id = $3), (SELECT ",
             nearest_parent!(),
-            " FROM messages m WHERE m.user_id = ?1 AND m.conversation_id = ?2 AND m.parent_id = ?3 LIMIT 1)"
+            " FROM messages m WHERE m.user_id = $1 AND m.conversation_id = $2 AND m.parent_id = $3 LIMIT 1)"
         )
     };
 }
@@ -38,24 +38,24 @@ pub(super) const SELECT_BRANCH: &str = concat!(
          SELECT m.id, ",
     nearest_parent!(),
     ", m.position, 1, octet_length(m.body) FROM messages m \
-             WHERE m.user_id = ?1 AND m.conversation_id = ?2 AND m.id = coalesce(",
+             WHERE m.user_id = $1 AND m.conversation_id = $2 AND m.id = coalesce(",
     named_message!(),
-    ", (SELECT id FROM messages WHERE user_id = ?1 AND conversation_id = ?2 ORDER BY position DESC LIMIT 1)) \
+    ", (SELECT id FROM messages WHERE user_id = $1 AND conversation_id = $2 ORDER BY position DESC LIMIT 1)) \
          UNION ALL \
          SELECT m.id, ",
     nearest_parent!(),
     ", m.position, b.messages + 1, b.bytes + octet_length(m.body) \
-             FROM branch b JOIN messages m ON m.user_id = ?1 AND m.conversation_id = ?2 AND m.id = b.nearest \
-             WHERE (b.messages < ?4 AND b.bytes < ?5) \
-                 OR b.position > (SELECT position FROM messages WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?6)) \
-     SELECT m.id, m.parent_id, branch.nearest, m.created_at, m.body FROM branch JOIN messages m USING (id) WHERE m.user_id = ?1 \
+             FROM branch b JOIN messages m ON m.user_id = $1 AND m.conversation_id = $2 AND m.id = b.nearest \
+             WHERE (b.messages < $4 AND b.bytes < $5) \
+                 OR b.position > (SELECT position FROM messages WHERE user_id = $1 AND conversation_id = $2 AND id = $6)) \
+     SELECT m.id, m.parent_id, branch.nearest, m.created_at, m.body FROM branch JOIN messages m USING (id) WHERE m.user_id = $1 \
          ORDER BY m.position"
 );
 
 const SELECT_NEAREST_PARENT: &str = concat!(
     "SELECT m.id, m.parent_id, ",
     nearest_parent!(),
-    " AS nearest FROM messages m WHERE m.user_id = ?1 AND m.conversation_id = ?2 AND m.id = coalesce(",
+    " AS nearest FROM messages m WHERE m.user_id = $1 AND m.conversation_id = $2 AND m.id = coalesce(",
     named_message!(),
     ")"
 );

@@ -24,17 +24,17 @@ pub(super) use add_to_day;
 /// Takes the sums of an answer as counted.
 macro_rules! skip_usage {
     () => {
-        "UPDATE runs SET counted_input = max(CAST(coalesce(counted_input, 0) AS INTEGER), ?3), counted_output = max(CAST(coalesce(counted_output, 0) AS INTEGER), ?4), \
-             counted_cost = max(CAST(coalesce(counted_cost, 0) AS INTEGER), ?5) WHERE user_id = ?1 AND id = ?2"
+        "UPDATE runs SET counted_input = max(CAST(coalesce(counted_input, 0) AS INTEGER), $3), counted_output = max(CAST(coalesce(counted_output, 0) AS INTEGER), $4), \
+             counted_cost = max(CAST(coalesce(counted_cost, 0) AS INTEGER), $5) WHERE user_id = $1 AND id = $2"
     };
 }
 
 /// Adds the increase of an answer's sums to the usage of a day.
-pub(super) const COUNT_USAGE: &str = concat!(
+const COUNT_USAGE: &str = concat!(
     "INSERT INTO daily_usage (user_id, day, input_tokens, output_tokens, cost) \
-         SELECT ?1, ?6, max(0, ?3 - coalesce(counted_input, 0)), max(0, ?4 - coalesce(counted_output, 0)), \
-             max(0, ?5 - coalesce(counted_cost, 0)) \
-         FROM runs WHERE user_id = ?1 AND id = ?2 ",
+         SELECT $1, $6, max(0, $3 - coalesce(counted_input, 0)), max(0, $4 - coalesce(counted_output, 0)), \
+             max(0, $5 - coalesce(counted_cost, 0)) \
+         FROM runs WHERE user_id = $1 AND id = $2 ",
     add_to_day!(),
     "; ",
     skip_usage!()
@@ -91,7 +91,7 @@ pub(super) async fn add_usage(
     let sums = to_sums(totals);
     sqlx::query(concat!(
         "INSERT INTO daily_usage (user_id, day, input_tokens, output_tokens, cost) \
-         SELECT id, ?5, ?2, ?3, ?4 FROM users WHERE id = ?1 ",
+         SELECT id, $5, $2, $3, $4 FROM users WHERE id = $1 ",
         add_to_day!()
     ))
     .bind(user_id.to_string())
@@ -120,7 +120,7 @@ pub(super) async fn daily_usage(
 ) -> Result<Vec<DailyUsage>, StorageError> {
     let rows = sqlx::query(
         "SELECT user_id, day, runs, input_tokens, output_tokens, cost FROM daily_usage \
-         WHERE day >= ?2 AND (?1 IS NULL OR user_id = ?1) ORDER BY day, user_id",
+         WHERE day >= $2 AND ($1 IS NULL OR user_id = $1) ORDER BY day, user_id",
     )
     .bind(user_id.map(|user_id| user_id.to_string()))
     .bind(since.0)

@@ -21,9 +21,9 @@ macro_rules! select_files {
     };
 }
 
-pub(super) const SELECT_FILE: &str = select_files!("WHERE user_id = ? AND id = ?");
+pub(super) const SELECT_FILE: &str = select_files!("WHERE user_id = $1 AND id = $2");
 pub(super) const SELECT_MESSAGE_FILES: &str =
-    select_files!("WHERE user_id = ? AND message_id = ? ORDER BY place, id");
+    select_files!("WHERE user_id = $1 AND message_id = $2 ORDER BY place, id");
 
 /// Returns a file.
 pub(super) async fn file(
@@ -60,7 +60,7 @@ pub(super) async fn stored_bytes(
     user_id: UserId,
 ) -> Result<u64, StorageError> {
     let sum: i64 = sqlx::query_scalar(
-        "SELECT COALESCE(SUM(bytes), 0) FROM (SELECT MAX(bytes) AS bytes FROM files WHERE user_id = ? AND typeof(bytes) = 'integer' \
+        "SELECT COALESCE(SUM(bytes), 0) FROM (SELECT MAX(bytes) AS bytes FROM files WHERE user_id = $1 AND typeof(bytes) = 'integer' \
              GROUP BY stored_name)",
     )
     .bind(user_id.to_string())
@@ -131,7 +131,7 @@ pub(super) async fn next_attachment_row(
     for found in &ids {
         let name = text(found, "id")?;
         let row = sqlx::query(
-            "SELECT id, user_id, conversation_id, message_id, name, media_type, data FROM attachments WHERE id = ?",
+            "SELECT id, user_id, conversation_id, message_id, name, media_type, data FROM attachments WHERE id = $1",
         )
         .bind(&name)
         .fetch_one(&mut *connection)

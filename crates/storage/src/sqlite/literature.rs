@@ -16,12 +16,12 @@ pub(super) async fn library(
 ) -> Result<Library, StorageError> {
     let as_of = log_page::last_log_position(&mut *connection, user_id).await?;
     let articles = sqlx::query(
-        "SELECT pmid, title, authors, journal, published, doi, note, saved_at FROM articles WHERE user_id = ?",
+        "SELECT pmid, title, authors, journal, published, doi, note, saved_at FROM articles WHERE user_id = $1",
     )
     .bind(user_id.to_string())
     .fetch_all(&mut *connection)
     .await?;
-    let streams = sqlx::query("SELECT id, name, query, instructions FROM streams WHERE user_id = ?")
+    let streams = sqlx::query("SELECT id, name, query, instructions FROM streams WHERE user_id = $1")
         .bind(user_id.to_string())
         .fetch_all(connection)
         .await?;
@@ -42,7 +42,7 @@ pub(super) async fn saved_article(
 ) -> Result<Option<(SavedArticle, Option<Vec<String>>)>, StorageError> {
     let row = sqlx::query(
         "SELECT pmid, title, authors, journal, published, doi, summary, note, saved_at FROM articles \
-         WHERE user_id = ? AND pmid = ?",
+         WHERE user_id = $1 AND pmid = $2",
     )
     .bind(user_id.to_string())
     .bind(pmid)
@@ -64,7 +64,7 @@ pub(super) async fn saved_articles(
 ) -> Result<Vec<SavedArticle>, StorageError> {
     let rows = sqlx::query(
         "SELECT pmid, title, authors, journal, published, doi, note, saved_at FROM articles \
-         WHERE user_id = ? AND pmid IN (SELECT value FROM json_each(?))",
+         WHERE user_id = $1 AND pmid IN (SELECT value FROM json_each($2))",
     )
     .bind(user_id.to_string())
     .bind(serde_json::to_string(pmids)?)
@@ -78,7 +78,7 @@ pub(super) async fn research_stream(
     user_id: UserId,
     stream_id: ResearchStreamId,
 ) -> Result<Option<ResearchStream>, StorageError> {
-    let row = sqlx::query("SELECT id, name, query, instructions FROM streams WHERE user_id = ? AND id = ?")
+    let row = sqlx::query("SELECT id, name, query, instructions FROM streams WHERE user_id = $1 AND id = $2")
         .bind(user_id.to_string())
         .bind(stream_id.to_string())
         .fetch_optional(connection)

@@ -26,29 +26,29 @@ pub(super) const SELECT_USER_EVENTS: &str = concat!(
     "SELECT ",
     log_range!(),
     ", e.position, e.event FROM users u \
-     LEFT JOIN events e ON e.user_id = u.id AND e.position > ?2 WHERE u.id = ?1 ORDER BY e.position LIMIT ?3"
+     LEFT JOIN events e ON e.user_id = u.id AND e.position > $2 WHERE u.id = $1 ORDER BY e.position LIMIT $3"
 );
 
 pub(super) const SELECT_RUN_EVENTS: &str = concat!(
     "SELECT ",
     log_range!(),
     ", e.position, e.event FROM users u \
-     LEFT JOIN events e ON e.message_id = ?4 AND +e.user_id = u.id AND e.position > ?2 WHERE u.id = ?1 \
-     ORDER BY e.position LIMIT ?3"
+     LEFT JOIN events e ON e.message_id = $4 AND +e.user_id = u.id AND e.position > $2 WHERE u.id = $1 \
+     ORDER BY e.position LIMIT $3"
 );
 
 /// The same without the user's row, which may be damaged. They return no row if there is no event.
 const SELECT_USER_EVENTS_ALONE: &str = concat!(
     "SELECT ",
     log_range!(),
-    ", e.position, e.event FROM events e WHERE e.user_id = ?1 AND e.position > ?2 ORDER BY e.position LIMIT ?3"
+    ", e.position, e.event FROM events e WHERE e.user_id = $1 AND e.position > $2 ORDER BY e.position LIMIT $3"
 );
 
 const SELECT_RUN_EVENTS_ALONE: &str = concat!(
     "SELECT ",
     log_range!(),
-    ", e.position, e.event FROM events e WHERE e.message_id = ?4 AND +e.user_id = ?1 AND e.position > ?2 \
-     ORDER BY e.position LIMIT ?3"
+    ", e.position, e.event FROM events e WHERE e.message_id = $4 AND +e.user_id = $1 AND e.position > $2 \
+     ORDER BY e.position LIMIT $3"
 );
 
 /// Returns the position of the last event in a user's log.
@@ -177,7 +177,7 @@ async fn add_owner_ids(
 ) -> Result<(), StorageError> {
     let LoggedEvent { user_id, event, json } = logged;
     let row =
-        sqlx::query("SELECT conversation_id, message_id FROM events WHERE user_id = ? AND position = ?")
+        sqlx::query("SELECT conversation_id, message_id FROM events WHERE user_id = $1 AND position = $2")
             .bind(user_id.to_string())
             .bind(event.position.0.cast_signed())
             .fetch_optional(connection)
@@ -197,7 +197,7 @@ pub(super) async fn last_run_position(
     run: &StoredRun,
 ) -> Result<Position, StorageError> {
     let mut rows = sqlx::query(
-        "SELECT position, event FROM events WHERE message_id = ? AND +user_id = ? AND position >= ? \
+        "SELECT position, event FROM events WHERE message_id = $1 AND +user_id = $2 AND position >= $3 \
              AND typeof(position) = 'integer' ORDER BY position DESC",
     )
     .bind(run.key.message_id.to_string())

@@ -21,13 +21,13 @@ macro_rules! log_range {
         )
     };
     (sources) => {
-        "(SELECT (SELECT position FROM events WHERE user_id = ?1 AND position BETWEEN 1 AND 9007199254740991 \
+        "(SELECT (SELECT position FROM events WHERE user_id = $1 AND position BETWEEN 1 AND 9007199254740991 \
                  ORDER BY position LIMIT 1) AS first, \
-             (SELECT position FROM events WHERE user_id = ?1 AND position BETWEEN 1 AND 9007199254740991 \
+             (SELECT position FROM events WHERE user_id = $1 AND position BETWEEN 1 AND 9007199254740991 \
                  ORDER BY position DESC LIMIT 1) AS last) e \
          LEFT JOIN (SELECT iif(position BETWEEN 0 AND 9007199254740991, CAST(position AS INTEGER), NULL) AS position, \
              iif(trimmed BETWEEN 0 AND 9007199254740991, CAST(trimmed AS INTEGER), NULL) AS trimmed \
-             FROM users WHERE id = ?1) u"
+             FROM users WHERE id = $1) u"
     };
 }
 pub(super) use log_range;
@@ -35,9 +35,9 @@ pub(super) use log_range;
 const SELECT_LOG_RANGE: &str = concat!("SELECT ", log_range!());
 
 /// Reads the log's range from the user's row alone, for a log with damaged events.
-const SELECT_USER_ROW: &str = "SELECT coalesce((SELECT CAST(position AS INTEGER) FROM users WHERE id = ?1 \
+const SELECT_USER_ROW: &str = "SELECT coalesce((SELECT CAST(position AS INTEGER) FROM users WHERE id = $1 \
          AND position BETWEEN 0 AND 9007199254740991), 0) AS head, \
-     coalesce((SELECT CAST(trimmed AS INTEGER) FROM users WHERE id = ?1 \
+     coalesce((SELECT CAST(trimmed AS INTEGER) FROM users WHERE id = $1 \
          AND trimmed BETWEEN 0 AND 9007199254740991), 0) AS trimmed";
 
 /// The range of positions in a log.

@@ -24,17 +24,17 @@ use parlor_protocol::{
 
 /// The output of a run since its message was last stored.
 pub(super) const SELECT_UNSTORED_EVENTS: &str = "SELECT r.status, e.position, e.event FROM runs r LEFT JOIN events e ON e.message_id = r.id AND +e.user_id = r.user_id \
-         AND e.position > max(r.first_position - 1, r.stored_position) WHERE r.user_id = ? AND r.id = ? ORDER BY e.position";
+         AND e.position > max(r.first_position - 1, r.stored_position) WHERE r.user_id = $1 AND r.id = $2 ORDER BY e.position";
 
 /// The messages with the given parents, and those without a parent (`?4`: the conversation), except the known ones.
 pub(super) const SELECT_SIBLINGS: &str = "SELECT m.id, m.parent_id FROM messages m \
-     WHERE m.user_id = ?1 AND m.parent_id IN (SELECT value FROM json_each(?2)) AND m.id NOT IN (SELECT value FROM json_each(?3)) \
-         AND m.id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = ?1) \
-     UNION ALL SELECT m.id, m.parent_id FROM messages m INDEXED BY root_messages WHERE m.user_id = ?1 AND m.conversation_id = ?4 AND m.parent_id IS NULL \
-         AND m.id NOT IN (SELECT value FROM json_each(?3)) AND m.id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = ?1)";
+     WHERE m.user_id = $1 AND m.parent_id IN (SELECT value FROM json_each($2)) AND m.id NOT IN (SELECT value FROM json_each($3)) \
+         AND m.id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = $1) \
+     UNION ALL SELECT m.id, m.parent_id FROM messages m INDEXED BY root_messages WHERE m.user_id = $1 AND m.conversation_id = $4 AND m.parent_id IS NULL \
+         AND m.id NOT IN (SELECT value FROM json_each($3)) AND m.id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = $1)";
 
 pub(super) const SELECT_ACTIVE_RUN: &str = "SELECT m.id, m.parent_id, m.created_at, m.body FROM runs r JOIN messages m USING (id) \
-     WHERE r.user_id = ?1 AND m.user_id = ?1 AND r.conversation_id = ?2 AND r.status IN ('running', 'waiting')";
+     WHERE r.user_id = $1 AND m.user_id = $1 AND r.conversation_id = $2 AND r.status IN ('running', 'waiting')";
 
 pub(super) async fn transcript(
     connection: &mut SqliteConnection,
@@ -45,7 +45,7 @@ pub(super) async fn transcript(
 ) -> Result<Option<Transcript>, StorageError> {
     let as_of = last_log_position(&mut *connection, user_id).await?;
     let conversation = sqlx::query(
-        "SELECT title, model, parameters, active_leaf, queue_held FROM conversations WHERE user_id = ? AND id = ?",
+        "SELECT title, model, parameters, active_leaf, queue_held FROM conversations WHERE user_id = $1 AND id = $2",
     )
     .bind(user_id.to_string())
     .bind(conversation_id.to_string())
@@ -137,7 +137,7 @@ pub(super) async fn newest_message(
     (user_id, conversation_id): (UserId, ConversationId),
 ) -> Result<Option<MessageId>, StorageError> {
     let newest = sqlx::query(
-        "SELECT id FROM messages WHERE user_id = ? AND conversation_id = ? ORDER BY position DESC",
+        "SELECT id FROM messages WHERE user_id = $1 AND conversation_id = $2 ORDER BY position DESC",
     );
     let mut rows = newest
         .bind(user_id.to_string())
@@ -213,7 +213,7 @@ pub(super) async fn message(
     message_id: MessageId,
 ) -> Result<Option<(ConversationId, Message)>, StorageError> {
     let row = sqlx::query(
-        "SELECT id, conversation_id, parent_id, created_at, body FROM messages WHERE user_id = ? AND id = ?",
+        "SELECT id, conversation_id, parent_id, created_at, body FROM messages WHERE user_id = $1 AND id = $2",
     )
     .bind(user_id.to_string())
     .bind(message_id.to_string())
@@ -322,6 +322,6 @@ async fn select_run(
     connection: &mut SqliteConnection,
     id: MessageId,
 ) -> Result<Option<SqliteRow>, StorageError> {
-    let run = sqlx::query("SELECT status, NULL AS position FROM runs WHERE id = ?");
+    let run = sqlx::query("SELECT status, NULL AS position FROM runs WHERE id = $1");
     Ok(run.bind(id.to_string()).fetch_optional(connection).await?)
 }

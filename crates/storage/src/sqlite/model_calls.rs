@@ -13,7 +13,7 @@ pub(super) async fn calls_of_run(
     message_id: MessageId,
 ) -> Result<Vec<RecordedModelCall>, StorageError> {
     let rows = sqlx::query(
-        "SELECT id, request, response FROM model_calls WHERE user_id = ? AND message_id = ? ORDER BY id",
+        "SELECT id, request, response FROM model_calls WHERE user_id = $1 AND message_id = $2 ORDER BY id",
     )
     .bind(user_id.to_string())
     .bind(message_id.to_string())

@@ -12,12 +12,13 @@ pub(super) async fn context_snapshot(
     user_id: UserId,
     message_id: MessageId,
 ) -> Result<Option<PageContextSnapshot>, StorageError> {
-    let row =
-        sqlx::query("SELECT context, text, instructions FROM contexts WHERE user_id = ? AND message_id = ?")
-            .bind(user_id.to_string())
-            .bind(message_id.to_string())
-            .fetch_optional(connection)
-            .await?;
+    let row = sqlx::query(
+        "SELECT context, text, instructions FROM contexts WHERE user_id = $1 AND message_id = $2",
+    )
+    .bind(user_id.to_string())
+    .bind(message_id.to_string())
+    .fetch_optional(connection)
+    .await?;
     let snapshot = row.as_ref().map(|row| read_context_snapshot(row, message_id));
     let snapshot = snapshot.transpose()?;
     Ok(snapshot.flatten())

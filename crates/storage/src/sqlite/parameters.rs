@@ -11,7 +11,7 @@ pub(super) async fn parameters(
     user_id: UserId,
     conversation_id: ConversationId,
 ) -> Result<Option<Parameters>, StorageError> {
-    let row = sqlx::query("SELECT parameters FROM conversations WHERE user_id = ? AND id = ?")
+    let row = sqlx::query("SELECT parameters FROM conversations WHERE user_id = $1 AND id = $2")
         .bind(user_id.to_string())
         .bind(conversation_id.to_string())
         .fetch_optional(connection)

@@ -14,7 +14,7 @@ pub(super) async fn payload(
     payload_id: &str,
 ) -> Result<Option<Payload>, StorageError> {
     let row = sqlx::query(
-        "SELECT id, kind, summary, data FROM payloads WHERE user_id = ? AND conversation_id = ? AND id = ?",
+        "SELECT id, kind, summary, data FROM payloads WHERE user_id = $1 AND conversation_id = $2 AND id = $3",
     )
     .bind(user_id.to_string())
     .bind(conversation_id.to_string())
@@ -29,9 +29,9 @@ pub(super) async fn payload(
 /// planner from scanning all payloads of the conversation.
 pub(super) const SELECT_PAYLOADS: &str = "WITH wanted AS ( \
          SELECT w.key AS place, p.id, octet_length(p.data) AS own, sum(octet_length(p.data)) OVER (ORDER BY w.key) AS all_bytes \
-         FROM json_each(?3) w CROSS JOIN payloads p ON p.user_id = ?1 AND p.conversation_id = ?2 AND p.id = w.value) \
-     SELECT p.id, p.kind, p.summary, p.data FROM wanted w CROSS JOIN payloads p ON p.conversation_id = ?2 AND p.id = w.id \
-         WHERE p.user_id = ?1 AND (w.all_bytes <= ?4 OR w.all_bytes = w.own) ORDER BY w.place";
+         FROM json_each($3) w CROSS JOIN payloads p ON p.user_id = $1 AND p.conversation_id = $2 AND p.id = w.value) \
+     SELECT p.id, p.kind, p.summary, p.data FROM wanted w CROSS JOIN payloads p ON p.conversation_id = $2 AND p.id = w.id \
+         WHERE p.user_id = $1 AND (w.all_bytes <= $4 OR w.all_bytes = w.own) ORDER BY w.place";
 
 pub(super) async fn payloads(
     connection: &mut SqliteConnection,
@@ -66,7 +66,7 @@ pub(super) async fn payload_verdicts(
     conversation_id: ConversationId,
 ) -> Result<Vec<PayloadVerdict>, StorageError> {
     let rows = sqlx::query(
-        "SELECT payload_id, verdict FROM payload_verdicts WHERE user_id = ? AND conversation_id = ? ORDER BY position",
+        "SELECT payload_id, verdict FROM payload_verdicts WHERE user_id = $1 AND conversation_id = $2 ORDER BY position",
     )
     .bind(user_id.to_string())
     .bind(conversation_id.to_string())

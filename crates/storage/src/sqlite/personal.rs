@@ -8,12 +8,12 @@ use parlor_protocol::{ApiToken, Memory, Timestamp, UserId};
 
 /// The memories of a user, newest first: ids are ordered by their creation time.
 pub(super) const SELECT_MEMORIES: &str =
-    "SELECT id, text, created_at FROM memories WHERE user_id = ? ORDER BY id DESC";
+    "SELECT id, text, created_at FROM memories WHERE user_id = $1 ORDER BY id DESC";
 
 pub(super) const SELECT_TOKENS: &str = "SELECT id, name, beginning, created_at, expires_at, last_used_at FROM api_tokens \
-     WHERE user_id = ? ORDER BY id DESC";
+     WHERE user_id = $1 ORDER BY id DESC";
 
-pub(super) const SELECT_TOKEN: &str = "SELECT user_id, id, name, beginning, created_at, expires_at, last_used_at FROM api_tokens WHERE hash = ?";
+pub(super) const SELECT_TOKEN: &str = "SELECT user_id, id, name, beginning, created_at, expires_at, last_used_at FROM api_tokens WHERE hash = $1";
 
 pub(super) async fn memories(
     connection: &mut SqliteConnection,
@@ -36,7 +36,7 @@ pub(super) async fn instructions(
     connection: &mut SqliteConnection,
     user_id: UserId,
 ) -> Result<String, StorageError> {
-    let row = sqlx::query("SELECT text FROM instructions WHERE user_id = ?")
+    let row = sqlx::query("SELECT text FROM instructions WHERE user_id = $1")
         .bind(user_id.to_string())
         .fetch_optional(connection)
         .await?;

@@ -9,8 +9,8 @@ use crate::{RunKey, StorageError, damage::skip_damaged};
 use parlor_protocol::{Message, MessageId, PlacedProviderData, ProviderData, RawJson};
 
 pub(super) const SELECT_PROVIDER_DATA: &str = "SELECT o.message_id, o.node, o.part, o.endpoint, o.kind, o.field, o.value \
-     FROM json_each(?3) w CROSS JOIN opaque o ON o.message_id = w.value \
-     WHERE o.user_id = ?1 AND o.conversation_id = ?2 ORDER BY w.key, o.number";
+     FROM json_each($3) w CROSS JOIN opaque o ON o.message_id = w.value \
+     WHERE o.user_id = $1 AND o.conversation_id = $2 ORDER BY w.key, o.number";
 
 /// Returns the data of a run's answer and of the answers before it on the branch.
 pub(super) async fn provider_data_of_branch(

@@ -20,12 +20,12 @@ use parlor_protocol::{
 pub(super) const SELECT_CONVERSATIONS: &str = "SELECT c.id, c.title, c.updated_at, c.activity, c.unseen, \
          r.id AS active_run, coalesce(r.status = 'waiting', 0) AS waiting FROM conversations c \
          LEFT JOIN runs r ON r.user_id = c.user_id AND r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
-         WHERE c.user_id = ? AND c.activity < ? ORDER BY c.activity DESC LIMIT ?";
+         WHERE c.user_id = $1 AND c.activity < $2 ORDER BY c.activity DESC LIMIT $3";
 
 pub(super) const SELECT_CONVERSATION: &str = "SELECT c.id, c.title, c.model, c.created_at, c.updated_at, c.activity, c.unseen, \
          r.id AS active_run, coalesce(r.status = 'waiting', 0) AS waiting FROM conversations c \
          LEFT JOIN runs r ON r.user_id = c.user_id AND r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
-         WHERE c.user_id = ? AND c.id = ?";
+         WHERE c.user_id = $1 AND c.id = $2";
 
 pub(super) const SELECT_RUNNING_RUNS: &str = "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs \
      WHERE status IN ('running', 'waiting') AND status = 'running' ORDER BY first_position";
@@ -33,8 +33,8 @@ pub(super) const SELECT_RUNNING_RUNS: &str = "SELECT user_id, conversation_id, i
 /// A conversation (`?2`) whose owner is unreadable, if it has messages of the user (`?1`): it is theirs.
 macro_rules! lost_conversation {
     () => {
-        "SELECT c.id FROM conversations c WHERE c.id = ?2 AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id = c.user_id) \
-             AND EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = ?2 AND m.user_id = ?1)"
+        "SELECT c.id FROM conversations c WHERE c.id = $2 AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id = c.user_id) \
+             AND EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = $2 AND m.user_id = $1)"
     };
 }
 pub(super) use lost_conversation;
@@ -126,7 +126,7 @@ pub(super) async fn conversation_model(
     user_id: UserId,
     conversation_id: ConversationId,
 ) -> Result<Option<String>, StorageError> {
-    let row = sqlx::query("SELECT model FROM conversations WHERE user_id = ? AND id = ?")
+    let row = sqlx::query("SELECT model FROM conversations WHERE user_id = $1 AND id = $2")
         .bind(user_id.to_string())
         .bind(conversation_id.to_string())
         .fetch_optional(connection)
@@ -142,7 +142,7 @@ pub(super) async fn run(
     message_id: MessageId,
 ) -> Result<Option<StoredRun>, StorageError> {
     let row = sqlx::query(
-        "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs WHERE user_id = ? AND id = ?",
+        "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs WHERE user_id = $1 AND id = $2",
     )
     .bind(user_id.to_string())
     .bind(message_id.to_string())

@@ -11,16 +11,16 @@ use parlor_protocol::{ConversationId, Message, MessageBody, MessageId};
 /// for every answer to it: they are stored with the run that was started with the question. JSON functions reject blobs, which
 /// only damaged rows have.
 pub(super) const SELECT_CONTEXT: &str = "SELECT c.parameters, l.context, l.text, l.instructions, \
-     (SELECT i.text FROM instructions i WHERE i.user_id = ?1) AS user_instructions, \
+     (SELECT i.text FROM instructions i WHERE i.user_id = $1) AS user_instructions, \
      (SELECT r.force_tools FROM messages m JOIN runs r ON r.id = m.id \
-         WHERE m.user_id = ?1 AND m.parent_id = ?3 AND r.force_tools IS NOT NULL LIMIT 1) AS forced, \
-     (SELECT json_group_array(CAST(a.tool AS TEXT)) FROM allowed_tools a WHERE a.user_id = ?1 AND a.conversation_id = ?2) AS allowed, \
+         WHERE m.user_id = $1 AND m.parent_id = $3 AND r.force_tools IS NOT NULL LIMIT 1) AS forced, \
+     (SELECT json_group_array(CAST(a.tool AS TEXT)) FROM allowed_tools a WHERE a.user_id = $1 AND a.conversation_id = $2) AS allowed, \
      (SELECT json_group_array(json_array(CAST(s.message_id AS TEXT), CAST(s.text AS TEXT))) FROM summaries s \
-         WHERE s.user_id = ?1 AND s.conversation_id = ?2) AS summaries, \
+         WHERE s.user_id = $1 AND s.conversation_id = $2) AS summaries, \
      (SELECT json_group_array(json_object('payload_id', CAST(v.payload_id AS TEXT), 'verdict', CAST(v.verdict AS TEXT)) \
          ORDER BY v.position) \
-         FROM payload_verdicts v WHERE v.user_id = ?1 AND v.conversation_id = ?2) AS verdicts \
-     FROM conversations c LEFT JOIN contexts l ON l.user_id = c.user_id AND l.message_id = ?3 WHERE c.user_id = ?1 AND c.id = ?2";
+         FROM payload_verdicts v WHERE v.user_id = $1 AND v.conversation_id = $2) AS verdicts \
+     FROM conversations c LEFT JOIN contexts l ON l.user_id = c.user_id AND l.message_id = $3 WHERE c.user_id = $1 AND c.id = $2";
 
 /// Returns the context of a run. Expects a connection with an open transaction, so that the result is
 /// consistent.

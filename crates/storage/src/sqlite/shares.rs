@@ -30,25 +30,25 @@ macro_rules! select_shares {
     };
 }
 
-pub(super) const SELECT_SHARES: &str = select_shares!("WHERE s.user_id = ? ORDER BY s.id DESC");
+pub(super) const SELECT_SHARES: &str = select_shares!("WHERE s.user_id = $1 ORDER BY s.id DESC");
 
-pub(super) const SELECT_BY_LINK: &str = select_shares!("WHERE s.hash = ?");
+pub(super) const SELECT_BY_LINK: &str = select_shares!("WHERE s.hash = $1");
 
 pub(super) const SELECT_OF_READER: &str = select_shares!(
-    "WHERE s.id = ?1 AND s.hash IS NULL AND (s.user_id = ?2 OR EXISTS \
-         (SELECT 1 FROM share_readers r WHERE r.share_id = s.id AND r.user_id = ?2))"
+    "WHERE s.id = $1 AND s.hash IS NULL AND (s.user_id = $2 OR EXISTS \
+         (SELECT 1 FROM share_readers r WHERE r.share_id = s.id AND r.user_id = $2))"
 );
 
 /// True if a message (`?4`) is on the branch that ends with `?3`, or with the shown leaf if that is null, and nothing of the
 /// branch is hidden. A damaged link ends the branch here: what is before it is shown, without its files.
 pub(super) const IS_ON_BRANCH: &str = "WITH RECURSIVE branch (id, parent_id, position) AS ( \
-         SELECT m.id, m.parent_id, m.position FROM messages m WHERE m.user_id = ?1 AND m.conversation_id = ?2 \
-             AND m.id = coalesce(?3, (SELECT active_leaf FROM conversations WHERE user_id = ?1 AND id = ?2)) \
+         SELECT m.id, m.parent_id, m.position FROM messages m WHERE m.user_id = $1 AND m.conversation_id = $2 \
+             AND m.id = coalesce($3, (SELECT active_leaf FROM conversations WHERE user_id = $1 AND id = $2)) \
          UNION ALL \
          SELECT m.id, m.parent_id, m.position FROM branch b JOIN messages m ON m.id = b.parent_id \
-             WHERE m.user_id = ?1 AND m.conversation_id = ?2 AND m.position < b.position) \
-     SELECT EXISTS (SELECT 1 FROM branch WHERE id = ?4) \
-         AND NOT EXISTS (SELECT 1 FROM branch JOIN hidden_messages h ON h.message_id = branch.id WHERE h.user_id = ?1)";
+             WHERE m.user_id = $1 AND m.conversation_id = $2 AND m.position < b.position) \
+     SELECT EXISTS (SELECT 1 FROM branch WHERE id = $4) \
+         AND NOT EXISTS (SELECT 1 FROM branch JOIN hidden_messages h ON h.message_id = branch.id WHERE h.user_id = $1)";
 
 #[async_trait]
 impl ShareStorage for SqliteStorage {
@@ -101,7 +101,7 @@ impl ShareStorage for SqliteStorage {
     ) -> Result<Option<StoredFile>, StorageError> {
         let mut tx = self.readers.begin().await?;
         let message = sqlx::query(
-            "SELECT message_id FROM files WHERE user_id = ? AND conversation_id = ? AND id = ? AND created_at <= ?",
+            "SELECT message_id FROM files WHERE user_id = $1 AND conversation_id = $2 AND id = $3 AND created_at <= $4",
         )
         .bind(share.user_id.to_string())
         .bind(share.conversation_id.to_string())
@@ -122,7 +122,7 @@ impl ShareStorage for SqliteStorage {
     ) -> Result<Option<Payload>, StorageError> {
         let mut tx = self.readers.begin().await?;
         let message = sqlx::query(
-            "SELECT message_id FROM payloads WHERE user_id = ? AND conversation_id = ? AND id = ? AND created_at <= ?",
+            "SELECT message_id FROM payloads WHERE user_id = $1 AND conversation_id = $2 AND id = $3 AND created_at <= $4",
         )
         .bind(share.user_id.to_string())
         .bind(share.conversation_id.to_string())

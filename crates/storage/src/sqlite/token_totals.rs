@@ -8,7 +8,7 @@ use parlor_protocol::{ConversationId, TokenTotals, UserId};
 
 /// Only the totals are read from the answers, which may be long.
 const SELECT_TOTALS: &str = "SELECT CASE WHEN json_valid(body) THEN json_extract(body, '$.usage.totals') END AS totals \
-     FROM messages WHERE user_id = ? AND conversation_id = ?";
+     FROM messages WHERE user_id = $1 AND conversation_id = $2";
 
 pub(super) async fn token_totals(
     connection: &mut SqliteConnection,

@@ -27,8 +27,8 @@ pub(super) async fn trim_log(
         // Positions have no gaps, so this counts events.
         let end = head.min(Position(trimmed.0 + MAX_EVENTS_PER_TRIM - removed));
         let bounds = sqlx::query(
-            "SELECT (SELECT min(position) FROM events WHERE user_id = ?1 AND position <= ?3 AND created_at >= ?2) AS young, \
-             (SELECT min(first_position) FROM runs WHERE user_id = ?1 AND status IN ('running', 'waiting') AND status = 'running') AS run",
+            "SELECT (SELECT min(position) FROM events WHERE user_id = $1 AND position <= $3 AND created_at >= $2) AS young, \
+             (SELECT min(first_position) FROM runs WHERE user_id = $1 AND status IN ('running', 'waiting') AND status = 'running') AS run",
         )
         .bind(&user_id)
         .bind(before.0)
@@ -48,14 +48,14 @@ pub(super) async fn trim_log(
         if last <= trimmed {
             continue;
         }
-        removed += sqlx::query("DELETE FROM events WHERE user_id = ? AND position <= ?")
+        removed += sqlx::query("DELETE FROM events WHERE user_id = $1 AND position <= $2")
             .bind(&user_id)
             .bind(last.0.cast_signed())
             .execute(&mut *tx)
             .await?
             .rows_affected();
         // An update checks the types of all columns.
-        sqlx::query("UPDATE users SET trimmed = ?2, position = iif(typeof(position) = 'integer', position, ?3) WHERE id = ?1")
+        sqlx::query("UPDATE users SET trimmed = $2, position = iif(typeof(position) = 'integer', position, $3) WHERE id = $1")
             .bind(&user_id)
             .bind(last.0.cast_signed())
             .bind(head.0.cast_signed())
@@ -63,8 +63,8 @@ pub(super) async fn trim_log(
             .await?;
     }
     for forget in [
-        "DELETE FROM intents WHERE created_at < ?",
-        "DELETE FROM deleted_conversations WHERE deleted_at < ?",
+        "DELETE FROM intents WHERE created_at < $1",
+        "DELETE FROM deleted_conversations WHERE deleted_at < $1",
     ] {
         sqlx::query(forget).bind(before.0).execute(&mut *tx).await?;
     }

@@ -74,7 +74,7 @@ impl Batch {
                 if *keeps_administrator && *role != Role::Administrator {
                     keep_administrator(connection, *user_id, way).await?;
                 }
-                let changed = sqlx::query("UPDATE accounts SET role = ? WHERE user_id = ?")
+                let changed = sqlx::query("UPDATE accounts SET role = $1 WHERE user_id = $2")
                     .bind(role.as_str())
                     .bind(user_id.to_string())
                     .execute(connection)
@@ -91,7 +91,7 @@ impl Batch {
                     .await
             }
             AccountChange::UseSession { session_id, address } => {
-                sqlx::query("UPDATE sessions SET last_used_at = ?, address = ? WHERE id = ?")
+                sqlx::query("UPDATE sessions SET last_used_at = $1, address = $2 WHERE id = $3")
                     .bind(self.at.0)
                     .bind(address)
                     .bind(session_id.to_string())
@@ -100,7 +100,7 @@ impl Batch {
                 Ok(Outcome::Done)
             }
             AccountChange::EndSession { user_id, session_id } => {
-                let ended = sqlx::query("DELETE FROM sessions WHERE user_id = ? AND id = ?")
+                let ended = sqlx::query("DELETE FROM sessions WHERE user_id = $1 AND id = $2")
                     .bind(user_id.to_string())
                     .bind(session_id.to_string())
                     .execute(connection)
@@ -122,7 +122,7 @@ impl Batch {
             }
             AccountChange::AddLink { link, hash } => self.add_link(connection, link, hash, by).await,
             AccountChange::DeleteLink { link_id } => {
-                let deleted = sqlx::query("DELETE FROM invitations WHERE id = ?")
+                let deleted = sqlx::query("DELETE FROM invitations WHERE id = $1")
                     .bind(link_id.to_string())
                     .execute(connection)
                     .await?;
@@ -133,11 +133,11 @@ impl Batch {
                     disable(connection, *user_id, way).await
                 } else {
                     // A deletion that has begun is given up.
-                    sqlx::query("DELETE FROM pending_deletions WHERE user_id = ?")
+                    sqlx::query("DELETE FROM pending_deletions WHERE user_id = $1")
                         .bind(user_id.to_string())
                         .execute(&mut *connection)
                         .await?;
-                    let enabled = sqlx::query("UPDATE accounts SET disabled = 0 WHERE user_id = ?")
+                    let enabled = sqlx::query("UPDATE accounts SET disabled = 0 WHERE user_id = $1")
                         .bind(user_id.to_string())
                         .execute(connection)
                         .await?;
@@ -189,7 +189,7 @@ impl Batch {
         };
         ensure_user(connection, user_id).await?;
         let created = sqlx::query(
-            "INSERT INTO accounts (user_id, name, password, role, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            "INSERT INTO accounts (user_id, name, password, role, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
         )
         .bind(user_id.to_string())
         .bind(name)
@@ -212,7 +212,7 @@ impl Batch {
         hash: &TokenHash,
     ) -> Result<Role, ChangeError> {
         let role: Option<String> = sqlx::query_scalar(
-            "DELETE FROM invitations WHERE hash = ? AND user_id IS NULL AND expires_at > ? RETURNING role",
+            "DELETE FROM invitations WHERE hash = $1 AND user_id IS NULL AND expires_at > $2 RETURNING role",
         )
         .bind(hash.0.as_slice())
         .bind(self.at.0)
@@ -230,7 +230,7 @@ impl Batch {
         replaces: Option<TokenHash>,
     ) -> Result<Outcome, ChangeError> {
         sqlx::query(
-            "DELETE FROM sessions WHERE hash = ?1 OR (user_id = ?2 AND (expires_at <= ?3 OR last_used_at + idle_ms <= ?3))",
+            "DELETE FROM sessions WHERE hash = $1 OR (user_id = $2 AND (expires_at <= $3 OR last_used_at + idle_ms <= $3))",
         )
         .bind(replaces.map(|replaced| replaced.0.to_vec()))
         .bind(user_id.to_string())
@@ -239,7 +239,7 @@ impl Batch {
         .await?;
         let started = sqlx::query(
             "INSERT INTO sessions (id, hash, user_id, device, address, created_at, last_used_at, idle_ms, expires_at, method) \
-             SELECT ?, ?, user_id, ?, ?, ?, ?, ?, ?, ? FROM accounts WHERE user_id = ? AND disabled = 0",
+             SELECT $1, $2, user_id, $3, $4, $5, $6, $7, $8, $9 FROM accounts WHERE user_id = $10 AND disabled = 0",
         )
         .bind(session.id.to_string())
         .bind(hash.0.as_slice())
@@ -266,7 +266,7 @@ impl Batch {
     ) -> Result<Outcome, ChangeError> {
         if let Some(link) = link {
             let used =
-                sqlx::query("DELETE FROM invitations WHERE hash = ? AND user_id = ? AND expires_at > ?")
+                sqlx::query("DELETE FROM invitations WHERE hash = $1 AND user_id = $2 AND expires_at > $3")
                     .bind(link.0.as_slice())
                     .bind(user_id.to_string())
                     .bind(self.at.0)
@@ -276,7 +276,7 @@ impl Batch {
         }
         end_sessions(connection, user_id, except).await?;
         // Whoever knew the old password may have made tokens.
-        let tokens = sqlx::query("DELETE FROM api_tokens WHERE user_id = ?")
+        let tokens = sqlx::query("DELETE FROM api_tokens WHERE user_id = $1")
             .bind(user_id.to_string())
             .execute(&mut *connection)
             .await?;
@@ -284,11 +284,11 @@ impl Batch {
             self.log_settings_changed(connection, user_id).await?;
         }
         // Links that were made for the old password.
-        sqlx::query("DELETE FROM invitations WHERE user_id = ?")
+        sqlx::query("DELETE FROM invitations WHERE user_id = $1")
             .bind(user_id.to_string())
             .execute(&mut *connection)
             .await?;
-        let set = sqlx::query("UPDATE accounts SET password = ? WHERE user_id = ?")
+        let set = sqlx::query("UPDATE accounts SET password = $1 WHERE user_id = $2")
             .bind(password)
             .bind(user_id.to_string())
             .execute(connection)
@@ -307,13 +307,13 @@ impl Batch {
             LinkPurpose::Invitation(role) => (None, role),
             LinkPurpose::NewPassword(user_id) => (Some(user_id.to_string()), Role::Member),
         };
-        sqlx::query("DELETE FROM invitations WHERE expires_at <= ? OR user_id = ?")
+        sqlx::query("DELETE FROM invitations WHERE expires_at <= $1 OR user_id = $2")
             .bind(self.at.0)
             .bind(&user_id)
             .execute(&mut *connection)
             .await?;
         sqlx::query(
-            "INSERT INTO invitations (id, hash, user_id, role, created_at, expires_at, made_by) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO invitations (id, hash, user_id, role, created_at, expires_at, made_by) VALUES ($1, $2, $3, $4, $5, $6, $7)",
         )
         .bind(link.id.to_string())
         .bind(hash.0.as_slice())
@@ -337,7 +337,7 @@ impl Batch {
         user_id: UserId,
     ) -> Result<Outcome, ChangeError> {
         let active =
-            sqlx::query("SELECT id FROM runs WHERE user_id = ? AND status IN ('running', 'waiting')")
+            sqlx::query("SELECT id FROM runs WHERE user_id = $1 AND status IN ('running', 'waiting')")
                 .bind(user_id.to_string())
                 .fetch_all(&mut *connection)
                 .await?;
@@ -346,7 +346,7 @@ impl Batch {
             self.orphaned_runs.extend(run);
         }
         let deleted =
-            sqlx::query("DELETE FROM users WHERE id = (SELECT user_id FROM accounts WHERE user_id = ?)")
+            sqlx::query("DELETE FROM users WHERE id = (SELECT user_id FROM accounts WHERE user_id = $1)")
                 .bind(user_id.to_string())
                 .execute(connection)
                 .await?;
@@ -366,7 +366,7 @@ pub(super) async fn end_sessions(
     user_id: UserId,
     except: Option<SessionId>,
 ) -> Result<(), ChangeError> {
-    sqlx::query("DELETE FROM sessions WHERE user_id = ? AND id IS NOT ?")
+    sqlx::query("DELETE FROM sessions WHERE user_id = $1 AND id IS NOT $2")
         .bind(user_id.to_string())
         .bind(except.map(|session| session.to_string()))
         .execute(connection)

@@ -12,7 +12,7 @@ use parlor_protocol::UserId;
 /// Disables an account, whose row may be damaged. An update checks the types of all columns, so all are set.
 const DISABLE: &str = "UPDATE accounts SET disabled = 1, name = coalesce(CAST(name AS TEXT), user_id), \
          password = CAST(password AS TEXT), role = coalesce(CAST(role AS TEXT), 'member'), \
-         created_at = CAST(coalesce(created_at, 0) AS INTEGER) WHERE user_id = ?";
+         created_at = CAST(coalesce(created_at, 0) AS INTEGER) WHERE user_id = $1";
 
 /// Disables an account, which ends its sessions.
 pub(super) async fn disable(
@@ -42,9 +42,9 @@ pub(super) async fn end_links_of_others(connection: &mut SqliteConnection) -> Re
 }
 
 /// The administrators who can sign in: with a password (`?2`), or at the provider with an issuer (`?3`), or in any way.
-const COUNT_ADMINISTRATORS: &str = "SELECT count(*) FILTER (WHERE user_id = ?1) AS own, count(*) FILTER (WHERE user_id <> ?1) AS others \
-     FROM accounts a WHERE role = 'administrator' AND disabled = 0 AND (?2 = 0 OR password IS NOT NULL) \
-         AND (?3 IS NULL OR EXISTS (SELECT 1 FROM identities i WHERE i.user_id = a.user_id AND i.issuer = ?3))";
+const COUNT_ADMINISTRATORS: &str = "SELECT count(*) FILTER (WHERE user_id = $1) AS own, count(*) FILTER (WHERE user_id <> $1) AS others \
+     FROM accounts a WHERE role = 'administrator' AND disabled = 0 AND ($2 = 0 OR password IS NOT NULL) \
+         AND ($3 IS NULL OR EXISTS (SELECT 1 FROM identities i WHERE i.user_id = a.user_id AND i.issuer = $3))";
 
 /// Rejects a change after which no administrator could sign in.
 pub(super) async fn keep_administrator(

@@ -21,7 +21,7 @@ impl Batch {
     ) -> Result<Outcome, ChangeError> {
         let last = self.append_events(&mut *connection, run, events).await?;
         let paused = sqlx::query(
-            "UPDATE runs SET status = 'waiting', stored_position = ? WHERE user_id = ? AND id = ? AND status = 'running'",
+            "UPDATE runs SET status = 'waiting', stored_position = $1 WHERE user_id = $2 AND id = $3 AND status = 'running'",
         )
         .bind(last.0.cast_signed())
         .bind(run.user_id.to_string())
@@ -31,7 +31,7 @@ impl Batch {
         if paused.rows_affected() == 0 {
             Err(ChangeRejection::NotFound)?;
         }
-        sqlx::query("UPDATE conversations SET unseen = 1 WHERE user_id = ? AND id = ?")
+        sqlx::query("UPDATE conversations SET unseen = 1 WHERE user_id = $1 AND id = $2")
             .bind(run.user_id.to_string())
             .bind(run.conversation_id.to_string())
             .execute(&mut *connection)
@@ -110,7 +110,7 @@ impl Batch {
     ) -> Result<Outcome, ChangeError> {
         sqlx::query(
             "INSERT INTO allowed_tools (user_id, conversation_id, tool) \
-             SELECT user_id, id, ? FROM conversations WHERE user_id = ? AND id = ? ON CONFLICT DO NOTHING",
+             SELECT user_id, id, $1 FROM conversations WHERE user_id = $2 AND id = $3 ON CONFLICT DO NOTHING",
         )
         .bind(tool)
         .bind(user_id.to_string())
@@ -128,7 +128,7 @@ impl Batch {
         position: Position,
     ) -> Result<(), ChangeError> {
         sqlx::query(
-            "UPDATE runs SET status = 'running', first_position = ?1, stored_position = ?1 WHERE user_id = ?2 AND id = ?3",
+            "UPDATE runs SET status = 'running', first_position = $1, stored_position = $1 WHERE user_id = $2 AND id = $3",
         )
         .bind(position.0.cast_signed())
         .bind(run.user_id.to_string())

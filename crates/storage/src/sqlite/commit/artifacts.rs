@@ -17,7 +17,7 @@ impl Batch {
     ) -> Result<Outcome, ChangeError> {
         sqlx::query(
             "INSERT INTO payloads (user_id, conversation_id, id, message_id, kind, summary, data, created_at) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         )
         .bind(run.user_id.to_string())
         .bind(run.conversation_id.to_string())
@@ -34,11 +34,11 @@ impl Batch {
 }
 
 /// Deletes the payloads and files of a run except those named, and the files that the payloads name.
-pub(super) const DELETE_UNSHOWN: &str = "DELETE FROM payloads WHERE user_id = ?1 AND message_id = ?2 \
-         AND id NOT IN (SELECT value FROM json_each(?3)); \
-     DELETE FROM files WHERE user_id = ?1 AND message_id = ?2 \
-         AND id NOT IN (SELECT value FROM json_each(?4)) \
-         AND NOT EXISTS (SELECT 1 FROM payloads p WHERE p.user_id = ?1 AND p.message_id = ?2 AND p.kind = 'table' \
+const DELETE_UNSHOWN: &str = "DELETE FROM payloads WHERE user_id = $1 AND message_id = $2 \
+         AND id NOT IN (SELECT value FROM json_each($3)); \
+     DELETE FROM files WHERE user_id = $1 AND message_id = $2 \
+         AND id NOT IN (SELECT value FROM json_each($4)) \
+         AND NOT EXISTS (SELECT 1 FROM payloads p WHERE p.user_id = $1 AND p.message_id = $2 AND p.kind = 'table' \
              AND files.id = CASE WHEN json_valid(p.data) THEN p.data ->> '$.stored.file' END)";
 
 /// Deletes the artifacts that a run stored and its message does not name: the run ended between the tool's

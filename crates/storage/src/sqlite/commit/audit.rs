@@ -83,7 +83,7 @@ impl NewEntry {
     ) -> Result<(), ChangeError> {
         sqlx::query(
             "INSERT INTO audit_log (at, user_id, name, action, about, address) \
-             SELECT ?1, ?2, coalesce(?3, (SELECT CAST(name AS TEXT) FROM accounts WHERE user_id = ?2), ''), ?4, ?5, ?6 \
+             SELECT $1, $2, coalesce($3, (SELECT CAST(name AS TEXT) FROM accounts WHERE user_id = $2), ''), $4, $5, $6 \
              WHERE EXISTS (SELECT 1 FROM accounts)",
         )
         .bind(at.0)
@@ -155,7 +155,7 @@ async fn load_name(
     connection: &mut SqliteConnection,
     user_id: UserId,
 ) -> Result<Option<String>, ChangeError> {
-    let row = sqlx::query("SELECT name FROM accounts WHERE user_id = ?");
+    let row = sqlx::query("SELECT name FROM accounts WHERE user_id = $1");
     let row = row.bind(user_id.to_string()).fetch_optional(connection).await?;
     Ok(row.map(|row| text(&row, "name")).transpose()?)
 }
@@ -168,9 +168,9 @@ pub(super) async fn trim(
     keep: usize,
 ) -> Result<bool, ChangeError> {
     let deleted = sqlx::query(
-        "DELETE FROM audit_log WHERE at < ?1 \
-         OR id IN (SELECT id FROM audit_log WHERE action = ?3 ORDER BY id DESC LIMIT -1 OFFSET ?2) \
-         OR id IN (SELECT id FROM audit_log WHERE action <> ?3 ORDER BY id DESC LIMIT -1 OFFSET ?2)",
+        "DELETE FROM audit_log WHERE at < $1 \
+         OR id IN (SELECT id FROM audit_log WHERE action = $3 ORDER BY id DESC LIMIT -1 OFFSET $2) \
+         OR id IN (SELECT id FROM audit_log WHERE action <> $3 ORDER BY id DESC LIMIT -1 OFFSET $2)",
     )
     .bind(before.0)
     .bind(i64::try_from(keep).unwrap_or(i64::MAX))

@@ -23,30 +23,30 @@ const TITLE_SUFFIX: &str = " (branch)";
 /// Copies the messages of a branch (`?3`: the ids of each message's copy and of its parent, by the id of the message)
 /// into a conversation (`?2`).
 const COPY_MESSAGES: &str = "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
-     SELECT c.value ->> 0, ?1, ?2, c.value ->> 1, m.position, m.created_at, m.body \
-     FROM json_each(?3) c JOIN messages m ON m.id = c.key WHERE m.user_id = ?1 ORDER BY m.position";
+     SELECT c.value ->> 0, $1, $2, c.value ->> 1, m.position, m.created_at, m.body \
+     FROM json_each($3) c JOIN messages m ON m.id = c.key WHERE m.user_id = $1 ORDER BY m.position";
 
 /// Copies all that belongs to the messages, apart from files. The log has no events of the copied runs: each ends before
 /// it begins, so that no client waits for more.
 const COPY_BELONGINGS: [&str; 6] = [
     "INSERT INTO runs (id, user_id, conversation_id, status, first_position, last_position, force_tools) \
-     SELECT c.value ->> 0, ?1, b.id, r.status, b.activity, b.activity - 1, r.force_tools \
-     FROM json_each(?3) c JOIN runs r ON r.id = c.key JOIN conversations b ON b.id = ?2 WHERE r.user_id = ?1",
+     SELECT c.value ->> 0, $1, b.id, r.status, b.activity, b.activity - 1, r.force_tools \
+     FROM json_each($3) c JOIN runs r ON r.id = c.key JOIN conversations b ON b.id = $2 WHERE r.user_id = $1",
     "INSERT INTO payloads (user_id, conversation_id, id, message_id, kind, summary, data, created_at) \
-     SELECT ?1, ?2, p.id, c.value ->> 0, p.kind, p.summary, p.data, p.created_at \
-     FROM json_each(?3) c JOIN payloads p ON p.message_id = c.key WHERE p.user_id = ?1",
+     SELECT $1, $2, p.id, c.value ->> 0, p.kind, p.summary, p.data, p.created_at \
+     FROM json_each($3) c JOIN payloads p ON p.message_id = c.key WHERE p.user_id = $1",
     "INSERT INTO payload_verdicts (user_id, conversation_id, payload_id, verdict, position) \
-     SELECT ?1, ?2, v.payload_id, v.verdict, v.position FROM json_each(?3) c JOIN payloads p ON p.message_id = c.key \
-     JOIN payload_verdicts v ON v.conversation_id = p.conversation_id AND v.payload_id = p.id WHERE p.user_id = ?1",
+     SELECT $1, $2, v.payload_id, v.verdict, v.position FROM json_each($3) c JOIN payloads p ON p.message_id = c.key \
+     JOIN payload_verdicts v ON v.conversation_id = p.conversation_id AND v.payload_id = p.id WHERE p.user_id = $1",
     "INSERT INTO summaries (user_id, conversation_id, message_id, text, created_at) \
-     SELECT ?1, ?2, c.value ->> 0, s.text, s.created_at \
-     FROM json_each(?3) c JOIN summaries s ON s.message_id = c.key WHERE s.user_id = ?1",
+     SELECT $1, $2, c.value ->> 0, s.text, s.created_at \
+     FROM json_each($3) c JOIN summaries s ON s.message_id = c.key WHERE s.user_id = $1",
     "INSERT INTO contexts (message_id, user_id, context, text, instructions) \
-     SELECT m.id, ?1, x.context, x.text, x.instructions FROM json_each(?3) c JOIN contexts x ON x.message_id = c.key \
-     JOIN messages m ON m.id = c.value ->> 0 AND m.conversation_id = ?2 WHERE x.user_id = ?1",
+     SELECT m.id, $1, x.context, x.text, x.instructions FROM json_each($3) c JOIN contexts x ON x.message_id = c.key \
+     JOIN messages m ON m.id = c.value ->> 0 AND m.conversation_id = $2 WHERE x.user_id = $1",
     "INSERT INTO opaque (message_id, number, user_id, conversation_id, node, part, endpoint, kind, field, value) \
-     SELECT c.value ->> 0, o.number, ?1, ?2, o.node, o.part, o.endpoint, o.kind, o.field, o.value \
-     FROM json_each(?3) c JOIN opaque o ON o.message_id = c.key WHERE o.user_id = ?1",
+     SELECT c.value ->> 0, o.number, $1, $2, o.node, o.part, o.endpoint, o.kind, o.field, o.value \
+     FROM json_each($3) c JOIN opaque o ON o.message_id = c.key WHERE o.user_id = $1",
 ];
 
 /// Copies a file (`?1`) under another id (`?2`) to a copied message (`?3`), and names it there, in its payloads and in the
@@ -54,11 +54,11 @@ const COPY_BELONGINGS: [&str; 6] = [
 const COPY_FILE: [&str; 3] = [
     "INSERT INTO files (id, user_id, conversation_id, message_id, place, stored_name, stored_in, name, media_type, bytes, \
          width, height, text_bytes, problem, created_at, stored_by) \
-     SELECT ?2, f.user_id, m.conversation_id, m.id, f.place, f.stored_name, f.stored_in, f.name, f.media_type, f.bytes, \
-         f.width, f.height, f.text_bytes, f.problem, f.created_at, f.stored_by FROM files f JOIN messages m ON m.id = ?3 WHERE f.id = ?1",
-    "UPDATE messages SET body = replace(body, ?1, ?2) WHERE instr(body, ?1) > 0 \
-         AND (user_id, conversation_id) = (SELECT user_id, conversation_id FROM messages WHERE id = ?3)",
-    "UPDATE payloads SET data = replace(data, ?1, ?2) WHERE message_id = ?3 AND instr(data, ?1) > 0",
+     SELECT $2, f.user_id, m.conversation_id, m.id, f.place, f.stored_name, f.stored_in, f.name, f.media_type, f.bytes, \
+         f.width, f.height, f.text_bytes, f.problem, f.created_at, f.stored_by FROM files f JOIN messages m ON m.id = $3 WHERE f.id = $1",
+    "UPDATE messages SET body = replace(body, $1, $2) WHERE instr(body, $1) > 0 \
+         AND (user_id, conversation_id) = (SELECT user_id, conversation_id FROM messages WHERE id = $3)",
+    "UPDATE payloads SET data = replace(data, $1, $2) WHERE message_id = $3 AND instr(data, $1) > 0",
 ];
 
 /// The ids of a message's copy and of the copy's parent, by the id of the message.
@@ -121,14 +121,14 @@ impl Batch {
         branch: ConversationId,
         leaf: Option<MessageId>,
     ) -> Result<(), ChangeError> {
-        let of_source = sqlx::query("SELECT title FROM conversations WHERE user_id = ? AND id = ?")
+        let of_source = sqlx::query("SELECT title FROM conversations WHERE user_id = $1 AND id = $2")
             .bind(user_id.to_string())
             .bind(source.to_string())
             .fetch_optional(&mut *connection)
             .await?
             .ok_or(ChangeRejection::NotFound)?;
         let was_deleted: bool =
-            sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM deleted_conversations WHERE id = ?)")
+            sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM deleted_conversations WHERE id = $1)")
                 .bind(branch.to_string())
                 .fetch_one(&mut *connection)
                 .await?;
@@ -145,7 +145,7 @@ impl Batch {
             .await?;
         sqlx::query(
             "INSERT INTO conversations (id, user_id, title, model, parameters, active_leaf, created_at, updated_at, activity) \
-             SELECT ?3, user_id, ?4, model, parameters, ?5, ?6, ?6, ?7 FROM conversations WHERE user_id = ?1 AND id = ?2",
+             SELECT $3, user_id, $4, model, parameters, $5, $6, $6, $7 FROM conversations WHERE user_id = $1 AND id = $2",
         )
         .bind(user_id.to_string())
         .bind(source.to_string())
@@ -177,7 +177,7 @@ async fn copy_messages(
             .await?;
     }
     let files = sqlx::query(
-        "SELECT a.id, c.value ->> 0 AS copy FROM json_each(?2) c JOIN files a ON a.message_id = c.key WHERE a.user_id = ?1",
+        "SELECT a.id, c.value ->> 0 AS copy FROM json_each($2) c JOIN files a ON a.message_id = c.key WHERE a.user_id = $1",
     )
     .bind(user_id.to_string())
     .bind(&ids)

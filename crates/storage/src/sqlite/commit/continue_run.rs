@@ -17,8 +17,8 @@ use parlor_protocol::{
 };
 
 /// Continues a run that was cut off.
-pub(super) const CONTINUE_RUN: &str = "UPDATE runs SET status = 'running', first_position = ?5, last_position = NULL WHERE user_id = ?1 AND id = ?3; \
-     UPDATE conversations SET active_leaf = ?3, updated_at = ?4, activity = ?5, unseen = 0 WHERE user_id = ?1 AND id = ?2";
+const CONTINUE_RUN: &str = "UPDATE runs SET status = 'running', first_position = $5, last_position = NULL WHERE user_id = $1 AND id = $3; \
+     UPDATE conversations SET active_leaf = $3, updated_at = $4, activity = $5, unseen = 0 WHERE user_id = $1 AND id = $2";
 
 impl Batch {
     /// Continues a run: it starts again at the current position of the log, with the content of its message.
@@ -52,8 +52,8 @@ impl Batch {
             RunStatus::Complete | RunStatus::Stopped | RunStatus::Failed | RunStatus::Interrupted => {}
         }
         let followers: i64 = sqlx::query_scalar(
-            "SELECT count(*) FROM messages WHERE user_id = ?1 AND parent_id = ?2 \
-                 AND id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = ?1)",
+            "SELECT count(*) FROM messages WHERE user_id = $1 AND parent_id = $2 \
+                 AND id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = $1)",
         )
         .bind(user_id.to_string())
         .bind(message_id.to_string())

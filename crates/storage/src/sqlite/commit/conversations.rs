@@ -17,11 +17,11 @@ use parlor_protocol::{
 /// The newest descendant of a message, or the message itself: the end of its newest branch. A message is
 /// always created before its descendants, so the newest has none, and no damaged link makes a circle.
 pub(in crate::sqlite) const NEWEST_DESCENDANT: &str = "WITH RECURSIVE below (id, position) AS ( \
-         SELECT id, position FROM messages WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?3 \
-             AND id NOT IN (SELECT message_id FROM hidden_messages WHERE conversation_id = ?2) \
+         SELECT id, position FROM messages WHERE user_id = $1 AND conversation_id = $2 AND id = $3 \
+             AND id NOT IN (SELECT message_id FROM hidden_messages WHERE conversation_id = $2) \
          UNION ALL \
-         SELECT m.id, m.position FROM below b JOIN messages m ON m.user_id = ?1 AND m.parent_id = b.id AND m.position > b.position \
-             AND m.id NOT IN (SELECT message_id FROM hidden_messages WHERE conversation_id = ?2)) \
+         SELECT m.id, m.position FROM below b JOIN messages m ON m.user_id = $1 AND m.parent_id = b.id AND m.position > b.position \
+             AND m.id NOT IN (SELECT message_id FROM hidden_messages WHERE conversation_id = $2)) \
      SELECT id FROM below ORDER BY position DESC LIMIT 1";
 
 impl Batch {
@@ -61,7 +61,7 @@ impl Batch {
             return Ok(Outcome::Done);
         };
         let replaced =
-            sqlx::query("UPDATE conversations SET title = ?3 WHERE user_id = ?1 AND id = ?2 AND title = ?4")
+            sqlx::query("UPDATE conversations SET title = $3 WHERE user_id = $1 AND id = $2 AND title = $4")
                 .bind(run.user_id.to_string())
                 .bind(run.conversation_id.to_string())
                 .bind(title)
@@ -129,7 +129,7 @@ impl Batch {
         };
         let leaf_id: MessageId = id(&leaf, "id")?;
         require_shown(&mut *connection, (user_id, conversation_id), leaf_id).await?;
-        let sql = "UPDATE conversations SET active_leaf = ?3 WHERE user_id = ?1 AND id = ?2";
+        let sql = "UPDATE conversations SET active_leaf = $3 WHERE user_id = $1 AND id = $2";
         let event = EventBody::LeafSelected { leaf_id };
         self.update_conversation(
             connection,
@@ -150,7 +150,7 @@ impl Batch {
         conversation_id: ConversationId,
     ) -> Result<Outcome, ChangeError> {
         let marked =
-            sqlx::query("UPDATE conversations SET unseen = 0 WHERE user_id = ? AND id = ? AND unseen = 1")
+            sqlx::query("UPDATE conversations SET unseen = 0 WHERE user_id = $1 AND id = $2 AND unseen = 1")
                 .bind(user_id.to_string())
                 .bind(conversation_id.to_string())
                 .execute(&mut *connection)
@@ -172,7 +172,7 @@ impl Batch {
         let (user, conversation) = (user_id.to_string(), conversation_id.to_string());
         // With an unreadable owner it is deleted by the owner of its messages.
         let known = sqlx::query(concat!(
-            "SELECT id FROM conversations WHERE user_id = ?1 AND id = ?2 UNION ALL ",
+            "SELECT id FROM conversations WHERE user_id = $1 AND id = $2 UNION ALL ",
             lost_conversation!()
         ))
         .bind(&user)
@@ -185,7 +185,7 @@ impl Batch {
             return Ok(Outcome::Deleted { active_run: None });
         }
         let active = sqlx::query(
-            "SELECT id FROM runs WHERE user_id = ? AND conversation_id = ? AND status IN ('running', 'waiting')",
+            "SELECT id FROM runs WHERE user_id = $1 AND conversation_id = $2 AND status IN ('running', 'waiting')",
         )
         .bind(&user)
         .bind(&conversation)
@@ -196,7 +196,7 @@ impl Batch {
             None => None,
         };
         sqlx::query(
-            "DELETE FROM events WHERE +user_id = ? AND conversation_id = ? AND typeof(position) <> 'integer'",
+            "DELETE FROM events WHERE +user_id = $1 AND conversation_id = $2 AND typeof(position) <> 'integer'",
         )
         .bind(&user)
         .bind(&conversation)
@@ -204,23 +204,23 @@ impl Batch {
         .await?;
         // The log keeps the positions and no content. The events go before the runs, which lead to them.
         for of_conversation in [
-            "message_id IN (SELECT id FROM runs WHERE user_id = ?1 AND conversation_id = ?2)",
-            "message_id IS NULL AND conversation_id = ?2",
+            "message_id IN (SELECT id FROM runs WHERE user_id = $1 AND conversation_id = $2)",
+            "message_id IS NULL AND conversation_id = $2",
         ] {
-            let empty = format!("{EMPTY_EVENTS} AND +user_id = ?1 AND {of_conversation}");
+            let empty = format!("{EMPTY_EVENTS} AND +user_id = $1 AND {of_conversation}");
             sqlx::query(sqlx::AssertSqlSafe(empty))
                 .bind(&user)
                 .bind(&conversation)
                 .execute(&mut *connection)
                 .await?;
         }
-        sqlx::query("DELETE FROM conversations WHERE id = ?")
+        sqlx::query("DELETE FROM conversations WHERE id = $1")
             .bind(&conversation)
             .execute(&mut *connection)
             .await?;
         self.orphaned_runs.extend(active_run);
         sqlx::query(
-            "INSERT OR REPLACE INTO deleted_conversations (id, user_id, deleted_at) VALUES (?, ?, ?)",
+            "INSERT OR REPLACE INTO deleted_conversations (id, user_id, deleted_at) VALUES ($1, $2, $3)",
         )
         .bind(&conversation)
         .bind(&user)

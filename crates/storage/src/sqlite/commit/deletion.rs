@@ -17,33 +17,33 @@ use parlor_protocol::{
 /// A message (`?3`) and its descendants, the newest first. A message is always created before its descendants, so no
 /// damaged link makes a circle.
 const SELECT_SUBTREE: &str = "WITH RECURSIVE below (id, position) AS ( \
-         SELECT id, position FROM messages WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?3 \
+         SELECT id, position FROM messages WHERE user_id = $1 AND conversation_id = $2 AND id = $3 \
          UNION ALL \
-         SELECT m.id, m.position FROM below b JOIN messages m ON m.user_id = ?1 AND m.parent_id = b.id AND m.position > b.position) \
+         SELECT m.id, m.position FROM below b JOIN messages m ON m.user_id = $1 AND m.parent_id = b.id AND m.position > b.position) \
      SELECT id FROM below ORDER BY position DESC";
 
 /// Selects the newest visible sibling of a message (`?3`).
 const SELECT_NEWEST_SIBLING: &str = "SELECT o.id FROM messages m JOIN messages o ON o.user_id = m.user_id \
          AND o.conversation_id = m.conversation_id AND o.parent_id IS m.parent_id AND o.id <> m.id \
-     WHERE m.user_id = ?1 AND m.conversation_id = ?2 AND m.id = ?3 \
-         AND o.id NOT IN (SELECT message_id FROM hidden_messages WHERE conversation_id = ?2) ORDER BY o.position DESC LIMIT 1";
+     WHERE m.user_id = $1 AND m.conversation_id = $2 AND m.id = $3 \
+         AND o.id NOT IN (SELECT message_id FROM hidden_messages WHERE conversation_id = $2) ORDER BY o.position DESC LIMIT 1";
 
 /// Selects whether a message (`?3`) or one of its ancestors is hidden.
 const IS_HIDDEN: &str = "WITH RECURSIVE above (id) AS ( \
-         SELECT ?3 WHERE EXISTS (SELECT 1 FROM hidden_messages WHERE user_id = ?1 AND conversation_id = ?2) \
+         SELECT $3 WHERE EXISTS (SELECT 1 FROM hidden_messages WHERE user_id = $1 AND conversation_id = $2) \
          UNION \
-         SELECT m.parent_id FROM above a JOIN messages m ON m.user_id = ?1 AND m.id = a.id WHERE m.parent_id IS NOT NULL) \
+         SELECT m.parent_id FROM above a JOIN messages m ON m.user_id = $1 AND m.id = a.id WHERE m.parent_id IS NOT NULL) \
      SELECT EXISTS (SELECT 1 FROM above JOIN hidden_messages h ON h.message_id = above.id \
-         WHERE h.user_id = ?1 AND h.conversation_id = ?2)";
+         WHERE h.user_id = $1 AND h.conversation_id = $2)";
 
 /// Keeps the events of questions that are not among the erased messages (`?3`), though these have the answers they belong to.
-const KEEP_QUESTIONS: &str = "UPDATE events SET message_id = NULL WHERE +user_id = ?1 AND conversation_id = ?2 \
-     AND message_id IN (SELECT value FROM json_each(?3)) AND json_valid(event) AND event ->> '$.type' = 'user_message_saved' \
-     AND event ->> '$.user_message_id' NOT IN (SELECT value FROM json_each(?3))";
+const KEEP_QUESTIONS: &str = "UPDATE events SET message_id = NULL WHERE +user_id = $1 AND conversation_id = $2 \
+     AND message_id IN (SELECT value FROM json_each($3)) AND json_valid(event) AND event ->> '$.type' = 'user_message_saved' \
+     AND event ->> '$.user_message_id' NOT IN (SELECT value FROM json_each($3))";
 
 /// The first message of a conversation that is shown.
-const SELECT_FIRST_MESSAGE: &str = "SELECT id FROM messages WHERE user_id = ?1 AND conversation_id = ?2 AND parent_id IS NULL \
-     AND id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = ?1) ORDER BY position LIMIT 1";
+const SELECT_FIRST_MESSAGE: &str = "SELECT id FROM messages WHERE user_id = $1 AND conversation_id = $2 AND parent_id IS NULL \
+     AND id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = $1) ORDER BY position LIMIT 1";
 
 /// The title of a conversation whose first message was erased.
 const UNTITLED: &str = "Untitled";
@@ -63,7 +63,7 @@ impl Batch {
             return Ok(Outcome::Done);
         }
         let active: bool = sqlx::query_scalar(
-            "SELECT EXISTS (SELECT 1 FROM runs WHERE conversation_id = ? AND status IN ('running', 'waiting'))",
+            "SELECT EXISTS (SELECT 1 FROM runs WHERE conversation_id = $1 AND status IN ('running', 'waiting'))",
         )
         .bind(&conversation)
         .fetch_one(&mut *connection)
@@ -72,7 +72,7 @@ impl Batch {
             Err(ChangeRejection::RunActive)?;
         }
         let hidden = sqlx::query(
-            "INSERT OR IGNORE INTO hidden_messages (message_id, user_id, conversation_id, hidden_at) VALUES (?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO hidden_messages (message_id, user_id, conversation_id, hidden_at) VALUES ($1, $2, $3, $4)",
         )
         .bind(message_id.to_string())
         .bind(&user)
@@ -106,7 +106,7 @@ impl Batch {
         message_id: MessageId,
     ) -> Result<Outcome, ChangeError> {
         let shown = message_query(
-            "DELETE FROM hidden_messages WHERE user_id = ? AND conversation_id = ? AND message_id = ?",
+            "DELETE FROM hidden_messages WHERE user_id = $1 AND conversation_id = $2 AND message_id = $3",
             key,
             message_id,
         )
@@ -139,8 +139,8 @@ impl Batch {
     ) -> Result<Outcome, ChangeError> {
         // Another time is that of a later deletion, after the message was restored. A damaged one is any.
         let hidden = message_query(
-            "SELECT 1 FROM hidden_messages WHERE user_id = ? AND conversation_id = ? AND message_id = ? \
-             AND (hidden_at = ? OR typeof(hidden_at) <> 'integer')",
+            "SELECT 1 FROM hidden_messages WHERE user_id = $1 AND conversation_id = $2 AND message_id = $3 \
+             AND (hidden_at = $4 OR typeof(hidden_at) <> 'integer')",
             key,
             message_id,
         )
@@ -161,13 +161,13 @@ impl Batch {
             .execute(&mut *connection)
             .await?;
         for of_subtree in [
-            "message_id IN (SELECT value FROM json_each(?3))",
-            "conversation_id = ?2 AND message_id IS NULL AND json_valid(event) \
-                 AND (event ->> '$.type' = 'message_queued' AND event ->> '$.queued.id' IN (SELECT value FROM json_each(?3)) \
+            "message_id IN (SELECT value FROM json_each($3))",
+            "conversation_id = $2 AND message_id IS NULL AND json_valid(event) \
+                 AND (event ->> '$.type' = 'message_queued' AND event ->> '$.queued.id' IN (SELECT value FROM json_each($3)) \
                      OR event ->> '$.type' = 'user_message_saved' \
-                     AND event ->> '$.user_message_id' IN (SELECT value FROM json_each(?3)))",
+                     AND event ->> '$.user_message_id' IN (SELECT value FROM json_each($3)))",
         ] {
-            let empty = format!("{EMPTY_EVENTS} AND +user_id = ?1 AND {of_subtree} AND ?2 = conversation_id");
+            let empty = format!("{EMPTY_EVENTS} AND +user_id = $1 AND {of_subtree} AND $2 = conversation_id");
             sqlx::query(sqlx::AssertSqlSafe(empty))
                 .bind(key.0.to_string())
                 .bind(key.1.to_string())
@@ -185,7 +185,7 @@ impl Batch {
         delete_messages(&mut *connection, key.0, &subtree).await?;
         // A snapshot without its last message opens nothing.
         sqlx::query(
-            "DELETE FROM shares WHERE user_id = ?1 AND conversation_id = ?2 AND leaf_id IN (SELECT value FROM json_each(?3))",
+            "DELETE FROM shares WHERE user_id = $1 AND conversation_id = $2 AND leaf_id IN (SELECT value FROM json_each($3))",
         )
         .bind(key.0.to_string())
         .bind(key.1.to_string())
@@ -235,7 +235,7 @@ impl Batch {
             _ => UNTITLED.to_owned(),
         };
         let renamed =
-            sqlx::query("UPDATE conversations SET title = ?3 WHERE user_id = ?1 AND id = ?2 AND title = ?4 AND title <> ?3")
+            sqlx::query("UPDATE conversations SET title = $3 WHERE user_id = $1 AND id = $2 AND title = $4 AND title <> $3")
                 .bind(&user)
                 .bind(&conversation)
                 .bind(&title)
@@ -246,8 +246,8 @@ impl Batch {
             return Ok(());
         }
         sqlx::query(
-            "UPDATE events SET event = json_set(event, '$.title', ?3) WHERE +user_id = ?1 AND conversation_id = ?2 \
-                 AND json_valid(event) AND event ->> '$.title' = ?4",
+            "UPDATE events SET event = json_set(event, '$.title', $3) WHERE +user_id = $1 AND conversation_id = $2 \
+                 AND json_valid(event) AND event ->> '$.title' = $4",
         )
         .bind(&user)
         .bind(&conversation)
@@ -297,7 +297,7 @@ async fn delete_messages(
     newest_first: &[MessageId],
 ) -> Result<(), ChangeError> {
     for message in newest_first {
-        sqlx::query("DELETE FROM messages WHERE user_id = ? AND id = ?")
+        sqlx::query("DELETE FROM messages WHERE user_id = $1 AND id = $2")
             .bind(user_id.to_string())
             .bind(message.to_string())
             .execute(&mut *connection)
@@ -369,7 +369,7 @@ async fn set_leaf(
     key: (UserId, ConversationId),
     leaf: Option<MessageId>,
 ) -> Result<(), ChangeError> {
-    sqlx::query("UPDATE conversations SET active_leaf = ? WHERE user_id = ? AND id = ?")
+    sqlx::query("UPDATE conversations SET active_leaf = $1 WHERE user_id = $2 AND id = $3")
         .bind(leaf.map(|leaf| leaf.to_string()))
         .bind(key.0.to_string())
         .bind(key.1.to_string())

@@ -130,7 +130,7 @@ impl Batch {
                 title,
             } => {
                 let event = EventBody::ConversationRenamed { title: title.clone() };
-                let sql = "UPDATE conversations SET title = ?3 WHERE user_id = ?1 AND id = ?2";
+                let sql = "UPDATE conversations SET title = $3 WHERE user_id = $1 AND id = $2";
                 self.update_conversation(connection, *user_id, *conversation_id, sql, title, event)
                     .await
             }
@@ -140,7 +140,7 @@ impl Batch {
                 model,
             } => {
                 let event = EventBody::ModelChosen { model: model.clone() };
-                let sql = "UPDATE conversations SET model = ?3 WHERE user_id = ?1 AND id = ?2";
+                let sql = "UPDATE conversations SET model = $3 WHERE user_id = $1 AND id = $2";
                 self.update_conversation(connection, *user_id, *conversation_id, sql, model, event)
                     .await
             }

@@ -19,8 +19,8 @@ impl Batch {
     ) -> Result<Outcome, ChangeError> {
         ensure_user(&mut *connection, file.location.user_id).await?;
         let owner = sqlx::query(
-            "SELECT user_id FROM conversations WHERE id = ?1 \
-             UNION ALL SELECT NULL FROM deleted_conversations WHERE id = ?1",
+            "SELECT user_id FROM conversations WHERE id = $1 \
+             UNION ALL SELECT NULL FROM deleted_conversations WHERE id = $1",
         )
         .bind(file.location.conversation_id.to_string())
         .fetch_optional(&mut *connection)
@@ -43,7 +43,7 @@ impl Batch {
         file: &StoredFile,
     ) -> Result<Outcome, ChangeError> {
         let active = sqlx::query(
-            "SELECT 1 FROM runs WHERE user_id = ? AND id = ? AND status IN ('running', 'waiting')",
+            "SELECT 1 FROM runs WHERE user_id = $1 AND id = $2 AND status IN ('running', 'waiting')",
         )
         .bind(run.user_id.to_string())
         .bind(run.message_id.to_string())
@@ -70,7 +70,7 @@ impl Batch {
         sqlx::query(
             "INSERT INTO files (id, user_id, conversation_id, message_id, place, stored_name, stored_in, name, media_type, \
              bytes, width, height, text_bytes, problem, created_at, stored_by) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
         )
         .bind(attachment.id.to_string())
         .bind(user_id.to_string())
@@ -114,9 +114,9 @@ impl Batch {
         }
         let list: Vec<String> = ids.iter().map(AttachmentId::to_string).collect();
         let attached = sqlx::query(
-            "UPDATE files SET message_id = ?3, place = (SELECT key FROM json_each(?4) WHERE value = files.id) \
-             WHERE user_id = ?1 AND conversation_id = ?2 AND id IN (SELECT value FROM json_each(?4)) \
-                 AND (message_id IS NULL OR message_id = ?3)",
+            "UPDATE files SET message_id = $3, place = (SELECT key FROM json_each($4) WHERE value = files.id) \
+             WHERE user_id = $1 AND conversation_id = $2 AND id IN (SELECT value FROM json_each($4)) \
+                 AND (message_id IS NULL OR message_id = $3)",
         )
         .bind(user_id.to_string())
         .bind(conversation_id.to_string())
@@ -167,8 +167,8 @@ impl Batch {
         let copied = sqlx::query(
             "INSERT INTO files (id, user_id, conversation_id, message_id, place, stored_name, stored_in, name, media_type, \
              bytes, width, height, text_bytes, problem, created_at, stored_by) \
-             SELECT ?3, user_id, conversation_id, NULL, 0, stored_name, stored_in, name, media_type, bytes, width, height, \
-             text_bytes, problem, ?4, stored_by FROM files WHERE user_id = ?1 AND id = ?2",
+             SELECT $3, user_id, conversation_id, NULL, 0, stored_name, stored_in, name, media_type, bytes, width, height, \
+             text_bytes, problem, $4, stored_by FROM files WHERE user_id = $1 AND id = $2",
         )
         .bind(user_id.to_string())
         .bind(id.to_string())
@@ -189,7 +189,7 @@ impl Batch {
         user_id: UserId,
         id: AttachmentId,
     ) -> Result<Outcome, ChangeError> {
-        sqlx::query("DELETE FROM files WHERE user_id = ? AND id = ? AND message_id IS NULL")
+        sqlx::query("DELETE FROM files WHERE user_id = $1 AND id = $2 AND message_id IS NULL")
             .bind(user_id.to_string())
             .bind(id.to_string())
             .execute(connection)
@@ -204,7 +204,7 @@ impl Batch {
         user_id: UserId,
         message_id: MessageId,
     ) -> Result<(), ChangeError> {
-        sqlx::query("DELETE FROM files WHERE user_id = ? AND message_id = ?")
+        sqlx::query("DELETE FROM files WHERE user_id = $1 AND message_id = $2")
             .bind(user_id.to_string())
             .bind(message_id.to_string())
             .execute(connection)
@@ -218,7 +218,7 @@ impl Batch {
         connection: &mut SqliteConnection,
         before: Timestamp,
     ) -> Result<Outcome, ChangeError> {
-        sqlx::query("DELETE FROM files WHERE message_id IS NULL AND created_at < ?")
+        sqlx::query("DELETE FROM files WHERE message_id IS NULL AND created_at < $1")
             .bind(before.0)
             .execute(connection)
             .await?;
@@ -232,7 +232,7 @@ impl Batch {
         locations: &[FileLocation],
     ) -> Result<Outcome, ChangeError> {
         let names = locations.iter().map(|location| location.stored_name.to_string());
-        sqlx::query("DELETE FROM deleted_files WHERE stored_name IN (SELECT value FROM json_each(?))")
+        sqlx::query("DELETE FROM deleted_files WHERE stored_name IN (SELECT value FROM json_each($1))")
             .bind(serde_json::to_string(&names.collect::<Vec<_>>())?)
             .execute(connection)
             .await?;
@@ -254,7 +254,7 @@ impl Batch {
             0,
         )
         .await?;
-        sqlx::query("DELETE FROM attachments WHERE id = ?")
+        sqlx::query("DELETE FROM attachments WHERE id = $1")
             .bind(file.attachment.id.to_string())
             .execute(connection)
             .await?;

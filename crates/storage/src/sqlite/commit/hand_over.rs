@@ -19,28 +19,28 @@ use parlor_protocol::{
 
 /// Deletes the owner's private content: messages that are hidden or were never sent, with their files.
 const DELETE_UNSHARED: [&str; 3] = [
-    "DELETE FROM messages WHERE user_id = ?1 AND id IN (SELECT message_id FROM hidden_messages WHERE user_id = ?1)",
-    "DELETE FROM files WHERE user_id = ?1 AND (message_id IS NULL OR message_id IN (SELECT id FROM queued_messages WHERE user_id = ?1))",
-    "DELETE FROM queued_messages WHERE user_id = ?1",
+    "DELETE FROM messages WHERE user_id = $1 AND id IN (SELECT message_id FROM hidden_messages WHERE user_id = $1)",
+    "DELETE FROM files WHERE user_id = $1 AND (message_id IS NULL OR message_id IN (SELECT id FROM queued_messages WHERE user_id = $1))",
+    "DELETE FROM queued_messages WHERE user_id = $1",
 ];
 
 /// Changes the owner (`?1`) to another one (`?2`). `?3` is the last position of the former owner's log. The records of model
 /// calls and the permissions for tools stay, and are deleted with the account: they have the former owner's instructions and
 /// decisions. An article that both have saved stays as the new owner has it.
 pub(in crate::sqlite) const CHANGE_OWNER: [&str; 11] = [
-    "UPDATE messages SET user_id = ?2, position = position - ?3 WHERE user_id = ?1",
+    "UPDATE messages SET user_id = $2, position = position - $3 WHERE user_id = $1",
     // The log has no events of these runs: each ends before it begins, so that no client waits for more.
-    "UPDATE runs SET user_id = ?2, first_position = c.activity, last_position = c.activity - 1, stored_position = 0 \
-     FROM conversations c WHERE c.id = runs.conversation_id AND runs.user_id = ?1",
-    "UPDATE payload_verdicts SET user_id = ?2, position = position - ?3 WHERE user_id = ?1",
-    "UPDATE payloads SET user_id = ?2 WHERE user_id = ?1",
-    "UPDATE summaries SET user_id = ?2 WHERE user_id = ?1",
-    "UPDATE contexts SET user_id = ?2 WHERE user_id = ?1",
-    "UPDATE opaque SET user_id = ?2 WHERE user_id = ?1",
-    "UPDATE attachments SET user_id = ?2 WHERE user_id = ?1",
-    "UPDATE files SET user_id = ?2, stored_by = coalesce(stored_by, user_id) WHERE user_id = ?1",
-    "UPDATE OR IGNORE articles SET user_id = ?2 WHERE user_id = ?1",
-    "UPDATE streams SET user_id = ?2 WHERE user_id = ?1",
+    "UPDATE runs SET user_id = $2, first_position = c.activity, last_position = c.activity - 1, stored_position = 0 \
+     FROM conversations c WHERE c.id = runs.conversation_id AND runs.user_id = $1",
+    "UPDATE payload_verdicts SET user_id = $2, position = position - $3 WHERE user_id = $1",
+    "UPDATE payloads SET user_id = $2 WHERE user_id = $1",
+    "UPDATE summaries SET user_id = $2 WHERE user_id = $1",
+    "UPDATE contexts SET user_id = $2 WHERE user_id = $1",
+    "UPDATE opaque SET user_id = $2 WHERE user_id = $1",
+    "UPDATE attachments SET user_id = $2 WHERE user_id = $1",
+    "UPDATE files SET user_id = $2, stored_by = coalesce(stored_by, user_id) WHERE user_id = $1",
+    "UPDATE OR IGNORE articles SET user_id = $2 WHERE user_id = $1",
+    "UPDATE streams SET user_id = $2 WHERE user_id = $1",
 ];
 
 /// Notes that an account is being deleted.
@@ -53,7 +53,7 @@ pub(super) async fn begin_deletion(
         require_heir(&mut *connection, user_id, heir).await?;
     }
     sqlx::query(
-        "INSERT OR REPLACE INTO pending_deletions (user_id, heir, actor, address) VALUES (?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO pending_deletions (user_id, heir, actor, address) VALUES ($1, $2, $3, $4)",
     )
     .bind(user_id.to_string())
     .bind(heir.map(|heir| heir.to_string()))
@@ -70,12 +70,13 @@ pub(super) async fn require_begun(
     user_id: UserId,
     heir: Option<UserId>,
 ) -> Result<(), ChangeError> {
-    let has_begun: bool =
-        sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM pending_deletions WHERE user_id = ? AND heir IS ?)")
-            .bind(user_id.to_string())
-            .bind(heir.map(|heir| heir.to_string()))
-            .fetch_one(connection)
-            .await?;
+    let has_begun: bool = sqlx::query_scalar(
+        "SELECT EXISTS (SELECT 1 FROM pending_deletions WHERE user_id = $1 AND heir IS $2)",
+    )
+    .bind(user_id.to_string())
+    .bind(heir.map(|heir| heir.to_string()))
+    .fetch_one(connection)
+    .await?;
     if !has_begun {
         Err(ChangeRejection::DeletionGivenUp)?;
     }
@@ -88,7 +89,7 @@ async fn require_heir(
     user_id: UserId,
     heir: UserId,
 ) -> Result<(), ChangeError> {
-    let has_account: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM accounts WHERE user_id = ?)")
+    let has_account: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM accounts WHERE user_id = $1)")
         .bind(heir.to_string())
         .fetch_one(connection)
         .await?;
@@ -108,7 +109,7 @@ impl Batch {
     ) -> Result<(), ChangeError> {
         require_heir(&mut *connection, user_id, heir).await?;
         let is_active: bool = sqlx::query_scalar(
-            "SELECT EXISTS (SELECT 1 FROM runs WHERE user_id = ? AND status IN ('running', 'waiting'))",
+            "SELECT EXISTS (SELECT 1 FROM runs WHERE user_id = $1 AND status IN ('running', 'waiting'))",
         )
         .bind(user_id.to_string())
         .fetch_one(&mut *connection)
@@ -132,7 +133,7 @@ impl Batch {
             let mut query = sqlx::query(statement)
                 .bind(user_id.to_string())
                 .bind(heir.to_string());
-            if statement.contains("?3") {
+            if statement.contains("$3") {
                 query = query.bind(head.0.cast_signed());
             }
             query.execute(&mut *connection).await?;
@@ -157,7 +158,7 @@ impl Batch {
         connection: &mut SqliteConnection,
         user_id: UserId,
     ) -> Result<(), ChangeError> {
-        let rows = sqlx::query("SELECT conversation_id, message_id FROM hidden_messages WHERE user_id = ?")
+        let rows = sqlx::query("SELECT conversation_id, message_id FROM hidden_messages WHERE user_id = $1")
             .bind(user_id.to_string())
             .fetch_all(&mut *connection)
             .await?;
@@ -179,7 +180,7 @@ impl Batch {
         heir: UserId,
     ) -> Result<Vec<(ConversationId, parlor_protocol::MessageId)>, ChangeError> {
         let rows = sqlx::query(
-            "SELECT id, title, active_leaf FROM conversations WHERE user_id = ? ORDER BY activity",
+            "SELECT id, title, active_leaf FROM conversations WHERE user_id = $1 ORDER BY activity",
         )
         .bind(user_id.to_string())
         .fetch_all(&mut *connection)
@@ -197,8 +198,8 @@ impl Batch {
                 .log_event(&mut *connection, heir, conversation_id, None, created)
                 .await?;
             sqlx::query(
-                "UPDATE conversations SET user_id = ?2, activity = ?3, updated_at = ?4, unseen = 0, queue_held = 0 \
-                 WHERE id = ?1 AND user_id = ?5",
+                "UPDATE conversations SET user_id = $2, activity = $3, updated_at = $4, unseen = 0, queue_held = 0 \
+                 WHERE id = $1 AND user_id = $5",
             )
             .bind(&name)
             .bind(heir.to_string())

@@ -135,7 +135,7 @@ pub(in crate::sqlite) async fn completed_intent(
     user_id: UserId,
     intent: IntentId,
 ) -> Result<Option<CompletedIntent>, StorageError> {
-    let row = sqlx::query("SELECT fingerprint, started FROM intents WHERE user_id = ? AND id = ?")
+    let row = sqlx::query("SELECT fingerprint, started FROM intents WHERE user_id = $1 AND id = $2")
         .bind(user_id.to_string())
         .bind(intent.to_string())
         .fetch_optional(connection)
@@ -160,13 +160,15 @@ pub(super) async fn store_intent(
     started: Option<StartedRun>,
     at: Timestamp,
 ) -> Result<(), ChangeError> {
-    sqlx::query("INSERT INTO intents (user_id, id, fingerprint, started, created_at) VALUES (?, ?, ?, ?, ?)")
-        .bind(user_id.to_string())
-        .bind(intent.to_string())
-        .bind(fingerprint)
-        .bind(serde_json::to_string(&started)?)
-        .bind(at.0)
-        .execute(connection)
-        .await?;
+    sqlx::query(
+        "INSERT INTO intents (user_id, id, fingerprint, started, created_at) VALUES ($1, $2, $3, $4, $5)",
+    )
+    .bind(user_id.to_string())
+    .bind(intent.to_string())
+    .bind(fingerprint)
+    .bind(serde_json::to_string(&started)?)
+    .bind(at.0)
+    .execute(connection)
+    .await?;
     Ok(())
 }

@@ -39,14 +39,14 @@ impl Batch {
         ensure_user(connection, user_id).await?;
         check_limit(
             connection,
-            "SELECT count(*) FROM articles WHERE user_id = ?",
+            "SELECT count(*) FROM articles WHERE user_id = $1",
             user_id,
             limit,
         )
         .await?;
         sqlx::query(
             "INSERT INTO articles (user_id, pmid, title, authors, journal, published, doi, summary, note, saved_at) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         )
         .bind(user_id.to_string())
         .bind(&article.pmid)
@@ -83,7 +83,7 @@ impl Batch {
         if !replaces.contains(&saved.note) {
             Err(ChangeRejection::NoteChanged)?;
         }
-        sqlx::query("UPDATE articles SET note = ? WHERE user_id = ? AND pmid = ?")
+        sqlx::query("UPDATE articles SET note = $1 WHERE user_id = $2 AND pmid = $3")
             .bind(note)
             .bind(user_id.to_string())
             .bind(pmid)
@@ -105,7 +105,7 @@ impl Batch {
         user_id: UserId,
         pmid: &str,
     ) -> Result<Outcome, ChangeError> {
-        let removed = sqlx::query("DELETE FROM articles WHERE user_id = ? AND pmid = ?")
+        let removed = sqlx::query("DELETE FROM articles WHERE user_id = $1 AND pmid = $2")
             .bind(user_id.to_string())
             .bind(pmid)
             .execute(&mut *connection)
@@ -136,7 +136,7 @@ impl Batch {
                 ensure_user(connection, user_id).await?;
                 check_limit(
                     connection,
-                    "SELECT count(*) FROM streams WHERE user_id = ?",
+                    "SELECT count(*) FROM streams WHERE user_id = $1",
                     user_id,
                     limit,
                 )
@@ -144,8 +144,8 @@ impl Batch {
             }
         }
         let saved = sqlx::query(
-            "INSERT INTO streams (id, user_id, name, query, instructions) VALUES (?1, ?2, ?3, ?4, ?5) \
-             ON CONFLICT (id) DO UPDATE SET name = ?3, query = ?4, instructions = ?5 WHERE user_id = ?2",
+            "INSERT INTO streams (id, user_id, name, query, instructions) VALUES ($1, $2, $3, $4, $5) \
+             ON CONFLICT (id) DO UPDATE SET name = $3, query = $4, instructions = $5 WHERE user_id = $2",
         )
         .bind(stream.id.to_string())
         .bind(user_id.to_string())
@@ -175,7 +175,7 @@ impl Batch {
         user_id: UserId,
         stream_id: ResearchStreamId,
     ) -> Result<Outcome, ChangeError> {
-        let deleted = sqlx::query("DELETE FROM streams WHERE user_id = ? AND id = ?")
+        let deleted = sqlx::query("DELETE FROM streams WHERE user_id = $1 AND id = $2")
             .bind(user_id.to_string())
             .bind(stream_id.to_string())
             .execute(&mut *connection)
@@ -216,8 +216,8 @@ impl Batch {
         };
         sqlx::query(
             "UPDATE events SET event = json_object('position', position, 'type', 'empty') \
-             WHERE +user_id = ?1 AND message_id IS NULL AND conversation_id = ?2 \
-             AND CASE WHEN json_valid(event) THEN json_extract(event, ?3) ELSE ?4 END = ?4",
+             WHERE +user_id = $1 AND message_id IS NULL AND conversation_id = $2 \
+             AND CASE WHEN json_valid(event) THEN json_extract(event, $3) ELSE $4 END = $4",
         )
         .bind(user_id.to_string())
         .bind(ConversationId::NONE.to_string())
@@ -261,7 +261,7 @@ pub(super) async fn store_abstract(
     pmid: &str,
     abstract_text: &[String],
 ) -> Result<Outcome, ChangeError> {
-    sqlx::query("UPDATE articles SET summary = ? WHERE user_id = ? AND pmid = ? AND (summary = 'null' OR NOT json_valid(summary))")
+    sqlx::query("UPDATE articles SET summary = $1 WHERE user_id = $2 AND pmid = $3 AND (summary = 'null' OR NOT json_valid(summary))")
         .bind(serde_json::to_string(abstract_text)?)
         .bind(user_id.to_string())
         .bind(pmid)

@@ -83,9 +83,9 @@ impl Batch {
 }
 
 /// Sets the position of the last event in a log. An update checks the types of all columns: a damaged one is set, too.
-const SET_HEAD: &str = "UPDATE users SET position = ?2, trimmed = CASE typeof(trimmed) WHEN 'integer' THEN trimmed ELSE \
-         coalesce((SELECT min(position) FROM events WHERE user_id = ?1 AND position BETWEEN 1 AND 9007199254740991), 1) - 1 END \
-     WHERE id = ?1";
+const SET_HEAD: &str = "UPDATE users SET position = $2, trimmed = CASE typeof(trimmed) WHEN 'integer' THEN trimmed ELSE \
+         coalesce((SELECT min(position) FROM events WHERE user_id = $1 AND position BETWEEN 1 AND 9007199254740991), 1) - 1 END \
+     WHERE id = $1";
 
 /// Empties stored events, followed by a further condition: the log keeps their positions and no content. Damaged columns are
 /// set, too: an update checks the types of all. An event without a readable position has no place in the log.

@@ -17,7 +17,7 @@ impl Batch {
     ) -> Result<Outcome, ChangeError> {
         ensure_user(connection, user_id).await?;
         let (known, count): (i64, i64) = sqlx::query_as(
-            "SELECT count(*) FILTER (WHERE text = ?2 OR id = ?3), count(*) FROM memories WHERE user_id = ?1",
+            "SELECT count(*) FILTER (WHERE text = $2 OR id = $3), count(*) FROM memories WHERE user_id = $1",
         )
         .bind(user_id.to_string())
         .bind(&memory.text)
@@ -30,7 +30,7 @@ impl Batch {
         if usize::try_from(count).is_ok_and(|count| count >= limit) {
             Err(ChangeRejection::MemoryFull)?;
         }
-        sqlx::query("INSERT INTO memories (id, user_id, text, created_at) VALUES (?, ?, ?, ?)")
+        sqlx::query("INSERT INTO memories (id, user_id, text, created_at) VALUES ($1, $2, $3, $4)")
             .bind(memory.id.to_string())
             .bind(user_id.to_string())
             .bind(&memory.text)
@@ -48,7 +48,7 @@ impl Batch {
         user_id: UserId,
         memory_id: Option<MemoryId>,
     ) -> Result<Outcome, ChangeError> {
-        let forgotten = sqlx::query("DELETE FROM memories WHERE user_id = ?1 AND (?2 IS NULL OR id = ?2)")
+        let forgotten = sqlx::query("DELETE FROM memories WHERE user_id = $1 AND ($2 IS NULL OR id = $2)")
             .bind(user_id.to_string())
             .bind(memory_id.map(|id| id.to_string()))
             .execute(&mut *connection)

@@ -13,13 +13,13 @@ const MAX_CALLS_PER_RUN: i64 = 64;
 
 /// Stores a call. Deletes the calls of all but the newest runs of its conversation, and all but the newest
 /// calls of its run. Ids are ordered by their creation time.
-pub(super) const RECORD_CALL: &str = "INSERT INTO model_calls (message_id, id, user_id, conversation_id, request, response) \
-         VALUES (?1, ?6, ?2, ?3, ?7, ?8) \
+const RECORD_CALL: &str = "INSERT INTO model_calls (message_id, id, user_id, conversation_id, request, response) \
+         VALUES ($1, $6, $2, $3, $7, $8) \
          ON CONFLICT (message_id, id) DO UPDATE SET request = excluded.request, response = excluded.response; \
-     DELETE FROM model_calls WHERE user_id = ?2 AND conversation_id = ?3 AND message_id NOT IN \
-         (SELECT DISTINCT message_id FROM model_calls WHERE conversation_id = ?3 ORDER BY message_id DESC LIMIT ?4); \
-     DELETE FROM model_calls WHERE user_id = ?2 AND message_id = ?1 AND id NOT IN \
-         (SELECT id FROM model_calls WHERE message_id = ?1 ORDER BY id DESC LIMIT ?5)";
+     DELETE FROM model_calls WHERE user_id = $2 AND conversation_id = $3 AND message_id NOT IN \
+         (SELECT DISTINCT message_id FROM model_calls WHERE conversation_id = $3 ORDER BY message_id DESC LIMIT $4); \
+     DELETE FROM model_calls WHERE user_id = $2 AND message_id = $1 AND id NOT IN \
+         (SELECT id FROM model_calls WHERE message_id = $1 ORDER BY id DESC LIMIT $5)";
 
 impl Batch {
     /// Stores a call, or updates its response.
@@ -33,7 +33,7 @@ impl Batch {
         let (user, message) = (run.user_id.to_string(), run.message_id.to_string());
         let Some(request) = &call.request else {
             sqlx::query(
-                "UPDATE model_calls SET response = ? WHERE user_id = ? AND message_id = ? AND id = ?",
+                "UPDATE model_calls SET response = $1 WHERE user_id = $2 AND message_id = $3 AND id = $4",
             )
             .bind(&call.response)
             .bind(&user)

@@ -14,7 +14,7 @@ pub(super) async fn insert_page_context(
     snapshot: &PageContextSnapshot,
 ) -> Result<(), StorageError> {
     sqlx::query(
-        "INSERT INTO contexts (message_id, user_id, context, text, instructions) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO contexts (message_id, user_id, context, text, instructions) VALUES ($1, $2, $3, $4, $5)",
     )
     .bind(message_id.to_string())
     .bind(user_id.to_string())
@@ -35,7 +35,7 @@ pub(super) async fn copy_page_context(
 ) -> Result<(), StorageError> {
     sqlx::query(
         "INSERT INTO contexts (message_id, user_id, context, text, instructions) \
-         SELECT ?3, user_id, context, text, instructions FROM contexts WHERE user_id = ?1 AND message_id = ?2",
+         SELECT $3, user_id, context, text, instructions FROM contexts WHERE user_id = $1 AND message_id = $2",
     )
     .bind(user_id.to_string())
     .bind(from.to_string())
@@ -54,8 +54,8 @@ pub(super) async fn store_context_description(
     instructions: &str,
 ) -> Result<Outcome, ChangeError> {
     sqlx::query(
-        "UPDATE contexts SET text = ?, instructions = ? WHERE user_id = ? AND text = '' \
-         AND message_id = (SELECT parent_id FROM messages WHERE user_id = contexts.user_id AND id = ?)",
+        "UPDATE contexts SET text = $1, instructions = $2 WHERE user_id = $3 AND text = '' \
+         AND message_id = (SELECT parent_id FROM messages WHERE user_id = contexts.user_id AND id = $4)",
     )
     .bind(text)
     .bind(instructions)

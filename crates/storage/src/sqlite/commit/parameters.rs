@@ -17,7 +17,7 @@ impl Batch {
         let event = EventBody::ParametersChosen {
             parameters: parameters.clone(),
         };
-        let sql = "UPDATE conversations SET parameters = ?3 WHERE user_id = ?1 AND id = ?2";
+        let sql = "UPDATE conversations SET parameters = $3 WHERE user_id = $1 AND id = $2";
         let value = serde_json::to_string(parameters)?;
         self.update_conversation(connection, user_id, conversation_id, sql, &value, event)
             .await
@@ -33,8 +33,8 @@ impl Batch {
     ) -> Result<Outcome, ChangeError> {
         sqlx::query(
             "INSERT INTO summaries (user_id, conversation_id, message_id, text, created_at) \
-             SELECT user_id, conversation_id, id, ?4, ?5 FROM messages \
-             WHERE user_id = ?1 AND conversation_id = ?2 AND id = ?3 ON CONFLICT DO NOTHING",
+             SELECT user_id, conversation_id, id, $4, $5 FROM messages \
+             WHERE user_id = $1 AND conversation_id = $2 AND id = $3 ON CONFLICT DO NOTHING",
         )
         .bind(run.user_id.to_string())
         .bind(run.conversation_id.to_string())

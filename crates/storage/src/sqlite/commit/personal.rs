@@ -16,7 +16,7 @@ impl Batch {
     ) -> Result<Outcome, ChangeError> {
         ensure_user(connection, user_id).await?;
         sqlx::query(
-            "INSERT INTO instructions (user_id, text) VALUES (?, ?) ON CONFLICT DO UPDATE SET text = excluded.text",
+            "INSERT INTO instructions (user_id, text) VALUES ($1, $2) ON CONFLICT DO UPDATE SET text = excluded.text",
         )
         .bind(user_id.to_string())
         .bind(text)
@@ -37,7 +37,7 @@ impl Batch {
         limit: usize,
     ) -> Result<Outcome, ChangeError> {
         ensure_user(connection, user_id).await?;
-        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM api_tokens WHERE user_id = ?")
+        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM api_tokens WHERE user_id = $1")
             .bind(user_id.to_string())
             .fetch_one(&mut *connection)
             .await?;
@@ -45,7 +45,7 @@ impl Batch {
             Err(ChangeRejection::TokensFull)?;
         }
         sqlx::query(
-            "INSERT INTO api_tokens (id, user_id, name, hash, beginning, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO api_tokens (id, user_id, name, hash, beginning, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
         )
         .bind(token.id.to_string())
         .bind(user_id.to_string())
@@ -66,7 +66,7 @@ impl Batch {
         user_id: UserId,
         token_id: TokenId,
     ) -> Result<Outcome, ChangeError> {
-        let revoked = sqlx::query("DELETE FROM api_tokens WHERE user_id = ? AND id = ?")
+        let revoked = sqlx::query("DELETE FROM api_tokens WHERE user_id = $1 AND id = $2")
             .bind(user_id.to_string())
             .bind(token_id.to_string())
             .execute(&mut *connection)
@@ -85,7 +85,7 @@ impl Batch {
         user_id: UserId,
         token_id: TokenId,
     ) -> Result<Outcome, ChangeError> {
-        sqlx::query("UPDATE api_tokens SET last_used_at = ? WHERE user_id = ? AND id = ?")
+        sqlx::query("UPDATE api_tokens SET last_used_at = $1 WHERE user_id = $2 AND id = $3")
             .bind(self.at.0)
             .bind(user_id.to_string())
             .bind(token_id.to_string())
@@ -111,7 +111,7 @@ pub(super) async fn ensure_user(
     connection: &mut SqliteConnection,
     user_id: UserId,
 ) -> Result<(), StorageError> {
-    sqlx::query("INSERT INTO users (id, position) VALUES (?, 0) ON CONFLICT DO NOTHING")
+    sqlx::query("INSERT INTO users (id, position) VALUES ($1, 0) ON CONFLICT DO NOTHING")
         .bind(user_id.to_string())
         .execute(connection)
         .await?;

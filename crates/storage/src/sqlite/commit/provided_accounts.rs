@@ -26,7 +26,7 @@ pub(super) async fn create(
     });
     ensure_user(connection, user_id).await?;
     let created = sqlx::query(
-        "INSERT INTO accounts (user_id, name, role, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        "INSERT INTO accounts (user_id, name, role, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
     )
     .bind(user_id.to_string())
     .bind(name)
@@ -38,7 +38,7 @@ pub(super) async fn create(
         Err(ChangeRejection::NameTaken)?;
     }
     let identified = sqlx::query(
-        "INSERT INTO identities (issuer, subject, user_id, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        "INSERT INTO identities (issuer, subject, user_id, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
     )
     .bind(&identity.issuer)
     .bind(&identity.subject)
@@ -59,7 +59,7 @@ pub(super) async fn rename(
     name: &str,
 ) -> Result<Outcome, ChangeError> {
     let is_taken: bool =
-        sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM accounts WHERE name = ? AND user_id <> ?)")
+        sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM accounts WHERE name = $1 AND user_id <> $2)")
             .bind(name)
             .bind(user_id.to_string())
             .fetch_one(&mut *connection)
@@ -67,7 +67,7 @@ pub(super) async fn rename(
     if is_taken {
         Err(ChangeRejection::NameTaken)?;
     }
-    let renamed = sqlx::query("UPDATE accounts SET name = ? WHERE user_id = ?")
+    let renamed = sqlx::query("UPDATE accounts SET name = $1 WHERE user_id = $2")
         .bind(name)
         .bind(user_id.to_string())
         .execute(connection)

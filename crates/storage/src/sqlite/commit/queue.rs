@@ -69,8 +69,8 @@ impl Batch {
             },
         };
         sqlx::query(
-            "INSERT INTO queued_messages (id, user_id, conversation_id, place, run, created_at, intent) VALUES (?1, ?2, ?3, \
-             (SELECT coalesce(max(place), 0) + 1 FROM queued_messages WHERE user_id = ?2 AND conversation_id = ?3), ?4, ?5, ?6)",
+            "INSERT INTO queued_messages (id, user_id, conversation_id, place, run, created_at, intent) VALUES ($1, $2, $3, \
+             (SELECT coalesce(max(place), 0) + 1 FROM queued_messages WHERE user_id = $2 AND conversation_id = $3), $4, $5, $6)",
         )
         .bind(queued.id().to_string())
         .bind(user_id.to_string())
@@ -152,7 +152,7 @@ impl Batch {
                 }
                 if queued.intent.text != *text {
                     queued.intent.text.clone_from(text);
-                    sqlx::query("UPDATE queued_messages SET intent = ? WHERE user_id = ? AND id = ?")
+                    sqlx::query("UPDATE queued_messages SET intent = $1 WHERE user_id = $2 AND id = $3")
                         .bind(serde_json::to_string(&queued.intent)?)
                         .bind(key.0.to_string())
                         .bind(message_id.to_string())
@@ -225,8 +225,8 @@ impl Batch {
         held: bool,
     ) -> Result<(), ChangeError> {
         sqlx::query(
-            "UPDATE queued_messages SET place = (SELECT key FROM json_each(?3) WHERE value = queued_messages.id) \
-             WHERE user_id = ?1 AND conversation_id = ?2 AND id IN (SELECT value FROM json_each(?3))",
+            "UPDATE queued_messages SET place = (SELECT key FROM json_each($3) WHERE value = queued_messages.id) \
+             WHERE user_id = $1 AND conversation_id = $2 AND id IN (SELECT value FROM json_each($3))",
         )
         .bind(key.0.to_string())
         .bind(key.1.to_string())
@@ -245,7 +245,7 @@ impl Batch {
         key: ConversationKey,
         message_id: MessageId,
     ) -> Result<(), ChangeError> {
-        sqlx::query("DELETE FROM queued_messages WHERE user_id = ? AND id = ?")
+        sqlx::query("DELETE FROM queued_messages WHERE user_id = $1 AND id = $2")
             .bind(key.0.to_string())
             .bind(message_id.to_string())
             .execute(&mut *connection)
@@ -264,8 +264,8 @@ impl Batch {
         message_id: MessageId,
     ) -> Result<(), ChangeError> {
         sqlx::query(sqlx::AssertSqlSafe(format!(
-            "{EMPTY_EVENTS} AND +user_id = ? AND conversation_id = ? AND message_id IS NULL AND json_valid(event) \
-                 AND event ->> '$.type' = 'message_queued' AND event ->> '$.queued.id' = ?"
+            "{EMPTY_EVENTS} AND +user_id = $1 AND conversation_id = $2 AND message_id IS NULL AND json_valid(event) \
+                 AND event ->> '$.type' = 'message_queued' AND event ->> '$.queued.id' = $3"
         )))
         .bind(user_id.to_string())
         .bind(conversation_id.to_string())

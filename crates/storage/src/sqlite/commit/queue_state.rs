@@ -17,7 +17,7 @@ pub(super) async fn must_wait(
     let waits = sqlx::query(
         "SELECT EXISTS (SELECT 1 FROM runs WHERE conversation_id = c.id AND status IN ('running', 'waiting')) \
              OR (c.queue_held = 0 AND EXISTS (SELECT 1 FROM queued_messages WHERE conversation_id = c.id)) AS waits \
-         FROM conversations c WHERE c.user_id = ? AND c.id = ?",
+         FROM conversations c WHERE c.user_id = $1 AND c.id = $2",
     )
     .bind(user_id.to_string())
     .bind(conversation_id.to_string())
@@ -34,7 +34,7 @@ pub(super) async fn active_leaf(
     connection: &mut SqliteConnection,
     key: ConversationKey,
 ) -> Result<Option<MessageId>, ChangeError> {
-    let row = sqlx::query("SELECT active_leaf FROM conversations WHERE user_id = ? AND id = ?")
+    let row = sqlx::query("SELECT active_leaf FROM conversations WHERE user_id = $1 AND id = $2")
         .bind(key.0.to_string())
         .bind(key.1.to_string())
         .fetch_optional(&mut *connection)
@@ -49,7 +49,7 @@ pub(super) async fn is_held(
     connection: &mut SqliteConnection,
     key: ConversationKey,
 ) -> Result<bool, ChangeError> {
-    let held = sqlx::query_scalar("SELECT queue_held FROM conversations WHERE user_id = ? AND id = ?")
+    let held = sqlx::query_scalar("SELECT queue_held FROM conversations WHERE user_id = $1 AND id = $2")
         .bind(key.0.to_string())
         .bind(key.1.to_string())
         .fetch_optional(connection)
@@ -62,7 +62,7 @@ pub(super) async fn set_held(
     key: ConversationKey,
     held: bool,
 ) -> Result<(), ChangeError> {
-    sqlx::query("UPDATE conversations SET queue_held = ? WHERE user_id = ? AND id = ?")
+    sqlx::query("UPDATE conversations SET queue_held = $1 WHERE user_id = $2 AND id = $3")
         .bind(held)
         .bind(key.0.to_string())
         .bind(key.1.to_string())
@@ -76,7 +76,7 @@ pub(super) async fn is_queue_empty(
     key: ConversationKey,
 ) -> Result<bool, ChangeError> {
     let found: bool = sqlx::query_scalar(
-        "SELECT EXISTS (SELECT 1 FROM queued_messages WHERE user_id = ? AND conversation_id = ?)",
+        "SELECT EXISTS (SELECT 1 FROM queued_messages WHERE user_id = $1 AND conversation_id = $2)",
     )
     .bind(key.0.to_string())
     .bind(key.1.to_string())

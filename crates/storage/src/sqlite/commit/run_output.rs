@@ -47,7 +47,7 @@ impl Batch {
     ) -> Result<Outcome, ChangeError> {
         let position = self.last_position(&mut *connection, run.user_id).await?;
         let stored = sqlx::query(
-            "UPDATE runs SET stored_position = ? WHERE user_id = ? AND id = ? AND status IN ('running', 'waiting')",
+            "UPDATE runs SET stored_position = $1 WHERE user_id = $2 AND id = $3 AND status IN ('running', 'waiting')",
         )
         .bind(position.0.cast_signed())
         .bind(run.user_id.to_string())
@@ -85,8 +85,8 @@ impl Batch {
     ) -> Result<Outcome, ChangeError> {
         let last = self.append_events(&mut *connection, run, events).await?;
         let ended = sqlx::query(
-            "UPDATE runs SET status = ?, last_position = ? \
-             WHERE user_id = ? AND id = ? AND status IN ('running', 'waiting')",
+            "UPDATE runs SET status = $1, last_position = $2 \
+             WHERE user_id = $3 AND id = $4 AND status IN ('running', 'waiting')",
         )
         .bind(message.status.as_str())
         .bind(last.0.cast_signed())
@@ -104,7 +104,7 @@ impl Batch {
         if !message.is_damaged() {
             delete_unshown(&mut *connection, run, message).await?;
         }
-        sqlx::query("UPDATE conversations SET unseen = ? WHERE user_id = ? AND id = ?")
+        sqlx::query("UPDATE conversations SET unseen = $1 WHERE user_id = $2 AND id = $3")
             .bind(message.status.is_notifiable())
             .bind(run.user_id.to_string())
             .bind(run.conversation_id.to_string())
@@ -119,13 +119,13 @@ impl Batch {
 }
 
 /// Ends a run whose row may be damaged. An update checks the types of all columns, so all are set.
-const ABANDON_RUN: &str = "UPDATE runs SET status = ?3, \
-         last_position = coalesce(?4, CAST(coalesce(first_position, 0) AS INTEGER) - 1), \
+const ABANDON_RUN: &str = "UPDATE runs SET status = $3, \
+         last_position = coalesce($4, CAST(coalesce(first_position, 0) AS INTEGER) - 1), \
          first_position = CAST(coalesce(first_position, 0) AS INTEGER), \
          stored_position = CAST(coalesce(stored_position, 0) AS INTEGER), force_tools = CAST(force_tools AS TEXT), \
          counted_input = CAST(coalesce(counted_input, 0) AS INTEGER), counted_output = CAST(coalesce(counted_output, 0) AS INTEGER), \
          counted_cost = CAST(coalesce(counted_cost, 0) AS INTEGER) \
-     WHERE user_id = ?1 AND id = ?2 AND status IN ('running', 'waiting')";
+     WHERE user_id = $1 AND id = $2 AND status IN ('running', 'waiting')";
 
 impl Batch {
     /// Ends a run that could not be ended normally. Without events, nothing of the log is read or written and
@@ -179,7 +179,7 @@ async fn store_final_message(
 /// Returns true if the stored message is readable. An unreadable one is kept unchanged: a later version may
 /// be able to read it.
 async fn is_message_readable(connection: &mut SqliteConnection, run: &RunKey) -> Result<bool, StorageError> {
-    let row = sqlx::query("SELECT body FROM messages WHERE user_id = ? AND id = ?")
+    let row = sqlx::query("SELECT body FROM messages WHERE user_id = $1 AND id = $2")
         .bind(run.user_id.to_string())
         .bind(run.message_id.to_string())
         .fetch_one(connection)
@@ -194,7 +194,7 @@ pub(super) async fn update_message(
     id: MessageId,
     answer: &AssistantMessage,
 ) -> Result<(), ChangeError> {
-    sqlx::query("UPDATE messages SET body = ? WHERE user_id = ? AND id = ?")
+    sqlx::query("UPDATE messages SET body = $1 WHERE user_id = $2 AND id = $3")
         .bind(serde_json::to_string(&MessageBody::Assistant(answer.clone()))?)
         .bind(user_id.to_string())
         .bind(id.to_string())

@@ -32,7 +32,7 @@ impl Batch {
         hash: Option<TokenHash>,
         limit: usize,
     ) -> Result<Outcome, ChangeError> {
-        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM shares WHERE user_id = ?")
+        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM shares WHERE user_id = $1")
             .bind(share.user_id.to_string())
             .fetch_one(&mut *connection)
             .await?;
@@ -42,8 +42,8 @@ impl Batch {
         let snapshot = share.snapshot.as_ref();
         let added = sqlx::query(
             "INSERT INTO shares (id, user_id, conversation_id, hash, title, leaf_id, leaf_nodes, position, created_at) \
-             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE EXISTS \
-                 (SELECT 1 FROM conversations WHERE user_id = ?2 AND id = ?3)",
+             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 WHERE EXISTS \
+                 (SELECT 1 FROM conversations WHERE user_id = $2 AND id = $3)",
         )
         .bind(share.id.to_string())
         .bind(share.user_id.to_string())
@@ -61,7 +61,7 @@ impl Batch {
         }
         if let Audience::People(readers) = &share.audience {
             for (reader, _) in readers {
-                sqlx::query("INSERT INTO share_readers (share_id, user_id) VALUES (?, ?)")
+                sqlx::query("INSERT INTO share_readers (share_id, user_id) VALUES ($1, $2)")
                     .bind(share.id.to_string())
                     .bind(reader.to_string())
                     .execute(&mut *connection)
@@ -80,7 +80,7 @@ impl Batch {
         user_id: UserId,
         share_id: ShareId,
     ) -> Result<Outcome, ChangeError> {
-        let ended = sqlx::query("DELETE FROM shares WHERE user_id = ? AND id = ?")
+        let ended = sqlx::query("DELETE FROM shares WHERE user_id = $1 AND id = $2")
             .bind(user_id.to_string())
             .bind(share_id.to_string())
             .execute(&mut *connection)

@@ -28,7 +28,7 @@ impl Batch {
         } = intent;
         let found: Option<bool> = sqlx::query_scalar(
             "SELECT EXISTS (SELECT 1 FROM payload_verdicts v WHERE v.conversation_id = p.conversation_id AND v.payload_id = p.id) \
-             FROM payloads p WHERE p.user_id = ? AND p.conversation_id = ? AND p.id = ?",
+             FROM payloads p WHERE p.user_id = $1 AND p.conversation_id = $2 AND p.id = $3",
         )
         .bind(user_id.to_string())
         .bind(conversation_id.to_string())
@@ -48,7 +48,7 @@ impl Batch {
             .log_event(&mut *connection, user_id, *conversation_id, None, judged)
             .await?;
         sqlx::query(
-            "INSERT INTO payload_verdicts (user_id, conversation_id, payload_id, verdict, position) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO payload_verdicts (user_id, conversation_id, payload_id, verdict, position) VALUES ($1, $2, $3, $4, $5)",
         )
         .bind(user_id.to_string())
         .bind(conversation_id.to_string())

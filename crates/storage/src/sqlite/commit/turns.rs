@@ -40,8 +40,8 @@ impl Batch {
         // Of any user: ids are unique. A deleted conversation has no user.
         let conversation = sqlx::query(
             "SELECT c.user_id, c.active_leaf, c.model, c.active_leaf IS NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = c.active_leaf) AS has_leaf \
-             FROM conversations c WHERE c.id = ?1 \
-             UNION ALL SELECT NULL, NULL, NULL, 0 FROM deleted_conversations WHERE id = ?1",
+             FROM conversations c WHERE c.id = $1 \
+             UNION ALL SELECT NULL, NULL, NULL, 0 FROM deleted_conversations WHERE id = $1",
         )
         .bind(conversation_id.to_string())
         .fetch_optional(&mut *connection)
@@ -73,7 +73,7 @@ impl Batch {
                     .await?;
                 sqlx::query(
                     "INSERT INTO conversations (id, user_id, title, created_at, updated_at, activity) \
-                     VALUES (?1, ?2, ?3, ?4, ?4, ?5)",
+                     VALUES ($1, $2, $3, $4, $4, $5)",
                 )
                 .bind(conversation_id.to_string())
                 .bind(user_id.to_string())
@@ -270,13 +270,13 @@ impl Batch {
 
 /// Starts a run, perhaps with another model: its message becomes the shown one, and its conversation moves to
 /// the top of the list. It counts in the usage of its day.
-pub(super) const START_RUN: &str = concat!(
+const START_RUN: &str = concat!(
     "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
-         VALUES (?3, ?1, ?2, ?6, ?5, ?4, ?7); \
-     INSERT INTO runs (id, user_id, conversation_id, status, first_position) VALUES (?3, ?1, ?2, 'running', ?8); \
-     UPDATE conversations SET active_leaf = ?3, updated_at = ?4, activity = ?5, unseen = 0, model = ?9 \
-         WHERE user_id = ?1 AND id = ?2; \
-     INSERT INTO daily_usage (user_id, day, runs) VALUES (?1, ?4 / 86400000, 1) ",
+         VALUES ($3, $1, $2, $6, $5, $4, $7); \
+     INSERT INTO runs (id, user_id, conversation_id, status, first_position) VALUES ($3, $1, $2, 'running', $8); \
+     UPDATE conversations SET active_leaf = $3, updated_at = $4, activity = $5, unseen = 0, model = $9 \
+         WHERE user_id = $1 AND id = $2; \
+     INSERT INTO daily_usage (user_id, day, runs) VALUES ($1, $4 / 86400000, 1) ",
     add_to_day!()
 );
 
@@ -290,7 +290,7 @@ async fn store_forced_tools(
     if tools.is_empty() {
         return Ok(());
     }
-    sqlx::query("UPDATE runs SET force_tools = ? WHERE user_id = ? AND id = ?")
+    sqlx::query("UPDATE runs SET force_tools = $1 WHERE user_id = $2 AND id = $3")
         .bind(serde_json::to_string(tools)?)
         .bind(run.user_id.to_string())
         .bind(run.message_id.to_string())
@@ -324,8 +324,8 @@ async fn copy_forced_tools(
 ) -> Result<(), ChangeError> {
     sqlx::query(
         "UPDATE runs SET force_tools = (SELECT r.force_tools FROM messages m JOIN runs r ON r.id = m.id \
-             WHERE m.user_id = ?1 AND m.parent_id = ?3 AND r.force_tools IS NOT NULL LIMIT 1) \
-         WHERE user_id = ?1 AND id = ?2",
+             WHERE m.user_id = $1 AND m.parent_id = $3 AND r.force_tools IS NOT NULL LIMIT 1) \
+         WHERE user_id = $1 AND id = $2",
     )
     .bind(run.user_id.to_string())
     .bind(run.message_id.to_string())
@@ -352,7 +352,7 @@ async fn insert_message(
 ) -> Result<(), ChangeError> {
     sqlx::query(
         "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
-         VALUES (?, ?, ?, ?, ?, ?, ?)",
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
     )
     .bind(id.to_string())
     .bind(placement.user_id.to_string())

@@ -36,7 +36,7 @@ const TABLES_WITH_A_USER: &str = "SELECT t.name FROM sqlite_schema t WHERE t.typ
 
 /// Returns the table of a statement `UPDATE … table SET user_id = ?2 …`.
 fn changed_table(statement: &str) -> &str {
-    let (before, _) = statement.split_once(" SET user_id = ?2").unwrap();
+    let (before, _) = statement.split_once(" SET user_id = $2").unwrap();
     before.rsplit(' ').next().unwrap()
 }
 

@@ -200,11 +200,11 @@ async fn old_answers_have_no_provider_data() {
     let mut connection = options.connect().await.unwrap();
     for (sql, bound) in [
         (
-            "DROP TABLE opaque; DELETE FROM _sqlx_migrations WHERE version = 13 OR version = ?",
+            "DROP TABLE opaque; DELETE FROM _sqlx_migrations WHERE version = 13 OR version = $1",
             "0".into(),
         ),
         (
-            "UPDATE messages SET body = ? WHERE parent_id IS NOT NULL",
+            "UPDATE messages SET body = $1 WHERE parent_id IS NOT NULL",
             body.to_owned(),
         ),
     ] {
@@ -305,7 +305,7 @@ async fn other_users_linked_data_is_not_read() {
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
     let link = async |child: MessageId, parent: MessageId| {
         let mut writer = storage.writer.lock().await;
-        sqlx::query("UPDATE messages SET parent_id = ? WHERE id = ?")
+        sqlx::query("UPDATE messages SET parent_id = $1 WHERE id = $2")
             .bind(parent.to_string())
             .bind(child.to_string())
             .execute(writer.connection.as_mut().unwrap())
