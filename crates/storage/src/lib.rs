@@ -32,6 +32,7 @@ pub mod accounts;
 mod api_error;
 pub mod audit;
 mod change;
+mod column_value;
 pub mod damage;
 mod error;
 mod outcome;

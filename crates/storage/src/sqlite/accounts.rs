@@ -11,6 +11,7 @@ use crate::{
         SignInMethod,
     },
     audit::{AuditAction, AuditEntry},
+    column_value::BindValue,
     damage::skip_damaged,
     usage::{DailyUsage, Day},
 };
@@ -44,7 +45,7 @@ impl AccountStorage for SqliteStorage {
         let mut connection = self.readers.acquire().await?;
         let sql = format!("SELECT {ACCOUNT_COLUMNS} FROM accounts a WHERE a.user_id = $1");
         let row = sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(user_id.to_string())
+            .bind_value(user_id)
             .fetch_optional(&mut *connection)
             .await?;
         let Some(row) = row else { return Ok(None) };
@@ -86,7 +87,7 @@ impl AccountStorage for SqliteStorage {
             "SELECT {ACCOUNT_COLUMNS}, {SESSION_COLUMNS} FROM sessions s JOIN accounts a ON a.user_id = s.user_id WHERE s.hash = $1"
         );
         let row = sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(hash.0.as_slice())
+            .bind_value(hash)
             .fetch_optional(&mut *connection)
             .await?;
         let Some(row) = row else { return Ok(None) };
@@ -98,7 +99,7 @@ impl AccountStorage for SqliteStorage {
         let mut connection = self.readers.acquire().await?;
         let sql = format!("SELECT {SESSION_COLUMNS} FROM sessions s WHERE s.user_id = $1 ORDER BY s.id DESC");
         let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
-            .bind(user_id.to_string())
+            .bind_value(user_id)
             .fetch_all(&mut *connection)
             .await?;
         read_undamaged_rows("sessions", "id", &rows, read_session)
@@ -107,7 +108,7 @@ impl AccountStorage for SqliteStorage {
     async fn account_link(&self, hash: &TokenHash) -> Result<Option<AccountLink>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         let row = sqlx::query(sqlx::AssertSqlSafe(format!("{SELECT_LINKS} WHERE hash = $1")))
-            .bind(hash.0.as_slice())
+            .bind_value(hash)
             .fetch_optional(&mut *connection)
             .await?;
         let Some(row) = row else { return Ok(None) };
@@ -120,7 +121,7 @@ impl AccountStorage for SqliteStorage {
             "SELECT id, CAST(id AS TEXT) AS named, at, name, action, about, address FROM audit_log WHERE id < $1 ORDER BY id DESC LIMIT $2",
         )
         .bind(before.unwrap_or(i64::MAX))
-        .bind(i64::try_from(limit).unwrap_or(i64::MAX))
+        .bind_value(limit)
         .fetch_all(&mut *connection)
         .await?;
         // A number that was read as a text is none any more.
@@ -147,7 +148,7 @@ impl AccountStorage for SqliteStorage {
     async fn active_runs(&self, user_id: UserId) -> Result<Vec<MessageId>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         let rows = sqlx::query("SELECT id FROM runs WHERE user_id = $1 AND status IN ('running', 'waiting')")
-            .bind(user_id.to_string())
+            .bind_value(user_id)
             .fetch_all(&mut *connection)
             .await?;
         read_undamaged_rows("runs", "id", &rows, |row| id(row, "id"))

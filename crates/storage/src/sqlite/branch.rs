@@ -4,7 +4,7 @@
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
 use super::{id, messages::read_message, optional_id, optional_text, text};
-use crate::{PageSize, StorageError, damage::skip_damaged};
+use crate::{PageSize, StorageError, column_value::BindValue, damage::skip_damaged};
 use parlor_protocol::{ConversationId, Message, MessageBody, MessageId, RunError, UserId};
 
 /// The parent of the message `m` of a user (`?1`) in a conversation (`?2`). If there is no such message, or it
@@ -67,9 +67,9 @@ pub(super) async fn parent(
     message: MessageId,
 ) -> Result<Option<Option<MessageId>>, StorageError> {
     let row = sqlx::query(SELECT_NEAREST_PARENT)
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
-        .bind(message.to_string())
+        .bind_value(user_id)
+        .bind_value(conversation_id)
+        .bind_value(message)
         .fetch_optional(connection)
         .await?;
     let link = row.map(|row| Link::read(&row, None, message)).transpose()?;
@@ -86,12 +86,12 @@ pub(super) async fn read_branch(
     reach: Option<MessageId>,
 ) -> Result<Vec<Message>, StorageError> {
     let rows = sqlx::query(SELECT_BRANCH)
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
-        .bind(leaf.to_string())
-        .bind(i64::try_from(page.messages).unwrap_or(i64::MAX))
-        .bind(i64::try_from(page.bytes).unwrap_or(i64::MAX))
-        .bind(reach.map(|id| id.to_string()))
+        .bind_value(user_id)
+        .bind_value(conversation_id)
+        .bind_value(leaf)
+        .bind_value(page.messages)
+        .bind_value(page.bytes)
+        .bind_value(reach)
         .fetch_all(&mut *connection)
         .await?;
     let mut messages: Vec<Message> = Vec::with_capacity(rows.len());

@@ -5,6 +5,7 @@ use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use super::{id, read_undamaged_rows};
 use crate::{
     RunKey, StorageError,
+    column_value::BindValue,
     usage::{DailyUsage, Day, UsageSum},
 };
 use parlor_protocol::{Dollars, Timestamp, TokenTotals, UserId};
@@ -52,12 +53,12 @@ pub(super) async fn count_usage(
 ) -> Result<(), StorageError> {
     let sums = to_sums(totals);
     sqlx::query(COUNT_USAGE)
-        .bind(run.user_id.to_string())
-        .bind(run.message_id.to_string())
+        .bind_value(run.user_id)
+        .bind_value(run.message_id)
         .bind(sums[0])
         .bind(sums[1])
         .bind(sums[2])
-        .bind(Day::from_timestamp(at).0)
+        .bind_value(Day::from_timestamp(at))
         .execute(connection)
         .await?;
     Ok(())
@@ -71,8 +72,8 @@ pub(super) async fn skip_usage(
 ) -> Result<(), StorageError> {
     let sums = to_sums(totals);
     sqlx::query(SKIP_USAGE)
-        .bind(run.user_id.to_string())
-        .bind(run.message_id.to_string())
+        .bind_value(run.user_id)
+        .bind_value(run.message_id)
         .bind(sums[0])
         .bind(sums[1])
         .bind(sums[2])
@@ -94,11 +95,11 @@ pub(super) async fn add_usage(
          SELECT id, $5, $2, $3, $4 FROM users WHERE id = $1 ",
         add_to_day!()
     ))
-    .bind(user_id.to_string())
+    .bind_value(user_id)
     .bind(sums[0])
     .bind(sums[1])
     .bind(sums[2])
-    .bind(Day::from_timestamp(at).0)
+    .bind_value(Day::from_timestamp(at))
     .execute(connection)
     .await?;
     Ok(())
@@ -122,8 +123,8 @@ pub(super) async fn daily_usage(
         "SELECT user_id, day, runs, input_tokens, output_tokens, cost FROM daily_usage \
          WHERE day >= $2 AND ($1 IS NULL OR user_id = $1) ORDER BY day, user_id",
     )
-    .bind(user_id.map(|user_id| user_id.to_string()))
-    .bind(since.0)
+    .bind_value(user_id)
+    .bind_value(since)
     .fetch_all(connection)
     .await?;
     read_undamaged_rows("daily_usage", "user_id", &rows, read_usage)

@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::{id, read_undamaged_rows, text};
 use crate::{
     AttachmentRow, FileLocation, StorageError, StoredFile,
+    column_value::BindValue,
     damage::{name_damaged, skip_damaged},
 };
 use parlor_protocol::{Attachment, AttachmentId, FileProblem, MessageId, UserId};
@@ -32,8 +33,8 @@ pub(super) async fn file(
     id: AttachmentId,
 ) -> Result<Option<StoredFile>, StorageError> {
     let row = sqlx::query(SELECT_FILE)
-        .bind(user_id.to_string())
-        .bind(id.to_string())
+        .bind_value(user_id)
+        .bind_value(id)
         .fetch_optional(connection)
         .await?;
     let read = |row: &SqliteRow| name_damaged("files", id.0, read_file(row));
@@ -47,8 +48,8 @@ pub(super) async fn message_files(
     message_id: MessageId,
 ) -> Result<Vec<StoredFile>, StorageError> {
     let rows = sqlx::query(SELECT_MESSAGE_FILES)
-        .bind(user_id.to_string())
-        .bind(message_id.to_string())
+        .bind_value(user_id)
+        .bind_value(message_id)
         .fetch_all(connection)
         .await?;
     read_undamaged_rows("files", "id", &rows, read_file)
@@ -63,7 +64,7 @@ pub(super) async fn stored_bytes(
         "SELECT COALESCE(SUM(bytes), 0) FROM (SELECT MAX(bytes) AS bytes FROM files WHERE user_id = $1 AND typeof(bytes) = 'integer' \
              GROUP BY stored_name)",
     )
-    .bind(user_id.to_string())
+    .bind_value(user_id)
     .fetch_one(connection)
     .await?;
     Ok(sum.try_into().unwrap_or_default())

@@ -3,7 +3,7 @@
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::{id, json, log_page, optional_text, read_undamaged_rows, text};
-use crate::{StorageError, damage::skip_damaged};
+use crate::{StorageError, column_value::BindValue, damage::skip_damaged};
 use parlor_protocol::{
     ResearchStreamId, Timestamp, UserId,
     literature::{Article, Library, ResearchStream, SavedArticle},
@@ -18,11 +18,11 @@ pub(super) async fn library(
     let articles = sqlx::query(
         "SELECT pmid, title, authors, journal, published, doi, note, saved_at FROM articles WHERE user_id = $1",
     )
-    .bind(user_id.to_string())
+    .bind_value(user_id)
     .fetch_all(&mut *connection)
     .await?;
     let streams = sqlx::query("SELECT id, name, query, instructions FROM streams WHERE user_id = $1")
-        .bind(user_id.to_string())
+        .bind_value(user_id)
         .fetch_all(connection)
         .await?;
     let mut library = Library {
@@ -44,7 +44,7 @@ pub(super) async fn saved_article(
         "SELECT pmid, title, authors, journal, published, doi, summary, note, saved_at FROM articles \
          WHERE user_id = $1 AND pmid = $2",
     )
-    .bind(user_id.to_string())
+    .bind_value(user_id)
     .bind(pmid)
     .fetch_optional(connection)
     .await?;
@@ -66,7 +66,7 @@ pub(super) async fn saved_articles(
         "SELECT pmid, title, authors, journal, published, doi, note, saved_at FROM articles \
          WHERE user_id = $1 AND pmid IN (SELECT value FROM json_each($2))",
     )
-    .bind(user_id.to_string())
+    .bind_value(user_id)
     .bind(serde_json::to_string(pmids)?)
     .fetch_all(connection)
     .await?;
@@ -79,8 +79,8 @@ pub(super) async fn research_stream(
     stream_id: ResearchStreamId,
 ) -> Result<Option<ResearchStream>, StorageError> {
     let row = sqlx::query("SELECT id, name, query, instructions FROM streams WHERE user_id = $1 AND id = $2")
-        .bind(user_id.to_string())
-        .bind(stream_id.to_string())
+        .bind_value(user_id)
+        .bind_value(stream_id)
         .fetch_optional(connection)
         .await?;
     let stream = row.map(|row| skip_damaged("streams", stream_id, read_research_stream(&row)));

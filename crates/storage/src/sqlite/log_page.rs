@@ -13,7 +13,10 @@ use super::{
     log_range::{LogRange, log_range},
     optional_id, optional_position, position,
 };
-use crate::{LOG_PAGE_BYTES, LogPage, LoggedEvent, StorageError, StoredRun, damage::skip_damaged};
+use crate::{
+    LOG_PAGE_BYTES, LogPage, LoggedEvent, StorageError, StoredRun, column_value::BindValue,
+    damage::skip_damaged,
+};
 use parlor_protocol::{ConversationId, Event, EventBody, MessageId, Position, UserId};
 
 // The + in front of a column disables its index. The planner has no statistics and would otherwise scan the
@@ -72,11 +75,11 @@ pub(super) async fn events_after(
     };
     for sql in select {
         let mut query = sqlx::query(sql)
-            .bind(user_id.to_string())
-            .bind(after.0.cast_signed())
+            .bind_value(user_id)
+            .bind_value(after)
             .bind(limit as i64);
         if let Some(run) = run {
-            query = query.bind(run.to_string());
+            query = query.bind_value(run);
         }
         if let Some(page) = read_log_page(&mut *connection, query, (user_id, after), limit).await? {
             return Ok(page);
@@ -178,8 +181,8 @@ async fn add_owner_ids(
     let LoggedEvent { user_id, event, json } = logged;
     let row =
         sqlx::query("SELECT conversation_id, message_id FROM events WHERE user_id = $1 AND position = $2")
-            .bind(user_id.to_string())
-            .bind(event.position.0.cast_signed())
+            .bind_value(*user_id)
+            .bind_value(event.position)
             .fetch_optional(connection)
             .await?;
     if let Some(row) = row {
@@ -200,9 +203,9 @@ pub(super) async fn last_run_position(
         "SELECT position, event FROM events WHERE message_id = $1 AND +user_id = $2 AND position >= $3 \
              AND typeof(position) = 'integer' ORDER BY position DESC",
     )
-    .bind(run.key.message_id.to_string())
-    .bind(run.key.user_id.to_string())
-    .bind(run.first_position.0.cast_signed())
+    .bind_value(run.key.message_id)
+    .bind_value(run.key.user_id)
+    .bind_value(run.first_position)
     .fetch(connection);
     let mut last = None;
     while let Some(row) = rows.try_next().await? {

@@ -4,7 +4,7 @@
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
 use super::position;
-use crate::{StorageError, StorageErrorKind, damage::log_damaged_row};
+use crate::{StorageError, StorageErrorKind, column_value::BindValue, damage::log_damaged_row};
 use parlor_protocol::{Position, UserId};
 
 /// The positions of a user's log (`?1`): two columns, `head` and `trimmed`. A number that is not a position
@@ -77,6 +77,6 @@ async fn fetch(
     sql: &'static str,
     user_id: UserId,
 ) -> Result<SqliteRow, StorageError> {
-    let row = sqlx::query(sql).bind(user_id.to_string()).fetch_one(connection);
+    let row = sqlx::query(sql).bind_value(user_id).fetch_one(connection);
     Ok(row.await?)
 }

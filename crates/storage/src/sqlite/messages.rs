@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     PageSize, StorageError, StorageErrorKind,
+    column_value::BindValue,
     damage::{log_damaged_row, skip_damaged},
 };
 use parlor_protocol::{
@@ -47,8 +48,8 @@ pub(super) async fn transcript(
     let conversation = sqlx::query(
         "SELECT title, model, parameters, active_leaf, queue_held FROM conversations WHERE user_id = $1 AND id = $2",
     )
-    .bind(user_id.to_string())
-    .bind(conversation_id.to_string())
+    .bind_value(user_id)
+    .bind_value(conversation_id)
     .fetch_optional(&mut *connection)
     .await?;
     let ids = (user_id, conversation_id);
@@ -140,8 +141,8 @@ pub(super) async fn newest_message(
         "SELECT id FROM messages WHERE user_id = $1 AND conversation_id = $2 ORDER BY position DESC",
     );
     let mut rows = newest
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
+        .bind_value(user_id)
+        .bind_value(conversation_id)
         .fetch(connection);
     while let Some(row) = rows.try_next().await? {
         if let Some(id) = skip_damaged("messages", text(&row, "id")?, id(&row, "id"))? {
@@ -170,10 +171,10 @@ async fn unloaded_siblings(
     let known: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
     let has_root = messages.iter().any(|message| message.parent_id.is_none());
     let rows = sqlx::query(SELECT_SIBLINGS)
-        .bind(user_id.to_string())
+        .bind_value(user_id)
         .bind(serde_json::to_string(&parents)?)
         .bind(serde_json::to_string(&known)?)
-        .bind(has_root.then(|| conversation_id.to_string()))
+        .bind_value(has_root.then_some(conversation_id))
         .fetch_all(connection)
         .await?;
     let other = |row: &SqliteRow| {
@@ -194,8 +195,8 @@ async fn active_run(
     conversation_id: ConversationId,
 ) -> Result<Option<Message>, StorageError> {
     let row = sqlx::query(SELECT_ACTIVE_RUN)
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
+        .bind_value(user_id)
+        .bind_value(conversation_id)
         .fetch_optional(&mut *connection)
         .await?;
     let Some(row) = row else { return Ok(None) };
@@ -215,8 +216,8 @@ pub(super) async fn message(
     let row = sqlx::query(
         "SELECT id, conversation_id, parent_id, created_at, body FROM messages WHERE user_id = $1 AND id = $2",
     )
-    .bind(user_id.to_string())
-    .bind(message_id.to_string())
+    .bind_value(user_id)
+    .bind_value(message_id)
     .fetch_optional(&mut *connection)
     .await?;
     let Some(row) = row else { return Ok(None) };
@@ -251,8 +252,8 @@ async fn apply_unstored_events(
         return Ok(());
     };
     let rows = sqlx::query(SELECT_UNSTORED_EVENTS)
-        .bind(user_id.to_string())
-        .bind(run.to_string())
+        .bind_value(user_id)
+        .bind_value(run)
         .fetch_all(&mut *connection)
         .await
         .map_err(StorageError::from);
@@ -323,5 +324,5 @@ async fn select_run(
     id: MessageId,
 ) -> Result<Option<SqliteRow>, StorageError> {
     let run = sqlx::query("SELECT status, NULL AS position FROM runs WHERE id = $1");
-    Ok(run.bind(id.to_string()).fetch_optional(connection).await?)
+    Ok(run.bind_value(id).fetch_optional(connection).await?)
 }

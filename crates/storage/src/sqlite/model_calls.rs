@@ -3,7 +3,7 @@
 use sqlx::{Row, SqliteConnection};
 
 use super::{id, read_undamaged_rows};
-use crate::{RecordedModelCall, StorageError};
+use crate::{RecordedModelCall, StorageError, column_value::BindValue};
 use parlor_protocol::{MessageId, UserId};
 
 /// Returns all recorded calls of a run, oldest first.
@@ -15,8 +15,8 @@ pub(super) async fn calls_of_run(
     let rows = sqlx::query(
         "SELECT id, request, response FROM model_calls WHERE user_id = $1 AND message_id = $2 ORDER BY id",
     )
-    .bind(user_id.to_string())
-    .bind(message_id.to_string())
+    .bind_value(user_id)
+    .bind_value(message_id)
     .fetch_all(connection)
     .await?;
     read_undamaged_rows("model_calls", "id", &rows, |row| {

@@ -3,7 +3,7 @@
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
 use super::{optional_text, text};
-use crate::{PageContextSnapshot, StorageError, damage::skip_damaged};
+use crate::{PageContextSnapshot, StorageError, column_value::BindValue, damage::skip_damaged};
 use parlor_protocol::{MessageId, UserId};
 
 /// Returns the page context of a message.
@@ -15,8 +15,8 @@ pub(super) async fn context_snapshot(
     let row = sqlx::query(
         "SELECT context, text, instructions FROM contexts WHERE user_id = $1 AND message_id = $2",
     )
-    .bind(user_id.to_string())
-    .bind(message_id.to_string())
+    .bind_value(user_id)
+    .bind_value(message_id)
     .fetch_optional(connection)
     .await?;
     let snapshot = row.as_ref().map(|row| read_context_snapshot(row, message_id));

@@ -3,7 +3,7 @@
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
 use super::optional_text;
-use crate::{StorageError, damage::skip_damaged};
+use crate::{StorageError, column_value::BindValue, damage::skip_damaged};
 use parlor_protocol::{ConversationId, Parameters, UserId};
 
 pub(super) async fn parameters(
@@ -12,8 +12,8 @@ pub(super) async fn parameters(
     conversation_id: ConversationId,
 ) -> Result<Option<Parameters>, StorageError> {
     let row = sqlx::query("SELECT parameters FROM conversations WHERE user_id = $1 AND id = $2")
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
+        .bind_value(user_id)
+        .bind_value(conversation_id)
         .fetch_optional(connection)
         .await?;
     let read = |row: &SqliteRow| read_parameters(row, conversation_id);

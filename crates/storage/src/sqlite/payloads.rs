@@ -3,7 +3,7 @@
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::{read_undamaged_rows, text};
-use crate::{StorageError, damage::skip_damaged};
+use crate::{StorageError, column_value::BindValue, damage::skip_damaged};
 use parlor_protocol::{ConversationId, Payload, PayloadVerdict, RawJson, UserId, payload::current_type_name};
 
 /// Returns a payload with its content.
@@ -16,8 +16,8 @@ pub(super) async fn payload(
     let row = sqlx::query(
         "SELECT id, kind, summary, data FROM payloads WHERE user_id = $1 AND conversation_id = $2 AND id = $3",
     )
-    .bind(user_id.to_string())
-    .bind(conversation_id.to_string())
+    .bind_value(user_id)
+    .bind_value(conversation_id)
     .bind(payload_id)
     .fetch_optional(connection)
     .await?;
@@ -41,10 +41,10 @@ pub(super) async fn payloads(
     bytes: usize,
 ) -> Result<Vec<Payload>, StorageError> {
     let rows = sqlx::query(SELECT_PAYLOADS)
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
+        .bind_value(user_id)
+        .bind_value(conversation_id)
         .bind(serde_json::to_string(ids)?)
-        .bind(i64::try_from(bytes).unwrap_or(i64::MAX))
+        .bind_value(bytes)
         .fetch_all(connection)
         .await?;
     read_undamaged_rows("payloads", "id", &rows, read_payload)
@@ -68,8 +68,8 @@ pub(super) async fn payload_verdicts(
     let rows = sqlx::query(
         "SELECT payload_id, verdict FROM payload_verdicts WHERE user_id = $1 AND conversation_id = $2 ORDER BY position",
     )
-    .bind(user_id.to_string())
-    .bind(conversation_id.to_string())
+    .bind_value(user_id)
+    .bind_value(conversation_id)
     .fetch_all(connection)
     .await?;
     let judged = |row: &SqliteRow| {

@@ -3,7 +3,7 @@
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::{id, read_undamaged_rows, text};
-use crate::{StorageError, TokenHash, damage::skip_damaged};
+use crate::{StorageError, TokenHash, column_value::BindValue, damage::skip_damaged};
 use parlor_protocol::{ApiToken, Memory, Timestamp, UserId};
 
 /// The memories of a user, newest first: ids are ordered by their creation time.
@@ -20,7 +20,7 @@ pub(super) async fn memories(
     user_id: UserId,
 ) -> Result<Vec<Memory>, StorageError> {
     let rows = sqlx::query(SELECT_MEMORIES)
-        .bind(user_id.to_string())
+        .bind_value(user_id)
         .fetch_all(connection)
         .await?;
     read_undamaged_rows("memories", "id", &rows, |row| {
@@ -37,7 +37,7 @@ pub(super) async fn instructions(
     user_id: UserId,
 ) -> Result<String, StorageError> {
     let row = sqlx::query("SELECT text FROM instructions WHERE user_id = $1")
-        .bind(user_id.to_string())
+        .bind_value(user_id)
         .fetch_optional(connection)
         .await?;
     row.map_or_else(|| Ok(String::new()), |row| text(&row, "text"))
@@ -48,7 +48,7 @@ pub(super) async fn tokens(
     user_id: UserId,
 ) -> Result<Vec<ApiToken>, StorageError> {
     let rows = sqlx::query(SELECT_TOKENS)
-        .bind(user_id.to_string())
+        .bind_value(user_id)
         .fetch_all(connection)
         .await?;
     read_undamaged_rows("api_tokens", "id", &rows, read_token)
@@ -61,7 +61,7 @@ pub(super) async fn token_by_hash(
     hash: &TokenHash,
 ) -> Result<Option<(UserId, ApiToken)>, StorageError> {
     let row = sqlx::query(SELECT_TOKEN)
-        .bind(hash.0.as_slice())
+        .bind_value(hash)
         .fetch_optional(connection)
         .await?;
     let Some(row) = row else { return Ok(None) };

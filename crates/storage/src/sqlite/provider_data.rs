@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use sqlx::{Row, SqliteConnection};
 
 use super::id;
-use crate::{RunKey, StorageError, damage::skip_damaged};
+use crate::{RunKey, StorageError, column_value::BindValue, damage::skip_damaged};
 use parlor_protocol::{Message, MessageId, PlacedProviderData, ProviderData, RawJson};
 
 pub(super) const SELECT_PROVIDER_DATA: &str = "SELECT o.message_id, o.node, o.part, o.endpoint, o.kind, o.field, o.value \
@@ -21,8 +21,8 @@ pub(super) async fn provider_data_of_branch(
     let answers = history.iter().filter(|message| message.assistant().is_some());
     let ids: Vec<MessageId> = answers.map(|answer| answer.id).chain([run.message_id]).collect();
     let rows = sqlx::query(SELECT_PROVIDER_DATA)
-        .bind(run.user_id.to_string())
-        .bind(run.conversation_id.to_string())
+        .bind_value(run.user_id)
+        .bind_value(run.conversation_id)
         .bind(serde_json::to_string(&ids)?)
         .fetch_all(connection)
         .await?;

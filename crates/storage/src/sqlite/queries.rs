@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     MessageKey, RunKey, StorageError, StoredConversation, StoredRun,
+    column_value::BindValue,
     damage::{DamagedRow, log_damaged_row, skip_damaged},
 };
 use parlor_protocol::{
@@ -48,7 +49,7 @@ pub(super) async fn conversations(
     let as_of = last_log_position(&mut *connection, user_id).await?;
     let before = before.map_or(i64::MAX, |cursor| cursor.activity.0.cast_signed());
     let rows = sqlx::query(SELECT_CONVERSATIONS)
-        .bind(user_id.to_string())
+        .bind_value(user_id)
         .bind(before)
         .bind(limit as i64 + 1)
         .fetch_all(connection)
@@ -82,8 +83,8 @@ pub(super) async fn conversation(
     conversation_id: ConversationId,
 ) -> Result<Option<StoredConversation>, StorageError> {
     let row = sqlx::query(SELECT_CONVERSATION)
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
+        .bind_value(user_id)
+        .bind_value(conversation_id)
         .fetch_optional(&mut *connection)
         .await?;
     if row.is_none() {
@@ -106,8 +107,8 @@ pub(super) async fn require_owner(
     (user_id, conversation_id): (UserId, ConversationId),
 ) -> Result<(), StorageError> {
     let lost: bool = sqlx::query_scalar(concat!("SELECT EXISTS (", lost_conversation!(), ")"))
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
+        .bind_value(user_id)
+        .bind_value(conversation_id)
         .fetch_one(connection)
         .await?;
     if !lost {
@@ -127,8 +128,8 @@ pub(super) async fn conversation_model(
     conversation_id: ConversationId,
 ) -> Result<Option<String>, StorageError> {
     let row = sqlx::query("SELECT model FROM conversations WHERE user_id = $1 AND id = $2")
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
+        .bind_value(user_id)
+        .bind_value(conversation_id)
         .fetch_optional(connection)
         .await?;
     let model = row.map(|row| optional_text(&row, "model")).transpose()?;
@@ -144,8 +145,8 @@ pub(super) async fn run(
     let row = sqlx::query(
         "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs WHERE user_id = $1 AND id = $2",
     )
-    .bind(user_id.to_string())
-    .bind(message_id.to_string())
+    .bind_value(user_id)
+    .bind_value(message_id)
     .fetch_optional(&mut *connection)
     .await?;
     let run = row.as_ref().map(read_stored_run).transpose()?.flatten();

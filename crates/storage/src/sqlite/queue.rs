@@ -3,7 +3,7 @@
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
 use super::{files, id, json, number_or_zero, read_undamaged_rows, text};
-use crate::{Queues, ReadyMessage, RunKey, StorageError};
+use crate::{Queues, ReadyMessage, RunKey, StorageError, column_value::BindValue};
 use parlor_protocol::{
     Attachment, ConversationId, MessageId, MessageQueue, QueuedMessage, Timestamp, UserId,
     intent::SendMessage,
@@ -50,8 +50,8 @@ pub(super) async fn stored_queue(
     (user_id, conversation_id): (UserId, ConversationId),
 ) -> Result<Vec<StoredQueuedMessage>, StorageError> {
     let rows = sqlx::query(SELECT_QUEUE)
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
+        .bind_value(user_id)
+        .bind_value(conversation_id)
         .fetch_all(&mut *connection)
         .await?;
     let mut queue = read_undamaged_rows("queued_messages", "id", &rows, read_queued_message)?;
@@ -88,8 +88,8 @@ pub(super) async fn ready_messages(
         Queues::OfConversation(user_id, conversation_id) => (Some(user_id), Some(conversation_id)),
     };
     let rows = sqlx::query(SELECT_READY)
-        .bind(user_id.map(|id| id.to_string()))
-        .bind(conversation_id.map(|id| id.to_string()))
+        .bind_value(user_id)
+        .bind_value(conversation_id)
         .fetch_all(connection)
         .await?;
     let mut ready = read_undamaged_rows("queued_messages", "id", &rows, |row| {

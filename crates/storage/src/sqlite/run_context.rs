@@ -4,7 +4,10 @@
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::{branch, json_array, messages, page_context, parameters, provider_data, text};
-use crate::{HistorySummary, PageSize, RunContext, RunKey, RunOptions, StorageError, damage::skip_damaged};
+use crate::{
+    HistorySummary, PageSize, RunContext, RunKey, RunOptions, StorageError, column_value::BindValue,
+    damage::skip_damaged,
+};
 use parlor_protocol::{ConversationId, Message, MessageBody, MessageId};
 
 /// The short parts of a run's context, most of which are usually empty. Forced tools belong to the question,
@@ -44,9 +47,9 @@ pub(super) async fn run_context(
     let history = branch::read_branch(&mut *connection, ids, question, PageSize::UNLIMITED, None).await?;
     let provider_data = provider_data::provider_data_of_branch(&mut *connection, run, &history).await?;
     let row = sqlx::query(SELECT_CONTEXT)
-        .bind(run.user_id.to_string())
-        .bind(conversation_id.to_string())
-        .bind(question.to_string())
+        .bind_value(run.user_id)
+        .bind_value(conversation_id)
+        .bind_value(question)
         .fetch_optional(connection)
         .await?;
     let Some(row) = row else { return Ok(None) };

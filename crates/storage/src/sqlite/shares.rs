@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     PageSize, StorageError, StoredFile, TokenHash,
+    column_value::BindValue,
     damage::skip_damaged,
     shares::{Audience, ShareStorage, Snapshot, StoredShare},
 };
@@ -55,7 +56,7 @@ impl ShareStorage for SqliteStorage {
     async fn shares(&self, user_id: UserId) -> Result<Vec<StoredShare>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         let rows = sqlx::query(SELECT_SHARES)
-            .bind(user_id.to_string())
+            .bind_value(user_id)
             .fetch_all(&mut *connection)
             .await?;
         read_undamaged_rows("shares", "id", &rows, read_share)
@@ -64,7 +65,7 @@ impl ShareStorage for SqliteStorage {
     async fn share_by_link(&self, hash: &TokenHash) -> Result<Option<StoredShare>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         let row = sqlx::query(SELECT_BY_LINK)
-            .bind(hash.0.as_slice())
+            .bind_value(hash)
             .fetch_optional(&mut *connection)
             .await?;
         read_optional_share(row)
@@ -77,8 +78,8 @@ impl ShareStorage for SqliteStorage {
     ) -> Result<Option<StoredShare>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         let row = sqlx::query(SELECT_OF_READER)
-            .bind(share_id.to_string())
-            .bind(reader.to_string())
+            .bind_value(share_id)
+            .bind_value(reader)
             .fetch_optional(&mut *connection)
             .await?;
         read_optional_share(row)
@@ -103,9 +104,9 @@ impl ShareStorage for SqliteStorage {
         let message = sqlx::query(
             "SELECT message_id FROM files WHERE user_id = $1 AND conversation_id = $2 AND id = $3 AND created_at <= $4",
         )
-        .bind(share.user_id.to_string())
-        .bind(share.conversation_id.to_string())
-        .bind(id.to_string())
+        .bind_value(share.user_id)
+        .bind_value(share.conversation_id)
+        .bind_value(id)
         .bind(newest_row(share))
         .fetch_optional(&mut *tx)
         .await?;
@@ -124,8 +125,8 @@ impl ShareStorage for SqliteStorage {
         let message = sqlx::query(
             "SELECT message_id FROM payloads WHERE user_id = $1 AND conversation_id = $2 AND id = $3 AND created_at <= $4",
         )
-        .bind(share.user_id.to_string())
-        .bind(share.conversation_id.to_string())
+        .bind_value(share.user_id)
+        .bind_value(share.conversation_id)
         .bind(payload_id)
         .bind(newest_row(share))
         .fetch_optional(&mut *tx)
@@ -179,10 +180,10 @@ async fn is_on_branch(
 ) -> Result<bool, StorageError> {
     let leaf = share.snapshot.as_ref().map(|snapshot| snapshot.leaf_id);
     let found = sqlx::query_scalar(IS_ON_BRANCH)
-        .bind(share.user_id.to_string())
-        .bind(share.conversation_id.to_string())
-        .bind(leaf.map(|leaf| leaf.to_string()))
-        .bind(message.to_string());
+        .bind_value(share.user_id)
+        .bind_value(share.conversation_id)
+        .bind_value(leaf)
+        .bind_value(message);
     Ok(found.fetch_one(connection).await?)
 }
 

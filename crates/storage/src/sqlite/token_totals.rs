@@ -3,7 +3,7 @@
 use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
 use super::optional_text;
-use crate::{StorageError, damage::skip_damaged};
+use crate::{StorageError, column_value::BindValue, damage::skip_damaged};
 use parlor_protocol::{ConversationId, TokenTotals, UserId};
 
 /// Only the totals are read from the answers, which may be long.
@@ -16,8 +16,8 @@ pub(super) async fn token_totals(
     conversation_id: ConversationId,
 ) -> Result<TokenTotals, StorageError> {
     let rows = sqlx::query(SELECT_TOTALS)
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
+        .bind_value(user_id)
+        .bind_value(conversation_id)
         .fetch_all(connection)
         .await?;
     let read = |row: &SqliteRow| {

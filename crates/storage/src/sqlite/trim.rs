@@ -4,7 +4,7 @@
 use sqlx::{Connection, SqliteConnection};
 
 use super::{id, log_range::LogRange, optional_position, text};
-use crate::{StorageError, damage::skip_damaged};
+use crate::{StorageError, column_value::BindValue, damage::skip_damaged};
 use parlor_protocol::{Position, Timestamp, UserId};
 
 /// The number of events that one transaction removes. Commits wait while it runs.
@@ -23,16 +23,15 @@ pub(super) async fn trim_log(
             continue;
         };
         let LogRange { trimmed, head } = LogRange::read(&mut tx, user).await?;
-        let user_id = user.to_string();
         // Positions have no gaps, so this counts events.
         let end = head.min(Position(trimmed.0 + MAX_EVENTS_PER_TRIM - removed));
         let bounds = sqlx::query(
             "SELECT (SELECT min(position) FROM events WHERE user_id = $1 AND position <= $3 AND created_at >= $2) AS young, \
              (SELECT min(first_position) FROM runs WHERE user_id = $1 AND status IN ('running', 'waiting') AND status = 'running') AS run",
         )
-        .bind(&user_id)
-        .bind(before.0)
-        .bind(end.0.cast_signed())
+        .bind_value(user)
+        .bind_value(before)
+        .bind_value(end)
         .fetch_one(&mut *tx)
         .await?;
         let before_first = |column| -> Result<u64, StorageError> {
@@ -49,16 +48,16 @@ pub(super) async fn trim_log(
             continue;
         }
         removed += sqlx::query("DELETE FROM events WHERE user_id = $1 AND position <= $2")
-            .bind(&user_id)
-            .bind(last.0.cast_signed())
+            .bind_value(user)
+            .bind_value(last)
             .execute(&mut *tx)
             .await?
             .rows_affected();
         // An update checks the types of all columns.
         sqlx::query("UPDATE users SET trimmed = $2, position = iif(typeof(position) = 'integer', position, $3) WHERE id = $1")
-            .bind(&user_id)
-            .bind(last.0.cast_signed())
-            .bind(head.0.cast_signed())
+            .bind_value(user)
+            .bind_value(last)
+            .bind_value(head)
             .execute(&mut *tx)
             .await?;
     }
@@ -66,7 +65,7 @@ pub(super) async fn trim_log(
         "DELETE FROM intents WHERE created_at < $1",
         "DELETE FROM deleted_conversations WHERE deleted_at < $1",
     ] {
-        sqlx::query(forget).bind(before.0).execute(&mut *tx).await?;
+        sqlx::query(forget).bind_value(before).execute(&mut *tx).await?;
     }
     tx.commit().await?;
     Ok(removed)

@@ -14,6 +14,7 @@ use crate::{
     ChangeRejection, Outcome, TokenHash,
     accounts::{AccountChange, AccountLink, AccountWarrant, LinkPurpose, Role, Session},
     audit::Actor,
+    column_value::BindValue,
     damage::skip_damaged,
 };
 use parlor_protocol::{MessageId, SessionId, UserId};
@@ -75,8 +76,8 @@ impl Batch {
                     keep_administrator(connection, *user_id, way).await?;
                 }
                 let changed = sqlx::query("UPDATE accounts SET role = $1 WHERE user_id = $2")
-                    .bind(role.as_str())
-                    .bind(user_id.to_string())
+                    .bind_value(role)
+                    .bind_value(user_id)
                     .execute(connection)
                     .await?;
                 require_row(changed.rows_affected())
@@ -92,17 +93,17 @@ impl Batch {
             }
             AccountChange::UseSession { session_id, address } => {
                 sqlx::query("UPDATE sessions SET last_used_at = $1, address = $2 WHERE id = $3")
-                    .bind(self.at.0)
+                    .bind_value(self.at)
                     .bind(address)
-                    .bind(session_id.to_string())
+                    .bind_value(session_id)
                     .execute(connection)
                     .await?;
                 Ok(Outcome::Done)
             }
             AccountChange::EndSession { user_id, session_id } => {
                 let ended = sqlx::query("DELETE FROM sessions WHERE user_id = $1 AND id = $2")
-                    .bind(user_id.to_string())
-                    .bind(session_id.to_string())
+                    .bind_value(user_id)
+                    .bind_value(session_id)
                     .execute(connection)
                     .await?;
                 require_row(ended.rows_affected())
@@ -123,7 +124,7 @@ impl Batch {
             AccountChange::AddLink { link, hash } => self.add_link(connection, link, hash, by).await,
             AccountChange::DeleteLink { link_id } => {
                 let deleted = sqlx::query("DELETE FROM invitations WHERE id = $1")
-                    .bind(link_id.to_string())
+                    .bind_value(link_id)
                     .execute(connection)
                     .await?;
                 require_row(deleted.rows_affected())
@@ -134,11 +135,11 @@ impl Batch {
                 } else {
                     // A deletion that has begun is given up.
                     sqlx::query("DELETE FROM pending_deletions WHERE user_id = $1")
-                        .bind(user_id.to_string())
+                        .bind_value(user_id)
                         .execute(&mut *connection)
                         .await?;
                     let enabled = sqlx::query("UPDATE accounts SET disabled = 0 WHERE user_id = $1")
-                        .bind(user_id.to_string())
+                        .bind_value(user_id)
                         .execute(connection)
                         .await?;
                     require_row(enabled.rows_affected())
@@ -191,11 +192,11 @@ impl Batch {
         let created = sqlx::query(
             "INSERT INTO accounts (user_id, name, password, role, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
         )
-        .bind(user_id.to_string())
+        .bind_value(user_id)
         .bind(name)
         .bind(password)
-        .bind(role.as_str())
-        .bind(self.at.0)
+        .bind_value(role)
+        .bind_value(self.at)
         .execute(connection)
         .await?;
         if created.rows_affected() == 0 {
@@ -214,8 +215,8 @@ impl Batch {
         let role: Option<String> = sqlx::query_scalar(
             "DELETE FROM invitations WHERE hash = $1 AND user_id IS NULL AND expires_at > $2 RETURNING role",
         )
-        .bind(hash.0.as_slice())
-        .bind(self.at.0)
+        .bind_value(hash)
+        .bind_value(self.at)
         .fetch_optional(connection)
         .await?;
         Ok(Role::from_name(&role.ok_or(ChangeRejection::NotFound)?))
@@ -232,25 +233,25 @@ impl Batch {
         sqlx::query(
             "DELETE FROM sessions WHERE hash = $1 OR (user_id = $2 AND (expires_at <= $3 OR last_used_at + idle_ms <= $3))",
         )
-        .bind(replaces.map(|replaced| replaced.0.to_vec()))
-        .bind(user_id.to_string())
-        .bind(self.at.0)
+        .bind_value(replaces)
+        .bind_value(user_id)
+        .bind_value(self.at)
         .execute(&mut *connection)
         .await?;
         let started = sqlx::query(
             "INSERT INTO sessions (id, hash, user_id, device, address, created_at, last_used_at, idle_ms, expires_at, method) \
              SELECT $1, $2, user_id, $3, $4, $5, $6, $7, $8, $9 FROM accounts WHERE user_id = $10 AND disabled = 0",
         )
-        .bind(session.id.to_string())
-        .bind(hash.0.as_slice())
+        .bind_value(session.id)
+        .bind_value(hash)
         .bind(&session.device)
         .bind(&session.address)
-        .bind(session.created_at.0)
-        .bind(session.last_used_at.0)
+        .bind_value(session.created_at)
+        .bind_value(session.last_used_at)
         .bind(session.idle_ms)
-        .bind(session.expires_at.0)
-        .bind(session.method.as_str())
-        .bind(user_id.to_string())
+        .bind_value(session.expires_at)
+        .bind_value(session.method)
+        .bind_value(user_id)
         .execute(connection)
         .await?;
         require_row(started.rows_affected())
@@ -267,9 +268,9 @@ impl Batch {
         if let Some(link) = link {
             let used =
                 sqlx::query("DELETE FROM invitations WHERE hash = $1 AND user_id = $2 AND expires_at > $3")
-                    .bind(link.0.as_slice())
-                    .bind(user_id.to_string())
-                    .bind(self.at.0)
+                    .bind_value(link)
+                    .bind_value(user_id)
+                    .bind_value(self.at)
                     .execute(&mut *connection)
                     .await?;
             require_row(used.rows_affected())?;
@@ -277,7 +278,7 @@ impl Batch {
         end_sessions(connection, user_id, except).await?;
         // Whoever knew the old password may have made tokens.
         let tokens = sqlx::query("DELETE FROM api_tokens WHERE user_id = $1")
-            .bind(user_id.to_string())
+            .bind_value(user_id)
             .execute(&mut *connection)
             .await?;
         if tokens.rows_affected() > 0 {
@@ -285,12 +286,12 @@ impl Batch {
         }
         // Links that were made for the old password.
         sqlx::query("DELETE FROM invitations WHERE user_id = $1")
-            .bind(user_id.to_string())
+            .bind_value(user_id)
             .execute(&mut *connection)
             .await?;
         let set = sqlx::query("UPDATE accounts SET password = $1 WHERE user_id = $2")
             .bind(password)
-            .bind(user_id.to_string())
+            .bind_value(user_id)
             .execute(connection)
             .await?;
         require_row(set.rows_affected())
@@ -308,20 +309,20 @@ impl Batch {
             LinkPurpose::NewPassword(user_id) => (Some(user_id.to_string()), Role::Member),
         };
         sqlx::query("DELETE FROM invitations WHERE expires_at <= $1 OR user_id = $2")
-            .bind(self.at.0)
+            .bind_value(self.at)
             .bind(&user_id)
             .execute(&mut *connection)
             .await?;
         sqlx::query(
             "INSERT INTO invitations (id, hash, user_id, role, created_at, expires_at, made_by) VALUES ($1, $2, $3, $4, $5, $6, $7)",
         )
-        .bind(link.id.to_string())
-        .bind(hash.0.as_slice())
+        .bind_value(link.id)
+        .bind_value(hash)
         .bind(user_id)
-        .bind(role.as_str())
-        .bind(link.created_at.0)
-        .bind(link.expires_at.0)
-        .bind(by.map(|actor| actor.user_id.to_string()))
+        .bind_value(role)
+        .bind_value(link.created_at)
+        .bind_value(link.expires_at)
+        .bind_value(by.map(|actor| actor.user_id))
         .execute(&mut *connection)
         .await?;
         // The administrator may not be one any more.
@@ -338,7 +339,7 @@ impl Batch {
     ) -> Result<Outcome, ChangeError> {
         let active =
             sqlx::query("SELECT id FROM runs WHERE user_id = $1 AND status IN ('running', 'waiting')")
-                .bind(user_id.to_string())
+                .bind_value(user_id)
                 .fetch_all(&mut *connection)
                 .await?;
         for run in &active {
@@ -347,7 +348,7 @@ impl Batch {
         }
         let deleted =
             sqlx::query("DELETE FROM users WHERE id = (SELECT user_id FROM accounts WHERE user_id = $1)")
-                .bind(user_id.to_string())
+                .bind_value(user_id)
                 .execute(connection)
                 .await?;
         require_row(deleted.rows_affected())
@@ -367,8 +368,8 @@ pub(super) async fn end_sessions(
     except: Option<SessionId>,
 ) -> Result<(), ChangeError> {
     sqlx::query("DELETE FROM sessions WHERE user_id = $1 AND id IS NOT $2")
-        .bind(user_id.to_string())
-        .bind(except.map(|session| session.to_string()))
+        .bind_value(user_id)
+        .bind_value(except)
         .execute(connection)
         .await?;
     Ok(())

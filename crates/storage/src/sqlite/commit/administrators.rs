@@ -6,7 +6,7 @@ use super::{
     ChangeError,
     accounts::{end_sessions, require_row},
 };
-use crate::{ChangeRejection, Outcome, audit::SignInWay};
+use crate::{ChangeRejection, Outcome, audit::SignInWay, column_value::BindValue};
 use parlor_protocol::UserId;
 
 /// Disables an account, whose row may be damaged. An update checks the types of all columns, so all are set.
@@ -23,7 +23,7 @@ pub(super) async fn disable(
     keep_administrator(&mut *connection, user_id, way).await?;
     end_sessions(&mut *connection, user_id, None).await?;
     let disabled = sqlx::query(DISABLE)
-        .bind(user_id.to_string())
+        .bind_value(user_id)
         .execute(connection)
         .await?;
     require_row(disabled.rows_affected())
@@ -57,7 +57,7 @@ pub(super) async fn keep_administrator(
         Some(SignInWay::Password | SignInWay::Proxy) | None => None,
     };
     let row = sqlx::query(COUNT_ADMINISTRATORS)
-        .bind(user_id.to_string())
+        .bind_value(user_id)
         .bind(way == Some(&SignInWay::Password))
         .bind(issuer)
         .fetch_one(connection)

@@ -3,7 +3,7 @@
 use sqlx::SqliteConnection;
 
 use super::{Batch, ChangeError, run_output::update_message};
-use crate::{ApprovalDecision, ChangeRejection, Outcome, RunKey, sqlite::messages};
+use crate::{ApprovalDecision, ChangeRejection, Outcome, RunKey, column_value::BindValue, sqlite::messages};
 use parlor_protocol::{
     AssistantMessage, ConversationId, EventBody, Position, RunStatus, ToolStatus, UserId,
     intent::{ApprovalAnswer, StartedRun},
@@ -23,17 +23,17 @@ impl Batch {
         let paused = sqlx::query(
             "UPDATE runs SET status = 'waiting', stored_position = $1 WHERE user_id = $2 AND id = $3 AND status = 'running'",
         )
-        .bind(last.0.cast_signed())
-        .bind(run.user_id.to_string())
-        .bind(run.message_id.to_string())
+        .bind_value(last)
+        .bind_value(run.user_id)
+        .bind_value(run.message_id)
         .execute(&mut *connection)
         .await?;
         if paused.rows_affected() == 0 {
             Err(ChangeRejection::NotFound)?;
         }
         sqlx::query("UPDATE conversations SET unseen = 1 WHERE user_id = $1 AND id = $2")
-            .bind(run.user_id.to_string())
-            .bind(run.conversation_id.to_string())
+            .bind_value(run.user_id)
+            .bind_value(run.conversation_id)
             .execute(&mut *connection)
             .await?;
         update_message(connection, run.user_id, run.message_id, message).await?;
@@ -113,8 +113,8 @@ impl Batch {
              SELECT user_id, id, $1 FROM conversations WHERE user_id = $2 AND id = $3 ON CONFLICT DO NOTHING",
         )
         .bind(tool)
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
+        .bind_value(user_id)
+        .bind_value(conversation_id)
         .execute(connection)
         .await?;
         Ok(Outcome::Done)
@@ -130,9 +130,9 @@ impl Batch {
         sqlx::query(
             "UPDATE runs SET status = 'running', first_position = $1, stored_position = $1 WHERE user_id = $2 AND id = $3",
         )
-        .bind(position.0.cast_signed())
-        .bind(run.user_id.to_string())
-        .bind(run.message_id.to_string())
+        .bind_value(position)
+        .bind_value(run.user_id)
+        .bind_value(run.message_id)
         .execute(connection)
         .await?;
         Ok(())

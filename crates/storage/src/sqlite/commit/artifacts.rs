@@ -4,7 +4,7 @@
 use sqlx::SqliteConnection;
 
 use super::{Batch, ChangeError};
-use crate::{Outcome, RunKey};
+use crate::{Outcome, RunKey, column_value::BindValue};
 use parlor_protocol::{AssistantMessage, Part, Payload, PayloadRef};
 
 impl Batch {
@@ -19,14 +19,14 @@ impl Batch {
             "INSERT INTO payloads (user_id, conversation_id, id, message_id, kind, summary, data, created_at) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         )
-        .bind(run.user_id.to_string())
-        .bind(run.conversation_id.to_string())
+        .bind_value(run.user_id)
+        .bind_value(run.conversation_id)
         .bind(&payload.payload_id)
-        .bind(run.message_id.to_string())
+        .bind_value(run.message_id)
         .bind(&payload.kind)
         .bind(&payload.summary)
         .bind(payload.data.as_str())
-        .bind(self.at.0)
+        .bind_value(self.at)
         .execute(connection)
         .await?;
         Ok(Outcome::Done)
@@ -53,8 +53,8 @@ pub(super) async fn delete_unshown(
         .collect();
     let files: Vec<String> = message.files().map(|file| file.id.to_string()).collect();
     sqlx::query(DELETE_UNSHOWN)
-        .bind(run.user_id.to_string())
-        .bind(run.message_id.to_string())
+        .bind_value(run.user_id)
+        .bind_value(run.message_id)
         .bind(serde_json::to_string(&payloads)?)
         .bind(serde_json::to_string(&files)?)
         .execute(connection)

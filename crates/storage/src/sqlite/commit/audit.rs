@@ -6,6 +6,7 @@ use super::{super::text, ChangeError};
 use crate::{
     accounts::{AccountChange, FailedAttempt, LinkPurpose, Role},
     audit::{Actor, AuditAction},
+    column_value::BindValue,
 };
 use parlor_protocol::{Timestamp, UserId};
 
@@ -86,10 +87,10 @@ impl NewEntry {
              SELECT $1, $2, coalesce($3, (SELECT CAST(name AS TEXT) FROM accounts WHERE user_id = $2), ''), $4, $5, $6 \
              WHERE EXISTS (SELECT 1 FROM accounts)",
         )
-        .bind(at.0)
-        .bind(self.user_id.map(|user_id| user_id.to_string()))
+        .bind_value(at)
+        .bind_value(self.user_id)
         .bind(self.name)
-        .bind(self.action.as_str())
+        .bind_value(self.action)
         .bind(self.about)
         .bind(self.address)
         .execute(connection)
@@ -156,7 +157,7 @@ async fn load_name(
     user_id: UserId,
 ) -> Result<Option<String>, ChangeError> {
     let row = sqlx::query("SELECT name FROM accounts WHERE user_id = $1");
-    let row = row.bind(user_id.to_string()).fetch_optional(connection).await?;
+    let row = row.bind_value(user_id).fetch_optional(connection).await?;
     Ok(row.map(|row| text(&row, "name")).transpose()?)
 }
 
@@ -172,9 +173,9 @@ pub(super) async fn trim(
          OR id IN (SELECT id FROM audit_log WHERE action = $3 ORDER BY id DESC LIMIT -1 OFFSET $2) \
          OR id IN (SELECT id FROM audit_log WHERE action <> $3 ORDER BY id DESC LIMIT -1 OFFSET $2)",
     )
-    .bind(before.0)
-    .bind(i64::try_from(keep).unwrap_or(i64::MAX))
-    .bind(AuditAction::SignInFailed.as_str())
+    .bind_value(before)
+    .bind_value(keep)
+    .bind_value(AuditAction::SignInFailed)
     .execute(connection)
     .await?;
     Ok(deleted.rows_affected() > 0)

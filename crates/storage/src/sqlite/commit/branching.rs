@@ -12,7 +12,7 @@ use super::{
     deletion::require_shown,
     turns::conflict_as_rejection,
 };
-use crate::{ChangeRejection, Outcome, PageSize};
+use crate::{ChangeRejection, Outcome, PageSize, column_value::BindValue};
 use parlor_protocol::{
     AttachmentId, ConversationId, EventBody, Message, MessageId, UserId, intent::BranchConversation,
 };
@@ -122,14 +122,14 @@ impl Batch {
         leaf: Option<MessageId>,
     ) -> Result<(), ChangeError> {
         let of_source = sqlx::query("SELECT title FROM conversations WHERE user_id = $1 AND id = $2")
-            .bind(user_id.to_string())
-            .bind(source.to_string())
+            .bind_value(user_id)
+            .bind_value(source)
             .fetch_optional(&mut *connection)
             .await?
             .ok_or(ChangeRejection::NotFound)?;
         let was_deleted: bool =
             sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM deleted_conversations WHERE id = $1)")
-                .bind(branch.to_string())
+                .bind_value(branch)
                 .fetch_one(&mut *connection)
                 .await?;
         if was_deleted {
@@ -147,13 +147,13 @@ impl Batch {
             "INSERT INTO conversations (id, user_id, title, model, parameters, active_leaf, created_at, updated_at, activity) \
              SELECT $3, user_id, $4, model, parameters, $5, $6, $6, $7 FROM conversations WHERE user_id = $1 AND id = $2",
         )
-        .bind(user_id.to_string())
-        .bind(source.to_string())
-        .bind(branch.to_string())
+        .bind_value(user_id)
+        .bind_value(source)
+        .bind_value(branch)
         .bind(title)
-        .bind(leaf.map(|leaf| leaf.to_string()))
-        .bind(self.at.0)
-        .bind(position.0.cast_signed())
+        .bind_value(leaf)
+        .bind_value(self.at)
+        .bind_value(position)
         .execute(&mut *connection)
         .await
         .map_err(|error| conflict_as_rejection(error, ChangeRejection::IntentReused))?;
@@ -170,8 +170,8 @@ async fn copy_messages(
     let ids = serde_json::to_string(copies)?;
     for copy in [COPY_MESSAGES].into_iter().chain(COPY_BELONGINGS) {
         sqlx::query(copy)
-            .bind(user_id.to_string())
-            .bind(branch.to_string())
+            .bind_value(user_id)
+            .bind_value(branch)
             .bind(&ids)
             .execute(&mut *connection)
             .await?;
@@ -179,7 +179,7 @@ async fn copy_messages(
     let files = sqlx::query(
         "SELECT a.id, c.value ->> 0 AS copy FROM json_each($2) c JOIN files a ON a.message_id = c.key WHERE a.user_id = $1",
     )
-    .bind(user_id.to_string())
+    .bind_value(user_id)
     .bind(&ids)
     .fetch_all(&mut *connection)
     .await?;
@@ -188,7 +188,7 @@ async fn copy_messages(
         let copy = AttachmentId::new().to_string();
         for statement in COPY_FILE {
             sqlx::query(statement)
-                .bind(file_id.to_string())
+                .bind_value(file_id)
                 .bind(&copy)
                 .bind(file.try_get::<String, _>("copy")?)
                 .execute(&mut *connection)

@@ -9,7 +9,7 @@ use super::{
     run_output::update_message,
     turns::conflict_as_rejection,
 };
-use crate::{ChangeRejection, RunKey};
+use crate::{ChangeRejection, RunKey, column_value::BindValue};
 use parlor_protocol::{
     EventBody, RunStatus, UserId,
     intent::{ContinueRun, StartedRun},
@@ -55,8 +55,8 @@ impl Batch {
             "SELECT count(*) FROM messages WHERE user_id = $1 AND parent_id = $2 \
                  AND id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = $1)",
         )
-        .bind(user_id.to_string())
-        .bind(message_id.to_string())
+        .bind_value(user_id)
+        .bind_value(message_id)
         .fetch_one(&mut *connection)
         .await?;
         if followers > 0 {
@@ -78,11 +78,11 @@ impl Batch {
             .log_event(connection, user_id, conversation_id, Some(message_id), event)
             .await?;
         sqlx::query(CONTINUE_RUN)
-            .bind(user_id.to_string())
-            .bind(conversation_id.to_string())
-            .bind(message_id.to_string())
-            .bind(self.at.0)
-            .bind(position.0.cast_signed())
+            .bind_value(user_id)
+            .bind_value(conversation_id)
+            .bind_value(message_id)
+            .bind_value(self.at)
+            .bind_value(position)
             .execute(connection)
             .await
             .map_err(|error| conflict_as_rejection(error, ChangeRejection::RunActive))?;

@@ -9,7 +9,7 @@ use super::{
     erase_event,
     run_output::update_message,
 };
-use crate::{ChangeRejection, Outcome, RunKey, damage::skip_damaged};
+use crate::{ChangeRejection, Outcome, RunKey, column_value::BindValue, damage::skip_damaged};
 use parlor_protocol::{
     ConversationId, EventBody, MessageId, TokenTotals, Usage, UserId, transcript::apply_to_run,
 };
@@ -36,8 +36,8 @@ impl Batch {
         event: EventBody,
     ) -> Result<Outcome, ChangeError> {
         let updated = sqlx::query(sql)
-            .bind(user_id.to_string())
-            .bind(conversation_id.to_string())
+            .bind_value(user_id)
+            .bind_value(conversation_id)
             .bind(value)
             .execute(&mut *connection)
             .await?;
@@ -62,8 +62,8 @@ impl Batch {
         };
         let replaced =
             sqlx::query("UPDATE conversations SET title = $3 WHERE user_id = $1 AND id = $2 AND title = $4")
-                .bind(run.user_id.to_string())
-                .bind(run.conversation_id.to_string())
+                .bind_value(run.user_id)
+                .bind_value(run.conversation_id)
                 .bind(title)
                 .bind(replaces)
                 .execute(&mut *connection)
@@ -119,9 +119,9 @@ impl Batch {
         through: MessageId,
     ) -> Result<Outcome, ChangeError> {
         let leaf = sqlx::query(NEWEST_DESCENDANT)
-            .bind(user_id.to_string())
-            .bind(conversation_id.to_string())
-            .bind(through.to_string())
+            .bind_value(user_id)
+            .bind_value(conversation_id)
+            .bind_value(through)
             .fetch_optional(&mut *connection)
             .await?;
         let Some(leaf) = leaf else {
@@ -151,8 +151,8 @@ impl Batch {
     ) -> Result<Outcome, ChangeError> {
         let marked =
             sqlx::query("UPDATE conversations SET unseen = 0 WHERE user_id = $1 AND id = $2 AND unseen = 1")
-                .bind(user_id.to_string())
-                .bind(conversation_id.to_string())
+                .bind_value(user_id)
+                .bind_value(conversation_id)
                 .execute(&mut *connection)
                 .await?;
         if marked.rows_affected() > 0 {
@@ -169,14 +169,13 @@ impl Batch {
         user_id: UserId,
         conversation_id: ConversationId,
     ) -> Result<Outcome, ChangeError> {
-        let (user, conversation) = (user_id.to_string(), conversation_id.to_string());
         // With an unreadable owner it is deleted by the owner of its messages.
         let known = sqlx::query(concat!(
             "SELECT id FROM conversations WHERE user_id = $1 AND id = $2 UNION ALL ",
             lost_conversation!()
         ))
-        .bind(&user)
-        .bind(&conversation)
+        .bind_value(user_id)
+        .bind_value(conversation_id)
         .fetch_optional(&mut *connection)
         .await?;
         if known.is_none() {
@@ -187,8 +186,8 @@ impl Batch {
         let active = sqlx::query(
             "SELECT id FROM runs WHERE user_id = $1 AND conversation_id = $2 AND status IN ('running', 'waiting')",
         )
-        .bind(&user)
-        .bind(&conversation)
+        .bind_value(user_id)
+        .bind_value(conversation_id)
         .fetch_optional(&mut *connection)
         .await?;
         let active_run = match &active {
@@ -198,8 +197,8 @@ impl Batch {
         sqlx::query(
             "DELETE FROM events WHERE +user_id = $1 AND conversation_id = $2 AND typeof(position) <> 'integer'",
         )
-        .bind(&user)
-        .bind(&conversation)
+        .bind_value(user_id)
+        .bind_value(conversation_id)
         .execute(&mut *connection)
         .await?;
         // The log keeps the positions and no content. The events go before the runs, which lead to them.
@@ -209,22 +208,22 @@ impl Batch {
         ] {
             let empty = format!("{EMPTY_EVENTS} AND +user_id = $1 AND {of_conversation}");
             sqlx::query(sqlx::AssertSqlSafe(empty))
-                .bind(&user)
-                .bind(&conversation)
+                .bind_value(user_id)
+                .bind_value(conversation_id)
                 .execute(&mut *connection)
                 .await?;
         }
         sqlx::query("DELETE FROM conversations WHERE id = $1")
-            .bind(&conversation)
+            .bind_value(conversation_id)
             .execute(&mut *connection)
             .await?;
         self.orphaned_runs.extend(active_run);
         sqlx::query(
             "INSERT OR REPLACE INTO deleted_conversations (id, user_id, deleted_at) VALUES ($1, $2, $3)",
         )
-        .bind(&conversation)
-        .bind(&user)
-        .bind(self.at.0)
+        .bind_value(conversation_id)
+        .bind_value(user_id)
+        .bind_value(self.at)
         .execute(&mut *connection)
         .await?;
         self.events

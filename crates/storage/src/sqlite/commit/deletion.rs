@@ -9,7 +9,7 @@ use super::{
     erase_event,
     queue_state::active_leaf,
 };
-use crate::{ChangeRejection, Outcome, damage::skip_damaged};
+use crate::{ChangeRejection, Outcome, column_value::BindValue, damage::skip_damaged};
 use parlor_protocol::{
     ConversationId, EventBody, Message, MessageBody, MessageId, Timestamp, UserId, intent::derive_title,
 };
@@ -57,7 +57,7 @@ impl Batch {
         message_id: MessageId,
         hidden_at: Timestamp,
     ) -> Result<Outcome, ChangeError> {
-        let (user, conversation) = (key.0.to_string(), key.1.to_string());
+        let (user, conversation) = key;
         let found = messages::message(&mut *connection, key.0, message_id).await?;
         if found.is_none_or(|(found_in, _)| found_in != key.1) {
             return Ok(Outcome::Done);
@@ -65,7 +65,7 @@ impl Batch {
         let active: bool = sqlx::query_scalar(
             "SELECT EXISTS (SELECT 1 FROM runs WHERE conversation_id = $1 AND status IN ('running', 'waiting'))",
         )
-        .bind(&conversation)
+        .bind_value(conversation)
         .fetch_one(&mut *connection)
         .await?;
         if active {
@@ -74,10 +74,10 @@ impl Batch {
         let hidden = sqlx::query(
             "INSERT OR IGNORE INTO hidden_messages (message_id, user_id, conversation_id, hidden_at) VALUES ($1, $2, $3, $4)",
         )
-        .bind(message_id.to_string())
-        .bind(&user)
-        .bind(&conversation)
-        .bind(hidden_at.0)
+        .bind_value(message_id)
+        .bind_value(user)
+        .bind_value(conversation)
+        .bind_value(hidden_at)
         .execute(&mut *connection)
         .await?;
         if hidden.rows_affected() == 0 {
@@ -144,7 +144,7 @@ impl Batch {
             key,
             message_id,
         )
-        .bind(hidden_at.0)
+        .bind_value(hidden_at)
         .fetch_optional(&mut *connection)
         .await?;
         if hidden.is_none() {
@@ -155,8 +155,8 @@ impl Batch {
         let erased = messages::message(&mut *connection, key.0, message_id).await?;
         // The question's own event belongs to its first answer, and to no message once that is erased without the question.
         sqlx::query(KEEP_QUESTIONS)
-            .bind(key.0.to_string())
-            .bind(key.1.to_string())
+            .bind_value(key.0)
+            .bind_value(key.1)
             .bind(&ids)
             .execute(&mut *connection)
             .await?;
@@ -169,8 +169,8 @@ impl Batch {
         ] {
             let empty = format!("{EMPTY_EVENTS} AND +user_id = $1 AND {of_subtree} AND $2 = conversation_id");
             sqlx::query(sqlx::AssertSqlSafe(empty))
-                .bind(key.0.to_string())
-                .bind(key.1.to_string())
+                .bind_value(key.0)
+                .bind_value(key.1)
                 .bind(&ids)
                 .execute(&mut *connection)
                 .await?;
@@ -187,8 +187,8 @@ impl Batch {
         sqlx::query(
             "DELETE FROM shares WHERE user_id = $1 AND conversation_id = $2 AND leaf_id IN (SELECT value FROM json_each($3))",
         )
-        .bind(key.0.to_string())
-        .bind(key.1.to_string())
+        .bind_value(key.0)
+        .bind_value(key.1)
         .bind(&ids)
         .execute(&mut *connection)
         .await?;
@@ -214,10 +214,10 @@ impl Batch {
         key: (UserId, ConversationId),
         erased_title: &str,
     ) -> Result<(), ChangeError> {
-        let (user, conversation) = (key.0.to_string(), key.1.to_string());
+        let (user, conversation) = key;
         let first = sqlx::query(SELECT_FIRST_MESSAGE)
-            .bind(&user)
-            .bind(&conversation)
+            .bind_value(user)
+            .bind_value(conversation)
             .fetch_optional(&mut *connection)
             .await?;
         let first = match first {
@@ -236,8 +236,8 @@ impl Batch {
         };
         let renamed =
             sqlx::query("UPDATE conversations SET title = $3 WHERE user_id = $1 AND id = $2 AND title = $4 AND title <> $3")
-                .bind(&user)
-                .bind(&conversation)
+                .bind_value(user)
+                .bind_value(conversation)
                 .bind(&title)
                 .bind(erased_title)
                 .execute(&mut *connection)
@@ -249,8 +249,8 @@ impl Batch {
             "UPDATE events SET event = json_set(event, '$.title', $3) WHERE +user_id = $1 AND conversation_id = $2 \
                  AND json_valid(event) AND event ->> '$.title' = $4",
         )
-        .bind(&user)
-        .bind(&conversation)
+        .bind_value(user)
+        .bind_value(conversation)
         .bind(&title)
         .bind(erased_title)
         .execute(&mut *connection)
@@ -298,8 +298,8 @@ async fn delete_messages(
 ) -> Result<(), ChangeError> {
     for message in newest_first {
         sqlx::query("DELETE FROM messages WHERE user_id = $1 AND id = $2")
-            .bind(user_id.to_string())
-            .bind(message.to_string())
+            .bind_value(user_id)
+            .bind_value(message)
             .execute(&mut *connection)
             .await?;
     }
@@ -313,9 +313,9 @@ fn message_query(
     message_id: MessageId,
 ) -> Query<'static, Sqlite, SqliteArguments> {
     sqlx::query(sql)
-        .bind(key.0.to_string())
-        .bind(key.1.to_string())
-        .bind(message_id.to_string())
+        .bind_value(key.0)
+        .bind_value(key.1)
+        .bind_value(message_id)
 }
 
 /// Rejects a change of a message that is hidden, by itself or with a message before it.
@@ -325,9 +325,9 @@ pub(super) async fn require_shown(
     message_id: MessageId,
 ) -> Result<(), ChangeError> {
     let hidden: bool = sqlx::query_scalar(IS_HIDDEN)
-        .bind(key.0.to_string())
-        .bind(key.1.to_string())
-        .bind(message_id.to_string())
+        .bind_value(key.0)
+        .bind_value(key.1)
+        .bind_value(message_id)
         .fetch_one(connection)
         .await?;
     match hidden {
@@ -370,9 +370,9 @@ async fn set_leaf(
     leaf: Option<MessageId>,
 ) -> Result<(), ChangeError> {
     sqlx::query("UPDATE conversations SET active_leaf = $1 WHERE user_id = $2 AND id = $3")
-        .bind(leaf.map(|leaf| leaf.to_string()))
-        .bind(key.0.to_string())
-        .bind(key.1.to_string())
+        .bind_value(leaf)
+        .bind_value(key.0)
+        .bind_value(key.1)
         .execute(connection)
         .await?;
     Ok(())

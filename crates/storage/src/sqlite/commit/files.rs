@@ -7,8 +7,8 @@ use super::{
     Batch, ChangeError,
     personal::ensure_user,
 };
-use crate::{ChangeRejection, FileLocation, Outcome, RunKey, StoredFile};
-use parlor_protocol::{Attachment, AttachmentId, ConversationId, FileProblem, MessageId, Timestamp, UserId};
+use crate::{ChangeRejection, FileLocation, Outcome, RunKey, StoredFile, column_value::BindValue};
+use parlor_protocol::{Attachment, AttachmentId, ConversationId, MessageId, Timestamp, UserId};
 
 impl Batch {
     /// Stores an uploaded file, whose message is not sent yet.
@@ -22,7 +22,7 @@ impl Batch {
             "SELECT user_id FROM conversations WHERE id = $1 \
              UNION ALL SELECT NULL FROM deleted_conversations WHERE id = $1",
         )
-        .bind(file.location.conversation_id.to_string())
+        .bind_value(file.location.conversation_id)
         .fetch_optional(&mut *connection)
         .await?;
         if let Some(row) = owner
@@ -45,8 +45,8 @@ impl Batch {
         let active = sqlx::query(
             "SELECT 1 FROM runs WHERE user_id = $1 AND id = $2 AND status IN ('running', 'waiting')",
         )
-        .bind(run.user_id.to_string())
-        .bind(run.message_id.to_string())
+        .bind_value(run.user_id)
+        .bind_value(run.message_id)
         .fetch_optional(&mut *connection)
         .await?;
         if active.is_none() {
@@ -72,22 +72,22 @@ impl Batch {
              bytes, width, height, text_bytes, problem, created_at, stored_by) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
         )
-        .bind(attachment.id.to_string())
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
-        .bind(message_id.map(|id| id.to_string()))
+        .bind_value(attachment.id)
+        .bind_value(user_id)
+        .bind_value(conversation_id)
+        .bind_value(message_id)
         .bind(number(place))
-        .bind(location.stored_name.to_string())
-        .bind(location.conversation_id.to_string())
+        .bind_value(location.stored_name)
+        .bind_value(location.conversation_id)
         .bind(&attachment.name)
         .bind(&attachment.media_type)
         .bind(number(attachment.bytes))
         .bind(attachment.width.map(number))
         .bind(attachment.height.map(number))
         .bind(attachment.text_bytes.map(number))
-        .bind(attachment.problem.map(FileProblem::as_str))
-        .bind(self.at.0)
-        .bind((location.user_id != user_id).then(|| location.user_id.to_string()))
+        .bind_value(attachment.problem)
+        .bind_value(self.at)
+        .bind_value((location.user_id != user_id).then_some(location.user_id))
         .execute(connection)
         .await?;
         Ok(())
@@ -118,9 +118,9 @@ impl Batch {
              WHERE user_id = $1 AND conversation_id = $2 AND id IN (SELECT value FROM json_each($4)) \
                  AND (message_id IS NULL OR message_id = $3)",
         )
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
-        .bind(message_id.to_string())
+        .bind_value(user_id)
+        .bind_value(conversation_id)
+        .bind_value(message_id)
         .bind(serde_json::to_string(&list)?)
         .execute(&mut *connection)
         .await?;
@@ -170,10 +170,10 @@ impl Batch {
              SELECT $3, user_id, conversation_id, NULL, 0, stored_name, stored_in, name, media_type, bytes, width, height, \
              text_bytes, problem, $4, stored_by FROM files WHERE user_id = $1 AND id = $2",
         )
-        .bind(user_id.to_string())
-        .bind(id.to_string())
-        .bind(copy.to_string())
-        .bind(self.at.0)
+        .bind_value(user_id)
+        .bind_value(id)
+        .bind_value(copy)
+        .bind_value(self.at)
         .execute(connection)
         .await?;
         match copied.rows_affected() {
@@ -190,8 +190,8 @@ impl Batch {
         id: AttachmentId,
     ) -> Result<Outcome, ChangeError> {
         sqlx::query("DELETE FROM files WHERE user_id = $1 AND id = $2 AND message_id IS NULL")
-            .bind(user_id.to_string())
-            .bind(id.to_string())
+            .bind_value(user_id)
+            .bind_value(id)
             .execute(connection)
             .await?;
         Ok(Outcome::DataDeleted)
@@ -205,8 +205,8 @@ impl Batch {
         message_id: MessageId,
     ) -> Result<(), ChangeError> {
         sqlx::query("DELETE FROM files WHERE user_id = $1 AND message_id = $2")
-            .bind(user_id.to_string())
-            .bind(message_id.to_string())
+            .bind_value(user_id)
+            .bind_value(message_id)
             .execute(connection)
             .await?;
         Ok(())
@@ -219,7 +219,7 @@ impl Batch {
         before: Timestamp,
     ) -> Result<Outcome, ChangeError> {
         sqlx::query("DELETE FROM files WHERE message_id IS NULL AND created_at < $1")
-            .bind(before.0)
+            .bind_value(before)
             .execute(connection)
             .await?;
         Ok(Outcome::DataDeleted)
@@ -255,7 +255,7 @@ impl Batch {
         )
         .await?;
         sqlx::query("DELETE FROM attachments WHERE id = $1")
-            .bind(file.attachment.id.to_string())
+            .bind_value(file.attachment.id)
             .execute(connection)
             .await?;
         Ok(Outcome::DataDeleted)

@@ -11,7 +11,7 @@ use super::{
     super::{id, literature, log_page, optional_id, optional_text},
     Batch, ChangeError,
 };
-use crate::{ChangeRejection, Outcome, audit::Actor, damage::skip_damaged};
+use crate::{ChangeRejection, Outcome, audit::Actor, column_value::BindValue, damage::skip_damaged};
 use parlor_protocol::{
     ConversationId, EventBody, UserId,
     literature::{Library, LibraryChange},
@@ -55,9 +55,9 @@ pub(super) async fn begin_deletion(
     sqlx::query(
         "INSERT OR REPLACE INTO pending_deletions (user_id, heir, actor, address) VALUES ($1, $2, $3, $4)",
     )
-    .bind(user_id.to_string())
-    .bind(heir.map(|heir| heir.to_string()))
-    .bind(by.user_id.to_string())
+    .bind_value(user_id)
+    .bind_value(heir)
+    .bind_value(by.user_id)
     .bind(&by.address)
     .execute(connection)
     .await?;
@@ -73,8 +73,8 @@ pub(super) async fn require_begun(
     let has_begun: bool = sqlx::query_scalar(
         "SELECT EXISTS (SELECT 1 FROM pending_deletions WHERE user_id = $1 AND heir IS $2)",
     )
-    .bind(user_id.to_string())
-    .bind(heir.map(|heir| heir.to_string()))
+    .bind_value(user_id)
+    .bind_value(heir)
     .fetch_one(connection)
     .await?;
     if !has_begun {
@@ -90,7 +90,7 @@ async fn require_heir(
     heir: UserId,
 ) -> Result<(), ChangeError> {
     let has_account: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM accounts WHERE user_id = $1)")
-        .bind(heir.to_string())
+        .bind_value(heir)
         .fetch_one(connection)
         .await?;
     if !has_account || heir == user_id {
@@ -111,7 +111,7 @@ impl Batch {
         let is_active: bool = sqlx::query_scalar(
             "SELECT EXISTS (SELECT 1 FROM runs WHERE user_id = $1 AND status IN ('running', 'waiting'))",
         )
-        .bind(user_id.to_string())
+        .bind_value(user_id)
         .fetch_one(&mut *connection)
         .await?;
         if is_active {
@@ -120,7 +120,7 @@ impl Batch {
         self.delete_hidden(&mut *connection, user_id).await?;
         for statement in DELETE_UNSHARED {
             sqlx::query(statement)
-                .bind(user_id.to_string())
+                .bind_value(user_id)
                 .execute(&mut *connection)
                 .await?;
         }
@@ -130,11 +130,9 @@ impl Batch {
             .hand_over_conversations(&mut *connection, user_id, heir)
             .await?;
         for statement in CHANGE_OWNER {
-            let mut query = sqlx::query(statement)
-                .bind(user_id.to_string())
-                .bind(heir.to_string());
+            let mut query = sqlx::query(statement).bind_value(user_id).bind_value(heir);
             if statement.contains("$3") {
-                query = query.bind(head.0.cast_signed());
+                query = query.bind_value(head);
             }
             query.execute(&mut *connection).await?;
         }
@@ -159,7 +157,7 @@ impl Batch {
         user_id: UserId,
     ) -> Result<(), ChangeError> {
         let rows = sqlx::query("SELECT conversation_id, message_id FROM hidden_messages WHERE user_id = $1")
-            .bind(user_id.to_string())
+            .bind_value(user_id)
             .fetch_all(&mut *connection)
             .await?;
         for row in &rows {
@@ -182,7 +180,7 @@ impl Batch {
         let rows = sqlx::query(
             "SELECT id, title, active_leaf FROM conversations WHERE user_id = $1 ORDER BY activity",
         )
-        .bind(user_id.to_string())
+        .bind_value(user_id)
         .fetch_all(&mut *connection)
         .await?;
         let mut leaves = Vec::new();
@@ -202,10 +200,10 @@ impl Batch {
                  WHERE id = $1 AND user_id = $5",
             )
             .bind(&name)
-            .bind(heir.to_string())
-            .bind(position.0.cast_signed())
-            .bind(self.at.0)
-            .bind(user_id.to_string())
+            .bind_value(heir)
+            .bind_value(position)
+            .bind_value(self.at)
+            .bind_value(user_id)
             .execute(&mut *connection)
             .await?;
             let leaf = skip_damaged("conversations", &name, optional_id(row, "active_leaf"))?.flatten();

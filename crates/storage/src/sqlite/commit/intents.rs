@@ -3,7 +3,7 @@
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::ChangeError;
-use crate::{Change, CompletedIntent, StorageError, damage::name_damaged};
+use crate::{Change, CompletedIntent, StorageError, column_value::BindValue, damage::name_damaged};
 use parlor_protocol::{IntentId, Timestamp, UserId, intent::StartedRun};
 
 /// The request of a client under an id that the client chose.
@@ -136,8 +136,8 @@ pub(in crate::sqlite) async fn completed_intent(
     intent: IntentId,
 ) -> Result<Option<CompletedIntent>, StorageError> {
     let row = sqlx::query("SELECT fingerprint, started FROM intents WHERE user_id = $1 AND id = $2")
-        .bind(user_id.to_string())
-        .bind(intent.to_string())
+        .bind_value(user_id)
+        .bind_value(intent)
         .fetch_optional(connection)
         .await?;
     let read = |row: &SqliteRow| -> Result<_, StorageError> {
@@ -163,11 +163,11 @@ pub(super) async fn store_intent(
     sqlx::query(
         "INSERT INTO intents (user_id, id, fingerprint, started, created_at) VALUES ($1, $2, $3, $4, $5)",
     )
-    .bind(user_id.to_string())
-    .bind(intent.to_string())
+    .bind_value(user_id)
+    .bind_value(intent)
     .bind(fingerprint)
     .bind(serde_json::to_string(&started)?)
-    .bind(at.0)
+    .bind_value(at)
     .execute(connection)
     .await?;
     Ok(())

@@ -4,7 +4,7 @@
 use sqlx::SqliteConnection;
 
 use super::{super::literature, Batch, ChangeError, erase_event, personal::ensure_user};
-use crate::{ChangeRejection, Outcome, StorageError};
+use crate::{ChangeRejection, Outcome, StorageError, column_value::BindValue};
 use parlor_protocol::{
     ConversationId, EventBody, RawJson, ResearchStreamId, UserId,
     literature::{LibraryChange, ResearchStream, SavedArticle},
@@ -48,7 +48,7 @@ impl Batch {
             "INSERT INTO articles (user_id, pmid, title, authors, journal, published, doi, summary, note, saved_at) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         )
-        .bind(user_id.to_string())
+        .bind_value(user_id)
         .bind(&article.pmid)
         .bind(&article.title)
         .bind(serde_json::to_string(&article.authors)?)
@@ -58,7 +58,7 @@ impl Batch {
         // An unknown abstract is stored as `null`.
         .bind(serde_json::to_string(&abstract_text)?)
         .bind(note)
-        .bind(saved_at.0)
+        .bind_value(saved_at)
         .execute(&mut *connection)
         .await?;
         self.log_library_change(connection, user_id, &LibraryChange::ArticleSaved(saved.clone()))
@@ -85,7 +85,7 @@ impl Batch {
         }
         sqlx::query("UPDATE articles SET note = $1 WHERE user_id = $2 AND pmid = $3")
             .bind(note)
-            .bind(user_id.to_string())
+            .bind_value(user_id)
             .bind(pmid)
             .execute(&mut *connection)
             .await?;
@@ -106,7 +106,7 @@ impl Batch {
         pmid: &str,
     ) -> Result<Outcome, ChangeError> {
         let removed = sqlx::query("DELETE FROM articles WHERE user_id = $1 AND pmid = $2")
-            .bind(user_id.to_string())
+            .bind_value(user_id)
             .bind(pmid)
             .execute(&mut *connection)
             .await?;
@@ -147,8 +147,8 @@ impl Batch {
             "INSERT INTO streams (id, user_id, name, query, instructions) VALUES ($1, $2, $3, $4, $5) \
              ON CONFLICT (id) DO UPDATE SET name = $3, query = $4, instructions = $5 WHERE user_id = $2",
         )
-        .bind(stream.id.to_string())
-        .bind(user_id.to_string())
+        .bind_value(stream.id)
+        .bind_value(user_id)
         .bind(&stream.name)
         .bind(&stream.query)
         .bind(&stream.instructions)
@@ -176,8 +176,8 @@ impl Batch {
         stream_id: ResearchStreamId,
     ) -> Result<Outcome, ChangeError> {
         let deleted = sqlx::query("DELETE FROM streams WHERE user_id = $1 AND id = $2")
-            .bind(user_id.to_string())
-            .bind(stream_id.to_string())
+            .bind_value(user_id)
+            .bind_value(stream_id)
             .execute(&mut *connection)
             .await?;
         if deleted.rows_affected() > 0 {
@@ -219,8 +219,8 @@ impl Batch {
              WHERE +user_id = $1 AND message_id IS NULL AND conversation_id = $2 \
              AND CASE WHEN json_valid(event) THEN json_extract(event, $3) ELSE $4 END = $4",
         )
-        .bind(user_id.to_string())
-        .bind(ConversationId::NONE.to_string())
+        .bind_value(user_id)
+        .bind_value(ConversationId::NONE)
         .bind(path)
         .bind(id)
         .execute(connection)
@@ -263,7 +263,7 @@ pub(super) async fn store_abstract(
 ) -> Result<Outcome, ChangeError> {
     sqlx::query("UPDATE articles SET summary = $1 WHERE user_id = $2 AND pmid = $3 AND (summary = 'null' OR NOT json_valid(summary))")
         .bind(serde_json::to_string(abstract_text)?)
-        .bind(user_id.to_string())
+        .bind_value(user_id)
         .bind(pmid)
         .execute(connection)
         .await?;
@@ -277,7 +277,7 @@ async fn check_limit(
     limit: usize,
 ) -> Result<(), ChangeError> {
     let count: i64 = sqlx::query_scalar(count)
-        .bind(user_id.to_string())
+        .bind_value(user_id)
         .fetch_one(connection)
         .await?;
     if usize::try_from(count).is_ok_and(|count| count >= limit) {

@@ -3,7 +3,7 @@
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 
 use super::{super::log_page, Batch};
-use crate::{LoggedEvent, StorageError};
+use crate::{LoggedEvent, StorageError, column_value::BindValue};
 use parlor_base::crash_point;
 use parlor_protocol::{ConversationId, Event, EventBody, MessageId, Position, UserId};
 
@@ -73,8 +73,8 @@ impl Batch {
         );
         for (user_id, head) in &self.last_positions {
             sqlx::query(SET_HEAD)
-                .bind(user_id.to_string())
-                .bind(head.0.cast_signed())
+                .bind_value(user_id)
+                .bind_value(head)
                 .execute(&mut *connection)
                 .await?;
         }

@@ -3,7 +3,7 @@
 use sqlx::SqliteConnection;
 
 use super::{Batch, ChangeError, personal::ensure_user};
-use crate::{ChangeRejection, Outcome};
+use crate::{ChangeRejection, Outcome, column_value::BindValue};
 use parlor_protocol::{Memory, MemoryId, UserId};
 
 impl Batch {
@@ -19,9 +19,9 @@ impl Batch {
         let (known, count): (i64, i64) = sqlx::query_as(
             "SELECT count(*) FILTER (WHERE text = $2 OR id = $3), count(*) FROM memories WHERE user_id = $1",
         )
-        .bind(user_id.to_string())
+        .bind_value(user_id)
         .bind(&memory.text)
-        .bind(memory.id.to_string())
+        .bind_value(memory.id)
         .fetch_one(&mut *connection)
         .await?;
         if known > 0 {
@@ -31,10 +31,10 @@ impl Batch {
             Err(ChangeRejection::MemoryFull)?;
         }
         sqlx::query("INSERT INTO memories (id, user_id, text, created_at) VALUES ($1, $2, $3, $4)")
-            .bind(memory.id.to_string())
-            .bind(user_id.to_string())
+            .bind_value(memory.id)
+            .bind_value(user_id)
             .bind(&memory.text)
-            .bind(memory.created_at.0)
+            .bind_value(memory.created_at)
             .execute(&mut *connection)
             .await?;
         self.log_settings_changed(connection, user_id).await?;
@@ -49,8 +49,8 @@ impl Batch {
         memory_id: Option<MemoryId>,
     ) -> Result<Outcome, ChangeError> {
         let forgotten = sqlx::query("DELETE FROM memories WHERE user_id = $1 AND ($2 IS NULL OR id = $2)")
-            .bind(user_id.to_string())
-            .bind(memory_id.map(|id| id.to_string()))
+            .bind_value(user_id)
+            .bind_value(memory_id)
             .execute(&mut *connection)
             .await?;
         match (forgotten.rows_affected(), memory_id) {

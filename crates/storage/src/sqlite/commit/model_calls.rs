@@ -4,7 +4,7 @@
 use sqlx::SqliteConnection;
 
 use super::{Batch, ChangeError};
-use crate::{Outcome, RecordedModelCall, RunKey};
+use crate::{Outcome, RecordedModelCall, RunKey, column_value::BindValue};
 
 /// The number of calls kept per run; a run can be continued any number of times. Most requests are stored as
 /// an addition to the previous one. Among this many there is always a complete one (`runs::recorder` ensures
@@ -30,26 +30,26 @@ impl Batch {
         call: &RecordedModelCall,
         keep_runs: usize,
     ) -> Result<Outcome, ChangeError> {
-        let (user, message) = (run.user_id.to_string(), run.message_id.to_string());
+        let (user, message) = (run.user_id, run.message_id);
         let Some(request) = &call.request else {
             sqlx::query(
                 "UPDATE model_calls SET response = $1 WHERE user_id = $2 AND message_id = $3 AND id = $4",
             )
             .bind(&call.response)
-            .bind(&user)
-            .bind(&message)
-            .bind(call.id.to_string())
+            .bind_value(user)
+            .bind_value(message)
+            .bind_value(call.id)
             .execute(connection)
             .await?;
             return Ok(Outcome::Done);
         };
         sqlx::query(RECORD_CALL)
-            .bind(message)
-            .bind(user)
-            .bind(run.conversation_id.to_string())
-            .bind(i64::try_from(keep_runs).unwrap_or(i64::MAX))
+            .bind_value(message)
+            .bind_value(user)
+            .bind_value(run.conversation_id)
+            .bind_value(keep_runs)
             .bind(MAX_CALLS_PER_RUN)
-            .bind(call.id.to_string())
+            .bind_value(call.id)
             .bind(request)
             .bind(&call.response)
             .execute(connection)

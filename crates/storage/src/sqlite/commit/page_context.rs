@@ -3,7 +3,7 @@
 use sqlx::SqliteConnection;
 
 use super::ChangeError;
-use crate::{Outcome, PageContextSnapshot, RunKey, StorageError};
+use crate::{Outcome, PageContextSnapshot, RunKey, StorageError, column_value::BindValue};
 use parlor_protocol::{MessageId, UserId};
 
 /// Stores the page that the user has open while they write a message.
@@ -16,8 +16,8 @@ pub(super) async fn insert_page_context(
     sqlx::query(
         "INSERT INTO contexts (message_id, user_id, context, text, instructions) VALUES ($1, $2, $3, $4, $5)",
     )
-    .bind(message_id.to_string())
-    .bind(user_id.to_string())
+    .bind_value(message_id)
+    .bind_value(user_id)
     .bind(serde_json::to_string(&snapshot.context)?)
     .bind(&snapshot.text)
     .bind(&snapshot.instructions)
@@ -37,9 +37,9 @@ pub(super) async fn copy_page_context(
         "INSERT INTO contexts (message_id, user_id, context, text, instructions) \
          SELECT $3, user_id, context, text, instructions FROM contexts WHERE user_id = $1 AND message_id = $2",
     )
-    .bind(user_id.to_string())
-    .bind(from.to_string())
-    .bind(to.to_string())
+    .bind_value(user_id)
+    .bind_value(from)
+    .bind_value(to)
     .execute(connection)
     .await?;
     Ok(())
@@ -59,8 +59,8 @@ pub(super) async fn store_context_description(
     )
     .bind(text)
     .bind(instructions)
-    .bind(run.user_id.to_string())
-    .bind(run.message_id.to_string())
+    .bind_value(run.user_id)
+    .bind_value(run.message_id)
     .execute(connection)
     .await?;
     Ok(Outcome::Done)

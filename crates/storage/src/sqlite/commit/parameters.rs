@@ -3,7 +3,7 @@
 use sqlx::SqliteConnection;
 
 use super::{Batch, ChangeError};
-use crate::{HistorySummary, Outcome, RunKey};
+use crate::{HistorySummary, Outcome, RunKey, column_value::BindValue};
 use parlor_protocol::{ConversationId, EventBody, Parameters, UserId};
 
 impl Batch {
@@ -36,11 +36,11 @@ impl Batch {
              SELECT user_id, conversation_id, id, $4, $5 FROM messages \
              WHERE user_id = $1 AND conversation_id = $2 AND id = $3 ON CONFLICT DO NOTHING",
         )
-        .bind(run.user_id.to_string())
-        .bind(run.conversation_id.to_string())
-        .bind(summary.last_message_id.to_string())
+        .bind_value(run.user_id)
+        .bind_value(run.conversation_id)
+        .bind_value(summary.last_message_id)
         .bind(&summary.text)
-        .bind(self.at.0)
+        .bind_value(self.at)
         .execute(connection)
         .await?;
         Ok(Outcome::Done)

@@ -4,7 +4,7 @@
 use sqlx::SqliteConnection;
 
 use super::{Batch, ChangeError};
-use crate::{ChangeRejection, Outcome, StorageError, TokenHash};
+use crate::{ChangeRejection, Outcome, StorageError, TokenHash, column_value::BindValue};
 use parlor_protocol::{ApiToken, ConversationId, EventBody, TokenId, UserId};
 
 impl Batch {
@@ -18,7 +18,7 @@ impl Batch {
         sqlx::query(
             "INSERT INTO instructions (user_id, text) VALUES ($1, $2) ON CONFLICT DO UPDATE SET text = excluded.text",
         )
-        .bind(user_id.to_string())
+        .bind_value(user_id)
         .bind(text)
         .execute(&mut *connection)
         .await?;
@@ -38,7 +38,7 @@ impl Batch {
     ) -> Result<Outcome, ChangeError> {
         ensure_user(connection, user_id).await?;
         let count: i64 = sqlx::query_scalar("SELECT count(*) FROM api_tokens WHERE user_id = $1")
-            .bind(user_id.to_string())
+            .bind_value(user_id)
             .fetch_one(&mut *connection)
             .await?;
         if usize::try_from(count).is_ok_and(|count| count >= limit) {
@@ -47,13 +47,13 @@ impl Batch {
         sqlx::query(
             "INSERT INTO api_tokens (id, user_id, name, hash, beginning, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
         )
-        .bind(token.id.to_string())
-        .bind(user_id.to_string())
+        .bind_value(token.id)
+        .bind_value(user_id)
         .bind(&token.name)
-        .bind(hash.0.as_slice())
+        .bind_value(hash)
         .bind(&token.beginning)
-        .bind(token.created_at.0)
-        .bind(token.expires_at.map(|end| end.0))
+        .bind_value(token.created_at)
+        .bind_value(token.expires_at)
         .execute(&mut *connection)
         .await?;
         self.log_settings_changed(connection, user_id).await?;
@@ -67,8 +67,8 @@ impl Batch {
         token_id: TokenId,
     ) -> Result<Outcome, ChangeError> {
         let revoked = sqlx::query("DELETE FROM api_tokens WHERE user_id = $1 AND id = $2")
-            .bind(user_id.to_string())
-            .bind(token_id.to_string())
+            .bind_value(user_id)
+            .bind_value(token_id)
             .execute(&mut *connection)
             .await?;
         if revoked.rows_affected() == 0 {
@@ -86,9 +86,9 @@ impl Batch {
         token_id: TokenId,
     ) -> Result<Outcome, ChangeError> {
         sqlx::query("UPDATE api_tokens SET last_used_at = $1 WHERE user_id = $2 AND id = $3")
-            .bind(self.at.0)
-            .bind(user_id.to_string())
-            .bind(token_id.to_string())
+            .bind_value(self.at)
+            .bind_value(user_id)
+            .bind_value(token_id)
             .execute(connection)
             .await?;
         Ok(Outcome::Done)
@@ -112,7 +112,7 @@ pub(super) async fn ensure_user(
     user_id: UserId,
 ) -> Result<(), StorageError> {
     sqlx::query("INSERT INTO users (id, position) VALUES ($1, 0) ON CONFLICT DO NOTHING")
-        .bind(user_id.to_string())
+        .bind_value(user_id)
         .execute(connection)
         .await?;
     Ok(())

@@ -6,6 +6,7 @@ use super::{ChangeError, accounts::require_row, personal::ensure_user};
 use crate::{
     ChangeRejection, Outcome,
     accounts::{ProviderIdentity, Role},
+    column_value::BindValue,
 };
 use parlor_protocol::{Timestamp, UserId};
 
@@ -28,10 +29,10 @@ pub(super) async fn create(
     let created = sqlx::query(
         "INSERT INTO accounts (user_id, name, role, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
     )
-    .bind(user_id.to_string())
+    .bind_value(user_id)
     .bind(name)
-    .bind(role.as_str())
-    .bind(at.0)
+    .bind_value(role)
+    .bind_value(at)
     .execute(&mut *connection)
     .await?;
     if created.rows_affected() == 0 {
@@ -42,8 +43,8 @@ pub(super) async fn create(
     )
     .bind(&identity.issuer)
     .bind(&identity.subject)
-    .bind(user_id.to_string())
-    .bind(at.0)
+    .bind_value(user_id)
+    .bind_value(at)
     .execute(connection)
     .await?;
     // Another request has made this user's account meanwhile. The savepoint takes this one back.
@@ -61,7 +62,7 @@ pub(super) async fn rename(
     let is_taken: bool =
         sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM accounts WHERE name = $1 AND user_id <> $2)")
             .bind(name)
-            .bind(user_id.to_string())
+            .bind_value(user_id)
             .fetch_one(&mut *connection)
             .await?;
     if is_taken {
@@ -69,7 +70,7 @@ pub(super) async fn rename(
     }
     let renamed = sqlx::query("UPDATE accounts SET name = $1 WHERE user_id = $2")
         .bind(name)
-        .bind(user_id.to_string())
+        .bind_value(user_id)
         .execute(connection)
         .await?;
     require_row(renamed.rows_affected())

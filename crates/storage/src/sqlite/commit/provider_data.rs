@@ -3,7 +3,7 @@
 use sqlx::SqliteConnection;
 
 use super::{Batch, ChangeError};
-use crate::{Outcome, RunKey};
+use crate::{Outcome, RunKey, column_value::BindValue};
 use parlor_protocol::PlacedProviderData;
 
 const INSERT_PROVIDER_DATA: &str = "INSERT INTO opaque \
@@ -20,9 +20,9 @@ impl Batch {
     ) -> Result<Outcome, ChangeError> {
         let index = |index: usize| i64::try_from(index).unwrap_or(i64::MAX);
         sqlx::query(INSERT_PROVIDER_DATA)
-            .bind(run.message_id.to_string())
-            .bind(run.user_id.to_string())
-            .bind(run.conversation_id.to_string())
+            .bind_value(run.message_id)
+            .bind_value(run.user_id)
+            .bind_value(run.conversation_id)
             .bind(index(placed.node))
             .bind(placed.part.map(index))
             .bind(&placed.endpoint)

@@ -12,7 +12,9 @@ use super::{
     queue_state::{ConversationKey, active_leaf, is_held, is_queue_empty, must_wait, set_held},
     turns::conflict_as_rejection,
 };
-use crate::{ChangeRejection, Outcome, PageContextSnapshot, QueueLimits, RunKey, RunStart};
+use crate::{
+    ChangeRejection, Outcome, PageContextSnapshot, QueueLimits, RunKey, RunStart, column_value::BindValue,
+};
 use parlor_protocol::{
     EventBody, MessageId, Parameters, UserId,
     intent::{QueueChange, SendMessage, StartedRun},
@@ -72,11 +74,11 @@ impl Batch {
             "INSERT INTO queued_messages (id, user_id, conversation_id, place, run, created_at, intent) VALUES ($1, $2, $3, \
              (SELECT coalesce(max(place), 0) + 1 FROM queued_messages WHERE user_id = $2 AND conversation_id = $3), $4, $5, $6)",
         )
-        .bind(queued.id().to_string())
-        .bind(user_id.to_string())
-        .bind(intent.conversation_id.to_string())
-        .bind(queued.run.to_string())
-        .bind(self.at.0)
+        .bind_value(queued.id())
+        .bind_value(user_id)
+        .bind_value(intent.conversation_id)
+        .bind_value(queued.run)
+        .bind_value(self.at)
         .bind(serde_json::to_string(&queued.intent)?)
         .execute(&mut *connection)
         .await
@@ -154,8 +156,8 @@ impl Batch {
                     queued.intent.text.clone_from(text);
                     sqlx::query("UPDATE queued_messages SET intent = $1 WHERE user_id = $2 AND id = $3")
                         .bind(serde_json::to_string(&queued.intent)?)
-                        .bind(key.0.to_string())
-                        .bind(message_id.to_string())
+                        .bind_value(key.0)
+                        .bind_value(message_id)
                         .execute(&mut *connection)
                         .await?;
                     self.log_queued(connection, key, queued).await?;
@@ -228,8 +230,8 @@ impl Batch {
             "UPDATE queued_messages SET place = (SELECT key FROM json_each($3) WHERE value = queued_messages.id) \
              WHERE user_id = $1 AND conversation_id = $2 AND id IN (SELECT value FROM json_each($3))",
         )
-        .bind(key.0.to_string())
-        .bind(key.1.to_string())
+        .bind_value(key.0)
+        .bind_value(key.1)
         .bind(serde_json::to_string(&queued_ids)?)
         .execute(&mut *connection)
         .await?;
@@ -246,8 +248,8 @@ impl Batch {
         message_id: MessageId,
     ) -> Result<(), ChangeError> {
         sqlx::query("DELETE FROM queued_messages WHERE user_id = $1 AND id = $2")
-            .bind(key.0.to_string())
-            .bind(message_id.to_string())
+            .bind_value(key.0)
+            .bind_value(message_id)
             .execute(&mut *connection)
             .await?;
         if is_queue_empty(&mut *connection, key).await? {
@@ -267,9 +269,9 @@ impl Batch {
             "{EMPTY_EVENTS} AND +user_id = $1 AND conversation_id = $2 AND message_id IS NULL AND json_valid(event) \
                  AND event ->> '$.type' = 'message_queued' AND event ->> '$.queued.id' = $3"
         )))
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
-        .bind(message_id.to_string())
+        .bind_value(user_id)
+        .bind_value(conversation_id)
+        .bind_value(message_id)
         .execute(connection)
         .await?;
         let is_of_message =

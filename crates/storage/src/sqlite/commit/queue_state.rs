@@ -3,6 +3,7 @@
 use sqlx::{Row, SqliteConnection};
 
 use super::{super::messages, ChangeError};
+use crate::column_value::BindValue;
 use parlor_protocol::{ConversationId, MessageId, UserId};
 
 /// A conversation of a user.
@@ -19,8 +20,8 @@ pub(super) async fn must_wait(
              OR (c.queue_held = 0 AND EXISTS (SELECT 1 FROM queued_messages WHERE conversation_id = c.id)) AS waits \
          FROM conversations c WHERE c.user_id = $1 AND c.id = $2",
     )
-    .bind(user_id.to_string())
-    .bind(conversation_id.to_string())
+    .bind_value(user_id)
+    .bind_value(conversation_id)
     .fetch_optional(connection)
     .await?;
     Ok(match waits {
@@ -35,8 +36,8 @@ pub(super) async fn active_leaf(
     key: ConversationKey,
 ) -> Result<Option<MessageId>, ChangeError> {
     let row = sqlx::query("SELECT active_leaf FROM conversations WHERE user_id = $1 AND id = $2")
-        .bind(key.0.to_string())
-        .bind(key.1.to_string())
+        .bind_value(key.0)
+        .bind_value(key.1)
         .fetch_optional(&mut *connection)
         .await?;
     Ok(match row {
@@ -50,8 +51,8 @@ pub(super) async fn is_held(
     key: ConversationKey,
 ) -> Result<bool, ChangeError> {
     let held = sqlx::query_scalar("SELECT queue_held FROM conversations WHERE user_id = $1 AND id = $2")
-        .bind(key.0.to_string())
-        .bind(key.1.to_string())
+        .bind_value(key.0)
+        .bind_value(key.1)
         .fetch_optional(connection)
         .await?;
     Ok(held.unwrap_or(false))
@@ -64,8 +65,8 @@ pub(super) async fn set_held(
 ) -> Result<(), ChangeError> {
     sqlx::query("UPDATE conversations SET queue_held = $1 WHERE user_id = $2 AND id = $3")
         .bind(held)
-        .bind(key.0.to_string())
-        .bind(key.1.to_string())
+        .bind_value(key.0)
+        .bind_value(key.1)
         .execute(connection)
         .await?;
     Ok(())
@@ -78,8 +79,8 @@ pub(super) async fn is_queue_empty(
     let found: bool = sqlx::query_scalar(
         "SELECT EXISTS (SELECT 1 FROM queued_messages WHERE user_id = $1 AND conversation_id = $2)",
     )
-    .bind(key.0.to_string())
-    .bind(key.1.to_string())
+    .bind_value(key.0)
+    .bind_value(key.1)
     .fetch_one(connection)
     .await?;
     Ok(!found)

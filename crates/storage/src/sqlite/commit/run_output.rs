@@ -8,7 +8,7 @@ use super::{
     artifacts::delete_unshown,
     queue_state::{is_held, is_queue_empty},
 };
-use crate::{ChangeRejection, Outcome, RunKey, StorageError, damage::skip_damaged};
+use crate::{ChangeRejection, Outcome, RunKey, StorageError, column_value::BindValue, damage::skip_damaged};
 use parlor_base::crash_point;
 use parlor_protocol::{AssistantMessage, EventBody, MessageBody, MessageId, Position, RunStatus, UserId};
 
@@ -49,9 +49,9 @@ impl Batch {
         let stored = sqlx::query(
             "UPDATE runs SET stored_position = $1 WHERE user_id = $2 AND id = $3 AND status IN ('running', 'waiting')",
         )
-        .bind(position.0.cast_signed())
-        .bind(run.user_id.to_string())
-        .bind(run.message_id.to_string())
+        .bind_value(position)
+        .bind_value(run.user_id)
+        .bind_value(run.message_id)
         .execute(&mut *connection)
         .await?;
         if stored.rows_affected() == 0 {
@@ -88,10 +88,10 @@ impl Batch {
             "UPDATE runs SET status = $1, last_position = $2 \
              WHERE user_id = $3 AND id = $4 AND status IN ('running', 'waiting')",
         )
-        .bind(message.status.as_str())
-        .bind(last.0.cast_signed())
-        .bind(run.user_id.to_string())
-        .bind(run.message_id.to_string())
+        .bind_value(message.status)
+        .bind_value(last)
+        .bind_value(run.user_id)
+        .bind_value(run.message_id)
         .execute(&mut *connection)
         .await?;
         if ended.rows_affected() == 0 {
@@ -106,8 +106,8 @@ impl Batch {
         }
         sqlx::query("UPDATE conversations SET unseen = $1 WHERE user_id = $2 AND id = $3")
             .bind(message.status.is_notifiable())
-            .bind(run.user_id.to_string())
-            .bind(run.conversation_id.to_string())
+            .bind_value(run.user_id)
+            .bind_value(run.conversation_id)
             .execute(&mut *connection)
             .await?;
         crash_point!("end::conversation");
@@ -144,10 +144,10 @@ impl Batch {
             events => Some(self.append_events(&mut *connection, run, events).await?),
         };
         let ended = sqlx::query(ABANDON_RUN)
-            .bind(run.user_id.to_string())
-            .bind(run.message_id.to_string())
-            .bind(status.as_str())
-            .bind(last.map(|last| last.0.cast_signed()))
+            .bind_value(run.user_id)
+            .bind_value(run.message_id)
+            .bind_value(status)
+            .bind_value(last)
             .execute(&mut *connection)
             .await?;
         if ended.rows_affected() == 0 {
@@ -180,8 +180,8 @@ async fn store_final_message(
 /// be able to read it.
 async fn is_message_readable(connection: &mut SqliteConnection, run: &RunKey) -> Result<bool, StorageError> {
     let row = sqlx::query("SELECT body FROM messages WHERE user_id = $1 AND id = $2")
-        .bind(run.user_id.to_string())
-        .bind(run.message_id.to_string())
+        .bind_value(run.user_id)
+        .bind_value(run.message_id)
         .fetch_one(connection)
         .await?;
     let body = json::<MessageBody>(&row, "body");
@@ -196,8 +196,8 @@ pub(super) async fn update_message(
 ) -> Result<(), ChangeError> {
     sqlx::query("UPDATE messages SET body = $1 WHERE user_id = $2 AND id = $3")
         .bind(serde_json::to_string(&MessageBody::Assistant(answer.clone()))?)
-        .bind(user_id.to_string())
-        .bind(id.to_string())
+        .bind_value(user_id)
+        .bind_value(id)
         .execute(connection)
         .await?;
     Ok(())

@@ -6,6 +6,7 @@ use super::{Batch, ChangeError, audit::NewEntry};
 use crate::{
     ChangeRejection, Outcome, TokenHash,
     audit::AuditAction,
+    column_value::BindValue,
     shares::{Audience, ShareChange, StoredShare},
 };
 use parlor_protocol::{ShareId, UserId};
@@ -33,7 +34,7 @@ impl Batch {
         limit: usize,
     ) -> Result<Outcome, ChangeError> {
         let count: i64 = sqlx::query_scalar("SELECT count(*) FROM shares WHERE user_id = $1")
-            .bind(share.user_id.to_string())
+            .bind_value(share.user_id)
             .fetch_one(&mut *connection)
             .await?;
         if usize::try_from(count).is_ok_and(|count| count >= limit) {
@@ -45,15 +46,15 @@ impl Batch {
              SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 WHERE EXISTS \
                  (SELECT 1 FROM conversations WHERE user_id = $2 AND id = $3)",
         )
-        .bind(share.id.to_string())
-        .bind(share.user_id.to_string())
-        .bind(share.conversation_id.to_string())
-        .bind(hash.map(|hash| hash.0.to_vec()))
+        .bind_value(share.id)
+        .bind_value(share.user_id)
+        .bind_value(share.conversation_id)
+        .bind_value(hash)
         .bind(snapshot.map(|snapshot| snapshot.title.as_str()))
-        .bind(snapshot.map(|snapshot| snapshot.leaf_id.to_string()))
+        .bind_value(snapshot.map(|snapshot| snapshot.leaf_id))
         .bind(snapshot.map(|snapshot| i64::try_from(snapshot.leaf_nodes).unwrap_or(i64::MAX)))
-        .bind(snapshot.map(|snapshot| snapshot.position.0.cast_signed()))
-        .bind(share.created_at.0)
+        .bind_value(snapshot.map(|snapshot| snapshot.position))
+        .bind_value(share.created_at)
         .execute(&mut *connection)
         .await?;
         if added.rows_affected() == 0 {
@@ -62,8 +63,8 @@ impl Batch {
         if let Audience::People(readers) = &share.audience {
             for (reader, _) in readers {
                 sqlx::query("INSERT INTO share_readers (share_id, user_id) VALUES ($1, $2)")
-                    .bind(share.id.to_string())
-                    .bind(reader.to_string())
+                    .bind_value(share.id)
+                    .bind_value(reader)
                     .execute(&mut *connection)
                     .await?;
             }
@@ -81,8 +82,8 @@ impl Batch {
         share_id: ShareId,
     ) -> Result<Outcome, ChangeError> {
         let ended = sqlx::query("DELETE FROM shares WHERE user_id = $1 AND id = $2")
-            .bind(user_id.to_string())
-            .bind(share_id.to_string())
+            .bind_value(user_id)
+            .bind_value(share_id)
             .execute(&mut *connection)
             .await?;
         if ended.rows_affected() == 0 {

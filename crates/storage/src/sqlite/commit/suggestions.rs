@@ -4,7 +4,7 @@ use serde_json::Value;
 use sqlx::SqliteConnection;
 
 use super::{Batch, ChangeError, run_output::update_message};
-use crate::{ChangeRejection, Outcome, RunKey, sqlite::messages};
+use crate::{ChangeRejection, Outcome, RunKey, column_value::BindValue, sqlite::messages};
 use parlor_protocol::{
     ActionHandler, AssistantMessage, EventBody, FRESH_SESSION, Interaction, Message, MessageId,
     SESSION_NOT_RESTORED, SuggestedAction, UserId,
@@ -30,8 +30,8 @@ impl Batch {
             "SELECT EXISTS (SELECT 1 FROM payload_verdicts v WHERE v.conversation_id = p.conversation_id AND v.payload_id = p.id) \
              FROM payloads p WHERE p.user_id = $1 AND p.conversation_id = $2 AND p.id = $3",
         )
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
+        .bind_value(user_id)
+        .bind_value(conversation_id)
         .bind(payload_id)
         .fetch_optional(&mut *connection)
         .await?;
@@ -50,11 +50,11 @@ impl Batch {
         sqlx::query(
             "INSERT INTO payload_verdicts (user_id, conversation_id, payload_id, verdict, position) VALUES ($1, $2, $3, $4, $5)",
         )
-        .bind(user_id.to_string())
-        .bind(conversation_id.to_string())
+        .bind_value(user_id)
+        .bind_value(conversation_id)
         .bind(payload_id)
-        .bind(verdict.as_str())
-        .bind(position.0.cast_signed())
+        .bind_value(verdict)
+        .bind_value(position)
         .execute(connection)
         .await?;
         Ok(Outcome::Done)

@@ -9,7 +9,7 @@ use super::{
     page_context::{copy_page_context, insert_page_context},
     personal::ensure_user,
 };
-use crate::{ChangeRejection, RunKey, RunStart, damage::skip_damaged};
+use crate::{ChangeRejection, RunKey, RunStart, column_value::BindValue, damage::skip_damaged};
 use parlor_protocol::{
     AssistantMessage, ConversationId, EventBody, Interaction, MessageBody, MessageId, Position, Timestamp,
     UserId,
@@ -43,7 +43,7 @@ impl Batch {
              FROM conversations c WHERE c.id = $1 \
              UNION ALL SELECT NULL, NULL, NULL, 0 FROM deleted_conversations WHERE id = $1",
         )
-        .bind(conversation_id.to_string())
+        .bind_value(conversation_id)
         .fetch_optional(&mut *connection)
         .await?;
         let (parent_id, chosen) = match conversation {
@@ -75,11 +75,11 @@ impl Batch {
                     "INSERT INTO conversations (id, user_id, title, created_at, updated_at, activity) \
                      VALUES ($1, $2, $3, $4, $4, $5)",
                 )
-                .bind(conversation_id.to_string())
-                .bind(user_id.to_string())
+                .bind_value(conversation_id)
+                .bind_value(user_id)
                 .bind(&title)
-                .bind(self.at.0)
-                .bind(position.0.cast_signed())
+                .bind_value(self.at)
+                .bind_value(position)
                 .execute(&mut *connection)
                 .await?;
                 (None, None)
@@ -245,14 +245,14 @@ impl Batch {
             .await?;
         let body = MessageBody::Assistant(AssistantMessage::new(model));
         sqlx::query(START_RUN)
-            .bind(user_id.to_string())
-            .bind(conversation_id.to_string())
-            .bind(message_id.to_string())
-            .bind(self.at.0)
-            .bind(position.0.cast_signed())
-            .bind(parent_id.to_string())
+            .bind_value(user_id)
+            .bind_value(conversation_id)
+            .bind_value(message_id)
+            .bind_value(self.at)
+            .bind_value(position)
+            .bind_value(parent_id)
             .bind(serde_json::to_string(&body)?)
-            .bind(first.unwrap_or(position).0.cast_signed())
+            .bind_value(first.unwrap_or(position))
             .bind(model)
             .execute(connection)
             .await
@@ -292,8 +292,8 @@ async fn store_forced_tools(
     }
     sqlx::query("UPDATE runs SET force_tools = $1 WHERE user_id = $2 AND id = $3")
         .bind(serde_json::to_string(tools)?)
-        .bind(run.user_id.to_string())
-        .bind(run.message_id.to_string())
+        .bind_value(run.user_id)
+        .bind_value(run.message_id)
         .execute(connection)
         .await?;
     Ok(())
@@ -327,9 +327,9 @@ async fn copy_forced_tools(
              WHERE m.user_id = $1 AND m.parent_id = $3 AND r.force_tools IS NOT NULL LIMIT 1) \
          WHERE user_id = $1 AND id = $2",
     )
-    .bind(run.user_id.to_string())
-    .bind(run.message_id.to_string())
-    .bind(replaced.to_string())
+    .bind_value(run.user_id)
+    .bind_value(run.message_id)
+    .bind_value(replaced)
     .execute(connection)
     .await?;
     Ok(())
@@ -354,12 +354,12 @@ async fn insert_message(
         "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
          VALUES ($1, $2, $3, $4, $5, $6, $7)",
     )
-    .bind(id.to_string())
-    .bind(placement.user_id.to_string())
-    .bind(placement.conversation_id.to_string())
-    .bind(placement.parent_id.map(|id| id.to_string()))
-    .bind(placement.position.0.cast_signed())
-    .bind(at.0)
+    .bind_value(id)
+    .bind_value(placement.user_id)
+    .bind_value(placement.conversation_id)
+    .bind_value(placement.parent_id)
+    .bind_value(placement.position)
+    .bind_value(at)
     .bind(serde_json::to_string(body)?)
     .execute(connection)
     .await

@@ -6,7 +6,7 @@ use std::path::Path;
 use sqlx::{ConnectOptions, Connection, Row, sqlite::SqliteConnectOptions};
 
 use super::*;
-use crate::{RunKey, RunStart, StorageErrorKind};
+use crate::{RunKey, RunStart, StorageErrorKind, column_value::BindValue};
 use parlor_protocol::{AssistantMessage, EventBody, IntentId, UserId, intent::SendMessage};
 
 mod damage;
@@ -306,8 +306,8 @@ async fn other_users_linked_data_is_not_read() {
     let link = async |child: MessageId, parent: MessageId| {
         let mut writer = storage.writer.lock().await;
         sqlx::query("UPDATE messages SET parent_id = $1 WHERE id = $2")
-            .bind(parent.to_string())
-            .bind(child.to_string())
+            .bind_value(parent)
+            .bind_value(child)
             .execute(writer.connection.as_mut().unwrap())
             .await
             .unwrap();

@@ -1,0 +1,157 @@
+//! The form that ids, times, positions and enums have in columns, the same in every database.
+//!
+//! Reading is not here: a damaged row must cost only itself, so each backend reads its columns one by one.
+
+use parlor_protocol::{
+    AttachmentId, ConversationId, FileProblem, IntentId, LinkId, MemoryId, MessageId, ModelCallId, Position,
+    ResearchStreamId, Role, RunStatus, SessionId, ShareId, Timestamp, TokenId, UserId, Verdict,
+};
+use sqlx::{
+    Database, Encode, Type,
+    query::{Query, QueryAs, QueryScalar},
+};
+use uuid::Uuid;
+
+use crate::{TokenHash, accounts::SignInMethod, audit::AuditAction, usage::Day};
+
+/// A value that is stored in a column of another type.
+pub(crate) trait ColumnValue {
+    /// The type of the column.
+    type Column;
+
+    fn column(self) -> Self::Column;
+}
+
+/// Binds values to the parameters of a query, as [`bind`](Query::bind) does, in the form of their columns.
+pub(crate) trait BindValue<DB: Database>: Sized {
+    fn bind_value<V: ColumnValue>(self, value: V) -> Self
+    where
+        V::Column: for<'a> Encode<'a, DB> + Type<DB> + 'static;
+}
+
+macro_rules! bind_value {
+    ($query:ty $(, $output:ident)?) => {
+        impl<DB: Database $(, $output)?> BindValue<DB> for $query {
+            fn bind_value<V: ColumnValue>(self, value: V) -> Self
+            where
+                V::Column: for<'a> Encode<'a, DB> + Type<DB> + 'static,
+            {
+                self.bind(value.column())
+            }
+        }
+    };
+}
+
+bind_value!(Query<'_, DB, DB::Arguments>);
+bind_value!(QueryAs<'_, DB, O, DB::Arguments>, O);
+bind_value!(QueryScalar<'_, DB, O, DB::Arguments>, O);
+
+impl<V: ColumnValue + Copy> ColumnValue for &V {
+    type Column = V::Column;
+
+    fn column(self) -> V::Column {
+        (*self).column()
+    }
+}
+
+impl<V: ColumnValue> ColumnValue for Option<V> {
+    type Column = Option<V::Column>;
+
+    fn column(self) -> Option<V::Column> {
+        self.map(V::column)
+    }
+}
+
+/// Ids are text.
+macro_rules! column_values_of_ids {
+    ($($id:ty),* $(,)?) => {$(
+        impl ColumnValue for $id {
+            type Column = String;
+
+            fn column(self) -> String {
+                self.to_string()
+            }
+        }
+    )*};
+}
+
+column_values_of_ids!(
+    AttachmentId,
+    ConversationId,
+    IntentId,
+    MemoryId,
+    LinkId,
+    MessageId,
+    ModelCallId,
+    ResearchStreamId,
+    SessionId,
+    ShareId,
+    TokenId,
+    UserId,
+    Uuid,
+);
+
+/// Enums are their names.
+macro_rules! column_values_of_enums {
+    ($($name:ty),* $(,)?) => {$(
+        impl ColumnValue for $name {
+            type Column = &'static str;
+
+            fn column(self) -> &'static str {
+                self.as_str()
+            }
+        }
+    )*};
+}
+
+column_values_of_enums!(AuditAction, FileProblem, Verdict, Role, RunStatus, SignInMethod);
+
+impl ColumnValue for Position {
+    type Column = i64;
+
+    fn column(self) -> i64 {
+        self.0.cast_signed()
+    }
+}
+
+/// Milliseconds.
+impl ColumnValue for Timestamp {
+    type Column = i64;
+
+    fn column(self) -> i64 {
+        self.0
+    }
+}
+
+impl ColumnValue for Day {
+    type Column = i64;
+
+    fn column(self) -> i64 {
+        self.0
+    }
+}
+
+/// A count or limit. One that no column can have is the largest.
+impl ColumnValue for usize {
+    type Column = i64;
+
+    fn column(self) -> i64 {
+        i64::try_from(self).unwrap_or(i64::MAX)
+    }
+}
+
+impl ColumnValue for u64 {
+    type Column = i64;
+
+    fn column(self) -> i64 {
+        i64::try_from(self).unwrap_or(i64::MAX)
+    }
+}
+
+impl ColumnValue for TokenHash {
+    type Column = Vec<u8>;
+
+    fn column(self) -> Vec<u8> {
+        self.0.to_vec()
+    }
+}
