@@ -29,17 +29,14 @@ enum Remainder {
 }
 
 /// Every failpoint of a run's end, in order.
-const RUN_END_POINTS: [(&str, Remainder); 18] = [
+const RUN_END_POINTS: [(&str, Remainder); 15] = [
     ("runs::ending", Remainder::Nothing),
     ("journal::taken", Remainder::Nothing),
     ("commit::beginning", Remainder::Nothing),
-    ("commit::begun", Remainder::Nothing),
     ("end::status", Remainder::Nothing),
     ("end::message", Remainder::Nothing),
     ("end::conversation", Remainder::Nothing),
     ("commit::changed", Remainder::Nothing),
-    ("commit::logged", Remainder::Nothing),
-    ("commit::stored", Remainder::Nothing),
     ("commit::committed", Remainder::Complete),
     ("journal::committed", Remainder::Complete),
     ("journal::published", Remainder::Complete),
@@ -68,7 +65,7 @@ const FILE_POINTS: [&str; 4] = [
 const DELETION_POINTS: [&str; 2] = ["deletion::begun", "deletion::stopped"];
 
 /// A failpoint at which the first server leaves its run without an end.
-const UNFINISHED_RUN_POINT: &str = "commit::begun";
+const UNFINISHED_RUN_POINT: &str = "commit::beginning";
 
 /// The possible ends of the run.
 const FINAL_STATUSES: [RunStatus; 3] = [RunStatus::Complete, RunStatus::Stopped, RunStatus::Failed];

@@ -30,6 +30,7 @@ mod read_only;
 mod shutdown;
 #[cfg(target_os = "linux")]
 mod ssrf;
+mod statements;
 mod titles;
 #[cfg(target_os = "linux")]
 mod write_faults;

@@ -51,6 +51,16 @@ impl Titles {
         }
     }
 
+    /// Returns true if there is a model that writes titles, or may answer and then write them.
+    fn are_possible(&self) -> bool {
+        match (self.settings.mode, &self.settings.model) {
+            (TitleMode::Always, _) => true,
+            (TitleMode::Auto, Some(model)) => self.remote_endpoints.contains(endpoint_name(model)),
+            (TitleMode::Auto, None) => !self.remote_endpoints.is_empty(),
+            (TitleMode::Never, _) => false,
+        }
+    }
+
     /// Returns the model that writes the title of a conversation in which a model has answered, if there is to be one.
     fn model(&self, answered: &str) -> Option<String> {
         let model = self.settings.model.as_deref().unwrap_or(answered);
@@ -74,6 +84,9 @@ impl Runs {
     /// Makes a title in the background after a run, if its conversation needs one and none is being made. Failures are
     /// only logged.
     pub(super) fn make_title_later(&self, run: RunKey) {
+        if !self.0.titles.are_possible() {
+            return;
+        }
         let runs = self.clone();
         if !self.0.titles.being_titled.lock().insert(run.conversation_id) {
             return;
@@ -133,9 +146,6 @@ impl Runs {
 
     /// Returns the conversation of a complete run, if it is short and has no title but the beginning of its first message.
     async fn find_untitled(&self, run: RunKey) -> Option<Untitled> {
-        if self.0.titles.settings.mode == TitleMode::Never {
-            return None;
-        }
         let page = PageSize {
             messages: MAX_MESSAGES,
             bytes: MAX_MESSAGES_BYTES,

@@ -31,11 +31,12 @@ pub(super) const TRUNCATE_BUSY_TIMEOUT: Duration = Duration::from_millis(250);
 const RETRY_DELAY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
 /// Runs checkpoints after commits until the writer is dropped. `connection` is for checkpoints only.
-/// `deletions` has the number of deletions so far and is updated by each commit.
+/// `deletions` has the number of deletions so far.
 pub(super) async fn run_checkpoints(
     mut connection: SqliteConnection,
     writer: Weak<Mutex<WriteConnection>>,
-    mut deletions: watch::Receiver<u64>,
+    mut commits: watch::Receiver<()>,
+    deletions: watch::Receiver<u64>,
 ) {
     // Data deleted by an earlier process may still be in the log.
     let mut erased = None;
@@ -43,7 +44,7 @@ pub(super) async fn run_checkpoints(
     loop {
         let to_erase = erased != Some(*deletions.borrow());
         let committed = tokio::select! {
-            committed = deletions.changed() => match committed {
+            committed = commits.changed() => match committed {
                 Ok(()) => true,
                 Err(_) => return,
             },

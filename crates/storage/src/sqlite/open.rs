@@ -1,7 +1,11 @@
 //! Opening the database: by one process at a time, in a private folder, with a SQLite version that loses no
 //! data.
 
-use std::{collections::HashSet, path::Path, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::Path,
+    sync::Arc,
+};
 
 use sqlx::{
     ConnectOptions,
@@ -91,18 +95,22 @@ impl SqliteStorage {
             .test_before_acquire(false)
             .connect_with(options.clone().read_only(true))
             .await?;
-        let (deletions, committed) = watch::channel(0);
+        let (commits, committed) = watch::channel(());
+        let (deletion_count, deletions) = watch::channel(0);
         let writer = Arc::new(Mutex::new(WriteConnection {
             options,
             connection: Some(connection),
             orphaned_runs: HashSet::new(),
-            deletion_count: deletions,
+            last_positions: BTreeMap::new(),
+            commits,
+            deletion_count,
             lock: Some(lock),
         }));
         tokio::spawn(checkpoint::run_checkpoints(
             checkpoints,
             Arc::downgrade(&writer),
             committed,
+            deletions,
         ));
         Ok(Self {
             writer,

@@ -1,13 +1,13 @@
 //! The connection that writes. See [`commit`](super::commit) for the statements.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 use tokio::sync::watch;
 
 use super::{checkpoint, data_folder::DataFolderLock, trim};
 use crate::StorageError;
-use parlor_protocol::{MessageId, Timestamp};
+use parlor_protocol::{MessageId, Position, Timestamp, UserId};
 
 /// The only connection that writes, with the state that writing needs.
 #[derive(Debug)]
@@ -18,7 +18,11 @@ pub(super) struct WriteConnection {
     pub(super) connection: Option<SqliteConnection>,
     /// Runs whose conversation was deleted while they were active. Their further output is dropped.
     pub(super) orphaned_runs: HashSet<MessageId>,
-    /// The number of changes that deleted user data. Updated with each commit.
+    /// The last positions of the logs that were written to. No other connection writes.
+    pub(super) last_positions: BTreeMap<UserId, Position>,
+    /// Notified of each commit.
+    pub(super) commits: watch::Sender<()>,
+    /// The number of commits that deleted user data or the row of a file.
     pub(super) deletion_count: watch::Sender<u64>,
     /// The lock on the data folder. `None` once the storage is closed: nothing can be written then.
     pub(super) lock: Option<DataFolderLock>,

@@ -19,7 +19,7 @@ use crate::{
 };
 use parlor_protocol::{MessageId, SessionId, UserId};
 
-impl Batch {
+impl Batch<'_> {
     pub(super) async fn change_accounts(
         &mut self,
         connection: &mut SqliteConnection,

@@ -10,7 +10,7 @@ use parlor_protocol::{
     transcript::apply_to_run,
 };
 
-impl Batch {
+impl Batch<'_> {
     /// Pauses a run.
     pub(super) async fn pause_run(
         &mut self,

@@ -7,7 +7,7 @@ use super::{Batch, ChangeError};
 use crate::{Outcome, RunKey, column_value::BindValue};
 use parlor_protocol::{AssistantMessage, Part, Payload, PayloadRef};
 
-impl Batch {
+impl Batch<'_> {
     /// Stores a payload.
     pub(super) async fn store_payload(
         &mut self,
@@ -42,24 +42,24 @@ const DELETE_UNSHOWN: &str = "DELETE FROM payloads WHERE user_id = $1 AND messag
              AND files.id = CASE WHEN json_valid(p.data) THEN p.data ->> '$.stored.file' END)";
 
 /// Deletes the artifacts that a run stored and its message does not name: the run ended between the tool's
-/// end and the event about it. The user has not seen them, so the model must not get them either.
+/// end and the event about it. The user has not seen them, so the model must not get them either. Returns true if there were any.
 pub(super) async fn delete_unshown(
     connection: &mut SqliteConnection,
     run: &RunKey,
     message: &AssistantMessage,
-) -> Result<(), ChangeError> {
+) -> Result<bool, ChangeError> {
     let payloads: Vec<&str> = shown_payloads(message)
         .map(|payload| &*payload.payload_id)
         .collect();
     let files: Vec<String> = message.files().map(|file| file.id.to_string()).collect();
-    sqlx::query(DELETE_UNSHOWN)
+    let deleted = sqlx::query(DELETE_UNSHOWN)
         .bind_value(run.user_id)
         .bind_value(run.message_id)
         .bind(serde_json::to_string(&payloads)?)
         .bind(serde_json::to_string(&files)?)
         .execute(connection)
         .await?;
-    Ok(())
+    Ok(deleted.rows_affected() > 0)
 }
 
 /// Returns the payloads that a message shows.

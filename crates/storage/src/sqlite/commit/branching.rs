@@ -64,7 +64,7 @@ const COPY_FILE: [&str; 3] = [
 /// The ids of a message's copy and of the copy's parent, by the id of the message.
 type Copies = BTreeMap<MessageId, (MessageId, Option<MessageId>)>;
 
-impl Batch {
+impl Batch<'_> {
     /// Copies a branch into a new conversation: up to an answer, or up to what a message of the user follows.
     pub(super) async fn branch_conversation(
         &mut self,

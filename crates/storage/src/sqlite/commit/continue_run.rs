@@ -20,7 +20,7 @@ use parlor_protocol::{
 const CONTINUE_RUN: &str = "UPDATE runs SET status = 'running', first_position = $5, last_position = NULL WHERE user_id = $1 AND id = $3; \
      UPDATE conversations SET active_leaf = $3, updated_at = $4, activity = $5, unseen = 0 WHERE user_id = $1 AND id = $2";
 
-impl Batch {
+impl Batch<'_> {
     /// Continues a run: it starts again at the current position of the log, with the content of its message.
     pub(super) async fn continue_run(
         &mut self,

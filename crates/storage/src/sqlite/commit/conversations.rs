@@ -24,7 +24,7 @@ pub(in crate::sqlite) const NEWEST_DESCENDANT: &str = "WITH RECURSIVE below (id,
              AND m.id NOT IN (SELECT message_id FROM hidden_messages WHERE conversation_id = $2)) \
      SELECT id FROM below ORDER BY position DESC LIMIT 1";
 
-impl Batch {
+impl Batch<'_> {
     /// Sets one column of a conversation to `value` and logs the event, if the conversation is the user's.
     pub(super) async fn update_conversation(
         &mut self,

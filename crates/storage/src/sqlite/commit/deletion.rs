@@ -48,7 +48,7 @@ const SELECT_FIRST_MESSAGE: &str = "SELECT id FROM messages WHERE user_id = $1 A
 /// The title of a conversation whose first message was erased.
 const UNTITLED: &str = "Untitled";
 
-impl Batch {
+impl Batch<'_> {
     /// Hides a message with all that follow it. Has no effect on one that is hidden or erased already.
     pub(super) async fn delete_message(
         &mut self,

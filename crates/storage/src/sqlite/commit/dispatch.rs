@@ -9,7 +9,7 @@ use super::{
 use crate::{Change, Outcome, audit::AuditAction};
 use parlor_protocol::EventBody;
 
-impl Batch {
+impl Batch<'_> {
     /// Applies a change that was not applied before.
     pub(super) async fn apply_new_change(
         &mut self,

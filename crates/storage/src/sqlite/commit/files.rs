@@ -10,7 +10,7 @@ use super::{
 use crate::{ChangeRejection, FileLocation, Outcome, RunKey, StoredFile, column_value::BindValue};
 use parlor_protocol::{Attachment, AttachmentId, ConversationId, MessageId, Timestamp, UserId};
 
-impl Batch {
+impl Batch<'_> {
     /// Stores an uploaded file, whose message is not sent yet.
     pub(super) async fn store_upload(
         &mut self,

@@ -99,7 +99,7 @@ async fn require_heir(
     Ok(())
 }
 
-impl Batch {
+impl Batch<'_> {
     /// Gives a user's conversations, files and library to another user. No run may be active.
     pub(super) async fn hand_over(
         &mut self,

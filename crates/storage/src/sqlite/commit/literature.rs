@@ -10,7 +10,7 @@ use parlor_protocol::{
     literature::{LibraryChange, ResearchStream, SavedArticle},
 };
 
-impl Batch {
+impl Batch<'_> {
     pub(super) async fn save_article(
         &mut self,
         connection: &mut SqliteConnection,

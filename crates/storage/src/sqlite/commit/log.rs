@@ -1,17 +1,27 @@
 //! The log of a transaction: the events of its changes in their order, and the rows they are written to.
 
-use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
+use std::{collections::BTreeMap, fmt::Write};
 
-use super::{super::log_page, Batch};
+use sqlx::{AssertSqlSafe, SqliteConnection};
+
+use super::{super::log_page, Batch, Transaction};
 use crate::{LoggedEvent, StorageError, column_value::BindValue};
-use parlor_base::crash_point;
 use parlor_protocol::{ConversationId, Event, EventBody, MessageId, Position, UserId};
 
-/// The rows of one INSERT: few round trips to the database thread, and well under SQLite's limit of 32,766
+/// The rows of one text: few round trips to the database thread, and well under SQLite's limit of 32,766
 /// bound values.
-const MAX_ROWS_PER_INSERT: usize = 200;
+const MAX_ROWS_PER_TEXT: usize = 200;
 
-impl Batch {
+/// Sets the position of the last event in a log. An update checks the types of all columns: a damaged one is set, too.
+macro_rules! set_position {
+    () => {
+        "UPDATE users SET position = ${1}, trimmed = CASE typeof(trimmed) WHEN 'integer' THEN trimmed ELSE \
+             coalesce((SELECT min(position) FROM events WHERE user_id = ${0} AND position BETWEEN 1 AND 9007199254740991), 1) - 1 END \
+         WHERE id = ${0}; "
+    };
+}
+
+impl Batch<'_> {
     /// Returns the last position of a user's log, including the events of this transaction.
     pub(super) async fn last_position(
         &self,
@@ -20,6 +30,7 @@ impl Batch {
     ) -> Result<Position, StorageError> {
         Ok(match self.last_positions.get(&user_id) {
             Some(head) => *head,
+            None if let Some(head) = self.known_positions.get(&user_id) => *head,
             None => log_page::last_log_position(connection, user_id).await?,
         })
     }
@@ -46,46 +57,100 @@ impl Batch {
         Ok(position)
     }
 
-    /// Writes the events and the logs' new last positions.
-    pub(super) async fn write_events(&self, connection: &mut SqliteConnection) -> Result<(), StorageError> {
-        for events in self.events.chunks(MAX_ROWS_PER_INSERT) {
-            let mut insert: QueryBuilder<Sqlite> = QueryBuilder::new(
-                "INSERT INTO events (user_id, position, conversation_id, message_id, created_at, event) ",
-            );
-            insert.push_values(events, |mut row, logged| {
-                row.push_bind(logged.user_id.to_string())
-                    .push_bind(logged.event.position.0.cast_signed())
-                    .push_bind(logged.event.conversation_id.to_string())
-                    .push_bind(logged.event.message_id.map(|id| id.to_string()))
-                    .push_bind(self.at.0)
-                    .push_bind(&logged.json);
-            });
-            // Statements of many different lengths would evict the others from the statement cache.
-            insert
-                .build()
-                .persistent(events.len() == MAX_ROWS_PER_INSERT || events.len() < 8)
-                .execute(&mut *connection)
-                .await?;
-        }
-        crash_point!(
-            "commit::logged",
-            if self.events.iter().any(|logged| logged.event.body.terminal_status().is_some())
-        );
-        for (user_id, head) in &self.last_positions {
-            sqlx::query(SET_HEAD)
-                .bind_value(user_id)
-                .bind_value(head)
-                .execute(&mut *connection)
-                .await?;
+    /// Begins the transaction, for a statement outside of a change's savepoint.
+    pub(super) async fn ensure_begun(
+        &mut self,
+        connection: &mut SqliteConnection,
+    ) -> Result<(), StorageError> {
+        if self.transaction == Transaction::NotBegun {
+            sqlx::query("BEGIN IMMEDIATE").execute(connection).await?;
+            self.transaction = Transaction::Begun;
         }
         Ok(())
     }
+
+    /// Writes the events and the logs' new last positions, and commits. A batch that changes nothing else takes one round
+    /// trip to the database thread.
+    pub(super) async fn write_events_and_commit(
+        &mut self,
+        connection: &mut SqliteConnection,
+    ) -> Result<(), StorageError> {
+        if self.events.is_empty() && self.transaction == Transaction::NotBegun {
+            return Ok(());
+        }
+        let mut chunks = self.events.chunks(MAX_ROWS_PER_TEXT).peekable();
+        let mut begun = self.transaction != Transaction::NotBegun;
+        loop {
+            let rows = chunks.next().unwrap_or_default();
+            let is_last = chunks.peek().is_none();
+            let sql = log_statements(rows, &self.last_positions, begun, is_last);
+            // Texts of many different lengths would evict the other statements from the cache.
+            let is_frequent = rows.len() < 8 && self.last_positions.len() < 3;
+            let mut query = sqlx::query(AssertSqlSafe(sql))
+                .persistent(is_frequent)
+                .bind_value(self.at);
+            for (user_id, position) in &self.last_positions {
+                query = query.bind_value(user_id).bind_value(position);
+            }
+            for LoggedEvent { event, json, .. } in rows {
+                query = query
+                    .bind_value(event.position)
+                    .bind_value(event.conversation_id)
+                    .bind_value(event.message_id)
+                    .bind(json);
+            }
+            query.execute(&mut *connection).await?;
+            if is_last {
+                return Ok(());
+            }
+            begun = true;
+        }
+    }
 }
 
-/// Sets the position of the last event in a log. An update checks the types of all columns: a damaged one is set, too.
-const SET_HEAD: &str = "UPDATE users SET position = $2, trimmed = CASE typeof(trimmed) WHEN 'integer' THEN trimmed ELSE \
-         coalesce((SELECT min(position) FROM events WHERE user_id = $1 AND position BETWEEN 1 AND 9007199254740991), 1) - 1 END \
-     WHERE id = $1";
+/// Returns the statements that write events. The last ones of a batch also set the last positions of the logs, and commit.
+/// Parameters: the time, then user and last position of each log, then position, conversation, message and content of each
+/// event.
+fn log_statements(
+    rows: &[LoggedEvent],
+    logs: &BTreeMap<UserId, Position>,
+    begun: bool,
+    is_last: bool,
+) -> String {
+    let mut sql = match begun {
+        true => String::new(),
+        false => "BEGIN IMMEDIATE; ".to_owned(),
+    };
+    let users: Vec<_> = logs.keys().collect();
+    for (index, LoggedEvent { user_id, .. }) in rows.iter().enumerate() {
+        let user = 2 + 2 * users.binary_search(&user_id).unwrap_or_default();
+        let first = 2 + 2 * users.len() + 4 * index;
+        sql.push_str(match index {
+            0 => {
+                "INSERT INTO events (user_id, created_at, position, conversation_id, message_id, event) VALUES "
+            }
+            _ => ", ",
+        });
+        // Writing to a string can't fail.
+        let _ = write!(
+            sql,
+            "(${user}, $1, ${first}, ${}, ${}, ${})",
+            first + 1,
+            first + 2,
+            first + 3
+        );
+    }
+    if !rows.is_empty() {
+        sql.push_str("; ");
+    }
+    if is_last {
+        for index in 0..users.len() {
+            let _ = write!(sql, set_position!(), 2 + 2 * index, 3 + 2 * index);
+        }
+        sql.push_str("COMMIT");
+    }
+    sql
+}
 
 /// Empties stored events, followed by a further condition: the log keeps their positions and no content. Damaged columns are
 /// set, too: an update checks the types of all. An event without a readable position has no place in the log.

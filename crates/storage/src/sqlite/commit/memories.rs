@@ -6,7 +6,7 @@ use super::{Batch, ChangeError, personal::ensure_user};
 use crate::{ChangeRejection, Outcome, column_value::BindValue};
 use parlor_protocol::{Memory, MemoryId, UserId};
 
-impl Batch {
+impl Batch<'_> {
     /// Adds a memory, unless the same text is stored already.
     pub(super) async fn add_memory(
         &mut self,

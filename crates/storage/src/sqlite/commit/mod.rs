@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use sqlx::{Connection, SqliteConnection};
+use sqlx::SqliteConnection;
 
 use self::{
     intents::{intent_request, started_by_intent, store_intent},
@@ -76,10 +76,15 @@ impl WriteConnection {
     ) -> Result<CommitResult, StorageError> {
         let mut connection = self.take_connection().await?;
         let committed = self.commit_on(&mut connection, at, changes).await;
+        if committed.is_err() {
+            // The database may have more than is known: a commit can fail after it was stored.
+            self.last_positions.clear();
+        }
         self.return_connection(committed.is_ok(), connection).await;
         committed
     }
 
+    /// Commits on a connection, which must be closed after an error: its transaction is still open.
     async fn commit_on(
         &mut self,
         connection: &mut SqliteConnection,
@@ -87,14 +92,14 @@ impl WriteConnection {
         changes: &[Change],
     ) -> Result<CommitResult, StorageError> {
         crash_point!("commit::beginning", if changes.iter().any(Change::is_run_end));
-        let mut tx = connection.begin_with("BEGIN IMMEDIATE").await?;
-        crash_point!("commit::begun", if changes.iter().any(Change::is_run_end));
         let mut batch = Batch {
             at,
+            known_positions: &self.last_positions,
             last_positions: BTreeMap::new(),
             events: Vec::new(),
             orphaned_runs: HashSet::new(),
-            has_savepoint: false,
+            transaction: Transaction::NotBegun,
+            has_deleted: false,
         };
         let mut outcomes = Vec::with_capacity(changes.len());
         for change in changes {
@@ -107,22 +112,33 @@ impl WriteConnection {
             outcomes.push(if orphan {
                 Err(ChangeRejection::NotFound)
             } else {
-                batch.apply_in_savepoint(&mut tx, change).await?
+                batch.apply_in_savepoint(connection, change).await?
             });
         }
         crash_point!("commit::changed", if changes.iter().any(Change::is_run_end));
-        batch.write_events(&mut tx).await?;
-        crash_point!("commit::stored", if changes.iter().any(Change::is_run_end));
-        tx.commit().await?;
+        batch.write_events_and_commit(connection).await?;
         crash_point!("commit::committed", if changes.iter().any(Change::is_run_end));
-        let deleted = outcomes
+        let Batch {
+            last_positions,
+            events,
+            orphaned_runs,
+            mut has_deleted,
+            ..
+        } = batch;
+        has_deleted |= outcomes
             .iter()
-            .filter(|outcome| matches!(outcome, Ok(Outcome::Deleted { .. } | Outcome::DataDeleted)))
-            .count();
-        self.deletion_count
-            .send_modify(|deletions| *deletions += deleted as u64);
+            .any(|outcome| matches!(outcome, Ok(Outcome::Deleted { .. } | Outcome::DataDeleted)));
+        if has_deleted || self.last_positions.len() > MAX_KNOWN_POSITIONS {
+            // The log of a deleted user has no position any more.
+            self.last_positions.clear();
+        }
+        self.last_positions.extend(last_positions);
+        self.commits.send_replace(());
+        if has_deleted {
+            self.deletion_count.send_modify(|deletions| *deletions += 1);
+        }
         // Only after the commit: changes that were rolled back have orphaned no run.
-        self.orphaned_runs.extend(batch.orphaned_runs);
+        self.orphaned_runs.extend(orphaned_runs);
         for change in changes {
             if let Change::EndRun { run, .. } | Change::AbandonRun { run, .. } = change {
                 self.orphaned_runs.remove(&run.message_id);
@@ -130,24 +146,39 @@ impl WriteConnection {
         }
         Ok(CommitResult {
             outcomes,
-            events: batch.events.into_iter().map(Arc::new).collect(),
+            events: events.into_iter().map(Arc::new).collect(),
         })
     }
 }
 
+/// The number of logs whose last position is kept in memory.
+const MAX_KNOWN_POSITIONS: usize = 10_000;
+
+/// The state of a batch's transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Transaction {
+    NotBegun,
+    Begun,
+    /// The savepoint of the last change is still open. The transaction's end releases it.
+    InSavepoint,
+}
+
 /// The effects of a transaction's changes so far.
-struct Batch {
+struct Batch<'a> {
     at: Timestamp,
+    /// The last positions of other logs, as far as they are known.
+    known_positions: &'a BTreeMap<UserId, Position>,
     /// The last position of each log that has grown.
     last_positions: BTreeMap<UserId, Position>,
     events: Vec<LoggedEvent>,
     /// Active runs whose conversation was deleted.
     orphaned_runs: HashSet<MessageId>,
-    /// True if the previous change's savepoint is still open.
-    has_savepoint: bool,
+    transaction: Transaction,
+    /// True if user data or the row of a file was deleted.
+    has_deleted: bool,
 }
 
-impl Batch {
+impl Batch<'_> {
     /// Applies one change, or nothing of it.
     async fn apply_in_savepoint(
         &mut self,
@@ -155,15 +186,15 @@ impl Batch {
         change: &Change,
     ) -> Result<Result<Outcome, ChangeRejection>, StorageError> {
         if let Change::AppendEvents { run, events } = change {
-            // Only the log changes, and it is written at the end: no savepoint is needed.
+            // The log is written at the end: no savepoint is needed.
             self.append_events(connection, run, events).await?;
             return Ok(Ok(Outcome::Done));
         }
         let (events, heads) = (self.events.len(), self.last_positions.clone());
-        // The transaction's end releases the last savepoint.
-        let savepoint = match std::mem::replace(&mut self.has_savepoint, true) {
-            true => "RELEASE change; SAVEPOINT change",
-            false => "SAVEPOINT change",
+        let savepoint = match std::mem::replace(&mut self.transaction, Transaction::InSavepoint) {
+            Transaction::NotBegun => "BEGIN IMMEDIATE; SAVEPOINT change",
+            Transaction::Begun => "SAVEPOINT change",
+            Transaction::InSavepoint => "RELEASE change; SAVEPOINT change",
         };
         sqlx::query(savepoint).execute(&mut *connection).await?;
         match self.apply_once(&mut *connection, change).await {

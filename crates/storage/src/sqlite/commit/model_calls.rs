@@ -21,7 +21,7 @@ const RECORD_CALL: &str = "INSERT INTO model_calls (message_id, id, user_id, con
      DELETE FROM model_calls WHERE user_id = $2 AND message_id = $1 AND id NOT IN \
          (SELECT id FROM model_calls WHERE message_id = $1 ORDER BY id DESC LIMIT $5)";
 
-impl Batch {
+impl Batch<'_> {
     /// Stores a call, or updates its response.
     pub(super) async fn record_call(
         &mut self,

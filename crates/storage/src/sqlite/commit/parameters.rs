@@ -6,7 +6,7 @@ use super::{Batch, ChangeError};
 use crate::{HistorySummary, Outcome, RunKey, column_value::BindValue};
 use parlor_protocol::{ConversationId, EventBody, Parameters, UserId};
 
-impl Batch {
+impl Batch<'_> {
     pub(super) async fn set_parameters(
         &mut self,
         connection: &mut SqliteConnection,

@@ -7,7 +7,7 @@ use super::{Batch, ChangeError};
 use crate::{ChangeRejection, Outcome, StorageError, TokenHash, column_value::BindValue};
 use parlor_protocol::{ApiToken, ConversationId, EventBody, TokenId, UserId};
 
-impl Batch {
+impl Batch<'_> {
     pub(super) async fn set_instructions(
         &mut self,
         connection: &mut SqliteConnection,

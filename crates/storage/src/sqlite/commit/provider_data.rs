@@ -10,7 +10,7 @@ const INSERT_PROVIDER_DATA: &str = "INSERT INTO opaque \
          (message_id, number, user_id, conversation_id, node, part, endpoint, kind, field, value) \
      VALUES ($1, (SELECT coalesce(max(number) + 1, 0) FROM opaque WHERE message_id = $1), $2, $3, $4, $5, $6, $7, $8, $9)";
 
-impl Batch {
+impl Batch<'_> {
     /// Stores data after what the run has already.
     pub(super) async fn store_provider_data(
         &mut self,

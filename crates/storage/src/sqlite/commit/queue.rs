@@ -20,7 +20,7 @@ use parlor_protocol::{
     intent::{QueueChange, SendMessage, StartedRun},
 };
 
-impl Batch {
+impl Batch<'_> {
     /// Sends a message, or queues it while a run is active or earlier messages wait.
     pub(super) async fn queue_message(
         &mut self,

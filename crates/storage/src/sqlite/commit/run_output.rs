@@ -12,7 +12,7 @@ use crate::{ChangeRejection, Outcome, RunKey, StorageError, column_value::BindVa
 use parlor_base::crash_point;
 use parlor_protocol::{AssistantMessage, EventBody, MessageBody, MessageId, Position, RunStatus, UserId};
 
-impl Batch {
+impl Batch<'_> {
     /// Appends the output of a run to its user's log and returns the last position.
     pub(super) async fn append_events(
         &mut self,
@@ -23,6 +23,7 @@ impl Batch {
         let (message, mut last) = (Some(run.message_id), Position(0));
         for event in events {
             if let EventBody::Usage(usage) = event {
+                self.ensure_begun(&mut *connection).await?;
                 count_usage(&mut *connection, run, &usage.totals, self.at).await?;
             }
             last = self
@@ -102,7 +103,7 @@ impl Batch {
         crash_point!("end::message");
         // The artifacts shown by a damaged answer are unknown.
         if !message.is_damaged() {
-            delete_unshown(&mut *connection, run, message).await?;
+            self.has_deleted |= delete_unshown(&mut *connection, run, message).await?;
         }
         sqlx::query("UPDATE conversations SET unseen = $1 WHERE user_id = $2 AND id = $3")
             .bind(message.status.is_notifiable())
@@ -127,7 +128,7 @@ const ABANDON_RUN: &str = "UPDATE runs SET status = $3, \
          counted_cost = CAST(coalesce(counted_cost, 0) AS INTEGER) \
      WHERE user_id = $1 AND id = $2 AND status IN ('running', 'waiting')";
 
-impl Batch {
+impl Batch<'_> {
     /// Ends a run that could not be ended normally. Without events, nothing of the log is read or written and
     /// no event marks the run's end: its last position is set before its first, so that no client waits for
     /// more events.

@@ -11,7 +11,7 @@ use crate::{
 };
 use parlor_protocol::{ShareId, UserId};
 
-impl Batch {
+impl Batch<'_> {
     pub(super) async fn change_shares(
         &mut self,
         connection: &mut SqliteConnection,

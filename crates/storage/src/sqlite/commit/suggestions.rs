@@ -12,7 +12,7 @@ use parlor_protocol::{
     transcript::apply_to_run,
 };
 
-impl Batch {
+impl Batch<'_> {
     /// Stores the user's verdict on a payload. An earlier verdict is kept.
     pub(super) async fn judge_payload(
         &mut self,

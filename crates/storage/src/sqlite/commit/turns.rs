@@ -16,7 +16,7 @@ use parlor_protocol::{
     intent::{Regenerate, SendMessage, StartedRun, derive_title},
 };
 
-impl Batch {
+impl Batch<'_> {
     /// Saves a message and starts its run. `interaction` is the origin of the message if it was verified before.
     pub(super) async fn send_message(
         &mut self,
@@ -33,8 +33,8 @@ impl Batch {
             ..
         } = intent;
         let run = start.run;
-        // A user whose log has grown in this transaction exists already.
-        if !self.last_positions.contains_key(&user_id) {
+        // A user whose log has grown exists already.
+        if !self.known_positions.contains_key(&user_id) && !self.last_positions.contains_key(&user_id) {
             ensure_user(connection, user_id).await?;
         }
         // Of any user: ids are unique. A deleted conversation has no user.

@@ -16,9 +16,10 @@ mod hand_over;
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
-/// Executes SQL directly on the database.
+/// Executes SQL directly on the database, whose logs are read again afterwards as after a restart.
 async fn execute_sql(storage: &SqliteStorage, sql: String) {
     let mut writer = storage.writer.lock().await;
+    writer.last_positions.clear();
     let connection = writer.connection.as_mut().unwrap();
     sqlx::query(sqlx::AssertSqlSafe(sql))
         .execute(connection)

@@ -1,0 +1,83 @@
+//! The number of round trips to the database that an answer takes. Each costs switches between threads, of which most of a
+//! server's time once went.
+
+use std::path::Path;
+
+use serde_json::json;
+use tokio::time::timeout;
+use upstream::{Script, Upstream, When};
+
+use crate::{Server, TEST_TIMEOUT, client::post_turn};
+
+/// The tokens of the longer answer, each of which is committed alone.
+const TOKENS: usize = 20;
+
+/// The maximum for an answer with one token: 34, and some for a client that reads while the answer goes on. They were 47 once.
+const MAX_STATEMENTS_OF_ANSWER: usize = 38;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_token_is_one_round_trip_to_the_database() {
+    parlor_web::http_client::install_tls();
+    let one = statements(&[1]).await;
+    let two = statements(&[1, 1]).await;
+    let long = statements(&[1, 1 + TOKENS]).await;
+    let of_answer = &two[one.len()..];
+    assert!(
+        of_answer.len() <= MAX_STATEMENTS_OF_ANSWER,
+        "{} statements for an answer: {of_answer:#?}",
+        of_answer.len()
+    );
+    let of_tokens = long.len() - two.len();
+    // The message so far is stored from time to time.
+    assert!(
+        of_tokens <= TOKENS + TOKENS / 4,
+        "{of_tokens} statements for {TOKENS} tokens: {:#?}",
+        &long[one.len()..]
+    );
+}
+
+/// Returns the statements of a server that gives answers with these numbers of tokens.
+async fn statements(answers: &[usize]) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let mut server = start(folder.path(), &upstream).await;
+    for (index, tokens) in answers.iter().enumerate() {
+        let gate = |token| format!("{index}, {token}");
+        let mut answer = Script::new();
+        for token in 0..*tokens {
+            answer = answer.text(format!("{token}.")).gate(gate(token));
+        }
+        let question = format!("question {index}");
+        upstream.add_script(When::user_contains(&question), answer);
+        let ask = json!({ "message": question, "model": "openai/echo" });
+        let mut response = post_turn(&server.url, &ask).await.unwrap();
+        let mut body = Vec::new();
+        for token in 0..*tokens {
+            let text = format!(r#""{token}.""#);
+            while !String::from_utf8_lossy(&body).contains(&text) {
+                let chunk = timeout(TEST_TIMEOUT, response.chunk()).await.unwrap();
+                body.extend(chunk.unwrap().expect("the stream goes on"));
+            }
+            upstream.open_gate(&gate(token));
+        }
+        timeout(TEST_TIMEOUT, response.bytes()).await.unwrap().unwrap();
+    }
+    server.terminate().await;
+    timeout(TEST_TIMEOUT, server.child.wait()).await.unwrap().unwrap();
+    let mut log = server.log.clone();
+    // The log ends with the process.
+    while log.changed().await.is_ok() {}
+    let lines = log.borrow();
+    lines
+        .iter()
+        .filter_map(|line| line.split("db.statement=").nth(1))
+        .filter(|statement| !statement.contains("wal_checkpoint"))
+        .map(|statement| statement.chars().take(160).collect())
+        .collect()
+}
+
+/// Starts a server that logs its statements.
+async fn start(data: &Path, upstream: &Upstream) -> Server {
+    let mut command = Server::command(data, upstream, "127.0.0.1:0");
+    Server::run(command.env("PARLOR_LOG", "error,sqlx::query=debug")).await
+}
