@@ -37,6 +37,10 @@ pub async fn stored_output_is_not_folded_again(backend: &dyn Backend) {
 
 pub async fn ending_a_run_deletes_unshown_artifacts(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
+    let deletions = storage.watch_deletions().await;
+    let earlier = new_turn(TEST_USER, ConversationId::new(), "Hello");
+    commit_one(&*storage, &earlier.change).await.unwrap();
+    commit_one(&*storage, &end_run(earlier.run, "Hello.")).await.unwrap();
     let turn = new_turn(TEST_USER, ConversationId::new(), "Draw and list");
     commit_one(&*storage, &turn.change).await.unwrap();
     let run = turn.run;
@@ -98,9 +102,11 @@ pub async fn ending_a_run_deletes_unshown_artifacts(backend: &dyn Backend) {
     for event in &events {
         transcript::apply_to_run(&mut message, event);
     }
+    assert!(!deletions.has_changed().unwrap(), "nothing was deleted");
     commit_one(&*storage, &Change::EndRun { run, events, message })
         .await
         .unwrap();
+    assert!(deletions.has_changed().unwrap());
 
     for (id, is_kept) in [("said", true), ("shown", true), ("unseen", false)] {
         let kept = storage.payload(TEST_USER, run.conversation_id, id).await.unwrap();
