@@ -15,7 +15,7 @@ use parlor_protocol::{
 };
 use parlor_ui::api::rpc::RpcFunctions;
 
-use parlor_storage::{ApprovalDecision, Change};
+use parlor_storage::{ApprovalDecision, Change, ConversationChange, IntentChange};
 
 #[async_trait]
 impl RpcFunctions for Api {
@@ -94,10 +94,10 @@ impl RpcFunctions for Api {
         let title = caller.parse_title(&title)?;
         let user_id = caller.user_id;
         caller
-            .commit(Change::RenameConversation {
+            .commit(Change::Conversation {
                 user_id,
                 conversation_id,
-                title,
+                change: ConversationChange::Rename { title },
             })
             .await
     }
@@ -106,9 +106,10 @@ impl RpcFunctions for Api {
         let caller = app::current_caller()?;
         let user_id = caller.user_id;
         caller
-            .commit(Change::MarkRead {
+            .commit(Change::Conversation {
                 user_id,
                 conversation_id,
+                change: ConversationChange::MarkRead,
             })
             .await
     }
@@ -150,10 +151,10 @@ impl RpcFunctions for Api {
         let caller = app::current_caller()?;
         let user_id = caller.user_id;
         caller
-            .commit(Change::SelectBranch {
+            .commit(Change::Conversation {
                 user_id,
                 conversation_id,
-                through,
+                change: ConversationChange::SelectBranch { through },
             })
             .await
     }
@@ -163,10 +164,9 @@ impl RpcFunctions for Api {
         let fingerprint = app::fingerprint(&intent)?;
         let user_id = caller.user_id;
         caller
-            .commit(Change::BranchConversation {
+            .commit(Change::Intent {
                 user_id,
-                intent,
-                fingerprint,
+                change: IntentChange::BranchConversation { intent, fingerprint },
             })
             .await
     }
@@ -242,10 +242,9 @@ impl RpcFunctions for Api {
         let fingerprint = app::fingerprint(&intent)?;
         let user_id = caller.user_id;
         caller
-            .commit(Change::TakeAction {
+            .commit(Change::Intent {
                 user_id,
-                intent,
-                fingerprint,
+                change: IntentChange::TakeAction { intent, fingerprint },
             })
             .await
     }

@@ -8,7 +8,7 @@ use super::{AppState, Caller};
 use parlor_base::clock;
 use parlor_journal::JournalError;
 use parlor_protocol::{ApiError, ConversationId, MessageId, Timestamp};
-use parlor_storage::{Change, MessageKey, StorageErrorKind};
+use parlor_storage::{Change, ConversationChange, MessageKey, StorageErrorKind};
 
 /// The delay before the next attempt to erase a message, while the data can't be written.
 const ERASE_RETRY_DELAY: Duration = Duration::from_secs(30);
@@ -23,11 +23,13 @@ pub async fn delete_message(
     // In a task of its own: the caller may go away, and what is hidden must be erased.
     let hiding = tokio::spawn(async move {
         let hidden_at = clock::now();
-        let hide = Change::DeleteMessage {
+        let hide = Change::Conversation {
             user_id,
             conversation_id,
-            message_id,
-            hidden_at,
+            change: ConversationChange::DeleteMessage {
+                message_id,
+                hidden_at,
+            },
         };
         app.journal.submit(hide).await?;
         let undo = app.settings.timeouts.undo;
@@ -49,10 +51,10 @@ pub async fn restore_message(
     caller
         .app
         .journal
-        .submit(Change::RestoreMessage {
+        .submit(Change::Conversation {
             user_id,
             conversation_id,
-            message_id,
+            change: ConversationChange::RestoreMessage { message_id },
         })
         .await?;
     Ok(())
@@ -90,11 +92,13 @@ async fn erase_later(
             () = sleep(wait) => {}
             () = app.shutdown.cancelled() => return,
         }
-        let erase = Change::EraseMessage {
+        let erase = Change::Conversation {
             user_id,
             conversation_id,
-            message_id,
-            hidden_at,
+            change: ConversationChange::EraseMessage {
+                message_id,
+                hidden_at,
+            },
         };
         match app.journal.submit(erase).await {
             Ok(_) => return,

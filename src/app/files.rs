@@ -7,7 +7,7 @@ use futures::StreamExt;
 use super::{AppState, Caller, not_found};
 use parlor_files::{MAX_CHART_PICTURE_BYTES, PrepareError, UploadHead, is_chart};
 use parlor_protocol::{ApiError, Attachment, AttachmentId, ConversationId, ErrorCode, FilePreview};
-use parlor_storage::{Change, StorageError, StoredFile};
+use parlor_storage::{Change, FileChange, StorageError, StoredFile};
 
 /// The part of a refused upload that is read all the same, in bytes.
 const MAX_DISCARDED_BYTES: usize = 4 << 20;
@@ -48,7 +48,7 @@ pub async fn check_room(caller: &Caller, bytes: u64) -> Result<(), ApiError> {
 /// Makes a file of a message an upload too, for another message of its conversation.
 pub async fn copy(caller: &Caller, id: AttachmentId) -> Result<Attachment, ApiError> {
     let (user_id, copy) = (caller.user_id, AttachmentId::new());
-    let change = Change::CopyFile { user_id, id, copy };
+    let change = Change::File(FileChange::CopyFile { user_id, id, copy });
     caller.app.journal.submit(change).await?;
     let stored = caller.app.storage.file(user_id, copy).await?;
     let stored = stored.ok_or_else(|| ApiError::new(ErrorCode::NotFound, "There is no such file."))?;
@@ -58,7 +58,7 @@ pub async fn copy(caller: &Caller, id: AttachmentId) -> Result<Attachment, ApiEr
 /// Deletes an uploaded file that no message has.
 pub async fn delete(caller: &Caller, id: AttachmentId) -> Result<(), ApiError> {
     let user_id = caller.user_id;
-    let change = Change::DeleteUpload { user_id, id };
+    let change = Change::File(FileChange::DeleteUpload { user_id, id });
     caller.app.journal.submit(change).await?;
     Ok(())
 }

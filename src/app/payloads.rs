@@ -5,7 +5,7 @@ use parlor_pages::payloads;
 use parlor_protocol::{
     ApiError, ConversationId, ErrorCode, PanelView, Payload, Verdict, intent::JudgePayload,
 };
-use parlor_storage::Change;
+use parlor_storage::{Change, IntentChange};
 
 /// Returns a payload as the panel shows it, or the part of it that an answer shows.
 pub async fn view(
@@ -74,10 +74,9 @@ pub async fn judge(caller: &Caller, intent: JudgePayload) -> Result<Verdict, Api
         ));
     }
     let fingerprint = fingerprint(&intent)?;
-    let change = Change::JudgePayload {
+    let change = Change::Intent {
         user_id: caller.user_id,
-        intent,
-        fingerprint,
+        change: IntentChange::JudgePayload { intent, fingerprint },
     };
     caller.app.journal.submit(change).await?;
     let counts = load_verdict(caller, conversation_id, &payload_id).await?;

@@ -6,7 +6,7 @@ use parlor_journal::JournalError;
 use parlor_protocol::{
     ApiError, ApiToken, ErrorCode, Memory, MemoryId, NewToken, PersonalData, Role, Timestamp, TokenId,
 };
-use parlor_storage::{Change, ChangeRejection};
+use parlor_storage::{Change, ChangeRejection, PersonalChange};
 use parlor_tools::{
     Tool,
     memory::{Recall, Remember},
@@ -56,19 +56,42 @@ pub async fn save_instructions(caller: &Caller, text: String) -> Result<(), ApiE
         return Err(ApiError::new(ErrorCode::TooLarge, message));
     }
     let user_id = caller.user_id;
-    Ok(submit(caller, Change::SetInstructions { user_id, text }).await?)
+    Ok(submit(
+        caller,
+        Change::Personal {
+            user_id,
+            change: PersonalChange::SetInstructions { text },
+        },
+    )
+    .await?)
 }
 
 /// Deletes a memory. A memory that is already deleted is not an error.
 pub async fn forget_memory(caller: &Caller, memory_id: MemoryId) -> Result<(), ApiError> {
     let user_id = caller.user_id;
-    ignore_not_found(submit(caller, Change::DeleteMemory { user_id, memory_id }).await)
+    ignore_not_found(
+        submit(
+            caller,
+            Change::Personal {
+                user_id,
+                change: PersonalChange::DeleteMemory { memory_id },
+            },
+        )
+        .await,
+    )
 }
 
 /// Deletes all memories.
 pub async fn forget_all_memories(caller: &Caller) -> Result<(), ApiError> {
     let user_id = caller.user_id;
-    Ok(submit(caller, Change::DeleteAllMemories { user_id }).await?)
+    Ok(submit(
+        caller,
+        Change::Personal {
+            user_id,
+            change: PersonalChange::DeleteAllMemories,
+        },
+    )
+    .await?)
 }
 
 /// Restores a memory that was deleted by mistake.
@@ -80,10 +103,12 @@ pub async fn restore_memory(caller: &Caller, memory: Memory) -> Result<(), ApiEr
             "This is not a valid memory. Nothing was changed.",
         ));
     }
-    let change = Change::AddMemory {
+    let change = Change::Personal {
         user_id: caller.user_id,
-        memory,
-        limit: limits.memories,
+        change: PersonalChange::AddMemory {
+            memory,
+            limit: limits.memories,
+        },
     };
     Ok(submit(caller, change).await?)
 }
@@ -105,18 +130,20 @@ pub async fn create_token(caller: &Caller, name: &str, days: Option<u32>) -> Res
     }
     let (token, hash, beginning) = tokens::generate()?;
     let created_at = clock::now();
-    let change = Change::AddToken {
+    let change = Change::Personal {
         user_id: caller.user_id,
-        token: ApiToken {
-            id: TokenId::new(),
-            name,
-            beginning,
-            created_at,
-            expires_at: days.map(|days| Timestamp(created_at.0 + i64::from(days) * MS_PER_DAY)),
-            last_used_at: None,
+        change: PersonalChange::AddToken {
+            token: ApiToken {
+                id: TokenId::new(),
+                name,
+                beginning,
+                created_at,
+                expires_at: days.map(|days| Timestamp(created_at.0 + i64::from(days) * MS_PER_DAY)),
+                last_used_at: None,
+            },
+            hash,
+            limit: limits.api_tokens,
         },
-        hash,
-        limit: limits.api_tokens,
     };
     submit(caller, change).await?;
     Ok(NewToken(token))
@@ -125,7 +152,16 @@ pub async fn create_token(caller: &Caller, name: &str, days: Option<u32>) -> Res
 /// Revokes a token. Requests and streams that use it end.
 pub async fn revoke_token(caller: &Caller, token_id: TokenId) -> Result<(), ApiError> {
     let user_id = caller.user_id;
-    ignore_not_found(submit(caller, Change::RevokeToken { user_id, token_id }).await)?;
+    ignore_not_found(
+        submit(
+            caller,
+            Change::Personal {
+                user_id,
+                change: PersonalChange::RevokeToken { token_id },
+            },
+        )
+        .await,
+    )?;
     caller.app.tokens.end_revoked_access(token_id);
     Ok(())
 }

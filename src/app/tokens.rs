@@ -14,7 +14,7 @@ use super::{
 use parlor_base::clock;
 use parlor_journal::Journal;
 use parlor_protocol::{ApiError, ApiToken, ErrorCode, TokenId, UserId};
-use parlor_storage::{Change, Storage, TokenHash};
+use parlor_storage::{Change, PersonalChange, Storage, TokenHash};
 
 /// The prefix of all tokens, by which people and secret scanners recognise one.
 const TOKEN_PREFIX: &str = "parlor_";
@@ -86,7 +86,13 @@ impl TokenAuthenticator {
         }
         let (journal, token_id) = (self.journal.clone(), token.id);
         tokio::spawn(async move {
-            if let Err(error) = journal.submit(Change::RecordTokenUse { user_id, token_id }).await {
+            if let Err(error) = journal
+                .submit(Change::Personal {
+                    user_id,
+                    change: PersonalChange::RecordTokenUse { token_id },
+                })
+                .await
+            {
                 tracing::debug!(%error, "cannot record the use of a token");
             }
         });

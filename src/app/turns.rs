@@ -5,7 +5,7 @@ use parlor_protocol::{
     ApiError, ConversationId,
     intent::{Regenerate, SendMessage, StartedRun},
 };
-use parlor_storage::Change;
+use parlor_storage::{Change, ConversationChange};
 
 /// Saves a message and starts its run. Rejects it while a run is active in the conversation.
 pub async fn send(caller: &Caller, intent: SendMessage, fingerprint: String) -> Result<StartedRun, ApiError> {
@@ -41,10 +41,10 @@ pub async fn choose_model(
 ) -> Result<(), ApiError> {
     let user_id = caller.user_id;
     let model = caller.app.runs.find_model(user_id, name).await?;
-    let change = Change::ChooseModel {
+    let change = Change::Conversation {
         user_id,
         conversation_id,
-        model,
+        change: ConversationChange::ChooseModel { model },
     };
     caller.app.journal.submit(change).await?;
     Ok(())

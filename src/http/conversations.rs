@@ -17,7 +17,7 @@ use parlor_protocol::{
     ConversationId, ConversationList, Message, MessageId, Position, Timestamp, conversation_list::ListCursor,
     intent::BranchConversation,
 };
-use parlor_storage::{Change, PageSize, StoredConversation};
+use parlor_storage::{Change, ConversationChange, IntentChange, PageSize, StoredConversation};
 
 /// The requested part of the list.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -144,10 +144,10 @@ pub async fn rename(
     let JsonBody(ConversationPatch { title }) = changes?;
     let (user_id, title) = (caller.user_id, caller.parse_title(&title)?);
     caller
-        .commit(Change::RenameConversation {
+        .commit(Change::Conversation {
             user_id,
             conversation_id,
-            title,
+            change: ConversationChange::Rename { title },
         })
         .await?;
     Ok(Json(load_conversation(&caller, conversation_id).await?))
@@ -167,10 +167,9 @@ pub async fn branch(
     };
     let (user_id, fingerprint) = (caller.user_id, fingerprint(&intent)?);
     caller
-        .commit(Change::BranchConversation {
+        .commit(Change::Intent {
             user_id,
-            intent,
-            fingerprint,
+            change: IntentChange::BranchConversation { intent, fingerprint },
         })
         .await?;
     Ok(Json(load_conversation(&caller, intent.conversation_id).await?))

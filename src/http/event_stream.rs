@@ -319,7 +319,7 @@ mod tests {
     use super::*;
     use parlor_journal::{Journal, hub::Hub};
     use parlor_protocol::UserId;
-    use parlor_storage::{Change, Storage, sqlite::SqliteStorage};
+    use parlor_storage::{Change, PersonalChange, Storage, sqlite::SqliteStorage};
 
     #[tokio::test]
     async fn sends_what_was_committed_before_the_shutdown() {
@@ -341,7 +341,10 @@ mod tests {
         let commit = async |text: &str| {
             let text = text.into();
             journal
-                .submit(Change::SetInstructions { user_id, text })
+                .submit(Change::Personal {
+                    user_id,
+                    change: PersonalChange::SetInstructions { text },
+                })
                 .await
                 .unwrap();
         };

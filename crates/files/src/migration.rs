@@ -2,7 +2,7 @@
 
 use super::Files;
 use parlor_base::crash_point;
-use parlor_storage::{AttachmentRow, Change, StorageError, StorageErrorKind};
+use parlor_storage::{AttachmentRow, Change, FileChange, StorageError, StorageErrorKind};
 
 impl Files {
     /// Moves all contents that are still in the database to the folder of files. After a crash, the next start continues.
@@ -30,7 +30,7 @@ impl Files {
             } = row;
             let file = self.write_tool_file(file, &data).await?;
             crash_point!("files::moved");
-            let replace = |file| Change::ReplaceAttachmentRow { file, message_id };
+            let replace = |file| Change::File(FileChange::ReplaceAttachmentRow { file, message_id });
             if let Err(error) = file.commit(replace).await {
                 tracing::error!(%error, "the files of tools could not be moved; the next start continues");
                 return Ok(());

@@ -6,7 +6,7 @@ use super::Files;
 use parlor_base::clock;
 use parlor_base::crash_point;
 use parlor_protocol::Timestamp;
-use parlor_storage::Change;
+use parlor_storage::{Change, FileChange};
 
 /// The interval between two looks for uploads that were never sent.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(3600);
@@ -54,7 +54,7 @@ impl Files {
                 }
             }
             crash_point!("files::deleted");
-            let forget = Change::ForgetDeletedFiles { locations: deleted };
+            let forget = Change::File(FileChange::ForgetDeletedFiles { locations: deleted });
             if self.0.journal.submit(forget).await.is_err() {
                 // The next start continues.
                 return;
@@ -65,7 +65,12 @@ impl Files {
     async fn expire_uploads(&self) {
         let keep = i64::try_from(self.0.settings.keep_unsent.as_millis()).unwrap_or(i64::MAX);
         let before = Timestamp(clock::now().0.saturating_sub(keep));
-        if let Err(error) = self.0.journal.submit(Change::ExpireUploads { before }).await {
+        if let Err(error) = self
+            .0
+            .journal
+            .submit(Change::File(FileChange::ExpireUploads { before }))
+            .await
+        {
             tracing::warn!(%error, "uploads that were never sent can't be deleted yet");
         }
     }

@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use super::{ContentForm, Inner};
 use parlor_journal::JournalError;
 use parlor_protocol::{Attachment, AttachmentId};
-use parlor_storage::{Change, FileLocation, RunKey, StorageErrorKind, StoredFile};
+use parlor_storage::{Change, FileLocation, RunKey, RunOutput, StorageErrorKind, StoredFile};
 
 /// The content of a file without a row, in all its forms. Dropping it deletes them: its caller may go away at any time.
 pub struct UncommittedContent {
@@ -84,9 +84,9 @@ impl UncommittedFile {
     /// If the run has ended or storage failed. Then the content is deleted.
     pub async fn commit_for_run(self, run: RunKey) -> Result<Attachment, JournalError> {
         let attachment = self.file.attachment.clone();
-        let store = |file| Change::StoreAttachment {
+        let store = |file| Change::Output {
             run,
-            attachment: file,
+            output: RunOutput::StoreAttachment { attachment: file },
         };
         self.commit(store).await?;
         Ok(attachment)

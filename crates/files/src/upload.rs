@@ -19,7 +19,7 @@ use parlor_base::crash_point;
 use parlor_base::text::{is_format_mark, truncate_chars};
 use parlor_journal::JournalError;
 use parlor_protocol::{Attachment, AttachmentId, ConversationId, FileProblem, UserId};
-use parlor_storage::{Change, FileLocation, StorageError, StoredFile};
+use parlor_storage::{Change, FileChange, FileLocation, StorageError, StoredFile};
 
 /// The maximum length of a file's name, in characters.
 const MAX_NAME_CHARS: usize = 120;
@@ -150,7 +150,9 @@ impl Files {
             attachment: attachment.clone(),
             location,
         };
-        guard.commit(Change::StoreUpload { file }).await?;
+        guard
+            .commit(Change::File(FileChange::StoreUpload { file }))
+            .await?;
         Ok(attachment)
     }
 }

@@ -21,7 +21,7 @@ use self::{
 use crate::hub::Hub;
 use parlor_protocol::{ApiError, AssistantMessage, EventBody, MessageId, Payload, PlacedProviderData};
 use parlor_storage::{
-    Change, ChangeRejection, Outcome, RecordedModelCall, RunKey, Storage, StorageErrorKind,
+    Change, ChangeRejection, Outcome, RecordedModelCall, RunKey, RunOutput, Storage, StorageErrorKind,
 };
 
 pub mod hub;
@@ -139,7 +139,7 @@ impl Journal {
     /// Appends to a run's output. The events are committed in order, and are not lost while the process
     /// lives.
     pub async fn append(&self, run: RunKey, events: Vec<EventBody>) {
-        self.enqueue(run, Change::AppendEvents { run, events }).await;
+        self.enqueue(run, RunOutput::AppendEvents { events }).await;
     }
 
     /// Waits until all changes submitted by a run so far are committed.
@@ -148,38 +148,37 @@ impl Journal {
     ///
     /// If the run no longer exists, or the journal has ended.
     pub async fn flush(&self, run: RunKey) -> Result<(), JournalError> {
-        let nothing = Change::AppendEvents {
+        let nothing = Change::Output {
             run,
-            events: Vec::new(),
+            output: RunOutput::AppendEvents { events: Vec::new() },
         };
         self.submit(nothing).await.map(|_| ())
     }
 
     /// Stores the run's message so far.
     pub async fn store_message(&self, run: RunKey, message: AssistantMessage) {
-        self.enqueue(run, Change::StoreMessage { run, message }).await;
+        self.enqueue(run, RunOutput::StoreMessage { message }).await;
     }
 
     /// Stores a payload. Later changes of the run are committed after it.
     pub async fn store_payload(&self, run: RunKey, payload: Payload) {
-        self.enqueue(run, Change::StorePayload { run, payload }).await;
+        self.enqueue(run, RunOutput::StorePayload { payload }).await;
     }
 
     /// Stores provider-specific data. Later changes of the run are committed after it.
     pub async fn store_provider_data(&self, run: RunKey, placed: PlacedProviderData) {
-        self.enqueue(run, Change::StoreProviderData { run, placed }).await;
+        self.enqueue(run, RunOutput::StoreProviderData { placed }).await;
     }
 
     /// Records a model call. Only the newest `keep_runs` runs of the conversation keep their calls.
     pub async fn record_call(&self, run: RunKey, call: RecordedModelCall, keep_runs: usize) {
-        self.enqueue(run, Change::RecordCall { run, call, keep_runs })
-            .await;
+        self.enqueue(run, RunOutput::RecordCall { call, keep_runs }).await;
     }
 
-    async fn enqueue(&self, run: RunKey, change: Change) {
+    async fn enqueue(&self, run: RunKey, output: RunOutput) {
         let turn = self.turns.take(run).await;
         let entry = QueuedChange {
-            change,
+            change: Change::Output { run, output },
             reply: None,
             _turn: turn,
         };
@@ -251,7 +250,11 @@ fn merge_appends(entries: impl Iterator<Item = QueuedChange>) -> Vec<QueuedChang
     // The index in `merged` of each run's entry that may still be extended.
     let mut open: HashMap<MessageId, usize> = HashMap::new();
     for entry in entries {
-        let Change::AppendEvents { run, events } = entry.change else {
+        let Change::Output {
+            run,
+            output: RunOutput::AppendEvents { events },
+        } = entry.change
+        else {
             // A message is stored, a run ends, or a conversation is deleted: no event may move across it.
             open.clear();
             merged.push(entry);
@@ -261,7 +264,11 @@ fn merge_appends(entries: impl Iterator<Item = QueuedChange>) -> Vec<QueuedChang
         let joinable = entry.reply.is_none();
         match open.get(&run.message_id).and_then(|index| merged.get_mut(*index)) {
             Some(QueuedChange {
-                change: Change::AppendEvents { events: earlier, .. },
+                change:
+                    Change::Output {
+                        output: RunOutput::AppendEvents { events: earlier, .. },
+                        ..
+                    },
                 ..
             }) if joinable => {
                 for event in events {
@@ -271,7 +278,10 @@ fn merge_appends(entries: impl Iterator<Item = QueuedChange>) -> Vec<QueuedChang
             _ => {
                 open.insert(run.message_id, merged.len());
                 merged.push(QueuedChange {
-                    change: Change::AppendEvents { run, events },
+                    change: Change::Output {
+                        run,
+                        output: RunOutput::AppendEvents { events },
+                    },
                     reply: entry.reply,
                     _turn: None,
                 });

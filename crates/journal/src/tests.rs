@@ -3,6 +3,7 @@ use futures::FutureExt;
 use super::turns::{ACTIVE_FOR, CHANGES_PER_TURN, MAX_TURNS};
 use super::*;
 use parlor_protocol::{ConversationId, TokenTotals, UserId};
+use parlor_storage::ConversationChange;
 
 fn run_key() -> RunKey {
     RunKey {
@@ -23,9 +24,9 @@ fn text_delta(offset: usize, text: &str) -> EventBody {
 
 fn append_entry(run: RunKey, event: EventBody) -> QueuedChange {
     QueuedChange {
-        change: Change::AppendEvents {
+        change: Change::Output {
             run,
-            events: vec![event],
+            output: RunOutput::AppendEvents { events: vec![event] },
         },
         reply: None,
         _turn: None,
@@ -35,10 +36,10 @@ fn append_entry(run: RunKey, event: EventBody) -> QueuedChange {
 #[test]
 fn merges_deltas_but_not_across_changes() {
     let (a, b) = (run_key(), run_key());
-    let rename = || Change::RenameConversation {
+    let rename = || Change::Conversation {
         user_id: UserId::LOCAL,
         conversation_id: a.conversation_id,
-        title: "x".into(),
+        change: ConversationChange::Rename { title: "x".into() },
     };
     let merged = merge_appends(
         [
@@ -63,24 +64,30 @@ fn merges_deltas_but_not_across_changes() {
     );
     let seen: Vec<String> = merged.iter().map(|entry| format!("{:?}", entry.change)).collect();
     let expected = [
-        Change::AppendEvents {
+        Change::Output {
             run: a,
-            events: vec![text_delta(0, "Hello")],
+            output: RunOutput::AppendEvents {
+                events: vec![text_delta(0, "Hello")],
+            },
         },
-        Change::AppendEvents {
+        Change::Output {
             run: b,
-            events: vec![
-                text_delta(0, "1"),
-                EventBody::Status {
-                    message: "busy".into(),
-                },
-                text_delta(1, "2"),
-            ],
+            output: RunOutput::AppendEvents {
+                events: vec![
+                    text_delta(0, "1"),
+                    EventBody::Status {
+                        message: "busy".into(),
+                    },
+                    text_delta(1, "2"),
+                ],
+            },
         },
         rename(),
-        Change::AppendEvents {
+        Change::Output {
             run: a,
-            events: vec![text_delta(5, "!")],
+            output: RunOutput::AppendEvents {
+                events: vec![text_delta(5, "!")],
+            },
         },
     ];
     assert_eq!(seen, expected.map(|change| format!("{change:?}")));
@@ -91,7 +98,10 @@ fn does_not_merge_across_a_stored_message() {
     let run = run_key();
     let message = AssistantMessage::new("x/m");
     let store = QueuedChange {
-        change: Change::StoreMessage { run, message },
+        change: Change::Output {
+            run,
+            output: RunOutput::StoreMessage { message },
+        },
         reply: None,
         _turn: None,
     };
@@ -114,7 +124,11 @@ fn merges_deltas_up_to_a_limit() {
     let merged = merge_appends(entries);
     let [
         QueuedChange {
-            change: Change::AppendEvents { events, .. },
+            change:
+                Change::Output {
+                    output: RunOutput::AppendEvents { events, .. },
+                    ..
+                },
             ..
         },
     ] = &merged[..]
@@ -178,18 +192,23 @@ async fn runs_take_turns_beside_another_user() {
 fn all_output_of_a_run_is_tried_again() {
     let run = run_key();
     let totals = TokenTotals::default();
-    let title = Change::TitleConversation {
+    let title = Change::Output {
         run,
-        replaces: "Hello".into(),
-        title: Some("Greetings".into()),
-        totals,
+        output: RunOutput::TitleConversation {
+            replaces: "Hello".into(),
+            title: Some("Greetings".into()),
+            totals,
+        },
     };
-    let count = Change::CountCutCall { run, totals };
+    let count = Change::Output {
+        run,
+        output: RunOutput::CountCutCall { totals },
+    };
     let append = append_entry(run, text_delta(0, "x")).change;
-    let rename = Change::RenameConversation {
+    let rename = Change::Conversation {
         user_id: UserId::LOCAL,
         conversation_id: run.conversation_id,
-        title: "x".into(),
+        change: ConversationChange::Rename { title: "x".into() },
     };
     let (replies, mut outcomes): (Vec<_>, Vec<_>) = (0..4).map(|_| oneshot::channel()).unzip();
     let replies = replies.into_iter().map(Some).collect();

@@ -13,7 +13,7 @@ use crate::hub::Hub;
 use parlor_base::clock;
 use parlor_base::crash_point;
 use parlor_protocol::MessageId;
-use parlor_storage::{Change, RunKey, Storage, StorageErrorKind};
+use parlor_storage::{Change, RunKey, RunOutput, Storage, StorageErrorKind};
 
 /// The writer task.
 pub(super) struct JournalWriter {
@@ -59,7 +59,13 @@ impl JournalWriter {
                     self.hub.publish(&committed.events);
                     crash_point!("journal::published", if batch.iter().any(Change::is_run_end));
                     for (change, outcome) in batch.iter().zip(&committed.outcomes) {
-                        if let (Change::AbandonRun { run, events, .. }, Ok(_)) = (change, outcome)
+                        if let (
+                            Change::Output {
+                                run,
+                                output: RunOutput::AbandonRun { events, .. },
+                            },
+                            Ok(_),
+                        ) = (change, outcome)
                             && events.is_empty()
                         {
                             self.hub.abandon_run(*run);
@@ -104,11 +110,14 @@ impl JournalWriter {
                 runs.insert(run.message_id);
             });
         }
-        if let Change::AbandonRun {
+        if let Change::Output {
             run,
-            events,
-            message: None,
-            ..
+            output:
+                RunOutput::AbandonRun {
+                    events,
+                    message: None,
+                    ..
+                },
         } = change
             && events.is_empty()
         {
@@ -141,7 +150,11 @@ impl JournalWriter {
         self.abandoned_runs.send_if_modified(|runs| {
             let before = runs.len();
             for change in changes {
-                if let Change::EndRun { run, .. } | Change::AbandonRun { run, .. } = change {
+                if let Change::Output {
+                    run,
+                    output: RunOutput::EndRun { .. } | RunOutput::AbandonRun { .. },
+                } = change
+                {
                     runs.remove(&run.message_id);
                 }
             }
@@ -150,17 +163,10 @@ impl JournalWriter {
     }
 }
 
-/// Returns the run whose output a change stores, unless the change ends the run.
+/// Returns the run whose answer a change is a part of.
 fn producing_run(change: &Change) -> Option<RunKey> {
     match change {
-        Change::AppendEvents { run, .. }
-        | Change::StoreMessage { run, .. }
-        | Change::StorePayload { run, .. }
-        | Change::StoreProviderData { run, .. }
-        | Change::StoreSummary { run, .. }
-        | Change::StoreAttachment { run, .. }
-        | Change::PauseRun { run, .. } => Some(*run),
-        // Nothing builds on recorded model calls.
+        Change::Output { run, output } if output.is_part_of_answer() => Some(*run),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use super::{Runs, StartError, journal_error};
 use parlor_journal::JournalError;
 use parlor_protocol::UserId;
-use parlor_storage::{ApprovalDecision, Change, ChangeRejection, RunKey};
+use parlor_storage::{ApprovalDecision, Change, ChangeRejection, RunChange, RunKey};
 
 impl Runs {
     /// Answers whether a tool call of a user's run may begin, and resumes the run. The first answer
@@ -43,7 +43,7 @@ impl Runs {
                 return Ok(());
             }
             match self
-                .start_run(key, Change::AnswerApproval { user_id, approval })
+                .start_run(key, Change::Run(RunChange::AnswerApproval { user_id, approval }))
                 .await
             {
                 // The run has become active again between the two steps.

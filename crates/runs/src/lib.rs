@@ -37,7 +37,10 @@ use parlor_protocol::{
     transcript::apply_to_run,
 };
 use parlor_providers::Models;
-use parlor_storage::{Change, Outcome, Queues, RunKey, Storage, StorageError, StorageErrorKind};
+use parlor_storage::{
+    Change, ConversationChange, Outcome, Queues, RunChange, RunKey, RunOutput, Storage, StorageError,
+    StorageErrorKind,
+};
 use parlor_tools::ToolRegistry;
 
 mod active_runs;
@@ -115,11 +118,13 @@ impl Inner {
         messages.extend(with_message.map(|message| Some(Box::new(message))));
         for events in [vec![event], Vec::new()] {
             for message in messages.iter().rev() {
-                let give_up = Change::AbandonRun {
+                let give_up = Change::Output {
                     run,
-                    events: events.clone(),
-                    status,
-                    message: message.clone(),
+                    output: RunOutput::AbandonRun {
+                        events: events.clone(),
+                        status,
+                        message: message.clone(),
+                    },
                 };
                 match self.journal.submit(give_up).await {
                     Err(JournalError::Unavailable(StorageErrorKind::Damaged)) => {}
@@ -273,7 +278,7 @@ impl Runs {
             // Earlier stops don't concern this run, even if they have not returned yet.
             let before = runs.0.active.latest_stop();
             let limit = runs.0.accounts.runs;
-            let is_queued = matches!(change, Change::SendQueued { .. });
+            let is_queued = matches!(change, Change::Run(RunChange::SendQueued { .. }));
             let mut slot = match runs.0.active.enter_limited(run, before, limit) {
                 Ok(slot) => slot,
                 Err(TooManyRuns { limit }) => {
@@ -336,9 +341,10 @@ impl Runs {
     /// Deletes a user's conversation with all its data, and stops its run. Has no effect on one
     /// that is deleted already.
     pub async fn delete(&self, user_id: UserId, conversation_id: ConversationId) -> Result<(), StartError> {
-        let change = Change::DeleteConversation {
+        let change = Change::Conversation {
             user_id,
             conversation_id,
+            change: ConversationChange::Delete,
         };
         if let Outcome::Deleted { active_run } = self.0.journal.submit(change).await? {
             if let Some(run) = active_run {

@@ -9,7 +9,9 @@ use super::{READ_RETRY_DELAY, Runs, StartError};
 use parlor_base::crash_point;
 use parlor_journal::JournalError;
 use parlor_protocol::{ConversationId, UserId, intent::QueueChange};
-use parlor_storage::{Change, ChangeRejection, QueueLimits, Queues, StorageErrorKind};
+use parlor_storage::{
+    Change, ChangeRejection, ConversationChange, QueueLimits, Queues, RunChange, StorageErrorKind,
+};
 
 impl Runs {
     pub(super) fn queue_limits(&self) -> QueueLimits {
@@ -31,11 +33,13 @@ impl Runs {
             // A message with files needs no text.
             self.check_text(text, true)?;
         }
-        let change = Change::ChangeQueue {
+        let change = Change::Conversation {
             user_id,
             conversation_id,
-            change,
-            limits: self.queue_limits(),
+            change: ConversationChange::Queue {
+                change,
+                limits: self.queue_limits(),
+            },
         };
         let runs = self.clone();
         // In a task of its own: the caller may go away, and a released queue must be sent.
@@ -71,7 +75,7 @@ impl Runs {
                 for ready in ready {
                     let (run, user_message_id) = (ready.run, ready.user_message_id);
                     match runs
-                        .start_run(run, Change::SendQueued { run, user_message_id })
+                        .start_run(run, Change::Run(RunChange::SendQueued { run, user_message_id }))
                         .await
                     {
                         Ok(_) => {}

@@ -12,7 +12,7 @@ use parlor_base::clock;
 use parlor_base::crash_point;
 use parlor_journal::JournalError;
 use parlor_protocol::{EventBody, RunError, RunStatus, transcript::apply_to_run};
-use parlor_storage::{Change, Queues, RunKey, StorageErrorKind};
+use parlor_storage::{Change, Queues, RunKey, RunOutput, StorageErrorKind};
 
 /// The number of abandoned runs that are ended at a time. Their messages are in memory meanwhile.
 const MAX_CONCURRENT_RECOVERIES: usize = 64;
@@ -77,10 +77,12 @@ impl Runs {
         apply_to_run(assistant, &event);
         crash_point!("recovery::ending");
         let message = assistant.clone();
-        let end = Change::EndRun {
+        let end = Change::Output {
             run,
-            events: vec![event],
-            message: message.clone(),
+            output: RunOutput::EndRun {
+                events: vec![event],
+                message: message.clone(),
+            },
         };
         match self.0.journal.submit(end).await {
             Ok(_) => {}

@@ -32,7 +32,7 @@ use parlor_model::{ModelRequest, ToolSpec};
 use parlor_pages::{Prompt, PromptTarget};
 use parlor_protocol::{AssistantMessage, Message, TokenTotals};
 use parlor_providers::Models;
-use parlor_storage::{Change, HistorySummary, RunKey, RunOptions, Storage};
+use parlor_storage::{Change, HistorySummary, RunKey, RunOptions, RunOutput, Storage};
 
 /// The share of the room, in percent, that is filled when the conversation does not fit. Otherwise
 /// the next turn would not fit either.
@@ -237,9 +237,11 @@ impl ModelRequestBuilder {
         let Some(summary) = summary else {
             return fits_without.into_parts();
         };
-        let change = Change::StoreSummary {
+        let change = Change::Output {
             run: self.run,
-            summary: summary.clone(),
+            output: RunOutput::StoreSummary {
+                summary: summary.clone(),
+            },
         };
         if let Err(error) = self.journal.submit(change).await {
             tracing::warn!(%error, "a summary could not be stored; it will be made again");

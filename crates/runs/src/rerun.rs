@@ -5,7 +5,7 @@ use parlor_protocol::{
     UserId,
     intent::{ContinueRun, Regenerate, StartedRun},
 };
-use parlor_storage::{Change, RunKey};
+use parlor_storage::{Change, IntentChange, RunKey};
 
 impl Runs {
     /// Starts a run that answers a message's question again.
@@ -41,10 +41,9 @@ impl Runs {
             message_id: start.run,
         };
         self.0.models.prefetch_context_window(&model);
-        let change = Change::Regenerate {
+        let change = Change::Intent {
             user_id,
-            intent,
-            start,
+            change: IntentChange::Regenerate { intent, start },
         };
         into_started(self.start_run(run, change).await?)
     }
@@ -83,10 +82,9 @@ impl Runs {
             conversation_id: intent.conversation_id,
             message_id: intent.message_id,
         };
-        let change = Change::ContinueRun {
+        let change = Change::Intent {
             user_id,
-            intent,
-            fingerprint,
+            change: IntentChange::ContinueRun { intent, fingerprint },
         };
         into_started(self.start_run(run, change).await?)
     }

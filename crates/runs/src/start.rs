@@ -13,7 +13,8 @@ use parlor_protocol::{
 };
 use parlor_providers::UnknownModel;
 use parlor_storage::{
-    Change, ChangeRejection, Outcome, PageContextSnapshot, Queues, RunKey, RunStart, StorageErrorKind,
+    Change, ChangeRejection, IntentChange, Outcome, PageContextSnapshot, Queues, RunKey, RunStart,
+    StorageErrorKind,
 };
 
 /// The reason why a run was not started.
@@ -118,16 +119,17 @@ impl Runs {
         };
         self.0.models.prefetch_context_window(&model);
         let change = match may_wait {
-            true => Change::QueueMessage {
+            true => Change::Intent {
                 user_id,
-                intent,
-                start,
-                limits: self.queue_limits(),
+                change: IntentChange::QueueMessage {
+                    intent,
+                    start,
+                    limits: self.queue_limits(),
+                },
             },
-            false => Change::SendMessage {
+            false => Change::Intent {
                 user_id,
-                intent,
-                start,
+                change: IntentChange::SendMessage { intent, start },
             },
         };
         let outcome = match self.start_run(run, change).await {

@@ -14,7 +14,7 @@ use parlor_protocol::{
     ThinkingLevel, intent::derive_title,
 };
 use parlor_providers::endpoint_name;
-use parlor_storage::{Change, PageSize, RunKey};
+use parlor_storage::{Change, PageSize, RunKey, RunOutput};
 
 /// The maximum number of messages of a conversation that still gets a title: a failed one is made later.
 const MAX_MESSAGES: usize = 6;
@@ -133,11 +133,13 @@ impl Runs {
         if title.is_none() {
             tracing::warn!(%model, "a conversation got no title");
         }
-        let change = Change::TitleConversation {
+        let change = Change::Output {
             run,
-            replaces: untitled.title,
-            title,
-            totals: answer.totals,
+            output: RunOutput::TitleConversation {
+                replaces: untitled.title,
+                title,
+                totals: answer.totals,
+            },
         };
         if let Err(error) = self.0.journal.submit(change).await {
             tracing::warn!(%error, "the title of a conversation could not be stored");

@@ -21,7 +21,10 @@ use parlor_protocol::{
 
 pub use self::{
     api_error::not_found,
-    change::{ApprovalDecision, Change, PageContextSnapshot, QueueLimits, RecordedModelCall, RunStart},
+    change::{
+        ApprovalDecision, Change, ConversationChange, FileChange, IntentChange, LibraryUpdate,
+        PageContextSnapshot, PersonalChange, QueueLimits, RecordedModelCall, RunChange, RunOutput, RunStart,
+    },
     error::{StorageError, StorageErrorKind},
     outcome::{ChangeRejection, Outcome},
     record::{AttachmentRow, CompletedIntent, FileLocation, StoredConversation, StoredFile, TokenHash},
@@ -236,7 +239,7 @@ pub trait Storage: accounts::AccountStorage + shares::ShareStorage + Send + Sync
     async fn file_locations(&self) -> Result<Vec<FileLocation>, StorageError>;
 
     /// Returns some locations of contents whose files were deleted; all of them in the end, if the returned ones are
-    /// forgotten (`Change::ForgetDeletedFiles`).
+    /// forgotten ([`FileChange::ForgetDeletedFiles`]).
     async fn deleted_files(&self) -> Result<Vec<FileLocation>, StorageError>;
 
     /// Returns a counter that changes after each commit that deletes data.

@@ -7,7 +7,7 @@ use crate::Journal;
 use parlor_protocol::{
     AssistantMessage, Event, EventBody, IntentId, RunStatus, Timestamp, intent::SendMessage,
 };
-use parlor_storage::{Change, Outcome, RunKey, RunStart, sqlite::SqliteStorage};
+use parlor_storage::{Change, IntentChange, Outcome, RunKey, RunOutput, RunStart, sqlite::SqliteStorage};
 
 /// The reading pace of a follower.
 #[derive(Clone, Copy, Debug)]
@@ -80,10 +80,9 @@ async fn start_run(journal: &Journal) -> RunKey {
         conversation_id: intent.conversation_id,
         message_id: start.run,
     };
-    let send = Change::SendMessage {
+    let send = Change::Intent {
         user_id,
-        intent,
-        start,
+        change: IntentChange::SendMessage { intent, start },
     };
     let sent = journal.submit(send).await.unwrap();
     assert!(matches!(sent, Outcome::Started { .. }));
@@ -101,11 +100,13 @@ async fn followers_learn_of_an_abandoned_run() {
     let follow = |topic| Follower::new(hub.clone(), storage.clone(), topic, head);
     let mut of_user = follow(Topic::User(run.user_id));
     let mut of_run = follow(Topic::Run(run.user_id, run.message_id));
-    let abandon = Change::AbandonRun {
+    let abandon = Change::Output {
         run,
-        events: Vec::new(),
-        status: RunStatus::Failed,
-        message: None,
+        output: RunOutput::AbandonRun {
+            events: Vec::new(),
+            status: RunStatus::Failed,
+            message: None,
+        },
     };
     journal.submit(abandon).await.unwrap();
     let soon = std::time::Duration::from_secs(20);
@@ -155,9 +156,9 @@ async fn every_follower_sees_every_event_once() {
             journal.append(run, vec![delta]).await;
         } else {
             journal
-                .submit(Change::AppendEvents {
+                .submit(Change::Output {
                     run,
-                    events: vec![delta],
+                    output: RunOutput::AppendEvents { events: vec![delta] },
                 })
                 .await
                 .unwrap();
@@ -169,10 +170,12 @@ async fn every_follower_sees_every_event_once() {
         ..AssistantMessage::new("x/m")
     };
     journal
-        .submit(Change::EndRun {
+        .submit(Change::Output {
             run,
-            events: vec![event],
-            message,
+            output: RunOutput::EndRun {
+                events: vec![event],
+                message,
+            },
         })
         .await
         .unwrap();

@@ -34,7 +34,7 @@ use parlor_protocol::{
     ResearchStreamId, Timestamp, UserId,
     literature::{Article, ArticleSearchResults, ArticleSort, Library, ResearchStream, SavedArticle},
 };
-use parlor_storage::{Change, Outcome, Storage};
+use parlor_storage::{Change, LibraryUpdate, Outcome, Storage};
 use parlor_web::services::pubmed::{self, MAX_QUERY_BYTES, PubmedClient, PubmedUnavailable};
 
 /// The maximum time that saving an unknown article waits for PubMed.
@@ -118,10 +118,12 @@ impl Literature {
     /// Stores an abstract that PubMed did not return when the article was saved. If that fails, the next
     /// opening of the article fetches it again.
     async fn store_abstract(&self, user_id: UserId, pmid: &str, abstract_text: Vec<String>) {
-        let change = Change::StoreAbstract {
+        let change = Change::Library {
             user_id,
-            pmid: pmid.into(),
-            abstract_text,
+            update: LibraryUpdate::StoreAbstract {
+                pmid: pmid.into(),
+                abstract_text,
+            },
         };
         if let Err(error) = self.0.journal.submit(change).await {
             tracing::warn!(%error, "cannot store an abstract");
@@ -193,11 +195,13 @@ impl Literature {
             note: note.trim().into(),
             saved_at: saved_at.map_or(now, |before| before.min(now)),
         };
-        let save = Change::SaveArticle {
+        let save = Change::Library {
             user_id,
-            article: saved,
-            abstract_text,
-            limit: self.0.settings.articles,
+            update: LibraryUpdate::SaveArticle {
+                article: saved,
+                abstract_text,
+                limit: self.0.settings.articles,
+            },
         };
         let outcome = self.0.journal.submit(save).await?;
         if !has_abstract {
@@ -231,11 +235,13 @@ impl Literature {
         replaces: Vec<String>,
     ) -> Result<(), LiteratureError> {
         self.check_length("The note", note)?;
-        let change = Change::SetArticleNote {
+        let change = Change::Library {
             user_id,
-            pmid,
-            note: note.trim().into(),
-            replaces,
+            update: LibraryUpdate::SetArticleNote {
+                pmid,
+                note: note.trim().into(),
+                replaces,
+            },
         };
         Ok(self.0.journal.submit(change).await.map(drop)?)
     }
@@ -249,7 +255,10 @@ impl Literature {
                 self.0.cache.insert_abstract(&pmid, abstract_text);
             }
         }
-        let change = Change::RemoveArticle { user_id, pmid };
+        let change = Change::Library {
+            user_id,
+            update: LibraryUpdate::RemoveArticle { pmid },
+        };
         Ok(self.0.journal.submit(change).await.map(drop)?)
     }
 
@@ -270,10 +279,12 @@ impl Literature {
         }
         self.check_length("The name", &stream.name)?;
         self.check_length("The instructions", &stream.instructions)?;
-        let change = Change::SaveResearchStream {
+        let change = Change::Library {
             user_id,
-            stream,
-            limit: self.0.settings.streams,
+            update: LibraryUpdate::SaveResearchStream {
+                stream,
+                limit: self.0.settings.streams,
+            },
         };
         Ok(self.0.journal.submit(change).await.map(drop)?)
     }
@@ -283,7 +294,10 @@ impl Literature {
         user_id: UserId,
         stream_id: ResearchStreamId,
     ) -> Result<(), LiteratureError> {
-        let change = Change::DeleteResearchStream { user_id, stream_id };
+        let change = Change::Library {
+            user_id,
+            update: LibraryUpdate::DeleteResearchStream { stream_id },
+        };
         Ok(self.0.journal.submit(change).await.map(drop)?)
     }
 

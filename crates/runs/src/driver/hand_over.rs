@@ -8,7 +8,7 @@ use crate::{
 };
 use parlor_base::clock;
 use parlor_journal::JournalError;
-use parlor_storage::{Change, PageSize, RunKey};
+use parlor_storage::{Change, PageSize, RunKey, RunOutput};
 
 impl Driver<'_> {
     /// Ends the run if it has called tools and a message waits. Returns true if it has ended.
@@ -22,10 +22,12 @@ impl Driver<'_> {
             return false;
         };
         self.recorder.write_call().await;
-        let hand_over = Change::HandOverRun {
+        let hand_over = Change::Output {
             run: self.run,
-            events: vec![event],
-            message: ended.message().clone(),
+            output: RunOutput::HandOverRun {
+                events: vec![event],
+                message: ended.message().clone(),
+            },
         };
         match self.runs.journal.submit(hand_over).await {
             // The message was removed meanwhile, or its queue is held.

@@ -10,7 +10,7 @@ use crate::{
 };
 use parlor_model::ModelEvent;
 use parlor_protocol::{ToolStatus, intent::ApprovalAnswer};
-use parlor_storage::Change;
+use parlor_storage::{Change, ConversationChange};
 
 impl Driver<'_> {
     /// Waits for the next input. An image of the answer is stored meanwhile.
@@ -90,10 +90,12 @@ impl Driver<'_> {
         let pending = calls.find(|call| call.index == index && call.status == ToolStatus::Waiting);
         if let (ApprovalAnswer::Always, Some(call)) = (answer, pending) {
             self.toolbox.allow(&call.tool);
-            let allow = Change::AllowTool {
+            let allow = Change::Conversation {
                 user_id: self.run.user_id,
                 conversation_id: self.run.conversation_id,
-                tool: call.tool.clone(),
+                change: ConversationChange::AllowTool {
+                    tool: call.tool.clone(),
+                },
             };
             if let Err(error) = self.runs.journal.submit(allow).await {
                 tracing::warn!(%error, "a tool is allowed for this answer only");

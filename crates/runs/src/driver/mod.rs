@@ -35,7 +35,7 @@ use parlor_journal::JournalError;
 use parlor_model::{ModelEvent, ModelRequest};
 use parlor_pages::Prompt;
 use parlor_protocol::{AssistantMessage, Attachment, EventBody, Message, MessageId, PlacedProviderData};
-use parlor_storage::{Change, RunKey, StorageErrorKind};
+use parlor_storage::{Change, RunKey, RunOutput, StorageErrorKind};
 
 /// A run's message is stored as a snapshot after this many events, or after a tenth of all its
 /// events if that is more. A conversation then opens by replaying few events, and the bytes written
@@ -220,10 +220,12 @@ impl Driver<'_> {
 
     async fn pause(mut self, event: EventBody) {
         self.recorder.write_call().await;
-        let pause = Change::PauseRun {
+        let pause = Change::Output {
             run: self.run,
-            events: vec![event],
-            message: self.agent.message().clone(),
+            output: RunOutput::PauseRun {
+                events: vec![event],
+                message: self.agent.message().clone(),
+            },
         };
         let paused = self.runs.journal.submit(pause).await;
         if let (Ok(_), Some(answered)) = (&paused, self.approval_committed.take()) {
@@ -240,10 +242,12 @@ impl Driver<'_> {
         // An answer that repeats itself is ended before its server has counted.
         self.count_cut(true, of_tools).await;
         self.recorder.write_call().await;
-        let end = Change::EndRun {
+        let end = Change::Output {
             run: self.run,
-            events: vec![event],
-            message: self.agent.message().clone(),
+            output: RunOutput::EndRun {
+                events: vec![event],
+                message: self.agent.message().clone(),
+            },
         };
         let ended = self.runs.journal.submit(end).await;
         if ended.is_ok() {

@@ -29,7 +29,7 @@ use parlor_base::{clock, settings::MetadataMode};
 use parlor_journal::JournalError;
 use parlor_pages::{BuiltContext, Instructions, Prompt, PromptInput, data, list_interactions};
 use parlor_protocol::{AssistantMessage, Attachment, EventBody, Message, PayloadRef, RunStatus};
-use parlor_storage::{Change, PageContextSnapshot, RunContext, RunKey, StorageErrorKind};
+use parlor_storage::{Change, PageContextSnapshot, RunChange, RunContext, RunKey, StorageErrorKind};
 use parlor_tools::{GenerateImage, RetrieveFile, Tool};
 
 impl<'a> Driver<'a> {
@@ -225,11 +225,11 @@ async fn build_context_snapshot(
     let build = || runs.pages.describe(run.user_id, &page_context.context);
     let built = runs.retry_read("the page context", build).await?;
     if let Some(BuiltContext { text, instructions }) = built {
-        let change = Change::StoreContextSnapshot {
+        let change = Change::Run(RunChange::StoreContextSnapshot {
             run,
             text: text.clone(),
             instructions: instructions.clone(),
-        };
+        });
         match runs.journal.submit(change).await {
             // The conversation was deleted meanwhile.
             Ok(_) | Err(JournalError::Rejected(_)) => {}

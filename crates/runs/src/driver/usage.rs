@@ -7,7 +7,7 @@ use crate::{
 };
 use parlor_model::{ModelError, ModelErrorKind};
 use parlor_protocol::TokenTotals;
-use parlor_storage::Change;
+use parlor_storage::{Change, RunOutput};
 
 impl Driver<'_> {
     /// Checks that the user may call the run's model now.
@@ -53,9 +53,9 @@ impl Driver<'_> {
             .plus(call.unwrap_or_default())
             .plus(of_tools);
         if !totals.is_empty() {
-            let count = Change::CountCutCall {
+            let count = Change::Output {
                 run: self.run,
-                totals,
+                output: RunOutput::CountCutCall { totals },
             };
             if let Err(error) = self.runs.journal.submit(count).await {
                 tracing::warn!(%error, "the tokens of a call that was cut off are not counted");

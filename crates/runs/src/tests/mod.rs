@@ -10,7 +10,7 @@ use parlor_base::settings::Settings;
 use parlor_journal::hub::Hub;
 use parlor_protocol::{IntentId, MessageId, intent::SendMessage};
 use parlor_providers::ModelsConfig;
-use parlor_storage::{PageSize, QueueLimits, RunStart, sqlite::SqliteStorage};
+use parlor_storage::{IntentChange, PageSize, QueueLimits, RunStart, sqlite::SqliteStorage};
 
 /// Runs with only the tour as a model, whose answer takes a while.
 pub(super) async fn tour_runs() -> (tempfile::TempDir, Runs) {
@@ -137,24 +137,30 @@ async fn released_run_slot_sends_the_queue() {
     let ended = EventBody::run_ended(RunStatus::Complete, None, clock::now(), 0);
     apply_to_run(&mut answer, &ended);
     for change in [
-        Change::SendMessage {
+        Change::Intent {
             user_id: UserId::LOCAL,
-            intent: first.clone(),
-            start: first_start,
-        },
-        Change::QueueMessage {
-            user_id: UserId::LOCAL,
-            intent: waiting,
-            start: start(),
-            limits: QueueLimits {
-                messages: 1,
-                bytes: 1000,
+            change: IntentChange::SendMessage {
+                intent: first.clone(),
+                start: first_start,
             },
         },
-        Change::EndRun {
+        Change::Intent {
+            user_id: UserId::LOCAL,
+            change: IntentChange::QueueMessage {
+                intent: waiting,
+                start: start(),
+                limits: QueueLimits {
+                    messages: 1,
+                    bytes: 1000,
+                },
+            },
+        },
+        Change::Output {
             run,
-            events: vec![ended],
-            message: answer,
+            output: RunOutput::EndRun {
+                events: vec![ended],
+                message: answer,
+            },
         },
     ] {
         runs.0.journal.submit(change).await.unwrap();

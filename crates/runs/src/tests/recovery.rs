@@ -23,10 +23,9 @@ pub(super) async fn abandoned_run(runs: &Runs) -> RunKey {
         parameters: None,
         fingerprint: String::new(),
     };
-    let send = Change::SendMessage {
+    let send = Change::Intent {
         user_id: run.user_id,
-        intent,
-        start,
+        change: IntentChange::SendMessage { intent, start },
     };
     runs.0.journal.submit(send).await.unwrap();
     run

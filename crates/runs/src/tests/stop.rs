@@ -78,7 +78,10 @@ impl WaitingRun {
         apply_to_run(&mut message, &asked);
         apply_to_run(&mut message, &waits);
         let events = vec![asked, waits];
-        let pause = Change::PauseRun { run, events, message };
+        let pause = Change::Output {
+            run,
+            output: RunOutput::PauseRun { events, message },
+        };
         runs.0.journal.submit(pause).await.unwrap();
         Self {
             _folder: folder,
@@ -95,10 +98,10 @@ impl WaitingRun {
             index: 0,
             answer: ApprovalAnswer::Allow,
         };
-        Change::AnswerApproval {
+        Change::Run(RunChange::AnswerApproval {
             user_id: self.run.user_id,
             approval,
-        }
+        })
     }
 
     async fn stop(&self) -> Option<RunStatus> {

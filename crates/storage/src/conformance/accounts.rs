@@ -216,18 +216,20 @@ pub async fn a_new_password_ends_sessions_tokens_and_links(backend: &dyn Backend
     apply(&*storage, start(other_user(), &session(), 9))
         .await
         .unwrap();
-    let token = Change::AddToken {
+    let token = Change::Personal {
         user_id: other_user(),
-        token: ApiToken {
-            id: TokenId::new(),
-            name: "a".into(),
-            beginning: "parlor_1".into(),
-            created_at: NOON,
-            last_used_at: None,
-            expires_at: None,
+        change: PersonalChange::AddToken {
+            token: ApiToken {
+                id: TokenId::new(),
+                name: "a".into(),
+                beginning: "parlor_1".into(),
+                created_at: NOON,
+                last_used_at: None,
+                expires_at: None,
+            },
+            hash: TokenHash([8; 32]),
+            limit: 10,
         },
-        hash: TokenHash([8; 32]),
-        limit: 10,
     };
     commit_one(&*storage, &token).await.unwrap();
     let set = |user_id| AccountChange::SetPassword {
@@ -339,9 +341,11 @@ pub async fn deleting_a_user_leaves_the_others(backend: &dyn Backend) {
     );
     assert_eq!(of_deleted.await.unwrap(), None);
     // The run has not noticed yet.
-    let late = Change::StoreMessage {
+    let late = Change::Output {
         run: theirs.run,
-        message: AssistantMessage::new("x/m"),
+        output: RunOutput::StoreMessage {
+            message: AssistantMessage::new("x/m"),
+        },
     };
     assert_eq!(commit_one(&*storage, &late).await, Err(ChangeRejection::NotFound));
     let of_other = storage.transcript(TEST_USER, own.run.conversation_id, PageSize::UNLIMITED, None);

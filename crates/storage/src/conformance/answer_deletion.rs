@@ -107,10 +107,12 @@ pub async fn an_answer_restored_after_the_next_message_hides_nothing(backend: &d
     assert_eq!(restored.active_leaf, Some(answer));
     let both = [answer, next.user_message_id];
     assert_eq!(restored.siblings(&restored.messages[1]), both);
-    let select = Change::SelectBranch {
+    let select = Change::Conversation {
         user_id: TEST_USER,
         conversation_id: id,
-        through: next.user_message_id,
+        change: ConversationChange::SelectBranch {
+            through: next.user_message_id,
+        },
     };
     commit_one(&*storage, &select).await.unwrap();
     let shown = full_transcript(&*storage, id).await.unwrap();

@@ -10,10 +10,12 @@ fn branch(message_id: MessageId) -> (Change, ConversationId) {
         message_id,
         conversation_id,
     };
-    let change = Change::BranchConversation {
+    let change = Change::Intent {
         user_id: TEST_USER,
-        intent,
-        fingerprint: message_id.to_string(),
+        change: IntentChange::BranchConversation {
+            intent,
+            fingerprint: message_id.to_string(),
+        },
     };
     (change, conversation_id)
 }
@@ -30,7 +32,10 @@ fn end_with_tool(run: RunKey, payload: Option<PayloadRef>, file: &StoredFile) ->
     for event in &events {
         transcript::apply_to_run(&mut message, event);
     }
-    Change::EndRun { run, events, message }
+    Change::Output {
+        run,
+        output: RunOutput::EndRun { events, message },
+    }
 }
 
 /// Returns the files that an answer shows.
@@ -59,13 +64,21 @@ async fn drawn_turn(storage: &dyn Storage, conversation_id: ConversationId) -> (
         verdict,
     };
     for change in [
-        Change::StorePayload { run, payload },
-        Change::StoreAttachment { run, attachment },
+        Change::Output {
+            run,
+            output: RunOutput::StorePayload { payload },
+        },
+        Change::Output {
+            run,
+            output: RunOutput::StoreAttachment { attachment },
+        },
         end,
-        Change::JudgePayload {
+        Change::Intent {
             user_id: TEST_USER,
-            intent: judge,
-            fingerprint: String::new(),
+            change: IntentChange::JudgePayload {
+                intent: judge,
+                fingerprint: String::new(),
+            },
         },
     ] {
         commit_one(storage, &change).await.unwrap();
@@ -108,9 +121,10 @@ pub async fn a_branch_is_a_copy_of_its_own(backend: &dyn Backend) {
     // It outlives its source, and can be continued.
     commit_one(
         &*storage,
-        &Change::DeleteConversation {
+        &Change::Conversation {
             user_id: TEST_USER,
             conversation_id: source,
+            change: ConversationChange::Delete,
         },
     )
     .await
@@ -204,12 +218,14 @@ pub async fn only_ended_shown_messages_are_copied(backend: &dyn Backend) {
     );
     commit_one(&*storage, &end_run(turn.run, "Hi")).await.unwrap();
     let foreign = match change.clone() {
-        Change::BranchConversation {
-            intent, fingerprint, ..
-        } => Change::BranchConversation {
+        Change::Intent {
+            change: IntentChange::BranchConversation {
+                intent, fingerprint, ..
+            },
+            ..
+        } => Change::Intent {
             user_id: other_user(),
-            intent,
-            fingerprint,
+            change: IntentChange::BranchConversation { intent, fingerprint },
         },
         change => change,
     };

@@ -50,9 +50,10 @@ pub async fn an_ended_run_is_unseen_until_read(backend: &dyn Backend) {
         );
         list.conversations[0].unseen
     };
-    let read = Change::MarkRead {
+    let read = Change::Conversation {
         user_id: TEST_USER,
         conversation_id,
+        change: ConversationChange::MarkRead,
     };
     commit_one(&*storage, &turn.change).await.unwrap();
     assert!(!unseen(&*storage).await);

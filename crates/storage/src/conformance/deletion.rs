@@ -8,9 +8,11 @@ pub async fn deleting_a_conversation_leaves_only_positions(backend: &dyn Backend
     commit_one(&*storage, &turn.change).await.unwrap();
     commit_one(
         &*storage,
-        &Change::AppendEvents {
+        &Change::Output {
             run: turn.run,
-            events: vec![text(0, "kept secret")],
+            output: RunOutput::AppendEvents {
+                events: vec![text(0, "kept secret")],
+            },
         },
     )
     .await
@@ -19,9 +21,10 @@ pub async fn deleting_a_conversation_leaves_only_positions(backend: &dyn Backend
     let conversation_id = turn.run.conversation_id;
     commit_one(
         &*storage,
-        &Change::DeleteConversation {
+        &Change::Conversation {
             user_id: TEST_USER,
             conversation_id,
+            change: ConversationChange::Delete,
         },
     )
     .await
@@ -29,9 +32,11 @@ pub async fn deleting_a_conversation_leaves_only_positions(backend: &dyn Backend
 
     // The run's further output is dropped, and so is its end.
     let late = [
-        Change::AppendEvents {
+        Change::Output {
             run: turn.run,
-            events: vec![text(11, " too")],
+            output: RunOutput::AppendEvents {
+                events: vec![text(11, " too")],
+            },
         },
         end_run(turn.run, "late"),
     ];
@@ -62,9 +67,10 @@ pub async fn deleted_data_does_not_come_back(backend: &dyn Backend) {
     let conversation_id = ConversationId::new();
     let first = new_turn(TEST_USER, conversation_id, "secret");
     commit_one(&*storage, &first.change).await.unwrap();
-    let delete = Change::DeleteConversation {
+    let delete = Change::Conversation {
         user_id: TEST_USER,
         conversation_id,
+        change: ConversationChange::Delete,
     };
     let active_run = Some(first.run.message_id);
     assert_eq!(
@@ -111,28 +117,32 @@ pub async fn deleted_data_does_not_come_back(backend: &dyn Backend) {
 }
 
 pub fn hide(conversation_id: ConversationId, message_id: MessageId) -> Change {
-    Change::DeleteMessage {
+    Change::Conversation {
         user_id: TEST_USER,
         conversation_id,
-        message_id,
-        hidden_at: NOON,
+        change: ConversationChange::DeleteMessage {
+            message_id,
+            hidden_at: NOON,
+        },
     }
 }
 
 pub fn restore(conversation_id: ConversationId, message_id: MessageId) -> Change {
-    Change::RestoreMessage {
+    Change::Conversation {
         user_id: TEST_USER,
         conversation_id,
-        message_id,
+        change: ConversationChange::RestoreMessage { message_id },
     }
 }
 
 pub fn erase(conversation_id: ConversationId, message_id: MessageId) -> Change {
-    Change::EraseMessage {
+    Change::Conversation {
         user_id: TEST_USER,
         conversation_id,
-        message_id,
-        hidden_at: NOON,
+        change: ConversationChange::EraseMessage {
+            message_id,
+            hidden_at: NOON,
+        },
     }
 }
 
@@ -157,11 +167,13 @@ pub async fn hidden_message_is_restored_or_erased(backend: &dyn Backend) {
     let [first, second, third] = &turns;
 
     // Another user can't hide it.
-    let foreign = Change::DeleteMessage {
+    let foreign = Change::Conversation {
         user_id: other_user(),
         conversation_id: id,
-        message_id: second.user_message_id,
-        hidden_at: NOON,
+        change: ConversationChange::DeleteMessage {
+            message_id: second.user_message_id,
+            hidden_at: NOON,
+        },
     };
     let unchanged = commit_and_fold(&*storage, id, &foreign).await;
     assert_eq!(unchanged, all);
@@ -176,10 +188,12 @@ pub async fn hidden_message_is_restored_or_erased(backend: &dyn Backend) {
     let again = commit_and_fold(&*storage, id, &hide(id, second.user_message_id)).await;
     assert_eq!(again.as_of, hidden.as_of);
     // Another user can't restore it.
-    let foreign = Change::RestoreMessage {
+    let foreign = Change::Conversation {
         user_id: other_user(),
         conversation_id: id,
-        message_id: second.user_message_id,
+        change: ConversationChange::RestoreMessage {
+            message_id: second.user_message_id,
+        },
     };
     assert_eq!(
         commit_one(&*storage, &foreign).await,
@@ -208,11 +222,13 @@ pub async fn hidden_message_is_restored_or_erased(backend: &dyn Backend) {
         .await
         .unwrap();
     // The time of an earlier deletion, which was undone, is over.
-    let outdated = Change::EraseMessage {
+    let outdated = Change::Conversation {
         user_id: TEST_USER,
         conversation_id: id,
-        message_id: second.user_message_id,
-        hidden_at: Timestamp(NOON.0 - 1),
+        change: ConversationChange::EraseMessage {
+            message_id: second.user_message_id,
+            hidden_at: Timestamp(NOON.0 - 1),
+        },
     };
     assert_eq!(commit_one(&*storage, &outdated).await, Ok(Outcome::Done));
     reject_changes_of_hidden(&*storage, id, second, third).await;
@@ -259,10 +275,12 @@ async fn reject_changes_of_hidden(
 ) {
     let version = new_version(id, below.user_message_id, "another version");
     let regenerate = regenerate(below.run, version.run);
-    let select = Change::SelectBranch {
+    let select = Change::Conversation {
         user_id: TEST_USER,
         conversation_id: id,
-        through: below.run.message_id,
+        change: ConversationChange::SelectBranch {
+            through: below.run.message_id,
+        },
     };
     for change in [version.change, regenerate, select] {
         assert_eq!(
@@ -297,10 +315,12 @@ pub async fn deleting_a_version_shows_the_other(backend: &dyn Backend) {
     let shown = full_transcript(&*storage, id).await.unwrap();
     assert_eq!(shown.active_leaf, Some(first.run.message_id));
     assert_eq!(shown.siblings(&shown.messages[0]), [first.user_message_id]);
-    let select = Change::SelectBranch {
+    let select = Change::Conversation {
         user_id: TEST_USER,
         conversation_id: id,
-        through: version.user_message_id,
+        change: ConversationChange::SelectBranch {
+            through: version.user_message_id,
+        },
     };
     assert_eq!(
         commit_one(&*storage, &select).await,

@@ -29,7 +29,7 @@ async fn upload(storage: &dyn Storage, conversation_id: ConversationId) -> Store
 
 async fn upload_by(storage: &dyn Storage, user_id: UserId, conversation_id: ConversationId) -> StoredFile {
     let file = image_file(user_id, conversation_id);
-    let store = Change::StoreUpload { file: file.clone() };
+    let store = Change::File(FileChange::StoreUpload { file: file.clone() });
     assert_eq!(commit_one(storage, &store).await, Ok(Outcome::Done));
     file
 }
@@ -37,7 +37,11 @@ async fn upload_by(storage: &dyn Storage, user_id: UserId, conversation_id: Conv
 /// Returns a turn whose message has these files.
 fn turn_with_files(conversation_id: ConversationId, files: &[&StoredFile]) -> TestTurn {
     let mut turn = new_turn(TEST_USER, conversation_id, "Look");
-    if let Change::SendMessage { intent, .. } = &mut turn.change {
+    if let Change::Intent {
+        change: IntentChange::SendMessage { intent, .. },
+        ..
+    } = &mut turn.change
+    {
         intent.files = files.iter().map(|file| file.attachment.id).collect();
     }
     turn
@@ -66,15 +70,18 @@ pub async fn files_belong_to_one_message(backend: &dyn Backend) {
     // Users delete only their own uploads.
     for id in [first.attachment.id, foreign.attachment.id] {
         let user_id = other_user();
-        commit_one(&*storage, &Change::DeleteUpload { user_id, id })
+        commit_one(&*storage, &Change::File(FileChange::DeleteUpload { user_id, id }))
             .await
             .unwrap();
     }
     let locations = deleted(&*storage).await;
     assert_eq!(locations, [foreign.location]);
-    commit_one(&*storage, &Change::ForgetDeletedFiles { locations })
-        .await
-        .unwrap();
+    commit_one(
+        &*storage,
+        &Change::File(FileChange::ForgetDeletedFiles { locations }),
+    )
+    .await
+    .unwrap();
     let others = upload_by(&*storage, other_user(), id).await;
     let turn = turn_with_files(id, &[&second, &first]);
     commit_one(&*storage, &turn.change).await.unwrap();
@@ -88,15 +95,16 @@ pub async fn files_belong_to_one_message(backend: &dyn Backend) {
     assert_eq!(stored(TEST_USER).await.unwrap().as_ref(), Some(&first));
     assert_eq!(stored(other_user()).await.unwrap(), None);
     // The file of a message is not an upload any more.
-    let delete = Change::DeleteUpload {
+    let delete = Change::File(FileChange::DeleteUpload {
         user_id: TEST_USER,
         id: first.attachment.id,
-    };
+    });
     commit_one(&*storage, &delete).await.unwrap();
     assert_eq!(stored(TEST_USER).await.unwrap().as_ref(), Some(&first));
-    let delete = Change::DeleteConversation {
+    let delete = Change::Conversation {
         user_id: TEST_USER,
         conversation_id: id,
+        change: ConversationChange::Delete,
     };
     commit_one(&*storage, &delete).await.unwrap();
     let mut gone = deleted(&*storage).await;
@@ -105,7 +113,7 @@ pub async fn files_belong_to_one_message(backend: &dyn Backend) {
     let mut left = storage.file_locations().await.unwrap();
     left.sort_by_key(|location| location.stored_name != elsewhere.location.stored_name);
     assert_eq!(left, [elsewhere.location, others.location]);
-    let forget = Change::ForgetDeletedFiles { locations: gone };
+    let forget = Change::File(FileChange::ForgetDeletedFiles { locations: gone });
     commit_one(&*storage, &forget).await.unwrap();
     assert_eq!(deleted(&*storage).await, []);
 }
@@ -115,12 +123,16 @@ pub async fn an_erased_file_leaves_the_title(backend: &dyn Backend) {
     let id = ConversationId::new();
     let mut secret = image_file(TEST_USER, id);
     secret.attachment.name = "secret.png".into();
-    let store = Change::StoreUpload { file: secret.clone() };
+    let store = Change::File(FileChange::StoreUpload { file: secret.clone() });
     commit_one(&*storage, &store).await.unwrap();
     let next = upload(&*storage, id).await;
     let [first, second] = [&secret, &next].map(|file| {
         let mut turn = turn_with_files(id, &[file]);
-        if let Change::SendMessage { intent, .. } = &mut turn.change {
+        if let Change::Intent {
+            change: IntentChange::SendMessage { intent, .. },
+            ..
+        } = &mut turn.change
+        {
             intent.text.clear();
         }
         turn
@@ -130,20 +142,24 @@ pub async fn an_erased_file_leaves_the_title(backend: &dyn Backend) {
     let (user_id, conversation_id, hidden_at) = (TEST_USER, id, NOON);
     commit_one(&*storage, &first.change).await.unwrap();
     assert_eq!(title().await, "secret.png");
-    let hide = Change::DeleteMessage {
+    let hide = Change::Conversation {
         user_id,
         conversation_id,
-        message_id,
-        hidden_at,
+        change: ConversationChange::DeleteMessage {
+            message_id,
+            hidden_at,
+        },
     };
     for change in [&end_run(first.run, "Seen"), &hide, &second.change] {
         commit_one(&*storage, change).await.unwrap();
     }
-    let erase = Change::EraseMessage {
+    let erase = Change::Conversation {
         user_id,
         conversation_id,
-        message_id,
-        hidden_at,
+        change: ConversationChange::EraseMessage {
+            message_id,
+            hidden_at,
+        },
     };
     assert_eq!(commit_one(&*storage, &erase).await, Ok(Outcome::DataDeleted));
     assert_eq!(title().await, "map.png");
@@ -206,9 +222,12 @@ pub async fn queued_files_stay_until_removed(backend: &dyn Backend) {
         .unwrap();
     assert_eq!(transcript.queue.messages[0].files, [file.attachment]);
     let late = Timestamp(NOON.0 + 1);
-    commit_one(&*storage, &Change::ExpireUploads { before: late })
-        .await
-        .unwrap();
+    commit_one(
+        &*storage,
+        &Change::File(FileChange::ExpireUploads { before: late }),
+    )
+    .await
+    .unwrap();
     assert_eq!(deleted(&*storage).await, []);
     let message_id = turn.user_message_id;
     // The files are enough.
@@ -232,14 +251,20 @@ pub async fn unsent_uploads_expire(backend: &dyn Backend) {
     commit_one(&*storage, &turn_with_files(id, &[&sent]).change)
         .await
         .unwrap();
-    commit_one(&*storage, &Change::ExpireUploads { before: NOON })
-        .await
-        .unwrap();
+    commit_one(
+        &*storage,
+        &Change::File(FileChange::ExpireUploads { before: NOON }),
+    )
+    .await
+    .unwrap();
     assert_eq!(deleted(&*storage).await, []);
     let late = Timestamp(NOON.0 + 1);
-    commit_one(&*storage, &Change::ExpireUploads { before: late })
-        .await
-        .unwrap();
+    commit_one(
+        &*storage,
+        &Change::File(FileChange::ExpireUploads { before: late }),
+    )
+    .await
+    .unwrap();
     assert_eq!(deleted(&*storage).await, [unsent.location]);
 }
 
@@ -249,10 +274,12 @@ pub async fn copied_files_share_content_until_last_deletion(backend: &dyn Backen
     let file = upload(&*storage, id).await;
     let turn = turn_with_files(id, &[&file]);
     commit_one(&*storage, &turn.change).await.unwrap();
-    let copy_by = |user_id, copy| Change::CopyFile {
-        user_id,
-        id: file.attachment.id,
-        copy,
+    let copy_by = |user_id, copy| {
+        Change::File(FileChange::CopyFile {
+            user_id,
+            id: file.attachment.id,
+            copy,
+        })
     };
     let copy = AttachmentId::new();
     let refused = commit_one(&*storage, &copy_by(other_user(), copy)).await;
@@ -273,9 +300,10 @@ pub async fn copied_files_share_content_until_last_deletion(backend: &dyn Backen
         .await
         .unwrap();
     assert_eq!(deleted(&*storage).await, []);
-    let delete = Change::DeleteConversation {
+    let delete = Change::Conversation {
         user_id: TEST_USER,
         conversation_id: id,
+        change: ConversationChange::Delete,
     };
     commit_one(&*storage, &delete).await.unwrap();
     assert_eq!(deleted(&*storage).await, [file.location]);
@@ -287,9 +315,10 @@ pub async fn ended_run_gets_no_file(backend: &dyn Backend) {
         new_turn(TEST_USER, ConversationId::new(), "Draw"),
         new_turn(TEST_USER, ConversationId::new(), "Draw"),
     );
-    let delete = Change::DeleteConversation {
+    let delete = Change::Conversation {
         user_id: TEST_USER,
         conversation_id: deleted.run.conversation_id,
+        change: ConversationChange::Delete,
     };
     for change in [
         &ended.change,
@@ -303,7 +332,14 @@ pub async fn ended_run_gets_no_file(backend: &dyn Backend) {
     let _ = commit_one(&*storage, &end_run(deleted.run, "Drawn")).await;
     for run in [ended.run, deleted.run] {
         let attachment = image_file(TEST_USER, run.conversation_id);
-        let stored = commit_one(&*storage, &Change::StoreAttachment { run, attachment }).await;
+        let stored = commit_one(
+            &*storage,
+            &Change::Output {
+                run,
+                output: RunOutput::StoreAttachment { attachment },
+            },
+        )
+        .await;
         assert_eq!(stored, Err(ChangeRejection::NotFound));
     }
     assert_eq!(storage.file_locations().await.unwrap(), []);

@@ -22,20 +22,22 @@ pub(super) fn other_user() -> UserId {
 
 /// Returns a change that answers a run's question again.
 pub(super) fn regenerate(run: RunKey, again: RunKey) -> Change {
-    Change::Regenerate {
+    Change::Intent {
         user_id: run.user_id,
-        intent: intent::Regenerate {
-            intent_id: IntentId::new(),
-            conversation_id: run.conversation_id,
-            message_id: run.message_id,
-            model: None,
-        },
-        start: RunStart {
-            context_snapshot: None,
-            run: again.message_id,
-            default_model: "x/default".into(),
-            parameters: None,
-            fingerprint: String::new(),
+        change: IntentChange::Regenerate {
+            intent: intent::Regenerate {
+                intent_id: IntentId::new(),
+                conversation_id: run.conversation_id,
+                message_id: run.message_id,
+                model: None,
+            },
+            start: RunStart {
+                context_snapshot: None,
+                run: again.message_id,
+                default_model: "x/default".into(),
+                parameters: None,
+                fingerprint: String::new(),
+            },
         },
     }
 }
@@ -74,10 +76,9 @@ pub(super) fn new_turn(user_id: UserId, conversation_id: ConversationId, text: &
     };
     TestTurn {
         user_message_id: intent.user_message_id,
-        change: Change::SendMessage {
+        change: Change::Intent {
             user_id,
-            intent,
-            start,
+            change: IntentChange::SendMessage { intent, start },
         },
         run,
     }
@@ -86,7 +87,11 @@ pub(super) fn new_turn(user_id: UserId, conversation_id: ConversationId, text: &
 /// Returns a turn whose message is another version of a message.
 pub(super) fn new_version(conversation_id: ConversationId, replaced: MessageId, text: &str) -> TestTurn {
     let mut turn = new_turn(TEST_USER, conversation_id, text);
-    if let Change::SendMessage { intent, .. } = &mut turn.change {
+    if let Change::Intent {
+        change: IntentChange::SendMessage { intent, .. },
+        ..
+    } = &mut turn.change
+    {
         intent.replaces = Some(replaced);
     }
     turn
@@ -143,10 +148,12 @@ pub(super) fn end_run(run: RunKey, answer: &str) -> Change {
     let event = EventBody::run_ended(RunStatus::Complete, None, NOON, 0);
     let mut message = answer_message(answer);
     transcript::apply_to_run(&mut message, &event);
-    Change::EndRun {
+    Change::Output {
         run,
-        events: vec![event],
-        message,
+        output: RunOutput::EndRun {
+            events: vec![event],
+            message,
+        },
     }
 }
 
@@ -155,10 +162,12 @@ pub(super) fn answer_run(run: RunKey, answer: &str, status: RunStatus) -> Change
     let end = EventBody::run_ended(status, None, NOON, 0);
     let mut message = answer_message(answer);
     transcript::apply_to_run(&mut message, &end);
-    Change::EndRun {
+    Change::Output {
         run,
-        events: vec![text(0, answer), end],
-        message,
+        output: RunOutput::EndRun {
+            events: vec![text(0, answer), end],
+            message,
+        },
     }
 }
 

@@ -37,22 +37,24 @@ fn delete_to(heir: Option<UserId>) -> AccountChange {
 }
 
 fn save_article(user_id: UserId, pmid: &str, note: &str) -> Change {
-    Change::SaveArticle {
+    Change::Library {
         user_id,
-        article: SavedArticle {
-            article: Article {
-                pmid: pmid.into(),
-                title: "Tides".into(),
-                authors: Vec::new(),
-                journal: "J".into(),
-                published: "2024".into(),
-                doi: None,
+        update: LibraryUpdate::SaveArticle {
+            article: SavedArticle {
+                article: Article {
+                    pmid: pmid.into(),
+                    title: "Tides".into(),
+                    authors: Vec::new(),
+                    journal: "J".into(),
+                    published: "2024".into(),
+                    doi: None,
+                },
+                note: note.into(),
+                saved_at: NOON,
             },
-            note: note.into(),
-            saved_at: NOON,
+            abstract_text: None,
+            limit: 10,
         },
-        abstract_text: None,
-        limit: 10,
     }
 }
 
@@ -65,9 +67,11 @@ async fn turn_with_file(
     let turn = new_turn(other_user(), conversation_id, text);
     commit_one(storage, &turn.change).await.unwrap();
     let file = files::image_file(turn.run.user_id, conversation_id);
-    let store = Change::StoreAttachment {
+    let store = Change::Output {
         run: turn.run,
-        attachment: file.clone(),
+        output: RunOutput::StoreAttachment {
+            attachment: file.clone(),
+        },
     };
     commit_one(storage, &store).await.unwrap();
     let [begun, drawn] = draw_events(None, &file);
@@ -80,10 +84,9 @@ async fn turn_with_file(
     for event in &events {
         transcript::apply_to_run(&mut message, event);
     }
-    let end = Change::EndRun {
+    let end = Change::Output {
         run: turn.run,
-        events,
-        message,
+        output: RunOutput::EndRun { events, message },
     };
     assert_eq!(commit_one(storage, &end).await, Ok(Outcome::Done));
     (turn, file)
@@ -110,10 +113,12 @@ pub async fn an_heir_gets_conversations_files_and_library(backend: &dyn Backend)
         query: "tides".into(),
         instructions: String::new(),
     };
-    let save = Change::SaveResearchStream {
+    let save = Change::Library {
         user_id: other_user(),
-        stream: stream.clone(),
-        limit: 10,
+        update: LibraryUpdate::SaveResearchStream {
+            stream: stream.clone(),
+            limit: 10,
+        },
     };
     commit_one(&*storage, &save).await.unwrap();
     let read = async |storage: &dyn Storage, user, id| {
@@ -175,19 +180,22 @@ pub async fn an_heir_gets_conversations_files_and_library(backend: &dyn Backend)
     let messages = read(&*storage, TEST_USER, first).await.unwrap();
     assert_eq!(messages.len(), before.len() + 2);
     assert_eq!(messages[..before.len()], before[..]);
-    let branch = Change::BranchConversation {
+    let branch = Change::Intent {
         user_id: TEST_USER,
-        intent: intent::BranchConversation {
-            intent_id: IntentId::new(),
-            message_id: next.run.message_id,
-            conversation_id: ConversationId::new(),
+        change: IntentChange::BranchConversation {
+            intent: intent::BranchConversation {
+                intent_id: IntentId::new(),
+                message_id: next.run.message_id,
+                conversation_id: ConversationId::new(),
+            },
+            fingerprint: String::new(),
         },
-        fingerprint: String::new(),
     };
     commit_one(&*storage, &branch).await.unwrap();
-    let delete = Change::DeleteConversation {
+    let delete = Change::Conversation {
         user_id: TEST_USER,
         conversation_id: second,
+        change: ConversationChange::Delete,
     };
     commit_one(&*storage, &delete).await.unwrap();
     let gone = files[1].1.location;
@@ -288,11 +296,13 @@ pub async fn long_hidden_branches_are_not_handed_over(backend: &dyn Backend) {
         .flat_map(|turn| [turn.change.clone(), end_run(turn.run, "Fine.")])
         .collect();
     storage.commit(NOON, &changes).await.unwrap();
-    let hide = Change::DeleteMessage {
+    let hide = Change::Conversation {
         user_id: other_user(),
         conversation_id: id,
-        message_id: turns[0].user_message_id,
-        hidden_at: NOON,
+        change: ConversationChange::DeleteMessage {
+            message_id: turns[0].user_message_id,
+            hidden_at: NOON,
+        },
     };
     commit_one(&*storage, &hide).await.unwrap();
     let outcome = delete_user(&*storage, other_user(), Some(TEST_USER)).await;

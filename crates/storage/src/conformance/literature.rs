@@ -22,19 +22,23 @@ fn article(pmid: &str) -> SavedArticle {
 }
 
 fn save_article(user_id: UserId, article: SavedArticle) -> Change {
-    Change::SaveArticle {
+    Change::Library {
         user_id,
-        article,
-        abstract_text: Some(vec!["What it says.".into()]),
-        limit: 2,
+        update: LibraryUpdate::SaveArticle {
+            article,
+            abstract_text: Some(vec!["What it says.".into()]),
+            limit: 2,
+        },
     }
 }
 
 fn save_stream(user_id: UserId, stream: &ResearchStream) -> Change {
-    Change::SaveResearchStream {
+    Change::Library {
         user_id,
-        stream: stream.clone(),
-        limit: 2,
+        update: LibraryUpdate::SaveResearchStream {
+            stream: stream.clone(),
+            limit: 2,
+        },
     }
 }
 
@@ -52,11 +56,13 @@ async fn library(storage: &dyn Storage, user_id: UserId) -> Library {
 }
 
 fn set_note(note: &str, replaces: &[&str]) -> Change {
-    Change::SetArticleNote {
+    Change::Library {
         user_id: TEST_USER,
-        pmid: "11".into(),
-        note: note.into(),
-        replaces: replaces.iter().map(|note| (*note).to_owned()).collect(),
+        update: LibraryUpdate::SetArticleNote {
+            pmid: "11".into(),
+            note: note.into(),
+            replaces: replaces.iter().map(|note| (*note).to_owned()).collect(),
+        },
     }
 }
 
@@ -126,13 +132,13 @@ pub async fn stored_library_equals_the_replayed_one(backend: &dyn Backend) {
     );
 
     let (pmid, stream_id) = ("11".to_owned(), first.id);
-    let remove = Change::RemoveArticle {
+    let remove = Change::Library {
         user_id: TEST_USER,
-        pmid,
+        update: LibraryUpdate::RemoveArticle { pmid },
     };
-    let delete = Change::DeleteResearchStream {
+    let delete = Change::Library {
         user_id: TEST_USER,
-        stream_id,
+        update: LibraryUpdate::DeleteResearchStream { stream_id },
     };
     for change in [&remove, &delete, &remove, &delete] {
         assert_eq!(commit_one(storage, change).await, Ok(Outcome::DataDeleted));
@@ -200,20 +206,24 @@ pub async fn a_note_replaces_only_a_known_note(backend: &dyn Backend) {
 
 pub async fn stores_an_abstract_when_it_becomes_known(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
-    let unknown = Change::SaveArticle {
+    let unknown = Change::Library {
         user_id: TEST_USER,
-        article: article("11"),
-        abstract_text: None,
-        limit: 2,
+        update: LibraryUpdate::SaveArticle {
+            article: article("11"),
+            abstract_text: None,
+            limit: 2,
+        },
     };
     commit_one(&*storage, &unknown).await.unwrap();
     let abstract_text = async || storage.saved_article(TEST_USER, "11").await.unwrap().unwrap().1;
     assert_eq!(abstract_text().await, None);
     for text in ["What it says.", "Something else."] {
-        let known = Change::StoreAbstract {
+        let known = Change::Library {
             user_id: TEST_USER,
-            pmid: "11".into(),
-            abstract_text: vec![text.into()],
+            update: LibraryUpdate::StoreAbstract {
+                pmid: "11".into(),
+                abstract_text: vec![text.into()],
+            },
         };
         commit_one(&*storage, &known).await.unwrap();
         assert_eq!(abstract_text().await, Some(vec!["What it says.".into()]));
@@ -268,13 +278,13 @@ pub async fn removed_or_replaced_data_leaves_the_log(backend: &dyn Backend) {
     );
 
     let (pmid, stream_id) = ("11".to_owned(), ours.id);
-    let remove = Change::RemoveArticle {
+    let remove = Change::Library {
         user_id: TEST_USER,
-        pmid,
+        update: LibraryUpdate::RemoveArticle { pmid },
     };
-    let delete = Change::DeleteResearchStream {
+    let delete = Change::Library {
         user_id: TEST_USER,
-        stream_id,
+        update: LibraryUpdate::DeleteResearchStream { stream_id },
     };
     storage.commit(NOON, &[remove, delete]).await.unwrap();
     let now = logged_json(TEST_USER).await;
@@ -309,12 +319,24 @@ pub async fn libraries_are_separate_per_user(backend: &dyn Backend) {
     );
     let (pmid, stream_id) = ("11".to_owned(), stream.id);
     let user_id = other_user();
-    commit_one(storage, &Change::RemoveArticle { user_id, pmid })
-        .await
-        .unwrap();
-    commit_one(storage, &Change::DeleteResearchStream { user_id, stream_id })
-        .await
-        .unwrap();
+    commit_one(
+        storage,
+        &Change::Library {
+            user_id,
+            update: LibraryUpdate::RemoveArticle { pmid },
+        },
+    )
+    .await
+    .unwrap();
+    commit_one(
+        storage,
+        &Change::Library {
+            user_id,
+            update: LibraryUpdate::DeleteResearchStream { stream_id },
+        },
+    )
+    .await
+    .unwrap();
     assert_eq!(
         storage.research_stream(other_user(), stream.id).await.unwrap(),
         None
@@ -336,7 +358,11 @@ pub async fn context_snapshot_lives_with_its_message(backend: &dyn Backend) {
         context: PageContext::for_page("literature"),
         ..PageContextSnapshot::default()
     };
-    let Change::SendMessage { start, .. } = &mut turn.change else {
+    let Change::Intent {
+        change: IntentChange::SendMessage { start, .. },
+        ..
+    } = &mut turn.change
+    else {
         panic!("it is sent")
     };
     start.context_snapshot = Some(Box::new(snapshot.clone()));
@@ -345,11 +371,11 @@ pub async fn context_snapshot_lives_with_its_message(backend: &dyn Backend) {
     assert_eq!(of(TEST_USER).await.unwrap(), Some(snapshot.clone()));
     // The page's description is added later, once.
     for text in ["An article.", "Another one."] {
-        let keep = Change::StoreContextSnapshot {
+        let keep = Change::Run(RunChange::StoreContextSnapshot {
             run: turn.run,
             text: text.into(),
             instructions: "Be quick.".into(),
-        };
+        });
         commit_one(&*storage, &keep).await.unwrap();
     }
     let known = PageContextSnapshot {
@@ -366,9 +392,10 @@ pub async fn context_snapshot_lives_with_its_message(backend: &dyn Backend) {
             .unwrap(),
         None
     );
-    let delete = Change::DeleteConversation {
+    let delete = Change::Conversation {
         user_id: TEST_USER,
         conversation_id,
+        change: ConversationChange::Delete,
     };
     commit_one(&*storage, &delete).await.unwrap();
     assert_eq!(of(TEST_USER).await.unwrap(), None);

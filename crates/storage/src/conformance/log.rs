@@ -9,39 +9,53 @@ pub async fn folded_log_equals_stored_state_at_every_step(backend: &dyn Backend)
     let second = new_turn(TEST_USER, conversation_id, "And again");
     let steps = [
         first.change.clone(),
-        Change::AppendEvents {
+        Change::Output {
             run: first.run,
-            events: vec![EventBody::Status {
-                message: "Thinking...".into(),
-            }],
+            output: RunOutput::AppendEvents {
+                events: vec![EventBody::Status {
+                    message: "Thinking...".into(),
+                }],
+            },
         },
-        Change::AppendEvents {
+        Change::Output {
             run: first.run,
-            events: vec![text(0, "Hi ")],
+            output: RunOutput::AppendEvents {
+                events: vec![text(0, "Hi ")],
+            },
         },
-        Change::StoreMessage {
+        Change::Output {
             run: first.run,
-            message: answer_message("Hi "),
+            output: RunOutput::StoreMessage {
+                message: answer_message("Hi "),
+            },
         },
-        Change::AppendEvents {
+        Change::Output {
             run: first.run,
-            events: vec![text(3, "Ann")],
+            output: RunOutput::AppendEvents {
+                events: vec![text(3, "Ann")],
+            },
         },
         end_run(first.run, "Hi Ann"),
-        Change::RenameConversation {
+        Change::Conversation {
             user_id: TEST_USER,
             conversation_id,
-            title: "Greetings".into(),
+            change: ConversationChange::Rename {
+                title: "Greetings".into(),
+            },
         },
         second.change.clone(),
-        Change::AppendEvents {
+        Change::Output {
             run: second.run,
-            events: vec![text(0, "Yes")],
+            output: RunOutput::AppendEvents {
+                events: vec![text(0, "Yes")],
+            },
         },
-        Change::ChooseModel {
+        Change::Conversation {
             user_id: TEST_USER,
             conversation_id,
-            model: "x/other".into(),
+            change: ConversationChange::ChooseModel {
+                model: "x/other".into(),
+            },
         },
         end_run(second.run, "Yes"),
     ];
@@ -71,9 +85,11 @@ pub async fn trimming_keeps_events_of_running_runs(backend: &dyn Backend) {
     commit_one(&*storage, &running.change).await.unwrap();
     commit_one(
         &*storage,
-        &Change::AppendEvents {
+        &Change::Output {
             run: running.run,
-            events: vec![text(0, "still here")],
+            output: RunOutput::AppendEvents {
+                events: vec![text(0, "still here")],
+            },
         },
     )
     .await
@@ -140,9 +156,11 @@ pub async fn everything_survives_a_restart(backend: &dyn Backend) {
     commit_one(&*storage, &turn.change).await.unwrap();
     commit_one(
         &*storage,
-        &Change::AppendEvents {
+        &Change::Output {
             run: turn.run,
-            events: vec![text(0, "I wi")],
+            output: RunOutput::AppendEvents {
+                events: vec![text(0, "I wi")],
+            },
         },
     )
     .await

@@ -3,14 +3,16 @@
 use super::*;
 
 fn add_memory(user_id: UserId, text: &str) -> Change {
-    Change::AddMemory {
+    Change::Personal {
         user_id,
-        memory: Memory {
-            id: MemoryId::new(),
-            text: text.into(),
-            created_at: NOON,
+        change: PersonalChange::AddMemory {
+            memory: Memory {
+                id: MemoryId::new(),
+                text: text.into(),
+                created_at: NOON,
+            },
+            limit: 3,
         },
-        limit: 3,
     }
 }
 
@@ -46,9 +48,9 @@ pub async fn a_memory_exists_until_deleted(backend: &dyn Backend) {
         panic!("both are there after a restart")
     };
     assert_eq!(tea.created_at, NOON);
-    let forget = |memory_id| Change::DeleteMemory {
+    let forget = |memory_id| Change::Personal {
         user_id: TEST_USER,
-        memory_id,
+        change: PersonalChange::DeleteMemory { memory_id },
     };
     assert_eq!(
         commit_one(&*storage, &forget(tea.id)).await,
@@ -80,9 +82,9 @@ pub async fn deleting_a_memory_makes_room_for_another(backend: &dyn Backend) {
         "it is stored already"
     );
     let oldest = storage.memories(TEST_USER).await.unwrap().pop().expect("one");
-    let forget = Change::DeleteMemory {
+    let forget = Change::Personal {
         user_id: TEST_USER,
-        memory_id: oldest.id,
+        change: PersonalChange::DeleteMemory { memory_id: oldest.id },
     };
     commit_one(&*storage, &forget).await.unwrap();
     commit_one(&*storage, &four).await.unwrap();
@@ -98,9 +100,9 @@ pub async fn memories_are_separate_per_user(backend: &dyn Backend) {
         .await
         .unwrap();
     let anns = storage.memories(TEST_USER).await.unwrap().pop().expect("one");
-    let theft = Change::DeleteMemory {
+    let theft = Change::Personal {
         user_id: other_user(),
-        memory_id: anns.id,
+        change: PersonalChange::DeleteMemory { memory_id: anns.id },
     };
     assert_eq!(
         commit_one(&*storage, &theft).await,
@@ -119,22 +121,27 @@ pub async fn deletes_all_memories_and_restores_one_in_place(backend: &dyn Backen
         .await
         .unwrap();
     let two = storage.memories(TEST_USER).await.unwrap().swap_remove(1);
-    let forget = Change::DeleteMemory {
+    let forget = Change::Personal {
         user_id: TEST_USER,
-        memory_id: two.id,
+        change: PersonalChange::DeleteMemory { memory_id: two.id },
     };
     commit_one(&*storage, &forget).await.unwrap();
-    let restore = Change::AddMemory {
+    let restore = Change::Personal {
         user_id: TEST_USER,
-        memory: two,
-        limit: 3,
+        change: PersonalChange::AddMemory {
+            memory: two,
+            limit: 3,
+        },
     };
     for _ in 0..2 {
         assert_eq!(commit_one(&*storage, &restore).await, Ok(Outcome::Done));
     }
     assert_eq!(memory_texts(&*storage, TEST_USER).await, ["three", "two", "one"]);
 
-    let all = Change::DeleteAllMemories { user_id: TEST_USER };
+    let all = Change::Personal {
+        user_id: TEST_USER,
+        change: PersonalChange::DeleteAllMemories,
+    };
     assert_eq!(commit_one(&*storage, &all).await, Ok(Outcome::DataDeleted));
     assert_eq!(
         commit_one(&*storage, &all).await,

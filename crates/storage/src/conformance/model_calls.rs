@@ -17,7 +17,14 @@ async fn record_call(
     call: RecordedModelCall,
 ) -> Result<Outcome, ChangeRejection> {
     let keep_runs = 2;
-    commit_one(storage, &Change::RecordCall { run, call, keep_runs }).await
+    commit_one(
+        storage,
+        &Change::Output {
+            run,
+            output: RunOutput::RecordCall { call, keep_runs },
+        },
+    )
+    .await
 }
 
 async fn stored_calls(storage: &dyn Storage, user_id: UserId, run: RunKey) -> Vec<RecordedModelCall> {
@@ -90,9 +97,10 @@ pub async fn keeps_calls_of_newest_undeleted_runs(backend: &dyn Backend) {
     assert_eq!(kept, [0, 1, 1]);
 
     for (conversation_id, run) in [(conversation_id, runs[2]), (other.run.conversation_id, other.run)] {
-        let delete = Change::DeleteConversation {
+        let delete = Change::Conversation {
             user_id: TEST_USER,
             conversation_id,
+            change: ConversationChange::Delete,
         };
         commit_one(&*storage, &delete).await.unwrap();
         assert_eq!(stored_calls(&*storage, TEST_USER, run).await, []);

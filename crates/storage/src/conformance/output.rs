@@ -6,14 +6,18 @@ pub async fn stored_output_is_not_folded_again(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let turn = new_turn(TEST_USER, ConversationId::new(), "Hello");
     let run = turn.run;
-    let append = |offset, delta| Change::AppendEvents {
+    let append = |offset, delta| Change::Output {
         run,
-        events: vec![text(offset, delta)],
+        output: RunOutput::AppendEvents {
+            events: vec![text(offset, delta)],
+        },
     };
     // Differs from the log, to tell the two apart.
-    let store = Change::StoreMessage {
+    let store = Change::Output {
         run,
-        message: answer_message("stored"),
+        output: RunOutput::StoreMessage {
+            message: answer_message("stored"),
+        },
     };
     for change in [
         turn.change,
@@ -40,7 +44,9 @@ pub async fn ending_a_run_deletes_unshown_artifacts(backend: &dyn Backend) {
     let deletions = storage.watch_deletions().await;
     let earlier = new_turn(TEST_USER, ConversationId::new(), "Hello");
     commit_one(&*storage, &earlier.change).await.unwrap();
-    commit_one(&*storage, &end_run(earlier.run, "Hello.")).await.unwrap();
+    commit_one(&*storage, &end_run(earlier.run, "Hello."))
+        .await
+        .unwrap();
     let turn = new_turn(TEST_USER, ConversationId::new(), "Draw and list");
     commit_one(&*storage, &turn.change).await.unwrap();
     let run = turn.run;
@@ -56,33 +62,47 @@ pub async fn ending_a_run_deletes_unshown_artifacts(backend: &dyn Backend) {
         }),
     };
     for change in [
-        Change::StorePayload {
+        Change::Output {
             run,
-            payload: payload("shown"),
+            output: RunOutput::StorePayload {
+                payload: payload("shown"),
+            },
         },
-        Change::StorePayload {
+        Change::Output {
             run,
-            payload: payload("said"),
+            output: RunOutput::StorePayload {
+                payload: payload("said"),
+            },
         },
-        Change::StorePayload {
+        Change::Output {
             run,
-            payload: payload("unseen"),
+            output: RunOutput::StorePayload {
+                payload: payload("unseen"),
+            },
         },
-        Change::StoreAttachment {
+        Change::Output {
             run,
-            attachment: shown.clone(),
+            output: RunOutput::StoreAttachment {
+                attachment: shown.clone(),
+            },
         },
-        Change::StoreAttachment {
+        Change::Output {
             run,
-            attachment: unseen.clone(),
+            output: RunOutput::StoreAttachment {
+                attachment: unseen.clone(),
+            },
         },
-        Change::StoreAttachment {
+        Change::Output {
             run,
-            attachment: rows.clone(),
+            output: RunOutput::StoreAttachment {
+                attachment: rows.clone(),
+            },
         },
-        Change::StoreAttachment {
+        Change::Output {
             run,
-            attachment: unseen_rows.clone(),
+            output: RunOutput::StoreAttachment {
+                attachment: unseen_rows.clone(),
+            },
         },
     ] {
         assert_eq!(commit_one(&*storage, &change).await, Ok(Outcome::Done));
@@ -103,9 +123,15 @@ pub async fn ending_a_run_deletes_unshown_artifacts(backend: &dyn Backend) {
         transcript::apply_to_run(&mut message, event);
     }
     assert!(!deletions.has_changed().unwrap(), "nothing was deleted");
-    commit_one(&*storage, &Change::EndRun { run, events, message })
-        .await
-        .unwrap();
+    commit_one(
+        &*storage,
+        &Change::Output {
+            run,
+            output: RunOutput::EndRun { events, message },
+        },
+    )
+    .await
+    .unwrap();
     assert!(deletions.has_changed().unwrap());
 
     for (id, is_kept) in [("said", true), ("shown", true), ("unseen", false)] {
@@ -132,9 +158,10 @@ pub async fn ending_a_run_deletes_unshown_artifacts(backend: &dyn Backend) {
     let conversation_id = run.conversation_id;
     commit_one(
         &*storage,
-        &Change::DeleteConversation {
+        &Change::Conversation {
             user_id: TEST_USER,
             conversation_id,
+            change: ConversationChange::Delete,
         },
     )
     .await

@@ -52,14 +52,16 @@ async fn conversation_with_branches(storage: &dyn Storage) -> (ConversationId, V
         new_turn(TEST_USER, id, "three"),
     );
     let (regenerate, other) = regenerate_change(one.run);
-    let through = |through: MessageId| Change::SelectBranch {
+    let through = |through: MessageId| Change::Conversation {
         user_id: TEST_USER,
         conversation_id: id,
-        through,
+        change: ConversationChange::SelectBranch { through },
     };
-    let say = |run: RunKey, answer: &str| Change::AppendEvents {
+    let say = |run: RunKey, answer: &str| Change::Output {
         run,
-        events: vec![text(0, answer)],
+        output: RunOutput::AppendEvents {
+            events: vec![text(0, answer)],
+        },
     };
     let steps = vec![
         one.change,
@@ -143,10 +145,12 @@ pub async fn any_message_selects_its_branch(backend: &dyn Backend) {
     assert_eq!(after.siblings(answer).len(), 2);
 
     // The second answer is newer, but the first one has the newer follow-up.
-    let through = Change::SelectBranch {
+    let through = Change::Conversation {
         user_id: TEST_USER,
         conversation_id: id,
-        through: after.shown_branch()[0].id,
+        change: ConversationChange::SelectBranch {
+            through: after.shown_branch()[0].id,
+        },
     };
     commit_one(&*storage, &through).await.unwrap();
     let last_grown = full_transcript(&*storage, id).await.unwrap();

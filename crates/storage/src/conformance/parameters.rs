@@ -12,14 +12,16 @@ fn parameter_input(temperature: &str) -> ParameterInput {
 
 fn set_parameters(intent_id: IntentId, conversation_id: ConversationId, temperature: &str) -> Change {
     let asked = parameter_input(temperature);
-    Change::SetParameters {
+    Change::Intent {
         user_id: TEST_USER,
-        parameters: Parameters::parse(&asked).unwrap(),
-        fingerprint: temperature.into(),
-        intent: SetParameters {
-            intent_id,
-            conversation_id,
-            parameters: asked,
+        change: IntentChange::SetParameters {
+            parameters: Parameters::parse(&asked).unwrap(),
+            fingerprint: temperature.into(),
+            intent: SetParameters {
+                intent_id,
+                conversation_id,
+                parameters: asked,
+            },
         },
     }
 }
@@ -81,7 +83,11 @@ pub async fn forced_tools_and_summaries_keep_their_scope(backend: &dyn Backend) 
     let (_folder, storage) = temp_storage(backend).await;
     let conversation_id = ConversationId::new();
     let mut first = new_turn(TEST_USER, conversation_id, "Hello");
-    if let Change::SendMessage { intent, .. } = &mut first.change {
+    if let Change::Intent {
+        change: IntentChange::SendMessage { intent, .. },
+        ..
+    } = &mut first.change
+    {
         intent.force_tools = vec!["look".into()];
     }
     commit_one(&*storage, &first.change).await.unwrap();
@@ -105,9 +111,11 @@ pub async fn forced_tools_and_summaries_keep_their_scope(backend: &dyn Backend) 
         text: text.into(),
     };
     for text in ["in short", "made again meanwhile"] {
-        let change = Change::StoreSummary {
+        let change = Change::Output {
             run: second.run,
-            summary: summary(text),
+            output: RunOutput::StoreSummary {
+                summary: summary(text),
+            },
         };
         assert_eq!(commit_one(&*storage, &change).await, Ok(Outcome::Done));
     }
@@ -119,9 +127,10 @@ pub async fn forced_tools_and_summaries_keep_their_scope(backend: &dyn Backend) 
     commit_one(&*storage, &other.change).await.unwrap();
     assert_eq!(run_options(&*storage, other.run).await.summaries, []);
 
-    let delete = Change::DeleteConversation {
+    let delete = Change::Conversation {
         user_id: TEST_USER,
         conversation_id,
+        change: ConversationChange::Delete,
     };
     commit_one(&*storage, &delete).await.unwrap();
     assert_eq!(storage.run_context(second.run).await.unwrap(), None);

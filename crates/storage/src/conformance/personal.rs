@@ -15,17 +15,22 @@ fn token(n: u8) -> (ApiToken, TokenHash) {
 }
 
 fn add_token(user_id: UserId, (token, hash): &(ApiToken, TokenHash)) -> Change {
-    Change::AddToken {
+    Change::Personal {
         user_id,
-        token: token.clone(),
-        hash: *hash,
-        limit: 2,
+        change: PersonalChange::AddToken {
+            token: token.clone(),
+            hash: *hash,
+            limit: 2,
+        },
     }
 }
 
 fn revoke_token(user_id: UserId, (token, _): &(ApiToken, TokenHash)) -> Change {
     let token_id = token.id;
-    Change::RevokeToken { user_id, token_id }
+    Change::Personal {
+        user_id,
+        change: PersonalChange::RevokeToken { token_id },
+    }
 }
 
 /// Counts the events about changed settings, and checks that they contain no content.
@@ -49,7 +54,10 @@ pub async fn the_last_instructions_count(backend: &dyn Backend) {
         (other_user(), "Rhyme."),
     ] {
         let text = text.into();
-        let set = Change::SetInstructions { user_id, text };
+        let set = Change::Personal {
+            user_id,
+            change: PersonalChange::SetInstructions { text },
+        };
         assert_eq!(commit_one(&*storage, &set).await, Ok(Outcome::DataDeleted));
     }
     assert_eq!(
@@ -109,9 +117,15 @@ pub async fn token_use_is_recorded_without_an_event(backend: &dyn Backend) {
     let one = token(1);
     commit_one(&*storage, &add_token(TEST_USER, &one)).await.unwrap();
     let (user_id, token_id) = (TEST_USER, one.0.id);
-    commit_one(&*storage, &Change::RecordTokenUse { user_id, token_id })
-        .await
-        .unwrap();
+    commit_one(
+        &*storage,
+        &Change::Personal {
+            user_id,
+            change: PersonalChange::RecordTokenUse { token_id },
+        },
+    )
+    .await
+    .unwrap();
     let used = ApiToken {
         last_used_at: Some(NOON),
         ..one.0
@@ -130,8 +144,14 @@ pub async fn tokens_are_separate_per_user(backend: &dyn Backend) {
         Err(ChangeRejection::NotFound)
     );
     let (user_id, token_id) = (other_user(), one.0.id);
-    commit_one(&*storage, &Change::RecordTokenUse { user_id, token_id })
-        .await
-        .unwrap();
+    commit_one(
+        &*storage,
+        &Change::Personal {
+            user_id,
+            change: PersonalChange::RecordTokenUse { token_id },
+        },
+    )
+    .await
+    .unwrap();
     assert_eq!(storage.api_token(&one.1).await.unwrap(), Some((TEST_USER, one.0)));
 }

@@ -30,7 +30,14 @@ pub async fn run_context_has_provider_data_of_its_branch(backend: &dyn Backend) 
     commit_one(&*storage, &first.change).await.unwrap();
     for placed in given.clone() {
         let run = first.run;
-        let kept = commit_one(&*storage, &Change::StoreProviderData { run, placed }).await;
+        let kept = commit_one(
+            &*storage,
+            &Change::Output {
+                run,
+                output: RunOutput::StoreProviderData { placed },
+            },
+        )
+        .await;
         assert_eq!(kept, Ok(Outcome::Done));
     }
     let expected = HashMap::from([(first.run.message_id, given.to_vec())]);

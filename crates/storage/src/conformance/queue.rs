@@ -19,29 +19,32 @@ fn queue_turn(conversation_id: ConversationId, text: &str) -> TestTurn {
 
 /// Makes a turn one whose message is queued while a run is active.
 pub fn queued(turn: TestTurn) -> TestTurn {
-    let Change::SendMessage {
+    let Change::Intent {
         user_id,
-        intent,
-        start,
+        change: IntentChange::SendMessage { intent, start },
     } = turn.change
     else {
         unreachable!("it sends")
     };
-    let change = Change::QueueMessage {
+    let change = Change::Intent {
         user_id,
-        intent,
-        start,
-        limits: LIMITS,
+        change: IntentChange::QueueMessage {
+            intent,
+            start,
+            limits: LIMITS,
+        },
     };
     TestTurn { change, ..turn }
 }
 
 pub fn change_queue(conversation_id: ConversationId, change: QueueChange) -> Change {
-    Change::ChangeQueue {
+    Change::Conversation {
         user_id: TEST_USER,
         conversation_id,
-        change,
-        limits: LIMITS,
+        change: ConversationChange::Queue {
+            change,
+            limits: LIMITS,
+        },
     }
 }
 
@@ -55,17 +58,24 @@ fn complete_run(run: RunKey, answer: &str) -> Change {
 
 /// Returns the end of a run for the messages that wait.
 fn hand_over(run: RunKey) -> Change {
-    let Change::EndRun { run, events, message } = complete_run(run, "1") else {
+    let Change::Output {
+        run,
+        output: RunOutput::EndRun { events, message },
+    } = complete_run(run, "1")
+    else {
         unreachable!("it ends")
     };
-    Change::HandOverRun { run, events, message }
+    Change::Output {
+        run,
+        output: RunOutput::HandOverRun { events, message },
+    }
 }
 
 fn send_queued(turn: &TestTurn) -> Change {
-    Change::SendQueued {
+    Change::Run(RunChange::SendQueued {
         run: turn.run,
         user_message_id: turn.user_message_id,
-    }
+    })
 }
 
 fn texts(transcript: &Transcript) -> Vec<&str> {
@@ -259,11 +269,13 @@ pub async fn queues_are_limited_and_private(backend: &dyn Backend) {
     assert_eq!(full, Err(ChangeRejection::QueueFull));
 
     let before = full_transcript(&*storage, id).await;
-    let foreign = |change| Change::ChangeQueue {
+    let foreign = |change| Change::Conversation {
         user_id: other_user(),
         conversation_id: id,
-        change,
-        limits: LIMITS,
+        change: ConversationChange::Queue {
+            change,
+            limits: LIMITS,
+        },
     };
     let text = "mine".into();
     let edit = foreign(QueueChange::Edit { message_id, text });
@@ -272,7 +284,11 @@ pub async fn queues_are_limited_and_private(backend: &dyn Backend) {
         .await
         .unwrap();
     let mut theirs = fourth.change.clone();
-    if let Change::QueueMessage { user_id, .. } = &mut theirs {
+    if let Change::Intent {
+        user_id,
+        change: IntentChange::QueueMessage { .. },
+    } = &mut theirs
+    {
         *user_id = other_user();
     }
     assert_eq!(

@@ -7,18 +7,18 @@ pub async fn run_context_has_all_of_its_user(backend: &dyn Backend) {
     let conversation_id = ConversationId::new();
     let first = new_turn(TEST_USER, conversation_id, "Hello");
     commit_one(&*storage, &first.change).await.unwrap();
-    let tool = |user_id, tool: &str| Change::AllowTool {
+    let tool = |user_id, tool: &str| Change::Conversation {
         user_id,
         conversation_id,
-        tool: tool.into(),
+        change: ConversationChange::AllowTool { tool: tool.into() },
     };
     commit_one(&*storage, &tool(TEST_USER, "look")).await.unwrap();
     let text = "Be brief.".to_owned();
     commit_one(
         &*storage,
-        &Change::SetInstructions {
+        &Change::Personal {
             user_id: TEST_USER,
-            text,
+            change: PersonalChange::SetInstructions { text },
         },
     )
     .await
@@ -28,7 +28,11 @@ pub async fn run_context_has_all_of_its_user(backend: &dyn Backend) {
         text: "An article.".into(),
         ..PageContextSnapshot::default()
     };
-    if let Change::SendMessage { start, .. } = &mut second.change {
+    if let Change::Intent {
+        change: IntentChange::SendMessage { start, .. },
+        ..
+    } = &mut second.change
+    {
         start.context_snapshot = Some(Box::new(snapshot.clone()));
     }
     commit_one(&*storage, &end_run(first.run, "Hi")).await.unwrap();
@@ -78,9 +82,15 @@ pub async fn payloads_are_limited_by_total_bytes(backend: &dyn Backend) {
             summary: id.into(),
             data: RawJson::parse_or_quote(&format!("\"{}\"", "x".repeat(98))),
         };
-        commit_one(&*storage, &Change::StorePayload { run, payload })
-            .await
-            .unwrap();
+        commit_one(
+            &*storage,
+            &Change::Output {
+                run,
+                output: RunOutput::StorePayload { payload },
+            },
+        )
+        .await
+        .unwrap();
     }
     let those = async |user_id, bytes| {
         let ids = ["c", "unknown", "b", "a"];

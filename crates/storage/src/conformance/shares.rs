@@ -127,9 +127,10 @@ pub async fn shares_end_with_their_conversation_and_their_users(backend: &dyn Ba
         commit_one(&*storage, &create(&full, Some(3))).await,
         Err(ChangeRejection::SharesFull)
     );
-    let delete = Change::DeleteConversation {
+    let delete = Change::Conversation {
         user_id: TEST_USER,
         conversation_id: first,
+        change: ConversationChange::Delete,
     };
     commit_one(&*storage, &delete).await.unwrap();
     assert_eq!(storage.share_by_link(&TokenHash([1; 32])).await.unwrap(), None);
@@ -195,11 +196,13 @@ pub async fn a_share_shows_one_branch_only(backend: &dyn Backend) {
         "a message of another branch leads nowhere"
     );
 
-    let hide = Change::DeleteMessage {
+    let hide = Change::Conversation {
         user_id: TEST_USER,
         conversation_id: here,
-        message_id: second.user_message_id,
-        hidden_at: NOON,
+        change: ConversationChange::DeleteMessage {
+            message_id: second.user_message_id,
+            hidden_at: NOON,
+        },
     };
     commit_one(&*storage, &hide).await.unwrap();
     assert_eq!(shown(&*storage, &snapshot).await, None, "its end is hidden");
@@ -224,11 +227,13 @@ pub async fn erasing_its_last_message_ends_a_snapshot(backend: &dyn Backend) {
         commit_one(&*storage, &create(share, Some(hash))).await.unwrap();
     }
     let (user_id, conversation_id, message_id) = (TEST_USER, here, second.user_message_id);
-    let hide = Change::DeleteMessage {
+    let hide = Change::Conversation {
         user_id,
         conversation_id,
-        message_id,
-        hidden_at: NOON,
+        change: ConversationChange::DeleteMessage {
+            message_id,
+            hidden_at: NOON,
+        },
     };
     commit_one(&*storage, &hide).await.unwrap();
     assert_eq!(
@@ -236,11 +241,13 @@ pub async fn erasing_its_last_message_ends_a_snapshot(backend: &dyn Backend) {
         2,
         "it can be restored"
     );
-    let erase = Change::EraseMessage {
+    let erase = Change::Conversation {
         user_id,
         conversation_id,
-        message_id,
-        hidden_at: NOON,
+        change: ConversationChange::EraseMessage {
+            message_id,
+            hidden_at: NOON,
+        },
     };
     commit_one(&*storage, &erase).await.unwrap();
     assert_eq!(storage.shares(TEST_USER).await.unwrap(), [kept]);
@@ -334,16 +341,22 @@ async fn artifacts(storage: &dyn Storage, run: RunKey, payload_id: &str) -> Atta
     }
     let (id, attachment) = (file.attachment.id, file);
     for change in [
-        Change::StorePayload {
+        Change::Output {
             run,
-            payload: written,
+            output: RunOutput::StorePayload { payload: written },
         },
-        Change::StorePayload {
+        Change::Output {
             run,
-            payload: of_tool,
+            output: RunOutput::StorePayload { payload: of_tool },
         },
-        Change::StoreAttachment { run, attachment },
-        Change::EndRun { run, events, message },
+        Change::Output {
+            run,
+            output: RunOutput::StoreAttachment { attachment },
+        },
+        Change::Output {
+            run,
+            output: RunOutput::EndRun { events, message },
+        },
     ] {
         commit_one(storage, &change).await.unwrap();
     }

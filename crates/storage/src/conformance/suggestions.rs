@@ -39,11 +39,16 @@ async fn answered_turn_with_suggestions(storage: &dyn Storage) -> RunKey {
     for event in &events {
         transcript::apply_to_run(&mut message, event);
     }
-    let keep = |payload_id: &str| Change::StorePayload {
+    let keep = |payload_id: &str| Change::Output {
         run,
-        payload: payload(payload_id),
+        output: RunOutput::StorePayload {
+            payload: payload(payload_id),
+        },
     };
-    let end = Change::EndRun { run, events, message };
+    let end = Change::Output {
+        run,
+        output: RunOutput::EndRun { events, message },
+    };
     for change in [turn.change, keep("one"), keep("two"), end] {
         commit_one(storage, &change).await.expect("done");
     }
@@ -57,10 +62,12 @@ fn judge_payload(user_id: UserId, run: RunKey, payload_id: &str, verdict: Verdic
         payload_id: payload_id.into(),
         verdict,
     };
-    Change::JudgePayload {
+    Change::Intent {
         user_id,
-        intent,
-        fingerprint: payload_id.into(),
+        change: IntentChange::JudgePayload {
+            intent,
+            fingerprint: payload_id.into(),
+        },
     }
 }
 
@@ -71,10 +78,12 @@ fn take_action(user_id: UserId, run: RunKey, index: usize) -> Change {
         message_id: run.message_id,
         index,
     };
-    Change::TakeAction {
+    Change::Intent {
         user_id,
-        intent,
-        fingerprint: index.to_string(),
+        change: IntentChange::TakeAction {
+            intent,
+            fingerprint: index.to_string(),
+        },
     }
 }
 
@@ -117,13 +126,19 @@ pub async fn the_first_verdict_counts(backend: &dyn Backend) {
     );
 
     // The same id for a different request.
-    let Change::JudgePayload { user_id, intent, .. } = first else {
+    let Change::Intent {
+        user_id,
+        change: IntentChange::JudgePayload { intent, .. },
+    } = first
+    else {
         unreachable!()
     };
-    let reused = Change::JudgePayload {
+    let reused = Change::Intent {
         user_id,
-        intent,
-        fingerprint: "other".into(),
+        change: IntentChange::JudgePayload {
+            intent,
+            fingerprint: "other".into(),
+        },
     };
     assert_eq!(
         commit_one(&*storage, &reused).await,
@@ -153,14 +168,17 @@ pub async fn button_message_stores_the_suggested_action(backend: &dyn Backend) {
     for event in &events {
         transcript::apply_to_run(&mut message, event);
     }
-    let end = Change::EndRun {
+    let end = Change::Output {
         run: asked.run,
-        events,
-        message,
+        output: RunOutput::EndRun { events, message },
     };
     commit_one(&*storage, &end).await.unwrap();
     let mut pressed = new_turn(TEST_USER, asked.run.conversation_id, "Pay");
-    if let Change::SendMessage { intent, .. } = &mut pressed.change {
+    if let Change::Intent {
+        change: IntentChange::SendMessage { intent, .. },
+        ..
+    } = &mut pressed.change
+    {
         intent.interaction = Interaction::ActionExecuted {
             action: "pay".into(),
             data: Some("{\"to\": \"Bob\",\n \"to\": \"Ann\"}".into()),
@@ -191,7 +209,11 @@ pub async fn fresh_session_follows_a_failed_restoration(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let pressed = |conversation_id| {
         let mut turn = new_turn(TEST_USER, conversation_id, "Afresh");
-        if let Change::SendMessage { intent, .. } = &mut turn.change {
+        if let Change::Intent {
+            change: IntentChange::SendMessage { intent, .. },
+            ..
+        } = &mut turn.change
+        {
             intent.interaction = Interaction::ActionExecuted {
                 action: FRESH_SESSION.into(),
                 data: None,
@@ -227,7 +249,10 @@ pub async fn fresh_session_follows_a_failed_restoration(backend: &dyn Backend) {
             transcript::apply_to_run(&mut message, event);
         }
         let run = asked.run;
-        let end = Change::EndRun { run, events, message };
+        let end = Change::Output {
+            run,
+            output: RunOutput::EndRun { events, message },
+        };
         commit_one(&*storage, &end).await.unwrap();
         let sent = commit_one(&*storage, &pressed(run.conversation_id)).await;
         let is_rejected = matches!(sent, Err(ChangeRejection::ActionAlreadyTaken));
@@ -296,9 +321,10 @@ pub async fn suggestions_belong_to_their_user_and_conversation(backend: &dyn Bac
             .unwrap(),
         []
     );
-    let delete = Change::DeleteConversation {
+    let delete = Change::Conversation {
         user_id: TEST_USER,
         conversation_id: run.conversation_id,
+        change: ConversationChange::Delete,
     };
     commit_one(&*storage, &delete).await.unwrap();
     assert_eq!(

@@ -15,7 +15,11 @@ fn totals(calls: usize, cost: u64) -> TokenTotals {
 /// Ends a run with these totals.
 async fn end_with(storage: &dyn Storage, run: RunKey, totals: TokenTotals) {
     let mut end = end_run(run, "Fine.");
-    let Change::EndRun { message, .. } = &mut end else {
+    let Change::Output {
+        output: RunOutput::EndRun { message, .. },
+        ..
+    } = &mut end
+    else {
         panic!("{end:?}")
     };
     message.usage = Some(Usage {
@@ -34,11 +38,13 @@ pub async fn a_title_adds_to_the_present_usage(backend: &dyn Backend) {
     let turn = new_turn(TEST_USER, ConversationId::new(), "Hello");
     commit_one(&*storage, &turn.change).await.unwrap();
     end_with(&*storage, turn.run, totals(2, 50)).await;
-    let title = Change::TitleConversation {
+    let title = Change::Output {
         run: turn.run,
-        replaces: "Hello".into(),
-        title: None,
-        totals: totals(1, 7),
+        output: RunOutput::TitleConversation {
+            replaces: "Hello".into(),
+            title: None,
+            totals: totals(1, 7),
+        },
     };
     assert_eq!(commit_one(&*storage, &title).await, Ok(Outcome::Done));
     let found = storage.message(TEST_USER, turn.run.message_id).await.unwrap();

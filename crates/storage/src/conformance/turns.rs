@@ -19,10 +19,9 @@ pub async fn a_repeated_intent_is_applied_once(backend: &dyn Backend) {
     );
     let before = read_log(&*storage, TEST_USER).await;
 
-    let Change::SendMessage {
+    let Change::Intent {
         user_id,
-        intent,
-        start,
+        change: IntentChange::SendMessage { intent, start },
     } = turn.change
     else {
         unreachable!()
@@ -32,10 +31,12 @@ pub async fn a_repeated_intent_is_applied_once(backend: &dyn Backend) {
         run: MessageId::new(),
         ..start.clone()
     };
-    let again = Change::SendMessage {
+    let again = Change::Intent {
         user_id,
-        intent: intent.clone(),
-        start: retried,
+        change: IntentChange::SendMessage {
+            intent: intent.clone(),
+            start: retried,
+        },
     };
     assert_eq!(
         commit_one(&*storage, &again).await,
@@ -47,10 +48,9 @@ pub async fn a_repeated_intent_is_applied_once(backend: &dyn Backend) {
         fingerprint: "other".into(),
         ..start
     };
-    let other = Change::SendMessage {
+    let other = Change::Intent {
         user_id,
-        intent,
-        start: other,
+        change: IntentChange::SendMessage { intent, start: other },
     };
     assert_eq!(
         commit_one(&*storage, &other).await,
@@ -102,20 +102,22 @@ pub async fn regenerating_shows_a_new_sibling(backend: &dyn Backend) {
     commit_one(&*storage, &first.change).await.unwrap();
     commit_one(&*storage, &end_run(first.run, "one")).await.unwrap();
     let conversation_id = first.run.conversation_id;
-    let regenerate = |message_id| Change::Regenerate {
+    let regenerate = |message_id| Change::Intent {
         user_id: TEST_USER,
-        intent: intent::Regenerate {
-            intent_id: IntentId::new(),
-            conversation_id,
-            message_id,
-            model: None,
-        },
-        start: RunStart {
-            context_snapshot: None,
-            run: MessageId::new(),
-            default_model: String::new(),
-            parameters: None,
-            fingerprint: "r".into(),
+        change: IntentChange::Regenerate {
+            intent: intent::Regenerate {
+                intent_id: IntentId::new(),
+                conversation_id,
+                message_id,
+                model: None,
+            },
+            start: RunStart {
+                context_snapshot: None,
+                run: MessageId::new(),
+                default_model: String::new(),
+                parameters: None,
+                fingerprint: "r".into(),
+            },
         },
     };
     let outcome = commit_one(&*storage, &regenerate(first.run.message_id)).await;
@@ -150,29 +152,33 @@ pub async fn other_users_data_is_not_found(backend: &dyn Backend) {
     let user_id = other_user();
     let changes = [
         new_turn(user_id, conversation_id, "intruder").change,
-        Change::RenameConversation {
+        Change::Conversation {
             user_id,
             conversation_id,
-            title: "x".into(),
+            change: ConversationChange::Rename { title: "x".into() },
         },
-        Change::ChooseModel {
+        Change::Conversation {
             user_id,
             conversation_id,
-            model: "x".into(),
+            change: ConversationChange::ChooseModel { model: "x".into() },
         },
-        Change::SelectBranch {
+        Change::Conversation {
             user_id,
             conversation_id,
-            through: turn_of_ann.user_message_id,
-        },
-        Change::ContinueRun {
-            user_id,
-            intent: intent::ContinueRun {
-                intent_id: IntentId::new(),
-                conversation_id,
-                message_id: turn_of_ann.run.message_id,
+            change: ConversationChange::SelectBranch {
+                through: turn_of_ann.user_message_id,
             },
-            fingerprint: String::new(),
+        },
+        Change::Intent {
+            user_id,
+            change: IntentChange::ContinueRun {
+                intent: intent::ContinueRun {
+                    intent_id: IntentId::new(),
+                    conversation_id,
+                    message_id: turn_of_ann.run.message_id,
+                },
+                fingerprint: String::new(),
+            },
         },
     ];
     for change in &changes {
@@ -183,9 +189,10 @@ pub async fn other_users_data_is_not_found(backend: &dyn Backend) {
         );
     }
     // Deleting a missing conversation is no error and logs no event.
-    let delete = Change::DeleteConversation {
+    let delete = Change::Conversation {
         user_id,
         conversation_id,
+        change: ConversationChange::Delete,
     };
     assert_eq!(
         commit_one(&*storage, &delete).await,
@@ -222,24 +229,28 @@ pub async fn only_a_cut_off_last_answer_continues(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let conversation_id = ConversationId::new();
     let turn_of = |text| new_turn(TEST_USER, conversation_id, text);
-    let continue_run = |run: RunKey| Change::ContinueRun {
+    let continue_run = |run: RunKey| Change::Intent {
         user_id: TEST_USER,
-        intent: intent::ContinueRun {
-            intent_id: IntentId::new(),
-            conversation_id,
-            message_id: run.message_id,
+        change: IntentChange::ContinueRun {
+            intent: intent::ContinueRun {
+                intent_id: IntentId::new(),
+                conversation_id,
+                message_id: run.message_id,
+            },
+            fingerprint: String::new(),
         },
-        fingerprint: String::new(),
     };
     let stop = |run: RunKey, answer: &str| {
         let event = EventBody::run_ended(RunStatus::Stopped, None, NOON, 0);
         let mut message = AssistantMessage::new("x/m");
         transcript::apply_to_run(&mut message, &text(0, answer));
         transcript::apply_to_run(&mut message, &event);
-        Change::EndRun {
+        Change::Output {
             run,
-            events: vec![text(0, answer), event],
-            message,
+            output: RunOutput::EndRun {
+                events: vec![text(0, answer), event],
+                message,
+            },
         }
     };
     let first = turn_of("one");
@@ -265,9 +276,9 @@ pub async fn only_a_cut_off_last_answer_continues(backend: &dyn Backend) {
         offset: 0,
         text: " and half".into(),
     };
-    let append = Change::AppendEvents {
+    let append = Change::Output {
         run: first.run,
-        events: vec![more],
+        output: RunOutput::AppendEvents { events: vec![more] },
     };
     commit_one(&*storage, &append).await.unwrap();
     let stored = full_transcript(&*storage, conversation_id).await.unwrap();
@@ -336,10 +347,12 @@ pub async fn another_version_of_a_message_is_a_sibling(backend: &dyn Backend) {
             .unwrap();
     }
     // The other versions are one choice away.
-    let select = Change::SelectBranch {
+    let select = Change::Conversation {
         user_id: TEST_USER,
         conversation_id,
-        through: first.user_message_id,
+        change: ConversationChange::SelectBranch {
+            through: first.user_message_id,
+        },
     };
     commit_one(&*storage, &select).await.unwrap();
     let shown = full_transcript(&*storage, conversation_id).await.unwrap();

@@ -24,9 +24,9 @@ fn usage_event(input: usize, output: usize, cost: u64) -> EventBody {
 }
 
 fn append(run: RunKey, event: EventBody) -> Change {
-    Change::AppendEvents {
+    Change::Output {
         run,
-        events: vec![event],
+        output: RunOutput::AppendEvents { events: vec![event] },
     }
 }
 
@@ -59,26 +59,34 @@ pub async fn usage_counts_once_on_its_day(backend: &dyn Backend) {
     assert_eq!(usage(&*storage, TEST_USER).await, [(TODAY, first)]);
     // The recovery ends the answer with the same sums.
     let mut end = end_run(turn.run, "Fine.");
-    if let Change::EndRun { message, .. } = &mut end {
+    if let Change::Output {
+        output: RunOutput::EndRun { message, .. },
+        ..
+    } = &mut end
+    {
         transcript::apply_to_run(message, &usage_event(300, 15, 90));
     }
     commit_one(&*storage, &end).await.unwrap();
     assert_eq!(usage(&*storage, TEST_USER).await, [(TODAY, first)]);
-    let title = Change::TitleConversation {
+    let title = Change::Output {
         run: turn.run,
-        replaces: "Hello".into(),
-        title: None,
-        totals: TokenTotals {
-            calls: 1,
-            input_tokens: 20,
-            ..TokenTotals::default()
+        output: RunOutput::TitleConversation {
+            replaces: "Hello".into(),
+            title: None,
+            totals: TokenTotals {
+                calls: 1,
+                input_tokens: 20,
+                ..TokenTotals::default()
+            },
         },
     };
-    let cut = Change::CountCutCall {
+    let cut = Change::Output {
         run: turn.run,
-        totals: TokenTotals {
-            output_tokens: 3,
-            ..TokenTotals::default()
+        output: RunOutput::CountCutCall {
+            totals: TokenTotals {
+                output_tokens: 3,
+                ..TokenTotals::default()
+            },
         },
     };
     commit_one(&*storage, &cut).await.unwrap();
@@ -106,19 +114,25 @@ pub async fn a_continued_copy_counts_from_there(backend: &dyn Backend) {
         .await
         .unwrap();
     let mut end = answer_run(turn.run, "Half.", RunStatus::Interrupted);
-    if let Change::EndRun { message, .. } = &mut end {
+    if let Change::Output {
+        output: RunOutput::EndRun { message, .. },
+        ..
+    } = &mut end
+    {
         transcript::apply_to_run(message, &usage_event(100, 5, 0));
     }
     commit_one(&*storage, &end).await.unwrap();
     let branch = ConversationId::new();
-    let copy = Change::BranchConversation {
+    let copy = Change::Intent {
         user_id: TEST_USER,
-        intent: intent::BranchConversation {
-            intent_id: IntentId::new(),
-            message_id: turn.run.message_id,
-            conversation_id: branch,
+        change: IntentChange::BranchConversation {
+            intent: intent::BranchConversation {
+                intent_id: IntentId::new(),
+                message_id: turn.run.message_id,
+                conversation_id: branch,
+            },
+            fingerprint: String::new(),
         },
-        fingerprint: String::new(),
     };
     commit_one(&*storage, &copy).await.unwrap();
     let copied = full_transcript(&*storage, branch).await.unwrap();
@@ -128,14 +142,16 @@ pub async fn a_continued_copy_counts_from_there(backend: &dyn Backend) {
         conversation_id: branch,
         message_id: answer,
     };
-    let go_on = Change::ContinueRun {
+    let go_on = Change::Intent {
         user_id: TEST_USER,
-        intent: intent::ContinueRun {
-            intent_id: IntentId::new(),
-            conversation_id: branch,
-            message_id: answer,
+        change: IntentChange::ContinueRun {
+            intent: intent::ContinueRun {
+                intent_id: IntentId::new(),
+                conversation_id: branch,
+                message_id: answer,
+            },
+            fingerprint: String::new(),
         },
-        fingerprint: String::new(),
     };
     commit_one(&*storage, &go_on).await.unwrap();
     commit_one(&*storage, &append(run, usage_event(130, 7, 0)))

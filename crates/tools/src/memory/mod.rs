@@ -18,7 +18,7 @@ use super::{Tool, ToolContext, ToolError, ToolResult};
 use parlor_base::{clock, settings::Limits};
 use parlor_journal::{Journal, JournalError};
 use parlor_protocol::{Memory, MemoryId, UserId};
-use parlor_storage::{Change, ChangeRejection, Storage};
+use parlor_storage::{Change, ChangeRejection, PersonalChange, Storage};
 
 /// Maximum number of memories recalled at a time.
 const MAX_RECALLED: usize = 20;
@@ -118,14 +118,16 @@ impl Tool for Remember {
                 text.len()
             )));
         }
-        let remember = Change::AddMemory {
+        let remember = Change::Personal {
             user_id: call.user_id,
-            memory: Memory {
-                id: MemoryId::new(),
-                text: text.to_owned(),
-                created_at: clock::now(),
+            change: PersonalChange::AddMemory {
+                memory: Memory {
+                    id: MemoryId::new(),
+                    text: text.to_owned(),
+                    created_at: clock::now(),
+                },
+                limit: self.0.max_count,
             },
-            limit: self.0.max_count,
         };
         self.0.submit(remember).await?;
         Ok("It is remembered from now on.".to_owned().into())
@@ -197,7 +199,12 @@ impl Tool for Forget {
         let text = memory
             .map(|memory| memory.text.clone())
             .ok_or_else(unknown_memory_error)?;
-        self.0.submit(Change::DeleteMemory { user_id, memory_id }).await?;
+        self.0
+            .submit(Change::Personal {
+                user_id,
+                change: PersonalChange::DeleteMemory { memory_id },
+            })
+            .await?;
         Ok(format!("It is forgotten: {text}").into())
     }
 }

@@ -16,103 +16,14 @@ pub(super) struct IntentRequest<'a> {
 
 /// Returns the request behind a change, if the change has an intent id.
 pub(super) fn intent_request(change: &Change) -> Option<IntentRequest<'_>> {
-    let (user_id, intent, fingerprint) = match change {
-        Change::SendMessage {
-            user_id,
-            intent,
-            start,
-        } => (*user_id, intent.intent_id, &start.fingerprint),
-        Change::QueueMessage {
-            user_id,
-            intent,
-            start,
-            ..
-        } => (*user_id, intent.intent_id, &start.fingerprint),
-        Change::Regenerate {
-            user_id,
-            intent,
-            start,
-        } => (*user_id, intent.intent_id, &start.fingerprint),
-        Change::ContinueRun {
-            user_id,
-            intent,
-            fingerprint,
-        } => (*user_id, intent.intent_id, fingerprint),
-        Change::SetParameters {
-            user_id,
-            intent,
-            fingerprint,
-            ..
-        } => (*user_id, intent.intent_id, fingerprint),
-        Change::BranchConversation {
-            user_id,
-            intent,
-            fingerprint,
-        } => (*user_id, intent.intent_id, fingerprint),
-        Change::JudgePayload {
-            user_id,
-            intent,
-            fingerprint,
-        } => (*user_id, intent.intent_id, fingerprint),
-        Change::TakeAction {
-            user_id,
-            intent,
-            fingerprint,
-        } => (*user_id, intent.intent_id, fingerprint),
-        // The changes without an intent id. No `_`: a new change with one would compile and be applied twice.
-        Change::SendQueued { .. }
-        | Change::ChangeQueue { .. }
-        | Change::AppendEvents { .. }
-        | Change::StoreMessage { .. }
-        | Change::StorePayload { .. }
-        | Change::StoreProviderData { .. }
-        | Change::RecordCall { .. }
-        | Change::StoreAttachment { .. }
-        | Change::StoreUpload { .. }
-        | Change::CopyFile { .. }
-        | Change::DeleteUpload { .. }
-        | Change::ExpireUploads { .. }
-        | Change::ForgetDeletedFiles { .. }
-        | Change::ReplaceAttachmentRow { .. }
-        | Change::PauseRun { .. }
-        | Change::AnswerApproval { .. }
-        | Change::AllowTool { .. }
-        | Change::EndRun { .. }
-        | Change::HandOverRun { .. }
-        | Change::AbandonRun { .. }
-        | Change::TitleConversation { .. }
-        | Change::CountCutCall { .. }
-        | Change::RenameConversation { .. }
-        | Change::ChooseModel { .. }
-        | Change::StoreSummary { .. }
-        | Change::SelectBranch { .. }
-        | Change::DeleteMessage { .. }
-        | Change::RestoreMessage { .. }
-        | Change::EraseMessage { .. }
-        | Change::MarkRead { .. }
-        | Change::DeleteConversation { .. }
-        | Change::AddMemory { .. }
-        | Change::DeleteMemory { .. }
-        | Change::SaveArticle { .. }
-        | Change::StoreAbstract { .. }
-        | Change::StoreContextSnapshot { .. }
-        | Change::SetArticleNote { .. }
-        | Change::RemoveArticle { .. }
-        | Change::SaveResearchStream { .. }
-        | Change::DeleteResearchStream { .. }
-        | Change::DeleteAllMemories { .. }
-        | Change::SetInstructions { .. }
-        | Change::AddToken { .. }
-        | Change::RevokeToken { .. }
-        | Change::RecordTokenUse { .. }
-        | Change::Share(_)
-        | Change::Account(_) => return None,
-    };
-    Some(IntentRequest {
-        user_id,
-        intent,
-        fingerprint,
-    })
+    match change {
+        Change::Intent { user_id, change } => Some(IntentRequest {
+            user_id: *user_id,
+            intent: change.id(),
+            fingerprint: change.fingerprint(),
+        }),
+        _ => None,
+    }
 }
 
 /// Returns the run that this intent started before, if it was completed; the inner `None` means that it

@@ -16,7 +16,7 @@ use self::{
     log::{EMPTY_EVENTS, erase_event},
 };
 use super::WriteConnection;
-use crate::{Change, ChangeRejection, CommitResult, LoggedEvent, Outcome, RunKey, StorageError};
+use crate::{Change, ChangeRejection, CommitResult, LoggedEvent, Outcome, RunKey, RunOutput, StorageError};
 use parlor_base::crash_point;
 use parlor_protocol::{MessageId, Position, Timestamp, UserId};
 
@@ -107,8 +107,13 @@ impl WriteConnection {
                 self.orphaned_runs.contains(&run.message_id) || batch.orphaned_runs.contains(&run.message_id)
             };
             // The tokens are their user's: they count without the conversation, too.
-            let orphan =
-                !matches!(change, Change::CountCutCall { .. }) && change.output_of().is_some_and(is_deleted);
+            let orphan = !matches!(
+                change,
+                Change::Output {
+                    output: RunOutput::CountCutCall { .. },
+                    ..
+                }
+            ) && change.output_of().is_some_and(is_deleted);
             outcomes.push(if orphan {
                 Err(ChangeRejection::NotFound)
             } else {
@@ -140,7 +145,11 @@ impl WriteConnection {
         // Only after the commit: changes that were rolled back have orphaned no run.
         self.orphaned_runs.extend(orphaned_runs);
         for change in changes {
-            if let Change::EndRun { run, .. } | Change::AbandonRun { run, .. } = change {
+            if let Change::Output {
+                run,
+                output: RunOutput::EndRun { .. } | RunOutput::AbandonRun { .. },
+            } = change
+            {
                 self.orphaned_runs.remove(&run.message_id);
             }
         }
@@ -185,7 +194,11 @@ impl Batch<'_> {
         connection: &mut SqliteConnection,
         change: &Change,
     ) -> Result<Result<Outcome, ChangeRejection>, StorageError> {
-        if let Change::AppendEvents { run, events } = change {
+        if let Change::Output {
+            run,
+            output: RunOutput::AppendEvents { events },
+        } = change
+        {
             // The log is written at the end: no savepoint is needed.
             self.append_events(connection, run, events).await?;
             return Ok(Ok(Outcome::Done));

@@ -54,12 +54,16 @@ async fn store_and_delete_secret(storage: &SqliteStorage) {
             },
         };
         let (user_id, conversation_id) = (run.user_id, run.conversation_id);
-        let delete = Change::DeleteConversation {
+        let delete = Change::Conversation {
             user_id,
             conversation_id,
+            change: ConversationChange::Delete,
         };
         let events = vec![delta];
-        let attach = Change::StoreAttachment { run, attachment };
+        let attach = Change::Output {
+            run,
+            output: RunOutput::StoreAttachment { attachment },
+        };
         let placed = PlacedProviderData {
             node: 0,
             part: None,
@@ -70,8 +74,20 @@ async fn store_and_delete_secret(storage: &SqliteStorage) {
                 value: RawJson::parse_or_quote(&text),
             },
         };
-        let keep = Change::StoreProviderData { run, placed };
-        for change in [send, keep, Change::AppendEvents { run, events }, attach, delete] {
+        let keep = Change::Output {
+            run,
+            output: RunOutput::StoreProviderData { placed },
+        };
+        for change in [
+            send,
+            keep,
+            Change::Output {
+                run,
+                output: RunOutput::AppendEvents { events },
+            },
+            attach,
+            delete,
+        ] {
             let done = storage.commit(NOON, &[change]).await.unwrap();
             assert!(done.outcomes[0].is_ok(), "{:?}", done.outcomes);
         }
@@ -83,7 +99,11 @@ async fn store_and_delete_secret(storage: &SqliteStorage) {
 /// Erases a message with a secret, and removes one from the queue.
 async fn send_and_erase_secret(storage: &SqliteStorage, secret: &str) {
     let (send, run) = send_change(secret);
-    let Change::SendMessage { intent, start, .. } = send.clone() else {
+    let Change::Intent {
+        change: IntentChange::SendMessage { intent, start, .. },
+        ..
+    } = send.clone()
+    else {
         unreachable!("it sends")
     };
     let (user_id, conversation_id) = (run.user_id, run.conversation_id);
@@ -93,24 +113,28 @@ async fn send_and_erase_secret(storage: &SqliteStorage, secret: &str) {
         messages: 9,
         bytes: 1 << 20,
     };
-    let queue = Change::QueueMessage {
+    let queue = Change::Intent {
         user_id,
-        intent: SendMessage {
-            intent_id: IntentId::new(),
-            user_message_id: waiting,
-            ..intent
+        change: IntentChange::QueueMessage {
+            intent: SendMessage {
+                intent_id: IntentId::new(),
+                user_message_id: waiting,
+                ..intent
+            },
+            start: RunStart {
+                run: MessageId::new(),
+                ..start
+            },
+            limits,
         },
-        start: RunStart {
-            run: MessageId::new(),
-            ..start
-        },
-        limits,
     };
-    let remove = Change::ChangeQueue {
+    let remove = Change::Conversation {
         user_id,
         conversation_id,
-        change: QueueChange::Remove { message_id: waiting },
-        limits,
+        change: ConversationChange::Queue {
+            change: QueueChange::Remove { message_id: waiting },
+            limits,
+        },
     };
     let ended = EventBody::Complete {
         finish_reason: None,
@@ -119,22 +143,28 @@ async fn send_and_erase_secret(storage: &SqliteStorage, secret: &str) {
     };
     let mut message = AssistantMessage::new("x/m");
     apply_to_run(&mut message, &ended);
-    let end = Change::EndRun {
+    let end = Change::Output {
         run,
-        events: vec![ended],
-        message,
+        output: RunOutput::EndRun {
+            events: vec![ended],
+            message,
+        },
     };
-    let hide = Change::DeleteMessage {
+    let hide = Change::Conversation {
         user_id,
         conversation_id,
-        message_id,
-        hidden_at: NOON,
+        change: ConversationChange::DeleteMessage {
+            message_id,
+            hidden_at: NOON,
+        },
     };
-    let erase = Change::EraseMessage {
+    let erase = Change::Conversation {
         user_id,
         conversation_id,
-        message_id,
-        hidden_at: NOON,
+        change: ConversationChange::EraseMessage {
+            message_id,
+            hidden_at: NOON,
+        },
     };
     for change in [send, queue, remove, end, hide, erase] {
         let done = storage.commit(NOON, &[change]).await.unwrap();
@@ -145,28 +175,32 @@ async fn send_and_erase_secret(storage: &SqliteStorage, secret: &str) {
 /// Overwrites a secret in an article's note, and removes an article with a secret note.
 async fn save_and_remove_secret(storage: &SqliteStorage, secret: &str) {
     let user_id = UserId::LOCAL;
-    let save = |pmid: &str| Change::SaveArticle {
+    let save = |pmid: &str| Change::Library {
         user_id,
-        article: SavedArticle {
-            article: Article {
-                pmid: pmid.into(),
-                ..Article::default()
+        update: LibraryUpdate::SaveArticle {
+            article: SavedArticle {
+                article: Article {
+                    pmid: pmid.into(),
+                    ..Article::default()
+                },
+                note: secret.into(),
+                saved_at: NOON,
             },
-            note: secret.into(),
-            saved_at: NOON,
+            abstract_text: None,
+            limit: 9,
         },
-        abstract_text: None,
-        limit: 9,
     };
-    let note = Change::SetArticleNote {
+    let note = Change::Library {
         user_id,
-        pmid: "1".into(),
-        note: "Nothing.".into(),
-        replaces: vec![secret.into()],
+        update: LibraryUpdate::SetArticleNote {
+            pmid: "1".into(),
+            note: "Nothing.".into(),
+            replaces: vec![secret.into()],
+        },
     };
-    let remove = |pmid: &str| Change::RemoveArticle {
+    let remove = |pmid: &str| Change::Library {
         user_id,
-        pmid: pmid.into(),
+        update: LibraryUpdate::RemoveArticle { pmid: pmid.into() },
     };
     for change in [save("1"), note, save("2"), remove("2"), remove("1")] {
         let done = storage.commit(NOON, &[change]).await.unwrap();

@@ -6,7 +6,10 @@ use std::path::Path;
 use sqlx::{ConnectOptions, Connection, Row, sqlite::SqliteConnectOptions};
 
 use super::*;
-use crate::{RunKey, RunStart, StorageErrorKind, column_value::BindValue};
+use crate::{
+    ConversationChange, IntentChange, LibraryUpdate, RunChange, RunKey, RunOutput, RunStart,
+    StorageErrorKind, column_value::BindValue,
+};
 use parlor_protocol::{AssistantMessage, EventBody, IntentId, UserId, intent::SendMessage};
 
 mod damage;
@@ -53,10 +56,9 @@ fn send_change(text: &str) -> (Change, RunKey) {
         parameters: None,
         fingerprint: String::new(),
     };
-    let change = Change::SendMessage {
+    let change = Change::Intent {
         user_id: run.user_id,
-        intent,
-        start,
+        change: IntentChange::SendMessage { intent, start },
     };
     (change, run)
 }
@@ -237,10 +239,12 @@ async fn checkpoints_run_during_commits() {
     storage.commit(NOON, &[start]).await.unwrap();
     let event = EventBody::run_ended(parlor_protocol::RunStatus::Complete, None, NOON, 0);
     let message = AssistantMessage::new("x/m");
-    let end = Change::EndRun {
+    let end = Change::Output {
         run,
-        events: vec![event],
-        message,
+        output: RunOutput::EndRun {
+            events: vec![event],
+            message,
+        },
     };
     storage.commit(NOON, &[end]).await.unwrap();
     wait_until(|| std::fs::metadata(&file).unwrap().len() >= before + 100_000).await;
@@ -315,15 +319,18 @@ async fn other_users_linked_data_is_not_read() {
     };
     let of = |user_id: UserId, text: &str| {
         let (change, mut run) = send_change(text);
-        let Change::SendMessage { intent, start, .. } = change else {
+        let Change::Intent {
+            change: IntentChange::SendMessage { intent, start, .. },
+            ..
+        } = change
+        else {
             unreachable!("it sends")
         };
         run.user_id = user_id;
         let asked = intent.user_message_id;
-        let change = Change::SendMessage {
+        let change = Change::Intent {
             user_id,
-            intent,
-            start,
+            change: IntentChange::SendMessage { intent, start },
         };
         (change, run, asked)
     };
@@ -335,10 +342,10 @@ async fn other_users_linked_data_is_not_read() {
     link(asked, bobs_before.message_id).await;
     link(bobs_after, run.message_id).await;
 
-    let through = Change::SelectBranch {
+    let through = Change::Conversation {
         user_id: run.user_id,
         conversation_id: run.conversation_id,
-        through: asked,
+        change: ConversationChange::SelectBranch { through: asked },
     };
     let selected = storage.commit(NOON, &[through]).await.unwrap();
     assert!(selected.outcomes[0].is_ok(), "{selected:?}");

@@ -53,7 +53,11 @@ async fn answered_turn(
 ) -> (MessageId, RunKey) {
     let (mut change, mut run) = send_change(text);
     run.conversation_id = conversation_id;
-    let Change::SendMessage { intent, .. } = &mut change else {
+    let Change::Intent {
+        change: IntentChange::SendMessage { intent, .. },
+        ..
+    } = &mut change
+    else {
         unreachable!("it sends")
     };
     intent.conversation_id = conversation_id;
@@ -75,7 +79,14 @@ async fn answered_turn(
         parlor_protocol::transcript::apply_to_run(&mut message, event);
     }
     let events = vec![delta, ended];
-    commit_one(storage, Change::EndRun { run, events, message }).await;
+    commit_one(
+        storage,
+        Change::Output {
+            run,
+            output: RunOutput::EndRun { events, message },
+        },
+    )
+    .await;
     (question, run)
 }
 
@@ -183,9 +194,10 @@ async fn shows_damaged_messages_as_damaged() {
     let user_id = UserId::LOCAL;
     commit_one(
         &storage,
-        Change::DeleteConversation {
+        Change::Conversation {
             user_id,
             conversation_id,
+            change: ConversationChange::Delete,
         },
     )
     .await;
@@ -204,7 +216,14 @@ async fn a_run_keeps_its_undamaged_events() {
         text: text.into(),
     };
     let events = vec![text(0, 0, "one"), text(0, 3, " two"), text(0, 7, " three")];
-    commit_one(&storage, Change::AppendEvents { run, events }).await;
+    commit_one(
+        &storage,
+        Change::Output {
+            run,
+            output: RunOutput::AppendEvents { events },
+        },
+    )
+    .await;
     let head = storage.last_position(UserId::LOCAL).await.unwrap().0;
     execute_sql(
         &storage,

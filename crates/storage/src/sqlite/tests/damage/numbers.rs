@@ -53,9 +53,9 @@ async fn damaged_positions_are_isolated() {
         };
         commit_one(
             &storage,
-            Change::AppendEvents {
+            Change::Output {
                 run,
-                events: vec![delta],
+                output: RunOutput::AppendEvents { events: vec![delta] },
             },
         )
         .await;
@@ -108,11 +108,13 @@ async fn an_abandoned_run_keeps_unreadable_data() {
     let before = read_log(&storage, None).await;
     let mut message = AssistantMessage::damaged(run.message_id, RunStatus::Running);
     message.status = RunStatus::Failed;
-    let give_up = Change::AbandonRun {
+    let give_up = Change::Output {
         run,
-        events: Vec::new(),
-        status: RunStatus::Failed,
-        message: Some(Box::new(message)),
+        output: RunOutput::AbandonRun {
+            events: Vec::new(),
+            status: RunStatus::Failed,
+            message: Some(Box::new(message)),
+        },
     };
     commit_one(&storage, give_up).await;
     let mut connection = storage.readers.acquire().await.unwrap();

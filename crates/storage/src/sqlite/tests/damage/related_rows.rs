@@ -108,7 +108,11 @@ async fn a_damaged_row_of_a_message_is_isolated() {
 }
 
 fn intent_id(change: &Change) -> IntentId {
-    let Change::SendMessage { intent, .. } = change else {
+    let Change::Intent {
+        change: IntentChange::SendMessage { intent, .. },
+        ..
+    } = change
+    else {
         unreachable!("it sends")
     };
     intent.intent_id
@@ -138,10 +142,10 @@ async fn an_unreadable_branch_end_fails_alone() {
         )
         .await;
         id = (*damage).to_owned();
-        let select = Change::SelectBranch {
+        let select = Change::Conversation {
             user_id: run.user_id,
             conversation_id: run.conversation_id,
-            through: question,
+            change: ConversationChange::SelectBranch { through: question },
         };
         check_rejected_alone(&storage, &select, damage).await;
     }
@@ -186,11 +190,13 @@ async fn a_damaged_personal_row_is_isolated() {
     let (odd, summary) = storage.saved_article(user, "2").await.unwrap().unwrap();
     assert_eq!((odd.article.authors.len(), summary), (0, None));
     // These changes read the log's entries about literature, one of which may be damaged.
-    let note = |pmid: &str, note: &str, before: &str| Change::SetArticleNote {
+    let note = |pmid: &str, note: &str, before: &str| Change::Library {
         user_id: user,
-        pmid: pmid.into(),
-        note: note.into(),
-        replaces: vec![before.into()],
+        update: LibraryUpdate::SetArticleNote {
+            pmid: pmid.into(),
+            note: note.into(),
+            replaces: vec![before.into()],
+        },
     };
     commit_one(&storage, note("1", "first", "")).await;
     execute_sql(
@@ -209,10 +215,12 @@ async fn a_damaged_personal_row_is_isolated() {
     };
     let change: literature::LibraryChange = serde_json::from_str(change.as_str()).unwrap();
     assert!(matches!(change, literature::LibraryChange::ArticleSaved(saved) if saved.note == "second"));
-    let kept = Change::StoreAbstract {
+    let kept = Change::Library {
         user_id: user,
-        pmid: "2".into(),
-        abstract_text: vec!["Known".into()],
+        update: LibraryUpdate::StoreAbstract {
+            pmid: "2".into(),
+            abstract_text: vec!["Known".into()],
+        },
     };
     commit_one(&storage, kept).await;
     let summary = storage.saved_article(user, "2").await.unwrap().unwrap().1;
@@ -224,7 +232,11 @@ async fn a_damaged_queued_message_is_isolated() {
     let (_folder, storage) = open_storage().await;
     let (_, run) = answered_turn(&storage, ConversationId::new(), "Hello").await;
     let (user, conversation) = (run.user_id, run.conversation_id);
-    let Change::SendMessage { intent, .. } = send_change("Next").0 else {
+    let Change::Intent {
+        change: IntentChange::SendMessage { intent, .. },
+        ..
+    } = send_change("Next").0
+    else {
         unreachable!("it sends")
     };
     let sound = serde_json::to_string(&intent.text).unwrap();
@@ -267,10 +279,10 @@ async fn a_damaged_queued_message_is_isolated() {
     assert_eq!(ready.user_message_id, next);
     commit_one(
         &storage,
-        Change::SendQueued {
+        Change::Run(RunChange::SendQueued {
             run: ready.run,
             user_message_id: next,
-        },
+        }),
     )
     .await;
     let transcript = load_transcript(&storage, conversation).await;
@@ -285,11 +297,13 @@ async fn damaged_deletion_time_erases_the_message() {
     let (_folder, storage) = open_storage().await;
     let (question, run) = answered_turn(&storage, ConversationId::new(), "Hello").await;
     let (user_id, conversation_id) = (run.user_id, run.conversation_id);
-    let hide = Change::DeleteMessage {
+    let hide = Change::Conversation {
         user_id,
         conversation_id,
-        message_id: question,
-        hidden_at: NOON,
+        change: ConversationChange::DeleteMessage {
+            message_id: question,
+            hidden_at: NOON,
+        },
     };
     commit_one(&storage, hide).await;
     drop_constraints(&storage).await;
@@ -300,11 +314,13 @@ async fn damaged_deletion_time_erases_the_message() {
     };
     commit_one(
         &storage,
-        Change::EraseMessage {
+        Change::Conversation {
             user_id,
             conversation_id,
-            message_id,
-            hidden_at,
+            change: ConversationChange::EraseMessage {
+                message_id,
+                hidden_at,
+            },
         },
     )
     .await;

@@ -168,23 +168,26 @@ async fn a_damaged_deletion_record_is_isolated() {
         execute_sql(&storage, row).await;
     }
     answered_turn(&storage, conversation_id, "And?").await;
-    let delete = Change::DeleteConversation {
+    let delete = Change::Conversation {
         user_id,
         conversation_id,
+        change: ConversationChange::Delete,
     };
     commit_one(&storage, delete).await;
     let (late, _) = send_change("Late");
-    let Change::SendMessage {
-        mut intent, start, ..
+    let Change::Intent {
+        change: IntentChange::SendMessage {
+            mut intent, start, ..
+        },
+        ..
     } = late
     else {
         unreachable!("it sends")
     };
     intent.conversation_id = conversation_id;
-    let late = Change::SendMessage {
+    let late = Change::Intent {
         user_id,
-        intent,
-        start,
+        change: IntentChange::SendMessage { intent, start },
     };
     let committed = storage.commit(NOON, &[late]).await.unwrap();
     assert_eq!(committed.outcomes, [Err(ChangeRejection::NotFound)]);

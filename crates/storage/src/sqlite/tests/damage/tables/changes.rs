@@ -5,7 +5,8 @@ use uuid::Uuid;
 
 use super::{Filled, KEPT_TABLES, NOON, answered_turn, commit_one, rows};
 use crate::{
-    Change, ChangeRejection, Storage, TokenHash,
+    Change, ChangeRejection, ConversationChange, FileChange, LibraryUpdate, PersonalChange, Storage,
+    TokenHash,
     accounts::AccountChange,
     audit::{Actor, SignInWay},
     shares::ShareChange,
@@ -46,21 +47,29 @@ async fn delete_rows(filled: &Filled, damage: &str) {
         })
     };
     for change in [
-        Change::DeleteMemory {
+        Change::Personal {
             user_id,
-            memory_id: MemoryId(damaged_id(5)),
+            change: PersonalChange::DeleteMemory {
+                memory_id: MemoryId(damaged_id(5)),
+            },
         },
-        Change::RevokeToken {
+        Change::Personal {
             user_id,
-            token_id: TokenId(damaged_id(4)),
+            change: PersonalChange::RevokeToken {
+                token_id: TokenId(damaged_id(4)),
+            },
         },
-        Change::RemoveArticle {
+        Change::Library {
             user_id,
-            pmid: "dddddddd".into(),
+            update: LibraryUpdate::RemoveArticle {
+                pmid: "dddddddd".into(),
+            },
         },
-        Change::DeleteResearchStream {
+        Change::Library {
             user_id,
-            stream_id: ResearchStreamId(damaged_id(6)),
+            update: LibraryUpdate::DeleteResearchStream {
+                stream_id: ResearchStreamId(damaged_id(6)),
+            },
         },
         Change::Share(ShareChange::End {
             user_id,
@@ -73,17 +82,19 @@ async fn delete_rows(filled: &Filled, damage: &str) {
         by(AccountChange::DeleteLink {
             link_id: LinkId(damaged_id(3)),
         }),
-        Change::EraseMessage {
+        Change::Conversation {
             user_id,
             conversation_id: filled.ids.conversation,
-            message_id: MessageId(damaged_id(0x12)),
-            hidden_at: Timestamp(9_000_000_000_000),
+            change: ConversationChange::EraseMessage {
+                message_id: MessageId(damaged_id(0x12)),
+                hidden_at: Timestamp(9_000_000_000_000),
+            },
         },
         Change::Account(AccountChange::TrimAuditLog {
             before: Timestamp(0),
             keep: 100,
         }),
-        Change::ExpireUploads { before: Timestamp(0) },
+        Change::File(FileChange::ExpireUploads { before: Timestamp(0) }),
     ] {
         try_commit(filled, damage, change).await;
     }
@@ -102,10 +113,9 @@ pub(super) async fn check_changes(filled: &Filled, damage: &str, (table, row): (
     };
     commit_one(
         storage,
-        Change::AddMemory {
+        Change::Personal {
             user_id,
-            memory,
-            limit: 10,
+            change: PersonalChange::AddMemory { memory, limit: 10 },
         },
     )
     .await;
@@ -119,11 +129,13 @@ pub(super) async fn check_changes(filled: &Filled, damage: &str, (table, row): (
     };
     commit_one(
         storage,
-        Change::AddToken {
+        Change::Personal {
             user_id,
-            token,
-            hash: TokenHash([5; 32]),
-            limit: 10,
+            change: PersonalChange::AddToken {
+                token,
+                hash: TokenHash([5; 32]),
+                limit: 10,
+            },
         },
     )
     .await;
@@ -137,9 +149,10 @@ pub(super) async fn check_changes(filled: &Filled, damage: &str, (table, row): (
         try_commit(
             filled,
             damage,
-            Change::DeleteConversation {
+            Change::Conversation {
                 user_id,
-                conversation_id
+                conversation_id,
+                change: ConversationChange::Delete
             }
         )
         .await,

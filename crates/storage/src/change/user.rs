@@ -1,0 +1,66 @@
+//! The changes of what belongs to a user and to no conversation.
+
+use crate::TokenHash;
+use parlor_protocol::{
+    ApiToken, Memory, MemoryId, ResearchStreamId, TokenId,
+    literature::{ResearchStream, SavedArticle},
+};
+
+/// A change of a user's library.
+#[derive(Clone, Debug)]
+pub enum LibraryUpdate {
+    /// Saves an article, if fewer than `limit` are saved. A saved article gets the note only if it has none:
+    /// the user's own note is never overwritten.
+    SaveArticle {
+        article: SavedArticle,
+        /// The abstract by paragraphs; `None` if it is not known.
+        abstract_text: Option<Vec<String>>,
+        limit: usize,
+    },
+    /// Stores the abstract of a saved article, if it was not known.
+    StoreAbstract {
+        pmid: String,
+        /// The abstract by paragraphs.
+        abstract_text: Vec<String>,
+    },
+    /// Sets the note of a saved article, if its current note is one of `replaces`.
+    SetArticleNote {
+        pmid: String,
+        note: String,
+        replaces: Vec<String>,
+    },
+    RemoveArticle {
+        pmid: String,
+    },
+    /// Saves a research stream, if there are fewer than `limit`, or replaces a saved one.
+    SaveResearchStream {
+        stream: ResearchStream,
+        limit: usize,
+    },
+    DeleteResearchStream {
+        stream_id: ResearchStreamId,
+    },
+}
+
+/// A change of what a user has set for all conversations: memories, instructions and API tokens.
+#[derive(Clone, Debug)]
+pub enum PersonalChange {
+    /// Adds a memory of a user, if there are fewer than `limit`. A duplicate is stored once.
+    AddMemory { memory: Memory, limit: usize },
+    /// Deletes one memory.
+    DeleteMemory { memory_id: MemoryId },
+    /// Deletes all memories of a user.
+    DeleteAllMemories,
+    /// Sets a user's instructions for the assistant in every conversation.
+    SetInstructions { text: String },
+    /// Adds an API token, if there are fewer than `limit`.
+    AddToken {
+        token: ApiToken,
+        hash: TokenHash,
+        limit: usize,
+    },
+    /// Revokes an API token.
+    RevokeToken { token_id: TokenId },
+    /// Records the time at which an API token was used.
+    RecordTokenUse { token_id: TokenId },
+}
