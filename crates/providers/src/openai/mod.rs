@@ -1,12 +1,11 @@
 //! Endpoints with OpenAI's chat completions protocol: OpenAI itself, Ollama, llama.cpp, vLLM, LM Studio,
 //! OpenRouter, DeepSeek, Groq, Mistral, xAI and others.
 //!
-//! Requests and URLs use async-openai. The response is decoded here ([`decoder`]),
+//! Requests use async-openai's types. The response is decoded here ([`decoder`]),
 //! because async-openai's stream is unbounded and can't tell a clean end from a broken one.
 
 mod call_assembler;
 mod citations;
-mod client_config;
 pub mod decoder;
 mod reasoning_details;
 mod rejected_features;
@@ -20,24 +19,17 @@ mod word_keeper;
 
 use std::fmt;
 
-use async_openai::config::{Config, OpenAIConfig};
-use reqwest::header::{self, HeaderValue};
+use reqwest::header;
 use serde_json::{Map, Value};
 
-use self::{client_config::ClientConfig, decoder::ChunkDecoder, rejected_features::RejectedFeatures};
+use self::{decoder::ChunkDecoder, rejected_features::RejectedFeatures};
 use super::{
     EndpointConfig,
     catalog::{Catalog, ListedModel},
     images::{self, ImageClient},
-    local_probe::LocalProbe,
     model_list,
     tool_forms::ToolForms,
-    transport::{
-        EndpointInfo, Transport, answer_stream,
-        api::MODEL_LIST_TIMEOUT,
-        list_backoff::ListBackoff,
-        urls::{base_path_url, checked_key, configured_headers, endpoint_url},
-    },
+    transport::Api,
 };
 use parlor_base::settings::{Dialect, PromptLength, ThinkingField};
 use parlor_model::{
@@ -51,14 +43,9 @@ const PROVIDER_KIND: &str = "openai";
 
 /// An OpenAI-compatible endpoint.
 pub struct OpenAi {
-    transport: Transport,
-    config: ClientConfig,
-    max_frame_bytes: usize,
+    api: Api,
     catalog: Catalog,
-    local: LocalProbe,
     dialect: Dialect,
-    /// The delay before the next request of the model list.
-    list_backoff: ListBackoff,
     prompt_length: PromptLength,
     rejected: RejectedFeatures,
     /// The form of tools.
@@ -67,7 +54,7 @@ pub struct OpenAi {
 
 impl fmt::Debug for OpenAi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OpenAi").field(&self.transport.endpoint).finish()
+        f.debug_tuple("OpenAi").field(self.api.endpoint()).finish()
     }
 }
 
@@ -78,70 +65,22 @@ impl OpenAi {
     ///
     /// If it can never be called: the URL is invalid, or a header or the key can't be sent.
     pub fn new(config: &EndpointConfig) -> Result<Self, ModelError> {
-        let url = endpoint_url(config)?;
-        let facts = EndpointInfo::new(config, &url);
-        // All four are set, because the defaults would come from the environment, for any endpoint.
-        let key = checked_key(config, &facts)?;
-        let openai = OpenAIConfig::default()
-            .with_api_base(base_path_url(&url))
-            .with_api_key(key)
-            .with_org_id("")
-            .with_project_id("");
-        let headers = configured_headers(config, &facts)?;
-        let transport = Transport::new(&url, facts, config.connect_timeout)?;
-        let config_of_requests = ClientConfig {
-            openai,
-            headers,
-            query: url.query().map(str::to_owned),
-        };
+        let key_header = |key: &str| (header::AUTHORIZATION, format!("Bearer {key}"));
         Ok(Self {
-            transport,
-            config: config_of_requests,
-            max_frame_bytes: config.max_frame_bytes,
+            api: Api::new(config, key_header)?,
             catalog: Catalog::new(config),
-            local: LocalProbe::new(&url),
             dialect: config.dialect,
-            list_backoff: ListBackoff::default(),
             prompt_length: config.prompt_length,
             tools: ToolForms::new(config),
             rejected: RejectedFeatures::new(config.dialect.forget_thinking),
         })
-    }
-
-    /// Sends a request for a streamed answer.
-    async fn send_completion(
-        &self,
-        model: &str,
-        request: &ModelRequest,
-        capabilities: ServerCapabilities,
-    ) -> Result<reqwest::Response, ModelError> {
-        let config = &self.config;
-        let mut headers = config.headers();
-        headers.insert(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let completion = request::build_completion(model, request, self.dialect_for(model), capabilities);
-        let body = serde_json::to_vec(&completion).map_err(|error| {
-            self.transport
-                .invalid_request(format!("cannot be sent this conversation: {error}"))
-        })?;
-        let post = self
-            .transport
-            .http()
-            .post(config.url("/chat/completions"))
-            .headers(headers)
-            .body(body);
-        let post = post.build().map_err(|error| {
-            self.transport
-                .invalid_request(format!("can't be called: {}", error.without_url()))
-        })?;
-        self.transport.send(post, Some(model)).await
     }
 }
 
 #[async_trait::async_trait]
 impl Endpoint for OpenAi {
     fn name(&self) -> &str {
-        &self.transport.endpoint.name
+        &self.api.endpoint().name
     }
 
     async fn models(&self) -> Result<ListedModels, ModelError> {
@@ -149,9 +88,7 @@ impl Endpoint for OpenAi {
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
-        let headers = self.config.headers();
-        let (local, transport) = (&self.local, &self.transport);
-        let probe = |is_window_wanted| local.run(transport, &headers, model, is_window_wanted);
+        let probe = |is_window_wanted| self.api.probe(model, is_window_wanted);
         self.catalog.context_window(model, probe, self.list()).await
     }
 
@@ -199,7 +136,7 @@ impl Endpoint for OpenAi {
         };
         let max_tokens = ["max_completion_tokens", "max_tokens"].map(|name| body.get(name)?.as_u64());
         RequestPreview {
-            url: self.transport.endpoint.url.clone(),
+            url: self.api.endpoint().url.clone(),
             conversation_fields: &["model", "messages", "tools"],
             messages: list("messages"),
             tools: list("tools"),
@@ -211,24 +148,27 @@ impl Endpoint for OpenAi {
 
     async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let mut tools = self.tools.begin(model);
-        let (sent, response) = loop {
+        loop {
             let capabilities = self.request_capabilities(model, request);
             let sent = tools.adapt(request);
             let request = &sent.request;
-            // None of these is a retry: the next request differs.
-            match self.send_completion(model, request, capabilities).await {
+            let body = request::build_completion(model, request, self.dialect_for(model), capabilities);
+            let decoder = ChunkDecoder::default();
+            match self
+                .api
+                .call("/chat/completions", "", model, &body, decoder)
+                .await
+            {
+                // None of these is a retry: the next request differs.
                 Err(error) if capabilities.tools && tools.learn(&sent, &error) => {}
                 Err(error)
                     if self
                         .rejected
                         .learn_from_rejection(model, request, capabilities, &error) => {}
-                response => break (sent, response?),
+                Ok(answer) => return Ok(tools.restore(sent, answer)),
+                Err(error) => return Err(error),
             }
-        };
-        let decoder = ChunkDecoder::default();
-        let (transport, max_frame) = (self.transport.clone(), self.max_frame_bytes);
-        let answer = answer_stream::stream_events(transport, response, decoder, max_frame).await?;
-        Ok(tools.restore(sent, answer))
+        }
     }
 
     fn image_api(&self, model: &str, is_set: bool) -> Option<ImageApi> {
@@ -241,11 +181,10 @@ impl Endpoint for OpenAi {
         api: ImageApi,
         request: &ImageRequest,
     ) -> Result<ImageAnswer, ImageError> {
-        let config = &self.config;
         let client = ImageClient {
-            transport: &self.transport,
-            headers: config.headers(),
-            url: &|path| config.url(path),
+            transport: self.api.transport(),
+            headers: self.api.headers(),
+            url: &|path| self.api.path_url(path),
             max_bytes: request.max_bytes,
         };
         images::by_openai(&client, model, api, request).await
@@ -270,31 +209,13 @@ impl OpenAi {
         dialect
     }
 
-    /// Requests `/v1/models`. After a `Retry-After`, no request is sent before the delay has passed.
     async fn list(&self) -> Result<Vec<ListedModel>, ModelError> {
-        if let Some(error) = self.list_backoff.active_error() {
-            return Err(error);
-        }
-        let answer = self.request_list().await;
-        self.list_backoff.record(answer.as_ref().err());
-        model_list::read_models(&answer?)
-            .ok_or_else(|| self.transport.invalid_response("sent an invalid list of models."))
-    }
-
-    async fn request_list(&self) -> Result<Value, ModelError> {
-        let list = self.transport.http().get(self.config.url("/models"));
-        let list = list.headers(self.config.headers()).build().map_err(|error| {
-            self.transport
-                .invalid_request(format!("can't be called: {}", error.without_url()))
-        })?;
-        let list = async {
-            self.transport
-                .read_list(self.transport.send(list, None).await?)
-                .await
-        };
-        match tokio::time::timeout(MODEL_LIST_TIMEOUT, list).await {
-            Ok(list) => list,
-            Err(_) => Err(self.transport.timed_out(MODEL_LIST_TIMEOUT)),
-        }
+        let pages = self.api.list("/models", "", |_| None).await?;
+        let models = pages.first().and_then(model_list::read_models);
+        models.ok_or_else(|| {
+            self.api
+                .transport()
+                .invalid_response("sent an invalid list of models.")
+        })
     }
 }

@@ -21,7 +21,7 @@ use crate::{
 use parlor_model::{ModelError, ModelStream};
 
 /// The time limit of a list of models in all its pages, for which a page of Parlor waits.
-pub const MODEL_LIST_TIMEOUT: Duration = Duration::from_secs(4);
+const MODEL_LIST_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// The maximum number of pages of a list that are requested.
 const MAX_LIST_PAGES: usize = 20;

@@ -4,17 +4,17 @@
 //! An exchange is without retries, redirects or time limits except the connect timeout. The run that waits
 //! for the answer decides its time limit.
 
-pub mod answer_stream;
-pub mod api;
+mod answer_stream;
+mod api;
 pub mod decoder;
 mod endpoint_info;
 mod half_joiner;
 mod http_errors;
-pub mod list_backoff;
+mod list_backoff;
 pub mod other_protocol;
 #[cfg(test)]
 pub mod testing;
-pub mod urls;
+mod urls;
 
 use std::{io, time::Duration};
 
