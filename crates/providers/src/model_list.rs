@@ -30,6 +30,25 @@ const NON_CHAT_NAME_PARTS: [&str; 14] = [
     "whisper",
 ];
 
+/// The list of models in one protocol.
+pub struct ModelList {
+    pub path: &'static str,
+    /// The query of the first page.
+    pub first_query: &'static str,
+    /// Returns the query of the page after the given one.
+    pub next_query: fn(&Value) -> Option<String>,
+    /// Reads all pages. Returns `None` if they are no list.
+    pub read: fn(Vec<Value>) -> Option<Vec<ListedModel>>,
+}
+
+/// The list in OpenAI's protocols, which has one page.
+pub const OPENAI_LIST: ModelList = ModelList {
+    path: "/models",
+    first_query: "",
+    next_query: |_| None,
+    read: |pages| read_models(pages.first()?),
+};
+
 /// Parses a response of `/v1/models`: `{data: [{id, created?, name?}]}`, `{models: [{name}]}` or a plain
 /// array. The models that can chat come first, newest first. Returns `None` for any other format.
 pub fn read_models(answer: &Value) -> Option<Vec<ListedModel>> {

@@ -24,7 +24,7 @@ use self::{
 };
 use super::{
     EndpointConfig,
-    catalog::{Catalog, ListedModel},
+    catalog::Catalog,
     error_phrases::is_tools_unsupported,
     fallback_messages::{ToolForm, adapt_tools, has_tools},
     rejected_roles::{RejectedRoles, rejected_roles},
@@ -43,9 +43,6 @@ use parlor_protocol::{ModelCapabilities, RunError};
 const PROVIDER_KIND: &str = "anthropic";
 
 const API_VERSION: &str = "2023-06-01";
-
-/// The query of the first page of the model list, with the largest page.
-const FIRST_LIST_QUERY: &str = "limit=1000";
 
 /// A feature of requests that not every model or server takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -170,18 +167,6 @@ impl Anthropic {
         self.rejections.add(model, feature)
     }
 
-    async fn list(&self) -> Result<Vec<ListedModel>, ModelError> {
-        let pages = self
-            .api
-            .list("/v1/models", FIRST_LIST_QUERY, models::next_page)
-            .await?;
-        models::read_list(pages).ok_or_else(|| {
-            self.api
-                .transport()
-                .invalid_response("sent an invalid list of models.")
-        })
-    }
-
     fn lock_max_outputs(&self) -> MutexGuard<'_, HashMap<String, u64>> {
         self.max_outputs.lock()
     }
@@ -229,12 +214,13 @@ impl Endpoint for Anthropic {
     }
 
     async fn models(&self) -> Result<ListedModels, ModelError> {
-        self.catalog.models(self.list()).await
+        self.catalog.models(self.api.models(&models::LIST)).await
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
         let probe = |is_window_wanted| self.api.probe(model, is_window_wanted);
-        self.catalog.context_window(model, probe, self.list()).await
+        let list = self.api.models(&models::LIST);
+        self.catalog.context_window(model, probe, list).await
     }
 
     fn model_capabilities(&self, model: &str) -> ModelCapabilities {

@@ -3,7 +3,10 @@
 use serde_json::Value;
 
 use super::thinking::MIN_BUDGET_TOKENS;
-use crate::catalog::{ListedModel, read_entries, token_count};
+use crate::{
+    catalog::{ListedModel, read_entries, token_count},
+    model_list::ModelList,
+};
 use parlor_protocol::{ModelCapabilities, ThinkingLevel, ThinkingSupport};
 
 /// The length of an answer unless the user sets one, if the model allows as much.
@@ -12,12 +15,20 @@ const USUAL_MAX_TOKENS: u64 = 64_000;
 /// The same for a model whose limit is unknown. The server rejects more than it allows, and names its limit.
 const UNKNOWN_MAX_TOKENS: u64 = 32_000;
 
+/// The list of models, in the largest pages.
+pub const LIST: ModelList = ModelList {
+    path: "/v1/models",
+    first_query: "limit=1000",
+    next_query: next_page,
+    read: read_list,
+};
+
 /// Returns the query of the page after this one.
-pub fn next_page(page: &Value) -> Option<String> {
+fn next_page(page: &Value) -> Option<String> {
     let has_more = page["has_more"].as_bool().unwrap_or(false);
     let last = page["last_id"].as_str().filter(|_| has_more)?;
     let last = percent_encoding::utf8_percent_encode(last, percent_encoding::NON_ALPHANUMERIC);
-    Some(format!("{}&after_id={last}", super::FIRST_LIST_QUERY))
+    Some(format!("{}&after_id={last}", LIST.first_query))
 }
 
 /// Reads the pages of the list, newest models first, as the server sends them.

@@ -23,7 +23,7 @@ use self::{
 };
 use super::{
     EndpointConfig,
-    catalog::{Catalog, ListedModel},
+    catalog::Catalog,
     error_phrases::is_tools_unsupported,
     fallback_messages::{ToolForm, adapt_tools, has_tools},
     images::{self, ImageClient},
@@ -42,9 +42,6 @@ use parlor_protocol::{ModelCapabilities, RunError};
 
 /// The provider kind of these endpoints.
 const PROVIDER_KIND: &str = "gemini";
-
-/// The query of the first page of the model list, with the largest page.
-const FIRST_LIST_QUERY: &str = "pageSize=1000";
 
 /// A feature of requests that not every model takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -183,18 +180,6 @@ impl Gemini {
         tracing::warn!(%model, ?feature, error = %error, "asking without this from now on");
         self.rejections.add(model, feature)
     }
-
-    async fn list(&self) -> Result<Vec<ListedModel>, ModelError> {
-        let pages = self
-            .api
-            .list("/models", FIRST_LIST_QUERY, models::next_page)
-            .await?;
-        models::read_list(pages).ok_or_else(|| {
-            self.api
-                .transport()
-                .invalid_response("sent an invalid list of models.")
-        })
-    }
 }
 
 #[async_trait::async_trait]
@@ -204,12 +189,13 @@ impl Endpoint for Gemini {
     }
 
     async fn models(&self) -> Result<ListedModels, ModelError> {
-        self.catalog.models(self.list()).await
+        self.catalog.models(self.api.models(&models::LIST)).await
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
         let probe = |is_window_wanted| self.api.probe(model, is_window_wanted);
-        self.catalog.context_window(model, probe, self.list()).await
+        let list = self.api.models(&models::LIST);
+        self.catalog.context_window(model, probe, list).await
     }
 
     fn model_capabilities(&self, model: &str) -> ModelCapabilities {

@@ -9,6 +9,7 @@ use super::thinking::{FIRST_WITH_LEVELS, MAX_BUDGET_TOKENS, generation};
 use crate::{
     catalog::{ListedModel, read_entries, token_count},
     known_models::known_capabilities,
+    model_list::ModelList,
 };
 use parlor_protocol::{ModelCapabilities, ThinkingSupport};
 
@@ -21,11 +22,19 @@ const COLLECTION: &str = "models/";
 /// The characters that end a path.
 const PATH: &AsciiSet = &CONTROLS.add(b' ').add(b'?').add(b'#').add(b'%').add(b':');
 
+/// The list of models, in the largest pages.
+pub const LIST: ModelList = ModelList {
+    path: "/models",
+    first_query: "pageSize=1000",
+    next_query: next_page,
+    read: read_list,
+};
+
 /// Returns the query of the page after this one.
-pub fn next_page(page: &Value) -> Option<String> {
+fn next_page(page: &Value) -> Option<String> {
     let token = page["nextPageToken"].as_str().filter(|token| !token.is_empty())?;
     let token = utf8_percent_encode(token, NON_ALPHANUMERIC);
-    Some(format!("{}&pageToken={token}", super::FIRST_LIST_QUERY))
+    Some(format!("{}&pageToken={token}", LIST.first_query))
 }
 
 /// Reads the pages of the list: the models that generate content, the newest generation first.

@@ -25,9 +25,9 @@ use serde_json::{Map, Value};
 use self::{decoder::ChunkDecoder, rejected_features::RejectedFeatures};
 use super::{
     EndpointConfig,
-    catalog::{Catalog, ListedModel},
+    catalog::Catalog,
     images::{self, ImageClient},
-    model_list,
+    model_list::OPENAI_LIST,
     tool_forms::ToolForms,
     transport::Api,
 };
@@ -84,12 +84,13 @@ impl Endpoint for OpenAi {
     }
 
     async fn models(&self) -> Result<ListedModels, ModelError> {
-        self.catalog.models(self.list()).await
+        self.catalog.models(self.api.models(&OPENAI_LIST)).await
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
         let probe = |is_window_wanted| self.api.probe(model, is_window_wanted);
-        self.catalog.context_window(model, probe, self.list()).await
+        let list = self.api.models(&OPENAI_LIST);
+        self.catalog.context_window(model, probe, list).await
     }
 
     fn model_capabilities(&self, model: &str) -> ModelCapabilities {
@@ -207,15 +208,5 @@ impl OpenAi {
             dialect.thinking_level = ThinkingField::ChatTemplate;
         }
         dialect
-    }
-
-    async fn list(&self) -> Result<Vec<ListedModel>, ModelError> {
-        let pages = self.api.list("/models", "", |_| None).await?;
-        let models = pages.first().and_then(model_list::read_models);
-        models.ok_or_else(|| {
-            self.api
-                .transport()
-                .invalid_response("sent an invalid list of models.")
-        })
     }
 }

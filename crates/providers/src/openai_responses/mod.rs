@@ -21,11 +21,11 @@ use self::{
 };
 use super::{
     EndpointConfig,
-    catalog::{Catalog, ListedModel},
+    catalog::Catalog,
     error_phrases::is_tools_unsupported,
     fallback_messages::{ToolForm, adapt_tools, has_tools},
     images::{self, ImageClient},
-    model_list,
+    model_list::OPENAI_LIST,
     rejected_roles::{RejectedRoles, rejected_roles},
     rejection_text::RejectionText,
     rejections::Rejections,
@@ -185,16 +185,6 @@ impl OpenAiResponses {
         tracing::warn!(%model, ?feature, error = %error, "asking without this from now on");
         self.rejections.add(model, feature)
     }
-
-    async fn list(&self) -> Result<Vec<ListedModel>, ModelError> {
-        let pages = self.api.list("/models", "", |_| None).await?;
-        let models = pages.first().and_then(model_list::read_models);
-        models.ok_or_else(|| {
-            self.api
-                .transport()
-                .invalid_response("sent an invalid list of models.")
-        })
-    }
 }
 
 /// Returns true if a request has phases of messages.
@@ -217,12 +207,13 @@ impl Endpoint for OpenAiResponses {
     }
 
     async fn models(&self) -> Result<ListedModels, ModelError> {
-        self.catalog.models(self.list()).await
+        self.catalog.models(self.api.models(&OPENAI_LIST)).await
     }
 
     async fn context_window(&self, model: &str) -> Option<usize> {
         let probe = |is_window_wanted| self.api.probe(model, is_window_wanted);
-        self.catalog.context_window(model, probe, self.list()).await
+        let list = self.api.models(&OPENAI_LIST);
+        self.catalog.context_window(model, probe, list).await
     }
 
     fn model_capabilities(&self, model: &str) -> ModelCapabilities {

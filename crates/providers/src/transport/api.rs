@@ -16,7 +16,9 @@ use super::{
 };
 use crate::{
     EndpointConfig,
+    catalog::ListedModel,
     local_probe::{LocalProbe, ModelProbe},
+    model_list::ModelList,
 };
 use parlor_model::{ModelError, ModelStream};
 
@@ -144,28 +146,23 @@ impl Api {
         answer_stream::stream_events(self.transport.clone(), response, decoder, self.max_frame_bytes).await
     }
 
-    /// Requests all pages of a list at once. `next_query` returns the query of the page that follows the
-    /// given one. After a `Retry-After`, no request is sent before the delay has passed.
+    /// Requests the list of models, all pages at once. After a `Retry-After`, no request is sent before the
+    /// delay has passed.
     ///
     /// # Errors
     ///
     /// If a page can't be read.
-    pub async fn list(
-        &self,
-        path: &str,
-        first_query: &str,
-        next_query: impl Fn(&Value) -> Option<String>,
-    ) -> Result<Vec<Value>, ModelError> {
+    pub async fn models(&self, list: &ModelList) -> Result<Vec<ListedModel>, ModelError> {
         if let Some(error) = self.list_backoff.active_error() {
             return Err(error);
         }
         let pages = async {
             let mut pages = Vec::new();
-            let mut query = Some(first_query.to_owned());
+            let mut query = Some(list.first_query.to_owned());
             while let Some(now) = query.filter(|_| pages.len() < MAX_LIST_PAGES) {
-                let page = self.get_json(path, &now).await?;
+                let page = self.get_json(list.path, &now).await?;
                 // A server that repeats its cursor would never end.
-                query = next_query(&page).filter(|next| *next != now);
+                query = (list.next_query)(&page).filter(|next| *next != now);
                 pages.push(page);
             }
             Ok(pages)
@@ -175,7 +172,8 @@ impl Api {
             Err(_) => Err(self.transport.timed_out(MODEL_LIST_TIMEOUT)),
         };
         self.list_backoff.record(pages.as_ref().err());
-        pages
+        let invalid = || self.transport.invalid_response("sent an invalid list of models.");
+        (list.read)(pages?).ok_or_else(invalid)
     }
 
     async fn get_json(&self, path: &str, query: &str) -> Result<Value, ModelError> {
