@@ -5,9 +5,7 @@ use std::{fmt, pin::Pin};
 use futures::Stream;
 use serde_json::{Map, Value};
 
-use super::{
-    ImageAnswer, ImageApi, ImageError, ImageRequest, ModelError, ModelErrorKind, ModelEvent, ModelRequest,
-};
+use super::{ImageAnswer, ImageApi, ImageError, ImageRequest, ModelError, ModelEvent, ModelRequest};
 use parlor_base::settings::PromptLength;
 use parlor_protocol::{ModelCapabilities, RunError, model_list::ModelInfo};
 
@@ -164,15 +162,6 @@ pub trait Endpoint: fmt::Debug + Send + Sync {
         _api: ImageApi,
         _request: &ImageRequest,
     ) -> Result<ImageAnswer, ImageError> {
-        let error = ModelError {
-            error: RunError {
-                code: "no_image".into(),
-                message: format!("The endpoint “{}” makes no images in this form.", self.name()),
-                hint: "Correct images.model and images.api in the settings.".into(),
-            },
-            kind: ModelErrorKind::Refused,
-            reply: None,
-        };
-        Err(error.into())
+        Err(ImageError::unsupported(self.name()))
     }
 }

@@ -6,7 +6,8 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
-use super::{ModelError, ReportedUsage};
+use super::{ModelError, ModelErrorKind, ReportedUsage};
+use parlor_protocol::RunError;
 
 /// The permits of decoding images: each needs several times its size.
 static DECODERS: Semaphore = Semaphore::const_new(2);
@@ -159,6 +160,23 @@ pub struct ImageAnswer {
 pub struct ImageError {
     pub error: ModelError,
     pub usage: Option<ReportedUsage>,
+}
+
+impl ImageError {
+    /// Returns the error of an endpoint that has no request for images.
+    pub fn unsupported(endpoint: &str) -> Self {
+        let error = RunError {
+            code: "no_image".into(),
+            message: format!("The endpoint “{endpoint}” makes no images in this form."),
+            hint: "Correct images.model and images.api in the settings.".into(),
+        };
+        let error = ModelError {
+            error,
+            kind: ModelErrorKind::Refused,
+            reply: None,
+        };
+        error.into()
+    }
 }
 
 impl From<ModelError> for ImageError {

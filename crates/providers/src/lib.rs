@@ -13,6 +13,7 @@ pub mod discovery;
 mod error_phrases;
 mod fallback_messages;
 mod gemini;
+mod http_endpoint;
 mod images;
 mod known_models;
 mod lenient;
