@@ -32,7 +32,7 @@ pub fn create_endpoint(config: &EndpointConfig) -> Result<Arc<dyn Endpoint>, Mod
         EndpointKind::OpenAi => Arc::new(OpenAi::new(config)?),
         EndpointKind::Anthropic => Arc::new(Anthropic::new(config)?),
         EndpointKind::Gemini => Arc::new(HttpEndpoint::<Gemini>::new(config)?),
-        EndpointKind::OpenAiResponses => Arc::new(OpenAiResponses::new(config)?),
+        EndpointKind::OpenAiResponses => Arc::new(HttpEndpoint::<OpenAiResponses>::new(config)?),
     })
 }
 

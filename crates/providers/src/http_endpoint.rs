@@ -189,6 +189,7 @@ impl<A: Adapter> Endpoint for HttpEndpoint<A> {
             let rejected = Rejected {
                 request: &request,
                 form: &form,
+                body: serde_json::to_value(&body).unwrap_or_default(),
                 error: &error,
             };
             match self.adapter.learn(&rejected) {

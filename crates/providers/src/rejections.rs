@@ -7,6 +7,7 @@ use std::{
 };
 
 use parking_lot::{Mutex, MutexGuard};
+use serde_json::Value;
 
 use super::{
     error_phrases::is_tools_unsupported,
@@ -35,6 +36,8 @@ pub struct Rejected<'a, Form> {
     /// The request, with its tools as they were sent.
     pub request: &'a ModelRequest,
     pub form: &'a Form,
+    /// The body as it was sent.
+    pub body: Value,
     pub error: &'a ModelError,
 }
 

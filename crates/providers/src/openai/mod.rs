@@ -19,7 +19,6 @@ mod word_keeper;
 
 use std::fmt;
 
-use reqwest::header;
 use serde_json::{Map, Value};
 
 use self::{decoder::ChunkDecoder, rejected_features::RejectedFeatures};
@@ -65,9 +64,8 @@ impl OpenAi {
     ///
     /// If it can never be called: the URL is invalid, or a header or the key can't be sent.
     pub fn new(config: &EndpointConfig) -> Result<Self, ModelError> {
-        let key_header = |key: &str| (header::AUTHORIZATION, format!("Bearer {key}"));
         Ok(Self {
-            api: Api::new(config, key_header)?,
+            api: Api::with_bearer(config)?,
             catalog: Catalog::new(config),
             dialect: config.dialect,
             prompt_length: config.prompt_length,

@@ -10,41 +10,32 @@ mod request;
 mod tests;
 mod wire;
 
-use std::fmt;
+use std::borrow::Cow;
 
-use reqwest::header;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use self::{
     decoder::ResponseDecoder,
-    request::{RequestForm, build_request},
+    request::{RequestForm, ResponseRequest, build_request},
 };
 use super::{
     EndpointConfig,
-    catalog::Catalog,
-    error_phrases::is_tools_unsupported,
-    fallback_messages::{ToolForm, adapt_tools, has_tools},
+    adapter::{Adapter, ShownFields},
+    http_endpoint::KnownModel,
     images::{self, ImageClient},
-    model_list::OPENAI_LIST,
-    rejected_roles::{RejectedRoles, rejected_roles},
+    model_list::{ModelList, OPENAI_LIST},
     rejection_text::RejectionText,
-    rejections::Rejections,
-    tool_forms::ToolForms,
+    rejections::{AnyFeature, Rejected},
     transport::Api,
 };
-use parlor_base::settings::PromptLength;
-use parlor_model::{
-    Endpoint, ImageAnswer, ImageApi, ImageError, ImageRequest, ListedModels, ModelError, ModelRequest,
-    ModelStream, RequestPreview, ServerCapabilities,
-};
-use parlor_protocol::{ModelCapabilities, RunError};
+use parlor_model::{ImageAnswer, ImageApi, ImageError, ImageRequest, ModelError, ModelRequest};
 
 /// The provider kind of these endpoints.
 const PROVIDER_KIND: &str = "openai-responses";
 
 /// A feature of requests that not every model or server takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Feature {
+pub enum Feature {
     /// `include: ["reasoning.encrypted_content"]`.
     EncryptedReasoning,
     /// `reasoning: {summary}`.
@@ -57,10 +48,6 @@ enum Feature {
     Phase,
     Temperature,
     ToolChoice,
-    /// `tools`.
-    Tools,
-    ToolRoles,
-    ToolFiles,
 }
 
 /// Phrases that reject the reasoning of earlier answers.
@@ -81,43 +68,36 @@ const EARLIER_REASONING_PHRASES: [&str; 8] = [
 /// The types of items that Parlor makes. A message has none.
 const OWN_ITEMS: [&str; 2] = ["function_call", "function_call_output"];
 
-/// An endpoint with the Responses API.
-pub struct OpenAiResponses {
-    api: Api,
-    catalog: Catalog,
-    rejections: Rejections<Feature>,
-    prompt_length: PromptLength,
-    /// The form of tools.
-    tools: ToolForms,
-}
+/// OpenAI's Responses API.
+pub struct OpenAiResponses;
 
-impl fmt::Debug for OpenAiResponses {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OpenAiResponses")
-            .field(self.api.endpoint())
-            .finish()
-    }
-}
+impl Adapter for OpenAiResponses {
+    type Form = RequestForm;
+    type Feature = Feature;
+    type Body = ResponseRequest;
+    type Decoder = ResponseDecoder;
 
-impl OpenAiResponses {
-    /// Creates an endpoint from its configuration, without sending requests.
-    ///
-    /// # Errors
-    ///
-    /// If it can never be called: the URL is invalid, or a header or the key can't be sent.
-    pub fn new(config: &EndpointConfig) -> Result<Self, ModelError> {
-        let key_header = |key: &str| (header::AUTHORIZATION, format!("Bearer {key}"));
-        Ok(Self {
-            api: Api::new(config, key_header)?,
-            catalog: Catalog::new(config),
-            rejections: Rejections::default(),
-            prompt_length: config.prompt_length,
-            tools: ToolForms::new(config),
-        })
+    const LIST: ModelList = OPENAI_LIST;
+    const SHOWN_FIELDS: ShownFields = ShownFields {
+        conversation: &["model", "instructions", "input", "tools"],
+        max_tokens: &["/max_output_tokens"],
+        temperature: "/temperature",
+    };
+
+    fn new(_: &EndpointConfig) -> Self {
+        Self
     }
 
-    fn form(&self, model: &str) -> RequestForm {
-        let takes = |feature| !self.rejections.contains(model, feature);
+    fn api(config: &EndpointConfig) -> Result<Api, ModelError> {
+        Api::with_bearer(config)
+    }
+
+    fn call_url(_: &str) -> (Cow<'static, str>, &'static str) {
+        ("/responses".into(), "")
+    }
+
+    fn form(&self, model: &KnownModel<'_, Self>, _: &ModelRequest) -> RequestForm {
+        let takes = |feature| model.takes(feature);
         RequestForm {
             encrypted_reasoning: takes(Feature::EncryptedReasoning),
             summary: takes(Feature::Summary),
@@ -129,62 +109,51 @@ impl OpenAiResponses {
         }
     }
 
-    /// Returns true if tools are sent to a model in their own fields.
-    fn sends_tools(&self, model: &str) -> bool {
-        self.catalog.takes_tools(model) && !self.rejections.contains(model, Feature::Tools)
+    fn body(model: &str, request: &ModelRequest, form: &RequestForm) -> ResponseRequest {
+        build_request(model, request, form)
     }
 
-    fn tool_form(&self, model: &str) -> ToolForm {
-        let takes = |feature| !self.rejections.contains(model, feature);
-        ToolForm {
-            tools: self.sends_tools(model),
-            roles: takes(Feature::ToolRoles),
-            files: takes(Feature::ToolFiles),
-        }
+    fn learn(&self, rejected: &Rejected<'_, RequestForm>) -> Option<AnyFeature<Feature>> {
+        let own = || rejected_feature(&rejected.text()?, &rejected.body).map(AnyFeature::Own);
+        rejected.common_feature(false).or_else(own)
     }
 
-    /// Learns from a rejected request. Returns true if the next one will differ.
-    fn learn_from_rejection(
-        &self,
+    fn image_api(model: &str, is_set: bool) -> Option<ImageApi> {
+        images::openai_model_api(model).or(is_set.then_some(ImageApi::Images))
+    }
+
+    async fn make_image(
+        client: &ImageClient<'_>,
         model: &str,
-        request: &ModelRequest,
-        body: &Value,
-        error: &ModelError,
-    ) -> bool {
-        let has = |pointer: &str| body.pointer(pointer).is_some();
-        let feature = if let Some(rejected) = rejected_roles(&request.messages, false, error) {
-            match rejected {
-                RejectedRoles::ToolFiles => Feature::ToolFiles,
-                RejectedRoles::System => return false,
-                RejectedRoles::ToolRoles => Feature::ToolRoles,
-            }
-        } else if has_tools(request) && is_tools_unsupported(error) {
-            Feature::Tools
-        } else if let Some(text) = RejectionText::from_error(error) {
-            if has_provider_items(body) && text.contains(&EARLIER_REASONING_PHRASES) {
-                Feature::EarlierReasoning
-            } else if has_phases(body) && text.rejects(&["phase"]) {
-                Feature::Phase
-            } else if has("/temperature") && text.rejects(&["temperature"]) {
-                Feature::Temperature
-            } else if has("/tool_choice") && text.rejects(&["tool_choice"]) {
-                Feature::ToolChoice
-            } else if has("/include") && text.rejects(&["encrypted content", "encrypted_content", "include"])
-            {
-                Feature::EncryptedReasoning
-            } else if has("/reasoning/summary") && text.rejects(&["summary", "summaries"]) {
-                Feature::Summary
-            } else if has("/reasoning") && text.rejects(&["reasoning", "reasoning_effort"]) {
-                Feature::Reasoning
-            } else {
-                return false;
-            }
-        } else {
-            return false;
-        };
-        tracing::warn!(%model, ?feature, error = %error, "asking without this from now on");
-        self.rejections.add(model, feature)
+        api: ImageApi,
+        request: &ImageRequest,
+    ) -> Result<ImageAnswer, ImageError> {
+        images::by_openai(client, model, api, request).await
     }
+}
+
+/// Returns the feature that a server rejects in these words.
+fn rejected_feature(text: &RejectionText, body: &Value) -> Option<Feature> {
+    let has = |pointer: &str| body.pointer(pointer).is_some();
+    Some(
+        if has_provider_items(body) && text.contains(&EARLIER_REASONING_PHRASES) {
+            Feature::EarlierReasoning
+        } else if has_phases(body) && text.rejects(&["phase"]) {
+            Feature::Phase
+        } else if has("/temperature") && text.rejects(&["temperature"]) {
+            Feature::Temperature
+        } else if has("/tool_choice") && text.rejects(&["tool_choice"]) {
+            Feature::ToolChoice
+        } else if has("/include") && text.rejects(&["encrypted content", "encrypted_content", "include"]) {
+            Feature::EncryptedReasoning
+        } else if has("/reasoning/summary") && text.rejects(&["summary", "summaries"]) {
+            Feature::Summary
+        } else if has("/reasoning") && text.rejects(&["reasoning", "reasoning_effort"]) {
+            Feature::Reasoning
+        } else {
+            return None;
+        },
+    )
 }
 
 /// Returns true if a request has phases of messages.
@@ -198,109 +167,4 @@ fn has_provider_items(body: &Value) -> bool {
     let items = body["input"].as_array().into_iter().flatten();
     let mut kinds = items.filter_map(|item| item["type"].as_str());
     kinds.any(|kind| !OWN_ITEMS.contains(&kind))
-}
-
-#[async_trait::async_trait]
-impl Endpoint for OpenAiResponses {
-    fn name(&self) -> &str {
-        &self.api.endpoint().name
-    }
-
-    async fn models(&self) -> Result<ListedModels, ModelError> {
-        self.catalog.models(self.api.models(&OPENAI_LIST)).await
-    }
-
-    async fn context_window(&self, model: &str) -> Option<usize> {
-        let probe = |is_window_wanted| self.api.probe(model, is_window_wanted);
-        let list = self.api.models(&OPENAI_LIST);
-        self.catalog.context_window(model, probe, list).await
-    }
-
-    fn model_capabilities(&self, model: &str) -> ModelCapabilities {
-        self.catalog.capabilities(model)
-    }
-
-    fn prompt_length(&self) -> PromptLength {
-        self.prompt_length
-    }
-
-    fn capabilities(&self, model: &str) -> ServerCapabilities {
-        ServerCapabilities {
-            tools: self.sends_tools(model),
-            rejected_features: self.rejections.count(model) + self.tools.count(model),
-            ..ServerCapabilities::ALL
-        }
-    }
-
-    fn max_tools(&self, model: &str) -> usize {
-        self.tools.max_tools(model)
-    }
-
-    fn refused_tools(&self, model: &str) -> Vec<String> {
-        self.tools.refused(model)
-    }
-
-    fn tool_problems(&self) -> Vec<RunError> {
-        self.tools.problems()
-    }
-
-    fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
-        let adapted = self.tools.adapt(model, request);
-        let request = adapt_tools(&adapted.request, self.tool_form(model));
-        let sent = build_request(model, &request, &self.form(model));
-        let body = match serde_json::to_value(sent) {
-            Ok(Value::Object(body)) => body,
-            // The call fails for the same reason and reports it.
-            _ => Map::new(),
-        };
-        RequestPreview {
-            url: self.api.endpoint().url.clone(),
-            conversation_fields: &["model", "instructions", "input", "tools"],
-            messages: request.shown_messages(),
-            tools: request.shown_tools(),
-            max_tokens: body.get("max_output_tokens").and_then(Value::as_u64),
-            temperature: body.get("temperature").and_then(Value::as_f64),
-            body,
-        }
-    }
-
-    async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
-        let mut tools = self.tools.begin(model);
-        loop {
-            let sent = tools.adapt(request);
-            let request = adapt_tools(&sent.request, self.tool_form(model));
-            let body = build_request(model, &request, &self.form(model));
-            let decoder = ResponseDecoder::default();
-            match self.api.call("/responses", "", model, &body, decoder).await {
-                // None of these is a retry: the next request differs.
-                Err(error) if tools.learn(&sent, &error) => {}
-                Err(error) => {
-                    let body = serde_json::to_value(&body).unwrap_or_default();
-                    if !self.learn_from_rejection(model, &request, &body, &error) {
-                        return Err(error);
-                    }
-                }
-                Ok(answer) => return Ok(tools.restore(sent, answer)),
-            }
-        }
-    }
-
-    fn image_api(&self, model: &str, is_set: bool) -> Option<ImageApi> {
-        images::openai_model_api(model).or(is_set.then_some(ImageApi::Images))
-    }
-
-    async fn make_image(
-        &self,
-        model: &str,
-        api: ImageApi,
-        request: &ImageRequest,
-    ) -> Result<ImageAnswer, ImageError> {
-        let client = ImageClient {
-            transport: self.api.transport(),
-            headers: self.api.headers(),
-            url: &|path| self.api.path_url(path),
-            max_bytes: request.max_bytes,
-        };
-        images::by_openai(&client, model, api, request).await
-    }
 }

@@ -75,6 +75,15 @@ impl Api {
         })
     }
 
+    /// Creates the API of an endpoint whose key is sent as OpenAI's servers expect it.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn with_bearer(config: &EndpointConfig) -> Result<Self, ModelError> {
+        Self::new(config, |key| (header::AUTHORIZATION, format!("Bearer {key}")))
+    }
+
     /// Adds a header to all requests, unless the settings define it.
     pub fn with_header(mut self, name: &'static str, value: &'static str) -> Self {
         let name = HeaderName::from_static(name);
