@@ -14,7 +14,7 @@ use super::{
     model_list::ModelList,
     openai::OpenAi,
     openai_responses::OpenAiResponses,
-    rejections::{AnyFeature, Rejected},
+    rejections::{Lesson, Rejected},
     transport::{Api, decoder::EventDecoder},
 };
 use parlor_base::settings::EndpointKind;
@@ -30,7 +30,7 @@ use parlor_model::{
 pub fn create_endpoint(config: &EndpointConfig) -> Result<Arc<dyn Endpoint>, ModelError> {
     Ok(match config.kind {
         EndpointKind::OpenAi => Arc::new(OpenAi::new(config)?),
-        EndpointKind::Anthropic => Arc::new(Anthropic::new(config)?),
+        EndpointKind::Anthropic => Arc::new(HttpEndpoint::<Anthropic>::new(config)?),
         EndpointKind::Gemini => Arc::new(HttpEndpoint::<Gemini>::new(config)?),
         EndpointKind::OpenAiResponses => Arc::new(HttpEndpoint::<OpenAiResponses>::new(config)?),
     })
@@ -67,7 +67,7 @@ pub trait Adapter: Send + Sync + Sized + 'static {
     fn body(model: &str, request: &ModelRequest, form: &Self::Form) -> Self::Body;
 
     /// Returns what a rejected request teaches. `None` if the next one would be the same.
-    fn learn(&self, rejected: &Rejected<'_, Self::Form>) -> Option<AnyFeature<Self::Feature>>;
+    fn learn(&self, rejected: &Rejected<'_, Self::Form>) -> Option<Lesson<Self::Feature>>;
 
     /// Returns the features that the server has not rejected.
     fn capabilities(&self, model: &KnownModel<'_, Self>) -> ServerCapabilities {

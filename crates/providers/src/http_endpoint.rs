@@ -10,7 +10,7 @@ use super::{
     catalog::Catalog,
     fallback_messages::{ToolForm, adapt_tools},
     images::ImageClient,
-    rejections::{AnyFeature, Rejected, Rejections},
+    rejections::{AnyFeature, Lesson, Rejected, Rejections},
     tool_forms::ToolForms,
     transport::Api,
 };
@@ -37,6 +37,8 @@ pub struct KnownModel<'a, A: Adapter> {
     pub name: &'a str,
     catalog: &'a Catalog,
     rejected: HashSet<AnyFeature<A::Feature>>,
+    /// The maximum length of an answer to this conversation, in tokens, if the server has named it.
+    pub room: Option<u64>,
 }
 
 impl<A: Adapter> KnownModel<'_, A> {
@@ -97,6 +99,7 @@ impl<A: Adapter> HttpEndpoint<A> {
             name: model,
             catalog: &self.catalog,
             rejected: self.rejections.of_model(model),
+            room: None,
         }
     }
 }
@@ -170,8 +173,12 @@ impl<A: Adapter> Endpoint for HttpEndpoint<A> {
     async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
         let (path, query) = A::call_url(model);
         let mut tools = self.tools.begin(model);
+        let mut room = None;
         loop {
-            let known = self.known_model(model);
+            let known = KnownModel {
+                room,
+                ..self.known_model(model)
+            };
             let tool_form = ToolForm::from(known.server_capabilities());
             let sent = tools.adapt(request);
             let request = adapt_tools(&sent.request, tool_form);
@@ -187,16 +194,19 @@ impl<A: Adapter> Endpoint for HttpEndpoint<A> {
                 continue;
             }
             let rejected = Rejected {
+                model,
                 request: &request,
                 form: &form,
                 body: serde_json::to_value(&body).unwrap_or_default(),
                 error: &error,
             };
             match self.adapter.learn(&rejected) {
-                Some(feature) if known.takes_any(feature) => {
+                Some(Lesson::Without(feature)) if known.takes_any(feature) => {
                     tracing::warn!(%model, ?feature, %error, "asking without this from now on");
                     self.rejections.add(model, feature);
                 }
+                Some(Lesson::Room(tokens)) if room.is_none() => room = Some(tokens),
+                Some(Lesson::Recorded) => {}
                 _ => return Err(error),
             }
         }

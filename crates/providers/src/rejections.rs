@@ -31,8 +31,19 @@ pub enum AnyFeature<F> {
     Own(F),
 }
 
+/// A lesson of a rejected request, after which the next one differs.
+pub enum Lesson<F> {
+    /// Later requests to this model are without this.
+    Without(AnyFeature<F>),
+    /// This conversation leaves room for an answer of so many tokens.
+    Room(u64),
+    /// The adapter has recorded what it needs.
+    Recorded,
+}
+
 /// A request that a server has rejected.
 pub struct Rejected<'a, Form> {
+    pub model: &'a str,
     /// The request, with its tools as they were sent.
     pub request: &'a ModelRequest,
     pub form: &'a Form,

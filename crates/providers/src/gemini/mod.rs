@@ -27,7 +27,7 @@ use super::{
     images::{self, ImageClient},
     model_list::ModelList,
     rejection_text::RejectionText,
-    rejections::{AnyFeature, Rejected},
+    rejections::{AnyFeature, Lesson, Rejected},
     transport::Api,
 };
 use parlor_model::{ImageAnswer, ImageApi, ImageError, ImageRequest, ModelError, ModelRequest};
@@ -114,10 +114,11 @@ impl Adapter for Gemini {
         build_request(request, form)
     }
 
-    fn learn(&self, rejected: &Rejected<'_, RequestForm>) -> Option<AnyFeature<Feature>> {
-        rejected
-            .common_feature(rejected.form.system)
-            .or_else(|| rejected_feature(&rejected.text()?, rejected.form))
+    fn learn(&self, rejected: &Rejected<'_, RequestForm>) -> Option<Lesson<Feature>> {
+        let form = rejected.form;
+        let own = || rejected_feature(&rejected.text()?, form);
+        let feature = rejected.common_feature(form.system).or_else(own)?;
+        Some(Lesson::Without(feature))
     }
 
     fn image_api(model: &str, is_set: bool) -> Option<ImageApi> {

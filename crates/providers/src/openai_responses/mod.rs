@@ -25,7 +25,7 @@ use super::{
     images::{self, ImageClient},
     model_list::{ModelList, OPENAI_LIST},
     rejection_text::RejectionText,
-    rejections::{AnyFeature, Rejected},
+    rejections::{AnyFeature, Lesson, Rejected},
     transport::Api,
 };
 use parlor_model::{ImageAnswer, ImageApi, ImageError, ImageRequest, ModelError, ModelRequest};
@@ -113,9 +113,10 @@ impl Adapter for OpenAiResponses {
         build_request(model, request, form)
     }
 
-    fn learn(&self, rejected: &Rejected<'_, RequestForm>) -> Option<AnyFeature<Feature>> {
+    fn learn(&self, rejected: &Rejected<'_, RequestForm>) -> Option<Lesson<Feature>> {
         let own = || rejected_feature(&rejected.text()?, &rejected.body).map(AnyFeature::Own);
-        rejected.common_feature(false).or_else(own)
+        let feature = rejected.common_feature(false).or_else(own)?;
+        Some(Lesson::Without(feature))
     }
 
     fn image_api(model: &str, is_set: bool) -> Option<ImageApi> {
