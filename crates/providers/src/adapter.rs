@@ -12,7 +12,7 @@ use super::{
     http_endpoint::{HttpEndpoint, KnownModel},
     images::ImageClient,
     model_list::ModelList,
-    openai::OpenAi,
+    openai::ChatCompletions,
     openai_responses::OpenAiResponses,
     rejections::{Lesson, Rejected},
     transport::{Api, decoder::EventDecoder},
@@ -29,7 +29,7 @@ use parlor_model::{
 /// If it can never be called: the URL is invalid, or a header or the key can't be sent.
 pub fn create_endpoint(config: &EndpointConfig) -> Result<Arc<dyn Endpoint>, ModelError> {
     Ok(match config.kind {
-        EndpointKind::OpenAi => Arc::new(OpenAi::new(config)?),
+        EndpointKind::OpenAi => Arc::new(HttpEndpoint::<ChatCompletions>::new(config)?),
         EndpointKind::Anthropic => Arc::new(HttpEndpoint::<Anthropic>::new(config)?),
         EndpointKind::Gemini => Arc::new(HttpEndpoint::<Gemini>::new(config)?),
         EndpointKind::OpenAiResponses => Arc::new(HttpEndpoint::<OpenAiResponses>::new(config)?),

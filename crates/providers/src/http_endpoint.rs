@@ -1,7 +1,11 @@
 //! An endpoint with any protocol: all that is alike in the adapters.
 
-use std::{collections::HashSet, fmt};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+};
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::{
@@ -10,7 +14,7 @@ use super::{
     catalog::Catalog,
     fallback_messages::{ToolForm, adapt_tools},
     images::ImageClient,
-    rejections::{AnyFeature, Lesson, Rejected, Rejections},
+    rejections::{AnyFeature, Lesson, Rejected},
     tool_forms::ToolForms,
     transport::Api,
 };
@@ -26,7 +30,9 @@ pub struct HttpEndpoint<A: Adapter> {
     adapter: A,
     api: Api,
     catalog: Catalog,
-    rejections: Rejections<AnyFeature<A::Feature>>,
+    /// The features that the server has rejected, by model. They are left out of later requests, until Parlor is
+    /// restarted.
+    rejected: Mutex<HashMap<String, HashSet<AnyFeature<A::Feature>>>>,
     /// The form of tools.
     tools: ToolForms,
     prompt_length: PromptLength,
@@ -42,6 +48,11 @@ pub struct KnownModel<'a, A: Adapter> {
 }
 
 impl<A: Adapter> KnownModel<'_, A> {
+    /// Returns true if a local server turns the thinking of the model on and off in its chat template.
+    pub fn has_template_switch(&self) -> bool {
+        self.catalog.has_template_switch(self.name)
+    }
+
     pub fn capabilities(&self) -> ModelCapabilities {
         self.catalog.capabilities(self.name)
     }
@@ -88,7 +99,7 @@ impl<A: Adapter> HttpEndpoint<A> {
             adapter: A::new(config),
             api: A::api(config)?,
             catalog: Catalog::new(config),
-            rejections: Rejections::default(),
+            rejected: Mutex::default(),
             tools: ToolForms::new(config),
             prompt_length: config.prompt_length,
         })
@@ -98,7 +109,7 @@ impl<A: Adapter> HttpEndpoint<A> {
         KnownModel {
             name: model,
             catalog: &self.catalog,
-            rejected: self.rejections.of_model(model),
+            rejected: self.rejected.lock().get(model).cloned().unwrap_or_default(),
             room: None,
         }
     }
@@ -203,7 +214,8 @@ impl<A: Adapter> Endpoint for HttpEndpoint<A> {
             match self.adapter.learn(&rejected) {
                 Some(Lesson::Without(feature)) if known.takes_any(feature) => {
                     tracing::warn!(%model, ?feature, %error, "asking without this from now on");
-                    self.rejections.add(model, feature);
+                    let mut rejected = self.rejected.lock();
+                    rejected.entry(model.to_owned()).or_default().insert(feature);
                 }
                 Some(Lesson::Room(tokens)) if room.is_none() => room = Some(tokens),
                 Some(Lesson::Recorded) => {}

@@ -1,7 +1,7 @@
 //! Rejections of the order of roles. The history of every conversation alternates; what is left are orders that only some
 //! templates take: files behind the outputs of tools, instructions, and tool outputs at all.
 
-use super::error_phrases::normalized_message;
+use super::{error_phrases::normalized_message, rejections::AnyFeature};
 use parlor_model::{ModelError, ModelMessage, roles::separate_tool_files};
 
 /// Phrases for roles in a wrong order, in lower case and without quotation marks and apostrophes.
@@ -40,24 +40,13 @@ const TOOL_ROLE_PHRASES: [&str; 9] = [
     "tool role is not supported",
 ];
 
-/// The form of a request that a template rejects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RejectedRoles {
-    /// The files of tools, which are messages of the user, behind their outputs.
-    ToolFiles,
-    /// The instructions as a message of their own.
-    System,
-    /// Calls and their outputs.
-    ToolRoles,
-}
-
-/// Returns the form to give up if a server rejects the roles of these messages, the mildest first. `sends_system` is true
+/// Returns the feature to give up if a server rejects the roles of these messages, the mildest first. `sends_system` is true
 /// if the instructions can be sent otherwise.
-pub fn rejected_roles(
+pub fn rejected_roles<F>(
     messages: &[ModelMessage],
     sends_system: bool,
     error: &ModelError,
-) -> Option<RejectedRoles> {
+) -> Option<AnyFeature<F>> {
     // Templates fail inside the server, which some servers report as an internal error.
     let text = normalized_message(error);
     let contains = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
@@ -70,11 +59,11 @@ pub fn rejected_roles(
             .any(|message| matches!(message, ModelMessage::Tool { .. }))
     };
     if is_order && separate_tool_files(messages).is_some() {
-        Some(RejectedRoles::ToolFiles)
+        Some(AnyFeature::ToolFiles)
     } else if is_order && sends_system && !text.contains("optional system") {
-        Some(RejectedRoles::System)
+        Some(AnyFeature::System)
     } else if (is_order || contains(&TOOL_ROLE_PHRASES) && !sends_system) && has_outputs() {
-        Some(RejectedRoles::ToolRoles)
+        Some(AnyFeature::ToolRoles)
     } else {
         None
     }

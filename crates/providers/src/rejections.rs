@@ -1,18 +1,9 @@
-//! The features of requests that a server has rejected for a model. They are left out of later requests, until
-//! Parlor is restarted.
+//! The lessons of rejected requests.
 
-use std::{
-    collections::{HashMap, HashSet},
-    hash::Hash,
-};
-
-use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 
 use super::{
-    error_phrases::is_tools_unsupported,
-    fallback_messages::has_tools,
-    rejected_roles::{RejectedRoles, rejected_roles},
+    error_phrases::is_tools_unsupported, fallback_messages::has_tools, rejected_roles::rejected_roles,
     rejection_text::RejectionText,
 };
 use parlor_model::{ModelError, ModelRequest};
@@ -56,55 +47,12 @@ impl<Form> Rejected<'_, Form> {
     /// Returns the rejected feature if every protocol has it. `sends_system` is true if the instructions can be
     /// sent otherwise.
     pub fn common_feature<F>(&self, sends_system: bool) -> Option<AnyFeature<F>> {
-        match rejected_roles(&self.request.messages, sends_system, self.error) {
-            Some(RejectedRoles::ToolFiles) => Some(AnyFeature::ToolFiles),
-            Some(RejectedRoles::System) => Some(AnyFeature::System),
-            Some(RejectedRoles::ToolRoles) => Some(AnyFeature::ToolRoles),
-            None => {
-                let lacks_tools = has_tools(self.request) && is_tools_unsupported(self.error);
-                lacks_tools.then_some(AnyFeature::Tools)
-            }
-        }
+        let lacks_tools = || has_tools(self.request) && is_tools_unsupported(self.error);
+        rejected_roles(&self.request.messages, sends_system, self.error)
+            .or_else(|| lacks_tools().then_some(AnyFeature::Tools))
     }
 
     pub fn text(&self) -> Option<RejectionText> {
         RejectionText::from_error(self.error)
-    }
-}
-
-/// The rejected features by model.
-#[derive(Debug)]
-pub struct Rejections<F>(Mutex<HashMap<String, HashSet<F>>>);
-
-impl<F> Default for Rejections<F> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-impl<F: Copy + Eq + Hash> Rejections<F> {
-    /// Returns the rejected features of a model.
-    pub fn of_model(&self, model: &str) -> HashSet<F> {
-        self.lock().get(model).cloned().unwrap_or_default()
-    }
-
-    pub fn contains(&self, model: &str, feature: F) -> bool {
-        self.lock()
-            .get(model)
-            .is_some_and(|known| known.contains(&feature))
-    }
-
-    /// Returns the number of rejected features.
-    pub fn count(&self, model: &str) -> usize {
-        self.lock().get(model).map_or(0, HashSet::len)
-    }
-
-    /// Adds a feature. Returns false if it was known.
-    pub fn add(&self, model: &str, feature: F) -> bool {
-        self.lock().entry(model.to_owned()).or_default().insert(feature)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, HashSet<F>>> {
-        self.0.lock()
     }
 }

@@ -17,194 +17,117 @@ mod unknown_content;
 mod wire;
 mod word_keeper;
 
-use std::fmt;
+use std::borrow::Cow;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use self::{decoder::ChunkDecoder, rejected_features::RejectedFeatures};
+use self::{
+    decoder::ChunkDecoder,
+    rejected_features::{Feature, RejectedFeatures},
+    request::CompletionRequest,
+};
 use super::{
     EndpointConfig,
-    catalog::Catalog,
+    adapter::{Adapter, ShownFields},
+    http_endpoint::{HttpEndpoint, KnownModel},
     images::{self, ImageClient},
-    model_list::OPENAI_LIST,
-    tool_forms::ToolForms,
+    model_list::{ModelList, OPENAI_LIST},
+    rejections::{Lesson, Rejected},
     transport::Api,
 };
-use parlor_base::settings::{Dialect, PromptLength, ThinkingField};
+use parlor_base::settings::{Dialect, ThinkingField};
 use parlor_model::{
-    Endpoint, ImageAnswer, ImageApi, ImageError, ImageRequest, ListedModels, ModelError, ModelRequest,
-    ModelStream, RequestPreview, ServerCapabilities,
+    ImageAnswer, ImageApi, ImageError, ImageRequest, ModelError, ModelRequest, ServerCapabilities,
 };
-use parlor_protocol::{ModelCapabilities, RunError};
 
 /// The provider kind of these endpoints.
 const PROVIDER_KIND: &str = "openai";
 
 /// An OpenAI-compatible endpoint.
-pub struct OpenAi {
-    api: Api,
-    catalog: Catalog,
+pub type OpenAi = HttpEndpoint<ChatCompletions>;
+
+/// OpenAI's chat completions.
+pub struct ChatCompletions {
     dialect: Dialect,
-    prompt_length: PromptLength,
     rejected: RejectedFeatures,
-    /// The form of tools.
-    tools: ToolForms,
 }
 
-impl fmt::Debug for OpenAi {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OpenAi").field(self.api.endpoint()).finish()
-    }
+/// The form of a request.
+pub struct CompletionForm {
+    dialect: Dialect,
+    capabilities: ServerCapabilities,
 }
 
-impl OpenAi {
-    /// Creates an endpoint from its configuration, without sending requests.
-    ///
-    /// # Errors
-    ///
-    /// If it can never be called: the URL is invalid, or a header or the key can't be sent.
-    pub fn new(config: &EndpointConfig) -> Result<Self, ModelError> {
-        Ok(Self {
-            api: Api::with_bearer(config)?,
-            catalog: Catalog::new(config),
+impl Adapter for ChatCompletions {
+    type Form = CompletionForm;
+    type Feature = Feature;
+    type Body = CompletionRequest;
+    type Decoder = ChunkDecoder;
+
+    const LIST: ModelList = OPENAI_LIST;
+    const SHOWN_FIELDS: ShownFields = ShownFields {
+        conversation: &["model", "messages", "tools"],
+        max_tokens: &["/max_completion_tokens", "/max_tokens"],
+        temperature: "/temperature",
+    };
+
+    fn new(config: &EndpointConfig) -> Self {
+        Self {
             dialect: config.dialect,
-            prompt_length: config.prompt_length,
-            tools: ToolForms::new(config),
             rejected: RejectedFeatures::new(config.dialect.forget_thinking),
-        })
-    }
-}
-
-#[async_trait::async_trait]
-impl Endpoint for OpenAi {
-    fn name(&self) -> &str {
-        &self.api.endpoint().name
-    }
-
-    async fn models(&self) -> Result<ListedModels, ModelError> {
-        self.catalog.models(self.api.models(&OPENAI_LIST)).await
-    }
-
-    async fn context_window(&self, model: &str) -> Option<usize> {
-        let probe = |is_window_wanted| self.api.probe(model, is_window_wanted);
-        let list = self.api.models(&OPENAI_LIST);
-        self.catalog.context_window(model, probe, list).await
-    }
-
-    fn model_capabilities(&self, model: &str) -> ModelCapabilities {
-        self.catalog.capabilities(model)
-    }
-
-    fn prompt_length(&self) -> PromptLength {
-        self.prompt_length
-    }
-
-    fn capabilities(&self, model: &str) -> ServerCapabilities {
-        let mut capabilities = self.rejected.capabilities(model, self.catalog.takes_tools(model));
-        capabilities.rejected_features += self.tools.count(model);
-        capabilities
-    }
-
-    fn max_tools(&self, model: &str) -> usize {
-        self.tools.max_tools(model)
-    }
-
-    fn refused_tools(&self, model: &str) -> Vec<String> {
-        self.tools.refused(model)
-    }
-
-    fn tool_problems(&self) -> Vec<RunError> {
-        self.tools.problems()
-    }
-
-    fn preview_request(&self, model: &str, request: &ModelRequest) -> RequestPreview {
-        let capabilities = self.request_capabilities(model, request);
-        let adapted = self.tools.adapt(model, request);
-        let completion =
-            request::build_completion(model, &adapted.request, self.dialect_for(model), capabilities);
-        let body = match serde_json::to_value(completion) {
-            Ok(Value::Object(body)) => body,
-            // The call fails for the same reason and reports it.
-            _ => Map::new(),
-        };
-        let list = |field: &str| {
-            body.get(field)
-                .and_then(Value::as_array)
-                .cloned()
-                .unwrap_or_default()
-        };
-        let max_tokens = ["max_completion_tokens", "max_tokens"].map(|name| body.get(name)?.as_u64());
-        RequestPreview {
-            url: self.api.endpoint().url.clone(),
-            conversation_fields: &["model", "messages", "tools"],
-            messages: list("messages"),
-            tools: list("tools"),
-            max_tokens: max_tokens.into_iter().flatten().next(),
-            temperature: body.get("temperature").and_then(Value::as_f64),
-            body,
         }
     }
 
-    async fn call(&self, model: &str, request: &ModelRequest) -> Result<ModelStream, ModelError> {
-        let mut tools = self.tools.begin(model);
-        loop {
-            let capabilities = self.request_capabilities(model, request);
-            let sent = tools.adapt(request);
-            let request = &sent.request;
-            let body = request::build_completion(model, request, self.dialect_for(model), capabilities);
-            let decoder = ChunkDecoder::default();
-            match self
-                .api
-                .call("/chat/completions", "", model, &body, decoder)
-                .await
-            {
-                // None of these is a retry: the next request differs.
-                Err(error) if capabilities.tools && tools.learn(&sent, &error) => {}
-                Err(error)
-                    if self
-                        .rejected
-                        .learn_from_rejection(model, request, capabilities, &error) => {}
-                Ok(answer) => return Ok(tools.restore(sent, answer)),
-                Err(error) => return Err(error),
-            }
+    fn api(config: &EndpointConfig) -> Result<Api, ModelError> {
+        Api::with_bearer(config)
+    }
+
+    fn call_url(_: &str) -> (Cow<'static, str>, &'static str) {
+        ("/chat/completions".into(), "")
+    }
+
+    fn form(&self, model: &KnownModel<'_, Self>, request: &ModelRequest) -> CompletionForm {
+        let mut capabilities = self.capabilities(model);
+        let choice = request.parameters.thinking();
+        capabilities.thinking_choice &= choice.is_none_or(|choice| model.takes(Feature::Choice(choice)));
+        let mut dialect = self.dialect;
+        // Local servers turn thinking on and off in the template.
+        if dialect.thinking_level == ThinkingField::default() && model.has_template_switch() {
+            dialect.thinking_level = ThinkingField::ChatTemplate;
+        }
+        CompletionForm {
+            dialect,
+            capabilities,
         }
     }
 
-    fn image_api(&self, model: &str, is_set: bool) -> Option<ImageApi> {
+    fn body(model: &str, request: &ModelRequest, form: &CompletionForm) -> CompletionRequest {
+        request::build_completion(model, request, form.dialect, form.capabilities)
+    }
+
+    fn learn(&self, rejected: &Rejected<'_, CompletionForm>) -> Option<Lesson<Feature>> {
+        self.rejected.learn(rejected)
+    }
+
+    fn capabilities(&self, model: &KnownModel<'_, Self>) -> ServerCapabilities {
+        self.rejected.capabilities(model)
+    }
+
+    fn shown_conversation(body: &Value, _: &ModelRequest) -> (Vec<Value>, Vec<Value>) {
+        let list = |field: &str| body[field].as_array().cloned().unwrap_or_default();
+        (list("messages"), list("tools"))
+    }
+
+    fn image_api(model: &str, is_set: bool) -> Option<ImageApi> {
         images::openai_model_api(model).or(is_set.then_some(ImageApi::Images))
     }
 
     async fn make_image(
-        &self,
+        client: &ImageClient<'_>,
         model: &str,
         api: ImageApi,
         request: &ImageRequest,
     ) -> Result<ImageAnswer, ImageError> {
-        let client = ImageClient {
-            transport: self.api.transport(),
-            headers: self.api.headers(),
-            url: &|path| self.api.path_url(path),
-            max_bytes: request.max_bytes,
-        };
-        images::by_openai(&client, model, api, request).await
-    }
-}
-
-impl OpenAi {
-    /// Returns the features that a request may have: without a choice of thinking that was rejected.
-    fn request_capabilities(&self, model: &str, request: &ModelRequest) -> ServerCapabilities {
-        let mut capabilities = self.capabilities(model);
-        let choice = request.parameters.thinking();
-        capabilities.thinking_choice &= choice.is_none_or(|choice| !self.rejected.has_choice(model, choice));
-        capabilities
-    }
-
-    /// Returns the dialect of requests for a model. Local servers turn thinking on and off in the template.
-    fn dialect_for(&self, model: &str) -> Dialect {
-        let mut dialect = self.dialect;
-        if dialect.thinking_level == ThinkingField::default() && self.catalog.has_template_switch(model) {
-            dialect.thinking_level = ThinkingField::ChatTemplate;
-        }
-        dialect
+        images::by_openai(client, model, api, request).await
     }
 }

@@ -4,19 +4,18 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{
-    request,
+    ChatCompletions, CompletionForm, request,
     thinking_rejection::{RejectedThinking, is_thinking_rejection, thinking_choice_rejection},
 };
 use crate::{
     error_phrases,
-    fallback_messages::{adapt_tools, has_tools},
-    rejected_roles::{RejectedRoles, rejected_roles},
-    rejections::Rejections,
+    http_endpoint::KnownModel,
+    rejections::{AnyFeature, Lesson, Rejected},
 };
-use parlor_model::{ModelError, ModelMessage, ModelRequest, ServerCapabilities};
+use parlor_model::{ModelMessage, ModelRequest, ServerCapabilities};
 use parlor_protocol::ThinkingChoice;
 
-/// The rejected features of one server.
+/// The features that one server has rejected for all its models.
 #[derive(Default)]
 pub struct RejectedFeatures {
     /// The request for usage, which Mistral rejects.
@@ -25,20 +24,15 @@ pub struct RejectedFeatures {
     tool_choice: AtomicBool,
     /// The model's earlier thinking.
     thinking: AtomicBool,
-    by_model: Rejections<Feature>,
-    /// Choices of thinking that a model does not take.
-    choices: Rejections<ThinkingChoice>,
 }
 
 /// A feature that a server rejects for one of its models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Feature {
-    Tools,
-    ToolRoles,
-    ToolFiles,
-    SystemPrompt,
+pub enum Feature {
     /// Any choice of thinking.
     ThinkingChoice,
+    /// One choice of thinking.
+    Choice(ThinkingChoice),
     /// Images in the answer, which are asked for by the model's name.
     ImageOutput,
 }
@@ -52,95 +46,61 @@ impl RejectedFeatures {
         }
     }
 
-    /// Returns the features that requests to a model may have. `tools` is true if its template takes tools.
-    pub fn capabilities(&self, model: &str, tools: bool) -> ServerCapabilities {
-        let is_taken = |feature| !self.by_model.contains(model, feature);
+    /// Returns the features that requests to a model may have.
+    pub fn capabilities(&self, model: &KnownModel<'_, ChatCompletions>) -> ServerCapabilities {
         ServerCapabilities {
-            tools: tools && is_taken(Feature::Tools),
-            tool_roles: is_taken(Feature::ToolRoles),
-            tool_files: is_taken(Feature::ToolFiles),
-            system: is_taken(Feature::SystemPrompt),
             usage: !self.usage.load(Ordering::Relaxed),
             tool_choice: !self.tool_choice.load(Ordering::Relaxed),
             thinking: !self.thinking.load(Ordering::Relaxed),
-            thinking_choice: is_taken(Feature::ThinkingChoice),
-            image_output: is_taken(Feature::ImageOutput),
-            rejected_features: self.choices.count(model),
+            thinking_choice: model.takes(Feature::ThinkingChoice),
+            image_output: model.takes(Feature::ImageOutput),
+            ..model.server_capabilities()
         }
     }
 
-    /// Returns true if the server has rejected this choice of thinking for the model.
-    pub fn has_choice(&self, model: &str, choice: ThinkingChoice) -> bool {
-        self.choices.contains(model, choice)
-    }
-
-    /// Learns from a rejected request, which had the features `sent`. Returns true if the next one will differ.
-    pub fn learn_from_rejection(
-        &self,
-        model: &str,
-        request: &ModelRequest,
-        sent: ServerCapabilities,
-        error: &ModelError,
-    ) -> bool {
-        if sent.usage && error.error.message.contains("stream_options") {
-            self.usage.store(true, Ordering::Relaxed);
-            return true;
+    /// Returns what a rejected request teaches.
+    pub fn learn(&self, rejected: &Rejected<'_, CompletionForm>) -> Option<Lesson<Feature>> {
+        let Rejected { request, error, .. } = *rejected;
+        let sent = rejected.form.capabilities;
+        let message = &error.error.message;
+        let record = |feature: &AtomicBool| {
+            feature.store(true, Ordering::Relaxed);
+            Some(Lesson::Recorded)
+        };
+        let without = |feature| Some(Lesson::Without(AnyFeature::Own(feature)));
+        if sent.usage && message.contains("stream_options") {
+            return record(&self.usage);
         }
         if sent.thinking && has_thinking(request) && is_thinking_rejection(error) {
-            self.thinking.store(true, Ordering::Relaxed);
-            return true;
+            return record(&self.thinking);
         }
         if sent.thinking_choice
             && let Some(choice) = request.parameters.thinking()
-            && let Some(rejected) = thinking_choice_rejection(error)
+            && let Some(part) = thinking_choice_rejection(error)
         {
-            match rejected {
-                RejectedThinking::Field => self.add(model, Feature::ThinkingChoice, error),
-                RejectedThinking::Choice => {
-                    tracing::warn!(%model, %error, "asking without this choice of thinking from now on");
-                    self.choices.add(model, choice);
-                }
-            }
-            return true;
+            return without(match part {
+                RejectedThinking::Field => Feature::ThinkingChoice,
+                RejectedThinking::Choice => Feature::Choice(choice),
+            });
         }
         if sent.tool_choice
             && !request::forced_tools(request, sent).is_empty()
-            && error.error.message.contains("tool_choice")
+            && message.contains("tool_choice")
         {
-            self.tool_choice.store(true, Ordering::Relaxed);
-            return true;
+            return record(&self.tool_choice);
         }
         if sent.image_output
-            && request::asks_for_images(model)
+            && request::asks_for_images(rejected.model)
             && error_phrases::is_image_output_unsupported(error)
         {
-            self.add(model, Feature::ImageOutput, error);
-            return true;
+            return without(Feature::ImageOutput);
         }
-        let adapted = adapt_tools(request, sent.into());
-        if let Some(rejected) = rejected_roles(&adapted.messages, sent.system, error) {
-            let feature = match rejected {
-                RejectedRoles::ToolFiles => Feature::ToolFiles,
-                RejectedRoles::System => Feature::SystemPrompt,
-                RejectedRoles::ToolRoles => Feature::ToolRoles,
-            };
-            self.add(model, feature, error);
-            return true;
-        }
-        if sent.tools && has_tools(request) && error_phrases::is_tools_unsupported(error) {
-            self.add(model, Feature::Tools, error);
-            return true;
-        }
-        if sent.system && has_system_message(request) && error_phrases::is_system_unsupported(error) {
-            self.add(model, Feature::SystemPrompt, error);
-            return true;
-        }
-        false
-    }
-
-    fn add(&self, model: &str, feature: Feature, error: &ModelError) {
-        tracing::warn!(%model, ?feature, %error, "asking without this from now on");
-        self.by_model.add(model, feature);
+        let has_system = sent.system && has_system_message(request);
+        let is_system_rejected = || has_system && error_phrases::is_system_unsupported(error);
+        rejected
+            .common_feature(sent.system)
+            .or_else(|| is_system_rejected().then_some(AnyFeature::System))
+            .map(Lesson::Without)
     }
 }
 

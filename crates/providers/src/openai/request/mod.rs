@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::PROVIDER_KIND;
 use crate::{
-    fallback_messages::{adapt_tools, offered_forced_tools, require_tools, without_system},
+    fallback_messages::{offered_forced_tools, require_tools, without_system},
     images::openai_model_api,
     reasoning_effort::reasoning_effort,
 };
@@ -83,9 +83,7 @@ pub fn build_completion(
     capabilities: ServerCapabilities,
 ) -> CompletionRequest {
     let mut fields = request_parameters(&request.parameters, dialect, capabilities);
-    let request = &*adapt_tools(request, capabilities.into());
     let mut messages = Cow::Borrowed(request.messages.as_slice());
-    let tools = request.tools.as_slice();
     match forced_tools(request, capabilities).as_slice() {
         [] => {}
         [tool] if capabilities.tool_choice => {
@@ -105,7 +103,12 @@ pub fn build_completion(
     CompletionRequest {
         model: model.to_owned(),
         messages: request_messages(&messages, capabilities.thinking),
-        tools: tools.iter().map(|each| request_tool(each)).collect(),
+        tools: request
+            .tools
+            .iter()
+            .filter(|_| capabilities.tools)
+            .map(|each| request_tool(each))
+            .collect(),
         stream: true,
         stream_options: capabilities.usage.then_some(ChatCompletionStreamOptions {
             include_usage: Some(true),
