@@ -5,6 +5,7 @@
 //! and errors.
 
 mod adapter;
+mod answer;
 mod answer_layout;
 mod anthropic;
 mod catalog;

@@ -4,6 +4,7 @@
 
 use std::{collections::VecDeque, fmt::Debug};
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{half_joiner::HalfJoiner, http_errors::find_error};
@@ -36,6 +37,40 @@ impl DecodeError {
     /// Returns the error of a frame that can't be parsed.
     pub fn invalid_frame(data: &str) -> Self {
         Self::InvalidFrame(data.chars().take(120).collect())
+    }
+
+    /// Returns the error of an answer in one piece that can't be parsed.
+    pub fn invalid_whole(error: &serde_json::Error) -> Self {
+        match error.is_eof() {
+            true => Self::Incomplete,
+            false => Self::NotAStream,
+        }
+    }
+}
+
+/// Parses the JSON of a frame.
+pub fn parse_frame<T: DeserializeOwned>(data: &str) -> Result<T, DecodeError> {
+    serde_json::from_str(data).map_err(|_| DecodeError::invalid_frame(data))
+}
+
+/// Returns the data of a frame; `None` without content.
+pub fn frame_data(frame: &SseFrame) -> Option<&str> {
+    let data = frame.data.trim();
+    // Some proxies end as OpenAI's servers do.
+    (!data.is_empty() && data != "[DONE]").then_some(data)
+}
+
+/// Checks that a frame is not named an error.
+///
+/// # Errors
+///
+/// The server's error.
+pub fn check_frame_name(frame: &SseFrame, data: &str) -> Result<(), DecodeError> {
+    match frame.event.as_deref() {
+        Some("error") => Err(DecodeError::ServerError(
+            serde_json::from_str(data).unwrap_or_else(|_| data.into()),
+        )),
+        _ => Ok(()),
     }
 }
 

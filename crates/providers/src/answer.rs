@@ -1,0 +1,230 @@
+//! The decoded part of an answer, which is alike in all protocols.
+
+use std::collections::VecDeque;
+
+use super::{
+    answer_layout::LayoutRecorder,
+    images::image_event,
+    sources::CitedPages,
+    transport::{
+        decoder::{DecodeError, EventDecoder},
+        other_protocol::detect_other_protocol,
+    },
+    unreadable::UnreadablePieces,
+};
+use parlor_base::settings::EndpointKind;
+use parlor_model::{FinishReason, ModelEvent, ReportedUsage, UnreadableContent};
+use parlor_protocol::{RawJson, sse::SseFrame};
+
+/// An answer that is being decoded.
+#[derive(Debug)]
+pub struct Answer {
+    /// The events that were not taken yet.
+    pub events: VecDeque<ModelEvent>,
+    layout: LayoutRecorder,
+    /// The number of calls so far.
+    calls: usize,
+    sources: CitedPages,
+    unreadable: UnreadablePieces,
+    /// The usage that the server has reported and no event has.
+    pub usage: Option<ReportedUsage>,
+    /// The explanation of a withheld answer.
+    pub refusal: Option<ModelEvent>,
+    /// The reason of the end, once it has arrived. Only the usage may follow.
+    pub finish: Option<FinishReason>,
+    /// True if an event of this protocol was decoded.
+    has_begun: bool,
+    /// True if [`ModelEvent::Finished`] was emitted.
+    has_ended: bool,
+}
+
+impl Answer {
+    /// Begins an answer of a provider, whose data have this kind.
+    pub fn new(provider_kind: &'static str) -> Self {
+        Self {
+            events: VecDeque::new(),
+            layout: LayoutRecorder::new(provider_kind),
+            calls: 0,
+            sources: CitedPages::default(),
+            unreadable: UnreadablePieces::default(),
+            usage: None,
+            refusal: None,
+            finish: None,
+            has_begun: false,
+            has_ended: false,
+        }
+    }
+
+    /// Notes a piece of an answer, which has the endpoint's protocol if `is_own`.
+    ///
+    /// # Errors
+    ///
+    /// If it is the first piece and has another known protocol.
+    pub fn note_piece(&mut self, is_own: bool, data: &str, kind: EndpointKind) -> Result<(), DecodeError> {
+        self.has_begun |= is_own;
+        match self.has_begun {
+            true => Ok(()),
+            false => detect_other_protocol(data, kind).map_or(Ok(()), Err),
+        }
+    }
+
+    pub fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    /// Adds text, which may have thinking in tags.
+    pub fn push_text(&mut self, text: &str) {
+        self.layout.push_text(text, &mut self.events);
+    }
+
+    /// Separates the next text from the text before.
+    pub fn split_text(&mut self) {
+        self.layout.split_text(&mut self.events);
+    }
+
+    /// Adds thinking that came by itself.
+    pub fn push_thinking(&mut self, text: &str) {
+        self.layout.push_thinking(text, &mut self.events);
+    }
+
+    /// Adds a block that only the provider understands.
+    pub fn push_block(&mut self, raw: &RawJson) {
+        self.layout.push_block(raw, &mut self.events);
+    }
+
+    /// Adds a block of the provider's own tools, which stands between two paragraphs.
+    pub fn push_tool_block(&mut self, raw: &RawJson) {
+        self.push_block(raw);
+        self.layout.end_paragraph(&mut self.events);
+    }
+
+    /// Releases held text, before anything else.
+    pub fn flush(&mut self) {
+        self.layout.flush(&mut self.events);
+    }
+
+    /// Adds the image in a piece of the answer.
+    pub fn push_image(&mut self, raw: &str) {
+        self.flush();
+        self.events.push_back(image_event(raw));
+    }
+
+    /// Begins a call and returns its index. A call without an id gets one.
+    pub fn begin_call(&mut self, id: String, name: String) -> usize {
+        let index = self.calls;
+        self.calls += 1;
+        self.layout.push_call(&mut self.events);
+        let id = match id.is_empty() {
+            true => format!("call_{index}"),
+            false => id,
+        };
+        self.events.push_back(ModelEvent::ToolCall { index, id, name });
+        index
+    }
+
+    pub fn push_arguments(&mut self, index: usize, delta: String) {
+        self.events.push_back(ModelEvent::ToolArguments { index, delta });
+    }
+
+    /// Adds a cited page.
+    pub fn add_page(&mut self, url: &str, title: Option<&str>) {
+        self.events.extend(self.sources.add(url, title));
+    }
+
+    /// Adds a cited document. `names` are its possible names, the best one first.
+    pub fn add_document<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
+        self.events.extend(self.sources.add_document(names));
+    }
+
+    /// Reports a piece that can't be read, unless one of that name was reported.
+    pub fn push_unreadable(&mut self, what: UnreadableContent, raw: &str) {
+        self.unreadable.push(what, raw, &mut self.events);
+    }
+
+    /// Reports a piece of an unknown type.
+    pub fn push_unknown(&mut self, name: impl Into<String>, raw: &str) {
+        self.push_unreadable(UnreadableContent::Unknown(name.into()), raw);
+    }
+
+    /// Ends the answer.
+    pub fn end(&mut self, reason: FinishReason) {
+        self.layout.close(&mut self.events);
+        let refusal = self.refusal.take().filter(|_| reason.is_withheld());
+        self.events.extend(refusal);
+        self.events.extend(self.usage.take().map(ModelEvent::Usage));
+        // Some servers send an ordinary reason with calls.
+        let calls_tools = reason == FinishReason::Stop && self.calls > 0;
+        self.events.push_back(ModelEvent::Finished(match calls_tools {
+            true => FinishReason::ToolCalls,
+            false => reason,
+        }));
+        self.has_ended = true;
+    }
+}
+
+/// The decoder of one protocol's events.
+pub trait AnswerDecoder: std::fmt::Debug + Send {
+    /// Returns the answer so far.
+    fn answer(&self) -> &Answer;
+
+    fn answer_mut(&mut self) -> &mut Answer;
+
+    /// Decodes one event of a stream.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError`]. The events before it were appended.
+    fn decode_frame(&mut self, frame: &SseFrame) -> Result<(), DecodeError>;
+
+    /// Decodes an answer in one piece.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode_frame`](Self::decode_frame).
+    fn decode_whole(&mut self, json: &str) -> Result<(), DecodeError>;
+
+    /// Ends the answer, whose finish reason has arrived.
+    fn end(&mut self);
+}
+
+impl<D: AnswerDecoder> EventDecoder for D {
+    fn decode_frame(
+        &mut self,
+        frame: &SseFrame,
+        events: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), DecodeError> {
+        let result = AnswerDecoder::decode_frame(self, frame);
+        events.append(&mut self.answer_mut().events);
+        result
+    }
+
+    fn decode_whole(&mut self, json: &str, events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
+        let result = AnswerDecoder::decode_whole(self, json);
+        events.append(&mut self.answer_mut().events);
+        result
+    }
+
+    fn finish(&mut self, events: &mut VecDeque<ModelEvent>) {
+        match self.is_ending() {
+            true => self.end(),
+            false => self.answer_mut().layout.close(events),
+        }
+        events.append(&mut self.answer_mut().events);
+    }
+
+    fn has_begun(&self) -> bool {
+        self.answer().has_begun
+    }
+
+    fn is_ending(&self) -> bool {
+        self.answer().finish.is_some()
+    }
+
+    fn take_usage(&mut self) -> Option<ReportedUsage> {
+        self.answer_mut().usage.take()
+    }
+
+    fn has_ended(&self) -> bool {
+        self.answer().has_ended
+    }
+}
