@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use serde_json::{Map, Value};
+
 use super::{
     answer_layout::LayoutRecorder,
     images::image_event,
@@ -24,6 +26,9 @@ pub struct Answer {
     layout: LayoutRecorder,
     /// The number of calls so far.
     calls: usize,
+    /// The index of the ended call without arguments, and its input. Only what follows tells whether it was cut
+    /// off: a server also ends a call at the maximum length.
+    bare_call: Option<(usize, String)>,
     sources: CitedPages,
     unreadable: UnreadablePieces,
     /// The usage that the server has reported and no event has.
@@ -45,6 +50,7 @@ impl Answer {
             events: VecDeque::new(),
             layout: LayoutRecorder::new(provider_kind),
             calls: 0,
+            bare_call: None,
             sources: CitedPages::default(),
             unreadable: UnreadablePieces::default(),
             usage: None,
@@ -98,6 +104,11 @@ impl Answer {
         self.layout.end_paragraph(&mut self.events);
     }
 
+    /// Separates the text of the next model call, which continues this answer, from a text that has ended.
+    pub fn separate_continuation(&mut self) {
+        self.layout.separate_continuation(&mut self.events);
+    }
+
     /// Releases held text, before anything else.
     pub fn flush(&mut self) {
         self.layout.flush(&mut self.events);
@@ -126,6 +137,19 @@ impl Answer {
         self.events.push_back(ModelEvent::ToolArguments { index, delta });
     }
 
+    /// Ends a call without arguments. Its input, which usually is empty, is emitted if the answer goes on.
+    pub fn end_bare_call(&mut self, index: usize, input: String) {
+        self.release_bare_call();
+        self.bare_call = Some((index, input));
+    }
+
+    /// Emits the input of the call that has ended without arguments: the answer goes on.
+    pub fn release_bare_call(&mut self) {
+        if let Some((index, input)) = self.bare_call.take() {
+            self.push_arguments(index, input);
+        }
+    }
+
     /// Adds a cited page.
     pub fn add_page(&mut self, url: &str, title: Option<&str>) {
         self.events.extend(self.sources.add(url, title));
@@ -146,8 +170,18 @@ impl Answer {
         self.push_unreadable(UnreadableContent::Unknown(name.into()), raw);
     }
 
+    /// Ends the last call. If the answer was cut short, arguments that look complete may lack their rest.
+    pub fn end_calls(&mut self, reason: &FinishReason) {
+        let is_cut = |(_, input): &(usize, String)| reason.is_cut_short() && is_empty_object(input);
+        match self.bare_call.as_ref().is_some_and(is_cut) {
+            true => self.bare_call = None,
+            false => self.release_bare_call(),
+        }
+    }
+
     /// Ends the answer.
     pub fn end(&mut self, reason: FinishReason) {
+        self.end_calls(&reason);
         self.layout.close(&mut self.events);
         let refusal = self.refusal.take().filter(|_| reason.is_withheld());
         self.events.extend(refusal);
@@ -160,6 +194,10 @@ impl Answer {
         }));
         self.has_ended = true;
     }
+}
+
+fn is_empty_object(input: &str) -> bool {
+    serde_json::from_str::<Map<String, Value>>(input).is_ok_and(|input| input.is_empty())
 }
 
 /// The decoder of one protocol's events.

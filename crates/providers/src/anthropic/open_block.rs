@@ -29,10 +29,6 @@ pub enum OpenBlock {
     Other,
 }
 
-pub fn is_empty_object(input: &str) -> bool {
-    serde_json::from_str::<Map<String, Value>>(input).is_ok_and(|input| input.is_empty())
-}
-
 /// Returns a block with the input that came in pieces.
 pub fn with_input(raw: RawJson, input: &str) -> RawJson {
     let block = lenient_json::parse::<Map<String, Value>>(raw.as_str()).ok();
