@@ -6,12 +6,12 @@ use serde_json::json;
 
 use super::{
     PROVIDER_KIND,
+    finish::{explain, parse_stop_reason},
     open_block::{OpenBlock, with_content, with_input},
     wire::{Block, Citation, Delta, StopDetails, StreamEvent, Usage},
 };
 use crate::{
     answer::{Answer, AnswerDecoder},
-    refusal::{constant_words, refusal_event},
     transport::{
         decoder::{DecodeError, check_frame_name, frame_data, parse_frame},
         other_protocol::detect_other_protocol,
@@ -297,22 +297,5 @@ impl MessageDecoder {
                 ]);
             }
         }
-    }
-}
-
-/// Returns the explanation of a refusal, or at least its category.
-fn explain(details: &StopDetails) -> Option<ModelEvent> {
-    refusal_event([&*details.explanation, &constant_words(&details.category, "")])
-}
-
-/// Returns the reason for this protocol's name of it. An unknown name is an ordinary end.
-fn parse_stop_reason(reason: &str) -> FinishReason {
-    match reason {
-        "end_turn" | "stop_sequence" => FinishReason::Stop,
-        "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
-        "tool_use" => FinishReason::ToolCalls,
-        // The answer goes on behind the summary.
-        "compaction" => FinishReason::PauseTurn,
-        _ => FinishReason::from(reason.to_owned()),
     }
 }

@@ -2,6 +2,7 @@
 
 mod cache_marks;
 mod decoder;
+mod finish;
 mod models;
 mod open_block;
 mod request;
