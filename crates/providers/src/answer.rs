@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde_json::{Map, Value};
 
 use super::{
-    answer_layout::LayoutRecorder,
+    answer_layout::{BlockPlace, LayoutRecorder},
     images::image_event,
     sources::CitedPages,
     transport::{
@@ -101,12 +101,37 @@ impl Answer {
     /// Adds a block of the provider's own tools, which stands between two paragraphs.
     pub fn push_tool_block(&mut self, raw: &RawJson) {
         self.push_block(raw);
-        self.layout.end_paragraph(&mut self.events);
+        self.end_paragraph();
     }
 
     /// Separates the text of the next model call, which continues this answer, from a text that has ended.
     pub fn separate_continuation(&mut self) {
         self.layout.separate_continuation(&mut self.events);
+    }
+
+    /// Separates the next text from a text directly before it: something that is not shown stands between them.
+    pub fn end_paragraph(&mut self) {
+        self.layout.end_paragraph(&mut self.events);
+    }
+
+    /// Keeps the place of a block of the provider that has begun. What follows may end before it.
+    pub fn open_block(&mut self) -> BlockPlace {
+        self.layout.open_block(&mut self.events)
+    }
+
+    /// Adds a block of the provider at the place that was kept for it; at the end, if there is none.
+    pub fn close_block(&mut self, place: Option<BlockPlace>, raw: &RawJson) {
+        self.layout.close_block(place, raw, &mut self.events);
+    }
+
+    /// Gives up the place of a block that is not kept.
+    pub fn give_up_block(&mut self, place: BlockPlace) {
+        self.layout.give_up_block(place, &mut self.events);
+    }
+
+    /// Releases all that is held, at the end.
+    pub fn close(&mut self) {
+        self.layout.close(&mut self.events);
     }
 
     /// Releases held text, before anything else.
@@ -179,10 +204,15 @@ impl Answer {
         }
     }
 
+    /// Takes the reason of the end. Without one, the end is an ordinary one.
+    pub fn take_reason(&mut self) -> FinishReason {
+        self.finish.take().unwrap_or(FinishReason::Stop)
+    }
+
     /// Ends the answer.
     pub fn end(&mut self, reason: FinishReason) {
         self.end_calls(&reason);
-        self.layout.close(&mut self.events);
+        self.close();
         let refusal = self.refusal.take().filter(|_| reason.is_withheld());
         self.events.extend(refusal);
         self.events.extend(self.usage.take().map(ModelEvent::Usage));
@@ -222,7 +252,11 @@ pub trait AnswerDecoder: std::fmt::Debug + Send {
     fn decode_whole(&mut self, json: &str) -> Result<(), DecodeError>;
 
     /// Ends the answer, whose finish reason has arrived.
-    fn end(&mut self);
+    fn end(&mut self) {
+        let answer = self.answer_mut();
+        let reason = answer.take_reason();
+        answer.end(reason);
+    }
 }
 
 impl<D: AnswerDecoder> EventDecoder for D {
@@ -245,7 +279,7 @@ impl<D: AnswerDecoder> EventDecoder for D {
     fn finish(&mut self, events: &mut VecDeque<ModelEvent>) {
         match self.is_ending() {
             true => self.end(),
-            false => self.answer_mut().layout.close(events),
+            false => self.answer_mut().close(),
         }
         events.append(&mut self.answer_mut().events);
     }

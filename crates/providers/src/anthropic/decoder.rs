@@ -146,7 +146,7 @@ impl AnswerDecoder for MessageDecoder {
             self.answer.release_bare_call();
             self.end_block(index);
         }
-        let reason = self.answer.finish.take().unwrap_or(FinishReason::Stop);
+        let reason = self.answer.take_reason();
         self.answer.end_calls(&reason);
         if reason == FinishReason::PauseTurn {
             self.answer.separate_continuation();

@@ -87,7 +87,7 @@ impl AnswerDecoder for ContentDecoder {
     }
 
     fn end(&mut self) {
-        let reason = self.answer.finish.take().unwrap_or(FinishReason::Stop);
+        let reason = self.answer.take_reason();
         if reason.is_cut_short() {
             // Its arguments would look complete.
             self.open_call = None;
