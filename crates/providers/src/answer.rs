@@ -25,7 +25,7 @@ pub struct Answer {
     pub events: VecDeque<ModelEvent>,
     layout: LayoutRecorder,
     /// The number of calls so far.
-    calls: usize,
+    pub calls: usize,
     /// The index of the ended call without arguments, and its input. Only what follows tells whether it was cut
     /// off: a server also ends a call at the maximum length.
     bare_call: Option<(usize, String)>,
@@ -38,7 +38,7 @@ pub struct Answer {
     /// The reason of the end, once it has arrived. Only the usage may follow.
     pub finish: Option<FinishReason>,
     /// True if an event of this protocol was decoded.
-    has_begun: bool,
+    pub has_begun: bool,
     /// True if [`ModelEvent::Finished`] was emitted.
     has_ended: bool,
 }
@@ -72,10 +72,6 @@ impl Answer {
             true => Ok(()),
             false => detect_other_protocol(data, kind).map_or(Ok(()), Err),
         }
-    }
-
-    pub fn has_begun(&self) -> bool {
-        self.has_begun
     }
 
     /// Adds text, which may have thinking in tags.
@@ -257,6 +253,9 @@ pub trait AnswerDecoder: std::fmt::Debug + Send {
         let reason = answer.take_reason();
         answer.end(reason);
     }
+
+    /// Releases what is held besides the answer's own text.
+    fn release_held(&mut self) {}
 }
 
 impl<D: AnswerDecoder> EventDecoder for D {
@@ -281,6 +280,11 @@ impl<D: AnswerDecoder> EventDecoder for D {
             true => self.end(),
             false => self.answer_mut().close(),
         }
+        EventDecoder::release_held(self, events);
+    }
+
+    fn release_held(&mut self, events: &mut VecDeque<ModelEvent>) {
+        AnswerDecoder::release_held(self);
         events.append(&mut self.answer_mut().events);
     }
 

@@ -79,7 +79,7 @@ impl AnswerDecoder for ContentDecoder {
             let chunk = lenient_json::parse(raw.as_str()).map_err(|_| DecodeError::NotAStream)?;
             self.decode_chunk(chunk, raw.as_str())?;
         }
-        if !self.answer.has_begun() {
+        if !self.answer.has_begun {
             return Err(DecodeError::NotAStream);
         }
         self.end();

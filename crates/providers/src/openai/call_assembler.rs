@@ -66,8 +66,9 @@ struct HeldFragment {
 }
 
 impl CallAssembler {
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Returns the number of calls, with those that have no name yet.
+    pub fn len(&self) -> usize {
+        self.0.len()
     }
 
     /// Returns true if any call has its name.

@@ -62,7 +62,7 @@ impl AnswerDecoder for ResponseDecoder {
             return Err(DecodeError::ServerError(to_error_value(event)));
         }
         let is_own = event.kind.starts_with("response.");
-        let is_first = !self.answer.has_begun() && !is_own;
+        let is_first = !self.answer.has_begun && !is_own;
         if let Some(error) = event.error.as_ref().filter(|error| is_first && !error.is_null()) {
             return Err(DecodeError::ServerError(error.clone()));
         }

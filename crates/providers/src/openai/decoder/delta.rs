@@ -1,7 +1,5 @@
 //! Decoding of the content of one delta, in the formats of all servers.
 
-use std::collections::VecDeque;
-
 use serde_json::Value;
 
 use super::{
@@ -12,33 +10,32 @@ use super::{
     },
     ChunkDecoder,
 };
-use crate::{images::image_event, unreadable::raw_excerpt};
-use parlor_model::{ModelEvent, ProviderDataTarget, UnreadableContent};
+use crate::unreadable::raw_excerpt;
+use parlor_model::{ModelEvent, ProviderDataTarget};
 use parlor_protocol::{ProviderData, RawJson};
 
 impl ChunkDecoder {
     /// Decodes the delta of a choice. `data` is the raw text of the chunk.
-    pub(super) fn decode_delta(&mut self, mut delta: Delta, data: &str, events: &mut VecDeque<ModelEvent>) {
+    pub(super) fn decode_delta(&mut self, mut delta: Delta, data: &str) {
         if let Some(reasoning) = delta.take_reasoning() {
-            self.think_filter.set_separate_thinking();
-            events.push_back(ModelEvent::Thinking(reasoning));
+            self.answer.push_thinking(&reasoning);
         }
         match delta.content {
-            Some(Content::Text(text)) => self.think_filter.push(&text, events),
+            Some(Content::Text(text)) => self.answer.push_text(&text),
             Some(Content::Parts(parts)) => {
                 for part in parts {
                     match part {
-                        ContentPart::Text(text) => self.think_filter.push(&text, events),
-                        ContentPart::Part(part) => self.decode_part(*part, events),
+                        ContentPart::Text(text) => self.answer.push_text(&text),
+                        ContentPart::Part(part) => self.decode_part(*part),
                         ContentPart::Other(_) => {}
                     }
                 }
             }
-            Some(Content::Part(part)) => self.decode_part(*part, events),
+            Some(Content::Part(part)) => self.decode_part(*part),
             Some(Content::Other(_)) | None => {}
         }
         if let Some(refusal) = delta.refusal {
-            self.think_filter.push(&refusal, events);
+            self.answer.push_text(&refusal);
         }
         if let Some(audio) = delta.audio {
             if audio.data.is_some() {
@@ -46,16 +43,16 @@ impl ChunkDecoder {
             }
             if let Some(words) = audio.transcript {
                 self.has_transcript = true;
-                self.think_filter.push(&words, events);
+                self.answer.push_text(&words);
             }
         }
         for image in delta.images.iter().flat_map(raw_entries) {
-            self.push_image(&image, events);
+            self.answer.push_image(&image);
         }
         let sources = delta
             .annotations
             .and_then(|annotations| self.citations.take_annotations(annotations));
-        events.extend(sources.map(ModelEvent::Sources));
+        self.answer.events.extend(sources.map(ModelEvent::Sources));
         for (list, details) in [
             (delta.reasoning_details, &mut self.reasoning_details),
             (delta.thinking_blocks, &mut self.thinking_blocks),
@@ -75,7 +72,9 @@ impl ChunkDecoder {
                 value,
             };
             let target = ProviderDataTarget::Answer;
-            events.push_back(ModelEvent::ProviderData { target, data });
+            self.answer
+                .events
+                .push_back(ModelEvent::ProviderData { target, data });
         }
         let alone = delta.function_call.map(|function| ToolCallFragment {
             function,
@@ -91,46 +90,36 @@ impl ChunkDecoder {
         };
         for call in calls {
             // The filter's held text precedes the call.
-            self.think_filter.finish(events);
-            self.calls.push(call, events);
+            self.answer.flush();
+            self.calls.push(call, &mut self.answer.events);
         }
     }
 
-    fn decode_part(&mut self, mut part: TypedPart, events: &mut VecDeque<ModelEvent>) {
+    fn decode_part(&mut self, mut part: TypedPart) {
         if part.is_image() {
             let image = Value::Object(std::mem::take(&mut part.others));
-            self.push_image(&image.to_string(), events);
+            self.answer.push_image(&image.to_string());
         }
         let thinking = part.thinking.take().map(|thinking| thinking.into_text());
         let (thinking, text) = match part.is_thinking() {
             true => (thinking.or(part.text.take()), None),
             false => (thinking, part.text.take()),
         };
-        if let Some(thinking) = thinking.filter(|thinking| !thinking.is_empty()) {
-            self.think_filter.set_separate_thinking();
-            events.push_back(ModelEvent::Thinking(thinking));
-        }
+        self.answer.push_thinking(&thinking.unwrap_or_default());
         for text in text.into_iter().chain(part.refusal) {
-            self.think_filter.push(&text, events);
+            self.answer.push_text(&text);
         }
-    }
-
-    /// Adds an image.
-    fn push_image(&mut self, raw: &str, events: &mut VecDeque<ModelEvent>) {
-        self.think_filter.finish(events);
-        events.push_back(image_event(raw));
     }
 
     /// Reports the fields of a chunk without any known content.
-    pub(super) fn push_unknown_fields(&mut self, data: &str, events: &mut VecDeque<ModelEvent>) {
-        self.push_unknown(unknown_fields(data), events);
+    pub(super) fn push_unknown_fields(&mut self, data: &str) {
+        self.push_unknown(unknown_fields(data));
     }
 
     /// Reports fields by their names, with their raw text.
-    pub(super) fn push_unknown(&mut self, fields: Vec<(String, String)>, events: &mut VecDeque<ModelEvent>) {
+    pub(super) fn push_unknown(&mut self, fields: Vec<(String, String)>) {
         for (name, raw) in fields {
-            self.unreadable
-                .push(UnreadableContent::Unknown(name), &raw, events);
+            self.answer.push_unknown(name, &raw);
         }
     }
 }
