@@ -8,15 +8,12 @@ use super::{
     answer_layout::{BlockPlace, LayoutRecorder},
     images::image_event,
     sources::CitedPages,
-    transport::{
-        decoder::{DecodeError, EventDecoder},
-        other_protocol::detect_other_protocol,
-    },
+    transport::{decoder::DecodeError, other_protocol::detect_other_protocol},
     unreadable::UnreadablePieces,
 };
 use parlor_base::settings::EndpointKind;
 use parlor_model::{FinishReason, ModelEvent, ReportedUsage, UnreadableContent};
-use parlor_protocol::{RawJson, sse::SseFrame};
+use parlor_protocol::RawJson;
 
 /// An answer that is being decoded.
 #[derive(Debug)]
@@ -40,7 +37,7 @@ pub struct Answer {
     /// True if an event of this protocol was decoded.
     pub has_begun: bool,
     /// True if [`ModelEvent::Finished`] was emitted.
-    has_ended: bool,
+    pub has_ended: bool,
 }
 
 impl Answer {
@@ -224,83 +221,4 @@ impl Answer {
 
 fn is_empty_object(input: &str) -> bool {
     serde_json::from_str::<Map<String, Value>>(input).is_ok_and(|input| input.is_empty())
-}
-
-/// The decoder of one protocol's events.
-pub trait AnswerDecoder: std::fmt::Debug + Send {
-    /// Returns the answer so far.
-    fn answer(&self) -> &Answer;
-
-    fn answer_mut(&mut self) -> &mut Answer;
-
-    /// Decodes one event of a stream.
-    ///
-    /// # Errors
-    ///
-    /// [`DecodeError`]. The events before it were appended.
-    fn decode_frame(&mut self, frame: &SseFrame) -> Result<(), DecodeError>;
-
-    /// Decodes an answer in one piece.
-    ///
-    /// # Errors
-    ///
-    /// As [`decode_frame`](Self::decode_frame).
-    fn decode_whole(&mut self, json: &str) -> Result<(), DecodeError>;
-
-    /// Ends the answer, whose finish reason has arrived.
-    fn end(&mut self) {
-        let answer = self.answer_mut();
-        let reason = answer.take_reason();
-        answer.end(reason);
-    }
-
-    /// Releases what is held besides the answer's own text.
-    fn release_held(&mut self) {}
-}
-
-impl<D: AnswerDecoder> EventDecoder for D {
-    fn decode_frame(
-        &mut self,
-        frame: &SseFrame,
-        events: &mut VecDeque<ModelEvent>,
-    ) -> Result<(), DecodeError> {
-        let result = AnswerDecoder::decode_frame(self, frame);
-        events.append(&mut self.answer_mut().events);
-        result
-    }
-
-    fn decode_whole(&mut self, json: &str, events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
-        let result = AnswerDecoder::decode_whole(self, json);
-        events.append(&mut self.answer_mut().events);
-        result
-    }
-
-    fn finish(&mut self, events: &mut VecDeque<ModelEvent>) {
-        match self.is_ending() {
-            true => self.end(),
-            false => self.answer_mut().close(),
-        }
-        EventDecoder::release_held(self, events);
-    }
-
-    fn release_held(&mut self, events: &mut VecDeque<ModelEvent>) {
-        AnswerDecoder::release_held(self);
-        events.append(&mut self.answer_mut().events);
-    }
-
-    fn has_begun(&self) -> bool {
-        self.answer().has_begun
-    }
-
-    fn is_ending(&self) -> bool {
-        self.answer().finish.is_some()
-    }
-
-    fn take_usage(&mut self) -> Option<ReportedUsage> {
-        self.answer_mut().usage.take()
-    }
-
-    fn has_ended(&self) -> bool {
-        self.answer().has_ended
-    }
 }

@@ -11,9 +11,9 @@ use super::{
     wire::{Block, Citation, Delta, StopDetails, StreamEvent, Usage},
 };
 use crate::{
-    answer::{Answer, AnswerDecoder},
+    answer::Answer,
     transport::{
-        decoder::{DecodeError, check_frame_name, frame_data, parse_frame},
+        decoder::{DecodeError, EventDecoder, check_frame_name, frame_data, parse_frame},
         other_protocol::detect_other_protocol,
     },
     unreadable::raw_excerpt,
@@ -55,7 +55,7 @@ impl Default for MessageDecoder {
     }
 }
 
-impl AnswerDecoder for MessageDecoder {
+impl EventDecoder for MessageDecoder {
     fn answer(&self) -> &Answer {
         &self.answer
     }

@@ -10,8 +10,8 @@ use super::{
     wire::{Candidate, Chunk, FunctionCall, Part},
 };
 use crate::{
-    answer::{Answer, AnswerDecoder},
-    transport::decoder::{DecodeError, check_frame_name, frame_data, parse_frame},
+    answer::Answer,
+    transport::decoder::{DecodeError, EventDecoder, check_frame_name, frame_data, parse_frame},
 };
 use parlor_base::settings::EndpointKind;
 use parlor_model::{FinishReason, ModelEvent, ProviderDataTarget, UnreadableContent, lenient_json};
@@ -53,7 +53,7 @@ impl Default for ContentDecoder {
     }
 }
 
-impl AnswerDecoder for ContentDecoder {
+impl EventDecoder for ContentDecoder {
     fn answer(&self) -> &Answer {
         &self.answer
     }

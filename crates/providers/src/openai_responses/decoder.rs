@@ -8,9 +8,9 @@ use super::{
     wire::{Annotation, ContentPart, OutputItem, Response, StreamEvent},
 };
 use crate::{
-    answer::{Answer, AnswerDecoder},
+    answer::Answer,
     transport::{
-        decoder::{DecodeError, frame_data, parse_frame},
+        decoder::{DecodeError, EventDecoder, frame_data, parse_frame},
         other_protocol::detect_other_protocol,
     },
 };
@@ -44,7 +44,7 @@ impl Default for ResponseDecoder {
     }
 }
 
-impl AnswerDecoder for ResponseDecoder {
+impl EventDecoder for ResponseDecoder {
     fn answer(&self) -> &Answer {
         &self.answer
     }

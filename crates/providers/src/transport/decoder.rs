@@ -8,8 +8,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{half_joiner::HalfJoiner, http_errors::find_error};
+use crate::answer::Answer;
 use parlor_model::{
-    ModelEvent, ReportedUsage,
+    ModelEvent,
     lenient_json::{self, Halves},
 };
 use parlor_protocol::sse::{SseDecoder, SseFrame};
@@ -74,46 +75,36 @@ pub fn check_frame_name(frame: &SseFrame, data: &str) -> Result<(), DecodeError>
     }
 }
 
-/// The decoder of one protocol's events.
+/// The decoder of one protocol's events. It adds them to its [`Answer`].
 pub trait EventDecoder: Debug + Send {
+    /// Returns the answer so far.
+    fn answer(&self) -> &Answer;
+
+    fn answer_mut(&mut self) -> &mut Answer;
+
     /// Decodes one event of a stream.
     ///
     /// # Errors
     ///
-    /// [`DecodeError`]. The events before it were appended.
-    fn decode_frame(
-        &mut self,
-        frame: &SseFrame,
-        events: &mut VecDeque<ModelEvent>,
-    ) -> Result<(), DecodeError>;
+    /// [`DecodeError`]. The events before it were added.
+    fn decode_frame(&mut self, frame: &SseFrame) -> Result<(), DecodeError>;
 
     /// Decodes an answer in one piece.
     ///
     /// # Errors
     ///
     /// As [`decode_frame`](Self::decode_frame).
-    fn decode_whole(&mut self, json: &str, events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError>;
+    fn decode_whole(&mut self, json: &str) -> Result<(), DecodeError>;
 
-    /// Processes the end of the bytes: releases held text and, if the finish reason has arrived, ends the
-    /// answer.
-    fn finish(&mut self, events: &mut VecDeque<ModelEvent>);
-
-    /// Returns true if an event of this protocol was decoded.
-    fn has_begun(&self) -> bool;
-
-    /// Returns true if the server has sent the finish reason. Only the usage may follow.
-    fn is_ending(&self) -> bool;
-
-    /// Returns true if [`ModelEvent::Finished`] was emitted.
-    fn has_ended(&self) -> bool;
-
-    /// Takes the usage that the server has reported and no event has, for an answer that fails.
-    fn take_usage(&mut self) -> Option<ReportedUsage> {
-        None
+    /// Ends the answer, whose finish reason has arrived.
+    fn end(&mut self) {
+        let answer = self.answer_mut();
+        let reason = answer.take_reason();
+        answer.end(reason);
     }
 
-    /// Releases what is held of an answer that fails.
-    fn release_held(&mut self, _events: &mut VecDeque<ModelEvent>) {}
+    /// Releases what is held besides the answer's own text.
+    fn release_held(&mut self) {}
 }
 
 /// The format of the bytes.
@@ -158,12 +149,12 @@ impl Decoder {
 
     /// Returns true if [`ModelEvent::Finished`] was emitted, or all bytes were processed.
     pub fn has_ended(&self) -> bool {
-        self.has_closed || self.protocol.has_ended()
+        self.has_closed || self.protocol.answer().has_ended
     }
 
     /// Returns true if the server has sent the finish reason. Only the usage may follow.
     pub fn is_ending(&self) -> bool {
-        self.protocol.is_ending()
+        self.protocol.answer().finish.is_some()
     }
 
     /// Processes the next bytes and appends the completed events.
@@ -206,7 +197,7 @@ impl Decoder {
         let mut frames = Vec::new();
         let result = self.frames.push(bytes, &mut frames);
         for frame in frames {
-            if !self.protocol.has_ended() {
+            if !self.protocol.answer().has_ended {
                 self.decode_frame(frame, events)?;
             }
         }
@@ -231,7 +222,7 @@ impl Decoder {
         if let BodyFormat::WholeJson(whole) = std::mem::take(&mut self.format) {
             return self.decode_whole(&String::from_utf8_lossy(&whole), events);
         }
-        if self.protocol.has_ended() {
+        if self.protocol.answer().has_ended {
             return Ok(());
         }
         if let Some(frame) = self.frames.take_cut_frame() {
@@ -240,17 +231,20 @@ impl Decoder {
                 Ok(()) | Err(DecodeError::InvalidFrame(_)) => {}
                 Err(error) => return Err(error),
             }
-            if self.protocol.has_ended() {
+            if self.protocol.answer().has_ended {
                 return Ok(());
             }
         }
-        let mut decoded = VecDeque::new();
-        self.protocol.finish(&mut decoded);
-        self.halves.join(decoded, events);
-        if self.protocol.has_ended() {
+        match self.is_ending() {
+            true => self.protocol.end(),
+            false => self.protocol.answer_mut().close(),
+        }
+        self.release_held(events);
+        let answer = self.protocol.answer();
+        if answer.has_ended {
             return Ok(());
         }
-        Err(if self.protocol.has_begun() {
+        Err(if answer.has_begun {
             DecodeError::Incomplete
         } else if self.has_only_keepalives {
             DecodeError::Empty
@@ -273,7 +267,7 @@ impl Decoder {
             frame.data = mended.text.into_owned();
         }
         let mut decoded = VecDeque::new();
-        let result = match self.protocol.decode_frame(&frame, &mut decoded) {
+        let result = match self.decode_json(&frame, &mut decoded) {
             Err(DecodeError::InvalidFrame(data)) => self.decode_mended(&frame, data, &mut decoded),
             result => result,
         };
@@ -286,6 +280,17 @@ impl Decoder {
             return Err(DecodeError::ServerError(error));
         }
         self.halves.join(decoded, events);
+        result
+    }
+
+    /// Decodes one event of valid JSON, as far as is known.
+    fn decode_json(
+        &mut self,
+        frame: &SseFrame,
+        decoded: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), DecodeError> {
+        let result = self.protocol.decode_frame(frame);
+        decoded.append(&mut self.protocol.answer_mut().events);
         result
     }
 
@@ -314,13 +319,11 @@ impl Decoder {
             ..frame.clone()
         };
         match mended.text.trim_start().as_bytes().first() {
-            Some(b'{') => self
-                .protocol
-                .decode_frame(&again(mended.text.into_owned()), decoded),
+            Some(b'{') => self.decode_json(&again(mended.text.into_owned()), decoded),
             Some(b'[') => {
                 let entries: Vec<Value> = serde_json::from_str(&mended.text).unwrap_or_default();
                 for entry in entries.iter().filter(|entry| entry.is_object()) {
-                    self.protocol.decode_frame(&again(entry.to_string()), decoded)?;
+                    self.decode_json(&again(entry.to_string()), decoded)?;
                 }
                 Ok(())
             }
@@ -334,28 +337,32 @@ impl Decoder {
         let has_lone_half = lenient_json::has_lone_half(json);
         let whole = mended().filter(|_| has_lone_half);
         let whole = whole.map_or(json.into(), |mended| mended.text);
-        let mut decoded = VecDeque::new();
-        let mut result = self.protocol.decode_whole(&whole, &mut decoded);
-        if result == Err(DecodeError::NotAStream) && decoded.is_empty() {
+        let mut result = self.protocol.decode_whole(&whole);
+        if result == Err(DecodeError::NotAStream) && self.protocol.answer().events.is_empty() {
             let mended = mended().map_or(whole, |mended| mended.text);
-            result = self.protocol.decode_whole(&mended, &mut decoded);
+            result = self.protocol.decode_whole(&mended);
             if result.is_err()
                 && let Some(error) = serde_json::from_str(&mended).ok().and_then(find_error)
             {
                 result = Err(DecodeError::ServerError(error));
             }
         }
-        events.append(&mut decoded);
+        events.append(&mut self.protocol.answer_mut().events);
         result
     }
 
     /// Releases what is held of an answer that fails, and reports what it has used.
     fn end_failed(&mut self, events: &mut VecDeque<ModelEvent>) {
-        let mut held = VecDeque::new();
-        self.protocol.release_held(&mut held);
-        self.halves.join(held, events);
+        self.release_held(events);
         self.halves.end(events);
-        events.extend(self.protocol.take_usage().map(ModelEvent::Usage));
+        let usage = self.protocol.answer_mut().usage.take();
+        events.extend(usage.map(ModelEvent::Usage));
+    }
+
+    fn release_held(&mut self, events: &mut VecDeque<ModelEvent>) {
+        self.protocol.release_held();
+        let held = std::mem::take(&mut self.protocol.answer_mut().events);
+        self.halves.join(held, events);
     }
 }
 

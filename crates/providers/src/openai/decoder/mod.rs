@@ -14,9 +14,9 @@ use super::{
     word_keeper::WordKeeper,
 };
 use crate::{
-    answer::{Answer, AnswerDecoder},
+    answer::Answer,
     transport::{
-        decoder::{DecodeError, check_frame_name, parse_frame},
+        decoder::{DecodeError, EventDecoder, check_frame_name, parse_frame},
         other_protocol::detect_other_protocol,
     },
 };
@@ -64,7 +64,7 @@ impl Default for ChunkDecoder {
     }
 }
 
-impl AnswerDecoder for ChunkDecoder {
+impl EventDecoder for ChunkDecoder {
     fn answer(&self) -> &Answer {
         &self.answer
     }
