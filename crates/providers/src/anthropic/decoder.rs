@@ -13,8 +13,10 @@ use super::{
 use crate::{
     answer::Answer,
     transport::{
-        decoder::{DecodeError, EventDecoder, check_frame_name, frame_data, parse_frame},
-        other_protocol::detect_other_protocol,
+        decoder::{
+            DecodeError, EventDecoder, check_error, check_frame_name, frame_data, parse_frame, parse_whole,
+        },
+        other_protocol::foreign_answer,
     },
     unreadable::raw_excerpt,
 };
@@ -69,9 +71,7 @@ impl EventDecoder for MessageDecoder {
             return Ok(());
         };
         let event: StreamEvent = parse_frame(data)?;
-        if let Some(error) = event.error.filter(|error| !error.is_null()) {
-            return Err(DecodeError::ServerError(error));
-        }
+        check_error(event.error)?;
         check_frame_name(frame, data)?;
         let is_own = event.kind.starts_with("content_block_") || OTHER_EVENTS.contains(&&*event.kind);
         let had_begun = self.answer.has_begun;
@@ -114,11 +114,8 @@ impl EventDecoder for MessageDecoder {
     }
 
     fn decode_whole(&mut self, json: &str) -> Result<(), DecodeError> {
-        let message: StreamEvent =
-            serde_json::from_str(json).map_err(|error| DecodeError::invalid_whole(&error))?;
-        if let Some(error) = message.error.filter(|error| !error.is_null()) {
-            return Err(DecodeError::ServerError(error));
-        }
+        let message: StreamEvent = parse_whole(json)?;
+        check_error(message.error)?;
         let content = message.content.as_ref().filter(|_| message.kind == "message");
         let blocks = content.map(
             |content| match lenient_json::parse::<Vec<RawJson>>(content.as_str()) {
@@ -128,7 +125,7 @@ impl EventDecoder for MessageDecoder {
             },
         );
         let Some(blocks) = blocks else {
-            return Err(detect_other_protocol(json, KIND).unwrap_or(DecodeError::NotAStream));
+            return Err(foreign_answer(json, KIND));
         };
         for (index, block) in (0..).zip(blocks) {
             self.begin_block(index, block);

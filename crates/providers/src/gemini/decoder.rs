@@ -11,7 +11,9 @@ use super::{
 };
 use crate::{
     answer::Answer,
-    transport::decoder::{DecodeError, EventDecoder, check_frame_name, frame_data, parse_frame},
+    transport::decoder::{
+        DecodeError, EventDecoder, check_error, check_frame_name, frame_data, parse_frame, parse_whole,
+    },
 };
 use parlor_base::settings::EndpointKind;
 use parlor_model::{FinishReason, ModelEvent, ProviderDataTarget, UnreadableContent, lenient_json};
@@ -72,10 +74,10 @@ impl EventDecoder for ContentDecoder {
 
     fn decode_whole(&mut self, json: &str) -> Result<(), DecodeError> {
         let chunks = match json.trim_start().starts_with('[') {
-            true => serde_json::from_str::<Vec<RawJson>>(json),
-            false => serde_json::from_str::<RawJson>(json).map(|chunk| vec![chunk]),
+            true => parse_whole::<Vec<RawJson>>(json)?,
+            false => vec![parse_whole(json)?],
         };
-        for raw in chunks.map_err(|error| DecodeError::invalid_whole(&error))? {
+        for raw in chunks {
             let chunk = lenient_json::parse(raw.as_str()).map_err(|_| DecodeError::NotAStream)?;
             self.decode_chunk(chunk, raw.as_str())?;
         }
@@ -124,10 +126,10 @@ impl ContentDecoder {
                 self.answer.push_unknown(name, data);
             }
         }
-        if let Some(failure) = failure {
+        if failure.is_some() {
             self.answer.flush();
-            return Err(DecodeError::ServerError(failure));
         }
+        check_error(failure)?;
         let feedback = chunk.prompt_feedback.unwrap_or_default();
         let blocked = feedback.block_reason.as_deref();
         if let Some(reason) = blocked.filter(|reason| !is_unspecified(reason)) {
@@ -138,10 +140,7 @@ impl ContentDecoder {
                 _ => FinishReason::ContentFilter,
             });
         }
-        match chunk.error.filter(|error| !error.is_null()) {
-            Some(error) => Err(DecodeError::ServerError(error)),
-            None => Ok(()),
-        }
+        check_error(chunk.error)
     }
 
     /// Decodes an answer. Returns the error if the model ended it for an abnormal reason.

@@ -10,8 +10,8 @@ use super::{
 use crate::{
     answer::Answer,
     transport::{
-        decoder::{DecodeError, EventDecoder, frame_data, parse_frame},
-        other_protocol::detect_other_protocol,
+        decoder::{DecodeError, EventDecoder, check_error, frame_data, parse_frame, parse_whole},
+        other_protocol::foreign_answer,
     },
 };
 use parlor_base::settings::EndpointKind;
@@ -62,19 +62,17 @@ impl EventDecoder for ResponseDecoder {
             return Err(DecodeError::ServerError(to_error_value(event)));
         }
         let is_own = event.kind.starts_with("response.");
-        let is_first = !self.answer.has_begun && !is_own;
-        if let Some(error) = event.error.as_ref().filter(|error| is_first && !error.is_null()) {
-            return Err(DecodeError::ServerError(error.clone()));
+        if !self.answer.has_begun && !is_own {
+            check_error(event.error.clone())?;
         }
         self.answer.note_piece(is_own, data, KIND)?;
         self.decode_event(event, data)
     }
 
     fn decode_whole(&mut self, json: &str) -> Result<(), DecodeError> {
-        let response: Response =
-            serde_json::from_str(json).map_err(|error| DecodeError::invalid_whole(&error))?;
+        let response: Response = parse_whole(json)?;
         if response.object != "response" && response.error.is_none() {
-            return Err(detect_other_protocol(json, KIND).unwrap_or(DecodeError::NotAStream));
+            return Err(foreign_answer(json, KIND));
         }
         self.end_response(response)
     }
@@ -301,14 +299,13 @@ impl ResponseDecoder {
             self.answer.push_unreadable(UnreadableContent::Audio, "");
         }
         self.answer.usage = response.usage.map(|usage| usage.to_usage());
-        let error = response.error.filter(|error| !error.is_null());
-        let reason = match (error, response.status.as_str()) {
-            (Some(error), _) => return Err(DecodeError::ServerError(error)),
-            (None, "failed" | "cancelled") => {
+        check_error(response.error)?;
+        let reason = match response.status.as_str() {
+            "failed" | "cancelled" => {
                 let what = format!("the model server gave up on this answer ({})", response.status);
                 return Err(DecodeError::ServerError(what.into()));
             }
-            (None, "incomplete") => incomplete_reason(&response.incomplete_details.reason),
+            "incomplete" => incomplete_reason(&response.incomplete_details.reason),
             _ => FinishReason::Stop,
         };
         self.answer.end(reason);

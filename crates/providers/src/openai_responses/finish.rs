@@ -19,7 +19,7 @@ pub fn incomplete_reason(reason: &str) -> FinishReason {
 
 /// Converts an `error` event, whose fields may be in an object of their own, to its description.
 pub fn to_error_value(event: StreamEvent) -> Value {
-    match event.error.filter(|error| !error.is_null()) {
+    match event.error {
         Some(error) => error,
         None => json!({ "message": event.message, "code": event.code }),
     }

@@ -39,19 +39,28 @@ impl DecodeError {
     pub fn invalid_frame(data: &str) -> Self {
         Self::InvalidFrame(data.chars().take(120).collect())
     }
-
-    /// Returns the error of an answer in one piece that can't be parsed.
-    pub fn invalid_whole(error: &serde_json::Error) -> Self {
-        match error.is_eof() {
-            true => Self::Incomplete,
-            false => Self::NotAStream,
-        }
-    }
 }
 
 /// Parses the JSON of a frame.
 pub fn parse_frame<T: DeserializeOwned>(data: &str) -> Result<T, DecodeError> {
     serde_json::from_str(data).map_err(|_| DecodeError::invalid_frame(data))
+}
+
+/// Parses an answer in one piece.
+pub fn parse_whole<T: DeserializeOwned>(json: &str) -> Result<T, DecodeError> {
+    serde_json::from_str(json).map_err(|error| match error.is_eof() {
+        true => DecodeError::Incomplete,
+        false => DecodeError::NotAStream,
+    })
+}
+
+/// Checks that a piece has no error.
+///
+/// # Errors
+///
+/// The server's error.
+pub fn check_error(error: Option<Value>) -> Result<(), DecodeError> {
+    error.map_or(Ok(()), |error| Err(DecodeError::ServerError(error)))
 }
 
 /// Returns the data of a frame; `None` without content.

@@ -2,8 +2,6 @@
 
 mod delta;
 
-use serde_json::Value;
-
 use super::{
     PROVIDER_KIND,
     call_assembler::CallAssembler,
@@ -16,8 +14,8 @@ use super::{
 use crate::{
     answer::Answer,
     transport::{
-        decoder::{DecodeError, EventDecoder, check_frame_name, parse_frame},
-        other_protocol::detect_other_protocol,
+        decoder::{DecodeError, EventDecoder, check_error, check_frame_name, parse_frame, parse_whole},
+        other_protocol::foreign_answer,
     },
 };
 use parlor_base::settings::EndpointKind;
@@ -80,17 +78,13 @@ impl EventDecoder for ChunkDecoder {
     }
 
     fn decode_whole(&mut self, text: &str) -> Result<(), DecodeError> {
-        let chunk = match serde_json::from_str::<Chunk>(text) {
-            Ok(chunk) => chunk,
-            Err(error) if error.is_eof() => return Err(DecodeError::Incomplete),
+        let chunk: Chunk = parse_whole(text).map_err(|error| match error {
             // Some protocols have an object on each line.
-            Err(_) => {
-                let first = text.lines().next().unwrap_or_default();
-                return Err(detect_other_protocol(first, KIND).unwrap_or(DecodeError::NotAStream));
-            }
-        };
+            DecodeError::NotAStream => foreign_answer(text.lines().next().unwrap_or_default(), KIND),
+            error => error,
+        })?;
         if chunk.choices.is_none() && chunk.error.is_none() {
-            return Err(detect_other_protocol(text, KIND).unwrap_or(DecodeError::NotAStream));
+            return Err(foreign_answer(text, KIND));
         }
         self.decode_chunk(chunk, text)?;
         self.end();
@@ -173,10 +167,7 @@ impl ChunkDecoder {
             }
             self.decode_choice(choice, data, chunk.error.is_some())?;
         }
-        match chunk.error {
-            None | Some(Value::Null) => Ok(()),
-            Some(error) => Err(DecodeError::ServerError(error)),
-        }
+        check_error(chunk.error)
     }
 
     fn decode_choice(&mut self, mut choice: Choice, data: &str, has_error: bool) -> Result<(), DecodeError> {
@@ -195,9 +186,7 @@ impl ChunkDecoder {
         let late = choice.message.and_then(|message| message.annotations);
         let sources = late.and_then(|annotations| self.citations.take_annotations(annotations));
         self.answer.events.extend(sources.map(ModelEvent::Sources));
-        if let Some(error) = choice.error.filter(|error| !error.is_null()) {
-            return Err(DecodeError::ServerError(error));
-        }
+        check_error(choice.error)?;
         match choice.finish_reason.as_deref() {
             None | Some("") => {}
             Some("error") if !has_error => {
