@@ -15,7 +15,7 @@ use super::{
     openai::ChatCompletions,
     openai_responses::OpenAiResponses,
     rejections::{Lesson, Rejected},
-    transport::{Api, decoder::EventDecoder},
+    transport::{Api, event_decoder::EventDecoder},
 };
 use parlor_base::settings::EndpointKind;
 use parlor_model::{

@@ -8,7 +8,7 @@ use super::{
     answer_layout::{BlockPlace, LayoutRecorder},
     images::image_event,
     sources::CitedPages,
-    transport::{decoder::DecodeError, other_protocol::detect_other_protocol},
+    transport::{event_decoder::DecodeError, other_protocol::detect_other_protocol},
     unreadable::UnreadablePieces,
 };
 use parlor_base::settings::EndpointKind;

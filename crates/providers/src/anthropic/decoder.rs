@@ -13,7 +13,7 @@ use super::{
 use crate::{
     answer::Answer,
     transport::{
-        decoder::{
+        event_decoder::{
             DecodeError, EventDecoder, check_error, check_frame_name, frame_data, parse_frame, parse_whole,
         },
         other_protocol::foreign_answer,

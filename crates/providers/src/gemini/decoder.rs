@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     answer::Answer,
-    transport::decoder::{
+    transport::event_decoder::{
         DecodeError, EventDecoder, check_error, check_frame_name, frame_data, parse_frame, parse_whole,
     },
 };

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     answer::Answer,
     transport::{
-        decoder::{DecodeError, EventDecoder, check_error, frame_data, parse_frame, parse_whole},
+        event_decoder::{DecodeError, EventDecoder, check_error, frame_data, parse_frame, parse_whole},
         other_protocol::foreign_answer,
     },
 };

@@ -6,7 +6,8 @@ use reqwest::Response;
 
 use super::{
     Transport,
-    decoder::{DecodeError, Decoder, EventDecoder},
+    decoder::Decoder,
+    event_decoder::{DecodeError, EventDecoder},
     http_errors, media_type, read_error_body,
 };
 use parlor_model::{ModelError, ModelEvent, ModelStream, lenient_json};

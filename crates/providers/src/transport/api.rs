@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     EndpointInfo, Transport, answer_stream,
-    decoder::EventDecoder,
+    event_decoder::EventDecoder,
     list_backoff::ListBackoff,
     urls::{base_path_url, checked_key, configured_headers, endpoint_url},
 };

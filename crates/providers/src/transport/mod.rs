@@ -8,6 +8,7 @@ mod answer_stream;
 mod api;
 pub mod decoder;
 mod endpoint_info;
+pub mod event_decoder;
 mod half_joiner;
 mod http_errors;
 mod list_backoff;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::decoder::DecodeError;
+use super::event_decoder::DecodeError;
 use parlor_base::settings::EndpointKind;
 
 const CHAT_COMPLETIONS: &str = "OpenAI's chat completions";

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     answer::Answer,
     transport::{
-        decoder::{DecodeError, EventDecoder, check_error, check_frame_name, parse_frame, parse_whole},
+        event_decoder::{DecodeError, EventDecoder, check_error, check_frame_name, parse_frame, parse_whole},
         other_protocol::foreign_answer,
     },
 };
