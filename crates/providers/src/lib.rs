@@ -1,8 +1,9 @@
 //! The model providers: their endpoints, and the adapters for their protocols.
 //!
-//! An adapter converts the wire stream of one kind of model server to the common [`ModelEvent`](parlor_model::ModelEvent)s. It stores
-//! no conversation, retries nothing and knows nothing of runs: the agent decides the consequences of events
-//! and errors.
+//! An endpoint ([`http_endpoint`]) converts the wire stream of a model server to the common
+//! [`ModelEvent`](parlor_model::ModelEvent)s. It stores no conversation, retries nothing and knows nothing of runs: the
+//! agent decides the consequences of events and errors. Its [`adapter`] has what only one protocol has: the requests,
+//! the decoder, and what a rejected request teaches. [`answer`] is the state of a decoder, [`transport`] the bytes.
 
 mod adapter;
 mod answer;
