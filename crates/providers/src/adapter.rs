@@ -67,7 +67,7 @@ pub trait Adapter: Send + Sync + Sized + 'static {
     fn body(model: &str, request: &ModelRequest, form: &Self::Form) -> Self::Body;
 
     /// Returns what a rejected request teaches. `None` if the next one would be the same.
-    fn learn(&self, rejected: &Rejected<'_, Self::Form>) -> Option<Lesson<Self::Feature>>;
+    fn learn(&self, rejected: &Rejected<'_, Self>) -> Option<Lesson<Self::Feature>>;
 
     /// Returns the features that the server has not rejected.
     fn capabilities(&self, model: &KnownModel<'_, Self>) -> ServerCapabilities {

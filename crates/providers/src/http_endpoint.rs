@@ -208,7 +208,7 @@ impl<A: Adapter> Endpoint for HttpEndpoint<A> {
                 model,
                 request: &request,
                 form: &form,
-                body: serde_json::to_value(&body).unwrap_or_default(),
+                body: &body,
                 error: &error,
             };
             match self.adapter.learn(&rejected) {

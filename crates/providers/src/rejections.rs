@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    error_phrases::is_tools_unsupported, fallback_messages::has_tools, rejected_roles::rejected_roles,
-    rejection_text::RejectionText,
+    adapter::Adapter, error_phrases::is_tools_unsupported, fallback_messages::has_tools,
+    rejected_roles::rejected_roles, rejection_text::RejectionText,
 };
 use parlor_model::{ModelError, ModelRequest};
 
@@ -33,23 +33,27 @@ pub enum Lesson<F> {
 }
 
 /// A request that a server has rejected.
-pub struct Rejected<'a, Form> {
+pub struct Rejected<'a, A: Adapter> {
     pub model: &'a str,
     /// The request, with its tools as they were sent.
     pub request: &'a ModelRequest,
-    pub form: &'a Form,
-    /// The body as it was sent.
-    pub body: Value,
+    pub form: &'a A::Form,
+    pub body: &'a A::Body,
     pub error: &'a ModelError,
 }
 
-impl<Form> Rejected<'_, Form> {
+impl<A: Adapter> Rejected<'_, A> {
     /// Returns the rejected feature if every protocol has it. `sends_system` is true if the instructions can be
     /// sent otherwise.
-    pub fn common_feature<F>(&self, sends_system: bool) -> Option<AnyFeature<F>> {
+    pub fn common_feature(&self, sends_system: bool) -> Option<AnyFeature<A::Feature>> {
         let lacks_tools = || has_tools(self.request) && is_tools_unsupported(self.error);
         rejected_roles(&self.request.messages, sends_system, self.error)
             .or_else(|| lacks_tools().then_some(AnyFeature::Tools))
+    }
+
+    /// Returns the body as it was sent.
+    pub fn body_json(&self) -> Value {
+        serde_json::to_value(self.body).unwrap_or_default()
     }
 
     pub fn text(&self) -> Option<RejectionText> {

@@ -111,7 +111,7 @@ impl Adapter for Anthropic {
         build_request(model, request, form)
     }
 
-    fn learn(&self, rejected: &Rejected<'_, RequestForm>) -> Option<Lesson<Feature>> {
+    fn learn(&self, rejected: &Rejected<'_, Self>) -> Option<Lesson<Feature>> {
         let text = rejected.text();
         let text = text.as_ref();
         if let Some(room) = text.and_then(|text| models::parse_room(text.as_str())) {
@@ -126,7 +126,7 @@ impl Adapter for Anthropic {
             max_outputs.insert(rejected.model.to_owned(), limit);
             return Some(Lesson::Recorded);
         }
-        let feature = rejected_feature(text?, rejected.form, &rejected.body)?;
+        let feature = rejected_feature(text?, rejected.form, &rejected.body_json())?;
         Some(Lesson::Without(AnyFeature::Own(feature)))
     }
 

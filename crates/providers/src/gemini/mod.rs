@@ -114,7 +114,7 @@ impl Adapter for Gemini {
         build_request(request, form)
     }
 
-    fn learn(&self, rejected: &Rejected<'_, RequestForm>) -> Option<Lesson<Feature>> {
+    fn learn(&self, rejected: &Rejected<'_, Self>) -> Option<Lesson<Feature>> {
         let form = rejected.form;
         let own = || rejected_feature(&rejected.text()?, form);
         let feature = rejected.common_feature(form.system).or_else(own)?;

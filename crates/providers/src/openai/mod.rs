@@ -105,7 +105,7 @@ impl Adapter for ChatCompletions {
         request::build_completion(model, request, form.dialect, form.capabilities)
     }
 
-    fn learn(&self, rejected: &Rejected<'_, CompletionForm>) -> Option<Lesson<Feature>> {
+    fn learn(&self, rejected: &Rejected<'_, Self>) -> Option<Lesson<Feature>> {
         self.rejected.learn(rejected)
     }
 

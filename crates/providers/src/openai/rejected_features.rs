@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{
-    ChatCompletions, CompletionForm, request,
+    ChatCompletions, request,
     thinking_rejection::{RejectedThinking, is_thinking_rejection, thinking_choice_rejection},
 };
 use crate::{
@@ -59,7 +59,7 @@ impl RejectedFeatures {
     }
 
     /// Returns what a rejected request teaches.
-    pub fn learn(&self, rejected: &Rejected<'_, CompletionForm>) -> Option<Lesson<Feature>> {
+    pub fn learn(&self, rejected: &Rejected<'_, ChatCompletions>) -> Option<Lesson<Feature>> {
         let Rejected { request, error, .. } = *rejected;
         let sent = rejected.form.capabilities;
         let message = &error.error.message;

@@ -113,8 +113,8 @@ impl Adapter for OpenAiResponses {
         build_request(model, request, form)
     }
 
-    fn learn(&self, rejected: &Rejected<'_, RequestForm>) -> Option<Lesson<Feature>> {
-        let own = || rejected_feature(&rejected.text()?, &rejected.body).map(AnyFeature::Own);
+    fn learn(&self, rejected: &Rejected<'_, Self>) -> Option<Lesson<Feature>> {
+        let own = || rejected_feature(&rejected.text()?, &rejected.body_json()).map(AnyFeature::Own);
         let feature = rejected.common_feature(false).or_else(own)?;
         Some(Lesson::Without(feature))
     }
