@@ -114,6 +114,39 @@ async fn learns_what_a_model_rejects() {
 }
 
 #[tokio::test]
+async fn two_calls_learn_the_same_at_once() {
+    for (kind, message) in [
+        (Anthropic, "`temperature` is deprecated for this model."),
+        (OpenAiResponses, "'temperature' is not supported with this model."),
+    ] {
+        let upstream = Upstream::start().await;
+        upstream.add_script(When::any(), Script::new().text("Fine."));
+        let refusal = json!({ "error": { "message": message } });
+        let refusal = Script::new().gate("sent").status(400, refusal, &[]);
+        upstream.add_script_times(2, When::any(), refusal);
+        let endpoint = endpoint(kind, &upstream);
+        let mut request = full_request("new");
+        request.parameters.thinking_level = None;
+        let both_were_sent = async {
+            while calls(&upstream).len() < 2 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            upstream.open_gate("sent");
+        };
+        let (first, second, ()) = tokio::join!(
+            answer(&*endpoint, &request),
+            answer(&*endpoint, &request),
+            both_were_sent
+        );
+        assert_eq!(
+            (first.unwrap(), second.unwrap()),
+            ("Fine.".into(), "Fine.".into()),
+            "{kind:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn narrows_the_thinking_levels_of_gemini() {
     let upstream = Upstream::start().await;
     upstream.add_script(When::any(), Script::new().text("Fine."));
