@@ -91,7 +91,7 @@ pub trait Adapter: Send + Sync + Sized + 'static {
         _api: ImageApi,
         _request: &ImageRequest,
     ) -> impl Future<Output = Result<ImageAnswer, ImageError>> + Send {
-        async { Err(ImageError::unsupported(&client.transport.endpoint.name)) }
+        async { Err(ImageError::unsupported(&client.api.endpoint().name)) }
     }
 }
 

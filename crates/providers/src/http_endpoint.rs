@@ -235,9 +235,7 @@ impl<A: Adapter> Endpoint for HttpEndpoint<A> {
         request: &ImageRequest,
     ) -> Result<ImageAnswer, ImageError> {
         let client = ImageClient {
-            transport: self.api.transport(),
-            headers: self.api.headers(),
-            url: &|path| self.api.path_url(path),
+            api: &self.api,
             max_bytes: request.max_bytes,
         };
         A::make_image(&client, model, api, request).await

@@ -2,12 +2,12 @@
 
 use reqwest::{
     Response,
-    header::{self, HeaderMap, HeaderValue},
+    header::{self, HeaderValue},
 };
 use serde_json::Value;
 use tokio::task::spawn_blocking;
 
-use crate::transport::Transport;
+use crate::transport::Api;
 use parlor_base::text::single_line;
 use parlor_model::{ModelError, ModelErrorKind, lenient_json};
 
@@ -30,11 +30,7 @@ const REFUSAL_PHRASES: [&str; 7] = [
 
 /// Sends the requests for images of one endpoint.
 pub struct ImageClient<'a> {
-    pub transport: &'a Transport,
-    /// The headers of all its requests.
-    pub headers: HeaderMap,
-    /// Returns a URL of its API.
-    pub url: &'a (dyn Fn(&str) -> String + Send + Sync),
+    pub api: &'a Api,
     /// The maximum size of one image, in bytes.
     pub max_bytes: usize,
 }
@@ -52,26 +48,20 @@ impl ImageClient<'_> {
         media_type: &str,
         body: Vec<u8>,
     ) -> Result<Value, ModelError> {
-        let mut headers = self.headers.clone();
+        let mut headers = self.api.headers().clone();
         headers.insert(header::ACCEPT, HeaderValue::from_static("application/json"));
         if let Ok(media_type) = HeaderValue::from_str(media_type) {
             headers.insert(header::CONTENT_TYPE, media_type);
         }
-        let http = self.transport.http();
-        let post = http.post((self.url)(path)).headers(headers).body(body);
-        let post = post.build().map_err(|error| {
-            self.transport
-                .invalid_request(format!("can't be called: {}", error.without_url()))
-        })?;
-        let response = self.transport.send(post, Some(model)).await;
+        let transport = self.api.transport();
+        let url = self.api.path_url(path);
+        let post = transport.http().post(url).headers(headers).body(body);
+        let response = transport.send(post, Some(model)).await;
         let response = response.map_err(|error| self.recognize_refusal(error))?;
         let body = self.read_body(response).await?;
         // Some ten megabytes would hold up other requests.
         let parsed = spawn_blocking(move || lenient_json::parse_bytes(&body).ok()).await;
-        let not_json = || {
-            self.transport
-                .invalid_response("gave an answer that is not JSON.")
-        };
+        let not_json = || transport.invalid_response("gave an answer that is not JSON.");
         parsed.ok().flatten().ok_or_else(not_json)
     }
 
@@ -88,7 +78,7 @@ impl ImageClient<'_> {
             match response.chunk().await {
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
                 Ok(None) => return Ok(body),
-                Err(error) => return Err(self.transport.connection_lost(Some(&error), false)),
+                Err(error) => return Err(self.api.transport().connection_lost(Some(&error), false)),
             }
             if body.len() > limit {
                 return Err(self.too_large());
@@ -122,7 +112,7 @@ impl ImageClient<'_> {
     }
 
     fn error_with_words(&self, code: &str, what: &str, words: &str, hint: &str) -> ModelError {
-        let words = self.transport.endpoint.quote(words);
+        let words = self.api.endpoint().quote(words);
         let what = match words.trim_end_matches('.') {
             "" => format!("{what}."),
             words => format!("{what}: {words}."),
@@ -131,8 +121,9 @@ impl ImageClient<'_> {
     }
 
     fn error(&self, code: &str, what: String, hint: &str) -> ModelError {
-        let endpoint = &self.transport.endpoint;
-        endpoint.error(ModelErrorKind::Refused, code, what, hint)
+        self.api
+            .endpoint()
+            .error(ModelErrorKind::Refused, code, what, hint)
     }
 
     /// Recognizes the error of a rejected content.

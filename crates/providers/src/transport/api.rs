@@ -119,8 +119,8 @@ impl Api {
     }
 
     /// Returns the headers of all requests.
-    pub fn headers(&self) -> HeaderMap {
-        self.headers.clone()
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
     }
 
     /// Returns a URL of the API.
@@ -192,10 +192,7 @@ impl Api {
     }
 
     async fn send(&self, request: RequestBuilder, model: Option<&str>) -> Result<Response, ModelError> {
-        let request = request.headers(self.headers.clone()).build().map_err(|error| {
-            self.transport
-                .invalid_request(format!("can't be called: {}", error.without_url()))
-        })?;
+        let request = request.headers(self.headers.clone());
         self.transport.send(request, model).await
     }
 }

@@ -19,7 +19,7 @@ mod urls;
 
 use std::{io, time::Duration};
 
-use reqwest::{Client, Request, Response, Url, header};
+use reqwest::{Client, RequestBuilder, Response, Url, header};
 use serde_json::Value;
 
 use self::other_protocol::{kind_of_protocol, protocol_name};
@@ -74,7 +74,10 @@ impl Transport {
     }
 
     /// Sends a request and returns a response with a 2xx status. `model` is the requested model, if any.
-    pub async fn send(&self, request: Request, model: Option<&str>) -> Result<Response, ModelError> {
+    pub async fn send(&self, request: RequestBuilder, model: Option<&str>) -> Result<Response, ModelError> {
+        let request = request
+            .build()
+            .map_err(|error| self.invalid_request(format!("can't be called: {}", error.without_url())))?;
         let response = self
             .http
             .execute(request)
