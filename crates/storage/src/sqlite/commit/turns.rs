@@ -33,8 +33,8 @@ impl Batch<'_> {
             ..
         } = intent;
         let run = start.run;
-        // A user whose log has grown exists already.
-        if !self.known_positions.contains_key(&user_id) && !self.last_positions.contains_key(&user_id) {
+        // A user whose log has grown in this transaction exists already.
+        if !self.last_positions.contains_key(&user_id) {
             ensure_user(connection, user_id).await?;
         }
         // Of any user: ids are unique. A deleted conversation has no user.
