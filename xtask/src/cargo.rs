@@ -12,14 +12,14 @@ use std::{
 const WASM_TARGET: &str = "wasm32-unknown-unknown";
 const WASM_RUSTFLAGS: &str = "CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS";
 
-/// Builds the browser code. A browser cannot load the result yet; see `site`.
-pub fn build_wasm(mode: Profile) -> Result<PathBuf> {
+/// Builds the browser code of a package. A browser cannot load the result yet; see `wasm`.
+pub fn build_wasm(mode: Profile, package: &str) -> Result<PathBuf> {
     // The type is given here and not in Cargo.toml: the server's build would link a native library as well.
     let mut command = cargo_command("rustc");
     command
         .args([
             "--package",
-            "parlor-ui",
+            package,
             "--lib",
             "--crate-type",
             "cdylib",
@@ -32,13 +32,14 @@ pub fn build_wasm(mode: Profile) -> Result<PathBuf> {
         Profile::Release => "wasm-release",
     };
     command.args(["--profile", profile]);
-    // Splitting (`wasm`) needs the relocations.
+    // Splitting (`wasm`) needs the relocations. All packages have the same flags, and with them the same built libraries.
     let flags = env::var(WASM_RUSTFLAGS).unwrap_or_default() + " -Clink-arg=--emit-relocs";
     run_checked(command.env(WASM_RUSTFLAGS, flags))?;
     Ok(target_folder()
         .join(WASM_TARGET)
         .join(profile)
-        .join("parlor_ui.wasm"))
+        .join(package.replace('-', "_"))
+        .with_extension("wasm"))
 }
 
 /// Builds the server.

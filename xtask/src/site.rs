@@ -37,7 +37,7 @@ pub fn site_folder(mode: Profile) -> &'static Path {
 /// Updates the site. Does nothing if none of its inputs has changed.
 pub fn build(mode: Profile) -> Result<()> {
     print_step("building the browser code (WASM)");
-    let wasm = cargo::build_wasm(mode)?;
+    let wasm = cargo::build_wasm(mode, "parlor-ui")?;
     assemble(mode, &wasm)
 }
 

@@ -57,6 +57,13 @@ pub fn pack(mode: Profile, wasm: &[u8], folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Writes a test page, which has neither lazily loaded views nor a release, into `folder`.
+pub fn pack_test_page(name: &str, wasm: &[u8], folder: &Path) -> Result<()> {
+    let mut bindgen = Bindgen::new();
+    let bindgen = bindgen.web(true)?.typescript(false);
+    bindgen.input_bytes(name, wasm.to_vec()).generate(folder)
+}
+
 /// Writes the lazily loaded files, and returns the rest.
 fn split(wasm: &[u8], folder: &Path) -> Result<Vec<u8>> {
     let main = folder.join("main.wasm");

@@ -7,7 +7,7 @@ pub mod programs;
 mod second_run;
 
 use std::{
-    env, fmt,
+    env, fmt, fs,
     ops::AddAssign,
     process::exit,
     time::{Duration, Instant},
@@ -15,7 +15,7 @@ use std::{
 
 use anyhow::Result;
 
-use crate::{build_both, cargo};
+use crate::{Profile, build_both, cargo, print_step, wasm};
 use programs::{ProgramResult, TestArgs, TestProgram};
 
 /// Everything except this helper. Built together with it, many libraries would get other features than in the
@@ -54,6 +54,9 @@ pub fn run(args: &[String]) -> Result<()> {
                 build_binaries()
             })?,
             _ => build_both(build_binaries)?,
+        }
+        if e2e {
+            build_elements_page()?;
         }
         Ok(ProgramResult::default())
     });
@@ -95,6 +98,17 @@ fn build_rust_tests(args: &TestArgs) -> Result<Vec<TestProgram>> {
 fn build_binaries() -> Result<()> {
     let mut command = cargo::cargo_command("build");
     cargo::run_checked(command.args(WORKSPACE_ARGS).args(["--bins", "--test", "process"]))
+}
+
+/// Builds the page that tests `elements`. After the site, whose libraries it shares.
+fn build_elements_page() -> Result<()> {
+    print_step("building the test page of elements (WASM)");
+    let wasm = cargo::build_wasm(Profile::Dev, "elements-page")?;
+    wasm::pack_test_page(
+        "elements-page",
+        &fs::read(wasm)?,
+        &cargo::target_folder().join("elements-page"),
+    )
 }
 
 /// The results of the steps so far.
