@@ -18,7 +18,7 @@ const MAX_INITIAL_ARTICLES: usize = 50;
 
 pub fn saved_tab(state: LiteratureState) -> AnyView {
     let tab_state = Memo::new(move |_| {
-        state.library.with(|library| match library {
+        state.library.with(|library| match library.remote() {
             Remote::Ready(library) => u8::from(library.articles.is_empty()),
             Remote::Failed(_) => 2,
             _ => 3,
@@ -27,10 +27,9 @@ pub fn saved_tab(state: LiteratureState) -> AnyView {
     let body = move || match tab_state.get() {
         0 => saved_list(state),
         1 => saved_help(state),
-        2 => state.library.with_untracked(|library| match library {
+        2 => state.library.with_untracked(|library| match library.remote() {
             Remote::Failed(error) => {
                 load_error("What you have saved could not be loaded", error, move || {
-                    state.library.set(Remote::Loading);
                     state.load_library();
                 })
             }

@@ -8,7 +8,11 @@ use crate::{
     browser,
     components::toast::{Toasts, use_toasts},
     state::{
-        Connection, Navigation, PageUpdate, remote::Remote, snapshot::OpenedPage, tray::use_tray,
+        Connection, Navigation, PageUpdate,
+        remote::Remote,
+        replica::{Replica, Replicated},
+        snapshot::OpenedPage,
+        tray::use_tray,
         use_connection, use_feeds, use_lifecycle, use_navigation,
     },
 };
@@ -18,6 +22,7 @@ use parlor_protocol::{
         self, Article, ArticleSearchResults, ArticleSort, ArticleWithAbstract, Library, LibraryChange,
         LiteratureLocation, LiteraturePageData, LiteratureTab, ResearchStream, SavedArticle,
     },
+    transcript::MissingEventError,
 };
 
 /// A search request: the query, the order, the page.
@@ -30,7 +35,7 @@ pub struct LiteratureState {
     pub navigation: Navigation,
     pub toasts: Toasts,
     pub location: Memo<LiteratureLocation>,
-    pub library: RwSignal<Remote<Library>>,
+    pub library: RwSignal<Replica<Library>>,
     pub results: RwSignal<Remote<ArticleSearchResults>>,
     pub article: RwSignal<Remote<ArticleWithAbstract>>,
     /// The PMIDs of articles that are being saved.
@@ -41,9 +46,6 @@ pub struct LiteratureState {
     pub edited_stream: RwSignal<Option<(ResearchStream, bool)>>,
     /// The requests that [`results`](Self::results) and [`article`](Self::article) belong to.
     requested: StoredValue<(Option<SearchRequest>, Option<String>)>,
-    /// The number of libraries being loaded, and the changes received meanwhile.
-    pending_loads: StoredValue<usize>,
-    buffered_changes: StoredValue<Vec<(Position, LibraryChange)>>,
     /// The search that was on the screen last.
     last_search: RwSignal<LiteratureLocation>,
 }
@@ -61,15 +63,13 @@ impl LiteratureState {
             navigation,
             toasts: use_toasts(),
             location,
-            library: RwSignal::new(Remote::Loading),
+            library: RwSignal::default(),
             results: RwSignal::new(Remote::NotRequested),
             article: RwSignal::new(Remote::NotRequested),
             saving: RwSignal::default(),
             last_removed: RwSignal::default(),
             edited_stream: RwSignal::default(),
             requested: StoredValue::default(),
-            pending_loads: StoredValue::default(),
-            buffered_changes: StoredValue::default(),
             last_search: RwSignal::default(),
         };
         // The snapshot is shown once, on the first view of the page.
@@ -80,7 +80,7 @@ impl LiteratureState {
         if let Some(opened) = opened {
             let location = location.get_untracked();
             let (search, article) = (search_request(&location), location.article);
-            state.library.set(opened.library.into());
+            state.library.set(Remote::from(opened.library).into());
             state
                 .results
                 .set(Remote::from_snapshot(search.is_some(), opened.found));
@@ -107,13 +107,8 @@ impl LiteratureState {
                 self.last_search.set(location.clone());
             }
             self.load_location(&location);
-            let is_behind = match self.library.read_untracked() {
-                ref library if let Remote::Ready(library) = &**library => {
-                    library.as_of < self.connection.cursor()
-                }
-                _ => true,
-            };
-            if before.is_none() && is_behind {
+            let is_current = |library: &Library| library.as_of >= self.connection.cursor();
+            if before.is_none() && !self.library.read_untracked().get().is_some_and(is_current) {
                 self.load_library();
             }
         });
@@ -189,29 +184,17 @@ impl LiteratureState {
     }
 
     pub fn load_library(self) {
-        self.pending_loads.update_value(|awaited| *awaited += 1);
+        self.library.update(Replica::begin_load);
         spawn_local(async move {
             let loaded = self.connection.call(rpc::library()).await;
             // The page may be left by now.
-            let Some(buffered) = self.buffered_changes.try_get_value() else {
-                return;
-            };
-            self.pending_loads.update_value(|awaited| *awaited -= 1);
-            if self.pending_loads.get_value() == 0 {
-                self.buffered_changes.update_value(Vec::clear);
-            }
-            let ready = matches!(*self.library.read_untracked(), Remote::Ready(_));
-            match loaded {
-                Ok(mut library) => {
-                    for (position, change) in buffered {
-                        literature::apply(&mut library, position, change);
-                    }
-                    self.library.set(Remote::Ready(library));
+            let _ = self.library.try_update(|library| match loaded {
+                Ok(loaded) => {
+                    // No change of a library needs the one before it.
+                    let _ = library.finish_load(loaded);
                 }
-                // Content on the screen stays.
-                Err(error) if !ready => self.library.set(Remote::Failed(error)),
-                Err(_) => {}
-            }
+                Err(error) => library.fail_load(error),
+            });
         });
     }
 
@@ -223,22 +206,16 @@ impl LiteratureState {
         let Ok(change) = json::parse::<LibraryChange>(change.as_str().as_bytes()) else {
             return self.load_library();
         };
-        if self.pending_loads.get_value() > 0 {
-            self.buffered_changes
-                .update_value(|buffered| buffered.push((position, change.clone())));
-        }
         self.library.update(|library| {
-            if let Remote::Ready(library) = library {
-                literature::apply(library, position, change);
-            }
+            library.apply(&(position, change));
         });
     }
 
     /// Reads the library, if it is loaded.
     pub fn with_library<T>(self, read: impl FnOnce(&Library) -> T) -> T {
-        self.library.with(|library| match library {
-            Remote::Ready(library) => read(library),
-            _ => read(&Library::default()),
+        self.library.with(|library| match library.get() {
+            Some(library) => read(library),
+            None => read(&Library::default()),
         })
     }
 
@@ -323,6 +300,16 @@ impl LiteratureState {
                 Err(error) => self.toasts.show(error.message),
             }
         });
+    }
+}
+
+impl Replicated for Library {
+    type Change = (Position, LibraryChange);
+    type Update = ();
+
+    fn apply(&mut self, (position, change): &Self::Change) -> Result<(), MissingEventError> {
+        literature::apply(self, *position, change.clone());
+        Ok(())
     }
 }
 

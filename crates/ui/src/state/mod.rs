@@ -6,7 +6,7 @@
 //!
 //! - [`lifecycle`]: the page is hydrated, visible
 //! - [`navigation`]: the URL and its [`route`]s; [`tray`]: the chat next to a page
-//! - [`remote`]: a server value and its loading state
+//! - [`remote`]: a server value and its loading state; [`replica`]: one that follows the log
 //! - [`feeds`]: change notifications for single features
 //! - [`connection`]: requests, and the stream with its reconnects; it knows no events
 //! - [`next_message`]: drafts and options
@@ -38,6 +38,7 @@ mod outbox;
 pub mod page_registry;
 mod preview_line;
 pub mod remote;
+pub mod replica;
 pub mod route;
 mod run_intents;
 mod shared_follower;

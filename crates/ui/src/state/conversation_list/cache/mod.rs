@@ -3,92 +3,106 @@
 //! Pages are snapshots: while one is being loaded, the list's events are buffered, and applied to the page before it is
 //! added. A rename or a deletion in the meantime is not lost.
 
+use crate::state::replica::{Applied, Replica, Replicated};
 use parlor_protocol::{
     ConversationList, Event, ListedConversation,
     conversation_list::{self, ListCursor, ListUpdate},
     sorted_vec,
+    transcript::MissingEventError,
 };
 
-/// The loaded part of the list, and the events since the pending pages were requested.
-#[derive(Debug, Default)]
+/// The loaded part of the list, and the pages being loaded.
+#[derive(Debug)]
 pub struct ListCache {
-    list: ConversationList,
+    list: Replica<ConversationList>,
     /// Counts the restarts: a page that was requested before the last one is discarded.
     generation: u32,
-    /// The number of pages being loaded.
-    pending_pages: usize,
-    buffer: Vec<Event>,
+}
+
+impl Replicated for ConversationList {
+    type Change = Event;
+    type Update = ListUpdate;
+
+    fn apply(&mut self, event: &Event) -> Result<ListUpdate, MissingEventError> {
+        Ok(conversation_list::apply(self, event))
+    }
+
+    fn is_kept(event: &Event) -> bool {
+        !event.body.is_streamed_text()
+    }
+}
+
+impl Default for ListCache {
+    /// An empty list.
+    fn default() -> Self {
+        Self {
+            list: Replica::new(ConversationList::default()),
+            generation: 0,
+        }
+    }
 }
 
 impl ListCache {
     /// Restarts from a snapshot of the newest page.
     pub fn restart(&mut self, list: ConversationList) {
-        *self = Self {
-            list,
-            generation: self.generation + 1,
-            ..Self::default()
-        };
+        self.list = Replica::new(list);
+        self.generation += 1;
     }
 
     /// The loaded part, newest activity first.
     pub fn conversations(&self) -> &[ListedConversation] {
-        &self.list.conversations
+        self.list.get().map_or(&[], |list| &list.conversations)
     }
 
     /// Returns true if the server has more than the loaded part.
     pub fn has_more(&self) -> bool {
-        self.list.has_more
+        self.list.get().is_some_and(|list| list.has_more)
     }
 
     /// The start of the next page.
     pub fn cursor(&self) -> Option<ListCursor> {
-        self.list.next_cursor()
+        self.list.get()?.next_cursor()
     }
 
     /// Applies an event.
     pub fn apply(&mut self, event: &Event) -> ListUpdate {
-        if self.pending_pages > 0 && !event.body.is_streamed_text() {
-            self.buffer.push(event.clone());
+        match self.list.apply(event) {
+            Applied::Changed(update) => update,
+            Applied::Awaiting | Applied::NeedsSnapshot => ListUpdate::Unchanged,
         }
-        conversation_list::apply(&mut self.list, event)
     }
 
     /// Registers a page request. [`ListCache::apply_page`] or [`ListCache::fail_page`] follows with the returned
     /// generation.
     pub fn begin_page(&mut self) -> u32 {
-        self.pending_pages += 1;
+        self.list.begin_load();
         self.generation
     }
 
     /// Adds a page of older conversations (`newest` is false), or the newest page again, because of an event in a
     /// conversation that was not loaded.
     pub fn apply_page(&mut self, asked: u32, mut page: ConversationList, newest: bool) {
-        if asked != self.generation {
+        if asked != self.generation || self.list.catch_up(&mut page).is_err() {
             return;
         }
-        for event in &self.buffer {
-            conversation_list::apply(&mut page, event);
+        if let Some(list) = self.list.get_mut() {
+            let has_more = if newest { list.has_more } else { page.has_more };
+            list.append_page(page);
+            list.has_more = has_more;
+            // The server's order, so that the cursor of the next page is correct.
+            for conversation in std::mem::take(&mut list.conversations) {
+                sorted_vec::insert_sorted(&mut list.conversations, conversation, |conversation| {
+                    std::cmp::Reverse(conversation.activity)
+                });
+            }
         }
-        let has_more = if newest { self.list.has_more } else { page.has_more };
-        self.list.append_page(page);
-        self.list.has_more = has_more;
-        // The server's order, so that the cursor of the next page is correct.
-        for conversation in std::mem::take(&mut self.list.conversations) {
-            sorted_vec::insert_sorted(&mut self.list.conversations, conversation, |conversation| {
-                std::cmp::Reverse(conversation.activity)
-            });
-        }
-        self.fail_page(asked);
+        self.list.end_load();
     }
 
     /// Records that a page could not be loaded.
     pub fn fail_page(&mut self, asked: u32) {
-        if asked != self.generation {
-            return;
-        }
-        self.pending_pages = self.pending_pages.saturating_sub(1);
-        if self.pending_pages == 0 {
-            self.buffer.clear();
+        if asked == self.generation {
+            self.list.end_load();
         }
     }
 }

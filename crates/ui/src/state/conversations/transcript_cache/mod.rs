@@ -1,12 +1,12 @@
 //! The conversations that this browser holds: pure state, no signals, no requests.
 //!
 //! A conversation that was left stays in the cache and keeps applying events, so that it is up to date when the user
-//! returns. While a snapshot is being loaded, the conversation's events are buffered. The reducer skips those that the
-//! snapshot includes, so no event is missed or applied twice, whichever comes first.
+//! returns. Each is a [`Replica`], of which one snapshot at a time is requested.
 
+use crate::state::replica::{Applied, Replica, Replicated};
 use parlor_protocol::{
     ConversationId, Event, MessageId, OlderMessages, Position, Transcript,
-    transcript::{self, TranscriptUpdate},
+    transcript::{self, MissingEventError, TranscriptUpdate},
 };
 
 /// Beyond this limit, the least recently viewed conversation is dropped.
@@ -18,16 +18,21 @@ const MAX_SNAPSHOT_ATTEMPTS: u8 = 3;
 
 #[derive(Debug)]
 struct CachedTranscript {
-    transcript: Transcript,
-    /// True once a snapshot has arrived. Until then there is nothing to show.
-    is_ready: bool,
-    /// The events received while a snapshot is being loaded.
-    buffer: Option<Vec<Event>>,
+    id: ConversationId,
+    replica: Replica<Transcript>,
     /// A snapshot from before this position is the response to an earlier request.
     requested_at: Position,
-    /// True if the last snapshot could not be loaded: the transcript is stale, and events do not apply to it.
-    is_behind: bool,
+    /// The snapshots in a row that contradicted the events.
     attempts: u8,
+}
+
+impl Replicated for Transcript {
+    type Change = Event;
+    type Update = TranscriptUpdate;
+
+    fn apply(&mut self, event: &Event) -> Result<TranscriptUpdate, MissingEventError> {
+        transcript::apply(self, event)
+    }
 }
 
 /// The effect of an event or a snapshot.
@@ -51,10 +56,23 @@ pub struct TranscriptCache {
 }
 
 impl CachedTranscript {
-    fn begin_request(&mut self, cursor: Position, came_already: Vec<Event>) {
-        self.attempts = 0;
-        self.buffer = Some(came_already);
+    fn new(id: ConversationId, replica: Replica<Transcript>) -> Self {
+        Self {
+            id,
+            replica,
+            requested_at: Position(0),
+            attempts: 0,
+        }
+    }
+
+    fn begin_request(&mut self, cursor: Position) {
+        self.replica.begin_load();
+        self.note_request(cursor);
+    }
+
+    fn note_request(&mut self, cursor: Position) {
         self.requested_at = cursor;
+        self.attempts = 0;
     }
 }
 
@@ -62,53 +80,36 @@ impl TranscriptCache {
     /// Adds a complete conversation: from the page's snapshot, or a new one.
     pub fn insert(&mut self, transcript: Transcript) {
         let id = transcript.conversation_id;
+        self.entries.retain(|entry| entry.id != id);
         self.entries
-            .retain(|entry| entry.transcript.conversation_id != id);
-        self.entries.push(CachedTranscript {
-            transcript,
-            is_ready: true,
-            buffer: None,
-            requested_at: Position(0),
-            is_behind: false,
-            attempts: 0,
-        });
+            .push(CachedTranscript::new(id, Replica::new(transcript)));
     }
 
     /// Marks a conversation as viewed. Returns true if its snapshot has to be requested. `cursor` is the last position
     /// that the stream has brought.
     pub fn open(&mut self, id: ConversationId, cursor: Position) -> bool {
-        if let Some(index) = self.index(id) {
-            let entry = self.entries.remove(index);
-            let load = (!entry.is_ready || entry.is_behind) && entry.buffer.is_none();
-            self.entries.push(entry);
-            if !load {
-                return false;
-            }
-        } else {
-            self.entries.push(CachedTranscript {
-                transcript: Transcript::new(id),
-                is_ready: false,
-                buffer: None,
-                requested_at: Position(0),
-                is_behind: false,
-                attempts: 0,
-            });
+        let entry = match self.index(id) {
+            Some(index) => self.entries.remove(index),
+            None => CachedTranscript::new(id, Replica::default()),
+        };
+        let replica = &entry.replica;
+        let load = (replica.get().is_none() || replica.is_behind()) && !replica.is_loading();
+        self.entries.push(entry);
+        if let Some(entry) = self.entries.last_mut().filter(|_| load) {
+            entry.begin_request(cursor);
         }
-        if let Some(entry) = self.entries.last_mut() {
-            entry.begin_request(cursor, Vec::new());
-        }
-        true
+        load
     }
 
     /// The transcript, if it can be shown.
     pub fn get(&self, id: ConversationId) -> Option<&Transcript> {
-        let entry = &self.entries[self.index(id)?];
-        entry.is_ready.then_some(&entry.transcript)
+        self.entries[self.index(id)?].replica.get()
     }
 
     /// Returns true if the transcript is known to be stale.
     pub fn is_behind(&self, id: ConversationId) -> bool {
-        self.index(id).is_some_and(|index| self.entries[index].is_behind)
+        self.index(id)
+            .is_some_and(|index| self.entries[index].replica.is_behind())
     }
 
     /// Begins a request for the snapshot of a cached conversation. Returns true if the caller has to send it: the
@@ -118,9 +119,9 @@ impl TranscriptCache {
             return false;
         };
         let entry = &mut self.entries[index];
-        let ask = entry.buffer.is_none();
+        let ask = !entry.replica.is_loading();
         if ask {
-            entry.begin_request(cursor, Vec::new());
+            entry.begin_request(cursor);
         }
         ask
     }
@@ -131,18 +132,12 @@ impl TranscriptCache {
             return CacheOutcome::Unchanged;
         };
         let entry = &mut self.entries[index];
-        if let Some(buffer) = &mut entry.buffer {
-            buffer.push(event.clone());
-            return CacheOutcome::Unchanged;
-        }
-        if !entry.is_ready || entry.is_behind {
-            return CacheOutcome::Unchanged;
-        }
-        match transcript::apply(&mut entry.transcript, event) {
-            Ok(TranscriptUpdate::Nothing) => CacheOutcome::Unchanged,
-            Ok(touched) => CacheOutcome::Touched(touched),
-            Err(_) => {
-                entry.begin_request(entry.transcript.as_of, vec![event.clone()]);
+        let as_of = entry.replica.get().map(|transcript| transcript.as_of);
+        match entry.replica.apply(event) {
+            Applied::Awaiting | Applied::Changed(TranscriptUpdate::Nothing) => CacheOutcome::Unchanged,
+            Applied::Changed(touched) => CacheOutcome::Touched(touched),
+            Applied::NeedsSnapshot => {
+                entry.note_request(as_of.unwrap_or_default());
                 CacheOutcome::NeedsSnapshot
             }
         }
@@ -154,28 +149,20 @@ impl TranscriptCache {
             return CacheOutcome::Unchanged;
         };
         let entry = &mut self.entries[index];
-        if snapshot.as_of < entry.requested_at {
-            // The response to a request from before everything was loaded again.
+        // The response to a request from before everything was loaded again.
+        let is_unrequested = snapshot.as_of < entry.requested_at || !entry.replica.is_loading();
+        if is_unrequested {
             return CacheOutcome::Unchanged;
         }
-        let Some(buffer) = entry.buffer.take() else {
-            return CacheOutcome::Unchanged;
-        };
-        entry.transcript = snapshot;
-        entry.is_behind = false;
-        for event in &buffer {
-            if transcript::apply(&mut entry.transcript, event).is_err() {
-                entry.attempts += 1;
-                if entry.attempts >= MAX_SNAPSHOT_ATTEMPTS {
-                    entry.is_ready = false;
-                    return CacheOutcome::Broken;
-                }
-                entry.buffer = Some(buffer);
-                return CacheOutcome::NeedsSnapshot;
-            }
+        if entry.replica.finish_load(snapshot).is_ok() {
+            return CacheOutcome::Replaced;
         }
-        entry.is_ready = true;
-        CacheOutcome::Replaced
+        entry.attempts += 1;
+        if entry.attempts < MAX_SNAPSHOT_ATTEMPTS {
+            return CacheOutcome::NeedsSnapshot;
+        }
+        entry.replica = Replica::default();
+        CacheOutcome::Broken
     }
 
     /// The first message that is shown of a conversation: a new snapshot must reach back that far.
@@ -188,8 +175,11 @@ impl TranscriptCache {
         let Some(index) = self.index(id) else {
             return CacheOutcome::Unchanged;
         };
+        let Some(transcript) = self.entries[index].replica.get_mut() else {
+            return CacheOutcome::Unchanged;
+        };
         // A pending snapshot may not reach back as far; then it is requested again.
-        self.entries[index].transcript.prepend(older);
+        transcript.prepend(older);
         CacheOutcome::Replaced
     }
 
@@ -198,23 +188,24 @@ impl TranscriptCache {
         let Some(index) = self.index(id) else {
             return false;
         };
-        let entry = &mut self.entries[index];
-        let long = entry.buffer.is_none() && entry.transcript.messages.len() > MAX_IDLE_MESSAGES;
-        if long {
-            entry.transcript.truncate_to_newest(MAX_IDLE_MESSAGES);
-        }
-        long
+        let replica = &mut self.entries[index].replica;
+        let is_idle = !replica.is_loading();
+        let long = |transcript: &&mut Transcript| is_idle && transcript.messages.len() > MAX_IDLE_MESSAGES;
+        let transcript = replica.get_mut().filter(long);
+        transcript
+            .map(|transcript| transcript.truncate_to_newest(MAX_IDLE_MESSAGES))
+            .is_some()
     }
 
     /// Records that the snapshot could not be loaded. The transcript stays; opening it again requests the snapshot
     /// again.
     pub fn fail_snapshot(&mut self, id: ConversationId) {
         let Some(index) = self.index(id) else { return };
-        let entry = &mut self.entries[index];
-        if entry.is_ready {
-            // The next snapshot includes the buffered events.
-            entry.buffer = None;
-            entry.is_behind = true;
+        let replica = &mut self.entries[index].replica;
+        if replica.get().is_some() {
+            // The next snapshot includes the events that were kept.
+            replica.end_load();
+            replica.mark_behind();
         } else {
             self.entries.remove(index);
         }
@@ -226,11 +217,10 @@ impl TranscriptCache {
         let mut index = 0;
         while self.entries.len() > MAX_TRANSCRIPTS && index < self.entries.len() {
             let entry = &self.entries[index];
-            let id = entry.transcript.conversation_id;
-            let idle = entry.buffer.is_none() && entry.transcript.active_run().is_none();
-            if idle && Some(id) != keep {
-                self.entries.remove(index);
-                dropped.push(id);
+            let is_running = |transcript: &Transcript| transcript.active_run().is_some();
+            let idle = !entry.replica.is_loading() && !entry.replica.get().is_some_and(is_running);
+            if idle && Some(entry.id) != keep {
+                dropped.push(self.entries.remove(index).id);
             } else {
                 index += 1;
             }
@@ -242,18 +232,13 @@ impl TranscriptCache {
     pub fn retain_only(&mut self, keep: Option<ConversationId>) -> Vec<ConversationId> {
         let (kept, dropped): (Vec<_>, Vec<_>) = std::mem::take(&mut self.entries)
             .into_iter()
-            .partition(|entry| Some(entry.transcript.conversation_id) == keep);
+            .partition(|entry| Some(entry.id) == keep);
         self.entries = kept;
-        dropped
-            .into_iter()
-            .map(|entry| entry.transcript.conversation_id)
-            .collect()
+        dropped.into_iter().map(|entry| entry.id).collect()
     }
 
     fn index(&self, id: ConversationId) -> Option<usize> {
-        self.entries
-            .iter()
-            .rposition(|entry| entry.transcript.conversation_id == id)
+        self.entries.iter().rposition(|entry| entry.id == id)
     }
 }
 
