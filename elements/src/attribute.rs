@@ -71,14 +71,25 @@ enum Target {
 }
 
 impl Target {
-    fn set(self, element: &types::Element, name: &str, value: Option<&str>) {
-        match (self, value) {
-            (Target::Attribute, Some(value)) => Rndr::set_attribute(element, name, value),
-            (Target::Attribute, None) => Rndr::remove_attribute(element, name),
-            (Target::Class, Some(_)) => Rndr::add_class(&Rndr::class_list(element), name),
-            (Target::Class, None) => Rndr::remove_class(&Rndr::class_list(element), name),
-            (Target::Style, Some(value)) => Rndr::set_css_property(&Rndr::style(element), name, value),
-            (Target::Style, None) => Rndr::remove_css_property(&Rndr::style(element), name),
+    /// Sets a value, in place of the last one if the element has one of this view.
+    fn set(self, element: &types::Element, name: &str, last: Option<&Value>, value: Option<&str>) {
+        match (self, last, value) {
+            // The element may have single classes besides.
+            (Target::Attribute, Some(last), _) if name == "class" => {
+                let list = Rndr::class_list(element);
+                let (last, value) = (last.text().unwrap_or_default(), value.unwrap_or_default());
+                last.split_whitespace()
+                    .for_each(|class| Rndr::remove_class(&list, class));
+                value
+                    .split_whitespace()
+                    .for_each(|class| Rndr::add_class(&list, class));
+            }
+            (Target::Attribute, _, Some(value)) => Rndr::set_attribute(element, name, value),
+            (Target::Attribute, _, None) => Rndr::remove_attribute(element, name),
+            (Target::Class, _, Some(_)) => Rndr::add_class(&Rndr::class_list(element), name),
+            (Target::Class, _, None) => Rndr::remove_class(&Rndr::class_list(element), name),
+            (Target::Style, _, Some(value)) => Rndr::set_css_property(&Rndr::style(element), name, value),
+            (Target::Style, _, None) => Rndr::remove_css_property(&Rndr::style(element), name),
         }
     }
 
@@ -95,16 +106,13 @@ impl Target {
             Before::Shown(value) => Some(value),
             Before::New | Before::Rendered => None,
         };
-        // All classes may have been replaced before a single one.
-        let mut is_stale = shown.is_some() && matches!(self, Target::Class);
-        let mut show = move |element: &types::Element, last: Option<&Value>, value: &Value| {
+        let show = move |element: &types::Element, last: Option<&Value>, value: &Value| {
             let is_there = match last {
-                Some(last) => last.text() == value.text() && !is_stale,
+                Some(last) => last.text() == value.text(),
                 None => is_rendered || value.text().is_none(),
             };
-            is_stale = false;
             if !is_there {
-                self.set(element, name, value.text());
+                self.set(element, name, last, value.text());
             }
         };
         let Value::Dynamic(mut read) = value else {

@@ -64,6 +64,7 @@ fn classes(step: usize) -> AnyView {
         <p class:a=pick(step, [true, false, true, true])>"one"</p>
         <p class=("a", pick(step, [false, true, false, true]))>"one, as a tuple"</p>
         <p class="always" class:a=pick(step, [true, false, true, true]) class:b=pick(step, [false, true, true, false])>"a literal and two"</p>
+        <p class=pick(step, [Some("x y"), None, Some("y z"), Some("x")]) class:a=pick(step, [true, true, false, true])>"all and one"</p>
     }
     .into_any()
 }
@@ -76,6 +77,7 @@ fn dynamic_classes(step: Step) -> AnyView {
         <p class:a=move || pick(step.get(), [true, false, true, true])>"one"</p>
         <p class=("a", move || pick(step.get(), [false, true, false, true]))>"one, as a tuple"</p>
         <p class="always" class:a=move || pick(step.get(), [true, false, true, true])>"a literal and one"</p>
+        <p class=move || pick(step.get(), [Some("x y"), None, Some("y z"), Some("x")]) class:a=move || pick(step.get(), [true, true, false, true])>"all and one"</p>
     }
     .into_any()
 }
