@@ -48,8 +48,8 @@ impl Element {
         self
     }
 
-    /// True if the element can take the place of that which is shown: elements are told apart by tag, names of attributes, ids and
-    /// number of children, not by their place in the source.
+    /// True if the element can take the place of that which is shown. Both are of one place in the source, unless they are children
+    /// of a component, so tags, names of attributes, texts and the number of children are nearly always the same; ids may differ.
     pub(crate) fn fits(&self, shown: &ElementState) -> bool {
         self.tag == shown.tag
             && self.attributes.len() == shown.attributes.len()

@@ -57,20 +57,17 @@ impl Node {
     fn fits(&self, shown: &NodeState) -> bool {
         match (self, shown) {
             (Node::Element(new), NodeState::Element(old)) => new.fits(old),
-            (Node::Text(_), NodeState::Text(..)) | (Node::Child(_), NodeState::Child(_)) => true,
+            (Node::Text(new), NodeState::Text(_, old)) => new == old,
+            (Node::Child(_), NodeState::Child(_)) => true,
             _ => false,
         }
     }
 
     fn rebuild(self, shown: &mut NodeState) {
         match (self, shown) {
-            (Node::Text(new), NodeState::Text(node, old)) if new != *old => {
-                Rndr::set_text(node, new);
-                *old = new;
-            }
             (Node::Element(new), NodeState::Element(old)) => new.update(old),
             (Node::Child(new), NodeState::Child(old)) => new.rebuild(old),
-            // The same text; `fits` has excluded all else.
+            // A text, which is the same: `fits` has excluded all else.
             _ => {}
         }
     }

@@ -1,5 +1,7 @@
 //! The output of `view!`.
 
+use std::panic::Location;
+
 use leptos::{
     prelude::{Mountable, Render},
     tachys::{hydration::Cursor, renderer::types, view::PositionState},
@@ -12,17 +14,31 @@ use crate::{
 };
 
 /// A view: one or more nodes, side by side.
-pub struct View(Vec<Node>);
+pub struct View {
+    place: Place,
+    nodes: Vec<Node>,
+}
 
 /// A view in the page.
-pub struct ViewState(Vec<NodeState>);
+pub struct ViewState {
+    place: Place,
+    nodes: Vec<NodeState>,
+}
+
+/// The place of a `view!` in the source. Views of one place are the same view, rendered again: it keeps its elements, and with them
+/// what the user did to them. Views of two places have nothing in common, even if they look the same.
+type Place = &'static Location<'static>;
 
 impl View {
     /// Called by `view!`.
+    #[track_caller]
     pub fn new(nodes: impl Children) -> Self {
-        let mut view = Vec::new();
-        nodes.push_to(&mut view);
-        Self(view)
+        let mut view = Self {
+            place: Location::caller(),
+            nodes: Vec::new(),
+        };
+        nodes.push_to(&mut view.nodes);
+        view
     }
 
     /// Called by `view!` in development builds, whose marker only Leptos's hot reloading uses.
@@ -33,12 +49,11 @@ impl View {
 
 impl View {
     pub(crate) fn hydrate_at(self, cursor: &Cursor, position: &PositionState) -> ViewState {
-        ViewState(
-            self.0
-                .into_iter()
-                .map(|node| node.hydrate(cursor, position))
-                .collect(),
-        )
+        let nodes = self.nodes.into_iter();
+        ViewState {
+            place: self.place,
+            nodes: nodes.map(|node| node.hydrate(cursor, position)).collect(),
+        }
     }
 }
 
@@ -46,12 +61,15 @@ impl Render for View {
     type State = ViewState;
 
     fn build(self) -> ViewState {
-        ViewState(self.0.into_iter().map(Node::build).collect())
+        ViewState {
+            place: self.place,
+            nodes: self.nodes.into_iter().map(Node::build).collect(),
+        }
     }
 
     fn rebuild(self, shown: &mut ViewState) {
-        if node::fit(&self.0, &shown.0) {
-            node::rebuild(self.0, &mut shown.0);
+        if self.place == shown.place && node::fit(&self.nodes, &shown.nodes) {
+            node::rebuild(self.nodes, &mut shown.nodes);
         } else {
             let new = self.build();
             replace(shown, new);
@@ -63,18 +81,18 @@ browser_view!(View);
 
 impl Mountable for ViewState {
     fn unmount(&mut self) {
-        self.0.iter_mut().for_each(NodeState::unmount);
+        self.nodes.iter_mut().for_each(NodeState::unmount);
     }
 
     fn mount(&mut self, parent: &types::Element, marker: Option<&types::Node>) {
-        self.0.iter_mut().for_each(|node| node.mount(parent, marker));
+        self.nodes.iter_mut().for_each(|node| node.mount(parent, marker));
     }
 
     fn insert_before_this(&self, child: &mut dyn Mountable) -> bool {
-        self.0.iter().any(|node| node.insert_before_this(child))
+        self.nodes.iter().any(|node| node.insert_before_this(child))
     }
 
     fn elements(&self) -> Vec<types::Element> {
-        self.0.iter().flat_map(NodeState::elements).collect()
+        self.nodes.iter().flat_map(NodeState::elements).collect()
     }
 }

@@ -187,7 +187,7 @@ for (const start of ['hydrate', 'build'] as const) {
       expect(await changes(place)).toEqual({ open: true, scrolled: true, typed: 'typed' });
     });
 
-    for (const id of ['other-id', 'other-name']) {
+    for (const id of ['branches', 'functions', 'components', 'inner', 'other-id', 'other-name']) {
       test(`another view begins anew: ${id}`, async ({ page }) => {
         const place = page.locator(`#${id}`);
         await change(place);
