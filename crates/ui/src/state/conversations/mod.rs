@@ -149,12 +149,7 @@ impl OpenConversations {
     /// Updates the signals with the next frame, if there are changes.
     fn schedule_update(self) {
         let is_due = self.state.with(|state| {
-            let PendingChanges {
-                conversations,
-                messages,
-            } = &state.changes;
-            let has_changes = !conversations.is_empty() || !messages.is_empty();
-            has_changes && !std::mem::replace(&mut state.is_update_scheduled, true)
+            !state.changes.is_empty() && !std::mem::replace(&mut state.is_update_scheduled, true)
         });
         if is_due {
             browser::on_next_frame(move || self.update_signals());
@@ -171,11 +166,12 @@ impl OpenConversations {
             for id in changes.conversations {
                 state.sync(self, id, Some(id) == shown);
             }
-            for (id, message) in changes.messages {
+            for change in changes.answers {
+                let id = change.conversation_id;
                 if Some(id) != shown {
                     state.mark_stale(id);
                 } else if let (Some(view), Some(transcript)) = (state.find_view(id), state.cache.get(id)) {
-                    view.sync_message(transcript, message);
+                    view.sync_answer(transcript, &change);
                 }
             }
         });

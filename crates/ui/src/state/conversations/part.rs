@@ -78,6 +78,27 @@ impl PartRow {
         same_kind && piece.texts_after(self.prose_bytes()).is_some()
     }
 
+    /// Adds the text of the part after the byte `from`, up to which `prose` has it. Returns false if it has not.
+    pub fn grow(&self, text: &str, from: usize) -> bool {
+        let Some(new) = text.get(from..).filter(|_| self.prose_bytes() == from) else {
+            return false;
+        };
+        self.append(new);
+        self.update_latest_line(text);
+        true
+    }
+
+    fn append(&self, new: &str) {
+        self.prose_bytes.fetch_add(new.len(), Relaxed);
+        self.prose.append(new);
+    }
+
+    fn update_latest_line(&self, text: &str) {
+        if self.is_thinking() {
+            set_if_changed(&self.latest_line, latest_line(text).as_str());
+        }
+    }
+
     pub fn sync(&self, piece: &MessagePiece<'_>) {
         if let (PartKind::Tool(call), MessagePieceKind::ToolCall(now)) = (&self.kind, piece.kind) {
             set_if_changed(call, now);
@@ -87,11 +108,10 @@ impl PartRow {
             return;
         }
         for text in &new {
-            self.prose_bytes.fetch_add(text.len(), Relaxed);
-            self.prose.append(text);
+            self.append(text);
         }
-        if let (PartKind::Thinking, Some(text)) = (&self.kind, piece.texts.last()) {
-            set_if_changed(&self.latest_line, latest_line(text).as_str());
+        if let Some(text) = piece.texts.last() {
+            self.update_latest_line(text);
         }
     }
 }

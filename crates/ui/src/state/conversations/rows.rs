@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::{part::PartRow, unrecorded::UnrecordedMessages};
+use super::{changes::GrownPart, part::PartRow, unrecorded::UnrecordedMessages};
 use crate::runtime::signal::set_if_changed;
 use parlor_protocol::{
     AssistantMessage, Attachment, CitedSource, FinishReason, Interaction, Message, MessageBody, MessageId,
@@ -169,6 +169,26 @@ impl From<UnrecordedMessages> for UnrecordedRow {
 }
 
 impl AnswerRow {
+    /// Adds the new text of parts that have grown. Returns false if the row lacks one of them, or the text before: then it has to
+    /// be updated by [`sync`](Self::sync).
+    pub(super) fn grow(&self, assistant: &AssistantMessage, grown: &[GrownPart]) -> bool {
+        let is_grown = self.parts.with_untracked(|rows| {
+            grown.iter().all(|grown| {
+                let (key, from) = ((grown.node, grown.part), grown.from);
+                // A text that continues another one has no row of its own.
+                let row = rows.binary_search_by_key(&key, |row| row.key);
+                let part = assistant.nodes.get(key.0).and_then(|node| node.parts.get(key.1));
+                row.is_ok_and(|row| part.is_some_and(|part| rows[row].grow(part.text(), from)))
+            })
+        });
+        // Output ends an activity.
+        let has_activity = |run: &RunView| run.activity.is_some();
+        if is_grown && self.run.with_untracked(has_activity) {
+            set_if_changed(&self.run, &RunView::from_message(assistant));
+        }
+        is_grown
+    }
+
     /// Updates the row from its message. `live` is true for a message that is streamed to this browser.
     pub(super) fn sync(&self, assistant: &AssistantMessage, live: bool) {
         let ended = assistant.status.is_terminal();
@@ -250,7 +270,90 @@ fn union_ms(intervals: Vec<(i64, i64)>) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::union_ms;
+    use super::*;
+    use parlor_protocol::{ConversationId, Event, EventBody, Position, transcript};
+
+    fn answer_row(message: &Message) -> AnswerRow {
+        let Row::Answer(row) = Row::new(message, true) else {
+            panic!("not an answer");
+        };
+        row
+    }
+
+    /// The length and the last line of each part.
+    fn parts(row: &AnswerRow) -> Vec<(usize, String)> {
+        let parts = row.parts.get_untracked();
+        let part = |part: PartRow| (part.prose_bytes(), part.latest_line.get_untracked());
+        parts.into_iter().map(part).collect()
+    }
+
+    fn thinking(offset: usize, text: &str) -> EventBody {
+        EventBody::Thinking {
+            node: 0,
+            part: 0,
+            offset,
+            text: text.into(),
+            took_ms: 0,
+        }
+    }
+
+    #[test]
+    fn grown_part_equals_one_compared_as_a_whole() {
+        let (id, message_id) = (ConversationId::new(), MessageId::new());
+        let mut state = Transcript::new(id);
+        state.messages.push(Message {
+            id: message_id,
+            parent_id: None,
+            created_at: Timestamp(0),
+            body: MessageBody::Assistant(AssistantMessage::new("tour/tour")),
+        });
+        let mut position = 0;
+        let mut apply = |state: &mut Transcript, body| {
+            position += 1;
+            let event = Event {
+                position: Position(position),
+                conversation_id: id,
+                message_id: Some(message_id),
+                body,
+            };
+            transcript::apply(state, &event).unwrap();
+            state
+                .message(message_id)
+                .and_then(Message::assistant)
+                .cloned()
+                .unwrap()
+        };
+        let status = EventBody::Status {
+            message: "Thinking...".into(),
+        };
+        apply(&mut state, thinking(0, "first "));
+        let before = apply(&mut state, status);
+        let row = answer_row(&state.messages[0]);
+        row.sync(&before, true);
+        let identity = row.parts.get_untracked();
+
+        // Two deltas since the last update.
+        apply(&mut state, thinking(6, "line\nsecond "));
+        let after = apply(&mut state, thinking(18, "line"));
+        let grown = |from| GrownPart {
+            node: 0,
+            part: 0,
+            from,
+        };
+        assert!(!row.grow(&after, &[grown(5)]), "the text before is another one");
+        assert!(
+            !row.grow(&after, &[GrownPart { part: 1, ..grown(6) }]),
+            "there is no such part"
+        );
+        assert!(row.grow(&after, &[grown(6)]));
+
+        assert_eq!(row.parts.get_untracked(), identity);
+        let expected = answer_row(&state.messages[0]);
+        expected.sync(&after, true);
+        assert_eq!(parts(&row), [(22, "second line".to_owned())]);
+        assert_eq!(parts(&row), parts(&expected));
+        assert_eq!(row.run.get_untracked(), expected.run.get_untracked());
+    }
 
     #[test]
     fn tool_time_leaves_out_waits_between_calls() {

@@ -1,13 +1,14 @@
 //! A conversation as signals, for the views.
 //!
-//! The protocol's [`Transcript`] is the source of truth. [`sync`](ConversationView::sync) and
-//! [`sync_message`](ConversationView::sync_message) update a [`ConversationView`] from it; they compare, and set only
-//! what differs. It does not matter whether a change came by the stream, by a replay or by a snapshot, and a delta
-//! touches one part's signal.
+//! The protocol's [`Transcript`] is the source of truth. [`sync`](ConversationView::sync) updates a [`ConversationView`] from it:
+//! it compares, and sets only what differs, whether a change came by the stream, by a replay or by a snapshot.
+//! [`sync_answer`](ConversationView::sync_answer) updates what an event changed: a delta is added to its part, without a look at
+//! the others.
 
 use leptos::prelude::*;
 
 use super::{
+    changes::{AnswerChange, AnswerExtent},
     rows::{Row, Siblings, UnrecordedRow},
     unrecorded::UnrecordedMessages,
 };
@@ -255,19 +256,23 @@ impl ConversationView {
     }
 
     /// Updates one answer from the transcript.
-    pub fn sync_message(&self, transcript: &Transcript, id: MessageId) {
-        set_if_changed(&self.active_run, &transcript.active_run());
-        set_if_changed(&self.usage, &transcript.window_usage());
-        let Some(assistant) = transcript.message(id).and_then(Message::assistant) else {
-            return;
-        };
+    pub fn sync_answer(&self, transcript: &Transcript, change: &AnswerChange) {
+        let id = change.message_id;
         let row = self.rows.with_untracked(|rows| {
             rows.iter().rev().find_map(|row| match row {
                 Row::Answer(row) if row.id == id => Some(row.clone()),
                 _ => None,
             })
         });
-        if let Some(row) = row {
+        let assistant = transcript.message(id).and_then(Message::assistant);
+        if let (AnswerExtent::Grown(parts), Some(row), Some(assistant)) = (&change.extent, &row, assistant)
+            && row.grow(assistant, parts)
+        {
+            return;
+        }
+        set_if_changed(&self.active_run, &transcript.active_run());
+        set_if_changed(&self.usage, &transcript.window_usage());
+        if let (Some(row), Some(assistant)) = (row, assistant) {
             row.sync(assistant, true);
         }
     }
