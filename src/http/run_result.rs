@@ -11,7 +11,7 @@ use super::tool_markers::{ESCAPED_PREFIX, MARKER_PREFIX, SEPARATOR, tool_marker}
 use crate::app::{Caller, diagnostics};
 use parlor_protocol::{
     ActionHandler, ActionStyle, ApiError, AssistantMessage, CitedSource, ConversationId, ErrorCode, Event,
-    FinishReason, Message, MessageId, MessagePieceKind, Part, Payload, PayloadRef, RawJson, RunError,
+    FinishReason, JoinedPartKind, Message, MessageId, Part, Payload, PayloadRef, RawJson, RunError,
     RunStatus, SuggestedAction, SuggestedValue, ToolCall, ToolStatus,
 };
 use parlor_runs::diagnostics::Diagnostics;
@@ -141,11 +141,11 @@ fn final_payload(answer: &AssistantMessage) -> Option<&PayloadRef> {
 
 /// Returns all text, with `[[tool:N]]` in place of call N.
 pub(super) fn text_with_markers(answer: &AssistantMessage) -> String {
-    let pieces = answer.pieces().into_iter();
-    let texts = pieces.filter_map(|piece| match piece.kind {
-        MessagePieceKind::Thinking | MessagePieceKind::Payload(_) | MessagePieceKind::File(_) => None,
-        MessagePieceKind::Text => Some(piece.texts.concat().replace(MARKER_PREFIX, ESCAPED_PREFIX)),
-        MessagePieceKind::ToolCall(call) => Some(tool_marker(call.index)),
+    let joined_parts = answer.joined_parts().into_iter();
+    let texts = joined_parts.filter_map(|joined| match joined.kind {
+        JoinedPartKind::Thinking | JoinedPartKind::Payload(_) | JoinedPartKind::File(_) => None,
+        JoinedPartKind::Text => Some(joined.texts.concat().replace(MARKER_PREFIX, ESCAPED_PREFIX)),
+        JoinedPartKind::ToolCall(call) => Some(tool_marker(call.index)),
     });
     texts.collect::<Vec<_>>().join(SEPARATOR)
 }

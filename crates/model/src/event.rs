@@ -22,14 +22,14 @@ pub enum ModelEvent {
     TextWasThinking,
     /// All sources so far, from the server, numbered as the text cites them.
     Sources(Vec<CitedSource>),
-    /// Data that only this provider understands and expects to be sent back, and the piece it belongs to.
+    /// Data that only this provider understands and expects to be sent back, and the part it belongs to.
     ProviderData {
         target: ProviderDataTarget,
         data: ProviderData,
     },
     /// An image in the answer, as the server sent it. Nothing of it has been checked.
     Image(EncodedImage),
-    /// A piece of the answer that can't be read, and the beginning of its raw text.
+    /// Content of the answer that can't be read, and the beginning of its raw text.
     Unreadable { what: UnreadableContent, raw: String },
     /// A note about the call for the user, in a sentence: what the server does not take.
     Note(String),
@@ -39,7 +39,7 @@ pub enum ModelEvent {
     Finished(FinishReason),
 }
 
-/// The piece of the current answer that [`ProviderData`] belongs to.
+/// The part of the current answer that [`ProviderData`] belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProviderDataTarget {
     /// The answer as a whole.
@@ -50,7 +50,7 @@ pub enum ProviderDataTarget {
     ToolCall(usize),
 }
 
-/// A piece of an answer that can't be read.
+/// Content of an answer that can't be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnreadableContent {
     Image,
@@ -58,7 +58,7 @@ pub enum UnreadableContent {
     Audio,
     /// An unknown field or type of this name.
     Unknown(String),
-    /// A piece that was left out for its size, with a description.
+    /// Content that was left out for its size, with a description.
     TooLarge(String),
 }
 

@@ -69,7 +69,7 @@ pub use interaction::{FRESH_SESSION, Interaction};
 pub use json::RawJson;
 pub use memory::Memory;
 pub use message::{
-    AssistantMessage, Message, MessageBody, MessagePiece, MessagePieceKind, Node, Part, SESSION_NOT_RESTORED,
+    AssistantMessage, JoinedPart, JoinedPartKind, Message, MessageBody, Node, Part, SESSION_NOT_RESTORED,
     WAITING_FOR_MODEL,
 };
 pub use model_capabilities::{ModelCapabilities, Prices};

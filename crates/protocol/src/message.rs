@@ -122,17 +122,17 @@ pub enum Part {
 
 /// A unit of display: a part, or a text together with its continuation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MessagePiece<'a> {
+pub struct JoinedPart<'a> {
     /// The indices of the node and the part in which it begins.
     pub key: (usize, usize),
-    pub kind: MessagePieceKind<'a>,
-    /// The piece's texts; none for a tool call, a payload or a file.
+    pub kind: JoinedPartKind<'a>,
+    /// The texts; none for a tool call, a payload or a file.
     pub texts: Vec<&'a str>,
 }
 
-/// The kind of a piece.
+/// The kind of a joined part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MessagePieceKind<'a> {
+pub enum JoinedPartKind<'a> {
     Thinking,
     Text,
     ToolCall(&'a ToolCall),
@@ -140,7 +140,7 @@ pub enum MessagePieceKind<'a> {
     File(&'a Attachment),
 }
 
-impl<'a> MessagePiece<'a> {
+impl<'a> JoinedPart<'a> {
     /// Returns the text after its first `bytes` bytes; `None` if it is shorter, or a character would be cut.
     pub fn texts_after(&self, mut bytes: usize) -> Option<Vec<&'a str>> {
         let mut after = Vec::new();
@@ -206,53 +206,53 @@ impl AssistantMessage {
     /// Returns the whole output as it is shown.
     ///
     /// A text that was cut off continues in the next node when its run is continued, possibly after some
-    /// thinking. The two texts are one piece.
-    pub fn pieces(&self) -> Vec<MessagePiece<'_>> {
-        let mut pieces: Vec<MessagePiece<'_>> = Vec::new();
+    /// thinking. The two texts are one part then.
+    pub fn joined_parts(&self) -> Vec<JoinedPart<'_>> {
+        let mut joined_parts: Vec<JoinedPart<'_>> = Vec::new();
         for (node_index, node) in self.nodes.iter().enumerate() {
             let mut cut_off = node_index
                 .checked_sub(1)
                 .and_then(|before| self.nodes[before].parts.last())
                 .filter(|last| matches!(last, Part::Text { .. }))
                 .and_then(|_| {
-                    pieces
+                    joined_parts
                         .iter()
-                        .rposition(|piece| piece.kind == MessagePieceKind::Text)
+                        .rposition(|joined| joined.kind == JoinedPartKind::Text)
                 });
             for (part_index, part) in node.parts.iter().enumerate() {
                 let kind = match part {
-                    Part::Thinking { .. } => MessagePieceKind::Thinking,
-                    Part::Text { .. } => MessagePieceKind::Text,
-                    Part::ToolCall(call) => MessagePieceKind::ToolCall(call),
-                    Part::Payload { payload } => MessagePieceKind::Payload(payload),
-                    Part::File { file } => MessagePieceKind::File(file),
+                    Part::Thinking { .. } => JoinedPartKind::Thinking,
+                    Part::Text { .. } => JoinedPartKind::Text,
+                    Part::ToolCall(call) => JoinedPartKind::ToolCall(call),
+                    Part::Payload { payload } => JoinedPartKind::Payload(payload),
+                    Part::File { file } => JoinedPartKind::File(file),
                 };
                 match cut_off {
-                    Some(index) if kind == MessagePieceKind::Text => {
-                        pieces[index].texts.push(part.text());
+                    Some(index) if kind == JoinedPartKind::Text => {
+                        joined_parts[index].texts.push(part.text());
                         cut_off = None;
                         continue;
                     }
                     // A text after a tool call is a new one.
-                    Some(_) if kind != MessagePieceKind::Thinking => cut_off = None,
+                    Some(_) if kind != JoinedPartKind::Thinking => cut_off = None,
                     _ => {}
                 }
-                pieces.push(MessagePiece {
+                joined_parts.push(JoinedPart {
                     key: (node_index, part_index),
                     kind,
                     texts: vec![part.text()],
                 });
             }
         }
-        pieces
+        joined_parts
     }
 
     /// All text, in order, without the thinking: the `message` of the public contract.
     pub fn text(&self) -> String {
-        let pieces = self.pieces().into_iter();
-        let texts = pieces.filter(|piece| piece.kind == MessagePieceKind::Text);
+        let joined_parts = self.joined_parts().into_iter();
+        let texts = joined_parts.filter(|joined| joined.kind == JoinedPartKind::Text);
         texts
-            .map(|piece| piece.texts.concat())
+            .map(|joined| joined.texts.concat())
             .collect::<Vec<_>>()
             .join("\n\n")
     }

@@ -1,4 +1,4 @@
-//! Provider data: pieces of an answer that only the model's provider understands.
+//! Provider data: data about parts of an answer that only the model's provider understands.
 
 use super::RawJson;
 

@@ -13,7 +13,7 @@ use parlor_base::text::single_line;
 use parlor_pages::data::QueryCell;
 use parlor_protocol::{
     AssistantMessage, Attachment, Message, MessageBody, MessageId, Transcript,
-    damaged_message::damaged_message_text, message::MessagePieceKind,
+    damaged_message::damaged_message_text, message::JoinedPartKind,
 };
 use parlor_python::UsedName;
 
@@ -72,18 +72,18 @@ impl CellList<'_> {
     }
 
     fn push_answer(&mut self, id: MessageId, answer: &AssistantMessage) {
-        for piece in answer.pieces() {
-            let (node, part) = piece.key;
+        for joined in answer.joined_parts() {
+            let (node, part) = joined.key;
             let id = format!("{id}-{node}-{part}");
-            match piece.kind {
-                MessagePieceKind::Text => self.push_markdown(id, piece.texts.concat().trim()),
-                MessagePieceKind::ToolCall(call) => {
+            match joined.kind {
+                JoinedPartKind::Text => self.push_markdown(id, joined.texts.concat().trim()),
+                JoinedPartKind::ToolCall(call) => {
                     if let Some(code) = CodeCall::from_call(call) {
                         let outputs = outputs(call, &code, self.content);
                         self.push_call(id, &code, outputs);
                     }
                 }
-                MessagePieceKind::Thinking | MessagePieceKind::Payload(_) | MessagePieceKind::File(_) => {}
+                JoinedPartKind::Thinking | JoinedPartKind::Payload(_) | JoinedPartKind::File(_) => {}
             }
         }
     }

@@ -53,7 +53,7 @@ pub(super) struct RowStyle {
 }
 
 /// An element with its role in the row.
-struct Piece {
+struct RowElement {
     node: MathNode,
     atom: Atom,
     /// True for the name of a function, with or without scripts.
@@ -121,14 +121,14 @@ impl<'a> MathBuilder<'a> {
                     push_space(*width, *height, *depth, &mut row);
                 }
                 _ => {
-                    let piece = self.element(style, previous)?;
+                    let element = self.element(style, previous)?;
                     let is_after_letter = matches!(previous, Some(Atom::Ord | Atom::Close | Atom::Inner));
-                    if piece.is_function && is_after_letter {
+                    if element.is_function && is_after_letter {
                         row.push(space(THIN_SPACE));
                     }
-                    previous = Some(piece.atom);
-                    push_merged(&mut row, piece.node);
-                    if piece.is_function
+                    previous = Some(element.atom);
+                    push_merged(&mut row, element.node);
+                    if element.is_function
                         && let Some(next) = self.next_atom()
                     {
                         row.push(MathNode::leaf(MathElement::Operator, "\u{2061}"));
@@ -163,7 +163,7 @@ impl<'a> MathBuilder<'a> {
     }
 
     /// Builds the next element.
-    fn element(&mut self, style: RowStyle, previous: Option<Atom>) -> Option<Piece> {
+    fn element(&mut self, style: RowStyle, previous: Option<Atom>) -> Option<RowElement> {
         self.descend()?;
         let mut is_function = false;
         let (node, atom) = match self.next()? {
@@ -198,7 +198,7 @@ impl<'a> MathBuilder<'a> {
             Event::End | Event::EnvironmentFlow(_) => return None,
         };
         self.depth -= 1;
-        Some(Piece {
+        Some(RowElement {
             node,
             atom,
             is_function,
@@ -246,7 +246,7 @@ impl<'a> MathBuilder<'a> {
         position: ScriptPosition,
         style: RowStyle,
         previous: Option<Atom>,
-    ) -> Option<Piece> {
+    ) -> Option<RowElement> {
         let mut base = self.element(style, previous)?;
         let is_above_below = match position {
             ScriptPosition::Right => false,

@@ -77,11 +77,11 @@ const AT_LINE: LineContext = LineContext {
 impl Openings {
     pub fn new(markers: &[Marker]) -> Self {
         let mut openings = Vec::new();
-        let mut add = |kind, needs, pieces| {
+        let mut add = |kind, needs, parts| {
             openings.push(Opening {
                 kind,
                 required: needs,
-                parts: pieces,
+                parts,
             })
         };
         for text in spellings("SUGGESTED_VALUES:") {
@@ -120,9 +120,9 @@ impl Openings {
         };
         add(ControlKind::Sources { fenced: false }, AT_LINE, sources().into());
         for fence in ["```", "```json"] {
-            let mut pieces = vec![text(fence), OpeningPart::LineBreak];
-            pieces.extend(sources());
-            add(ControlKind::Sources { fenced: true }, AT_LINE, pieces);
+            let mut parts = vec![text(fence), OpeningPart::LineBreak];
+            parts.extend(sources());
+            add(ControlKind::Sources { fenced: true }, AT_LINE, parts);
         }
         let first = openings.iter().filter_map(Opening::first_char).collect();
         Self {
@@ -179,11 +179,11 @@ impl Opening {
 
     fn find(&self, text: &str) -> OpeningMatch {
         let mut rest = text;
-        for piece in &self.parts {
-            match piece {
-                OpeningPart::Text(piece) => match rest.strip_prefix(piece.as_str()) {
+        for part in &self.parts {
+            match part {
+                OpeningPart::Text(part) => match rest.strip_prefix(part.as_str()) {
                     Some(after) => rest = after,
-                    None if piece.starts_with(rest) => return OpeningMatch::Partial,
+                    None if part.starts_with(rest) => return OpeningMatch::Partial,
                     None => return OpeningMatch::No,
                 },
                 OpeningPart::Space | OpeningPart::LineBreak => {
@@ -195,7 +195,7 @@ impl Opening {
                     if after.is_empty() {
                         return OpeningMatch::Partial;
                     }
-                    if matches!(piece, OpeningPart::LineBreak) && !space.contains(['\n', '\r']) {
+                    if matches!(part, OpeningPart::LineBreak) && !space.contains(['\n', '\r']) {
                         return OpeningMatch::No;
                     }
                     rest = after;

@@ -7,7 +7,7 @@ use super::{
         only_thinking, unreadable_answer,
     },
 };
-use parlor_protocol::{FinishReason, MessagePieceKind, RunError, RunStatus, Timestamp};
+use parlor_protocol::{FinishReason, JoinedPartKind, RunError, RunStatus, Timestamp};
 
 impl Agent {
     /// Ends the run or starts the requested calls, after the model has sent its finish reason.
@@ -67,21 +67,24 @@ impl Agent {
 
     /// Returns the error of an answer without content: no text and no payload after the last tool.
     fn empty_answer_error(&self) -> Option<RunError> {
-        let pieces = self.message.pieces();
-        let is_call = |kind: &MessagePieceKind| matches!(kind, MessagePieceKind::ToolCall(_));
-        let since_tools = pieces.iter().rev().take_while(|piece| !is_call(&piece.kind));
+        let joined_parts = self.message.joined_parts();
+        let is_call = |kind: &JoinedPartKind| matches!(kind, JoinedPartKind::ToolCall(_));
+        let since_tools = joined_parts
+            .iter()
+            .rev()
+            .take_while(|joined| !is_call(&joined.kind));
         let mut has_thought = false;
-        for piece in since_tools {
-            match piece.kind {
-                MessagePieceKind::Payload(_) | MessagePieceKind::File(_) => return None,
-                MessagePieceKind::Text if piece.texts.iter().any(|text| !text.trim().is_empty()) => {
+        for joined in since_tools {
+            match joined.kind {
+                JoinedPartKind::Payload(_) | JoinedPartKind::File(_) => return None,
+                JoinedPartKind::Text if joined.texts.iter().any(|text| !text.trim().is_empty()) => {
                     return None;
                 }
-                MessagePieceKind::Thinking => has_thought = true,
-                MessagePieceKind::Text | MessagePieceKind::ToolCall(_) => {}
+                JoinedPartKind::Thinking => has_thought = true,
+                JoinedPartKind::Text | JoinedPartKind::ToolCall(_) => {}
             }
         }
-        let has_called = pieces.iter().any(|piece| is_call(&piece.kind));
+        let has_called = joined_parts.iter().any(|joined| is_call(&joined.kind));
         Some(if !self.unreadable.is_empty() {
             unreadable_answer(&self.unreadable)
         } else if self.has_refused_calls {

@@ -7,8 +7,8 @@ use super::{
 use parlor_markup::web_link;
 use parlor_pages::payloads;
 use parlor_protocol::{
-    ActionHandler, AssistantMessage, CitedSource, EventBody, MessagePieceKind, Part, SuggestedAction,
-    ToolCall, ToolStatus,
+    ActionHandler, AssistantMessage, CitedSource, EventBody, JoinedPartKind, Part, SuggestedAction, ToolCall,
+    ToolStatus,
 };
 
 /// Creates the filter for the next answer of a run. `message` is the run's output so far.
@@ -21,10 +21,10 @@ pub(super) fn filter_for(
     if !has_metadata {
         filter.disable_metadata();
     }
-    let mut pieces = message.pieces().into_iter().rev();
+    let mut joined_parts = message.joined_parts().into_iter().rev();
     // The continuation of a text may have been preceded by thinking.
-    let last = pieces.find(|piece| piece.kind != MessagePieceKind::Thinking);
-    if let Some(broken_off) = last.filter(|last| last.kind == MessagePieceKind::Text) {
+    let last = joined_parts.find(|joined| joined.kind != JoinedPartKind::Thinking);
+    if let Some(broken_off) = last.filter(|last| last.kind == JoinedPartKind::Text) {
         filter.continue_from(&broken_off.texts.concat());
     }
     filter

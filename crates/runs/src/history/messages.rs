@@ -8,7 +8,7 @@ use super::{
 use parlor_files as files;
 use parlor_model::{ModelMessage, ToolUse, control::escape_metadata};
 use parlor_protocol::{
-    AssistantMessage, Attachment, FinishReason, Message, MessageBody, MessagePieceKind, ProviderData,
+    AssistantMessage, Attachment, FinishReason, JoinedPartKind, Message, MessageBody, ProviderData,
     RunStatus, ToolCall, ToolStatus,
 };
 
@@ -111,37 +111,37 @@ pub(super) fn push_answer(
     messages: &mut Vec<ModelMessage>,
 ) {
     let mut turn = AssistantTurn::new(provider_data);
-    for piece in assistant.pieces() {
-        match piece.kind {
-            MessagePieceKind::Payload(payload) => {
+    for joined in assistant.joined_parts() {
+        match joined.kind {
+            JoinedPartKind::Payload(payload) => {
                 if let Some(written) = page_payloads.source_text(&payload.payload_id) {
-                    turn.flush_before(piece.key.0, messages);
+                    turn.flush_before(joined.key.0, messages);
                     turn.push_text(&written);
                 }
             }
-            MessagePieceKind::File(file) => {
-                turn.flush_before(piece.key.0, messages);
+            JoinedPartKind::File(file) => {
+                turn.flush_before(joined.key.0, messages);
                 turn.files.push(file);
             }
-            MessagePieceKind::Thinking => {
-                turn.flush_before(piece.key.0, messages);
+            JoinedPartKind::Thinking => {
+                turn.flush_before(joined.key.0, messages);
                 if with_thinking {
-                    turn.thinking.push_str(&piece.texts.concat());
+                    turn.thinking.push_str(&joined.texts.concat());
                 }
             }
-            MessagePieceKind::Text => {
-                turn.flush_before(piece.key.0, messages);
-                turn.push_text(&piece.texts.concat());
+            JoinedPartKind::Text => {
+                turn.flush_before(joined.key.0, messages);
+                turn.push_text(&joined.texts.concat());
             }
-            MessagePieceKind::ToolCall(call) => {
-                turn.flush_before(piece.key.0, messages);
-                turn.node = piece.key.0;
-                turn.calls.push((call, piece.key.1));
+            JoinedPartKind::ToolCall(call) => {
+                turn.flush_before(joined.key.0, messages);
+                turn.node = joined.key.0;
+                turn.calls.push((call, joined.key.1));
             }
         }
-        turn.last_node = turn.last_node.max(Some(piece.key.0));
+        turn.last_node = turn.last_node.max(Some(joined.key.0));
     }
-    // A text that was continued is one piece, with the position of its beginning.
+    // A text that was continued is one part, with the position of its beginning.
     turn.last_node = assistant.nodes.len().checked_sub(1);
     turn.flush(messages);
 }
@@ -265,13 +265,13 @@ pub(super) fn request_continuation(branch: &mut Vec<ModelMessage>, answer: &Assi
         branch.push(ModelMessage::User(CONTINUE_PROMPT.into()));
         return true;
     }
-    let pieces = answer.pieces();
-    let since_tools = pieces
+    let joined_parts = answer.joined_parts();
+    let since_tools = joined_parts
         .iter()
         .rev()
-        .take_while(|piece| !matches!(piece.kind, MessagePieceKind::ToolCall(_)));
-    let thoughts = since_tools.filter(|piece| matches!(piece.kind, MessagePieceKind::Thinking));
-    let mut thoughts: Vec<String> = thoughts.map(|piece| piece.texts.concat()).collect();
+        .take_while(|joined| !matches!(joined.kind, JoinedPartKind::ToolCall(_)));
+    let thoughts = since_tools.filter(|joined| matches!(joined.kind, JoinedPartKind::Thinking));
+    let mut thoughts: Vec<String> = thoughts.map(|joined| joined.texts.concat()).collect();
     thoughts.reverse();
     if thoughts.is_empty() {
         return false;

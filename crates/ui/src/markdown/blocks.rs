@@ -39,8 +39,8 @@ const OWN_DIRECTION: Option<&str> = Some("auto");
 
 fn render_block(node: BlockNode, dir: Option<&'static str>, context: &RenderContext) -> AnyView {
     match node.kind {
-        NodeKind::Paragraph(pieces) => view! { <p>{inlines::render_growing(&pieces, context)}</p> }.erase(),
-        NodeKind::Heading { level, pieces } => heading(level, &pieces, context),
+        NodeKind::Paragraph(inlines) => view! { <p>{inlines::render_growing(&inlines, context)}</p> }.erase(),
+        NodeKind::Heading { level, inlines } => heading(level, &inlines, context),
         NodeKind::Code { info, text, ended } => {
             let language = info
                 .as_deref()
@@ -103,8 +103,8 @@ fn summary_text(summary: &[InlineNode], context: &RenderContext) -> Vec<AnyView>
 
 /// A heading, shown two levels below its own: the page has a title, and each message has a heading that names its
 /// author. Its class keeps the level that it has in the text.
-fn heading(level: u8, pieces: &GrowingList<InlineNode>, context: &RenderContext) -> AnyView {
-    let text = inlines::render_growing(pieces, context);
+fn heading(level: u8, inlines: &GrowingList<InlineNode>, context: &RenderContext) -> AnyView {
+    let text = inlines::render_growing(inlines, context);
     let class = format!("md-h{level}");
     match level {
         1 => view! { <h3 class=class>{text}</h3> }.erase(),

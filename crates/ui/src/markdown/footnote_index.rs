@@ -33,12 +33,14 @@ impl FootnoteIndex {
 
 fn collect_footnotes(nodes: &Nodes, found: &mut FootnoteIndex) {
     nodes.for_each(|node| match &node.kind {
-        NodeKind::Paragraph(pieces) | NodeKind::Heading { pieces, .. } => {
-            pieces.for_each(|piece| collect_references(piece, found))
+        NodeKind::Paragraph(inlines) | NodeKind::Heading { inlines, .. } => {
+            inlines.for_each(|inline| collect_references(inline, found))
         }
         NodeKind::Quote(nodes) | NodeKind::Alert { nodes, .. } => collect_footnotes(nodes, found),
         NodeKind::Details { summary, nodes } => {
-            summary.iter().for_each(|piece| collect_references(piece, found));
+            summary
+                .iter()
+                .for_each(|inline| collect_references(inline, found));
             collect_footnotes(nodes, found);
         }
         NodeKind::List { items, .. } => items.for_each(|item| collect_footnotes(&item.nodes, found)),
@@ -48,12 +50,12 @@ fn collect_footnotes(nodes: &Nodes, found: &mut FootnoteIndex) {
                 .cells
                 .iter()
                 .flatten()
-                .for_each(|piece| collect_references(piece, found));
+                .for_each(|inline| collect_references(inline, found));
             table.rows.for_each(|row| {
                 row.cells
                     .iter()
                     .flatten()
-                    .for_each(|piece| collect_references(piece, found))
+                    .for_each(|inline| collect_references(inline, found))
             });
         }
         NodeKind::Footnote { label, nodes } => {
@@ -64,9 +66,9 @@ fn collect_footnotes(nodes: &Nodes, found: &mut FootnoteIndex) {
     });
 }
 
-fn collect_references(piece: &InlineNode, found: &mut FootnoteIndex) {
-    match &piece.kind {
-        InlineKind::Reference(label) => found.add_reference(label, piece.key),
+fn collect_references(inline: &InlineNode, found: &mut FootnoteIndex) {
+    match &inline.kind {
+        InlineKind::Reference(label) => found.add_reference(label, inline.key),
         InlineKind::Emphasis(children)
         | InlineKind::Strong(children)
         | InlineKind::Strikethrough(children)

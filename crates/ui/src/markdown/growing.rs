@@ -12,7 +12,7 @@ use crate::runtime::{each::Each, erase::Erase};
 const MAX_CHUNK_ITEMS: usize = 64;
 
 /// The length from which a chunk of text ends with its line.
-const MIN_PIECE_BYTES: usize = 4096;
+const MIN_SEGMENT_BYTES: usize = 4096;
 
 /// A list that mostly grows.
 #[derive(Clone, Debug)]
@@ -139,11 +139,11 @@ impl<T: Clone + Send + Sync + 'static> GrowingList<T> {
 #[derive(Clone, Debug)]
 pub struct GrowingText {
     /// Each but the last ends with a line.
-    pieces: GrowingList<TextPiece>,
+    segments: GrowingList<TextSegment>,
 }
 
 #[derive(Clone, Debug)]
-struct TextPiece {
+struct TextSegment {
     key: u64,
     text: ArcRwSignal<String>,
 }
@@ -151,74 +151,75 @@ struct TextPiece {
 impl GrowingText {
     pub fn new(text: &str) -> Self {
         let whole = GrowingText {
-            pieces: GrowingList::new(Vec::new()),
+            segments: GrowingList::new(Vec::new()),
         };
         whole.append(text);
         whole
     }
 
     pub fn append(&self, mut text: &str) {
-        let last = self.pieces.last();
-        let mut key = last.as_ref().map_or(0, |piece| piece.key + 1);
-        if let Some(piece) = last {
-            let length = piece.text.with_untracked(String::len);
-            let full = piece.text.with_untracked(|text| text.ends_with('\n')) && length >= MIN_PIECE_BYTES;
+        let last = self.segments.last();
+        let mut key = last.as_ref().map_or(0, |segment| segment.key + 1);
+        if let Some(segment) = last {
+            let length = segment.text.with_untracked(String::len);
+            let full =
+                segment.text.with_untracked(|text| text.ends_with('\n')) && length >= MIN_SEGMENT_BYTES;
             if !full {
-                let (more, rest) = text.split_at(piece_end(text, MIN_PIECE_BYTES.saturating_sub(length)));
-                piece.text.update(|text| text.push_str(more));
+                let (more, rest) = text.split_at(segment_end(text, MIN_SEGMENT_BYTES.saturating_sub(length)));
+                segment.text.update(|text| text.push_str(more));
                 text = rest;
             }
         }
-        let mut pieces = Vec::new();
+        let mut segments = Vec::new();
         let from = usize::try_from(key).unwrap_or(usize::MAX);
         while !text.is_empty() {
-            let (piece, rest) = text.split_at(piece_end(text, MIN_PIECE_BYTES));
-            pieces.push(TextPiece {
+            let (segment, rest) = text.split_at(segment_end(text, MIN_SEGMENT_BYTES));
+            segments.push(TextSegment {
                 key,
-                text: ArcRwSignal::new(piece.to_owned()),
+                text: ArcRwSignal::new(segment.to_owned()),
             });
             key += 1;
             text = rest;
         }
-        if !pieces.is_empty() {
-            self.pieces.splice(from, pieces);
+        if !segments.is_empty() {
+            self.segments.splice(from, segments);
         }
     }
 
     /// The whole text. Not tracked.
     pub fn whole(&self) -> String {
         let mut whole = String::new();
-        self.pieces
-            .for_each(|piece| piece.text.with_untracked(|text| whole.push_str(text)));
+        self.segments
+            .for_each(|segment| segment.text.with_untracked(|text| whole.push_str(text)));
         whole
     }
 
     /// The beginning of the text. Tracked.
     pub fn start(&self) -> String {
-        let chunk = self.pieces.chunks.with(|chunks| chunks.first().cloned());
-        let piece = chunk.and_then(|chunk| chunk.items.with(|items| items.first().cloned()));
-        piece.map_or(String::new(), |piece| piece.text.get())
+        let chunk = self.segments.chunks.with(|chunks| chunks.first().cloned());
+        let segment = chunk.and_then(|chunk| chunk.items.with(|items| items.first().cloned()));
+        segment.map_or(String::new(), |segment| segment.text.get())
     }
 
     #[cfg(test)]
     pub fn piece_lengths(&self) -> Vec<usize> {
         let mut lengths = Vec::new();
-        self.pieces
-            .for_each(|piece| lengths.push(piece.text.with_untracked(String::len)));
+        self.segments
+            .for_each(|segment| lengths.push(segment.text.with_untracked(String::len)));
         lengths
     }
 
     pub fn view(&self) -> AnyView {
-        let piece = |piece: TextPiece| {
-            let text = piece.text;
+        let segment = |segment: TextSegment| {
+            let text = segment.text;
             view! { <span class="md-lines">{(move || TextNode(text.get())).erase()}</span> }.erase()
         };
-        self.pieces.view(|piece| piece.key, piece)
+        self.segments.view(|segment| segment.key, segment)
     }
 }
 
 /// The end, in bytes, of a chunk that `text` continues: after the line in which it reaches `wanted` bytes.
-fn piece_end(text: &str, wanted: usize) -> usize {
+fn segment_end(text: &str, wanted: usize) -> usize {
     let from = wanted.saturating_sub(1).min(text.len());
     text.as_bytes()[from..]
         .iter()

@@ -15,18 +15,24 @@ use parlor_markup::markdown::{Markup, citation_text};
 use parlor_protocol::CitedSource;
 
 /// Text that can grow.
-pub fn render_growing(pieces: &GrowingList<InlineNode>, context: &RenderContext) -> AnyView {
+pub fn render_growing(inlines: &GrowingList<InlineNode>, context: &RenderContext) -> AnyView {
     let context = context.clone();
-    pieces.view(|piece| piece.key, move |piece| render_inline(&piece, &context))
+    inlines.view(
+        |inline| inline.key,
+        move |inline| render_inline(&inline, &context),
+    )
 }
 
 /// Text that does not change.
-pub fn render_inlines(pieces: &[InlineNode], context: &RenderContext) -> Vec<AnyView> {
-    pieces.iter().map(|piece| render_inline(piece, context)).collect()
+pub fn render_inlines(inlines: &[InlineNode], context: &RenderContext) -> Vec<AnyView> {
+    inlines
+        .iter()
+        .map(|inline| render_inline(inline, context))
+        .collect()
 }
 
-fn render_inline(piece: &InlineNode, context: &RenderContext) -> AnyView {
-    match &piece.kind {
+fn render_inline(inline: &InlineNode, context: &RenderContext) -> AnyView {
+    match &inline.kind {
         InlineKind::Text(text) => {
             let text = text.clone();
             (move || TextNode(text.get())).erase()
@@ -76,7 +82,7 @@ fn render_inline(piece: &InlineNode, context: &RenderContext) -> AnyView {
             }
             .erase()
         }
-        InlineKind::Reference(label) => footnotes::reference_link(label, piece.key, context),
+        InlineKind::Reference(label) => footnotes::reference_link(label, inline.key, context),
         InlineKind::Citation(number) => citation(*number, context),
         InlineKind::HardBreak => view! { <br/> }.erase(),
     }

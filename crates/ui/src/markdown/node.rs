@@ -23,7 +23,7 @@ pub enum NodeKind {
     Paragraph(GrowingList<InlineNode>),
     Heading {
         level: u8,
-        pieces: GrowingList<InlineNode>,
+        inlines: GrowingList<InlineNode>,
     },
     Code {
         info: Option<Arc<str>>,

@@ -46,10 +46,10 @@ impl NodeBuilder {
         self.finish();
         let key = self.next_key();
         let kind = match block {
-            Block::Paragraph(inlines) => NodeKind::Paragraph(GrowingList::new(self.pieces(inlines))),
+            Block::Paragraph(inlines) => NodeKind::Paragraph(GrowingList::new(self.inline_nodes(inlines))),
             Block::Heading { level, inlines } => NodeKind::Heading {
                 level: *level,
-                pieces: GrowingList::new(self.pieces(inlines)),
+                inlines: GrowingList::new(self.inline_nodes(inlines)),
             },
             Block::Code { info, text } => NodeKind::Code {
                 info: info.as_deref().map(Arc::from),
@@ -62,7 +62,7 @@ impl NodeBuilder {
                 nodes: GrowingList::new(self.nodes(blocks)),
             },
             Block::Details { summary, blocks } => NodeKind::Details {
-                summary: self.pieces(summary).into(),
+                summary: self.inline_nodes(summary).into(),
                 nodes: GrowingList::new(self.nodes(blocks)),
             },
             Block::List { start, tight, items } => {
@@ -117,25 +117,25 @@ impl NodeBuilder {
     fn row(&mut self, cells: &[TableCell]) -> TableRow {
         TableRow {
             key: self.next_key(),
-            cells: cells.iter().map(|cell| self.pieces(cell)).collect(),
+            cells: cells.iter().map(|cell| self.inline_nodes(cell)).collect(),
         }
     }
 
-    fn pieces(&mut self, inlines: &[Inline]) -> Vec<InlineNode> {
-        inlines.iter().map(|inline| self.piece(inline)).collect()
+    fn inline_nodes(&mut self, inlines: &[Inline]) -> Vec<InlineNode> {
+        inlines.iter().map(|inline| self.inline_node(inline)).collect()
     }
 
-    fn piece(&mut self, inline: &Inline) -> InlineNode {
+    fn inline_node(&mut self, inline: &Inline) -> InlineNode {
         let key = self.next_key();
         let kind = match inline {
             Inline::Text(text) => InlineKind::Text(ArcRwSignal::new(text.clone())),
             Inline::Code(text) => InlineKind::Code(text.as_str().into()),
-            Inline::Emphasis(children) => InlineKind::Emphasis(self.pieces(children).into()),
-            Inline::Strong(children) => InlineKind::Strong(self.pieces(children).into()),
-            Inline::Strikethrough(children) => InlineKind::Strikethrough(self.pieces(children).into()),
+            Inline::Emphasis(children) => InlineKind::Emphasis(self.inline_nodes(children).into()),
+            Inline::Strong(children) => InlineKind::Strong(self.inline_nodes(children).into()),
+            Inline::Strikethrough(children) => InlineKind::Strikethrough(self.inline_nodes(children).into()),
             Inline::Markup { markup, children } => InlineKind::Markup {
                 markup: *markup,
-                children: self.pieces(children).into(),
+                children: self.inline_nodes(children).into(),
             },
             Inline::Formula(formula) => InlineKind::Formula(Arc::new(formula.clone())),
             Inline::Link {
@@ -145,7 +145,7 @@ impl NodeBuilder {
             } => InlineKind::Link {
                 href: href.as_str().into(),
                 title: title.as_deref().map(Arc::from),
-                children: self.pieces(children).into(),
+                children: self.inline_nodes(children).into(),
             },
             Inline::Image { href, title, alt } => InlineKind::Image {
                 href: href.as_str().into(),
@@ -191,9 +191,10 @@ impl NodeBuilder {
                 }
             }
             Patch::Inlines { path, from, inlines } => {
-                if let Some(NodeKind::Paragraph(pieces) | NodeKind::Heading { pieces, .. }) = find(root, path)
+                if let Some(NodeKind::Paragraph(nodes) | NodeKind::Heading { inlines: nodes, .. }) =
+                    find(root, path)
                 {
-                    pieces.splice(*from, self.pieces(inlines));
+                    nodes.splice(*from, self.inline_nodes(inlines));
                 }
             }
             Patch::Append { path, text: more } => match find(root, path) {
@@ -202,11 +203,11 @@ impl NodeBuilder {
                     self.reopen(ended);
                 }
                 Some(NodeKind::Html(text)) => text.append(more),
-                Some(NodeKind::Paragraph(pieces) | NodeKind::Heading { pieces, .. }) => {
+                Some(NodeKind::Paragraph(nodes) | NodeKind::Heading { inlines: nodes, .. }) => {
                     if let Some(InlineNode {
                         kind: InlineKind::Text(text),
                         ..
-                    }) = pieces.last()
+                    }) = nodes.last()
                     {
                         text.update(|text| text.push_str(more));
                     }

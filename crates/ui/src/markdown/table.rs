@@ -108,17 +108,17 @@ fn sort_by(column: usize, order: TableOrder, toasts: Option<Toasts>) {
 fn head(table: &Arc<TableNode>, order: TableOrder, context: &RenderContext) -> Vec<AnyView> {
     let toasts = use_context::<Toasts>();
     let header = table.header.cells.iter().zip(&table.alignments).enumerate();
-    let cell = |(column, (pieces, side)): (usize, (&Vec<InlineNode>, &Alignment))| {
+    let cell = |(column, (inlines, side)): (usize, (&Vec<InlineNode>, &Alignment))| {
         let class = alignment_class(side);
         let direction = move || order.get()?.order.direction_of(column);
-        let text = inlines::render_inlines(pieces, context);
+        let text = inlines::render_inlines(inlines, context);
         let sort = move |_| sort_by(column, order, toasts);
-        let content = if pieces.iter().any(is_interactive) {
+        let content = if inlines.iter().any(is_interactive) {
             // Buttons contain no links.
             view! { {text} <button type="button" class="md-sort needs-script" aria-label="Sort" on:click=sort></button> }
                 .erase()
         } else {
-            let name = cell_text(pieces).is_empty().then_some("Sort");
+            let name = cell_text(inlines).is_empty().then_some("Sort");
             view! { <button type="button" class="md-sort" aria-label=name on:click=sort>{text}</button> }
                 .erase()
         };
@@ -128,8 +128,8 @@ fn head(table: &Arc<TableNode>, order: TableOrder, context: &RenderContext) -> V
 }
 
 /// True for a link, or what contains one.
-fn is_interactive(piece: &InlineNode) -> bool {
-    match &piece.kind {
+fn is_interactive(inline: &InlineNode) -> bool {
+    match &inline.kind {
         InlineKind::Link { .. }
         | InlineKind::Image { .. }
         | InlineKind::Reference(_)
@@ -148,8 +148,8 @@ fn body(table: &Arc<TableNode>, order: TableOrder, context: &RenderContext) -> A
         let (context, table) = (context.clone(), table.clone());
         move |row: TableRow| {
             let cells = row.cells.iter().zip(&table.alignments);
-            let cells = cells.map(|(pieces, side)| {
-                let text = inlines::render_inlines(pieces, &context);
+            let cells = cells.map(|(inlines, side)| {
+                let text = inlines::render_inlines(inlines, &context);
                 view! { <td class=alignment_class(side)>{text}</td> }.erase()
             });
             view! { <tr>{cells.collect::<Vec<_>>()}</tr> }.erase()

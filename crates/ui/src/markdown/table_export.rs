@@ -6,14 +6,14 @@ use super::node::{InlineKind, InlineNode, TableNode, TableRow};
 use parlor_markup::markdown::{Alignment, citation_text};
 
 /// The text of a cell without its markup.
-pub fn cell_text(pieces: &[InlineNode]) -> String {
+pub fn cell_text(inlines: &[InlineNode]) -> String {
     let mut text = String::new();
-    pieces.iter().for_each(|piece| push_text(piece, &mut text));
+    inlines.iter().for_each(|inline| push_text(inline, &mut text));
     text
 }
 
-fn push_text(piece: &InlineNode, out: &mut String) {
-    match &piece.kind {
+fn push_text(inline: &InlineNode, out: &mut String) {
+    match &inline.kind {
         InlineKind::Text(text) => text.with_untracked(|text| out.push_str(text)),
         InlineKind::Code(text) => out.push_str(text),
         InlineKind::Emphasis(children)
@@ -88,19 +88,19 @@ fn push_row(row: &TableRow, out: &mut String) {
     out.push('|');
     for cell in row.cells.iter() {
         out.push(' ');
-        cell.iter().for_each(|piece| push_markdown(piece, out));
+        cell.iter().for_each(|inline| push_markdown(inline, out));
         out.push_str(" |");
     }
     out.push('\n');
 }
 
-fn push_markdown(piece: &InlineNode, out: &mut String) {
+fn push_markdown(inline: &InlineNode, out: &mut String) {
     let mut enclosed = |open: &str, children: &[InlineNode], close: &str| {
         out.push_str(open);
         children.iter().for_each(|child| push_markdown(child, out));
         out.push_str(close);
     };
-    match &piece.kind {
+    match &inline.kind {
         InlineKind::Emphasis(children) => enclosed("*", children, "*"),
         InlineKind::Strong(children) => enclosed("**", children, "**"),
         InlineKind::Strikethrough(children) => enclosed("~~", children, "~~"),

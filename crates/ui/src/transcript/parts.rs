@@ -77,16 +77,16 @@ mod tests {
     use leptos::prelude::Owner;
 
     use super::*;
-    use parlor_protocol::{MessagePiece, MessagePieceKind, ToolCall, ToolStatus};
+    use parlor_protocol::{JoinedPart, JoinedPartKind, ToolCall, ToolStatus};
 
     fn parts(texts: &[(usize, &str)], live: bool) -> Vec<PartRow> {
         let part = |(index, (node, text)): (usize, &(usize, &str))| {
-            let piece = MessagePiece {
+            let joined = JoinedPart {
                 key: (*node, index),
-                kind: MessagePieceKind::Text,
+                kind: JoinedPartKind::Text,
                 texts: vec![text],
             };
-            PartRow::new(&piece, true, live)
+            PartRow::new(&joined, true, live)
         };
         texts.iter().enumerate().map(part).collect()
     }
@@ -115,9 +115,9 @@ mod tests {
         Owner::new().with(|| {
             let mut all = parts(&vec![(0, "a"); 2000], false);
             let call = ToolCall::for_test("look", ToolStatus::Waiting);
-            let asking = MessagePiece {
+            let asking = JoinedPart {
                 key: (1, 0),
-                kind: MessagePieceKind::ToolCall(&call),
+                kind: JoinedPartKind::ToolCall(&call),
                 texts: Vec::new(),
             };
             all.push(PartRow::new(&asking, false, false));

@@ -9,7 +9,7 @@ use crate::{
     runtime::erase::Erase,
     state::UnrecordedRow,
 };
-use parlor_protocol::{AssistantMessage, Message, MessageBody, MessagePiece, MessagePieceKind};
+use parlor_protocol::{AssistantMessage, JoinedPart, JoinedPartKind, Message, MessageBody};
 
 /// Renders the messages that the server has no record of, with a warning to copy them.
 pub fn unrecorded_messages(row: UnrecordedRow) -> AnyView {
@@ -59,11 +59,11 @@ fn message(message: &Message) -> AnyView {
 }
 
 fn full_text(assistant: &AssistantMessage) -> String {
-    let pieces = assistant.pieces().into_iter();
-    pieces
-        .map(|piece| match piece.kind {
-            MessagePieceKind::ToolCall(call) => call.output.clone().unwrap_or_default(),
-            _ => piece.texts.concat(),
+    let joined_parts = assistant.joined_parts().into_iter();
+    joined_parts
+        .map(|joined| match joined.kind {
+            JoinedPartKind::ToolCall(call) => call.output.clone().unwrap_or_default(),
+            _ => joined.texts.concat(),
         })
         .collect::<Vec<_>>()
         .join("\n\n")
@@ -71,14 +71,14 @@ fn full_text(assistant: &AssistantMessage) -> String {
 
 /// The full text of an answer, including its thinking.
 fn answer(message: &Message, assistant: &AssistantMessage) -> AnyView {
-    let piece = |(index, piece): (usize, MessagePiece<'_>)| {
+    let joined = |(index, joined): (usize, JoinedPart<'_>)| {
         let prefix = ["lost-", &message.id.to_string(), "-", &index.to_string()].concat();
-        if let MessagePieceKind::ToolCall(call) = piece.kind {
+        if let JoinedPartKind::ToolCall(call) = joined.kind {
             let output = call.output.clone().unwrap_or_default();
             return view! { <div class="tool"><p>{call.label.clone()}</p><pre tabindex="0">{output}</pre></div> }.erase();
         }
-        let text = view! { <MarkdownView prose=Prose::finished(&piece.texts.concat()) prefix/> };
-        if piece.kind == MessagePieceKind::Thinking {
+        let text = view! { <MarkdownView prose=Prose::finished(&joined.texts.concat()) prefix/> };
+        if joined.kind == JoinedPartKind::Thinking {
             view! {
                 <details class="trace fold" open>
                     <summary>"Thinking"</summary>
@@ -91,10 +91,10 @@ fn answer(message: &Message, assistant: &AssistantMessage) -> AnyView {
         }
     };
     assistant
-        .pieces()
+        .joined_parts()
         .into_iter()
         .enumerate()
-        .map(piece)
+        .map(joined)
         .collect_view()
         .into_any()
 }

@@ -147,7 +147,7 @@ impl Line {
             {
                 OrderedLine::Text(text_as_drawn(&glyphs))
             }
-            Self::Glyphs(glyphs) => OrderedLine::Pieces(order(glyphs, page, ends)),
+            Self::Glyphs(glyphs) => OrderedLine::Segments(order(glyphs, page, ends)),
         }
     }
 }
@@ -156,18 +156,18 @@ impl Line {
 #[derive(Debug)]
 pub enum OrderedLine {
     Text(String),
-    Pieces(Vec<Piece>),
+    Segments(Vec<Segment>),
 }
 
-/// A piece of a line.
+/// A segment of a line.
 #[derive(Debug)]
-pub struct Piece {
+pub struct Segment {
     text: String,
     /// The bracket that may have to be mirrored.
     bracket: Option<Bracket>,
 }
 
-impl Piece {
+impl Segment {
     fn space(text: &str) -> Self {
         Self {
             text: text.to_owned(),
@@ -181,7 +181,9 @@ impl OrderedLine {
     pub fn pairs(&self) -> PairCounts {
         match self {
             Self::Text(_) => PairCounts::default(),
-            Self::Pieces(pieces) => PairCounts::new(pieces.iter().filter_map(|piece| piece.bracket)),
+            Self::Segments(segments) => {
+                PairCounts::new(segments.iter().filter_map(|segment| segment.bracket))
+            }
         }
     }
 
@@ -190,12 +192,12 @@ impl OrderedLine {
         let mirrors = self.pairs().are_named_by_looks().unwrap_or(are_named_by_looks);
         match self {
             Self::Text(line) => text.push_str(&line),
-            Self::Pieces(pieces) => {
-                for piece in pieces {
-                    match mirrored(&piece.text).filter(|_| mirrors && piece.bracket.is_some()) {
+            Self::Segments(segments) => {
+                for segment in segments {
+                    match mirrored(&segment.text).filter(|_| mirrors && segment.bracket.is_some()) {
                         Some(bracket) => text.push(bracket),
-                        None if piece.text.trim().is_empty() => push_space(text, &piece.text),
-                        None => text.push_str(&piece.text),
+                        None if segment.text.trim().is_empty() => push_space(text, &segment.text),
+                        None => text.push_str(&segment.text),
                     }
                 }
             }
@@ -217,7 +219,7 @@ fn text_as_drawn(glyphs: &[PlacedGlyph]) -> String {
 }
 
 /// Orders the glyphs of a line by their places.
-fn order(glyphs: Vec<PlacedGlyph>, page: Direction, ends: LineEnds) -> Vec<Piece> {
+fn order(glyphs: Vec<PlacedGlyph>, page: Direction, ends: LineEnds) -> Vec<Segment> {
     let size = glyphs.first().map_or(1.0, |glyph| glyph.size);
     let around = ends
         .direction_of(LineEnds::from_glyphs(&glyphs), size)
@@ -236,14 +238,14 @@ fn order(glyphs: Vec<PlacedGlyph>, page: Direction, ends: LineEnds) -> Vec<Piece
     if direction == Direction::RightToLeft {
         columns.reverse();
     }
-    let mut pieces = Vec::new();
+    let mut segments = Vec::new();
     for column in columns {
-        if !pieces.is_empty() {
-            pieces.push(Piece::space("\t"));
+        if !segments.is_empty() {
+            segments.push(Segment::space("\t"));
         }
-        push_column(&mut pieces, &column, &seen(&column), direction);
+        push_column(&mut segments, &column, &seen(&column), direction);
     }
-    pieces
+    segments
 }
 
 /// Adds the marks to their letters, and returns the letters from left to right.
@@ -330,13 +332,13 @@ fn columns(letters: Vec<PlacedGlyph>) -> Vec<Vec<PlacedGlyph>> {
 }
 
 /// Appends a column of a line with a direction.
-fn push_column(pieces: &mut Vec<Piece>, column: &[PlacedGlyph], seen: &[Seen], line: Direction) {
+fn push_column(segments: &mut Vec<Segment>, column: &[PlacedGlyph], seen: &[Seen], line: Direction) {
     let mut push = |index: usize, is_right: bool| {
         let text = match column[index].is_space() {
             true => " ",
             false => &*column[index].text,
         };
-        pieces.push(Piece {
+        segments.push(Segment {
             text: text.to_owned(),
             bracket: seen[index]
                 .bracket

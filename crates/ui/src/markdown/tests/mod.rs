@@ -168,12 +168,12 @@ fn long_texts_with_formulas_have_short_pieces() {
 
 /// The number of elements of the formulas in a paragraph.
 fn formula_elements(node: &BlockNode) -> usize {
-    let NodeKind::Paragraph(pieces) = &node.kind else {
+    let NodeKind::Paragraph(inlines) = &node.kind else {
         return 0;
     };
     let mut elements = 0;
-    pieces.for_each(|piece| {
-        if let InlineKind::Formula(formula) = &piece.kind {
+    inlines.for_each(|inline| {
+        if let InlineKind::Formula(formula) = &inline.kind {
             elements += math::parse(&formula.latex, false).map_or(1, |tree| tree.count());
         }
     });

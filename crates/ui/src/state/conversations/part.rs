@@ -8,9 +8,9 @@ use std::sync::{
 use leptos::prelude::*;
 
 use crate::{markdown::Prose, runtime::signal::set_if_changed, state::preview_line::latest_line};
-use parlor_protocol::{Attachment, MessagePiece, MessagePieceKind, PayloadRef, ToolCall};
+use parlor_protocol::{Attachment, JoinedPart, JoinedPartKind, PayloadRef, ToolCall};
 
-/// One piece of an answer: a part, or a text with its continuations.
+/// A part of an answer as it is shown, or a text with its continuations.
 #[derive(Clone, Debug)]
 pub struct PartRow {
     /// The node and the part in which it begins.
@@ -45,11 +45,11 @@ impl PartRow {
         (self.key.0, self.key.1, Arc::as_ptr(&self.prose_bytes).addr())
     }
 
-    pub fn new(piece: &MessagePiece<'_>, ended: bool, live: bool) -> Self {
-        let text = piece.texts.concat();
+    pub fn new(joined: &JoinedPart<'_>, ended: bool, live: bool) -> Self {
+        let text = joined.texts.concat();
         Self {
-            key: piece.key,
-            kind: PartKind::from_piece(piece.kind),
+            key: joined.key,
+            kind: PartKind::from_joined(joined.kind),
             is_streamed: live,
             latest_line: ArcRwSignal::new(latest_line(&text)),
             prose_bytes: Arc::new(AtomicUsize::new(text.len())),
@@ -67,15 +67,15 @@ impl PartRow {
     }
 
     /// Returns true if the text begins with the text of `prose`, judged by length. Texts only grow.
-    pub fn is_extended_by(&self, piece: &MessagePiece<'_>) -> bool {
-        let same_kind = match piece.kind {
-            MessagePieceKind::Thinking => matches!(self.kind, PartKind::Thinking),
-            MessagePieceKind::Text => matches!(self.kind, PartKind::Text),
-            MessagePieceKind::ToolCall(_) => matches!(self.kind, PartKind::Tool(_)),
-            MessagePieceKind::Payload(_) => matches!(self.kind, PartKind::Payload(_)),
-            MessagePieceKind::File(_) => matches!(self.kind, PartKind::File(_)),
+    pub fn is_extended_by(&self, joined: &JoinedPart<'_>) -> bool {
+        let same_kind = match joined.kind {
+            JoinedPartKind::Thinking => matches!(self.kind, PartKind::Thinking),
+            JoinedPartKind::Text => matches!(self.kind, PartKind::Text),
+            JoinedPartKind::ToolCall(_) => matches!(self.kind, PartKind::Tool(_)),
+            JoinedPartKind::Payload(_) => matches!(self.kind, PartKind::Payload(_)),
+            JoinedPartKind::File(_) => matches!(self.kind, PartKind::File(_)),
         };
-        same_kind && piece.texts_after(self.prose_bytes()).is_some()
+        same_kind && joined.texts_after(self.prose_bytes()).is_some()
     }
 
     /// Adds the text of the part after the byte `from`, up to which `prose` has it. Returns false if it has not.
@@ -99,31 +99,31 @@ impl PartRow {
         }
     }
 
-    pub fn sync(&self, piece: &MessagePiece<'_>) {
-        if let (PartKind::Tool(call), MessagePieceKind::ToolCall(now)) = (&self.kind, piece.kind) {
+    pub fn sync(&self, joined: &JoinedPart<'_>) {
+        if let (PartKind::Tool(call), JoinedPartKind::ToolCall(now)) = (&self.kind, joined.kind) {
             set_if_changed(call, now);
         }
-        let new = piece.texts_after(self.prose_bytes()).unwrap_or_default();
+        let new = joined.texts_after(self.prose_bytes()).unwrap_or_default();
         if new.is_empty() {
             return;
         }
         for text in &new {
             self.append(text);
         }
-        if let Some(text) = piece.texts.last() {
+        if let Some(text) = joined.texts.last() {
             self.update_latest_line(text);
         }
     }
 }
 
 impl PartKind {
-    fn from_piece(kind: MessagePieceKind<'_>) -> Self {
+    fn from_joined(kind: JoinedPartKind<'_>) -> Self {
         match kind {
-            MessagePieceKind::Thinking => Self::Thinking,
-            MessagePieceKind::Text => Self::Text,
-            MessagePieceKind::ToolCall(call) => Self::Tool(ArcRwSignal::new(call.clone())),
-            MessagePieceKind::Payload(payload) => Self::Payload(payload.clone()),
-            MessagePieceKind::File(file) => Self::File(file.clone()),
+            JoinedPartKind::Thinking => Self::Thinking,
+            JoinedPartKind::Text => Self::Text,
+            JoinedPartKind::ToolCall(call) => Self::Tool(ArcRwSignal::new(call.clone())),
+            JoinedPartKind::Payload(payload) => Self::Payload(payload.clone()),
+            JoinedPartKind::File(file) => Self::File(file.clone()),
         }
     }
 }

@@ -194,17 +194,17 @@ impl AnswerRow {
         let ended = assistant.status.is_terminal();
         let known = self.parts.get_untracked();
         let mut parts = Vec::new();
-        let mut pieces = assistant.pieces().into_iter().peekable();
-        while let Some(piece) = pieces.next() {
-            let is_complete = ended || pieces.peek().is_some();
+        let mut joined_parts = assistant.joined_parts().into_iter().peekable();
+        while let Some(joined) = joined_parts.next() {
+            let is_complete = ended || joined_parts.peek().is_some();
             // Both are in the same order.
-            let at = known.binary_search_by_key(&piece.key, |row| row.key).ok();
+            let at = known.binary_search_by_key(&joined.key, |row| row.key).ok();
             let row = at
                 .and_then(|at| known.get(at))
-                .filter(|row| row.is_extended_by(&piece))
+                .filter(|row| row.is_extended_by(&joined))
                 .cloned();
-            let row = row.unwrap_or_else(|| PartRow::new(&piece, is_complete, live));
-            row.sync(&piece);
+            let row = row.unwrap_or_else(|| PartRow::new(&joined, is_complete, live));
+            row.sync(&joined);
             // A text that another part follows has ended: its last line is shown at once, not at the end of the answer.
             if ended || is_complete && known.last() == Some(&row) {
                 row.prose.finish();
