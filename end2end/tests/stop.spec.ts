@@ -12,9 +12,19 @@ function pressStop(tab: Chat, { frames = 0, times = 1 }): Promise<void> {
   }, { frames, times });
 }
 
+/** Checks that the last answer shows one end, the one that is stored. A stop between the last word and the end leaves both. */
+async function expectOneEnd(tab: Chat, url: string): Promise<void> {
+  const answer = tab.answers.last();
+  const id = await answer.getAttribute('id');
+  const { message } = await (await fetch(`${url}/api/messages/${id}`)).json();
+  const shown = await answer.innerText();
+  expect(shown.match(/Stopped/g) ?? [], shown).toHaveLength(message.status === 'stopped' ? 1 : 0);
+  if (message.status !== 'stopped') expect(shown).toContain(' done.');
+}
+
 const endless = (text: string) => [{ text }, { gate: 'never' }];
 
-test('Stop clicked while done event processing', async ({ chat, upstream }) => {
+test('Stop clicked while done event processing', async ({ chat, parlor, upstream }) => {
   await chat.open();
   for (let n = 0; n < 8; n++) {
     await upstream.script({ when: { user_contains: `number ${n}.` }, steps: [{ text: 'Nearly' }, { gate: `end-${n}` }, { text: ' done.' }] });
@@ -25,8 +35,7 @@ test('Stop clicked while done event processing', async ({ chat, upstream }) => {
     await Promise.all([upstream.open(`end-${n}`), pressStop(chat, { frames: n })]);
     await chat.done();
     await expect(chat.problem).toHaveCount(0);
-    const ends = (await answer.innerText()).match(/ done\.|Stopped/g);
-    expect(ends, 'one end').toHaveLength(1);
+    await expectOneEnd(chat, parlor.url);
   }
   const live = await chat.answers.allInnerTexts();
   await chat.reload();
@@ -198,10 +207,6 @@ test('repeated stops at the end produce one end', async ({ chat, newTab, parlor,
     }
     const ends = await Promise.all([chat, other].map((tab) => tab.answers.last().innerText()));
     expect(ends[1], 'the same in both').toBe(ends[0]);
-    // A stop between the last word and the end leaves both.
-    const id = await chat.answers.last().getAttribute('id');
-    const { message } = await (await fetch(`${parlor.url}/api/messages/${id}`)).json();
-    expect(ends[0].match(/Stopped/g) ?? [], 'one end, the one that it has').toHaveLength(message.status === 'stopped' ? 1 : 0);
-    if (message.status !== 'stopped') expect(ends[0]).toContain(' done.');
+    await expectOneEnd(chat, parlor.url);
   }
 });
