@@ -4,7 +4,7 @@ use leptos::{ev::CustomEvent, html, prelude::*};
 
 use crate::Step;
 
-/// What has happened so far.
+/// The calls of handlers so far.
 #[derive(Clone, Copy)]
 struct Log(RwSignal<Vec<String>>);
 

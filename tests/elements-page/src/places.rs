@@ -1,4 +1,4 @@
-//! What an element keeps beside its attributes (whether `<details>` is open, where it is scrolled, what was typed into it), when the
+//! The state that an element keeps beside its attributes (whether `<details>` is open, where it is scrolled, the text typed into it), when the
 //! view in its place is rendered again, and when it becomes another view of the same shape.
 
 use leptos::prelude::*;

@@ -20,9 +20,9 @@ mod user;
 /// One change to stored data. A change is applied completely or not at all.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// What a run produces.
+    /// The output of a run.
     Output { run: RunKey, output: RunOutput },
-    /// What a client asks for under an id of its choice.
+    /// A request of a client under an id of its choice.
     Intent { user_id: UserId, change: IntentChange },
     /// Changes of runs that are neither output nor intents.
     Run(RunChange),

@@ -5,7 +5,7 @@ use parlor_protocol::{
     AssistantMessage, EventBody, ModelCallId, Payload, PlacedProviderData, RunStatus, TokenTotals,
 };
 
-/// What a run produces. It is kept and tried again while storage fails. Of a run whose conversation was deleted it is dropped.
+/// The output of a run. It is kept and tried again while storage fails. Of a run whose conversation was deleted it is dropped.
 #[derive(Clone, Debug)]
 pub enum RunOutput {
     /// Appends the output of a run since its last change.
