@@ -34,7 +34,11 @@ impl WriteConnection {
         match self.connection.take() {
             Some(connection) => Ok(connection),
             None if self.lock.is_none() => Err(StorageError::Closed),
-            None => Ok(self.options.connect().await?),
+            None => {
+                // A commit that failed, or for whose end nobody has waited, may be stored nevertheless.
+                self.last_positions.clear();
+                Ok(self.options.connect().await?)
+            }
         }
     }
 

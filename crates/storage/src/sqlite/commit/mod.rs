@@ -76,10 +76,6 @@ impl WriteConnection {
     ) -> Result<CommitResult, StorageError> {
         let mut connection = self.take_connection().await?;
         let committed = self.commit_on(&mut connection, at, changes).await;
-        if committed.is_err() {
-            // The database may have more than is known: a commit can fail after it was stored.
-            self.last_positions.clear();
-        }
         self.return_connection(committed.is_ok(), connection).await;
         committed
     }
