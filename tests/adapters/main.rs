@@ -13,7 +13,7 @@ mod lists;
 mod rejections;
 mod roles;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use futures::StreamExt;
 use parlor_base::settings::EndpointKind::{self, Anthropic, Gemini, OpenAi, OpenAiResponses};

@@ -122,16 +122,20 @@ async fn two_calls_learn_the_same_at_once() {
         let upstream = Upstream::start().await;
         upstream.add_script(When::any(), Script::new().text("Fine."));
         let refusal = json!({ "error": { "message": message } });
-        let refusal = Script::new().gate("sent").status(400, refusal, &[]);
-        upstream.add_script_times(2, When::any(), refusal);
+        for gate in ["first", "second"] {
+            let refusal = Script::new().gate(gate).status(400, refusal.clone(), &[]);
+            upstream.add_script_times(1, When::any(), refusal);
+        }
         let endpoint = endpoint(kind, &upstream);
         let mut request = full_request("new");
         request.parameters.thinking_level = None;
         let both_were_sent = async {
-            while calls(&upstream).len() < 2 {
-                tokio::time::sleep(Duration::from_millis(5)).await;
+            for gate in ["first", "second"] {
+                upstream.wait_for_gate(gate).await;
             }
-            upstream.open_gate("sent");
+            for gate in ["first", "second"] {
+                upstream.open_gate(gate);
+            }
         };
         let (first, second, ()) = tokio::join!(
             answer(&*endpoint, &request),
