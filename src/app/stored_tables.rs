@@ -98,26 +98,26 @@ pub async fn csv(caller: &Caller, payload: &Payload) -> Result<Option<CsvDownloa
     };
     let rows = load_rows(caller, &table).await?.ok_or_else(rows_gone)?;
     // The first rows show whether the file can be read.
-    let first = rows.piece(0).await.map_err(|error| not_read(error.kind))?;
+    let first = rows.chunk(0).await.map_err(|error| not_read(error.kind))?;
     let names: Vec<Value> = table.columns.iter().map(|name| name.as_str().into()).collect();
     let start = CSV_START.to_owned() + &csv_lines(&[names]);
-    let pieces = stream::try_unfold((rows, 0_u64, Some(first)), |(rows, after, known)| async move {
-        let piece = match known {
-            Some(piece) => piece,
+    let chunks = stream::try_unfold((rows, 0_u64, Some(first)), |(rows, after, known)| async move {
+        let chunk = match known {
+            Some(chunk) => chunk,
             // The client sees that the file is not complete.
-            None => rows.piece(after).await.map_err(io::Error::other)?,
+            None => rows.chunk(after).await.map_err(io::Error::other)?,
         };
-        if piece.is_empty() {
+        if chunk.is_empty() {
             return Ok(None);
         }
-        let lines: Vec<Vec<Value>> = piece.iter().map(|row| to_json(row)).collect();
-        let after = after.saturating_add(piece.len() as u64);
+        let lines: Vec<Vec<Value>> = chunk.iter().map(|row| to_json(row)).collect();
+        let after = after.saturating_add(chunk.len() as u64);
         Ok(Some((Bytes::from(csv_lines(&lines)), (rows, after, None))))
     });
     let start = stream::once(async move { Ok(Bytes::from(start)) });
     Ok(Some(CsvDownload {
         name: titled_name(&table.title, payload, "csv"),
-        lines: start.chain(pieces).boxed(),
+        lines: start.chain(chunks).boxed(),
     }))
 }
 

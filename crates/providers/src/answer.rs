@@ -9,7 +9,7 @@ use super::{
     images::image_event,
     sources::CitedPages,
     transport::{event_decoder::DecodeError, other_protocol::detect_other_protocol},
-    unreadable::UnreadablePieces,
+    unreadable::UnreadableContents,
 };
 use parlor_base::settings::EndpointKind;
 use parlor_model::{FinishReason, ModelEvent, ReportedUsage, UnreadableContent};
@@ -27,7 +27,7 @@ pub struct Answer {
     /// off: a server also ends a call at the maximum length.
     bare_call: Option<(usize, String)>,
     sources: CitedPages,
-    unreadable: UnreadablePieces,
+    unreadable: UnreadableContents,
     /// The usage that the server has reported and no event has.
     pub usage: Option<ReportedUsage>,
     /// The explanation of a withheld answer.
@@ -49,7 +49,7 @@ impl Answer {
             calls: 0,
             bare_call: None,
             sources: CitedPages::default(),
-            unreadable: UnreadablePieces::default(),
+            unreadable: UnreadableContents::default(),
             usage: None,
             refusal: None,
             finish: None,
@@ -58,12 +58,12 @@ impl Answer {
         }
     }
 
-    /// Notes a piece of an answer, which has the endpoint's protocol if `is_own`.
+    /// Notes a frame of an answer, which has the endpoint's protocol if `is_own`.
     ///
     /// # Errors
     ///
-    /// If it is the first piece and has another known protocol.
-    pub fn note_piece(&mut self, is_own: bool, data: &str, kind: EndpointKind) -> Result<(), DecodeError> {
+    /// If it is the first frame and has another known protocol.
+    pub fn note_frame(&mut self, is_own: bool, data: &str, kind: EndpointKind) -> Result<(), DecodeError> {
         self.has_begun |= is_own;
         match self.has_begun {
             true => Ok(()),
@@ -132,7 +132,7 @@ impl Answer {
         self.layout.flush(&mut self.events);
     }
 
-    /// Adds the image in a piece of the answer.
+    /// Adds the image in a part of the answer.
     pub fn push_image(&mut self, raw: &str) {
         self.flush();
         self.events.push_back(image_event(raw));
@@ -178,12 +178,12 @@ impl Answer {
         self.events.extend(self.sources.add_document(names));
     }
 
-    /// Reports a piece that can't be read, unless one of that name was reported.
+    /// Reports content that can't be read, unless some of that name was reported.
     pub fn push_unreadable(&mut self, what: UnreadableContent, raw: &str) {
         self.unreadable.push(what, raw, &mut self.events);
     }
 
-    /// Reports a piece of an unknown type.
+    /// Reports content of an unknown type.
     pub fn push_unknown(&mut self, name: impl Into<String>, raw: &str) {
         self.push_unreadable(UnreadableContent::Unknown(name.into()), raw);
     }

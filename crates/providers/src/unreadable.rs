@@ -1,22 +1,22 @@
-//! Reports of pieces of an answer that can't be read or shown.
+//! Reports of content of an answer that can't be read or shown.
 
 use std::collections::VecDeque;
 
 use parlor_base::text::truncate_counted;
 use parlor_model::{ModelEvent, UnreadableContent};
 
-/// The maximum number of bytes kept of an unreadable piece.
+/// The maximum number of bytes kept of unreadable content.
 const MAX_RAW_BYTES: usize = 2000;
 
-/// The maximum number of unreadable pieces that are reported for one answer.
+/// The maximum number of unreadable contents that are reported for one answer.
 const MAX_UNREADABLE: usize = 20;
 
-/// The unknown pieces of one answer, each of which is reported once.
+/// The unknown contents of one answer, each of which is reported once.
 #[derive(Debug, Default)]
-pub struct UnreadablePieces(Vec<String>);
+pub struct UnreadableContents(Vec<String>);
 
-impl UnreadablePieces {
-    /// Reports a piece, unless one of that name was reported.
+impl UnreadableContents {
+    /// Reports content, unless some of that name was reported.
     pub fn push(&mut self, what: UnreadableContent, raw: &str, events: &mut VecDeque<ModelEvent>) {
         if self.0.len() < MAX_UNREADABLE && !self.0.iter().any(|known| known == what.name()) {
             self.0.push(what.name().to_owned());
@@ -26,7 +26,7 @@ impl UnreadablePieces {
     }
 }
 
-/// Truncates an unreadable piece for the diagnostics.
+/// Truncates unreadable content for the diagnostics.
 pub fn raw_excerpt(raw: &str) -> String {
     truncate_counted(raw, MAX_RAW_BYTES)
 }

@@ -1,4 +1,4 @@
-//! Reading the file of a result: a page of its rows, sorted and filtered, or all rows one piece after the other.
+//! Reading the file of a result: a page of its rows, sorted and filtered, or all rows one chunk after the other.
 //!
 //! A request gives the index of a column, which is checked, and words, which only a function of Parlor's own reads: nothing
 //! of it becomes SQL.
@@ -22,9 +22,9 @@ const VALUES_PER_CALL: usize = 90;
 const SORTED_CHARS: usize = 200;
 /// The part of a text that a page needs, in bytes: one line of the panel.
 const PAGE_VALUE_BYTES: usize = 4 << 10;
-/// The size from which on a piece of all rows ends.
+/// The size from which on a chunk of all rows ends.
 const PIECE_BYTES: usize = 512 << 10;
-/// The maximum number of rows in such a piece.
+/// The maximum number of rows in such a chunk.
 const PIECE_ROWS: usize = 2000;
 
 /// The rows of a result in a file, which may be damaged or missing.
@@ -94,7 +94,7 @@ impl StoredRows {
     }
 
     /// Returns some of the rows after a number of rows; none at the end.
-    pub async fn piece(&self, after: u64) -> Result<Vec<Vec<Cell>>, QueryError> {
+    pub async fn chunk(&self, after: u64) -> Result<Vec<Vec<Cell>>, QueryError> {
         let width = self.0.width;
         self.run(move |connection| read_piece(connection, width, after))
             .await

@@ -58,12 +58,12 @@ async fn only_many_rows_are_stored_in_the_file() {
     assert!(result.is_numeric(1) && !result.is_numeric(2), "all rows count");
     let (mut after, mut all) = (0, Vec::new());
     loop {
-        let piece = rows.piece(after).await.unwrap();
-        if piece.is_empty() {
+        let chunk = rows.chunk(after).await.unwrap();
+        if chunk.is_empty() {
             break;
         }
-        after += piece.len() as u64;
-        all.extend(piece);
+        after += chunk.len() as u64;
+        all.extend(chunk);
     }
     let expected: Vec<String> = (1..=COUNT).map(|n| n.to_string()).collect();
     assert_eq!(texts(&all, 0), expected);
@@ -103,7 +103,7 @@ async fn long_rows_are_in_the_file_too() {
         (true, 0, 2)
     );
     let rows = FileDatabases::new(&limits()).rows(path, 1);
-    let all = rows.piece(0).await.unwrap();
+    let all = rows.chunk(0).await.unwrap();
     assert_eq!(
         all,
         [[Cell::Text("é".repeat(4000))], [Cell::Text("short".into())]]
@@ -342,11 +342,11 @@ async fn damaged_and_missing_files_are_errors() {
             Err(QueryErrorKind::Unavailable),
             "{what}"
         );
-        let error = rows.piece(0).await.map_err(|error| error.kind);
+        let error = rows.chunk(0).await.map_err(|error| error.kind);
         assert_eq!(error, Err(QueryErrorKind::Unavailable), "{what}");
     }
     std::fs::remove_file(&path).unwrap();
-    assert!(rows.piece(0).await.is_err());
+    assert!(rows.chunk(0).await.is_err());
     assert!(!path.exists(), "reading makes no file");
 }
 

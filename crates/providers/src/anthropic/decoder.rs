@@ -75,7 +75,7 @@ impl EventDecoder for MessageDecoder {
         check_frame_name(frame, data)?;
         let is_own = event.kind.starts_with("content_block_") || OTHER_EVENTS.contains(&&*event.kind);
         let had_begun = self.answer.has_begun;
-        self.answer.note_piece(is_own, data, KIND)?;
+        self.answer.note_frame(is_own, data, KIND)?;
         match event.kind.as_str() {
             "message_start" => {
                 let message = event.message.unwrap_or_default();

@@ -104,7 +104,7 @@ impl ContentDecoder {
     fn decode_chunk(&mut self, chunk: Chunk, data: &str) -> Result<(), DecodeError> {
         let is_known =
             chunk.candidates.is_some() || chunk.prompt_feedback.is_some() || chunk.usage_metadata.is_some();
-        self.answer.note_piece(is_known, data, KIND)?;
+        self.answer.note_frame(is_known, data, KIND)?;
         if let Some(usage) = chunk.usage_metadata {
             let usage = usage.to_usage();
             if !std::mem::replace(&mut self.has_counted_input, true) {

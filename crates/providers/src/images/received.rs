@@ -1,11 +1,11 @@
-//! Images as servers send them: base64 text, data URLs, and pieces of streamed answers. They are decoded later.
+//! Images as servers send them: base64 text, data URLs, and parts of streamed answers. They are decoded later.
 
 use serde_json::Value;
 
 use crate::unreadable::raw_excerpt;
 use parlor_model::{EncodedImage, ModelEvent, ReceivedImage, UnreadableContent};
 
-/// The places of an image in a piece of an answer.
+/// The places of an image in a part of an answer.
 const PLACES: [&str; 7] = [
     "/inlineData/data",
     "/inline_data/data",
@@ -27,26 +27,26 @@ fn received_image(text: String) -> ReceivedImage {
     }
 }
 
-/// Takes the image from a piece of an answer, if it has a text at one of these places.
-pub fn take_image(piece: &mut Value, places: &[&str]) -> Option<ReceivedImage> {
-    let is_text = |place: &&&str| piece.pointer(place).is_some_and(Value::is_string);
+/// Takes the image from a part of an answer, if it has a text at one of these places.
+pub fn take_image(part: &mut Value, places: &[&str]) -> Option<ReceivedImage> {
+    let is_text = |place: &&&str| part.pointer(place).is_some_and(Value::is_string);
     let place = places.iter().find(is_text)?;
-    match piece.pointer_mut(place)?.take() {
+    match part.pointer_mut(place)?.take() {
         Value::String(text) => Some(received_image(text)),
         _ => None,
     }
 }
 
 /// Takes the entries of the list at this place; none from anything else, which stays.
-pub fn take_list(piece: &mut Value, place: &str) -> Vec<Value> {
-    let list = piece.pointer_mut(place).and_then(Value::as_array_mut);
+pub fn take_list(part: &mut Value, place: &str) -> Vec<Value> {
+    let list = part.pointer_mut(place).and_then(Value::as_array_mut);
     list.map(std::mem::take).unwrap_or_default()
 }
 
 /// Returns the event of an image in a streamed answer. Its content is checked later.
 pub fn image_event(raw: &str) -> ModelEvent {
-    let mut piece = serde_json::from_str::<Value>(raw).unwrap_or_default();
-    match take_image(&mut piece, &PLACES) {
+    let mut part = serde_json::from_str::<Value>(raw).unwrap_or_default();
+    match take_image(&mut part, &PLACES) {
         Some(ReceivedImage::Data(image)) if SIGNATURES.iter().any(|begin| image.starts_with(begin)) => {
             ModelEvent::Image(image)
         }

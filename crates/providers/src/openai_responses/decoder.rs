@@ -65,7 +65,7 @@ impl EventDecoder for ResponseDecoder {
         if !self.answer.has_begun && !is_own {
             check_error(event.error.clone())?;
         }
-        self.answer.note_piece(is_own, data, KIND)?;
+        self.answer.note_frame(is_own, data, KIND)?;
         self.decode_event(event, data)
     }
 

@@ -238,7 +238,7 @@ impl Decoder {
         }
     }
 
-    /// Decodes an answer in one piece. JSON that is not valid is mended.
+    /// Decodes a whole answer. JSON that is not valid is mended.
     fn decode_whole(&mut self, json: &str, events: &mut VecDeque<ModelEvent>) -> Result<(), DecodeError> {
         let mended = || lenient_json::mend(json, Halves::Replace);
         let has_lone_half = lenient_json::has_lone_half(json);

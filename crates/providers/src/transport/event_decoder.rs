@@ -48,7 +48,7 @@ pub trait EventDecoder: Debug + Send {
     /// [`DecodeError`]. The events before it were added.
     fn decode_frame(&mut self, frame: &SseFrame) -> Result<(), DecodeError>;
 
-    /// Decodes an answer in one piece.
+    /// Decodes a whole answer.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ pub fn parse_frame<T: DeserializeOwned>(data: &str) -> Result<T, DecodeError> {
     serde_json::from_str(data).map_err(|_| DecodeError::invalid_frame(data))
 }
 
-/// Parses an answer in one piece.
+/// Parses a whole answer.
 pub fn parse_whole<T: DeserializeOwned>(json: &str) -> Result<T, DecodeError> {
     serde_json::from_str(json).map_err(|error| match error.is_eof() {
         true => DecodeError::Incomplete,
@@ -79,7 +79,7 @@ pub fn parse_whole<T: DeserializeOwned>(json: &str) -> Result<T, DecodeError> {
     })
 }
 
-/// Checks that a piece has no error.
+/// Checks that a frame has no error.
 ///
 /// # Errors
 ///

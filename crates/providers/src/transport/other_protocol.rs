@@ -41,7 +41,7 @@ pub fn detect_other_protocol(data: &str, own: EndpointKind) -> Option<DecodeErro
     Some(DecodeError::UnsupportedProtocol(name))
 }
 
-/// Returns the error of an answer in one piece that does not have the endpoint's protocol.
+/// Returns the error of a whole answer that does not have the endpoint's protocol.
 pub fn foreign_answer(json: &str, own: EndpointKind) -> DecodeError {
     detect_other_protocol(json, own).unwrap_or(DecodeError::NotAStream)
 }

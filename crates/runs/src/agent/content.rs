@@ -1,11 +1,11 @@
-//! The content of an answer besides its text: sources, provider data, and pieces that can't be shown.
+//! The content of an answer besides its text: sources, provider data, and what can't be shown.
 
 use super::{Agent, Effect, Phase, control::limit_sources, text::filter_for};
 use parlor_markup::web_link;
 use parlor_model::{ModelEvent, ProviderDataTarget, UnreadableContent};
 use parlor_protocol::{Attachment, CitedSource, EventBody, Part, ProviderData, Timestamp};
 
-/// The maximum number of names of unreadable pieces in an error.
+/// The maximum number of names of unreadable contents in an error.
 const MAX_UNREADABLE_NAMES: usize = 10;
 
 const IMAGE_NOTE: &str = "*(There is an image here, which can’t be shown.)*";

@@ -74,7 +74,7 @@ pub struct Agent {
     finish_reason: Option<FinishReason>,
     /// The server's words for withholding the current answer.
     refusal: Option<String>,
-    /// The names of unreadable pieces of the current answer.
+    /// The names of unreadable contents of the current answer.
     unreadable: Vec<String>,
     /// True if the text ends with a note about content that can't be shown.
     ends_with_note: bool,

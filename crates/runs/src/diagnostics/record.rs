@@ -124,7 +124,7 @@ pub struct RawAnswer {
     pub thinking: String,
     pub text: String,
     pub tool_calls: Vec<RawCall>,
-    /// The unreadable pieces.
+    /// The unreadable contents.
     #[serde(rename = "unread", default, skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<RawPiece>,
     /// True if the output exceeded the limit and was truncated.
@@ -139,7 +139,7 @@ pub struct RawCall {
     pub arguments: String,
 }
 
-/// A piece of an answer that Parlor could not read.
+/// Content of an answer that Parlor could not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RawPiece {
     /// The kind of content, or the reason for leaving it out.

@@ -187,9 +187,9 @@ impl ResponseRecord {
             keep(&mut call.arguments);
             keep(&mut call.id);
         }
-        for piece in unreadable {
-            keep(&mut piece.what);
-            keep(&mut piece.raw);
+        for content in unreadable {
+            keep(&mut content.what);
+            keep(&mut content.raw);
         }
         for CallFailure { error, .. } in &mut kept.failures {
             error.message = secrets.redact(&error.message);

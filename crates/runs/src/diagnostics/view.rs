@@ -250,8 +250,8 @@ fn response_blocks((index, call): (usize, &CallReport)) -> Vec<DiagnosticsBlock>
     }
     let calls = raw.tool_calls.iter();
     blocks.extend(calls.map(|call| text_block(format!("requests {}", call.name), &call.arguments)));
-    let pieces = raw.unreadable.iter();
-    blocks.extend(pieces.map(|piece| text_block(format!("unreadable: {}", piece.what), &piece.raw)));
+    let contents = raw.unreadable.iter();
+    blocks.extend(contents.map(|content| text_block(format!("unreadable: {}", content.what), &content.raw)));
     blocks
 }
 

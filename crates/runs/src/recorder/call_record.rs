@@ -19,7 +19,7 @@ use parlor_protocol::{Dollars, EventBody, ModelCallId, Prices, RunStatus, Timest
 /// Maximum number of recorded tool calls of one model call.
 const MAX_TOOL_CALLS: usize = 200;
 
-/// Maximum number of recorded unreadable pieces of one call.
+/// Maximum number of recorded unreadable contents of one call.
 const MAX_UNREADABLE: usize = 50;
 
 /// Maximum number of recorded failures of one call.
@@ -154,10 +154,10 @@ impl CallRecord {
                 let text = mem::take(&mut raw.text);
                 raw.thinking.push_str(&text);
             }
-            ModelEvent::Unreadable { what, raw: piece } if raw.unreadable.len() < MAX_UNREADABLE => {
+            ModelEvent::Unreadable { what, raw: content } if raw.unreadable.len() < MAX_UNREADABLE => {
                 let mut kept = RawPiece::default();
                 add(&mut kept.what, what.name());
-                add(&mut kept.raw, piece);
+                add(&mut kept.raw, content);
                 raw.unreadable.push(kept);
             }
             ModelEvent::Unreadable { .. } => raw.cut = true,

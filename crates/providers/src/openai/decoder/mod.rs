@@ -130,7 +130,7 @@ impl ChunkDecoder {
             return Ok(());
         }
         let chunk: Chunk = parse_frame(data)?;
-        self.answer.note_piece(chunk.choices.is_some(), data, KIND)?;
+        self.answer.note_frame(chunk.choices.is_some(), data, KIND)?;
         self.answer.has_begun = true;
         self.decode_chunk(chunk, data)
     }
