@@ -48,7 +48,7 @@ async function layoutShift(browser) {
   return moved;
 }
 
-/** The bytes as sent, with headers, of the document and the files: the first page, and with what the answer loads. */
+/** The bytes as sent, with headers and without fonts, of the document and the files: the first page, and with what the answer loads. */
 async function sentBytes(browser) {
   const page = await open(browser, '/');
   const first = await page.evaluate(sent);
@@ -62,6 +62,7 @@ async function sentBytes(browser) {
 }
 
 function sent() {
-  const files = performance.getEntriesByType('resource').filter(({ name }) => new URL(name).pathname.startsWith('/pkg/'));
+  const isCounted = ({ pathname }) => pathname.startsWith('/pkg/') && !pathname.endsWith('.woff2');
+  const files = performance.getEntriesByType('resource').filter(({ name }) => isCounted(new URL(name)));
   return [...performance.getEntriesByType('navigation'), ...files].reduce((all, { transferSize }) => all + transferSize, 0);
 }

@@ -65,6 +65,17 @@ pub struct LoadResult {
     pub cores: Cores,
     pub memory_mb: Memory,
     pub complaints: Vec<String>,
+    pub bare: BareResult,
+}
+
+/// The same runs of the model server, read without Parlor just before.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct BareResult {
+    pub tokens_per_second: f64,
+    pub delay_ms: Percentiles,
+    pub first_token_ms: Percentiles,
+    /// CPU seconds of the model server per 10,000 tokens.
+    pub cpu_per_10k: f64,
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize)]

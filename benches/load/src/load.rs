@@ -10,7 +10,7 @@ use tokio::{sync::Semaphore, task::JoinSet, time::timeout};
 
 use crate::{
     client::{Client, Error},
-    figures::{LoadResult, Memory, Percentiles},
+    figures::{BareResult, LoadResult, Memory, Percentiles},
     machine::{self, CpuTime},
     server_process::ServerProcess,
     stream_check::{Checker, Faults, RunCheck},
@@ -61,24 +61,47 @@ pub async fn run_with_model(
     keep: bool,
 ) -> RunCheck {
     let started = Instant::now();
-    let mut checker = Checker::new(started, tokens, per_second, keep);
-    let message = json!({"tokens": tokens, "per_second": per_second}).to_string();
-    let body = json!({"message": message, "model": model}).to_string();
-    if let Err(error) = stream(&client, &mut checker, body).await {
+    let checker = Checker::new(started, tokens, per_second, keep);
+    let body = json!({"message": message(tokens, per_second), "model": model}).to_string();
+    read(&client, "/api/chat/stream", body, checker, Checker::push).await
+}
+
+/// Reads an answer of the model server without Parlor.
+async fn bare_run(client: Client, tokens: usize, per_second: f64) -> RunCheck {
+    let checker = Checker::new(Instant::now(), tokens, per_second, false);
+    let messages = json!([{"role": "user", "content": message(tokens, per_second)}]);
+    let body = json!({"model": "bench", "stream": true, "messages": messages}).to_string();
+    let path = "/v1/chat/completions";
+    read(&client, path, body, checker, Checker::push_completions).await
+}
+
+/// Returns the message that asks the scripted model for these tokens.
+fn message(tokens: usize, per_second: f64) -> String {
+    json!({"tokens": tokens, "per_second": per_second}).to_string()
+}
+
+/// Posts `body` and reads the response with `push`.
+async fn read(
+    client: &Client,
+    path: &str,
+    body: String,
+    mut checker: Checker,
+    push: fn(&mut Checker, &[u8], u64),
+) -> RunCheck {
+    let read = async {
+        let mut response = client.post(path, body).await?;
+        if !response.status.is_success() {
+            return Err(response.into_error().await);
+        }
+        while let Some(bytes) = response.chunk().await? {
+            push(&mut checker, &bytes, now_micros());
+        }
+        Ok(())
+    };
+    if let Err(error) = read.await {
         checker.run.first_fault.get_or_insert_with(|| error.to_string());
     }
     checker.finish()
-}
-
-async fn stream(client: &Client, checker: &mut Checker, body: String) -> Result<(), Error> {
-    let mut response = client.post("/api/chat/stream", body).await?;
-    if !response.status.is_success() {
-        return Err(response.into_error().await);
-    }
-    while let Some(bytes) = response.chunk().await? {
-        checker.push(&bytes, now_micros());
-    }
-    Ok(())
 }
 
 /// Runs a number of tasks, with limited concurrency.
@@ -106,33 +129,18 @@ where
     Ok(made)
 }
 
-/// Executes a plan and measures it.
+/// Executes a plan and measures it, first without Parlor, then with it.
 pub async fn measure(plan: &LoadPlan, parlor: &ServerProcess, upstream: &ServerProcess) -> LoadResult {
+    let bare = measure_bare(plan, upstream).await;
     let before = machine::resident_mb(parlor.pid());
     machine::reset_peak(parlor.pid());
     let cpu = CpuTime::now(parlor.pid(), upstream.pid());
     let started = Instant::now();
 
-    let mut opened = JoinSet::new();
-    let pause = plan
-        .ramp
-        .checked_div(u32::try_from(plan.runs).unwrap_or(1))
-        .unwrap_or_default();
-    for number in 0..u32::try_from(plan.runs).unwrap_or(0) {
-        let (client, plan) = (plan.client(parlor, number as usize), plan.clone());
-        opened.spawn(async move {
-            tokio::time::sleep(pause * number).await;
-            run(client, plan.tokens, plan.per_second, false).await
-        });
-    }
-    let mut runs = Vec::with_capacity(plan.runs);
-    let all = async {
-        while let Some(run) = opened.join_next().await {
-            runs.extend(run.ok());
-        }
-    };
-    let in_time = timeout(plan.timeout, all).await.is_ok();
-
+    let (runs, in_time) = execute(plan, |number| {
+        run(plan.client(parlor, number), plan.tokens, plan.per_second, false)
+    })
+    .await;
     let seconds = started.elapsed().as_secs_f64();
     let used = CpuTime::now(parlor.pid(), upstream.pid());
     let peak = machine::peak_mb(parlor.pid());
@@ -149,11 +157,61 @@ pub async fn measure(plan: &LoadPlan, parlor: &ServerProcess, upstream: &ServerP
             .push(format!("not done after {:.0} s", plan.timeout.as_secs_f64()));
     }
     LoadResult {
-        cpu_per_10k: used.server_since(cpu) * 1e4 / (load.tokens.max(1) as f64),
+        cpu_per_10k: per_10k(used.server_since(cpu), load.tokens),
         cores: used.cores_since(cpu, seconds),
         memory_mb,
+        bare,
         ..load
     }
+}
+
+/// Executes a plan with the model server alone: what it and this client need without Parlor.
+async fn measure_bare(plan: &LoadPlan, upstream: &ServerProcess) -> BareResult {
+    let cpu = CpuTime::now(upstream.pid(), upstream.pid());
+    let started = Instant::now();
+    let one = |_| bare_run(upstream.client(), plan.tokens, plan.per_second);
+    let (runs, _) = execute(plan, one).await;
+    let seconds = started.elapsed().as_secs_f64();
+    let used = CpuTime::now(upstream.pid(), upstream.pid());
+    let load = summarize(plan, runs, seconds);
+    BareResult {
+        tokens_per_second: load.tokens_per_second,
+        delay_ms: load.delay_ms,
+        first_token_ms: load.first_token_ms,
+        cpu_per_10k: per_10k(used.server_since(cpu), load.tokens),
+    }
+}
+
+/// Opens the runs of a plan and waits for all of them. Returns false after its time limit.
+async fn execute<F>(plan: &LoadPlan, open: impl Fn(usize) -> F) -> (Vec<RunCheck>, bool)
+where
+    F: Future<Output = RunCheck> + Send + 'static,
+{
+    let mut opened = JoinSet::new();
+    let pause = plan
+        .ramp
+        .checked_div(u32::try_from(plan.runs).unwrap_or(1))
+        .unwrap_or_default();
+    for number in 0..u32::try_from(plan.runs).unwrap_or(0) {
+        let run = open(number as usize);
+        opened.spawn(async move {
+            tokio::time::sleep(pause * number).await;
+            run.await
+        });
+    }
+    let mut runs = Vec::with_capacity(plan.runs);
+    let all = async {
+        while let Some(run) = opened.join_next().await {
+            runs.extend(run.ok());
+        }
+    };
+    let in_time = timeout(plan.timeout, all).await.is_ok();
+    (runs, in_time)
+}
+
+/// Returns the CPU seconds for 10,000 tokens.
+fn per_10k(cpu_seconds: f64, tokens: u64) -> f64 {
+    cpu_seconds * 1e4 / (tokens.max(1) as f64)
 }
 
 fn summarize(plan: &LoadPlan, runs: Vec<RunCheck>, seconds: f64) -> LoadResult {
@@ -191,6 +249,7 @@ fn summarize(plan: &LoadPlan, runs: Vec<RunCheck>, seconds: f64) -> LoadResult {
         cores: Default::default(),
         memory_mb: Memory::default(),
         complaints,
+        bare: BareResult::default(),
     }
 }
 

@@ -12,6 +12,7 @@
 )]
 
 mod browser;
+mod budgets;
 mod client;
 mod crash;
 mod data_agent;

@@ -1,6 +1,7 @@
 //! The report as text: tables for a terminal and for commit messages.
 
 use crate::{
+    budgets,
     figures::{
         AssetSize, BrowserResult, CrashResult, DataAgentResult, Figure, FilesResult, FirstTokenResult,
         FloodResult, IdleResult, LoadResult, Percentiles, ReconnectResult, Report, SlowReadersResult,
@@ -127,8 +128,42 @@ pub fn print_loads(title: &str, loads: &[&LoadResult]) {
         row
     });
     print_table(&heads, &rows.collect::<Vec<_>>());
+    print_beside_bare(loads);
     for load in loads {
         print_faults(&load.complaints);
+    }
+}
+
+/// Prints each row as a ratio to the model server alone, which depends less on the machine than the row itself.
+fn print_beside_bare(loads: &[&LoadResult]) {
+    let heads = [
+        "beside the bare model server",
+        "tokens/s",
+        "1st p50",
+        "delay p50",
+        "CPU",
+    ];
+    let rows = loads.iter().map(|load| {
+        let bare = load.bare;
+        let ratios = [
+            (load.tokens_per_second, bare.tokens_per_second),
+            (load.first_token_ms.p50, bare.first_token_ms.p50),
+            (load.delay_ms.p50, bare.delay_ms.p50),
+            (load.cpu_per_10k, bare.cpu_per_10k),
+        ];
+        let mut row = vec![load.name.clone()];
+        row.extend(ratios.map(|(with, without)| format_ratio(with, without)));
+        row
+    });
+    print_table(&heads, &rows.collect::<Vec<_>>());
+}
+
+fn format_ratio(with: f64, without: f64) -> String {
+    // CPU time has steps of 10 ms: a short run of the model server can have none.
+    if without > 0.0 {
+        format!("× {:.2}", with / without)
+    } else {
+        "-".into()
     }
 }
 
@@ -358,7 +393,34 @@ pub fn print_browser(measured: &BrowserResult) {
         &["", "", ""],
         &measured.figures.iter().map(row).collect::<Vec<_>>(),
     );
+    print_budgets(&measured.figures);
     print_faults(&measured.faults);
+}
+
+fn print_budgets(figures: &[Figure]) {
+    let budgets = budgets::compare(figures);
+    if budgets.is_empty() {
+        return;
+    }
+    let rows = budgets.iter().map(|row| {
+        let growth = format!("{:+.1} %", row.growth * 100.0);
+        vec![
+            row.figure.to_owned(),
+            format!("{:.1}", row.bytes / 1e3),
+            format!("{:.0}", row.limit / 1e3),
+            growth,
+        ]
+    });
+    let heads = ["budgets, without fonts", "KB", "budget", "since accepted"];
+    print_table(&heads, &rows.collect::<Vec<_>>());
+    let reported = budgets.iter().filter(|row| row.is_reported());
+    let complaints = reported.map(|row| {
+        format!(
+            "{}: over its budget or grown by a twentieth: decide, and write the new figure into budgets.rs",
+            row.figure
+        )
+    });
+    print_faults(&complaints.collect::<Vec<_>>());
 }
 
 fn print_faults(complaints: &[String]) {

@@ -85,6 +85,25 @@ struct Payload<'a> {
     message: Cow<'a, str>,
 }
 
+/// A chunk of chat completions, as far as it is needed.
+#[derive(Deserialize)]
+struct CompletionsChunk<'a> {
+    #[serde(borrow)]
+    choices: Vec<CompletionsChoice<'a>>,
+}
+
+#[derive(Deserialize)]
+struct CompletionsChoice<'a> {
+    #[serde(borrow)]
+    delta: CompletionsDelta<'a>,
+}
+
+#[derive(Deserialize)]
+struct CompletionsDelta<'a> {
+    #[serde(borrow)]
+    content: Option<Cow<'a, str>>,
+}
+
 /// A checker of the bytes of one stream.
 pub struct Checker {
     pub run: RunCheck,
@@ -133,14 +152,23 @@ impl Checker {
         }
     }
 
-    /// Adds the bytes received at `now`, in microseconds since the epoch.
+    /// Adds bytes of Parlor's stream received at `now`, in microseconds since the epoch.
     pub fn push(&mut self, bytes: &[u8], now: u64) {
+        self.push_frames(bytes, |checker, frame| checker.frame(frame, now));
+    }
+
+    /// Adds bytes of the model server's own stream of chat completions.
+    pub fn push_completions(&mut self, bytes: &[u8], now: u64) {
+        self.push_frames(bytes, |checker, frame| checker.completions_frame(frame, now));
+    }
+
+    fn push_frames(&mut self, bytes: &[u8], mut read: impl FnMut(&mut Self, &str)) {
         self.partial_frame.extend_from_slice(bytes);
         let rest = std::mem::take(&mut self.partial_frame);
         let mut from = 0;
         while let Some(length) = rest[from..].windows(2).position(|pair| pair == b"\n\n") {
             match std::str::from_utf8(&rest[from..from + length]) {
-                Ok(frame) => self.frame(frame, now),
+                Ok(frame) => read(self, frame),
                 Err(_) => self.record_first_fault("a frame is not UTF-8"),
             }
             from += length + 2;
@@ -194,6 +222,25 @@ impl Checker {
         if let Some(kept) = &mut self.run.recorded_events {
             kept.push((self.last_id, data.to_owned()));
         }
+    }
+
+    fn completions_frame(&mut self, frame: &str, now: u64) {
+        let Some(data) = frame.strip_prefix("data: ") else {
+            return;
+        };
+        if data == "[DONE]" {
+            self.run.ended = true;
+            return;
+        }
+        let chunk: CompletionsChunk = match serde_json::from_str(data) {
+            Ok(chunk) => chunk,
+            Err(error) => return self.record_first_fault(&format!("not a chunk ({error}): {data}")),
+        };
+        self.run.events += 1;
+        for choice in chunk.choices {
+            self.text += choice.delta.content.as_deref().unwrap_or_default();
+        }
+        self.read_tokens(now);
     }
 
     fn event(&mut self, event: Event, now: u64) {
@@ -328,6 +375,18 @@ mod tests {
             (run.delays, run.lateness),
             (vec![350, 250, 150], vec![350, 250, 150])
         );
+    }
+
+    #[test]
+    fn reads_the_tokens_of_chat_completions() {
+        let mut checker = Checker::new(Instant::now(), 2, 0.0, false);
+        let chunk =
+            |text: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
+        let stream = chunk("0@1000000000000000 ") + &chunk("1@1000000000000001 ") + "data: [DONE]\n\n";
+        checker.push_completions(stream.as_bytes(), 1_000_000_000_000_101);
+        let run = checker.finish();
+        assert_eq!((run.faults, run.first_fault), (Faults::default(), None));
+        assert_eq!(run.delays, [101, 100]);
     }
 
     #[test]
