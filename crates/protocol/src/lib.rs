@@ -12,6 +12,7 @@ pub mod damaged_message;
 pub mod data;
 pub mod diagnostics;
 pub mod dollars;
+pub mod earlier_data;
 pub mod error;
 pub mod event;
 #[cfg(any(test, feature = "testing"))]

@@ -1,23 +1,9 @@
 //! Payloads: structured data for the panel next to the conversation, made by a tool or by the model.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
-use super::{RawJson, flat_json::Fields};
-
-/// Returns the current name of a type that may have been stored under an old name.
-pub fn current_type_name(name: String) -> String {
-    match name.as_str() {
-        "article" => "pubmed_article".into(),
-        "article_list" => "pubmed_search_results".into(),
-        "web_results" => "web_search_results".into(),
-        _ => name,
-    }
-}
-
-fn read_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    String::deserialize(deserializer).map(current_type_name)
-}
+use super::{RawJson, earlier_data, flat_json::Fields};
 
 /// A payload as messages refer to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -25,7 +11,7 @@ pub struct PayloadRef {
     /// A short id, unique in its conversation, by which the model refers to the payload.
     pub payload_id: String,
     /// The type, such as `pubmed_search_results`, which decides how the payload is shown.
-    #[serde(rename = "type", deserialize_with = "read_type")]
+    #[serde(rename = "type", deserialize_with = "earlier_data::read_payload_type")]
     pub kind: String,
     /// A one-line summary.
     pub summary: String,
@@ -51,7 +37,7 @@ pub struct Payload {
     /// A short id, unique in its conversation, by which the model refers to the payload.
     pub payload_id: String,
     /// The type, such as `pubmed_search_results`, which decides how the payload is shown.
-    #[serde(rename = "type", deserialize_with = "read_type")]
+    #[serde(rename = "type", deserialize_with = "earlier_data::read_payload_type")]
     pub kind: String,
     /// A one-line summary.
     pub summary: String,

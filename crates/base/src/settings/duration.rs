@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use jiff::fmt::friendly::{SpanParser, SpanPrinter};
+use jiff::fmt::friendly::SpanParser;
 use serde::{
     Deserializer,
     de::{Error, Visitor},
@@ -43,11 +43,6 @@ pub(super) fn heartbeat<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Du
 /// Reads a duration, which may be zero.
 pub(super) fn any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     deserializer.deserialize_str(DurationVisitor)
-}
-
-/// Returns the duration in the format of the settings.
-pub(super) fn format(duration: Duration) -> String {
-    SpanPrinter::new().unsigned_duration_to_string(&duration)
 }
 
 struct DurationVisitor;
@@ -120,14 +115,5 @@ mod tests {
         }
         let zero: Result<_, value::Error> = any("0s".into_deserializer());
         assert_eq!(zero, Ok(Duration::ZERO));
-    }
-
-    #[test]
-    fn formats_what_it_reads() {
-        for milliseconds in [1, 250, 1_500, 90_000, 5_400_000, 36_000_001] {
-            let duration = Duration::from_millis(milliseconds);
-            assert_eq!(read(&format(duration)), Ok(duration));
-        }
-        assert_eq!(format(Duration::from_secs(5400)), "1h 30m");
     }
 }

@@ -26,7 +26,7 @@ pub struct FileSettings {
     /// The rows of a table that a model is given, of a spreadsheet those of each sheet.
     pub table_rows: usize,
     /// The timeout of reading an image or a document. Each is read in a process of its own.
-    #[serde(alias = "image_timeout", deserialize_with = "super::duration::positive")]
+    #[serde(deserialize_with = "super::duration::positive")]
     pub reader_timeout: Duration,
     /// The memory of such a process in bytes, besides that for the file itself and the pixels of an image.
     pub reader_bytes: usize,

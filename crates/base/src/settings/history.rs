@@ -26,7 +26,6 @@ pub struct HistorySettings {
     pub short_output_bytes: usize,
     /// True if the model summarizes the oldest messages when the window is too small for them. Otherwise they
     /// are omitted.
-    #[serde(alias = "summarise")]
     pub summarize: bool,
     /// The timeout of a summary.
     #[serde(deserialize_with = "super::duration::positive")]
@@ -52,41 +51,20 @@ pub enum MetadataMode {
     Never,
 }
 
-/// Reads the mode's name. Earlier versions had `true` and `false`.
+/// Reads the mode's name.
 impl<'de> Deserialize<'de> for MetadataMode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum WrittenMode {
-            Earlier(bool),
-            Name(String),
+        let modes = "must be \"auto\", \"always\" or \"never\"";
+        let name = String::deserialize(deserializer)
+            .map_err(|_| D::Error::custom(format!("history.metadata {modes}")))?;
+        match name.as_str() {
+            "auto" => Ok(Self::Auto),
+            "always" => Ok(Self::Always),
+            "never" => Ok(Self::Never),
+            other => Err(D::Error::custom(format!(
+                "history.metadata is “{other}”; it {modes}"
+            ))),
         }
-        let is_wanted = match WrittenMode::deserialize(deserializer) {
-            Ok(WrittenMode::Earlier(is_wanted)) => is_wanted,
-            Ok(WrittenMode::Name(name)) => {
-                return match name.as_str() {
-                    "auto" => Ok(Self::Auto),
-                    "always" => Ok(Self::Always),
-                    "never" => Ok(Self::Never),
-                    other => Err(D::Error::custom(format!(
-                        "history.metadata is “{other}”; it must be \"auto\", \"always\" or \"never\""
-                    ))),
-                };
-            }
-            Err(_) => {
-                return Err(D::Error::custom(
-                    "history.metadata must be \"auto\", \"always\" or \"never\"",
-                ));
-            }
-        };
-        let (read, name) = match is_wanted {
-            true => (Self::Always, "always"),
-            false => (Self::Never, "never"),
-        };
-        tracing::warn!(
-            "history.metadata = {is_wanted} is the form of an earlier version; it is read as \"{name}\". Write \"auto\", \"always\" or \"never\"."
-        );
-        Ok(read)
     }
 }
 

@@ -32,7 +32,6 @@ pub use self::{
     literature::LiteratureSettings,
     mcp::McpServer,
     oidc::OidcSettings,
-    old_keys::OldKeyError,
     path::{ProgramPath, SettingPath},
     prompt::{PromptLength, PromptSettings},
     python::PythonSettings,
@@ -61,7 +60,6 @@ mod literature;
 pub mod mcp;
 mod model_capabilities;
 mod oidc;
-mod old_keys;
 mod path;
 mod prompt;
 mod python;

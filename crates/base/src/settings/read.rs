@@ -12,9 +12,9 @@ use http::uri::Authority;
 
 use super::{
     AuthMode, BaseUrlOrigin, CONTEXT_WINDOW_RANGE, DEFAULT_SETTINGS_FILE, DatabaseSettingsError,
-    EndpointSettings, InvalidHostError, MAX_ITERATIONS, MAX_REPETITIONS, MIN_REPETITIONS, OldKeyError,
-    POSITIVE_RANGE, Secret, Settings, access_rules, accounts::parse_mode, databases,
-    environment::endpoints_from_environment, listen, old_keys::rename_old_keys, python,
+    EndpointSettings, InvalidHostError, MAX_ITERATIONS, MAX_REPETITIONS, MIN_REPETITIONS, POSITIVE_RANGE,
+    Secret, Settings, access_rules, accounts::parse_mode, databases, environment::endpoints_from_environment,
+    listen, python,
 };
 
 /// The values from the command line, which override all others.
@@ -86,8 +86,6 @@ pub enum SettingsError {
          have the same name"
     )]
     AmbiguousMcpNames(String, String),
-    #[error("the settings file {}: {cause}", path.display())]
-    OldKey { path: PathBuf, cause: OldKeyError },
     #[error("the setting {name} is {value}; it must be from {min} to {max}")]
     OutOfRange {
         name: &'static str,
@@ -180,14 +178,7 @@ impl Settings {
             path: path.to_owned(),
             cause,
         })?;
-        let renamed = rename_old_keys(text).map_err(|cause| SettingsError::OldKey {
-            path: path.to_owned(),
-            cause,
-        })?;
-        for warning in &renamed.warnings {
-            tracing::warn!("{warning}");
-        }
-        toml::from_str(&renamed.text).map_err(|cause| SettingsError::Syntax {
+        toml::from_str(&text).map_err(|cause| SettingsError::Syntax {
             path: path.to_owned(),
             cause: Box::new(cause),
         })

@@ -4,7 +4,7 @@ use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::{read_undamaged_rows, text};
 use crate::{StorageError, column_value::BindValue, damage::skip_damaged};
-use parlor_protocol::{ConversationId, Payload, PayloadVerdict, RawJson, UserId, payload::current_type_name};
+use parlor_protocol::{ConversationId, Payload, PayloadVerdict, RawJson, UserId, earlier_data};
 
 /// Returns a payload with its content.
 pub(super) async fn payload(
@@ -53,7 +53,7 @@ pub(super) async fn payloads(
 fn read_payload(row: &SqliteRow) -> Result<Payload, StorageError> {
     Ok(Payload {
         payload_id: row.try_get("id")?,
-        kind: current_type_name(text(row, "kind")?),
+        kind: earlier_data::payload_type(text(row, "kind")?),
         summary: text(row, "summary")?,
         data: RawJson::parse_or_quote(&text(row, "data")?),
     })

@@ -2,7 +2,6 @@ use std::fs;
 
 use super::*;
 
-mod old_names;
 mod rejections;
 mod shipped_file;
 
