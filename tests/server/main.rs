@@ -47,6 +47,7 @@ mod provider_kinds;
 mod python;
 mod queue;
 mod rejections;
+mod releases;
 mod resume;
 mod roles;
 mod sharing;

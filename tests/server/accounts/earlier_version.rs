@@ -1,11 +1,13 @@
 //! The data of the last version without accounts, which become those of the first account.
 
 use serde_json::Value;
-use sqlx::{ConnectOptions, Connection, Executor, sqlite::SqliteConnectOptions};
 use upstream::Upstream;
 
 use super::{Browser, PASSWORD};
-use crate::support::{Parlor, last_model_call};
+use crate::{
+    releases,
+    support::{Parlor, last_model_call},
+};
 
 const DATABASE: &str = include_str!("../../fixtures/releases/without-accounts.sql");
 
@@ -24,14 +26,7 @@ fn titles(list: &Value) -> Vec<&str> {
 #[tokio::test]
 async fn data_of_the_version_before_accounts_are_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let database = SqliteConnectOptions::new()
-        .filename(folder.path().join("parlor.db"))
-        .create_if_missing(true)
-        // Tables refer to others that follow.
-        .foreign_keys(false);
-    let mut connection = database.connect().await.unwrap();
-    connection.execute(sqlx::raw_sql(DATABASE)).await.unwrap();
-    connection.close().await.unwrap();
+    releases::restore(DATABASE, folder.path()).await;
 
     let upstream = Upstream::start().await;
     let mut parlor = Parlor::start_with(folder.path(), &upstream, super::with_passwords).await;
@@ -78,4 +73,24 @@ async fn data_of_the_version_before_accounts_are_kept() {
         sent.contains("Remember that I like tea") && sent.contains("Show the longest rivers"),
         "{sent}"
     );
+}
+
+/// The server can be killed between any two migrations; each is a transaction.
+#[tokio::test]
+async fn start_goes_on_after_a_kill_between_two_migrations() {
+    let upstream = Upstream::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    releases::restore(DATABASE, folder.path()).await;
+    let newer = releases::newer_migrations(folder.path()).await;
+    assert!(newer.len() > 10, "{newer:?}");
+    for last in newer {
+        let folder = tempfile::tempdir().unwrap();
+        releases::restore(DATABASE, folder.path()).await;
+        releases::migrate_until(folder.path(), last).await;
+        let parlor = Parlor::start(folder.path(), &upstream).await;
+        let (status, list) = parlor.get_json("/api/conversations").await;
+        let kept = vec!["A title of my own", "Remember that I like tea"];
+        assert_eq!((status, titles(&list)), (200, kept), "after migration {last}");
+        parlor.stop().await;
+    }
 }

@@ -29,7 +29,7 @@ use upstream::{Script, Upstream, When};
 
 use crate::support::{Parlor, TEST_TIMEOUT};
 
-const PASSWORD: &str = "a long password";
+pub(crate) const PASSWORD: &str = "a long password";
 
 /// A server with accounts.
 pub(crate) struct Team {
