@@ -8,7 +8,7 @@ use super::{
     tool_markers::{InsertedEvent, MarkedFrame, ToolMarkers},
 };
 use crate::app::Caller;
-use parlor_protocol::{Event, EventBody, Position};
+use parlor_protocol::{Event, EventBody, Placeholder, Position, RunEvent};
 use parlor_storage::{LoggedEvent, RunKey};
 
 /// Projects the log to the events of one run. The last one includes the whole answer.
@@ -30,7 +30,7 @@ impl RunProjection {
     /// Returns true if this is the run's last event. A final event is not the last one if the run was
     /// continued after it. An unreadable event may be the last one.
     async fn is_last(&self, logged: &LoggedEvent) -> bool {
-        let is_damaged = logged.event.body == EventBody::Damaged;
+        let is_damaged = logged.event.body == EventBody::Placeholder(Placeholder::Damaged);
         if !is_damaged && logged.event.body.terminal_status().is_none() {
             return false;
         }
@@ -93,17 +93,19 @@ impl Projection for RunProjection {
 impl RunProjection {
     /// Returns the frames of an event and the markers inserted with it.
     async fn frames_with_markers(&mut self, logged: &LoggedEvent) -> Vec<MarkedFrame> {
-        let body = &logged.event.body;
-        if self.markers.is_behind(body) {
+        let EventBody::Run(event) = &logged.event.body else {
+            return vec![MarkedFrame::Logged];
+        };
+        if self.markers.is_behind(event) {
             let storage = &self.caller.app.storage;
             let found = storage.message(self.run.user_id, self.run.message_id).await;
             if let Ok(Some((_, message))) = found
                 && let Some(answer) = message.assistant()
             {
-                self.markers.catch_up(answer, body);
+                self.markers.catch_up(answer, event);
             }
         }
-        self.markers.frames(body)
+        self.markers.frames(event)
     }
 
     /// Returns an event as it was logged, with the answer if it is the last one.
@@ -133,11 +135,11 @@ impl RunProjection {
 /// Returns the JSON of a text event with only a part of its text.
 fn text_delta_json(event: &Event, offset: usize, text: String) -> String {
     let mut event = event.clone();
-    if let EventBody::TextDelta {
+    if let EventBody::Run(RunEvent::TextDelta {
         offset: old_offset,
         text: old_text,
         ..
-    } = &mut event.body
+    }) = &mut event.body
     {
         (*old_offset, *old_text) = (offset, text);
     }

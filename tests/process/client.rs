@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use parlor_protocol::{
-    AssistantMessage, Event, Message, MessageId,
+    AssistantMessage, Event, EventBody, Message, MessageId,
     sse::{SseDecoder, SseFrame},
     transcript::apply_to_run,
 };
@@ -38,7 +38,9 @@ impl ObservedRun {
         let answer = self
             .answer
             .get_or_insert_with(|| AssistantMessage::new("openai/echo"));
-        apply_to_run(answer, &event.body).expect("no gap");
+        if let EventBody::Run(event) = &event.body {
+            apply_to_run(answer, event).expect("no gap");
+        }
         self.events.push(event);
     }
 

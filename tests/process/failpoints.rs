@@ -4,7 +4,9 @@
 use std::{collections::BTreeSet, fs, panic::AssertUnwindSafe, path::Path};
 
 use futures::{FutureExt, StreamExt, stream};
-use parlor_protocol::{AssistantMessage, MessageBody, MessageId, RunStatus, transcript::apply_to_run};
+use parlor_protocol::{
+    AssistantMessage, EventBody, MessageBody, MessageId, RunStatus, transcript::apply_to_run,
+};
 use serde_json::json;
 use tokio::{sync::oneshot, time::timeout};
 use upstream::{Script, Upstream, When};
@@ -258,7 +260,9 @@ async fn check_recovered(url: &str, data: &Path, seen: &ObservedRun, case: Crash
     assert_eq!(ends, [expected], "{case:?}");
     let mut folded = AssistantMessage::new("openai/echo");
     for event in of_run {
-        apply_to_run(&mut folded, &event.body).expect("no gap");
+        if let EventBody::Run(event) = &event.body {
+            apply_to_run(&mut folded, event).expect("no gap");
+        }
     }
     assert_eq!(folded, kept, "{case:?}");
     let [messages, open]: [i64; 2] = [

@@ -19,7 +19,7 @@ use self::{
     writer::JournalWriter,
 };
 use crate::hub::Hub;
-use parlor_protocol::{ApiError, AssistantMessage, EventBody, MessageId, Payload, PlacedProviderData};
+use parlor_protocol::{ApiError, AssistantMessage, MessageId, Payload, PlacedProviderData, RunEvent};
 use parlor_storage::{
     Change, ChangeRejection, Outcome, RecordedModelCall, RunKey, RunOutput, Storage, StorageErrorKind,
 };
@@ -138,7 +138,7 @@ impl Journal {
 
     /// Appends to a run's output. The events are committed in order, and are not lost while the process
     /// lives.
-    pub async fn append(&self, run: RunKey, events: Vec<EventBody>) {
+    pub async fn append(&self, run: RunKey, events: Vec<RunEvent>) {
         self.enqueue(run, RunOutput::AppendEvents { events }).await;
     }
 
@@ -291,8 +291,8 @@ fn merge_appends(entries: impl Iterator<Item = QueuedChange>) -> Vec<QueuedChang
     merged
 }
 
-fn push_or_merge(events: &mut Vec<EventBody>, event: EventBody) {
-    use EventBody::{TextDelta, Thinking};
+fn push_or_merge(events: &mut Vec<RunEvent>, event: RunEvent) {
+    use RunEvent::{TextDelta, Thinking};
     match (events.last_mut(), &event) {
         (
             Some(TextDelta { node, part, text, .. }),

@@ -13,8 +13,8 @@ fn run_key() -> RunKey {
     }
 }
 
-fn text_delta(offset: usize, text: &str) -> EventBody {
-    EventBody::TextDelta {
+fn text_delta(offset: usize, text: &str) -> RunEvent {
+    RunEvent::TextDelta {
         node: 0,
         part: 0,
         offset,
@@ -22,7 +22,7 @@ fn text_delta(offset: usize, text: &str) -> EventBody {
     }
 }
 
-fn append_entry(run: RunKey, event: EventBody) -> QueuedChange {
+fn append_entry(run: RunKey, event: RunEvent) -> QueuedChange {
     QueuedChange {
         change: Change::Output {
             run,
@@ -48,7 +48,7 @@ fn merges_deltas_but_not_across_changes() {
             append_entry(a, text_delta(2, "llo")),
             append_entry(
                 b,
-                EventBody::Status {
+                RunEvent::Status {
                     message: "busy".into(),
                 },
             ),
@@ -75,7 +75,7 @@ fn merges_deltas_but_not_across_changes() {
             output: RunOutput::AppendEvents {
                 events: vec![
                     text_delta(0, "1"),
-                    EventBody::Status {
+                    RunEvent::Status {
                         message: "busy".into(),
                     },
                     text_delta(1, "2"),
@@ -138,7 +138,7 @@ fn merges_deltas_up_to_a_limit() {
     let lengths: Vec<usize> = events
         .iter()
         .map(|event| match event {
-            EventBody::TextDelta { text, .. } => text.len() / piece.len(),
+            RunEvent::TextDelta { text, .. } => text.len() / piece.len(),
             _ => 0,
         })
         .collect();

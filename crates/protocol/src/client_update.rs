@@ -1,6 +1,8 @@
 //! Effects of events on a client outside the list of conversations and the transcripts.
 
-use super::{Event, EventBody, PayloadRef, RawJson, literature};
+use super::{
+    ConversationEvent, Event, EventBody, PayloadRef, Placeholder, RawJson, RunEvent, UserEvent, literature,
+};
 
 /// The effect of an event on a client, besides the list and the transcripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,18 +26,20 @@ impl Event {
     /// Returns the effect on a client besides the list and the transcripts.
     pub fn client_update(&self) -> ClientUpdate<'_> {
         match &self.body {
-            EventBody::ConversationCreated { .. } => ClientUpdate::ConversationCreated,
-            EventBody::ToolComplete {
+            EventBody::Conversation(ConversationEvent::ConversationCreated { .. }) => {
+                ClientUpdate::ConversationCreated
+            }
+            EventBody::Run(RunEvent::ToolComplete {
                 payload: Some(payload),
                 ..
-            }
-            | EventBody::PayloadMade { payload, .. } => ClientUpdate::Payload(payload),
-            EventBody::LiteratureChanged { change } => ClientUpdate::PageChanged {
+            })
+            | EventBody::Run(RunEvent::PayloadMade { payload, .. }) => ClientUpdate::Payload(payload),
+            EventBody::User(UserEvent::LiteratureChanged { change }) => ClientUpdate::PageChanged {
                 page: literature::PAGE.name,
                 change,
             },
-            EventBody::SettingsChanged => ClientUpdate::SettingsChanged,
-            EventBody::Damaged => ClientUpdate::Damaged,
+            EventBody::User(UserEvent::SettingsChanged) => ClientUpdate::SettingsChanged,
+            EventBody::Placeholder(Placeholder::Damaged) => ClientUpdate::Damaged,
             _ => ClientUpdate::Unchanged,
         }
     }

@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationId, Event, EventBody, MessageId, Position, RunStatus, Timestamp, flat_json::Fields};
+use super::{
+    ConversationEvent, ConversationId, Event, EventBody, MessageId, Position, RunEvent, RunStatus, Timestamp,
+    flat_json::Fields,
+};
 
 /// A conversation as the list shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -128,7 +131,7 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> ListUpdate {
     list.as_of = event.position;
     let id = event.conversation_id;
     let known = match &event.body {
-        EventBody::ConversationCreated { title, created_at } => {
+        EventBody::Conversation(ConversationEvent::ConversationCreated { title, created_at }) => {
             if list.get(id).is_none() {
                 let (title, updated_at) = (title.clone(), *created_at);
                 list.conversations.insert(
@@ -146,17 +149,20 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> ListUpdate {
             }
             true
         }
-        EventBody::ConversationRenamed { title } => {
+        EventBody::Conversation(ConversationEvent::ConversationRenamed { title }) => {
             // A conversation outside the loaded part gets its title when its page is loaded.
             return update_if(list.update(id, |conversation| conversation.title.clone_from(title)));
         }
-        EventBody::ConversationDeleted => {
+        EventBody::Conversation(ConversationEvent::ConversationDeleted) => {
             let before = list.conversations.len();
             list.conversations.retain(|conversation| conversation.id != id);
             return update_if(list.conversations.len() != before);
         }
-        EventBody::UserMessageSaved { created_at, .. } => list.move_to_top(id, event.position, *created_at),
-        EventBody::RunStarted { created_at, .. } | EventBody::RunContinued { created_at } => {
+        EventBody::Conversation(ConversationEvent::UserMessageSaved { created_at, .. }) => {
+            list.move_to_top(id, event.position, *created_at)
+        }
+        EventBody::Run(RunEvent::RunStarted { created_at, .. })
+        | EventBody::Run(RunEvent::RunContinued { created_at }) => {
             let run = event.message_id;
             list.move_to_top(id, event.position, *created_at)
                 && list.update(id, |conversation| {
@@ -165,21 +171,21 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> ListUpdate {
                     conversation.unseen = false;
                 })
         }
-        EventBody::ConversationRead => {
+        EventBody::Conversation(ConversationEvent::ConversationRead) => {
             return update_if(list.update(id, |conversation| conversation.unseen = false));
         }
-        EventBody::Waiting { .. } => {
+        EventBody::Run(RunEvent::Waiting { .. }) => {
             return update_if(list.update(id, |conversation| {
                 conversation.waiting = true;
                 conversation.unseen = true;
             }));
         }
-        EventBody::ApprovalAnswered { .. } => {
+        EventBody::Run(RunEvent::ApprovalAnswered { .. }) => {
             return update_if(list.update(id, |conversation| conversation.waiting = false));
         }
-        EventBody::Complete { ended_at, .. }
-        | EventBody::Cancelled { ended_at, .. }
-        | EventBody::Error { ended_at, .. } => return end_run(list, event, *ended_at),
+        EventBody::Run(RunEvent::Complete { ended_at, .. })
+        | EventBody::Run(RunEvent::Cancelled { ended_at, .. })
+        | EventBody::Run(RunEvent::Error { ended_at, .. }) => return end_run(list, event, *ended_at),
         _ => return ListUpdate::Unchanged,
     };
     if known {

@@ -4,117 +4,124 @@
 
 use super::*;
 
-/// `kinds! { pattern => [examples], }`: a kind without examples does not compile, and an example under
-/// another kind's pattern fails.
+/// At least one event of every kind, each with all optional fields set.
+pub fn of_every_kind() -> Vec<EventBody> {
+    let families = [conversation_events(), run_events(), user_events(), placeholders()];
+    families.concat()
+}
+
+/// `kinds! { examples() -> Family; pattern => [examples], }`: a kind without examples does not compile, and an example
+/// under another kind's pattern fails.
 macro_rules! kinds {
-    ($($kind:pat => [$($example:expr),+ $(,)?],)*) => {
-        /// At least one event of every kind, each with all optional fields set.
-        pub fn of_every_kind() -> Vec<EventBody> {
+    ($examples:ident() -> $family:ident; $($kind:pat => [$($example:expr),+ $(,)?],)*) => {
+        fn $examples() -> Vec<EventBody> {
             let mut all = Vec::new();
             $(
                 let examples = [$($example),+];
                 assert!(examples.iter().all(|example| matches!(example, $kind)), "{examples:?}");
-                all.extend(examples);
+                all.extend(examples.map(EventBody::from));
             )*
             all
         }
 
-        const _: fn(&EventBody) = |body| match body {
+        const _: fn(&$family) = |event| match event {
             $($kind => {})*
         };
     };
 }
 
 kinds! {
-    EventBody::ConversationCreated { .. } => [EventBody::ConversationCreated { title: text(), created_at: AT }],
-    EventBody::ConversationRenamed { .. } => [EventBody::ConversationRenamed { title: text() }],
-    EventBody::ModelChosen { .. } => [EventBody::ModelChosen { model: text() }],
-    EventBody::ParametersChosen { .. } => [
-        EventBody::ParametersChosen { parameters: parameters() },
-        EventBody::ParametersChosen { parameters: Parameters::default() },
+    conversation_events() -> ConversationEvent;
+    ConversationEvent::ConversationCreated { .. } => [ConversationEvent::ConversationCreated { title: text(), created_at: AT }],
+    ConversationEvent::ConversationRenamed { .. } => [ConversationEvent::ConversationRenamed { title: text() }],
+    ConversationEvent::ModelChosen { .. } => [ConversationEvent::ModelChosen { model: text() }],
+    ConversationEvent::ParametersChosen { .. } => [
+        ConversationEvent::ParametersChosen { parameters: parameters() },
+        ConversationEvent::ParametersChosen { parameters: Parameters::default() },
     ],
-    EventBody::ConversationRead => [EventBody::ConversationRead],
-    EventBody::ConversationDeleted => [EventBody::ConversationDeleted],
-    EventBody::LeafSelected { .. } => [EventBody::LeafSelected { leaf_id: MessageId::new() }],
-    EventBody::MessageQueued { .. } => [EventBody::MessageQueued {
+    ConversationEvent::ConversationRead => [ConversationEvent::ConversationRead],
+    ConversationEvent::ConversationDeleted => [ConversationEvent::ConversationDeleted],
+    ConversationEvent::LeafSelected { .. } => [ConversationEvent::LeafSelected { leaf_id: MessageId::new() }],
+    ConversationEvent::MessageQueued { .. } => [ConversationEvent::MessageQueued {
         queued: QueuedMessage { id: MessageId::new(), text: text(), files: vec![attachment()], created_at: AT },
     }],
-    EventBody::QueueChanged { .. } => [EventBody::QueueChanged {
+    ConversationEvent::QueueChanged { .. } => [ConversationEvent::QueueChanged {
         queued_ids: vec![MessageId::new(), MessageId::new()],
         held: true,
     }],
-    EventBody::MessageHidden { .. } => [
-        EventBody::MessageHidden { hidden_id: MessageId::new(), leaf_id: None },
-        EventBody::MessageHidden { hidden_id: MessageId::new(), leaf_id: Some(MessageId::new()) },
+    ConversationEvent::MessageHidden { .. } => [
+        ConversationEvent::MessageHidden { hidden_id: MessageId::new(), leaf_id: None },
+        ConversationEvent::MessageHidden { hidden_id: MessageId::new(), leaf_id: Some(MessageId::new()) },
     ],
-    EventBody::MessageRestored { .. } => [EventBody::MessageRestored { leaf_id: MessageId::new() }],
-    EventBody::UserMessageSaved { .. } => [
+    ConversationEvent::MessageRestored { .. } => [ConversationEvent::MessageRestored { leaf_id: MessageId::new() }],
+    ConversationEvent::UserMessageSaved { .. } => [
         user_message_saved(None, Interaction::TextInput),
         user_message_saved(Some(MessageId::new()), Interaction::ValueSelected),
         user_message_saved(None, button_interaction(None)),
         user_message_saved(None, button_interaction(Some(r#"{"a": "\""}"#))),
     ],
-    EventBody::RunStarted { .. } => [EventBody::RunStarted {
+    ConversationEvent::PayloadJudged { .. } => [
+        ConversationEvent::PayloadJudged { payload_id: text(), verdict: Verdict::Accepted },
+        ConversationEvent::PayloadJudged { payload_id: text(), verdict: Verdict::Rejected },
+    ],
+}
+
+kinds! {
+    run_events() -> RunEvent;
+    RunEvent::RunStarted { .. } => [RunEvent::RunStarted {
         parent_id: MessageId::new(),
         model: text(),
         created_at: AT,
     }],
-    EventBody::RunContinued { .. } => [EventBody::RunContinued { created_at: AT }],
-    EventBody::Status { .. } => [EventBody::Status { message: text() }],
-    EventBody::Thinking { .. } => [EventBody::Thinking { node: 0, part: 1, offset: 2, text: text(), took_ms: 1200 }],
-    EventBody::TextDelta { .. } => [EventBody::TextDelta { node: 0, part: 1, offset: 2, text: text() }],
-    EventBody::ApprovalRequested(_) => [
-        EventBody::ApprovalRequested(requested_call(None)),
-        EventBody::ApprovalRequested(requested_call(Some(text()))),
+    RunEvent::RunContinued { .. } => [RunEvent::RunContinued { created_at: AT }],
+    RunEvent::Status { .. } => [RunEvent::Status { message: text() }],
+    RunEvent::Thinking { .. } => [RunEvent::Thinking { node: 0, part: 1, offset: 2, text: text(), took_ms: 1200 }],
+    RunEvent::TextDelta { .. } => [RunEvent::TextDelta { node: 0, part: 1, offset: 2, text: text() }],
+    RunEvent::ApprovalRequested(_) => [
+        RunEvent::ApprovalRequested(requested_call(None)),
+        RunEvent::ApprovalRequested(requested_call(Some(text()))),
     ],
-    EventBody::ApprovalAnswered { .. } => [EventBody::ApprovalAnswered {
+    RunEvent::ApprovalAnswered { .. } => [RunEvent::ApprovalAnswered {
         index: 2,
         tool_use_id: text(),
         allowed: true,
     }],
-    EventBody::ToolStart { .. } => [
-        EventBody::ToolStart { call: requested_call(None), started_at: AT },
-        EventBody::ToolStart { call: requested_call(Some(text())), started_at: AT },
+    RunEvent::ToolStart { .. } => [
+        RunEvent::ToolStart { call: requested_call(None), started_at: AT },
+        RunEvent::ToolStart { call: requested_call(Some(text())), started_at: AT },
     ],
-    EventBody::ToolProgress { .. } => [EventBody::ToolProgress {
+    RunEvent::ToolProgress { .. } => [RunEvent::ToolProgress {
         index: 2,
         tool_use_id: text(),
         tool: text(),
         progress: progress(),
     }],
-    EventBody::ToolComplete { .. } => [
+    RunEvent::ToolComplete { .. } => [
         tool_complete(None, Vec::new()),
         tool_complete(Some(payload()), vec![attachment()]),
     ],
-    EventBody::Waiting { .. } => [EventBody::Waiting { worked_ms: 7 }],
-    EventBody::PayloadMade { .. } => [EventBody::PayloadMade { node: 0, part: 1, payload: payload() }],
-    EventBody::FileMade { .. } => [EventBody::FileMade { node: 0, part: 1, file: attachment() }],
-    EventBody::SuggestedValues { .. } => [EventBody::SuggestedValues {
+    RunEvent::Waiting { .. } => [RunEvent::Waiting { worked_ms: 7 }],
+    RunEvent::PayloadMade { .. } => [RunEvent::PayloadMade { node: 0, part: 1, payload: payload() }],
+    RunEvent::FileMade { .. } => [RunEvent::FileMade { node: 0, part: 1, file: attachment() }],
+    RunEvent::SuggestedValues { .. } => [RunEvent::SuggestedValues {
         values: vec![SuggestedValue { label: text(), value: text() }],
     }],
-    EventBody::SuggestedActions { .. } => [EventBody::SuggestedActions {
+    RunEvent::SuggestedActions { .. } => [RunEvent::SuggestedActions {
         actions: vec![action(None), action(Some(r#"{"a": 0.5}"#.into()))],
     }],
-    EventBody::ActionTaken { .. } => [EventBody::ActionTaken { index: 1 }],
-    EventBody::PayloadJudged { .. } => [
-        EventBody::PayloadJudged { payload_id: text(), verdict: Verdict::Accepted },
-        EventBody::PayloadJudged { payload_id: text(), verdict: Verdict::Rejected },
+    RunEvent::ActionTaken { .. } => [RunEvent::ActionTaken { index: 1 }],
+    RunEvent::Sources { .. } => [RunEvent::Sources { sources: vec![source()] }],
+    RunEvent::Usage(_) => [
+        RunEvent::Usage(usage()),
+        RunEvent::Usage(Usage { estimated: false, window: None, ..usage() }),
     ],
-    EventBody::Sources { .. } => [EventBody::Sources { sources: vec![source()] }],
-    EventBody::Usage(_) => [
-        EventBody::Usage(usage()),
-        EventBody::Usage(Usage { estimated: false, window: None, ..usage() }),
+    RunEvent::TextWasThinking { .. } => [RunEvent::TextWasThinking { node: 1 }],
+    RunEvent::Complete { .. } => [
+        RunEvent::Complete { ended_at: AT, worked_ms: 1, finish_reason: None },
+        RunEvent::Complete { ended_at: AT, worked_ms: 1, finish_reason: Some(FinishReason::Length) },
     ],
-    EventBody::LiteratureChanged { .. } => [EventBody::LiteratureChanged {
-        change: RawJson::parse_or_quote(r#"{"article_removed":"11"}"#),
-    }],
-    EventBody::TextWasThinking { .. } => [EventBody::TextWasThinking { node: 1 }],
-    EventBody::Complete { .. } => [
-        EventBody::Complete { ended_at: AT, worked_ms: 1, finish_reason: None },
-        EventBody::Complete { ended_at: AT, worked_ms: 1, finish_reason: Some(FinishReason::Length) },
-    ],
-    EventBody::Cancelled { .. } => [EventBody::Cancelled { ended_at: AT, worked_ms: 2 }],
-    EventBody::Error { .. } => [EventBody::Error {
+    RunEvent::Cancelled { .. } => [RunEvent::Cancelled { ended_at: AT, worked_ms: 2 }],
+    RunEvent::Error { .. } => [RunEvent::Error {
         status: RunStatus::Failed,
         error: RunError { code: text(), message: text(), hint: String::new() },
         message: text(),
@@ -122,9 +129,20 @@ kinds! {
         worked_ms: 3,
         finish_reason: Some(FinishReason::Other(text())),
     }],
-    EventBody::SettingsChanged => [EventBody::SettingsChanged],
-    EventBody::Empty => [EventBody::Empty],
-    EventBody::Damaged => [EventBody::Damaged],
+}
+
+kinds! {
+    user_events() -> UserEvent;
+    UserEvent::LiteratureChanged { .. } => [UserEvent::LiteratureChanged {
+        change: RawJson::parse_or_quote(r#"{"article_removed":"11"}"#),
+    }],
+    UserEvent::SettingsChanged => [UserEvent::SettingsChanged],
+}
+
+kinds! {
+    placeholders() -> Placeholder;
+    Placeholder::Empty => [Placeholder::Empty],
+    Placeholder::Damaged => [Placeholder::Damaged],
 }
 
 const AT: Timestamp = Timestamp(1);
@@ -135,38 +153,26 @@ fn text() -> String {
 
 /// An event of a user's log as the server writes it, with the conversation and the run that it belongs to.
 pub fn logged_event(body: EventBody) -> Event {
-    let conversation_id = match body {
-        EventBody::SettingsChanged | EventBody::LiteratureChanged { .. } => ConversationId::NONE,
-        _ => ConversationId::new(),
+    let (has_conversation, has_message) = match &body {
+        EventBody::Conversation(event) => (true, matches!(event, ConversationEvent::UserMessageSaved { .. })),
+        EventBody::Run(_) | EventBody::Placeholder(Placeholder::Damaged) => (true, true),
+        EventBody::Placeholder(Placeholder::Empty) => (true, false),
+        EventBody::User(_) => (false, false),
     };
-    let is_of_run = !matches!(
-        body,
-        EventBody::ConversationCreated { .. }
-            | EventBody::ConversationRenamed { .. }
-            | EventBody::ModelChosen { .. }
-            | EventBody::ParametersChosen { .. }
-            | EventBody::ConversationRead
-            | EventBody::ConversationDeleted
-            | EventBody::LeafSelected { .. }
-            | EventBody::PayloadJudged { .. }
-            | EventBody::MessageQueued { .. }
-            | EventBody::MessageHidden { .. }
-            | EventBody::MessageRestored { .. }
-            | EventBody::QueueChanged { .. }
-            | EventBody::LiteratureChanged { .. }
-            | EventBody::SettingsChanged
-            | EventBody::Empty
-    );
     Event {
         position: Position(7),
-        conversation_id,
-        message_id: is_of_run.then(MessageId::new),
+        conversation_id: if has_conversation {
+            ConversationId::new()
+        } else {
+            ConversationId::NONE
+        },
+        message_id: has_message.then(MessageId::new),
         body,
     }
 }
 
-fn user_message_saved(parent_id: Option<MessageId>, interaction: Interaction) -> EventBody {
-    EventBody::UserMessageSaved {
+fn user_message_saved(parent_id: Option<MessageId>, interaction: Interaction) -> ConversationEvent {
+    ConversationEvent::UserMessageSaved {
         user_message_id: MessageId::new(),
         expected_assistant_message_id: MessageId::new(),
         parent_id,
@@ -180,8 +186,8 @@ fn user_message_saved(parent_id: Option<MessageId>, interaction: Interaction) ->
     }
 }
 
-fn tool_complete(payload: Option<PayloadRef>, attachments: Vec<Attachment>) -> EventBody {
-    EventBody::ToolComplete {
+fn tool_complete(payload: Option<PayloadRef>, attachments: Vec<Attachment>) -> RunEvent {
+    RunEvent::ToolComplete {
         index: 2,
         tool_use_id: text(),
         tool: text(),

@@ -59,7 +59,9 @@ pub use context::{PageContext, PageFields};
 pub use conversation_list::{ConversationList, ListedConversation};
 pub use dollars::Dollars;
 pub use error::{ApiError, ErrorCode};
-pub use event::{Event, EventBody, Position, StreamNotice};
+pub use event::{
+    ConversationEvent, Event, EventBody, Placeholder, Position, RunEvent, StreamNotice, UserEvent,
+};
 pub use file_preview::FilePreview;
 pub use finish_reason::FinishReason;
 pub use id::{

@@ -33,7 +33,7 @@ use parlor_files::Files;
 use parlor_journal::{Journal, JournalError};
 use parlor_pages::Pages;
 use parlor_protocol::{
-    AssistantMessage, ConversationId, EventBody, RunError, RunStatus, UserId, model_list::ModelInfo,
+    AssistantMessage, ConversationId, RunError, RunEvent, RunStatus, UserId, model_list::ModelInfo,
     transcript::apply_to_run,
 };
 use parlor_providers::Models;
@@ -107,7 +107,7 @@ impl Inner {
         let error = damage
             .filter(RunError::is_damage)
             .unwrap_or_else(agent::database_damaged);
-        let event = EventBody::run_ended(status, Some(error), clock::now(), 0);
+        let event = RunEvent::run_ended(status, Some(error), clock::now(), 0);
         let with_message = message.map(|mut message| {
             // Its end, if it has one, could not be stored.
             message.status = RunStatus::Running;

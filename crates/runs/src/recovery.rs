@@ -11,7 +11,7 @@ use crate::agent;
 use parlor_base::clock;
 use parlor_base::crash_point;
 use parlor_journal::JournalError;
-use parlor_protocol::{EventBody, RunError, RunStatus, transcript::apply_to_run};
+use parlor_protocol::{RunError, RunEvent, RunStatus, transcript::apply_to_run};
 use parlor_storage::{Change, Queues, RunKey, RunOutput, StorageErrorKind};
 
 /// The number of abandoned runs that are ended at a time. Their messages are in memory meanwhile.
@@ -73,7 +73,7 @@ impl Runs {
         };
         // An error about missing data says more than the reason for the interruption.
         let damage = assistant.error.clone().filter(RunError::is_damage);
-        let event = EventBody::run_ended(status, damage.or(error), clock::now(), 0);
+        let event = RunEvent::run_ended(status, damage.or(error), clock::now(), 0);
         apply_to_run(assistant, &event);
         crash_point!("recovery::ending");
         let message = assistant.clone();

@@ -22,7 +22,7 @@ use crate::diagnostics::record::Purpose;
 use parlor_base::settings::HistorySettings;
 use parlor_journal::Journal;
 use parlor_model::{ModelMessage, ModelRequest};
-use parlor_protocol::{ConversationId, EventBody, TokenTotals};
+use parlor_protocol::{ConversationId, RunEvent, TokenTotals};
 use parlor_storage::{HistorySummary, RunKey};
 
 /// Minimum tokens of a summary; a shorter one would carry no information.
@@ -94,7 +94,7 @@ impl Summarizer {
             .turns
             .get(input.turns.checked_sub(1)?)?
             .last_message_id;
-        let status = EventBody::Status {
+        let status = RunEvent::Status {
             message: "Summarizing the beginning of the conversation...".into(),
         };
         self.journal.append(self.run, vec![status]).await;

@@ -2,8 +2,8 @@
 
 use super::projection;
 use parlor_protocol::{
-    ConversationId, Event, EventBody, Interaction, MessageId, Position, RunStatus, Transcript,
-    WAITING_FOR_MODEL,
+    ConversationEvent, ConversationId, Event, EventBody, Interaction, MessageId, Placeholder, Position,
+    RunEvent, RunStatus, Transcript, WAITING_FOR_MODEL,
 };
 
 /// The branch that readers see, as of a position of the owner's log.
@@ -46,19 +46,13 @@ impl SharedBranch {
             return SharedEvent::Nothing;
         }
         self.as_of = event.position;
-        if let EventBody::UserMessageSaved {
-            user_message_id: id,
-            parent_id,
-            ..
-        } = &event.body
-        {
-            return self.add(event, *id, *parent_id);
+        if let Some((id, parent_id)) = added_message(event) {
+            return self.add(event, id, parent_id);
         }
-        match (event.message_id, &event.body) {
-            (Some(run), EventBody::RunStarted { parent_id, .. }) => self.add(event, run, Some(*parent_id)),
-            (Some(run), _) if !self.messages.contains(&run) => SharedEvent::Nothing,
-            _ => project(event),
+        if event.message_id.is_some_and(|run| !self.messages.contains(&run)) {
+            return SharedEvent::Nothing;
         }
+        project(event)
     }
 
     /// Adds a message at the end of the branch. Elsewhere it begins another one.
@@ -71,33 +65,48 @@ impl SharedBranch {
     }
 }
 
+/// Returns the message that an event adds, with the one before it.
+fn added_message(event: &Event) -> Option<(MessageId, Option<MessageId>)> {
+    match &event.body {
+        EventBody::Conversation(ConversationEvent::UserMessageSaved {
+            user_message_id,
+            parent_id,
+            ..
+        }) => Some((*user_message_id, *parent_id)),
+        EventBody::Run(RunEvent::RunStarted { parent_id, .. }) => Some((event.message_id?, Some(*parent_id))),
+        EventBody::Conversation(_) | EventBody::Run(_) | EventBody::User(_) | EventBody::Placeholder(_) => {
+            None
+        }
+    }
+}
+
 /// Returns the shared part of an event of the branch.
 fn project(event: &Event) -> SharedEvent {
-    let body = match &event.body {
-        EventBody::ConversationDeleted => return SharedEvent::Ended,
-        EventBody::LeafSelected { .. }
-        | EventBody::MessageHidden { .. }
-        | EventBody::MessageRestored { .. }
-        // What was text is reasoning, which is not shared.
-        | EventBody::TextWasThinking { .. }
-        | EventBody::Damaged => return SharedEvent::NeedsState,
-        EventBody::ConversationCreated { .. }
-        | EventBody::ModelChosen { .. }
-        | EventBody::ParametersChosen { .. }
-        | EventBody::ConversationRead
-        | EventBody::MessageQueued { .. }
-        | EventBody::QueueChanged { .. }
-        | EventBody::ToolProgress { .. }
-        | EventBody::SuggestedValues { .. }
-        | EventBody::SuggestedActions { .. }
-        | EventBody::ActionTaken { .. }
-        | EventBody::PayloadJudged { .. }
-        | EventBody::Usage(_)
-        | EventBody::LiteratureChanged { .. }
-        | EventBody::SettingsChanged
-        | EventBody::Empty => return SharedEvent::Nothing,
-        EventBody::ConversationRenamed { title } => EventBody::ConversationRenamed { title: title.clone() },
-        EventBody::UserMessageSaved {
+    match &event.body {
+        EventBody::Conversation(body) => project_conversation_event(event, body),
+        EventBody::Run(body) => project_run_event(event, body),
+        EventBody::User(_) | EventBody::Placeholder(Placeholder::Empty) => SharedEvent::Nothing,
+        EventBody::Placeholder(Placeholder::Damaged) => SharedEvent::NeedsState,
+    }
+}
+
+fn project_conversation_event(event: &Event, body: &ConversationEvent) -> SharedEvent {
+    let shared = match body {
+        ConversationEvent::ConversationDeleted => return SharedEvent::Ended,
+        ConversationEvent::LeafSelected { .. }
+        | ConversationEvent::MessageHidden { .. }
+        | ConversationEvent::MessageRestored { .. } => return SharedEvent::NeedsState,
+        ConversationEvent::ConversationCreated { .. }
+        | ConversationEvent::ModelChosen { .. }
+        | ConversationEvent::ParametersChosen { .. }
+        | ConversationEvent::ConversationRead
+        | ConversationEvent::MessageQueued { .. }
+        | ConversationEvent::QueueChanged { .. }
+        | ConversationEvent::PayloadJudged { .. } => return SharedEvent::Nothing,
+        ConversationEvent::ConversationRenamed { title } => {
+            ConversationEvent::ConversationRenamed { title: title.clone() }
+        }
+        ConversationEvent::UserMessageSaved {
             user_message_id,
             expected_assistant_message_id,
             parent_id,
@@ -105,7 +114,7 @@ fn project(event: &Event) -> SharedEvent {
             files,
             interaction: _,
             created_at,
-        } => EventBody::UserMessageSaved {
+        } => ConversationEvent::UserMessageSaved {
             user_message_id: *user_message_id,
             expected_assistant_message_id: *expected_assistant_message_id,
             parent_id: *parent_id,
@@ -114,55 +123,68 @@ fn project(event: &Event) -> SharedEvent {
             interaction: Interaction::TextInput,
             created_at: *created_at,
         },
-        EventBody::RunStarted {
+    };
+    with_body(event, shared)
+}
+
+fn project_run_event(event: &Event, body: &RunEvent) -> SharedEvent {
+    let shared = match body {
+        // What was text is reasoning, which is not shared.
+        RunEvent::TextWasThinking { .. } => return SharedEvent::NeedsState,
+        RunEvent::ToolProgress { .. }
+        | RunEvent::SuggestedValues { .. }
+        | RunEvent::SuggestedActions { .. }
+        | RunEvent::ActionTaken { .. }
+        | RunEvent::Usage(_) => return SharedEvent::Nothing,
+        RunEvent::RunStarted {
             parent_id,
             model,
             created_at,
-        } => EventBody::RunStarted {
+        } => RunEvent::RunStarted {
             parent_id: *parent_id,
             model: projection::model(model),
             created_at: *created_at,
         },
-        EventBody::RunContinued { created_at } => EventBody::RunContinued { created_at: *created_at },
-        EventBody::Status { message: _ } => EventBody::Status {
+        RunEvent::RunContinued { created_at } => RunEvent::RunContinued {
+            created_at: *created_at,
+        },
+        RunEvent::Status { message: _ } => RunEvent::Status {
             message: WAITING_FOR_MODEL.into(),
         },
         // Only its place.
-        EventBody::Thinking { node, part, .. } => EventBody::Thinking {
+        RunEvent::Thinking { node, part, .. } => RunEvent::Thinking {
             node: *node,
             part: *part,
             offset: 0,
             text: String::new(),
             took_ms: 0,
         },
-        EventBody::TextDelta {
+        RunEvent::TextDelta {
             node,
             part,
             offset,
             text,
-        } => EventBody::TextDelta {
+        } => RunEvent::TextDelta {
             node: *node,
             part: *part,
             offset: *offset,
             text: text.clone(),
         },
-        EventBody::ApprovalRequested(call) => {
-            EventBody::ApprovalRequested(projection::requested_call(call))
-        }
-        EventBody::ApprovalAnswered {
+        RunEvent::ApprovalRequested(call) => RunEvent::ApprovalRequested(projection::requested_call(call)),
+        RunEvent::ApprovalAnswered {
             index,
             tool_use_id,
             allowed,
-        } => EventBody::ApprovalAnswered {
+        } => RunEvent::ApprovalAnswered {
             index: *index,
             tool_use_id: tool_use_id.clone(),
             allowed: *allowed,
         },
-        EventBody::ToolStart { call, started_at } => EventBody::ToolStart {
+        RunEvent::ToolStart { call, started_at } => RunEvent::ToolStart {
             call: projection::requested_call(call),
             started_at: *started_at,
         },
-        EventBody::ToolComplete {
+        RunEvent::ToolComplete {
             index,
             tool_use_id,
             tool,
@@ -172,7 +194,7 @@ fn project(event: &Event) -> SharedEvent {
             payload: _,
             attachments,
             ended_at,
-        } => EventBody::ToolComplete {
+        } => RunEvent::ToolComplete {
             index: *index,
             tool_use_id: tool_use_id.clone(),
             tool: tool.clone(),
@@ -183,30 +205,34 @@ fn project(event: &Event) -> SharedEvent {
             attachments: projection::tool_files(tool, attachments),
             ended_at: *ended_at,
         },
-        EventBody::Waiting { worked_ms: _ } => EventBody::Waiting { worked_ms: 0 },
-        EventBody::PayloadMade { node, part, payload } => EventBody::PayloadMade {
+        RunEvent::Waiting { worked_ms: _ } => RunEvent::Waiting { worked_ms: 0 },
+        RunEvent::PayloadMade { node, part, payload } => RunEvent::PayloadMade {
             node: *node,
             part: *part,
             payload: payload.clone(),
         },
-        EventBody::FileMade { node, part, file } => EventBody::FileMade {
+        RunEvent::FileMade { node, part, file } => RunEvent::FileMade {
             node: *node,
             part: *part,
             file: projection::file(file),
         },
-        EventBody::Sources { sources } => EventBody::Sources {
+        RunEvent::Sources { sources } => RunEvent::Sources {
             sources: sources.clone(),
         },
-        EventBody::Complete { ended_at, .. } => EventBody::run_ended(RunStatus::Complete, None, *ended_at, 0),
-        EventBody::Cancelled { ended_at, .. } => EventBody::run_ended(RunStatus::Stopped, None, *ended_at, 0),
-        EventBody::Error { status, ended_at, .. } => {
-            EventBody::run_ended(*status, Some(projection::error()), *ended_at, 0)
+        RunEvent::Complete { ended_at, .. } => RunEvent::run_ended(RunStatus::Complete, None, *ended_at, 0),
+        RunEvent::Cancelled { ended_at, .. } => RunEvent::run_ended(RunStatus::Stopped, None, *ended_at, 0),
+        RunEvent::Error { status, ended_at, .. } => {
+            RunEvent::run_ended(*status, Some(projection::error()), *ended_at, 0)
         }
     };
+    with_body(event, shared)
+}
+
+fn with_body(event: &Event, body: impl Into<EventBody>) -> SharedEvent {
     SharedEvent::Event(Event {
         position: event.position,
         conversation_id: event.conversation_id,
         message_id: event.message_id,
-        body,
+        body: body.into(),
     })
 }

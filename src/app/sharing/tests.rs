@@ -5,9 +5,9 @@ use super::{
     projection,
 };
 use parlor_protocol::{
-    Attachment, AttachmentId, ConversationId, Event, EventBody, Interaction, MessageId, Parameters,
-    PayloadRef, Position, RawJson, RequestedCall, RunStatus, Timestamp, ToolStatus, Transcript, examples,
-    transcript::apply,
+    Attachment, AttachmentId, ConversationEvent, ConversationId, Event, EventBody, Interaction, MessageId,
+    Parameters, PayloadRef, Position, RawJson, RequestedCall, RunEvent, RunStatus, Timestamp, ToolStatus,
+    Transcript, examples, transcript::apply,
 };
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
@@ -33,13 +33,13 @@ impl Log {
     }
 
     /// Adds an event. Readers who need the state load it.
-    fn add(&mut self, message_id: Option<MessageId>, body: EventBody) -> SharedEvent {
+    fn add(&mut self, message_id: Option<MessageId>, body: impl Into<EventBody>) -> SharedEvent {
         self.position += 1;
         let event = Event {
             position: Position(self.position),
             conversation_id: self.owner.conversation_id,
             message_id,
-            body,
+            body: body.into(),
         };
         apply(&mut self.owner, &event).expect("no gap");
         let shared = self.branch.apply(&event);
@@ -68,7 +68,7 @@ impl Log {
 
     fn ask(&mut self, parent_id: Option<MessageId>, text: &str) -> (MessageId, MessageId) {
         let (question, answer) = (MessageId::new(), MessageId::new());
-        let saved = EventBody::UserMessageSaved {
+        let saved = ConversationEvent::UserMessageSaved {
             user_message_id: question,
             expected_assistant_message_id: answer,
             parent_id,
@@ -78,7 +78,7 @@ impl Log {
             created_at: NOON,
         };
         self.add(None, saved);
-        let started = EventBody::RunStarted {
+        let started = RunEvent::RunStarted {
             parent_id: question,
             model: "secret-endpoint/small".into(),
             created_at: NOON,
@@ -114,8 +114,8 @@ fn call() -> RequestedCall {
     }
 }
 
-fn text(part: usize, offset: usize, text: &str) -> EventBody {
-    EventBody::TextDelta {
+fn text(part: usize, offset: usize, text: &str) -> RunEvent {
+    RunEvent::TextDelta {
         node: 0,
         part,
         offset,
@@ -123,8 +123,8 @@ fn text(part: usize, offset: usize, text: &str) -> EventBody {
     }
 }
 
-fn thinking(offset: usize, text: &str, took_ms: u64) -> EventBody {
-    EventBody::Thinking {
+fn thinking(offset: usize, text: &str, took_ms: u64) -> RunEvent {
+    RunEvent::Thinking {
         node: 0,
         part: 0,
         offset,
@@ -142,8 +142,8 @@ fn payload(summary: &str) -> PayloadRef {
     }
 }
 
-fn tool_complete(tool: &str, ended_at: Timestamp) -> EventBody {
-    EventBody::ToolComplete {
+fn tool_complete(tool: &str, ended_at: Timestamp) -> RunEvent {
+    RunEvent::ToolComplete {
         index: 0,
         tool_use_id: "1".into(),
         tool: tool.into(),
@@ -161,7 +161,7 @@ fn following_equals_loading_at_every_step() {
     let mut log = Log::new();
     log.add(
         None,
-        EventBody::ConversationCreated {
+        ConversationEvent::ConversationCreated {
             title: "Title".into(),
             created_at: NOON,
         },
@@ -169,7 +169,7 @@ fn following_equals_loading_at_every_step() {
     log.reader.title = "Title".into();
     let (question, answer) = log.ask(None, "Question");
     for body in [
-        EventBody::Status {
+        RunEvent::Status {
             message: "secret-activity".into(),
         },
         thinking(0, "secret-", 0),
@@ -177,19 +177,19 @@ fn following_equals_loading_at_every_step() {
         thinking(14, "", 1500),
         text(1, 0, "An "),
         text(1, 3, "answer"),
-        EventBody::ToolStart {
+        RunEvent::ToolStart {
             call: call(),
             started_at: NOON,
         },
         tool_complete("search", NOON),
         text(3, 0, "The end"),
-        EventBody::PayloadMade {
+        RunEvent::PayloadMade {
             node: 0,
             part: 4,
             payload: payload("Written table"),
         },
-        EventBody::Waiting { worked_ms: 5 },
-        EventBody::run_ended(RunStatus::Complete, None, NOON, 7),
+        RunEvent::Waiting { worked_ms: 5 },
+        RunEvent::run_ended(RunStatus::Complete, None, NOON, 7),
     ] {
         log.add(Some(answer), body);
         log.assert_same();
@@ -198,12 +198,12 @@ fn following_equals_loading_at_every_step() {
     log.assert_same();
     log.add(Some(other), text(0, 0, "reasoning"));
     assert_eq!(
-        log.add(Some(other), EventBody::TextWasThinking { node: 0 }),
+        log.add(Some(other), RunEvent::TextWasThinking { node: 0 }),
         SharedEvent::NeedsState
     );
     log.assert_same();
     assert_eq!(
-        log.add(None, EventBody::LeafSelected { leaf_id: answer }),
+        log.add(None, ConversationEvent::LeafSelected { leaf_id: answer }),
         SharedEvent::NeedsState
     );
     log.assert_same();
@@ -258,7 +258,7 @@ fn a_snapshot_leaves_out_what_continued_it() {
     log.add(Some(answer), text(0, 0, "Then"));
     log.add(
         Some(answer),
-        EventBody::run_ended(RunStatus::Stopped, None, NOON, 1),
+        RunEvent::run_ended(RunStatus::Stopped, None, NOON, 1),
     );
     let snapshot = parlor_storage::shares::Snapshot {
         title: String::new(),
@@ -267,8 +267,8 @@ fn a_snapshot_leaves_out_what_continued_it() {
         position: Position(log.position),
     };
     let before = projection::project(log.owner.clone(), Some((&snapshot, NOON)));
-    log.add(Some(answer), EventBody::RunContinued { created_at: NOON });
-    let more = EventBody::TextDelta {
+    log.add(Some(answer), RunEvent::RunContinued { created_at: NOON });
+    let more = RunEvent::TextDelta {
         node: 1,
         part: 0,
         offset: 0,
@@ -295,8 +295,8 @@ fn a_snapshot_leaves_out_calls_that_ran_later() {
     for body in [
         thinking(0, "thought", 0),
         text(1, 0, "Then"),
-        EventBody::ApprovalRequested(call()),
-        EventBody::run_ended(RunStatus::Stopped, None, NOON, 1),
+        RunEvent::ApprovalRequested(call()),
+        RunEvent::run_ended(RunStatus::Stopped, None, NOON, 1),
     ] {
         log.add(Some(answer), body);
     }
@@ -314,13 +314,13 @@ fn a_snapshot_leaves_out_calls_that_ran_later() {
     let before = shown(&log);
     assert_eq!(before.tool_calls().count(), 1);
     for body in [
-        EventBody::RunContinued { created_at: LATER },
-        EventBody::ToolStart {
+        RunEvent::RunContinued { created_at: LATER },
+        RunEvent::ToolStart {
             call: call(),
             started_at: LATER,
         },
         tool_complete("search", LATER),
-        EventBody::run_ended(RunStatus::Failed, Some(projection::error()), LATER, 1),
+        RunEvent::run_ended(RunStatus::Failed, Some(projection::error()), LATER, 1),
     ] {
         log.add(Some(answer), body);
         let now = shown(&log);
@@ -340,13 +340,13 @@ fn names_of_made_images_are_left_out() {
         tool: "generate_image".into(),
         ..call()
     };
-    let started = EventBody::ToolStart {
+    let started = RunEvent::ToolStart {
         call: drawing,
         started_at: NOON,
     };
     log.add(Some(answer), started);
     let mut complete = tool_complete("generate_image", NOON);
-    if let EventBody::ToolComplete { attachments, .. } = &mut complete {
+    if let RunEvent::ToolComplete { attachments, .. } = &mut complete {
         attachments[0].name = "secret-prompt".into();
         attachments[0].media_type = "image/png".into();
     }

@@ -25,7 +25,9 @@ use super::{
 };
 use crate::app::{AppState, Caller, not_found};
 use parlor_journal::hub::{Follower, FollowerItem, Topic};
-use parlor_protocol::{ApiError, ErrorCode, EventBody, Message, MessageId, RunStatus, intent::StartedRun};
+use parlor_protocol::{
+    ApiError, ErrorCode, EventBody, Message, MessageId, Placeholder, RunEvent, RunStatus, intent::StartedRun,
+};
 
 /// The time limit for reading the end of a run at shutdown. It is shorter than the time for which connections
 /// are kept.
@@ -106,7 +108,11 @@ async fn wait_for_settling_event(app: &AppState, follower: &mut Follower) -> Res
                 FollowerItem::Event(logged) => {
                     let body = &logged.event.body;
                     if body.terminal_status().is_some()
-                        || matches!(body, EventBody::Waiting { .. } | EventBody::Damaged)
+                        || matches!(
+                            body,
+                            EventBody::Run(RunEvent::Waiting { .. })
+                                | EventBody::Placeholder(Placeholder::Damaged)
+                        )
                     {
                         return Ok(());
                     }

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use parlor_protocol::{
-    AssistantMessage, ConversationId, Event, EventBody, MessageId, Part, Position, ToolStatus,
+    AssistantMessage, ConversationId, Event, MessageId, Part, Position, RunEvent, ToolStatus,
 };
 
 /// The beginning of a marker.
@@ -111,24 +111,24 @@ struct QueuedCall {
 
 impl ToolMarkers {
     /// Returns true if a part of the answer before this event was not seen: see [`catch_up`](Self::catch_up).
-    pub fn is_behind(&self, body: &EventBody) -> bool {
+    pub fn is_behind(&self, event: &RunEvent) -> bool {
         if self.last.is_some() {
             return false;
         }
-        match body {
-            EventBody::ToolComplete { .. } => true,
-            body => event_position(body).is_some_and(|place| place != (0, 0)),
+        match event {
+            RunEvent::ToolComplete { .. } => true,
+            event => event_position(event).is_some_and(|place| place != (0, 0)),
         }
     }
 
     /// Marks the answer before the position of an event as streamed.
-    pub fn catch_up(&mut self, answer: &AssistantMessage, body: &EventBody) {
-        let Some(until) = event_position(body).or_else(|| completed_call_position(answer, body)) else {
+    pub fn catch_up(&mut self, answer: &AssistantMessage, event: &RunEvent) {
+        let Some(until) = event_position(event).or_else(|| completed_call_position(answer, event)) else {
             return;
         };
         let is_of_call = matches!(
-            body,
-            EventBody::ApprovalRequested(_) | EventBody::ToolStart { .. } | EventBody::ToolComplete { .. }
+            event,
+            RunEvent::ApprovalRequested(_) | RunEvent::ToolStart { .. } | RunEvent::ToolComplete { .. }
         );
         for (node, parts) in answer.nodes.iter().enumerate() {
             for (part, content) in parts.parts.iter().enumerate() {
@@ -139,10 +139,10 @@ impl ToolMarkers {
                         self.queue_call(node, part, call.index, is_terminal(call.status));
                     }
                     Part::Text { text } if (node, part) == until => {
-                        if let EventBody::TextDelta { offset: 1.., .. } = body {
+                        if let RunEvent::TextDelta { offset: 1.., .. } = event {
                             self.enter_part(node, part, MarkedPartKind::Text);
                             self.has_text = true;
-                            self.update_tail(text_before_delta(text, body));
+                            self.update_tail(text_before_delta(text, event));
                         }
                     }
                     _ if (node, part) >= until => {}
@@ -168,20 +168,20 @@ impl ToolMarkers {
     }
 
     /// Returns the frames of an event.
-    pub fn frames(&mut self, body: &EventBody) -> Vec<MarkedFrame> {
+    pub fn frames(&mut self, event: &RunEvent) -> Vec<MarkedFrame> {
         let mut frames = Vec::new();
-        match body {
-            EventBody::Thinking { node, part, .. } => {
+        match event {
+            RunEvent::Thinking { node, part, .. } => {
                 self.enter_part(*node, *part, MarkedPartKind::Thinking);
             }
-            EventBody::PayloadMade { node, part, .. } | EventBody::FileMade { node, part, .. } => {
+            RunEvent::PayloadMade { node, part, .. } | RunEvent::FileMade { node, part, .. } => {
                 self.enter_part(*node, *part, MarkedPartKind::Other);
             }
-            EventBody::ApprovalRequested(call) | EventBody::ToolStart { call, .. } => {
+            RunEvent::ApprovalRequested(call) | RunEvent::ToolStart { call, .. } => {
                 self.enter_part(call.node, call.part, MarkedPartKind::Other);
                 self.queue_call(call.node, call.part, call.index, false);
             }
-            EventBody::ToolComplete { index, .. } => {
+            RunEvent::ToolComplete { index, .. } => {
                 frames.push(MarkedFrame::Logged);
                 for call in &mut self.queue {
                     call.has_ended |= call.index == *index;
@@ -191,7 +191,7 @@ impl ToolMarkers {
                 }
                 return frames;
             }
-            EventBody::TextDelta {
+            RunEvent::TextDelta {
                 node,
                 part,
                 offset,
@@ -206,8 +206,8 @@ impl ToolMarkers {
                 self.push_escaped(*node, *part, *offset, text, &mut frames);
                 return frames;
             }
-            EventBody::TextWasThinking { node } => self.discard_text(*node),
-            body if body.terminal_status().is_some() => self.insert_all_markers(&mut frames),
+            RunEvent::TextWasThinking { node } => self.discard_text(*node),
+            event if event.terminal_status().is_some() => self.insert_all_markers(&mut frames),
             _ => {}
         }
         frames.push(MarkedFrame::Logged);
@@ -346,30 +346,28 @@ fn inserted_frame(node: usize, part: usize, marker: Option<usize>, text: &str) -
     })
 }
 
-fn event_position(body: &EventBody) -> Option<(usize, usize)> {
-    match body {
-        EventBody::Thinking { node, part, .. }
-        | EventBody::TextDelta { node, part, .. }
-        | EventBody::PayloadMade { node, part, .. }
-        | EventBody::FileMade { node, part, .. } => Some((*node, *part)),
-        EventBody::ApprovalRequested(call) | EventBody::ToolStart { call, .. } => {
-            Some((call.node, call.part))
-        }
+fn event_position(event: &RunEvent) -> Option<(usize, usize)> {
+    match event {
+        RunEvent::Thinking { node, part, .. }
+        | RunEvent::TextDelta { node, part, .. }
+        | RunEvent::PayloadMade { node, part, .. }
+        | RunEvent::FileMade { node, part, .. } => Some((*node, *part)),
+        RunEvent::ApprovalRequested(call) | RunEvent::ToolStart { call, .. } => Some((call.node, call.part)),
         _ => None,
     }
 }
 
 /// Returns the part of a text before its delta.
-fn text_before_delta<'a>(text: &'a str, body: &EventBody) -> &'a str {
-    match body {
-        EventBody::TextDelta { offset, .. } => text.get(..*offset).unwrap_or(text),
+fn text_before_delta<'a>(text: &'a str, event: &RunEvent) -> &'a str {
+    match event {
+        RunEvent::TextDelta { offset, .. } => text.get(..*offset).unwrap_or(text),
         _ => text,
     }
 }
 
 /// Returns the position of the call that has completed.
-fn completed_call_position(answer: &AssistantMessage, body: &EventBody) -> Option<(usize, usize)> {
-    let EventBody::ToolComplete { index, .. } = body else {
+fn completed_call_position(answer: &AssistantMessage, event: &RunEvent) -> Option<(usize, usize)> {
+    let RunEvent::ToolComplete { index, .. } = event else {
         return None;
     };
     answer.nodes.iter().enumerate().find_map(|(node, parts)| {

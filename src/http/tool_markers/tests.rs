@@ -1,9 +1,9 @@
 use super::{super::run_result::text_with_markers as message, *};
 use parlor_protocol::{Node, RawJson, RequestedCall, Timestamp, ToolCall};
 
-fn text_delta(node: usize, part: usize, offset: usize, text: &str) -> EventBody {
+fn text_delta(node: usize, part: usize, offset: usize, text: &str) -> RunEvent {
     let text = text.into();
-    EventBody::TextDelta {
+    RunEvent::TextDelta {
         node,
         part,
         offset,
@@ -11,8 +11,8 @@ fn text_delta(node: usize, part: usize, offset: usize, text: &str) -> EventBody 
     }
 }
 
-fn thinking_delta(node: usize, part: usize) -> EventBody {
-    EventBody::Thinking {
+fn thinking_delta(node: usize, part: usize) -> RunEvent {
+    RunEvent::Thinking {
         node,
         part,
         offset: 0,
@@ -21,8 +21,8 @@ fn thinking_delta(node: usize, part: usize) -> EventBody {
     }
 }
 
-fn tool_start(node: usize, part: usize, index: usize) -> EventBody {
-    EventBody::ToolStart {
+fn tool_start(node: usize, part: usize, index: usize) -> RunEvent {
+    RunEvent::ToolStart {
         call: RequestedCall {
             node,
             part,
@@ -37,8 +37,8 @@ fn tool_start(node: usize, part: usize, index: usize) -> EventBody {
     }
 }
 
-fn tool_complete(index: usize) -> EventBody {
-    EventBody::ToolComplete {
+fn tool_complete(index: usize) -> RunEvent {
+    RunEvent::ToolComplete {
         index,
         tool_use_id: "c".into(),
         tool: "look".into(),
@@ -51,8 +51,8 @@ fn tool_complete(index: usize) -> EventBody {
     }
 }
 
-fn run_complete() -> EventBody {
-    EventBody::Complete {
+fn run_complete() -> RunEvent {
+    RunEvent::Complete {
         finish_reason: None,
         ended_at: Timestamp(0),
         worked_ms: 0,
@@ -60,21 +60,21 @@ fn run_complete() -> EventBody {
 }
 
 /// Joins all deltas, except those of a node whose text was thinking.
-fn join_deltas(markers: &mut ToolMarkers, events: &[EventBody]) -> String {
+fn join_deltas(markers: &mut ToolMarkers, events: &[RunEvent]) -> String {
     let mut texts: Vec<(usize, String)> = Vec::new();
     for event in events {
         for frame in markers.frames(event) {
             match (frame, event) {
-                (MarkedFrame::Logged, EventBody::TextDelta { node, text, .. }) => {
+                (MarkedFrame::Logged, RunEvent::TextDelta { node, text, .. }) => {
                     texts.push((*node, text.clone()))
                 }
-                (MarkedFrame::Logged, EventBody::TextWasThinking { node }) => {
+                (MarkedFrame::Logged, RunEvent::TextWasThinking { node }) => {
                     texts.retain(|(of, _)| of != node)
                 }
                 (MarkedFrame::Logged, _) => {}
                 (
                     MarkedFrame::Delta { offset, text: delta },
-                    EventBody::TextDelta {
+                    RunEvent::TextDelta {
                         node,
                         offset: logged,
                         text: whole,
@@ -112,7 +112,7 @@ fn assistant_message(nodes: Vec<Vec<Part>>) -> AssistantMessage {
 }
 
 /// Returns an answer with two calls, of which the second ends first, and an interrupted text; and its events.
-fn sample_answer() -> (AssistantMessage, Vec<EventBody>) {
+fn sample_answer() -> (AssistantMessage, Vec<RunEvent>) {
     let done = ToolStatus::Complete;
     let answer = assistant_message(vec![
         vec![
@@ -154,7 +154,7 @@ fn joined_deltas_equal_the_message() {
 #[test]
 fn text_that_was_thinking_leaves_nothing() {
     let done = ToolStatus::Complete;
-    let was_thinking = |node| EventBody::TextWasThinking { node };
+    let was_thinking = |node| RunEvent::TextWasThinking { node };
     let first = (
         assistant_message(vec![vec![thinking_part(), text_part("Hello.")]]),
         vec![

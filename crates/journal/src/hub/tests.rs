@@ -5,7 +5,7 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::Journal;
 use parlor_protocol::{
-    AssistantMessage, Event, EventBody, IntentId, RunStatus, Timestamp, intent::SendMessage,
+    AssistantMessage, Event, EventBody, IntentId, RunEvent, RunStatus, Timestamp, intent::SendMessage,
 };
 use parlor_storage::{Change, IntentChange, Outcome, RunKey, RunOutput, RunStart, sqlite::SqliteStorage};
 
@@ -31,9 +31,9 @@ async fn follow_run(mut follower: Follower, pace: Pace, over: CancellationToken)
             panic!("the log was trimmed")
         };
         positions.push(logged.event.position.0);
-        if let EventBody::TextDelta {
+        if let EventBody::Run(RunEvent::TextDelta {
             text: delta, offset, ..
-        } = &logged.event.body
+        }) = &logged.event.body
         {
             assert!(
                 text.is_empty() || *offset == text.len(),
@@ -145,7 +145,7 @@ async fn every_follower_sees_every_event_once() {
             join(Topic::Run(user_id, run.message_id));
         }
         let text = format!("{n} ");
-        let delta = EventBody::TextDelta {
+        let delta = RunEvent::TextDelta {
             node: 0,
             part: 0,
             offset: written.len(),
@@ -164,7 +164,7 @@ async fn every_follower_sees_every_event_once() {
                 .unwrap();
         }
     }
-    let event = EventBody::run_ended(RunStatus::Complete, None, Timestamp(0), 0);
+    let event = RunEvent::run_ended(RunStatus::Complete, None, Timestamp(0), 0);
     let message = AssistantMessage {
         status: RunStatus::Complete,
         ..AssistantMessage::new("x/m")
@@ -219,7 +219,7 @@ async fn stalled_follower_keeps_a_bounded_backlog() {
             position: Position(n as u64),
             conversation_id: Default::default(),
             message_id: None,
-            body: EventBody::Status { message: text },
+            body: RunEvent::Status { message: text }.into(),
         };
         let json = serde_json::to_string(&event).unwrap();
         assert!(json.len() > 100_000 || (longest..=MAX_LIVE_EVENT_BYTES).contains(&json.len()));
@@ -244,7 +244,7 @@ async fn stalled_follower_keeps_a_bounded_backlog() {
 /// Returns the memory that an event takes: itself, its JSON and its text.
 fn event_bytes(logged: Arc<LoggedEvent>) -> usize {
     let text = match &logged.event.body {
-        EventBody::Status { message } => message.capacity(),
+        EventBody::Run(RunEvent::Status { message }) => message.capacity(),
         other => panic!("{other:?}"),
     };
     size_of::<LoggedEvent>() + logged.json.capacity() + text

@@ -6,6 +6,7 @@
 //! not be kept as they are. A plain struct of all possible fields has code for each of them as well. Here the
 //! object is split into raw fields, and each kind then parses those that it needs.
 
+mod events;
 mod objects;
 #[cfg(test)]
 mod tests;

@@ -2,10 +2,10 @@
 
 use super::{
     super::{
-        ApiToken, AssistantMessage, Attachment, ConversationId, ConversationList, Event, EventBody,
-        Interaction, ListedConversation, Memory, Message, MessageBody, MessageQueue, ModelCapabilities,
-        OlderMessages, PageContext, Parameters, Part, PayloadVerdict, PersonalData, Prices, QueuedMessage,
-        RequestedCall, StreamNotice, ThinkingSupport, TokenTotals, ToolCall, ToolProgress, Transcript, Usage,
+        ApiToken, AssistantMessage, Attachment, ConversationList, Interaction, ListedConversation, Memory,
+        Message, MessageBody, MessageQueue, ModelCapabilities, OlderMessages, PageContext, Parameters, Part,
+        PayloadVerdict, PersonalData, Prices, QueuedMessage, StreamNotice, ThinkingSupport, TokenTotals,
+        ToolCall, ToolProgress, Transcript, Usage,
         intent::StartedRun,
         model_list::{ModelInfo, ModelList, ModelListProblem},
         transcript::UnloadedSibling,
@@ -26,6 +26,8 @@ macro_rules! fields {
         }
     };
 }
+
+pub(super) use fields;
 
 /// Objects without kinds, for which serde's derived code would be larger.
 macro_rules! plain {
@@ -74,120 +76,9 @@ plain! {
     ApiToken { id, name, beginning, created_at; expires_at, last_used_at };
 }
 
-impl TryFrom<Fields> for Event {
-    type Error = ObjectError;
-
-    fn try_from(mut flat: Fields) -> Result<Self, ObjectError> {
-        let kind: String = flat.take_required("type");
-        let body = match kind.as_str() {
-            "conversation_created" => fields!(flat => EventBody::ConversationCreated { title, created_at }),
-            "conversation_renamed" => fields!(flat => EventBody::ConversationRenamed { title }),
-            "model_chosen" => fields!(flat => EventBody::ModelChosen { model }),
-            "parameters_chosen" => fields!(flat => EventBody::ParametersChosen { parameters }),
-            "conversation_read" => EventBody::ConversationRead,
-            "conversation_deleted" => EventBody::ConversationDeleted,
-            "leaf_selected" => fields!(flat => EventBody::LeafSelected { leaf_id }),
-            "message_queued" => fields!(flat => EventBody::MessageQueued { queued }),
-            "queue_changed" => fields!(flat => EventBody::QueueChanged { queued_ids, held }),
-            "message_hidden" => fields!(flat => EventBody::MessageHidden { hidden_id; leaf_id }),
-            "message_restored" => fields!(flat => EventBody::MessageRestored { leaf_id }),
-            "user_message_saved" => {
-                let interaction = read_interaction(&mut flat);
-                let files = flat.take("files").unwrap_or_default();
-                fields!(flat => EventBody::UserMessageSaved {
-                    user_message_id, expected_assistant_message_id, text, created_at; parent_id
-                } with files, interaction)
-            }
-            "run_started" => fields!(flat => EventBody::RunStarted { parent_id, model, created_at }),
-            "run_continued" => fields!(flat => EventBody::RunContinued { created_at }),
-            "status" => fields!(flat => EventBody::Status { message }),
-            "thinking" => {
-                let took_ms = flat.take("took_ms").unwrap_or_default();
-                fields!(flat => EventBody::Thinking { node, part, offset, text } with took_ms)
-            }
-            "text_delta" => fields!(flat => EventBody::TextDelta { node, part, offset, text }),
-            "text_was_thinking" => fields!(flat => EventBody::TextWasThinking { node }),
-            "complete" => {
-                let worked_ms = read_worked_ms(&mut flat);
-                fields!(flat => EventBody::Complete { ended_at; finish_reason } with worked_ms)
-            }
-            "cancelled" => {
-                let worked_ms = read_worked_ms(&mut flat);
-                fields!(flat => EventBody::Cancelled { ended_at } with worked_ms)
-            }
-            "error" => {
-                let worked_ms = read_worked_ms(&mut flat);
-                fields!(flat => EventBody::Error { status, error, message, ended_at; finish_reason } with worked_ms)
-            }
-            "approval_requested" => EventBody::ApprovalRequested(read_requested_call(&mut flat)),
-            "approval_answered" => {
-                fields!(flat => EventBody::ApprovalAnswered { index, tool_use_id, allowed })
-            }
-            "tool_start" => {
-                let call = read_requested_call(&mut flat);
-                fields!(flat => EventBody::ToolStart { started_at } with call)
-            }
-            "tool_progress" => {
-                let progress = ToolProgress {
-                    stage: flat.take("stage").unwrap_or_default(),
-                    message: flat.take("message").unwrap_or_default(),
-                    progress: flat.take("progress"),
-                    data: flat.take("data"),
-                };
-                fields!(flat => EventBody::ToolProgress { index, tool_use_id, tool } with progress)
-            }
-            "tool_complete" => {
-                let attachments = flat.take("attachments").unwrap_or_default();
-                fields!(flat => EventBody::ToolComplete {
-                    index, tool_use_id, tool, label, status, output, ended_at; payload
-                } with attachments)
-            }
-            "waiting" => EventBody::Waiting {
-                worked_ms: read_worked_ms(&mut flat),
-            },
-            "file_made" => fields!(flat => EventBody::FileMade { node, part, file }),
-            "payload_made" => fields!(flat => EventBody::PayloadMade { node, part, payload }),
-            "suggested_values" => fields!(flat => EventBody::SuggestedValues { values }),
-            "suggested_actions" => fields!(flat => EventBody::SuggestedActions { actions }),
-            "action_taken" => fields!(flat => EventBody::ActionTaken { index }),
-            "payload_judged" => fields!(flat => EventBody::PayloadJudged { payload_id, verdict }),
-            "sources" => fields!(flat => EventBody::Sources { sources }),
-            "usage" => {
-                let estimated = flat.take("estimated").unwrap_or_default();
-                let totals = flat.take("totals").unwrap_or_default();
-                EventBody::Usage(fields!(flat => Usage {
-                    input_tokens, output_tokens, estimate; window
-                } with estimated, totals))
-            }
-            "literature_changed" => fields!(flat => EventBody::LiteratureChanged { change }),
-            "settings_changed" => EventBody::SettingsChanged,
-            "empty" => EventBody::Empty,
-            "damaged" => EventBody::Damaged,
-            _ => {
-                flat.record_error(ObjectError::Unknown(kind));
-                EventBody::Empty
-            }
-        };
-        let conversation_id = match body {
-            EventBody::SettingsChanged | EventBody::LiteratureChanged { .. } => ConversationId::NONE,
-            // The event in its place may have belonged to no conversation.
-            EventBody::Empty | EventBody::Damaged => {
-                flat.take("conversation_id").unwrap_or(ConversationId::NONE)
-            }
-            _ => flat.take_required("conversation_id"),
-        };
-        let event = fields!(flat => Self { position; message_id } with conversation_id, body);
-        flat.finish(event)
-    }
-}
-
 /// Older logs do not have the field.
-fn read_worked_ms(flat: &mut Fields) -> u64 {
+pub(super) fn read_worked_ms(flat: &mut Fields) -> u64 {
     flat.take("worked_ms").unwrap_or_default()
-}
-
-fn read_requested_call(flat: &mut Fields) -> RequestedCall {
-    fields!(flat => RequestedCall { node, part, index, tool_use_id, tool, input, label; detail })
 }
 
 impl TryFrom<Fields> for Message {
@@ -268,7 +159,7 @@ impl TryFrom<Fields> for Interaction {
 }
 
 /// Older messages do not have the field: they were all typed.
-fn read_interaction(flat: &mut Fields) -> Interaction {
+pub(super) fn read_interaction(flat: &mut Fields) -> Interaction {
     let kind: Option<String> = flat.take("interaction_type");
     match kind.as_deref() {
         None | Some("text_input") => Interaction::TextInput,

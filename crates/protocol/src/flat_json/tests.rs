@@ -131,7 +131,7 @@ fn only_user_events_omit_the_conversation() {
         position: Position(7),
         conversation_id: ConversationId::NONE,
         message_id: None,
-        body: EventBody::SettingsChanged,
+        body: EventBody::User(UserEvent::SettingsChanged),
     };
     let json = serde_json::json!({ "position": 7, "type": "settings_changed" });
     assert_eq!(serde_json::to_value(&changed).unwrap(), json);
@@ -182,8 +182,8 @@ fuzzing::properties! {
         let input = RawJson::parse_or_quote(&json);
         let request = RequestedCall { input: input.clone(), ..requested_call(None) };
         for body in [
-            EventBody::ApprovalRequested(request.clone()),
-            EventBody::ToolStart { call: request, started_at: Timestamp(1) },
+            EventBody::Run(RunEvent::ApprovalRequested(request.clone())),
+            EventBody::Run(RunEvent::ToolStart { call: request, started_at: Timestamp(1) }),
         ] {
             prop_assert_eq!(read_event(body.clone()), body);
         }
@@ -203,14 +203,14 @@ fuzzing::properties! {
     #[test]
     fn accepts_any_json_in_progress_and_changes(json in any_json()) {
         let any = RawJson::parse_or_quote(&json);
-        let body = EventBody::LiteratureChanged { change: any.clone() };
+        let body = EventBody::User(UserEvent::LiteratureChanged { change: any.clone() });
         prop_assert_eq!(read_event(body.clone()), body);
-        let with = |data| EventBody::ToolProgress {
+        let with = |data| EventBody::Run(RunEvent::ToolProgress {
             index: 0,
             tool_use_id: "1".into(),
             tool: "tool".into(),
             progress: ToolProgress { data, ..progress() },
-        };
+        });
         prop_assert_eq!(read_event(with(Some(any.clone()))), with(without_nulls(&any)));
     }
 }
@@ -245,7 +245,7 @@ fn damaged_message_is_marked() {
     let read = parse_with_both_readers::<Event>(json.to_string().as_bytes());
     assert_eq!(
         (read.body, read.conversation_id),
-        (EventBody::Damaged, ConversationId::NONE)
+        (EventBody::Placeholder(Placeholder::Damaged), ConversationId::NONE)
     );
     let id = MessageId::new();
     let answer = AssistantMessage::damaged(id, RunStatus::Complete);

@@ -11,8 +11,8 @@ pub use run::{RunUpdate, apply_to_run};
 pub use state::{OlderMessages, Transcript, UnloadedSibling};
 
 use super::{
-    AssistantMessage, Event, EventBody, Message, MessageBody, MessageId, MessageQueue, PayloadVerdict,
-    Position,
+    AssistantMessage, ConversationEvent, Event, EventBody, Message, MessageBody, MessageId, MessageQueue,
+    PayloadVerdict, Placeholder, Position, RunEvent,
 };
 
 /// The part of the state that an event changed.
@@ -60,19 +60,20 @@ pub fn apply(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate, 
 
 fn apply_next(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate, MissingEventError> {
     match &event.body {
-        EventBody::ConversationCreated { title, .. } | EventBody::ConversationRenamed { title } => {
+        EventBody::Conversation(ConversationEvent::ConversationCreated { title, .. })
+        | EventBody::Conversation(ConversationEvent::ConversationRenamed { title }) => {
             state.title.clone_from(title);
             return Ok(TranscriptUpdate::Conversation);
         }
-        EventBody::ModelChosen { model } => {
+        EventBody::Conversation(ConversationEvent::ModelChosen { model }) => {
             state.model = Some(model.clone());
             return Ok(TranscriptUpdate::Conversation);
         }
-        EventBody::ParametersChosen { parameters } => {
+        EventBody::Conversation(ConversationEvent::ParametersChosen { parameters }) => {
             state.parameters.clone_from(parameters);
             return Ok(TranscriptUpdate::Conversation);
         }
-        EventBody::ConversationDeleted => {
+        EventBody::Conversation(ConversationEvent::ConversationDeleted) => {
             state.messages.clear();
             state.verdicts.clear();
             state.queue = MessageQueue::default();
@@ -80,12 +81,12 @@ fn apply_next(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate,
             state.deleted = true;
             return Ok(TranscriptUpdate::Messages);
         }
-        EventBody::LeafSelected { leaf_id } => {
+        EventBody::Conversation(ConversationEvent::LeafSelected { leaf_id }) => {
             state.require_branch(event, Some(*leaf_id))?;
             state.active_leaf = Some(*leaf_id);
             return Ok(TranscriptUpdate::Messages);
         }
-        EventBody::MessageHidden { hidden_id, leaf_id } => {
+        EventBody::Conversation(ConversationEvent::MessageHidden { hidden_id, leaf_id }) => {
             state.require_branch(event, *leaf_id)?;
             state.active_leaf = *leaf_id;
             state.remove_subtree(*hidden_id);
@@ -97,13 +98,13 @@ fn apply_next(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate,
             }
             return Ok(TranscriptUpdate::Messages);
         }
-        EventBody::MessageRestored { leaf_id } => {
+        EventBody::Conversation(ConversationEvent::MessageRestored { leaf_id }) => {
             // Its messages are gone from here, so this asks for a snapshot.
             state.require_branch(event, Some(*leaf_id))?;
             state.active_leaf = Some(*leaf_id);
             return Ok(TranscriptUpdate::Messages);
         }
-        EventBody::UserMessageSaved {
+        EventBody::Conversation(ConversationEvent::UserMessageSaved {
             user_message_id,
             parent_id,
             text,
@@ -111,7 +112,7 @@ fn apply_next(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate,
             interaction,
             created_at,
             ..
-        } => {
+        }) => {
             state.require_branch(event, *parent_id)?;
             state.messages.push(Message {
                 id: *user_message_id,
@@ -127,33 +128,33 @@ fn apply_next(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate,
             state.queue.remove(*user_message_id);
             return Ok(TranscriptUpdate::Messages);
         }
-        EventBody::PayloadJudged { payload_id, verdict } => {
+        EventBody::Conversation(ConversationEvent::PayloadJudged { payload_id, verdict }) => {
             state.add_verdict(PayloadVerdict {
                 payload_id: payload_id.clone(),
                 verdict: *verdict,
             });
             return Ok(TranscriptUpdate::Conversation);
         }
-        EventBody::MessageQueued { queued } => {
+        EventBody::Conversation(ConversationEvent::MessageQueued { queued }) => {
             state.queue.insert(queued.clone());
             return Ok(TranscriptUpdate::Conversation);
         }
-        EventBody::QueueChanged { queued_ids, held } => {
+        EventBody::Conversation(ConversationEvent::QueueChanged { queued_ids, held }) => {
             state.queue.arrange(queued_ids, *held);
             return Ok(TranscriptUpdate::Conversation);
         }
-        EventBody::Empty => return Ok(TranscriptUpdate::Nothing),
-        EventBody::Damaged => return Err(MissingEventError(event.position)),
+        EventBody::Placeholder(Placeholder::Empty) => return Ok(TranscriptUpdate::Nothing),
+        EventBody::Placeholder(Placeholder::Damaged) => return Err(MissingEventError(event.position)),
         _ => {}
     }
-    let Some(message_id) = event.message_id else {
+    let (EventBody::Run(run_event), Some(message_id)) = (&event.body, event.message_id) else {
         return Ok(TranscriptUpdate::Nothing);
     };
-    if let EventBody::RunStarted {
+    if let EventBody::Run(RunEvent::RunStarted {
         parent_id,
         model,
         created_at,
-    } = &event.body
+    }) = &event.body
     {
         state.require_branch(event, Some(*parent_id))?;
         state.model = Some(model.clone());
@@ -166,19 +167,21 @@ fn apply_next(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate,
         state.active_leaf = Some(message_id);
         return Ok(TranscriptUpdate::Messages);
     }
-    if matches!(event.body, EventBody::RunContinued { .. }) {
+    if matches!(event.body, EventBody::Run(RunEvent::RunContinued { .. })) {
         state.require_branch(event, Some(message_id))?;
     }
     // An answer that is not loaded, because it is older or on another branch, is loaded later with this
     // change.
-    if matches!(event.body, EventBody::ActionTaken { .. }) && state.message(message_id).is_none() {
+    if matches!(event.body, EventBody::Run(RunEvent::ActionTaken { .. }))
+        && state.message(message_id).is_none()
+    {
         return Ok(TranscriptUpdate::Nothing);
     }
     let assistant = state
         .assistant_mut(message_id)
         .ok_or(MissingEventError(event.position))?;
-    if matches!(event.body, EventBody::RunContinued { .. }) {
-        apply_to_run(assistant, &event.body);
+    if matches!(event.body, EventBody::Run(RunEvent::RunContinued { .. })) {
+        apply_to_run(assistant, run_event);
         state.active_leaf = Some(message_id);
         return Ok(TranscriptUpdate::Messages);
     }
@@ -188,7 +191,7 @@ fn apply_next(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate,
     if is_damaged && event.body.terminal_status().is_some() {
         return Err(MissingEventError(event.position));
     }
-    apply_to_run(assistant, &event.body)
+    apply_to_run(assistant, run_event)
         .or(is_damaged.then_some(RunUpdate::Nothing))
         .map(|touched| match touched {
             RunUpdate::Nothing => TranscriptUpdate::Nothing,

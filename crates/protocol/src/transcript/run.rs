@@ -1,7 +1,7 @@
 //! The part of the reducer that applies the events of a run to its answer.
 
 use super::tools;
-use crate::{AssistantMessage, EventBody, Node, Part, RunError, RunStatus};
+use crate::{AssistantMessage, Node, Part, RunError, RunEvent, RunStatus};
 
 /// The part of a run's message that an event changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +15,8 @@ pub enum RunUpdate {
 ///
 /// After a run's last event nothing changes it any more, unless it is continued, one of its suggested
 /// actions is taken, or the title made after it is counted.
-pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<RunUpdate> {
-    if matches!(event, EventBody::RunContinued { .. }) {
+pub fn apply_to_run(run: &mut AssistantMessage, event: &RunEvent) -> Option<RunUpdate> {
+    if matches!(event, RunEvent::RunContinued { .. }) {
         run.status = RunStatus::Running;
         (run.activity, run.ended_at) = (None, None);
         run.finish_reason = None;
@@ -24,11 +24,11 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
         run.error = run.error.take().filter(RunError::is_damage);
         return Some(RunUpdate::Run);
     }
-    if let EventBody::ActionTaken { index } = event {
+    if let RunEvent::ActionTaken { index } = event {
         run.suggested_actions.get_mut(*index)?.taken = true;
         return Some(RunUpdate::Run);
     }
-    if let EventBody::Usage(usage) = event {
+    if let RunEvent::Usage(usage) = event {
         run.usage = Some(*usage);
         return Some(RunUpdate::Run);
     }
@@ -42,19 +42,19 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
         }
         run.status = status;
         run.activity = None;
-        if let EventBody::Error { error, .. } = event {
+        if let RunEvent::Error { error, .. } = event {
             run.error = Some(error.clone());
         }
-        if let EventBody::Error { finish_reason, .. } | EventBody::Complete { finish_reason, .. } = event {
+        if let RunEvent::Error { finish_reason, .. } | RunEvent::Complete { finish_reason, .. } = event {
             run.finish_reason.clone_from(finish_reason);
         }
-        if let EventBody::Error {
+        if let RunEvent::Error {
             ended_at, worked_ms, ..
         }
-        | EventBody::Complete {
+        | RunEvent::Complete {
             ended_at, worked_ms, ..
         }
-        | EventBody::Cancelled { ended_at, worked_ms } = event
+        | RunEvent::Cancelled { ended_at, worked_ms } = event
         {
             run.ended_at = Some(*ended_at);
             run.worked_ms += worked_ms;
@@ -62,29 +62,29 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
         return Some(RunUpdate::Run);
     }
     match event {
-        EventBody::Status { message } => {
+        RunEvent::Status { message } => {
             run.activity = Some(message.clone());
             Some(RunUpdate::Run)
         }
-        EventBody::SuggestedValues { values } => {
+        RunEvent::SuggestedValues { values } => {
             run.suggested_values.clone_from(values);
             Some(RunUpdate::Run)
         }
-        EventBody::SuggestedActions { actions } => {
+        RunEvent::SuggestedActions { actions } => {
             run.suggested_actions.clone_from(actions);
             Some(RunUpdate::Run)
         }
-        EventBody::Sources { sources } => {
+        RunEvent::Sources { sources } => {
             run.sources.clone_from(sources);
             Some(RunUpdate::Run)
         }
-        EventBody::Waiting { worked_ms } => {
+        RunEvent::Waiting { worked_ms } => {
             run.status = RunStatus::Waiting;
             run.worked_ms += worked_ms;
             run.activity = None;
             Some(RunUpdate::Run)
         }
-        EventBody::Thinking {
+        RunEvent::Thinking {
             node,
             part,
             offset,
@@ -96,7 +96,7 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
             run.thought_ms += took_ms;
             Some(if *took_ms > 0 { RunUpdate::Run } else { update })
         }
-        EventBody::TextDelta {
+        RunEvent::TextDelta {
             node,
             part,
             offset,
@@ -104,7 +104,7 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &EventBody) -> Option<Run
         } => append_delta(run, *node, *part, *offset, text, || Part::Text {
             text: String::new(),
         }),
-        EventBody::TextWasThinking { node } => {
+        RunEvent::TextWasThinking { node } => {
             for part in &mut run.nodes.get_mut(*node)?.parts {
                 if let Part::Text { text } = part {
                     let text = std::mem::take(text);

@@ -1,16 +1,16 @@
 //! The effects of tool call events on a run's message.
 
 use super::run::{RunUpdate, is_next_part, push_part};
-use crate::{AssistantMessage, EventBody, Part, RequestedCall, RunStatus, Timestamp, ToolCall, ToolStatus};
+use crate::{AssistantMessage, Part, RequestedCall, RunEvent, RunStatus, Timestamp, ToolCall, ToolStatus};
 
 /// Applies an event of a tool call; returns `None` if an earlier event is missing.
-pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> Option<RunUpdate> {
+pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &RunEvent) -> Option<RunUpdate> {
     match event {
-        EventBody::ApprovalRequested(call) => upsert_call(run, call, ToolStatus::Waiting, None),
-        EventBody::ToolStart { call, started_at } => {
+        RunEvent::ApprovalRequested(call) => upsert_call(run, call, ToolStatus::Waiting, None),
+        RunEvent::ToolStart { call, started_at } => {
             upsert_call(run, call, ToolStatus::Running, Some(*started_at))
         }
-        EventBody::ApprovalAnswered { index, allowed, .. } => {
+        RunEvent::ApprovalAnswered { index, allowed, .. } => {
             let touched = update_call(run, *index, |call| {
                 call.status = if *allowed {
                     ToolStatus::Allowed
@@ -23,10 +23,10 @@ pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> O
             }
             touched
         }
-        EventBody::ToolProgress { index, progress, .. } => {
+        RunEvent::ToolProgress { index, progress, .. } => {
             update_call(run, *index, |call| call.progress = Some(progress.clone()))
         }
-        EventBody::ToolComplete {
+        RunEvent::ToolComplete {
             index,
             label,
             status,
@@ -44,7 +44,7 @@ pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> O
             call.attachments.clone_from(attachments);
             call.ended_at = Some(*ended_at);
         }),
-        EventBody::PayloadMade { node, part, payload } => {
+        RunEvent::PayloadMade { node, part, payload } => {
             let (node, part) = (*node, *part);
             if is_next_part(run, node, part)? {
                 let payload = payload.clone();
@@ -53,7 +53,7 @@ pub(super) fn apply_to_calls(run: &mut AssistantMessage, event: &EventBody) -> O
             }
             Some(RunUpdate::Part { node, part, from: 0 })
         }
-        EventBody::FileMade { node, part, file } => {
+        RunEvent::FileMade { node, part, file } => {
             let (node, part) = (*node, *part);
             if is_next_part(run, node, part)? {
                 let file = file.clone();

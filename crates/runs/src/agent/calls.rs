@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{Agent, Effect, Phase, control::escape_metadata};
 use parlor_model::{ToolArtifacts, ToolOutcome, ToolPlan, lenient_json};
 use parlor_protocol::{
-    EventBody, Part, ProviderData, RawJson, RequestedCall, RunStatus, Timestamp, TokenTotals, ToolCall,
+    Part, ProviderData, RawJson, RequestedCall, RunEvent, RunStatus, Timestamp, TokenTotals, ToolCall,
     ToolProgress, ToolStatus, Usage, transcript::apply_to_run,
 };
 
@@ -51,7 +51,7 @@ impl Agent {
             provider_data: Vec::new(),
             is_cut: false,
         });
-        vec![self.log(EventBody::Status { message })]
+        vec![self.log(RunEvent::Status { message })]
     }
 
     /// Starts a run or continues it from its stored state. Calls without an outcome are run, rejected or
@@ -159,7 +159,7 @@ impl Agent {
         let Some(call) = self.find_call(index, ToolStatus::Running) else {
             return Vec::new();
         };
-        let event = EventBody::ToolProgress {
+        let event = RunEvent::ToolProgress {
             index,
             tool_use_id: call.tool_use_id.clone(),
             tool: call.tool.clone(),
@@ -187,14 +187,14 @@ impl Agent {
     fn add_usage(&mut self, used: Option<TokenTotals>) -> Option<Effect> {
         let (usage, used) = (self.message.usage?, used?);
         let totals = usage.totals.plus(used);
-        Some(self.log(EventBody::Usage(Usage { totals, ..usage })))
+        Some(self.log(RunEvent::Usage(Usage { totals, ..usage })))
     }
 
     pub(super) fn approval_answered(&mut self, index: usize, allowed: bool, at: Timestamp) -> Vec<Effect> {
         let Some(call) = self.find_call(index, ToolStatus::Waiting).cloned() else {
             return Vec::new();
         };
-        let mut effects = vec![self.log(EventBody::ApprovalAnswered {
+        let mut effects = vec![self.log(RunEvent::ApprovalAnswered {
             index,
             tool_use_id: call.tool_use_id.clone(),
             allowed,
@@ -234,7 +234,7 @@ impl Agent {
         }
         if self.message.is_waiting_for_user() {
             self.phase = Phase::Ended;
-            let event = EventBody::Waiting {
+            let event = RunEvent::Waiting {
                 worked_ms: self.elapsed_ms(at),
             };
             apply_to_run(&mut self.message, &event);
@@ -263,13 +263,13 @@ impl Agent {
     }
 
     fn log_call_start(&mut self, call: RequestedCall, started_at: Timestamp) -> Effect {
-        self.log(EventBody::ToolStart { call, started_at })
+        self.log(RunEvent::ToolStart { call, started_at })
     }
 
     /// Requests a user's approval of a call.
     fn request_approval(&mut self, mut call: RequestedCall, plan: ToolPlan, effects: &mut Vec<Effect>) {
         (call.label, call.detail) = (plan.label, plan.detail);
-        effects.push(self.log(EventBody::ApprovalRequested(call)));
+        effects.push(self.log(RunEvent::ApprovalRequested(call)));
     }
 
     /// Returns the request of a call that is in the message.
@@ -310,7 +310,7 @@ impl Agent {
         at: Timestamp,
     ) -> Option<Effect> {
         let call = self.message.tool_calls().find(|call| call.index == index)?;
-        let event = EventBody::ToolComplete {
+        let event = RunEvent::ToolComplete {
             index,
             tool_use_id: call.tool_use_id.clone(),
             tool: call.tool.clone(),

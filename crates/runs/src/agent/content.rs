@@ -3,7 +3,7 @@
 use super::{Agent, Effect, Phase, control::limit_sources, text::filter_for};
 use parlor_markup::web_link;
 use parlor_model::{ModelEvent, ProviderDataTarget, UnreadableContent};
-use parlor_protocol::{Attachment, CitedSource, EventBody, Part, ProviderData, Timestamp};
+use parlor_protocol::{Attachment, CitedSource, Part, ProviderData, RunEvent, Timestamp};
 
 /// The maximum number of names of unreadable contents in an error.
 const MAX_UNREADABLE_NAMES: usize = 10;
@@ -49,7 +49,7 @@ impl Agent {
             sources.push(source);
         }
         let sources = limit_sources(sources);
-        self.log(EventBody::Sources { sources })
+        self.log(RunEvent::Sources { sources })
     }
 
     /// Stores provider data of the answer or its last part; that of a call is kept until the call is logged.
@@ -87,7 +87,7 @@ impl Agent {
         let is_text = |part: &Part| matches!(part, Part::Text { .. });
         let node = self.message.nodes.get(self.node);
         if node.is_some_and(|node| node.parts.iter().any(is_text)) {
-            effects.push(self.log(EventBody::TextWasThinking { node: self.node }));
+            effects.push(self.log(RunEvent::TextWasThinking { node: self.node }));
             self.thinking_since = self.output_since;
             effects.extend(self.end_thinking(at));
         }
@@ -113,7 +113,7 @@ impl Agent {
         );
         let (part, _) = self.delta_position(|_| false);
         let node = self.node;
-        effects.push(self.log(EventBody::FileMade { node, part, file }));
+        effects.push(self.log(RunEvent::FileMade { node, part, file }));
         effects
     }
 

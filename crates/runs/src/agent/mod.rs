@@ -11,7 +11,7 @@ use parlor_model::{
     control::{self, ControlFilter},
 };
 use parlor_protocol::{
-    AssistantMessage, EventBody, FinishReason, Part, RunError, RunStatus, Timestamp, WAITING_FOR_MODEL,
+    AssistantMessage, FinishReason, Part, RunError, RunEvent, RunStatus, Timestamp, WAITING_FOR_MODEL,
     transcript::apply_to_run,
 };
 
@@ -179,7 +179,7 @@ impl Agent {
             {
                 Vec::new()
             }
-            Input::UsageKnown(usage) => vec![self.log(EventBody::Usage(usage))],
+            Input::UsageKnown(usage) => vec![self.log(RunEvent::Usage(usage))],
             Input::Model(event) => self.model_event(event, at),
             Input::ImageStored(file) => self.add_image(file),
             Input::ToolProgress { index, progress } => self.tool_progress(index, progress),
@@ -196,7 +196,7 @@ impl Agent {
             }
             Input::TooLong(limit) => self.answer_limit_reached(limit, at),
             Input::HandOver => self.hand_over(at),
-            Input::Activity(message) => vec![self.log(EventBody::Status { message })],
+            Input::Activity(message) => vec![self.log(RunEvent::Status { message })],
             Input::RestoreFailed(cause) => {
                 // It may be the first input.
                 if self.started_at == Timestamp(0) {
@@ -220,7 +220,7 @@ impl Agent {
             ModelEvent::Thinking(text) => {
                 let (part, offset) = self.delta_position(|part| matches!(part, Part::Thinking { .. }));
                 let is_looping = self.thinking_repetition.push(&text, false);
-                let thinking = self.log(EventBody::Thinking {
+                let thinking = self.log(RunEvent::Thinking {
                     node: self.node,
                     part,
                     offset,
@@ -299,7 +299,7 @@ impl Agent {
         self.unreadable.clear();
         self.phase = Phase::AwaitingModel;
         self.retries = 0;
-        let status = EventBody::Status {
+        let status = RunEvent::Status {
             message: WAITING_FOR_MODEL.into(),
         };
         vec![self.log(status), self.call_effect()]
@@ -333,7 +333,7 @@ impl Agent {
                 let wait = after.unwrap_or(Duration::from_millis(500) * 2_u32.pow(self.retries));
                 let message = format!("{} Trying again...", error.error.message);
                 vec![
-                    self.log(EventBody::Status { message }),
+                    self.log(RunEvent::Status { message }),
                     Effect::ScheduleRetry(wait),
                 ]
             }
@@ -358,7 +358,7 @@ impl Agent {
         }
     }
 
-    fn log(&mut self, event: EventBody) -> Effect {
+    fn log(&mut self, event: RunEvent) -> Effect {
         let applied = apply_to_run(&mut self.message, &event);
         debug_assert!(
             applied.is_some(),
@@ -387,7 +387,7 @@ impl Agent {
 
     fn end_run(&mut self, status: RunStatus, error: Option<RunError>, at: Timestamp) -> Vec<Effect> {
         self.phase = Phase::Ended;
-        let event = EventBody::run_ended(status, error, at, self.elapsed_ms(at))
+        let event = RunEvent::run_ended(status, error, at, self.elapsed_ms(at))
             .with_finish_reason(self.finish_reason.take());
         apply_to_run(&mut self.message, &event);
         vec![Effect::End(event)]

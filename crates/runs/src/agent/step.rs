@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::ToolOutcome;
 use parlor_model::{ModelError, ModelEvent, ToolInput};
-use parlor_protocol::{Attachment, EventBody, Payload, ProviderData, ToolProgress, Usage};
+use parlor_protocol::{Attachment, Payload, ProviderData, RunEvent, ToolProgress, Usage};
 
 /// An event that the driver reports to the agent.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +64,7 @@ pub enum Effect {
     /// Wait at least this long, then send [`Input::RetryDue`].
     ScheduleRetry(Duration),
     /// Append this event to the run's log.
-    Log(EventBody),
+    Log(RunEvent),
     /// Store a payload. The next log entry refers to it.
     StorePayload(Payload),
     /// Store provider data of a part or, without one, of a whole node. The part may be created by the
@@ -83,7 +83,7 @@ pub enum Effect {
     },
     /// Commit this event and the current message: the run waits for approvals. It continues from the stored
     /// state after the user's answer.
-    Pause(EventBody),
+    Pause(RunEvent),
     /// Commit this final event and the current message. No effect follows it.
-    End(EventBody),
+    End(RunEvent),
 }

@@ -7,7 +7,7 @@ use super::{
 use parlor_markup::web_link;
 use parlor_pages::payloads;
 use parlor_protocol::{
-    ActionHandler, AssistantMessage, CitedSource, EventBody, JoinedPartKind, Part, SuggestedAction, ToolCall,
+    ActionHandler, AssistantMessage, CitedSource, JoinedPartKind, Part, RunEvent, SuggestedAction, ToolCall,
     ToolStatus,
 };
 
@@ -41,8 +41,8 @@ impl Agent {
                     "" => continue,
                     text => self.text_delta(text.to_owned()),
                 },
-                Item::Values(values) => EventBody::SuggestedValues { values },
-                Item::Actions(actions) => EventBody::SuggestedActions {
+                Item::Values(values) => RunEvent::SuggestedValues { values },
+                Item::Actions(actions) => RunEvent::SuggestedActions {
                     actions: actions
                         .into_iter()
                         .filter(|action| self.is_known_action(action))
@@ -62,7 +62,7 @@ impl Agent {
                         let reference = payloads::to_ref(&payload);
                         effects.push(Effect::StorePayload(payload));
                         self.has_announced_payload = false;
-                        EventBody::PayloadMade {
+                        RunEvent::PayloadMade {
                             node: self.node,
                             part,
                             payload: reference,
@@ -91,9 +91,9 @@ impl Agent {
         }
     }
 
-    fn text_delta(&self, text: String) -> EventBody {
+    fn text_delta(&self, text: String) -> RunEvent {
         let (part, offset) = self.delta_position(|part| matches!(part, Part::Text { .. }));
-        EventBody::TextDelta {
+        RunEvent::TextDelta {
             node: self.node,
             part,
             offset,
@@ -109,7 +109,7 @@ impl Agent {
             return None;
         }
         let message = self.payload_factory.status_text(kind);
-        Some(self.log(EventBody::Status { message }))
+        Some(self.log(RunEvent::Status { message }))
     }
 
     /// Returns true if a suggested action has a handler. The server handles every action as the user's next

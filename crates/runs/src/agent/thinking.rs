@@ -2,7 +2,7 @@
 
 use super::{Agent, Effect, Input};
 use parlor_model::{ModelEvent, UnreadableContent};
-use parlor_protocol::{EventBody, Part, Timestamp};
+use parlor_protocol::{Part, RunEvent, Timestamp};
 
 /// The minimum duration that is logged: the page shows no shorter one.
 const MIN_MS: u64 = 100;
@@ -60,7 +60,7 @@ impl Agent {
         };
         let offset = text.len();
         (took_ms >= MIN_MS).then(|| {
-            self.log(EventBody::Thinking {
+            self.log(RunEvent::Thinking {
                 node: self.node,
                 part,
                 offset,

@@ -7,7 +7,7 @@ use super::{
 };
 use parlor_base::secrets::Secrets;
 use parlor_model::RequestPreview;
-use parlor_protocol::{EventBody, Timestamp};
+use parlor_protocol::{RunEvent, Timestamp};
 
 const KEY: &str = "sk-0123456789-abcdef";
 
@@ -122,7 +122,7 @@ fn keeps_answer_text_first() {
 #[test]
 fn merges_equal_entries_and_limits_the_timeline() {
     let mut timeline = Vec::new();
-    let delta = EventBody::TextDelta {
+    let delta = RunEvent::TextDelta {
         node: 0,
         part: 0,
         offset: 0,
@@ -140,7 +140,7 @@ fn merges_equal_entries_and_limits_the_timeline() {
     };
     assert_eq!(timeline, [expected]);
     for n in 0..10 {
-        let status = EventBody::Status {
+        let status = RunEvent::Status {
             message: format!("{n}"),
         };
         push_timeline_event(&mut timeline, &status, Timestamp(4), 3);

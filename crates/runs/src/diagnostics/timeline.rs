@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use parlor_protocol::{EventBody, Timestamp};
+use parlor_protocol::{RunEvent, Timestamp};
 
 /// An event with its time. Equal events in a row are one entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -25,7 +25,7 @@ const MAX_DETAIL_BYTES: usize = 200;
 /// Appends an event to a timeline, unless it has `max_entries` entries already.
 pub fn push_timeline_event(
     timeline: &mut Vec<TimelineEntry>,
-    event: &EventBody,
+    event: &RunEvent,
     at: Timestamp,
     max_entries: usize,
 ) {
@@ -48,54 +48,37 @@ pub fn push_timeline_event(
 }
 
 /// Returns the event's wire type, and the detail that distinguishes events of this type.
-fn event_name(event: &EventBody) -> (&'static str, Option<String>) {
+fn event_name(event: &RunEvent) -> (&'static str, Option<String>) {
     let short = |text: &str| {
         let mut text = text.to_owned();
         text.truncate(text.floor_char_boundary(MAX_DETAIL_BYTES));
         Some(text)
     };
     match event {
-        EventBody::ConversationCreated { .. } => ("conversation_created", None),
-        EventBody::ConversationRenamed { .. } => ("conversation_renamed", None),
-        EventBody::ModelChosen { model } => ("model_chosen", short(model)),
-        EventBody::ParametersChosen { .. } => ("parameters_chosen", None),
-        EventBody::ConversationRead => ("conversation_read", None),
-        EventBody::ConversationDeleted => ("conversation_deleted", None),
-        EventBody::LeafSelected { .. } => ("leaf_selected", None),
-        EventBody::MessageHidden { .. } => ("message_hidden", None),
-        EventBody::MessageRestored { .. } => ("message_restored", None),
-        EventBody::MessageQueued { .. } => ("message_queued", None),
-        EventBody::QueueChanged { .. } => ("queue_changed", None),
-        EventBody::UserMessageSaved { .. } => ("user_message_saved", None),
-        EventBody::RunStarted { model, .. } => ("run_started", short(model)),
-        EventBody::RunContinued { .. } => ("run_continued", None),
-        EventBody::Status { message } => ("status", short(message)),
-        EventBody::Thinking { .. } => ("thinking", None),
-        EventBody::TextDelta { .. } => ("text_delta", None),
-        EventBody::TextWasThinking { .. } => ("text_was_thinking", None),
-        EventBody::ApprovalRequested(call) => ("approval_requested", short(&call.tool)),
-        EventBody::ApprovalAnswered { allowed, .. } => (
+        RunEvent::RunStarted { model, .. } => ("run_started", short(model)),
+        RunEvent::RunContinued { .. } => ("run_continued", None),
+        RunEvent::Status { message } => ("status", short(message)),
+        RunEvent::Thinking { .. } => ("thinking", None),
+        RunEvent::TextDelta { .. } => ("text_delta", None),
+        RunEvent::TextWasThinking { .. } => ("text_was_thinking", None),
+        RunEvent::ApprovalRequested(call) => ("approval_requested", short(&call.tool)),
+        RunEvent::ApprovalAnswered { allowed, .. } => (
             "approval_answered",
             short(if *allowed { "allowed" } else { "denied" }),
         ),
-        EventBody::ToolStart { call, .. } => ("tool_start", short(&call.tool)),
-        EventBody::ToolProgress { tool, .. } => ("tool_progress", short(tool)),
-        EventBody::ToolComplete { tool, .. } => ("tool_complete", short(tool)),
-        EventBody::Waiting { .. } => ("waiting", None),
-        EventBody::ActionTaken { .. } => ("action_taken", None),
-        EventBody::SettingsChanged => ("settings_changed", None),
-        EventBody::LiteratureChanged { .. } => ("literature_changed", None),
-        EventBody::PayloadJudged { verdict, .. } => ("payload_judged", short(verdict.as_str())),
-        EventBody::PayloadMade { payload, .. } => ("payload_made", short(&payload.kind)),
-        EventBody::FileMade { file, .. } => ("file_made", short(&file.media_type)),
-        EventBody::SuggestedValues { .. } => ("suggested_values", None),
-        EventBody::SuggestedActions { .. } => ("suggested_actions", None),
-        EventBody::Sources { .. } => ("sources", None),
-        EventBody::Usage(_) => ("usage", None),
-        EventBody::Complete { .. } => ("complete", None),
-        EventBody::Cancelled { .. } => ("cancelled", None),
-        EventBody::Error { message, .. } => ("error", short(message)),
-        EventBody::Empty => ("empty", None),
-        EventBody::Damaged => ("damaged", None),
+        RunEvent::ToolStart { call, .. } => ("tool_start", short(&call.tool)),
+        RunEvent::ToolProgress { tool, .. } => ("tool_progress", short(tool)),
+        RunEvent::ToolComplete { tool, .. } => ("tool_complete", short(tool)),
+        RunEvent::Waiting { .. } => ("waiting", None),
+        RunEvent::ActionTaken { .. } => ("action_taken", None),
+        RunEvent::PayloadMade { payload, .. } => ("payload_made", short(&payload.kind)),
+        RunEvent::FileMade { file, .. } => ("file_made", short(&file.media_type)),
+        RunEvent::SuggestedValues { .. } => ("suggested_values", None),
+        RunEvent::SuggestedActions { .. } => ("suggested_actions", None),
+        RunEvent::Sources { .. } => ("sources", None),
+        RunEvent::Usage(_) => ("usage", None),
+        RunEvent::Complete { .. } => ("complete", None),
+        RunEvent::Cancelled { .. } => ("cancelled", None),
+        RunEvent::Error { message, .. } => ("error", short(message)),
     }
 }

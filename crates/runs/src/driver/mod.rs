@@ -34,7 +34,7 @@ use parlor_base::crash_point;
 use parlor_journal::JournalError;
 use parlor_model::{ModelEvent, ModelRequest};
 use parlor_pages::Prompt;
-use parlor_protocol::{AssistantMessage, Attachment, EventBody, Message, MessageId, PlacedProviderData};
+use parlor_protocol::{AssistantMessage, Attachment, Message, MessageId, PlacedProviderData, RunEvent};
 use parlor_storage::{Change, RunKey, RunOutput, StorageErrorKind};
 
 /// A run's message is stored as a snapshot after this many events, or after a tenth of all its
@@ -218,7 +218,7 @@ impl Driver<'_> {
         self.pending_call = PendingModelCall::call(self.runs.models.clone(), request, meter);
     }
 
-    async fn pause(mut self, event: EventBody) {
+    async fn pause(mut self, event: RunEvent) {
         self.recorder.write_call().await;
         let pause = Change::Output {
             run: self.run,
@@ -235,7 +235,7 @@ impl Driver<'_> {
         log_end_result(self.runs, self.run, self.agent.message().clone(), paused).await;
     }
 
-    async fn end(mut self, event: EventBody) {
+    async fn end(mut self, event: RunEvent) {
         crash_point!("runs::ending");
         // A tool must not add anything after the end.
         let of_tools = self.tool_tasks.shut_down().await;

@@ -28,7 +28,7 @@ use crate::{
 use parlor_base::{clock, settings::MetadataMode};
 use parlor_journal::JournalError;
 use parlor_pages::{BuiltContext, Instructions, Prompt, PromptInput, data, list_interactions};
-use parlor_protocol::{AssistantMessage, Attachment, EventBody, Message, PayloadRef, RunStatus};
+use parlor_protocol::{AssistantMessage, Attachment, Message, PayloadRef, RunEvent, RunStatus};
 use parlor_storage::{Change, PageContextSnapshot, RunChange, RunContext, RunKey, StorageErrorKind};
 use parlor_tools::{GenerateImage, RetrieveFile, Tool};
 
@@ -199,9 +199,7 @@ pub(super) async fn wait_for_tools(runs: &Inner, run: RunKey, slot: &RunSlot) {
         return;
     }
     let message = "Waiting for tools...".into();
-    runs.journal
-        .append(run, vec![EventBody::Status { message }])
-        .await;
+    runs.journal.append(run, vec![RunEvent::Status { message }]).await;
     tokio::select! {
         are_settled = settled => if !are_settled {
             tracing::warn!("an answer starts without the tools of MCP servers that have not listed them yet");

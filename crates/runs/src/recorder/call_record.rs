@@ -14,7 +14,7 @@ use crate::{
 };
 use parlor_base::clock;
 use parlor_model::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, ReportedUsage, ServerCapabilities};
-use parlor_protocol::{Dollars, EventBody, ModelCallId, Prices, RunStatus, Timestamp};
+use parlor_protocol::{Dollars, ModelCallId, Prices, RunEvent, RunStatus, Timestamp};
 
 /// Maximum number of recorded tool calls of one model call.
 const MAX_TOOL_CALLS: usize = 200;
@@ -107,7 +107,7 @@ impl CallRecord {
     }
 
     /// Records the event with which the run ends or waits for the user, unless the call has ended before.
-    pub fn end_with_run(&mut self, event: &EventBody) {
+    pub fn end_with_run(&mut self, event: &RunEvent) {
         let Some(status) = event.terminal_status() else {
             return;
         };
@@ -115,7 +115,7 @@ impl CallRecord {
             return;
         }
         self.finish(status);
-        if let EventBody::Error { error, ended_at, .. } = event {
+        if let RunEvent::Error { error, ended_at, .. } = event {
             let (at, error) = (*ended_at, error.clone());
             self.response.failures.push(CallFailure { at, error });
         }

@@ -19,7 +19,7 @@ use crate::{
 use parlor_base::{clock, secrets::Secrets, settings::Settings};
 use parlor_journal::Journal;
 use parlor_model::{ModelRequest, RequestPreview, ServerCapabilities};
-use parlor_protocol::{EventBody, Prices};
+use parlor_protocol::{Prices, RunEvent};
 use parlor_providers::Models;
 use parlor_storage::{RecordedModelCall, RunKey};
 
@@ -188,7 +188,7 @@ impl Recorder {
         }
     }
 
-    fn record_event(&mut self, event: &EventBody) {
+    fn record_event(&mut self, event: &RunEvent) {
         let events = match &mut self.call {
             Some(call) => &mut call.response.events,
             None => &mut self.early_events,

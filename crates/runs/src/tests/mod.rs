@@ -134,7 +134,7 @@ async fn released_run_slot_sends_the_queue() {
         ..hello()
     };
     let mut answer = AssistantMessage::new("parlor/tour");
-    let ended = EventBody::run_ended(RunStatus::Complete, None, clock::now(), 0);
+    let ended = RunEvent::run_ended(RunStatus::Complete, None, clock::now(), 0);
     apply_to_run(&mut answer, &ended);
     for change in [
         Change::Intent {

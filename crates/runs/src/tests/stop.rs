@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{recovery::abandoned_run, *};
 use parlor_protocol::{
-    AssistantMessage, EventBody, RequestedCall, TokenTotals, ToolStatus, examples::requested_call,
+    AssistantMessage, RequestedCall, RunEvent, TokenTotals, ToolStatus, examples::requested_call,
     intent::ApprovalAnswer, transcript::apply_to_run,
 };
 use parlor_storage::{ApprovalDecision, usage::Day};
@@ -67,13 +67,13 @@ impl WaitingRun {
         };
         let (folder, runs) = runs_with(ToolRegistry::default().with_tool(tool)).await;
         let run = abandoned_run(&runs).await;
-        let asked = EventBody::ApprovalRequested(RequestedCall {
+        let asked = RunEvent::ApprovalRequested(RequestedCall {
             part: 0,
             index: 0,
             tool: "count".into(),
             ..requested_call(None)
         });
-        let waits = EventBody::Waiting { worked_ms: 0 };
+        let waits = RunEvent::Waiting { worked_ms: 0 };
         let mut message = AssistantMessage::new("parlor/tour");
         apply_to_run(&mut message, &asked);
         apply_to_run(&mut message, &waits);

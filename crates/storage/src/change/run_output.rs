@@ -2,14 +2,14 @@
 
 use crate::{HistorySummary, StoredFile};
 use parlor_protocol::{
-    AssistantMessage, EventBody, ModelCallId, Payload, PlacedProviderData, RunStatus, TokenTotals,
+    AssistantMessage, ModelCallId, Payload, PlacedProviderData, RunEvent, RunStatus, TokenTotals,
 };
 
 /// The output of a run. It is kept and tried again while storage fails. Of a run whose conversation was deleted it is dropped.
 #[derive(Clone, Debug)]
 pub enum RunOutput {
     /// Appends the output of a run since its last change.
-    AppendEvents { events: Vec<EventBody> },
+    AppendEvents { events: Vec<RunEvent> },
     /// Stores a run's message with all appended output, so that it need not be folded from the log again.
     StoreMessage { message: AssistantMessage },
     /// Stores a payload for the panel. Must come before the event or message that names it.
@@ -27,24 +27,24 @@ pub enum RunOutput {
     /// Pauses a run until the user answers: stores its events and message so far. No task works on a paused
     /// run.
     PauseRun {
-        events: Vec<EventBody>,
+        events: Vec<RunEvent>,
         message: AssistantMessage,
     },
     /// Ends a run: stores its last events, its final message and its status.
     EndRun {
-        events: Vec<EventBody>,
+        events: Vec<RunEvent>,
         message: AssistantMessage,
     },
     /// Ends a run like [`EndRun`](Self::EndRun), if a message waits in the queue of its conversation. Rejected with
     /// [`NotFound`](crate::ChangeRejection::NotFound) if none waits, or if the queue is held.
     HandOverRun {
-        events: Vec<EventBody>,
+        events: Vec<RunEvent>,
         message: AssistantMessage,
     },
     /// Ends a run that can't be ended otherwise: stores its status, and its last events and message if they
     /// can be stored.
     AbandonRun {
-        events: Vec<EventBody>,
+        events: Vec<RunEvent>,
         status: RunStatus,
         message: Option<Box<AssistantMessage>>,
     },

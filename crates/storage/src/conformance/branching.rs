@@ -26,7 +26,7 @@ fn end_with_tool(run: RunKey, payload: Option<PayloadRef>, file: &StoredFile) ->
     let events = vec![
         start,
         complete,
-        EventBody::run_ended(RunStatus::Complete, None, NOON, 0),
+        RunEvent::run_ended(RunStatus::Complete, None, NOON, 0),
     ];
     let mut message = AssistantMessage::new("x/m");
     for event in &events {

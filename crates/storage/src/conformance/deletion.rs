@@ -51,9 +51,10 @@ pub async fn deleting_a_conversation_leaves_only_positions(backend: &dyn Backend
     assert!(
         log[..before]
             .iter()
-            .all(|event| event.body == EventBody::Empty && event.message_id.is_none())
+            .all(|event| event.body == EventBody::Placeholder(Placeholder::Empty)
+                && event.message_id.is_none())
     );
-    assert_eq!(log[before].body, EventBody::ConversationDeleted);
+    assert_eq!(log[before].body, ConversationEvent::ConversationDeleted.into());
     assert_eq!(full_transcript(&*storage, conversation_id).await, None);
     assert_eq!(
         storage.message(TEST_USER, turn.run.message_id).await.unwrap(),
@@ -85,7 +86,7 @@ pub async fn deleted_data_does_not_come_back(backend: &dyn Backend) {
     let log_now = read_log(&*storage, TEST_USER).await;
     assert_eq!(
         log_now.last().map(|event| &event.body),
-        Some(&EventBody::ConversationDeleted),
+        Some(&ConversationEvent::ConversationDeleted.into()),
         "a client that was away gets the deletion"
     );
     // The same message again, from a client that got no response.

@@ -98,7 +98,7 @@ pub(super) fn new_version(conversation_id: ConversationId, replaced: MessageId, 
 }
 
 /// Returns the events of a tool call that has a payload and a file.
-pub(super) fn draw_events(payload: Option<PayloadRef>, file: &StoredFile) -> [EventBody; 2] {
+pub(super) fn draw_events(payload: Option<PayloadRef>, file: &StoredFile) -> [RunEvent; 2] {
     let call = RequestedCall {
         node: 0,
         part: 0,
@@ -110,11 +110,11 @@ pub(super) fn draw_events(payload: Option<PayloadRef>, file: &StoredFile) -> [Ev
         detail: None,
     };
     [
-        EventBody::ToolStart {
+        RunEvent::ToolStart {
             call,
             started_at: NOON,
         },
-        EventBody::ToolComplete {
+        RunEvent::ToolComplete {
             index: 0,
             tool_use_id: "1".into(),
             tool: "draw".into(),
@@ -128,8 +128,8 @@ pub(super) fn draw_events(payload: Option<PayloadRef>, file: &StoredFile) -> [Ev
     ]
 }
 
-pub(super) fn text(offset: usize, text: &str) -> EventBody {
-    EventBody::TextDelta {
+pub(super) fn text(offset: usize, text: &str) -> RunEvent {
+    RunEvent::TextDelta {
         node: 0,
         part: 0,
         offset,
@@ -145,7 +145,7 @@ pub(super) fn answer_message(answer: &str) -> AssistantMessage {
 }
 
 pub(super) fn end_run(run: RunKey, answer: &str) -> Change {
-    let event = EventBody::run_ended(RunStatus::Complete, None, NOON, 0);
+    let event = RunEvent::run_ended(RunStatus::Complete, None, NOON, 0);
     let mut message = answer_message(answer);
     transcript::apply_to_run(&mut message, &event);
     Change::Output {
@@ -159,7 +159,7 @@ pub(super) fn end_run(run: RunKey, answer: &str) -> Change {
 
 /// Ends a run as [`end_run`] does, with the answer in the log and another status.
 pub(super) fn answer_run(run: RunKey, answer: &str, status: RunStatus) -> Change {
-    let end = EventBody::run_ended(status, None, NOON, 0);
+    let end = RunEvent::run_ended(status, None, NOON, 0);
     let mut message = answer_message(answer);
     transcript::apply_to_run(&mut message, &end);
     Change::Output {

@@ -78,7 +78,7 @@ async fn turn_with_file(
     let events = vec![
         begun,
         drawn,
-        EventBody::run_ended(RunStatus::Complete, None, NOON, 0),
+        RunEvent::run_ended(RunStatus::Complete, None, NOON, 0),
     ];
     let mut message = AssistantMessage::new("x/m");
     for event in &events {
@@ -161,7 +161,7 @@ pub async fn an_heir_gets_conversations_files_and_library(backend: &dyn Backend)
     assert_eq!((notes.len(), library.streams), (2, vec![stream.clone()]));
     let log = read_log(&*storage, TEST_USER).await;
     let announced = log.iter().any(|event| match &event.body {
-        EventBody::LiteratureChanged { change } => {
+        EventBody::User(UserEvent::LiteratureChanged { change }) => {
             serde_json::from_str::<LibraryChange>(change.as_str()).unwrap()
                 == LibraryChange::StreamSaved(stream.clone())
         }

@@ -72,8 +72,8 @@ async fn replayed_library(storage: &dyn Storage, user_id: UserId) -> Library {
     for event in read_log(storage, user_id).await {
         assert_eq!(event.conversation_id, ConversationId::NONE);
         let change = match event.body {
-            EventBody::LiteratureChanged { change } => change,
-            EventBody::Empty => continue,
+            EventBody::User(UserEvent::LiteratureChanged { change }) => change,
+            EventBody::Placeholder(Placeholder::Empty) => continue,
             other => panic!("nothing else has happened: {other:?}"),
         };
         let change: literature::LibraryChange =

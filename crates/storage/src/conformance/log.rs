@@ -12,7 +12,7 @@ pub async fn folded_log_equals_stored_state_at_every_step(backend: &dyn Backend)
         Change::Output {
             run: first.run,
             output: RunOutput::AppendEvents {
-                events: vec![EventBody::Status {
+                events: vec![RunEvent::Status {
                     message: "Thinking...".into(),
                 }],
             },

@@ -38,7 +38,10 @@ pub async fn a_memory_exists_until_deleted(backend: &dyn Backend) {
     );
     let log = read_log(&*storage, TEST_USER).await;
     assert!(
-        log.len() == 2 && log.iter().all(|event| event.body == EventBody::SettingsChanged),
+        log.len() == 2
+            && log
+                .iter()
+                .all(|event| event.body == EventBody::User(UserEvent::SettingsChanged)),
         "that something has changed is said, and not what: {log:?}"
     );
     drop(storage);

@@ -35,8 +35,8 @@ use tempfile::TempDir;
 use self::fixtures::*;
 use super::*;
 use parlor_protocol::{
-    AssistantMessage, Attachment, EventBody, FileProblem, IntentId, MemoryId, MessageBody, Part, PayloadRef,
-    RawJson, RequestedCall, TokenId, ToolStatus,
+    AssistantMessage, Attachment, ConversationEvent, EventBody, FileProblem, IntentId, MemoryId, MessageBody,
+    Part, PayloadRef, Placeholder, RawJson, RequestedCall, RunEvent, TokenId, ToolStatus, UserEvent,
     intent::{self, StartedRun},
     transcript,
 };

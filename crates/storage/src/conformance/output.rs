@@ -111,12 +111,12 @@ pub async fn ending_a_run_deletes_unshown_artifacts(backend: &dyn Backend) {
     let events = vec![
         start,
         complete,
-        EventBody::PayloadMade {
+        RunEvent::PayloadMade {
             node: 0,
             part: 1,
             payload: payload("said").to_ref(),
         },
-        EventBody::run_ended(RunStatus::Stopped, None, NOON, 0),
+        RunEvent::run_ended(RunStatus::Stopped, None, NOON, 0),
     ];
     let mut message = AssistantMessage::new("x/m");
     for event in &events {

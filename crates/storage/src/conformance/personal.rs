@@ -37,7 +37,7 @@ fn revoke_token(user_id: UserId, (token, _): &(ApiToken, TokenHash)) -> Change {
 async fn count_settings_events(storage: &dyn Storage, user_id: UserId) -> usize {
     let log = read_log(storage, user_id).await;
     let is_all = |event: &Event| {
-        event.body == EventBody::SettingsChanged
+        event.body == EventBody::User(UserEvent::SettingsChanged)
             && event.conversation_id == ConversationId::NONE
             && event.message_id.is_none()
     };

@@ -328,12 +328,12 @@ async fn artifacts(storage: &dyn Storage, run: RunKey, payload_id: &str) -> Atta
     let events = vec![
         start,
         complete,
-        EventBody::PayloadMade {
+        RunEvent::PayloadMade {
             node: 0,
             part: 1,
             payload: written.to_ref(),
         },
-        EventBody::run_ended(RunStatus::Complete, None, NOON, 0),
+        RunEvent::run_ended(RunStatus::Complete, None, NOON, 0),
     ];
     let mut message = AssistantMessage::new("x/m");
     for event in &events {

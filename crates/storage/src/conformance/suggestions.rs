@@ -18,10 +18,10 @@ async fn answered_turn_with_suggestions(storage: &dyn Storage) -> RunKey {
         style: ActionStyle::Primary,
         taken: false,
     };
-    let suggested = EventBody::SuggestedActions {
+    let suggested = RunEvent::SuggestedActions {
         actions: vec![action(ActionHandler::Client), action(ActionHandler::Server)],
     };
-    let ended = EventBody::run_ended(RunStatus::Complete, None, NOON, 0);
+    let ended = RunEvent::run_ended(RunStatus::Complete, None, NOON, 0);
     let payload = |payload_id: &str| Payload {
         payload_id: payload_id.into(),
         kind: "query_suggestion".into(),
@@ -29,7 +29,7 @@ async fn answered_turn_with_suggestions(storage: &dyn Storage) -> RunKey {
         data: RawJson::parse_or_quote("{}"),
     };
     // Payloads that no answer names are deleted at the run's end.
-    let made = |part, payload_id: &str| EventBody::PayloadMade {
+    let made = |part, payload_id: &str| RunEvent::PayloadMade {
         node: 0,
         part,
         payload: payload(payload_id).to_ref(),
@@ -159,10 +159,10 @@ pub async fn button_message_stores_the_suggested_action(backend: &dyn Backend) {
         taken: false,
     };
     let events = vec![
-        EventBody::SuggestedActions {
+        RunEvent::SuggestedActions {
             actions: vec![offered.clone()],
         },
-        EventBody::run_ended(RunStatus::Complete, None, NOON, 0),
+        RunEvent::run_ended(RunStatus::Complete, None, NOON, 0),
     ];
     let mut message = AssistantMessage::new("x/m");
     for event in &events {
@@ -239,10 +239,10 @@ pub async fn fresh_session_follows_a_failed_restoration(backend: &dyn Backend) {
         };
         let events = vec![
             // A model's own button of this name is none of Parlor's.
-            EventBody::SuggestedActions {
+            RunEvent::SuggestedActions {
                 actions: vec![action],
             },
-            EventBody::run_ended(RunStatus::Failed, Some(error), NOON, 0),
+            RunEvent::run_ended(RunStatus::Failed, Some(error), NOON, 0),
         ];
         let mut message = AssistantMessage::new("x/m");
         for event in &events {

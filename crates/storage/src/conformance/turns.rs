@@ -241,7 +241,7 @@ pub async fn only_a_cut_off_last_answer_continues(backend: &dyn Backend) {
         },
     };
     let stop = |run: RunKey, answer: &str| {
-        let event = EventBody::run_ended(RunStatus::Stopped, None, NOON, 0);
+        let event = RunEvent::run_ended(RunStatus::Stopped, None, NOON, 0);
         let mut message = AssistantMessage::new("x/m");
         transcript::apply_to_run(&mut message, &text(0, answer));
         transcript::apply_to_run(&mut message, &event);
@@ -270,7 +270,7 @@ pub async fn only_a_cut_off_last_answer_continues(backend: &dyn Backend) {
         commit_one(&*storage, &turn_of("meanwhile").change).await,
         Err(ChangeRejection::RunActive)
     );
-    let more = EventBody::TextDelta {
+    let more = RunEvent::TextDelta {
         node: 1,
         part: 0,
         offset: 0,

@@ -6,8 +6,8 @@ use parlor_protocol::{Dollars, TokenTotals, Usage};
 
 const TODAY: Day = Day(NOON.0 / DAY_MS);
 
-fn usage_event(input: usize, output: usize, cost: u64) -> EventBody {
-    EventBody::Usage(Usage {
+fn usage_event(input: usize, output: usize, cost: u64) -> RunEvent {
+    RunEvent::Usage(Usage {
         input_tokens: input,
         output_tokens: output,
         estimated: false,
@@ -23,7 +23,7 @@ fn usage_event(input: usize, output: usize, cost: u64) -> EventBody {
     })
 }
 
-fn append(run: RunKey, event: EventBody) -> Change {
+fn append(run: RunKey, event: RunEvent) -> Change {
     Change::Output {
         run,
         output: RunOutput::AppendEvents { events: vec![event] },

@@ -17,7 +17,7 @@ use crate::{
     LOG_PAGE_BYTES, LogPage, LoggedEvent, StorageError, StoredRun, column_value::BindValue,
     damage::skip_damaged,
 };
-use parlor_protocol::{ConversationId, Event, EventBody, MessageId, Position, UserId};
+use parlor_protocol::{ConversationId, Event, EventBody, MessageId, Placeholder, Position, UserId};
 
 // The + in front of a column disables its index. The planner has no statistics and would otherwise scan the
 // user's whole log instead of the run's part of it.
@@ -169,7 +169,7 @@ fn damaged_event(position: Position) -> Event {
         position,
         conversation_id: ConversationId::NONE,
         message_id: None,
-        body: EventBody::Damaged,
+        body: EventBody::Placeholder(Placeholder::Damaged),
     }
 }
 

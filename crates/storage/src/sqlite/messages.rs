@@ -18,9 +18,9 @@ use crate::{
     damage::{log_damaged_row, skip_damaged},
 };
 use parlor_protocol::{
-    AssistantMessage, ConversationId, Event, Message, MessageBody, MessageId, OlderMessages, RunError,
-    Timestamp, Transcript, UserId,
-    transcript::{self, UnloadedSibling},
+    AssistantMessage, ConversationId, Event, EventBody, Message, MessageBody, MessageId, OlderMessages,
+    RunError, Timestamp, Transcript, UserId,
+    transcript::{self, RunUpdate, UnloadedSibling},
 };
 
 /// The output of a run since its message was last stored.
@@ -276,7 +276,12 @@ async fn apply_unstored_events(
             }
             None => None,
         };
-        let applied = event.and_then(|event| transcript::apply_to_run(answer, &event.body));
+        let applied = event.and_then(|event| match &event.body {
+            EventBody::Run(event) => transcript::apply_to_run(answer, event),
+            EventBody::Conversation(_) | EventBody::User(_) | EventBody::Placeholder(_) => {
+                Some(RunUpdate::Nothing)
+            }
+        });
         if applied.is_none() {
             answer.error = Some(RunError::damaged(run));
         }

@@ -1,7 +1,8 @@
 //! Test data: the events of one conversation, and its state after any number of them.
 
 use parlor_protocol::{
-    ConversationId, Event, EventBody, MessageId, Position, Timestamp, Transcript, transcript,
+    ConversationEvent, ConversationId, Event, EventBody, MessageId, Position, RunEvent, Timestamp,
+    Transcript, transcript,
 };
 
 /// A conversation with one question and one streamed answer.
@@ -20,14 +21,14 @@ impl Story {
         let mut bodies = vec![
             (
                 None,
-                EventBody::ConversationCreated {
+                EventBody::Conversation(ConversationEvent::ConversationCreated {
                     title: question_text.into(),
                     created_at: at,
-                },
+                }),
             ),
             (
                 None,
-                EventBody::UserMessageSaved {
+                EventBody::Conversation(ConversationEvent::UserMessageSaved {
                     user_message_id: question,
                     expected_assistant_message_id: answer,
                     parent_id: None,
@@ -35,37 +36,37 @@ impl Story {
                     files: Vec::new(),
                     interaction: Default::default(),
                     created_at: at,
-                },
+                }),
             ),
             (
                 Some(answer),
-                EventBody::RunStarted {
+                EventBody::Run(RunEvent::RunStarted {
                     parent_id: question,
                     model: "tour/tour".into(),
                     created_at: at,
-                },
+                }),
             ),
         ];
         let mut offset = 0;
         for delta in deltas {
             bodies.push((
                 Some(answer),
-                EventBody::TextDelta {
+                EventBody::Run(RunEvent::TextDelta {
                     node: 0,
                     part: 0,
                     offset,
                     text: (*delta).into(),
-                },
+                }),
             ));
             offset += delta.len();
         }
         bodies.push((
             Some(answer),
-            EventBody::Complete {
+            EventBody::Run(RunEvent::Complete {
                 ended_at: at,
                 worked_ms: 1500,
                 finish_reason: None,
-            },
+            }),
         ));
         let conversation_id = ConversationId::new();
         let events = bodies

@@ -39,7 +39,7 @@ fn a_damaged_event_counts_as_missing() {
     let before = fold_events(Transcript::new(conversation_id), &events);
     let mut damaged = events.pop().unwrap();
     damaged.position = damaged.position.next();
-    damaged.body = EventBody::Damaged;
+    damaged.body = EventBody::Placeholder(Placeholder::Damaged);
     let mut state = before.clone();
     assert_eq!(
         apply(&mut state, &damaged),
@@ -60,20 +60,20 @@ fn damaged_run_reloads_only_at_its_end() {
     event.message_id = Some(run);
     for offset in [10, 20] {
         event.position = event.position.next();
-        event.body = EventBody::TextDelta {
+        event.body = EventBody::Run(RunEvent::TextDelta {
             node: 0,
             part: 0,
             offset,
             text: "text".into(),
-        };
+        });
         assert_eq!(apply(&mut state, &event), Ok(TranscriptUpdate::Nothing));
     }
     event.position = event.position.next();
-    event.body = EventBody::Complete {
+    event.body = EventBody::Run(RunEvent::Complete {
         finish_reason: None,
         ended_at: Timestamp(1),
         worked_ms: 1,
-    };
+    });
     assert_eq!(apply(&mut state, &event), Err(MissingEventError(event.position)));
 }
 
@@ -223,13 +223,13 @@ properties! {
         let mut joined = one_by_one.clone();
         let mut offset = 0;
         for text in &texts {
-            let delta = EventBody::TextDelta { node: 0, part: 0, offset, text: text.clone() };
+            let delta = RunEvent::TextDelta { node: 0, part: 0, offset, text: text.clone() };
             for _ in 0..=usize::from(twice) {
                 prop_assert!(apply_to_run(&mut one_by_one, &delta).is_some());
             }
             offset += text.len();
         }
-        let whole = EventBody::TextDelta { node: 0, part: 0, offset: 0, text: texts.concat() };
+        let whole = RunEvent::TextDelta { node: 0, part: 0, offset: 0, text: texts.concat() };
         apply_to_run(&mut joined, &whole);
         prop_assert_eq!(&one_by_one, &joined);
         apply_to_run(&mut one_by_one, &whole);
@@ -264,17 +264,17 @@ fn a_run_is_final_after_its_end() {
     let ended = fold_events(Transcript::new(conversation_id), &events);
     let run = ended.active_leaf.unwrap();
     let late = [
-        EventBody::TextDelta {
+        EventBody::Run(RunEvent::TextDelta {
             node: 0,
             part: 0,
             offset: 4,
             text: " more".into(),
-        },
-        EventBody::Complete {
+        }),
+        EventBody::Run(RunEvent::Complete {
             ended_at: Timestamp(9),
             worked_ms: 0,
             finish_reason: None,
-        },
+        }),
     ];
     let mut state = ended.clone();
     for (n, body) in late.into_iter().enumerate() {

@@ -172,7 +172,7 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
         match (step, run) {
             (Step::Ask(text), None) => {
                 let (user_message_id, run) = (MessageId::new(), MessageId::new());
-                let saved = EventBody::UserMessageSaved {
+                let saved = EventBody::Conversation(ConversationEvent::UserMessageSaved {
                     user_message_id,
                     expected_assistant_message_id: run,
                     parent_id: state.active_leaf,
@@ -180,13 +180,13 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                     files: Vec::new(),
                     interaction: Default::default(),
                     created_at: AT,
-                };
+                });
                 add(conversation_id, Some(run), saved);
-                let started = EventBody::RunStarted {
+                let started = EventBody::Run(RunEvent::RunStarted {
                     parent_id: user_message_id,
                     model: "x/m".into(),
                     created_at: AT,
-                };
+                });
                 add(conversation_id, Some(run), started);
             }
             (Step::AnswerAgain, None) => {
@@ -195,11 +195,11 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 let Some(parent_id) = answer.and_then(|answer| answer.parent_id) else {
                     continue;
                 };
-                let started = EventBody::RunStarted {
+                let started = EventBody::Run(RunEvent::RunStarted {
                     parent_id,
                     model: "x/n".into(),
                     created_at: AT,
-                };
+                });
                 add(conversation_id, Some(MessageId::new()), started);
             }
             (Step::Think(text), Some(run)) => {
@@ -207,13 +207,13 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 add(
                     conversation_id,
                     Some(run),
-                    EventBody::Thinking {
+                    EventBody::Run(RunEvent::Thinking {
                         node: 0,
                         part,
                         offset,
                         text: text.clone(),
                         took_ms: 0,
-                    },
+                    }),
                 );
             }
             (Step::Say(text), Some(run)) => {
@@ -221,12 +221,12 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 add(
                     conversation_id,
                     Some(run),
-                    EventBody::TextDelta {
+                    EventBody::Run(RunEvent::TextDelta {
                         node: 0,
                         part,
                         offset,
                         text: text.clone(),
-                    },
+                    }),
                 );
             }
             (Step::CallTool(tool, asks), Some(run)) => {
@@ -242,9 +242,9 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                     detail: None,
                 };
                 let event = if *asks {
-                    EventBody::ApprovalRequested(call)
+                    EventBody::Run(RunEvent::ApprovalRequested(call))
                 } else {
-                    EventBody::ToolStart { call, started_at: AT }
+                    EventBody::Run(RunEvent::ToolStart { call, started_at: AT })
                 };
                 add(conversation_id, Some(run), event);
             }
@@ -254,12 +254,12 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 };
                 let (index, tool_use_id, tool) = (call.index, call.tool_use_id.clone(), call.tool.clone());
                 let event = match (call.status, &call.progress) {
-                    (ToolStatus::Waiting, _) => EventBody::ApprovalAnswered {
+                    (ToolStatus::Waiting, _) => EventBody::Run(RunEvent::ApprovalAnswered {
                         index,
                         tool_use_id,
                         allowed: text.len() > 2,
-                    },
-                    (ToolStatus::Running, None) => EventBody::ToolProgress {
+                    }),
+                    (ToolStatus::Running, None) => EventBody::Run(RunEvent::ToolProgress {
                         index,
                         tool_use_id,
                         tool,
@@ -269,8 +269,8 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                             progress: Some(Fraction::from_ratio(1, 3)),
                             data: None,
                         },
-                    },
-                    (status, _) => EventBody::ToolComplete {
+                    }),
+                    (status, _) => EventBody::Run(RunEvent::ToolComplete {
                         index,
                         tool_use_id,
                         tool,
@@ -284,14 +284,18 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                         payload: (text.len() % 2 == 0).then(|| payload(at)),
                         attachments: vec![attachment(); text.len() / 2],
                         ended_at: AT,
-                    },
+                    }),
                 };
                 add(conversation_id, Some(run), event);
             }
             (Step::SuggestValue(text), Some(run)) => {
                 let (label, value) = (text.clone(), text.clone());
                 let values = vec![SuggestedValue { label, value }];
-                add(conversation_id, Some(run), EventBody::SuggestedValues { values });
+                add(
+                    conversation_id,
+                    Some(run),
+                    EventBody::Run(RunEvent::SuggestedValues { values }),
+                );
             }
             (Step::MakePayload(kind), Some(run)) => {
                 let part = parts(0).len();
@@ -299,11 +303,11 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                     kind: kind.clone(),
                     ..payload(at)
                 };
-                let made = EventBody::PayloadMade {
+                let made = EventBody::Run(RunEvent::PayloadMade {
                     node: 0,
                     part,
                     payload,
-                };
+                });
                 add(conversation_id, Some(run), made);
             }
             (Step::SuggestActions(count), Some(run)) => {
@@ -311,18 +315,26 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 add(
                     conversation_id,
                     Some(run),
-                    EventBody::SuggestedActions { actions },
+                    EventBody::Run(RunEvent::SuggestedActions { actions }),
                 );
             }
             (Step::Cite(count), Some(run)) => {
                 let sources = vec![source(); *count];
-                add(conversation_id, Some(run), EventBody::Sources { sources });
+                add(
+                    conversation_id,
+                    Some(run),
+                    EventBody::Run(RunEvent::Sources { sources }),
+                );
             }
             (Step::TakeAction(which), _) => {
                 let offered = open_actions(&state);
                 if !offered.is_empty() {
                     let (answer, index) = offered[which % offered.len()];
-                    add(conversation_id, Some(answer), EventBody::ActionTaken { index });
+                    add(
+                        conversation_id,
+                        Some(answer),
+                        EventBody::Run(RunEvent::ActionTaken { index }),
+                    );
                 }
             }
             (Step::Judge(which, verdict), _) => {
@@ -330,16 +342,25 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 if !proposed.is_empty() {
                     let payload_id = proposed[which % proposed.len()].clone();
                     let verdict = *verdict;
-                    let judged = EventBody::PayloadJudged { payload_id, verdict };
+                    let judged =
+                        EventBody::Conversation(ConversationEvent::PayloadJudged { payload_id, verdict });
                     add(conversation_id, None, judged);
                 }
             }
             (Step::CountUsage(tokens), Some(run)) => {
-                add(conversation_id, Some(run), EventBody::Usage(usage(*tokens)));
+                add(
+                    conversation_id,
+                    Some(run),
+                    EventBody::Run(RunEvent::Usage(usage(*tokens))),
+                );
             }
             (Step::SetParameters(tenths), _) => {
                 let parameters = parameters_with(&format!("1.{tenths}"));
-                add(conversation_id, None, EventBody::ParametersChosen { parameters });
+                add(
+                    conversation_id,
+                    None,
+                    EventBody::Conversation(ConversationEvent::ParametersChosen { parameters }),
+                );
             }
             (Step::End(status), Some(run)) => {
                 let error = RunError {
@@ -350,27 +371,31 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 add(
                     conversation_id,
                     Some(run),
-                    EventBody::run_ended(*status, Some(error), AT, 0),
+                    RunEvent::run_ended(*status, Some(error), AT, 0).into(),
                 );
             }
             (Step::Rename(title), _) => {
                 add(
                     conversation_id,
                     None,
-                    EventBody::ConversationRenamed { title: title.clone() },
+                    EventBody::Conversation(ConversationEvent::ConversationRenamed { title: title.clone() }),
                 );
             }
             (Step::Choose(message), _) if !state.messages.is_empty() => {
                 let leaf_id = state.messages[message.index(state.messages.len())].id;
-                add(conversation_id, None, EventBody::LeafSelected { leaf_id });
+                add(
+                    conversation_id,
+                    None,
+                    EventBody::Conversation(ConversationEvent::LeafSelected { leaf_id }),
+                );
             }
             (Step::OtherConversation, _) => {
                 add(
                     ConversationId::new(),
                     None,
-                    EventBody::ConversationRenamed {
+                    EventBody::Conversation(ConversationEvent::ConversationRenamed {
                         title: "other".into(),
-                    },
+                    }),
                 );
             }
             _ => continue,

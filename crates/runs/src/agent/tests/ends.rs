@@ -188,7 +188,7 @@ fn limited_answer_can_be_continued() {
         );
         // The continued run ends for another reason.
         let mut message = message;
-        let goes_on = EventBody::RunContinued { created_at: NOON };
+        let goes_on = RunEvent::RunContinued { created_at: NOON };
         apply_to_run(&mut message, &goes_on);
         assert_eq!(message.finish_reason, None);
     }

@@ -71,7 +71,7 @@ fn play(inputs: impl IntoIterator<Item = Input>) -> (Vec<Effect>, AssistantMessa
 }
 
 fn thinking_status() -> Effect {
-    Effect::Log(EventBody::Status {
+    Effect::Log(RunEvent::Status {
         message: "Thinking...".into(),
     })
 }
@@ -125,7 +125,7 @@ fn logs_thinking_and_text_by_delta() {
         finished(),
     ]);
     let thinking = |offset, text: &str| {
-        Effect::Log(EventBody::Thinking {
+        Effect::Log(RunEvent::Thinking {
             node: 0,
             part: 0,
             offset,
@@ -134,7 +134,7 @@ fn logs_thinking_and_text_by_delta() {
         })
     };
     let delta = |offset, text: &str| {
-        Effect::Log(EventBody::TextDelta {
+        Effect::Log(RunEvent::TextDelta {
             node: 0,
             part: 1,
             offset,
@@ -150,7 +150,7 @@ fn logs_thinking_and_text_by_delta() {
             thinking(2, "m."),
             delta(0, "É"),
             delta(2, "!"),
-            Effect::End(EventBody::Complete {
+            Effect::End(RunEvent::Complete {
                 ended_at: NOON,
                 worked_ms: 0,
                 finish_reason: Some(FinishReason::Stop),
@@ -245,7 +245,7 @@ fn converts_text_before_closing_tag_to_thinking() {
         Part::Text { text: "Hi".into() },
     ];
     assert_eq!(message.nodes, [Node { parts }]);
-    let expected = Effect::Log(EventBody::TextWasThinking { node: 0 });
+    let expected = Effect::Log(RunEvent::TextWasThinking { node: 0 });
     assert!(effects.contains(&expected), "{effects:?}");
     let (effects, _) = play([Input::Start, was_thinking, text("Hi"), finished()]);
     assert!(!effects.contains(&expected), "there was no text");
@@ -292,7 +292,7 @@ fn duration_of_thinking_is_logged_at_its_end() {
     agent.step(thought("Hmm"), at(3000));
     agent.step(thought("."), at(4000));
     let effects = agent.step(text("Yes"), at(5500));
-    let took = Effect::Log(EventBody::Thinking {
+    let took = Effect::Log(RunEvent::Thinking {
         node: 0,
         part: 0,
         offset: 4,

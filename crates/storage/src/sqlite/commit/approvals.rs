@@ -5,7 +5,7 @@ use sqlx::SqliteConnection;
 use super::{Batch, ChangeError, run_output::update_message};
 use crate::{ApprovalDecision, ChangeRejection, Outcome, RunKey, column_value::BindValue, sqlite::messages};
 use parlor_protocol::{
-    AssistantMessage, ConversationId, EventBody, Position, RunStatus, ToolStatus, UserId,
+    AssistantMessage, ConversationId, Position, RunEvent, RunStatus, ToolStatus, UserId,
     intent::{ApprovalAnswer, StartedRun},
     transcript::apply_to_run,
 };
@@ -16,7 +16,7 @@ impl Batch<'_> {
         &mut self,
         connection: &mut SqliteConnection,
         run: &RunKey,
-        events: &[EventBody],
+        events: &[RunEvent],
         message: &AssistantMessage,
     ) -> Result<Outcome, ChangeError> {
         let last = self.append_events(&mut *connection, run, events).await?;
@@ -72,7 +72,7 @@ impl Batch<'_> {
             _ => return Ok(Outcome::Done),
         }
         let always = (answer == ApprovalAnswer::Always).then(|| call.tool.clone());
-        let event = EventBody::ApprovalAnswered {
+        let event = RunEvent::ApprovalAnswered {
             index,
             tool_use_id: call.tool_use_id.clone(),
             allowed,

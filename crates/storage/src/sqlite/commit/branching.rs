@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{ChangeRejection, Outcome, PageSize, column_value::BindValue};
 use parlor_protocol::{
-    AttachmentId, ConversationId, EventBody, Message, MessageId, UserId, intent::BranchConversation,
+    AttachmentId, ConversationEvent, ConversationId, Message, MessageId, UserId, intent::BranchConversation,
 };
 
 /// The addition to the title of a branch.
@@ -105,7 +105,7 @@ impl Batch<'_> {
         copy_messages(&mut *connection, user_id, intent.conversation_id, &copies).await?;
         if let Some(leaf_id) = leaf {
             // No log has the messages: this asks for a snapshot.
-            let event = EventBody::LeafSelected { leaf_id };
+            let event = ConversationEvent::LeafSelected { leaf_id };
             self.log_event(connection, user_id, intent.conversation_id, None, event)
                 .await?;
         }
@@ -136,7 +136,7 @@ impl Batch<'_> {
             Err(ChangeRejection::NotFound)?;
         }
         let title = branch_title(optional_text(&of_source, "title")?.unwrap_or_default());
-        let created = EventBody::ConversationCreated {
+        let created = ConversationEvent::ConversationCreated {
             title: title.clone(),
             created_at: self.at,
         };

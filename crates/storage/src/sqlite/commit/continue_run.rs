@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{ChangeRejection, RunKey, column_value::BindValue};
 use parlor_protocol::{
-    EventBody, RunStatus, UserId,
+    RunEvent, RunStatus, UserId,
     intent::{ContinueRun, StartedRun},
     transcript::apply_to_run,
 };
@@ -71,7 +71,7 @@ impl Batch<'_> {
             };
             skip_usage(&mut *connection, &run, &usage.totals).await?;
         }
-        let event = EventBody::RunContinued { created_at: self.at };
+        let event = RunEvent::RunContinued { created_at: self.at };
         apply_to_run(assistant, &event);
         update_message(connection, user_id, message_id, assistant).await?;
         let position = self

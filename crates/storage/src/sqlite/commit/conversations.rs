@@ -11,7 +11,8 @@ use super::{
 };
 use crate::{ChangeRejection, Outcome, RunKey, column_value::BindValue, damage::skip_damaged};
 use parlor_protocol::{
-    ConversationId, EventBody, MessageId, TokenTotals, Usage, UserId, transcript::apply_to_run,
+    ConversationEvent, ConversationId, MessageId, RunEvent, TokenTotals, Usage, UserId,
+    transcript::apply_to_run,
 };
 
 /// The newest descendant of a message, or the message itself: the end of its newest branch. A message is
@@ -33,7 +34,7 @@ impl Batch<'_> {
         conversation_id: ConversationId,
         sql: &'static str,
         value: &str,
-        event: EventBody,
+        event: ConversationEvent,
     ) -> Result<Outcome, ChangeError> {
         let updated = sqlx::query(sql)
             .bind_value(user_id)
@@ -69,7 +70,7 @@ impl Batch<'_> {
                 .execute(&mut *connection)
                 .await?;
         if replaced.rows_affected() > 0 {
-            let event = EventBody::ConversationRenamed { title: title.into() };
+            let event = ConversationEvent::ConversationRenamed { title: title.into() };
             self.log_event(connection, run.user_id, run.conversation_id, None, event)
                 .await?;
         }
@@ -97,7 +98,7 @@ impl Batch<'_> {
         let Some(usage) = answer.usage else {
             return Ok(());
         };
-        let event = EventBody::Usage(Usage {
+        let event = RunEvent::Usage(Usage {
             totals: usage.totals.plus(totals),
             ..usage
         });
@@ -130,7 +131,7 @@ impl Batch<'_> {
         let leaf_id: MessageId = id(&leaf, "id")?;
         require_shown(&mut *connection, (user_id, conversation_id), leaf_id).await?;
         let sql = "UPDATE conversations SET active_leaf = $3 WHERE user_id = $1 AND id = $2";
-        let event = EventBody::LeafSelected { leaf_id };
+        let event = ConversationEvent::LeafSelected { leaf_id };
         self.update_conversation(
             connection,
             user_id,
@@ -156,7 +157,7 @@ impl Batch<'_> {
                 .execute(&mut *connection)
                 .await?;
         if marked.rows_affected() > 0 {
-            let read = EventBody::ConversationRead;
+            let read = ConversationEvent::ConversationRead;
             self.log_event(connection, user_id, conversation_id, None, read)
                 .await?;
         }
@@ -235,7 +236,7 @@ impl Batch<'_> {
             user_id,
             conversation_id,
             None,
-            EventBody::ConversationDeleted,
+            ConversationEvent::ConversationDeleted,
         )
         .await?;
         Ok(Outcome::Deleted { active_run })

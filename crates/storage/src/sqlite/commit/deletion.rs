@@ -11,7 +11,8 @@ use super::{
 };
 use crate::{ChangeRejection, Outcome, column_value::BindValue, damage::skip_damaged};
 use parlor_protocol::{
-    ConversationId, EventBody, Message, MessageBody, MessageId, Timestamp, UserId, intent::derive_title,
+    ConversationEvent, ConversationId, EventBody, Message, MessageBody, MessageId, Timestamp, UserId,
+    intent::derive_title,
 };
 
 /// A message (`?3`) and its descendants, the newest first. A message is always created before its descendants, so no
@@ -90,7 +91,7 @@ impl Batch<'_> {
             leaf_id = leaf_without(&mut *connection, key, message_id, parent_id).await?;
             set_leaf(&mut *connection, key, leaf_id).await?;
         }
-        let event = EventBody::MessageHidden {
+        let event = ConversationEvent::MessageHidden {
             hidden_id: message_id,
             leaf_id,
         };
@@ -123,7 +124,7 @@ impl Batch<'_> {
         let leaf = newest_descendant(&mut *connection, key, message_id).await?;
         let leaf_id = leaf.ok_or(ChangeRejection::NotFound)?;
         set_leaf(&mut *connection, key, Some(leaf_id)).await?;
-        let event = EventBody::MessageRestored { leaf_id };
+        let event = ConversationEvent::MessageRestored { leaf_id };
         self.log_event(connection, key.0, key.1, None, event).await?;
         Ok(Outcome::Done)
     }
@@ -178,7 +179,9 @@ impl Batch<'_> {
         self.events
             .iter_mut()
             .filter(|logged| match logged.event.body {
-                EventBody::UserMessageSaved { user_message_id, .. } => subtree.contains(&user_message_id),
+                EventBody::Conversation(ConversationEvent::UserMessageSaved { user_message_id, .. }) => {
+                    subtree.contains(&user_message_id)
+                }
                 _ => logged.event.message_id.is_some_and(|id| subtree.contains(&id)),
             })
             .for_each(erase_event);
@@ -255,7 +258,7 @@ impl Batch<'_> {
         .bind(erased_title)
         .execute(&mut *connection)
         .await?;
-        let event = EventBody::ConversationRenamed { title };
+        let event = ConversationEvent::ConversationRenamed { title };
         self.log_event(connection, key.0, key.1, None, event).await?;
         Ok(())
     }

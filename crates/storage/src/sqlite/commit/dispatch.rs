@@ -10,7 +10,7 @@ use crate::{
     Change, ConversationChange, FileChange, IntentChange, LibraryUpdate, Outcome, PersonalChange, RunChange,
     RunKey, RunOutput, audit::AuditAction,
 };
-use parlor_protocol::{EventBody, UserId};
+use parlor_protocol::{ConversationEvent, UserId};
 
 impl Batch<'_> {
     /// Applies a change that was not applied before.
@@ -168,13 +168,13 @@ impl Batch<'_> {
             }
             ConversationChange::AllowTool { tool } => self.allow_tool(connection, key.0, key.1, tool).await,
             ConversationChange::Rename { title } => {
-                let event = EventBody::ConversationRenamed { title: title.clone() };
+                let event = ConversationEvent::ConversationRenamed { title: title.clone() };
                 let sql = "UPDATE conversations SET title = $3 WHERE user_id = $1 AND id = $2";
                 self.update_conversation(connection, key.0, key.1, sql, title, event)
                     .await
             }
             ConversationChange::ChooseModel { model } => {
-                let event = EventBody::ModelChosen { model: model.clone() };
+                let event = ConversationEvent::ModelChosen { model: model.clone() };
                 let sql = "UPDATE conversations SET model = $3 WHERE user_id = $1 AND id = $2";
                 self.update_conversation(connection, key.0, key.1, sql, model, event)
                     .await

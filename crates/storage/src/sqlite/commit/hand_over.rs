@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{ChangeRejection, Outcome, audit::Actor, column_value::BindValue, damage::skip_damaged};
 use parlor_protocol::{
-    ConversationId, EventBody, UserId,
+    ConversationEvent, ConversationId, UserId,
     literature::{Library, LibraryChange},
 };
 
@@ -143,7 +143,7 @@ impl Batch<'_> {
                 heir,
                 conversation_id,
                 None,
-                EventBody::LeafSelected { leaf_id },
+                ConversationEvent::LeafSelected { leaf_id },
             )
             .await?;
         }
@@ -188,7 +188,7 @@ impl Batch<'_> {
             let name: String = row.try_get("id")?;
             let found = skip_damaged("conversations", &name, id::<ConversationId>(row, "id"))?;
             let Some(conversation_id) = found else { continue };
-            let created = EventBody::ConversationCreated {
+            let created = ConversationEvent::ConversationCreated {
                 title: optional_text(row, "title")?.unwrap_or_default(),
                 created_at: self.at,
             };

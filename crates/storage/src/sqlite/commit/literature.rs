@@ -6,7 +6,7 @@ use sqlx::SqliteConnection;
 use super::{super::literature, Batch, ChangeError, erase_event, personal::ensure_user};
 use crate::{ChangeRejection, Outcome, StorageError, column_value::BindValue};
 use parlor_protocol::{
-    ConversationId, EventBody, RawJson, ResearchStreamId, UserId,
+    ConversationId, EventBody, RawJson, ResearchStreamId, UserEvent, UserId,
     literature::{LibraryChange, ResearchStream, SavedArticle},
 };
 
@@ -196,7 +196,7 @@ impl Batch<'_> {
         change: &LibraryChange,
     ) -> Result<(), ChangeError> {
         let change = RawJson::parse_or_quote(&serde_json::to_string(change)?);
-        let changed = EventBody::LiteratureChanged { change };
+        let changed = UserEvent::LiteratureChanged { change };
         self.log_event(connection, user_id, ConversationId::NONE, None, changed)
             .await?;
         Ok(())
@@ -243,7 +243,7 @@ enum LibraryItem<'a> {
 impl LibraryItem<'_> {
     /// Returns true if an event contains the item.
     fn is_changed_by(self, body: &EventBody) -> bool {
-        let EventBody::LiteratureChanged { change } = body else {
+        let EventBody::User(UserEvent::LiteratureChanged { change }) = body else {
             return false;
         };
         match (self, serde_json::from_str(change.as_str())) {

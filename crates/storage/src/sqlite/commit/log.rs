@@ -6,7 +6,7 @@ use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use super::{super::log_page, Batch, Transaction};
 use crate::{LoggedEvent, StorageError, column_value::BindValue};
-use parlor_protocol::{ConversationId, Event, EventBody, MessageId, Position, UserId};
+use parlor_protocol::{ConversationId, Event, EventBody, MessageId, Placeholder, Position, UserId};
 
 /// The rows of one text: few round trips to the database thread, and well under SQLite's limit of 32,766
 /// bound values.
@@ -42,14 +42,14 @@ impl Batch<'_> {
         user_id: UserId,
         conversation_id: ConversationId,
         message_id: Option<MessageId>,
-        body: EventBody,
+        body: impl Into<EventBody>,
     ) -> Result<Position, StorageError> {
         let position = self.last_position(connection, user_id).await?.next();
         let event = Event {
             position,
             conversation_id,
             message_id,
-            body,
+            body: body.into(),
         };
         let json = serde_json::to_string(&event)?;
         self.last_positions.insert(user_id, position);
@@ -162,7 +162,7 @@ pub(super) const EMPTY_EVENTS: &str = "UPDATE events SET message_id = NULL, \
 /// Erases the content of an event that is not stored yet.
 pub(super) fn erase_event(logged: &mut LoggedEvent) {
     logged.event.message_id = None;
-    logged.event.body = EventBody::Empty;
+    logged.event.body = Placeholder::Empty.into();
     if let Ok(json) = serde_json::to_string(&logged.event) {
         logged.json = json;
     }

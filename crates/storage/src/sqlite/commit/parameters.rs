@@ -4,7 +4,7 @@ use sqlx::SqliteConnection;
 
 use super::{Batch, ChangeError};
 use crate::{HistorySummary, Outcome, RunKey, column_value::BindValue};
-use parlor_protocol::{ConversationId, EventBody, Parameters, UserId};
+use parlor_protocol::{ConversationEvent, ConversationId, Parameters, UserId};
 
 impl Batch<'_> {
     pub(super) async fn set_parameters(
@@ -14,7 +14,7 @@ impl Batch<'_> {
         conversation_id: ConversationId,
         parameters: &Parameters,
     ) -> Result<Outcome, ChangeError> {
-        let event = EventBody::ParametersChosen {
+        let event = ConversationEvent::ParametersChosen {
             parameters: parameters.clone(),
         };
         let sql = "UPDATE conversations SET parameters = $3 WHERE user_id = $1 AND id = $2";

@@ -5,7 +5,7 @@ use sqlx::SqliteConnection;
 
 use super::{Batch, ChangeError};
 use crate::{ChangeRejection, Outcome, StorageError, TokenHash, column_value::BindValue};
-use parlor_protocol::{ApiToken, ConversationId, EventBody, TokenId, UserId};
+use parlor_protocol::{ApiToken, ConversationId, TokenId, UserEvent, UserId};
 
 impl Batch<'_> {
     pub(super) async fn set_instructions(
@@ -99,7 +99,7 @@ impl Batch<'_> {
         connection: &mut SqliteConnection,
         user_id: UserId,
     ) -> Result<(), StorageError> {
-        let event = EventBody::SettingsChanged;
+        let event = UserEvent::SettingsChanged;
         self.log_event(connection, user_id, ConversationId::NONE, None, event)
             .await?;
         Ok(())

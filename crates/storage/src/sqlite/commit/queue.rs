@@ -16,7 +16,7 @@ use crate::{
     ChangeRejection, Outcome, PageContextSnapshot, QueueLimits, RunKey, RunStart, column_value::BindValue,
 };
 use parlor_protocol::{
-    EventBody, MessageId, Parameters, UserId,
+    ConversationEvent, EventBody, MessageId, Parameters, UserId,
     intent::{QueueChange, SendMessage, StartedRun},
 };
 
@@ -235,7 +235,7 @@ impl Batch<'_> {
         .bind(serde_json::to_string(&queued_ids)?)
         .execute(&mut *connection)
         .await?;
-        let event = EventBody::QueueChanged { queued_ids, held };
+        let event = ConversationEvent::QueueChanged { queued_ids, held };
         self.log_event(connection, key.0, key.1, None, event).await?;
         Ok(())
     }
@@ -274,8 +274,12 @@ impl Batch<'_> {
         .bind_value(message_id)
         .execute(connection)
         .await?;
-        let is_of_message =
-            |body: &EventBody| matches!(body, EventBody::MessageQueued { queued } if queued.id == message_id);
+        let is_of_message = |body: &EventBody| {
+            matches!(
+                body,
+                EventBody::Conversation(ConversationEvent::MessageQueued { queued }) if queued.id == message_id
+            )
+        };
         self.events
             .iter_mut()
             .filter(|logged| is_of_message(&logged.event.body))
@@ -289,7 +293,7 @@ impl Batch<'_> {
         (user_id, conversation_id): ConversationKey,
         queued: &StoredQueuedMessage,
     ) -> Result<(), ChangeError> {
-        let event = EventBody::MessageQueued {
+        let event = ConversationEvent::MessageQueued {
             queued: queued.shown(),
         };
         self.log_event(connection, user_id, conversation_id, None, event)
@@ -305,7 +309,7 @@ impl Batch<'_> {
         held: bool,
     ) -> Result<(), ChangeError> {
         let queued_ids = stored.iter().map(StoredQueuedMessage::id).collect();
-        let event = EventBody::QueueChanged { queued_ids, held };
+        let event = ConversationEvent::QueueChanged { queued_ids, held };
         self.log_event(connection, user_id, conversation_id, None, event)
             .await?;
         Ok(())

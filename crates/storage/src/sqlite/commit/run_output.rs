@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{ChangeRejection, Outcome, RunKey, StorageError, column_value::BindValue, damage::skip_damaged};
 use parlor_base::crash_point;
-use parlor_protocol::{AssistantMessage, EventBody, MessageBody, MessageId, Position, RunStatus, UserId};
+use parlor_protocol::{AssistantMessage, MessageBody, MessageId, Position, RunEvent, RunStatus, UserId};
 
 impl Batch<'_> {
     /// Appends the output of a run to its user's log and returns the last position.
@@ -18,11 +18,11 @@ impl Batch<'_> {
         &mut self,
         connection: &mut SqliteConnection,
         run: &RunKey,
-        events: &[EventBody],
+        events: &[RunEvent],
     ) -> Result<Position, StorageError> {
         let (message, mut last) = (Some(run.message_id), Position(0));
         for event in events {
-            if let EventBody::Usage(usage) = event {
+            if let RunEvent::Usage(usage) = event {
                 self.ensure_begun(&mut *connection).await?;
                 count_usage(&mut *connection, run, &usage.totals, self.at).await?;
             }
@@ -67,7 +67,7 @@ impl Batch<'_> {
         &mut self,
         connection: &mut SqliteConnection,
         run: &RunKey,
-        events: &[EventBody],
+        events: &[RunEvent],
         message: &AssistantMessage,
     ) -> Result<Outcome, ChangeError> {
         let key = (run.user_id, run.conversation_id);
@@ -81,7 +81,7 @@ impl Batch<'_> {
         &mut self,
         connection: &mut SqliteConnection,
         run: &RunKey,
-        events: &[EventBody],
+        events: &[RunEvent],
         message: &AssistantMessage,
     ) -> Result<Outcome, ChangeError> {
         let last = self.append_events(&mut *connection, run, events).await?;
@@ -136,7 +136,7 @@ impl Batch<'_> {
         &mut self,
         connection: &mut SqliteConnection,
         run: &RunKey,
-        events: &[EventBody],
+        events: &[RunEvent],
         status: RunStatus,
         message: Option<&AssistantMessage>,
     ) -> Result<Outcome, ChangeError> {

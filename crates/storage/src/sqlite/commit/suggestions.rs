@@ -6,8 +6,8 @@ use sqlx::SqliteConnection;
 use super::{Batch, ChangeError, run_output::update_message};
 use crate::{ChangeRejection, Outcome, RunKey, column_value::BindValue, sqlite::messages};
 use parlor_protocol::{
-    ActionHandler, AssistantMessage, EventBody, FRESH_SESSION, Interaction, Message, MessageId,
-    SESSION_NOT_RESTORED, SuggestedAction, UserId,
+    ActionHandler, AssistantMessage, ConversationEvent, FRESH_SESSION, Interaction, Message, MessageId,
+    RunEvent, SESSION_NOT_RESTORED, SuggestedAction, UserId,
     intent::{JudgePayload, SendMessage, TakeAction},
     transcript::apply_to_run,
 };
@@ -40,7 +40,7 @@ impl Batch<'_> {
             Some(true) => return Ok(Outcome::Done),
             Some(false) => {}
         }
-        let judged = EventBody::PayloadJudged {
+        let judged = ConversationEvent::PayloadJudged {
             payload_id: payload_id.clone(),
             verdict: *verdict,
         };
@@ -87,7 +87,7 @@ impl Batch<'_> {
         if action.taken {
             return Ok(Outcome::Done);
         }
-        let event = EventBody::ActionTaken { index };
+        let event = RunEvent::ActionTaken { index };
         apply_to_run(answer, &event);
         let run = RunKey {
             user_id,

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{ChangeRejection, RunKey, RunStart, column_value::BindValue, damage::skip_damaged};
 use parlor_protocol::{
-    AssistantMessage, ConversationId, EventBody, Interaction, MessageBody, MessageId, Position, Timestamp,
-    UserId,
+    AssistantMessage, ConversationEvent, ConversationId, Interaction, MessageBody, MessageId, Position,
+    RunEvent, Timestamp, UserId,
     intent::{Regenerate, SendMessage, StartedRun, derive_title},
 };
 
@@ -64,7 +64,7 @@ impl Batch<'_> {
             }
             None => {
                 let title = self.new_title(&mut *connection, user_id, intent).await?;
-                let created = EventBody::ConversationCreated {
+                let created = ConversationEvent::ConversationCreated {
                     title: title.clone(),
                     created_at: self.at,
                 };
@@ -107,7 +107,7 @@ impl Batch<'_> {
                 intent.replaces,
             )
             .await?;
-        let saved = EventBody::UserMessageSaved {
+        let saved = ConversationEvent::UserMessageSaved {
             user_message_id: *user_message_id,
             expected_assistant_message_id: run,
             parent_id,
@@ -230,7 +230,7 @@ impl Batch<'_> {
         model: &str,
         first: Option<Position>,
     ) -> Result<(), ChangeError> {
-        let started = EventBody::RunStarted {
+        let started = RunEvent::RunStarted {
             parent_id,
             model: model.to_owned(),
             created_at: self.at,

@@ -30,7 +30,7 @@ fn files_with_secret(folder: &Path) -> Vec<std::path::PathBuf> {
 async fn store_and_delete_secret(storage: &SqliteStorage) {
     for text in [SECRET_WORD.to_owned(), SECRET_WORD.repeat(2000)] {
         let (send, run) = send_change(&text);
-        let delta = EventBody::TextDelta {
+        let delta = RunEvent::TextDelta {
             node: 0,
             part: 0,
             offset: 0,
@@ -136,7 +136,7 @@ async fn send_and_erase_secret(storage: &SqliteStorage, secret: &str) {
             limits,
         },
     };
-    let ended = EventBody::Complete {
+    let ended = RunEvent::Complete {
         finish_reason: None,
         ended_at: NOON,
         worked_ms: 1,

@@ -10,7 +10,7 @@ use crate::{
     ConversationChange, IntentChange, LibraryUpdate, RunChange, RunKey, RunOutput, RunStart,
     StorageErrorKind, column_value::BindValue,
 };
-use parlor_protocol::{AssistantMessage, EventBody, IntentId, UserId, intent::SendMessage};
+use parlor_protocol::{AssistantMessage, IntentId, RunEvent, UserId, intent::SendMessage};
 
 mod damage;
 mod data_folder;
@@ -237,7 +237,7 @@ async fn checkpoints_run_during_commits() {
     let before = std::fs::metadata(&file).unwrap().len();
     let (start, run) = send_change(&"x".repeat(100_000));
     storage.commit(NOON, &[start]).await.unwrap();
-    let event = EventBody::run_ended(parlor_protocol::RunStatus::Complete, None, NOON, 0);
+    let event = RunEvent::run_ended(parlor_protocol::RunStatus::Complete, None, NOON, 0);
     let message = AssistantMessage::new("x/m");
     let end = Change::Output {
         run,

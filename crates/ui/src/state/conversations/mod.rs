@@ -29,7 +29,8 @@ pub use self::{
 use super::{connection::Connection, lifecycle::PageLifecycle, navigation::Navigation, outbox::Outbox};
 use crate::{browser, components::toast::Toasts, runtime::page_state::PageState};
 use parlor_protocol::{
-    AssistantMessage, ConversationId, Event, EventBody, Message, MessageId, ToolCall, ToolStatus, Transcript,
+    AssistantMessage, ConversationEvent, ConversationId, Event, EventBody, Message, MessageId, ToolCall,
+    ToolStatus, Transcript,
 };
 
 /// The open conversations. One per page.
@@ -115,7 +116,7 @@ impl OpenConversations {
     /// Applies an event of the stream. [`follow_up`](Self::follow_up) performs the rest of the outcome.
     pub(super) fn apply(self, event: &Event) -> CacheOutcome {
         // It may be removed from the queue before the next update of the signals.
-        if let EventBody::MessageQueued { queued } = &event.body {
+        if let EventBody::Conversation(ConversationEvent::MessageQueued { queued }) = &event.body {
             self.outbox.remove_queued(queued.id);
         }
         let outcome = self.state.with(|state| {

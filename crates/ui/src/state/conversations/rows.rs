@@ -271,7 +271,7 @@ fn union_ms(intervals: Vec<(i64, i64)>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use parlor_protocol::{ConversationId, Event, EventBody, Position, transcript};
+    use parlor_protocol::{ConversationId, Event, EventBody, Position, RunEvent, transcript};
 
     fn answer_row(message: &Message) -> AnswerRow {
         let Row::Answer(row) = Row::new(message, true) else {
@@ -288,13 +288,13 @@ mod tests {
     }
 
     fn thinking(offset: usize, text: &str) -> EventBody {
-        EventBody::Thinking {
+        EventBody::Run(RunEvent::Thinking {
             node: 0,
             part: 0,
             offset,
             text: text.into(),
             took_ms: 0,
-        }
+        })
     }
 
     #[test]
@@ -323,9 +323,9 @@ mod tests {
                 .cloned()
                 .unwrap()
         };
-        let status = EventBody::Status {
+        let status = EventBody::Run(RunEvent::Status {
             message: "Thinking...".into(),
-        };
+        });
         apply(&mut state, thinking(0, "first "));
         let before = apply(&mut state, status);
         let row = answer_row(&state.messages[0]);

@@ -10,7 +10,7 @@ use crate::{
         tray::Tray,
     },
 };
-use parlor_protocol::{EventBody, RawJson, Timestamp, literature};
+use parlor_protocol::{EventBody, Placeholder, RawJson, RunEvent, Timestamp, UserEvent, literature};
 
 fn list_at(position: u64) -> ConversationList {
     ConversationList {
@@ -96,7 +96,7 @@ fn skips_a_damaged_event_once() {
     let story = Story::new("Hello", &["one ", "two"]);
     with_follower(list_at(2), Some(story.after(2)), |follower| {
         let mut damaged = story.events[2].clone();
-        damaged.body = EventBody::Damaged;
+        damaged.body = EventBody::Placeholder(Placeholder::Damaged);
         assert_eq!(
             apply(follower, [&damaged, &damaged]),
             [EventEffect::Damaged(Position(3)), EventEffect::Resync]
@@ -123,7 +123,7 @@ fn run_end_effects(story: &Story) -> Vec<EventEffect> {
 fn reports_a_run_end_once_unless_stopped() {
     let mut story = Story::new("Hello", &["one"]);
     let Some(Event {
-        body: EventBody::Complete { ended_at, .. },
+        body: EventBody::Run(RunEvent::Complete { ended_at, .. }),
         ..
     }) = story.events.last_mut()
     else {
@@ -140,10 +140,10 @@ fn reports_a_run_end_once_unless_stopped() {
     };
     assert_eq!(run_end_effects(&story), [EventEffect::RunEnded(ended)]);
     if let Some(last) = story.events.last_mut() {
-        last.body = EventBody::Cancelled {
+        last.body = EventBody::Run(RunEvent::Cancelled {
             ended_at,
             worked_ms: 0,
-        };
+        });
     }
     assert_eq!(run_end_effects(&story), []);
 }
@@ -156,9 +156,9 @@ fn changes_reach_the_shown_page_alone() {
             position: Position(position),
             conversation_id: ConversationId::NONE,
             message_id: None,
-            body: EventBody::LiteratureChanged {
+            body: EventBody::User(UserEvent::LiteratureChanged {
                 change: change.clone(),
-            },
+            }),
         };
         let received = StoredValue::new(Vec::new());
         let show = |page| {

@@ -43,7 +43,7 @@ fn waits_for_approval() {
         "the others need not wait"
     );
     let effects = without_log(agent.step(tool_output(1, Ok("seen")), NOON));
-    assert_eq!(effects, [Effect::Pause(EventBody::Waiting { worked_ms: 0 })]);
+    assert_eq!(effects, [Effect::Pause(RunEvent::Waiting { worked_ms: 0 })]);
     assert_eq!(agent.message().status, RunStatus::Waiting);
     assert_eq!(
         without_log(agent.step(Input::Stop, NOON)),

@@ -290,7 +290,7 @@ fn stores_call_provider_data_before_start() {
             data
         }
     );
-    assert!(kept < position(|effect| matches!(effect, Effect::Log(EventBody::ToolStart { .. }))));
+    assert!(kept < position(|effect| matches!(effect, Effect::Log(RunEvent::ToolStart { .. }))));
 }
 
 #[test]

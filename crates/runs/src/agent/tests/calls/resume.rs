@@ -26,7 +26,7 @@ fn resumes_calls_by_status() {
     assert_eq!((effects, statuses(&agent)), (call(), vec![ToolStatus::Denied]));
     // The user has not answered.
     let (_, effects) = resumed("ask", ToolStatus::Waiting, false);
-    assert_eq!(effects, [Effect::Pause(EventBody::Waiting { worked_ms: 0 })]);
+    assert_eq!(effects, [Effect::Pause(RunEvent::Waiting { worked_ms: 0 })]);
     // The call had begun, and its outcome is unknown.
     for status in [ToolStatus::Unknown, ToolStatus::Stopped] {
         let (agent, effects) = resumed("look", status, true);
@@ -59,7 +59,7 @@ fn resumes_calls_by_status() {
     let (_, effects) = resumed("ask", ToolStatus::Stopped, false);
     assert_eq!(
         effects,
-        [Effect::Pause(EventBody::Waiting { worked_ms: 0 })],
+        [Effect::Pause(RunEvent::Waiting { worked_ms: 0 })],
         "it is asked again"
     );
 }
@@ -71,7 +71,7 @@ fn does_not_repeat_ended_calls() {
     agent.step(Input::Shutdown, NOON);
     assert_eq!(statuses(&agent), [ToolStatus::Complete, ToolStatus::Unknown]);
     let mut message = agent.message().clone();
-    apply_to_run(&mut message, &EventBody::RunContinued { created_at: NOON });
+    apply_to_run(&mut message, &RunEvent::RunContinued { created_at: NOON });
     let mut agent = self::agent(message);
     assert_eq!(
         without_log(agent.step(Input::Start, NOON)),

@@ -89,9 +89,9 @@ fn play_message(message: AssistantMessage, deltas: &[&str], end: Input) -> Assis
 fn logged_texts(effects: &[Effect]) -> Vec<&str> {
     let logged = effects.iter().filter_map(|effect| match effect {
         Effect::StorePayload(payload) => Some(payload.payload_id.as_str()),
-        Effect::Log(EventBody::PayloadMade { .. }) => Some("made"),
-        Effect::Log(EventBody::TextDelta { text, .. }) => Some(text),
-        Effect::Log(EventBody::Status { message }) => Some(message),
+        Effect::Log(RunEvent::PayloadMade { .. }) => Some("made"),
+        Effect::Log(RunEvent::TextDelta { text, .. }) => Some(text),
+        Effect::Log(RunEvent::Status { message }) => Some(message),
         _ => None,
     });
     logged.skip_while(|logged| *logged == "Thinking...").collect()
@@ -262,7 +262,7 @@ properties! {
             match effect {
                 Effect::StorePayload(payload) => kept.push(payload.to_ref()),
                 Effect::Log(event) | Effect::End(event) => {
-                    if let EventBody::PayloadMade { payload, .. } = &event {
+                    if let RunEvent::PayloadMade { payload, .. } = &event {
                         prop_assert_eq!(kept.last(), Some(payload));
                     }
                     prop_assert!(apply_to_run(&mut replayed, &event).is_some(), "{:?} does not follow", event);

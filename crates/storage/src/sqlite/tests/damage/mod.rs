@@ -1,7 +1,7 @@
 //! Unreadable rows: each affects only itself.
 
 use super::*;
-use parlor_protocol::{Event, MessageBody, RunError, RunStatus, ToolStatus};
+use parlor_protocol::{Event, EventBody, MessageBody, Placeholder, RunError, RunStatus, ToolStatus};
 
 mod accounts;
 mod links;
@@ -64,13 +64,13 @@ async fn answered_turn(
     let question = intent.user_message_id;
     commit_one(storage, change).await;
     let mut message = AssistantMessage::new("x/m");
-    let delta = EventBody::TextDelta {
+    let delta = RunEvent::TextDelta {
         node: 0,
         part: 0,
         offset: 0,
         text: "Answer.".into(),
     };
-    let ended = EventBody::Complete {
+    let ended = RunEvent::Complete {
         finish_reason: None,
         ended_at: NOON,
         worked_ms: 1,
@@ -120,7 +120,7 @@ async fn a_damaged_event_is_isolated() {
     let sound = read_log(&storage, None).await;
     let index = sound
         .iter()
-        .position(|event| matches!(event.body, EventBody::TextDelta { .. }))
+        .position(|event| matches!(event.body, EventBody::Run(RunEvent::TextDelta { .. })))
         .unwrap();
     let of_another = format!("'{}'", serde_json::to_string(&sound[0]).unwrap());
     for damage in DAMAGED_JSON.iter().copied().chain([&*of_another]) {
@@ -133,7 +133,7 @@ async fn a_damaged_event_is_isolated() {
         )
         .await;
         let mut expected = sound.clone();
-        expected[index].body = EventBody::Damaged;
+        expected[index].body = Placeholder::Damaged.into();
         assert_eq!(read_log(&storage, None).await, expected, "{damage}");
         expected.retain(|event| event.message_id == Some(run.message_id));
         assert_eq!(
@@ -209,7 +209,7 @@ async fn a_run_keeps_its_undamaged_events() {
     let (_folder, storage) = open_storage().await;
     let (change, run) = send_change("Hello");
     commit_one(&storage, change).await;
-    let text = |part, offset, text: &str| EventBody::TextDelta {
+    let text = |part, offset, text: &str| RunEvent::TextDelta {
         node: 0,
         part,
         offset,
@@ -263,7 +263,7 @@ async fn null_in_stored_json_can_be_read() {
     )
     .await;
     let events = read_log(&storage, None).await;
-    let EventBody::ToolStart { call, .. } = &events[position - 1].body else {
+    let EventBody::Run(RunEvent::ToolStart { call, .. }) = &events[position - 1].body else {
         panic!("{events:?}")
     };
     assert_eq!(call.input.as_str(), "null");

@@ -45,7 +45,7 @@ async fn damaged_positions_are_isolated() {
     let (other, sound) = send_change("Another");
     commit_one(&storage, other).await;
     for text in ["one", "two"] {
-        let delta = EventBody::TextDelta {
+        let delta = RunEvent::TextDelta {
             node: 0,
             part: 0,
             offset: 0,

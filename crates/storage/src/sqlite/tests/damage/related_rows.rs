@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::{ChangeRejection, Queues};
-use parlor_protocol::literature;
+use parlor_protocol::{UserEvent, literature};
 
 #[tokio::test]
 async fn blobs_in_run_context_are_skipped() {
@@ -210,7 +210,12 @@ async fn a_damaged_personal_row_is_isolated() {
         .into_iter()
         .map(|event| event.body)
         .collect();
-    let [.., EventBody::Empty, EventBody::LiteratureChanged { change }] = &bodies[..] else {
+    let [
+        ..,
+        EventBody::Placeholder(Placeholder::Empty),
+        EventBody::User(UserEvent::LiteratureChanged { change }),
+    ] = &bodies[..]
+    else {
         panic!("{bodies:?}")
     };
     let change: literature::LibraryChange = serde_json::from_str(change.as_str()).unwrap();

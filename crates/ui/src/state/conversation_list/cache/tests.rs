@@ -1,5 +1,7 @@
 use super::*;
-use parlor_protocol::{ConversationId, EventBody, MessageId, Position, Timestamp};
+use parlor_protocol::{
+    ConversationEvent, ConversationId, EventBody, MessageId, Position, RunEvent, Timestamp,
+};
 
 fn summary(n: i64) -> ListedConversation {
     let id = ConversationId(uuid::Uuid::from_u128(n as u128));
@@ -29,19 +31,19 @@ fn started(list: ConversationList) -> ListCache {
     listing
 }
 
-fn event(position: u64, n: i64, body: EventBody) -> Event {
+fn event(position: u64, n: i64, body: impl Into<EventBody>) -> Event {
     let message_id = Some(MessageId(uuid::Uuid::from_u128(7)));
     Event {
         position: Position(position),
         conversation_id: summary(n).id,
         message_id,
-        body,
+        body: body.into(),
     }
 }
 
 fn renamed(position: u64, n: i64) -> Event {
     let title = "renamed".into();
-    event(position, n, EventBody::ConversationRenamed { title })
+    event(position, n, ConversationEvent::ConversationRenamed { title })
 }
 
 fn titles(listing: &ListCache) -> Vec<&str> {
@@ -57,7 +59,7 @@ fn applies_events_buffered_during_a_page_load() {
     let mut listing = started(list(10, &[9, 8], true));
     let asked = listing.begin_page();
     listing.apply(&renamed(11, 4));
-    listing.apply(&event(12, 3, EventBody::ConversationDeleted));
+    listing.apply(&event(12, 3, ConversationEvent::ConversationDeleted));
     // The page was read between the two events.
     let mut page = list(11, &[4, 3, 2], false);
     page.conversations[0].title = "renamed".into();
@@ -78,7 +80,7 @@ fn applies_events_buffered_during_a_page_load() {
 #[test]
 fn moves_an_updated_conversation_to_the_top() {
     let mut listing = started(list(10, &[9, 8], true));
-    let started = EventBody::RunStarted {
+    let started = RunEvent::RunStarted {
         parent_id: MessageId(uuid::Uuid::from_u128(6)),
         model: "a/b".into(),
         created_at: Timestamp(20),
@@ -98,7 +100,7 @@ fn moves_an_updated_conversation_to_the_top() {
     listing.apply(&event(
         12,
         1,
-        EventBody::Complete {
+        RunEvent::Complete {
             ended_at: Timestamp(21),
             worked_ms: 0,
             finish_reason: None,
@@ -110,7 +112,7 @@ fn moves_an_updated_conversation_to_the_top() {
 #[test]
 fn applies_an_event_once() {
     let mut listing = started(list(10, &[9], false));
-    let created = EventBody::ConversationCreated {
+    let created = ConversationEvent::ConversationCreated {
         title: "new".into(),
         created_at: Timestamp(30),
     };

@@ -1,6 +1,6 @@
 use super::*;
 use crate::state::test_events::Story;
-use parlor_protocol::{EventBody, Message, MessageBody, Timestamp};
+use parlor_protocol::{ConversationEvent, EventBody, Message, MessageBody, RunEvent, Timestamp};
 
 /// The position of a stream that has brought nothing.
 const START: Position = Position(0);
@@ -149,7 +149,7 @@ fn shows_a_remote_deletion() {
         position: Position(99),
         conversation_id: story.conversation_id,
         message_id: None,
-        body: EventBody::ConversationDeleted,
+        body: EventBody::Conversation(ConversationEvent::ConversationDeleted),
     };
     assert_eq!(
         cache.apply(&event),
@@ -159,11 +159,11 @@ fn shows_a_remote_deletion() {
     let late = Event {
         position: Position(100),
         message_id: Some(MessageId::new()),
-        body: EventBody::Complete {
+        body: EventBody::Run(RunEvent::Complete {
             ended_at: Timestamp(0),
             worked_ms: 0,
             finish_reason: None,
-        },
+        }),
         ..event
     };
     assert_eq!(
