@@ -26,22 +26,65 @@ impl Event {
     /// Returns the effect on a client besides the list and the transcripts.
     pub fn client_update(&self) -> ClientUpdate<'_> {
         match &self.body {
-            EventBody::Conversation(ConversationEvent::ConversationCreated { .. }) => {
-                ClientUpdate::ConversationCreated
-            }
-            EventBody::Run(RunEvent::ToolComplete {
-                payload: Some(payload),
-                ..
-            })
-            | EventBody::Run(RunEvent::PayloadMade { payload, .. }) => ClientUpdate::Payload(payload),
+            EventBody::Conversation(event) => conversation_update(event),
+            EventBody::Run(event) => run_update(event),
             EventBody::User(UserEvent::LiteratureChanged { change }) => ClientUpdate::PageChanged {
                 page: literature::PAGE.name,
                 change,
             },
             EventBody::User(UserEvent::SettingsChanged) => ClientUpdate::SettingsChanged,
             EventBody::Placeholder(Placeholder::Damaged) => ClientUpdate::Damaged,
-            _ => ClientUpdate::Unchanged,
+            EventBody::Placeholder(Placeholder::Empty) => ClientUpdate::Unchanged,
         }
+    }
+}
+
+fn conversation_update(event: &ConversationEvent) -> ClientUpdate<'_> {
+    match event {
+        ConversationEvent::ConversationCreated { .. } => ClientUpdate::ConversationCreated,
+        ConversationEvent::ConversationRenamed { .. }
+        | ConversationEvent::ModelChosen { .. }
+        | ConversationEvent::ParametersChosen { .. }
+        | ConversationEvent::ConversationRead
+        | ConversationEvent::ConversationDeleted
+        | ConversationEvent::LeafSelected { .. }
+        | ConversationEvent::MessageQueued { .. }
+        | ConversationEvent::QueueChanged { .. }
+        | ConversationEvent::MessageHidden { .. }
+        | ConversationEvent::MessageRestored { .. }
+        | ConversationEvent::UserMessageSaved { .. }
+        | ConversationEvent::PayloadJudged { .. } => ClientUpdate::Unchanged,
+    }
+}
+
+fn run_update(event: &RunEvent) -> ClientUpdate<'_> {
+    match event {
+        RunEvent::ToolComplete {
+            payload: Some(payload),
+            ..
+        }
+        | RunEvent::PayloadMade { payload, .. } => ClientUpdate::Payload(payload),
+        RunEvent::RunStarted { .. }
+        | RunEvent::RunContinued { .. }
+        | RunEvent::Status { .. }
+        | RunEvent::Thinking { .. }
+        | RunEvent::TextDelta { .. }
+        | RunEvent::TextWasThinking { .. }
+        | RunEvent::ApprovalRequested(_)
+        | RunEvent::ApprovalAnswered { .. }
+        | RunEvent::ToolStart { .. }
+        | RunEvent::ToolProgress { .. }
+        | RunEvent::ToolComplete { payload: None, .. }
+        | RunEvent::Waiting { .. }
+        | RunEvent::FileMade { .. }
+        | RunEvent::SuggestedValues { .. }
+        | RunEvent::SuggestedActions { .. }
+        | RunEvent::ActionTaken { .. }
+        | RunEvent::Sources { .. }
+        | RunEvent::Usage(_)
+        | RunEvent::Complete { .. }
+        | RunEvent::Cancelled { .. }
+        | RunEvent::Error { .. } => ClientUpdate::Unchanged,
     }
 }
 

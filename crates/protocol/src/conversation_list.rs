@@ -129,76 +129,105 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> ListUpdate {
         return ListUpdate::Unchanged;
     }
     list.as_of = event.position;
+    match &event.body {
+        EventBody::Conversation(change) => apply_to_conversation(list, event, change),
+        EventBody::Run(output) => apply_to_run(list, event, output),
+        EventBody::User(_) | EventBody::Placeholder(_) => ListUpdate::Unchanged,
+    }
+}
+
+fn apply_to_conversation(
+    list: &mut ConversationList,
+    event: &Event,
+    change: &ConversationEvent,
+) -> ListUpdate {
     let id = event.conversation_id;
-    let known = match &event.body {
-        EventBody::Conversation(ConversationEvent::ConversationCreated { title, created_at }) => {
+    match change {
+        ConversationEvent::ConversationCreated { title, created_at } => {
             if list.get(id).is_none() {
-                let (title, updated_at) = (title.clone(), *created_at);
-                list.conversations.insert(
-                    0,
-                    ListedConversation {
-                        id,
-                        title,
-                        updated_at,
-                        activity: event.position,
-                        active_run: None,
-                        waiting: false,
-                        unseen: false,
-                    },
-                );
+                let created = ListedConversation {
+                    id,
+                    title: title.clone(),
+                    updated_at: *created_at,
+                    activity: event.position,
+                    active_run: None,
+                    waiting: false,
+                    unseen: false,
+                };
+                list.conversations.insert(0, created);
             }
-            true
+            ListUpdate::Changed
         }
-        EventBody::Conversation(ConversationEvent::ConversationRenamed { title }) => {
-            // A conversation outside the loaded part gets its title when its page is loaded.
-            return update_if(list.update(id, |conversation| conversation.title.clone_from(title)));
+        // A conversation outside the loaded part gets its title when its page is loaded.
+        ConversationEvent::ConversationRenamed { title } => {
+            update_if(list.update(id, |conversation| conversation.title.clone_from(title)))
         }
-        EventBody::Conversation(ConversationEvent::ConversationDeleted) => {
+        ConversationEvent::ConversationDeleted => {
             let before = list.conversations.len();
             list.conversations.retain(|conversation| conversation.id != id);
-            return update_if(list.conversations.len() != before);
+            update_if(list.conversations.len() != before)
         }
-        EventBody::Conversation(ConversationEvent::UserMessageSaved { created_at, .. }) => {
-            list.move_to_top(id, event.position, *created_at)
+        ConversationEvent::UserMessageSaved { created_at, .. } => {
+            let is_known = list.move_to_top(id, event.position, *created_at);
+            update_or_load(is_known, id)
         }
-        EventBody::Run(RunEvent::RunStarted { created_at, .. })
-        | EventBody::Run(RunEvent::RunContinued { created_at }) => {
-            let run = event.message_id;
-            list.move_to_top(id, event.position, *created_at)
-                && list.update(id, |conversation| {
-                    conversation.active_run = run;
-                    conversation.waiting = false;
-                    conversation.unseen = false;
-                })
+        ConversationEvent::ConversationRead => {
+            update_if(list.update(id, |conversation| conversation.unseen = false))
         }
-        EventBody::Conversation(ConversationEvent::ConversationRead) => {
-            return update_if(list.update(id, |conversation| conversation.unseen = false));
+        ConversationEvent::ModelChosen { .. }
+        | ConversationEvent::ParametersChosen { .. }
+        | ConversationEvent::LeafSelected { .. }
+        | ConversationEvent::MessageQueued { .. }
+        | ConversationEvent::QueueChanged { .. }
+        | ConversationEvent::MessageHidden { .. }
+        | ConversationEvent::MessageRestored { .. }
+        | ConversationEvent::PayloadJudged { .. } => ListUpdate::Unchanged,
+    }
+}
+
+fn apply_to_run(list: &mut ConversationList, event: &Event, output: &RunEvent) -> ListUpdate {
+    let id = event.conversation_id;
+    match output {
+        RunEvent::RunStarted { created_at, .. } | RunEvent::RunContinued { created_at } => {
+            let is_known = list.move_to_top(id, event.position, *created_at);
+            list.update(id, |conversation| {
+                conversation.active_run = event.message_id;
+                conversation.waiting = false;
+                conversation.unseen = false;
+            });
+            update_or_load(is_known, id)
         }
-        EventBody::Run(RunEvent::Waiting { .. }) => {
-            return update_if(list.update(id, |conversation| {
-                conversation.waiting = true;
-                conversation.unseen = true;
-            }));
+        RunEvent::Waiting { .. } => update_if(list.update(id, |conversation| {
+            conversation.waiting = true;
+            conversation.unseen = true;
+        })),
+        RunEvent::ApprovalAnswered { .. } => {
+            update_if(list.update(id, |conversation| conversation.waiting = false))
         }
-        EventBody::Run(RunEvent::ApprovalAnswered { .. }) => {
-            return update_if(list.update(id, |conversation| conversation.waiting = false));
-        }
-        EventBody::Run(RunEvent::Complete { ended_at, .. })
-        | EventBody::Run(RunEvent::Cancelled { ended_at, .. })
-        | EventBody::Run(RunEvent::Error { ended_at, .. }) => return end_run(list, event, *ended_at),
-        _ => return ListUpdate::Unchanged,
-    };
-    if known {
-        ListUpdate::Changed
-    } else {
-        ListUpdate::UnknownConversation(id)
+        RunEvent::Complete { ended_at, .. } => end_run(list, event, RunStatus::Complete, *ended_at),
+        RunEvent::Cancelled { ended_at, .. } => end_run(list, event, RunStatus::Stopped, *ended_at),
+        RunEvent::Error { status, ended_at, .. } => end_run(list, event, *status, *ended_at),
+        RunEvent::Status { .. }
+        | RunEvent::Thinking { .. }
+        | RunEvent::TextDelta { .. }
+        | RunEvent::TextWasThinking { .. }
+        | RunEvent::ApprovalRequested(_)
+        | RunEvent::ToolStart { .. }
+        | RunEvent::ToolProgress { .. }
+        | RunEvent::ToolComplete { .. }
+        | RunEvent::PayloadMade { .. }
+        | RunEvent::FileMade { .. }
+        | RunEvent::SuggestedValues { .. }
+        | RunEvent::SuggestedActions { .. }
+        | RunEvent::ActionTaken { .. }
+        | RunEvent::Sources { .. }
+        | RunEvent::Usage(_) => ListUpdate::Unchanged,
     }
 }
 
 /// Applies the last event of a run.
-fn end_run(list: &mut ConversationList, event: &Event, ended_at: Timestamp) -> ListUpdate {
-    let status = event.body.terminal_status();
-    let is_notifiable = status.is_some_and(RunStatus::is_notifiable);
+fn end_run(list: &mut ConversationList, event: &Event, status: RunStatus, ended_at: Timestamp) -> ListUpdate {
+    let is_notifiable = status.is_notifiable();
     let mut ended_run = None;
     let changed = list.update(event.conversation_id, |conversation| {
         let active_run = conversation.active_run.take();
@@ -215,6 +244,15 @@ fn end_run(list: &mut ConversationList, event: &Event, ended_at: Timestamp) -> L
             });
     });
     ended_run.map_or(update_if(changed), ListUpdate::RunEnded)
+}
+
+/// The effect of an event that belongs at the top of the list.
+fn update_or_load(is_known: bool, id: ConversationId) -> ListUpdate {
+    if is_known {
+        ListUpdate::Changed
+    } else {
+        ListUpdate::UnknownConversation(id)
+    }
 }
 
 fn update_if(changed: bool) -> ListUpdate {

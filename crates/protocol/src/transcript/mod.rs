@@ -3,16 +3,17 @@
 //! The server applies it to stored events, the browser to live and replayed ones. It does no I/O and knows no
 //! views. It returns what an event changed, so that a view updates that and nothing else.
 
+mod conversation;
 mod run;
 mod state;
 mod tools;
 
+use self::conversation::apply_to_conversation;
 pub use run::{RunUpdate, apply_to_run};
 pub use state::{OlderMessages, Transcript, UnloadedSibling};
 
 use super::{
-    AssistantMessage, ConversationEvent, Event, EventBody, Message, MessageBody, MessageId, MessageQueue,
-    PayloadVerdict, Placeholder, Position, RunEvent,
+    AssistantMessage, Event, EventBody, Message, MessageBody, MessageId, Placeholder, Position, RunEvent,
 };
 
 /// The part of the state that an event changed.
@@ -53,167 +54,78 @@ pub fn apply(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate, 
     if event.position <= state.as_of || event.conversation_id != state.conversation_id {
         return Ok(TranscriptUpdate::Nothing);
     }
-    let touched = apply_next(state, event)?;
+    let touched = apply_next(state, event).ok_or(MissingEventError(event.position))?;
     state.as_of = event.position;
     Ok(touched)
 }
 
-fn apply_next(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate, MissingEventError> {
+/// Applies the next event of the conversation; returns `None` if an earlier one is missing.
+fn apply_next(state: &mut Transcript, event: &Event) -> Option<TranscriptUpdate> {
     match &event.body {
-        EventBody::Conversation(ConversationEvent::ConversationCreated { title, .. })
-        | EventBody::Conversation(ConversationEvent::ConversationRenamed { title }) => {
-            state.title.clone_from(title);
-            return Ok(TranscriptUpdate::Conversation);
-        }
-        EventBody::Conversation(ConversationEvent::ModelChosen { model }) => {
-            state.model = Some(model.clone());
-            return Ok(TranscriptUpdate::Conversation);
-        }
-        EventBody::Conversation(ConversationEvent::ParametersChosen { parameters }) => {
-            state.parameters.clone_from(parameters);
-            return Ok(TranscriptUpdate::Conversation);
-        }
-        EventBody::Conversation(ConversationEvent::ConversationDeleted) => {
-            state.messages.clear();
-            state.verdicts.clear();
-            state.queue = MessageQueue::default();
-            state.active_leaf = None;
-            state.deleted = true;
-            return Ok(TranscriptUpdate::Messages);
-        }
-        EventBody::Conversation(ConversationEvent::LeafSelected { leaf_id }) => {
-            state.require_branch(event, Some(*leaf_id))?;
-            state.active_leaf = Some(*leaf_id);
-            return Ok(TranscriptUpdate::Messages);
-        }
-        EventBody::Conversation(ConversationEvent::MessageHidden { hidden_id, leaf_id }) => {
-            state.require_branch(event, *leaf_id)?;
-            state.active_leaf = *leaf_id;
-            state.remove_subtree(*hidden_id);
-            if leaf_id.is_none() {
-                // The beginning of the conversation is hidden, and with it all messages, loaded or not.
-                state.messages.clear();
-                state.elsewhere.clear();
-                state.earliest = None;
-            }
-            return Ok(TranscriptUpdate::Messages);
-        }
-        EventBody::Conversation(ConversationEvent::MessageRestored { leaf_id }) => {
-            // Its messages are gone from here, so this asks for a snapshot.
-            state.require_branch(event, Some(*leaf_id))?;
-            state.active_leaf = Some(*leaf_id);
-            return Ok(TranscriptUpdate::Messages);
-        }
-        EventBody::Conversation(ConversationEvent::UserMessageSaved {
-            user_message_id,
-            parent_id,
-            text,
-            files,
-            interaction,
-            created_at,
-            ..
-        }) => {
-            state.require_branch(event, *parent_id)?;
-            state.messages.push(Message {
-                id: *user_message_id,
-                parent_id: *parent_id,
-                created_at: *created_at,
-                body: MessageBody::User {
-                    text: text.clone(),
-                    files: files.clone(),
-                    interaction: interaction.clone(),
-                },
-            });
-            state.active_leaf = Some(*user_message_id);
-            state.queue.remove(*user_message_id);
-            return Ok(TranscriptUpdate::Messages);
-        }
-        EventBody::Conversation(ConversationEvent::PayloadJudged { payload_id, verdict }) => {
-            state.add_verdict(PayloadVerdict {
-                payload_id: payload_id.clone(),
-                verdict: *verdict,
-            });
-            return Ok(TranscriptUpdate::Conversation);
-        }
-        EventBody::Conversation(ConversationEvent::MessageQueued { queued }) => {
-            state.queue.insert(queued.clone());
-            return Ok(TranscriptUpdate::Conversation);
-        }
-        EventBody::Conversation(ConversationEvent::QueueChanged { queued_ids, held }) => {
-            state.queue.arrange(queued_ids, *held);
-            return Ok(TranscriptUpdate::Conversation);
-        }
-        EventBody::Placeholder(Placeholder::Empty) => return Ok(TranscriptUpdate::Nothing),
-        EventBody::Placeholder(Placeholder::Damaged) => return Err(MissingEventError(event.position)),
-        _ => {}
+        EventBody::Conversation(change) => apply_to_conversation(state, change),
+        EventBody::Run(output) => match event.message_id {
+            Some(answer_id) => apply_to_answer(state, answer_id, output),
+            None => Some(TranscriptUpdate::Nothing),
+        },
+        EventBody::User(_) | EventBody::Placeholder(Placeholder::Empty) => Some(TranscriptUpdate::Nothing),
+        EventBody::Placeholder(Placeholder::Damaged) => None,
     }
-    let (EventBody::Run(run_event), Some(message_id)) = (&event.body, event.message_id) else {
-        return Ok(TranscriptUpdate::Nothing);
-    };
-    if let EventBody::Run(RunEvent::RunStarted {
+}
+
+/// Applies an event of a run to its answer, which begins with the run.
+fn apply_to_answer(state: &mut Transcript, id: MessageId, event: &RunEvent) -> Option<TranscriptUpdate> {
+    if let RunEvent::RunStarted {
         parent_id,
         model,
         created_at,
-    }) = &event.body
+    } = event
     {
-        state.require_branch(event, Some(*parent_id))?;
+        state.require_branch(Some(*parent_id))?;
         state.model = Some(model.clone());
         state.messages.push(Message {
-            id: message_id,
+            id,
             parent_id: Some(*parent_id),
             created_at: *created_at,
             body: MessageBody::Assistant(AssistantMessage::new(model.clone())),
         });
-        state.active_leaf = Some(message_id);
-        return Ok(TranscriptUpdate::Messages);
+        state.active_leaf = Some(id);
+        return Some(TranscriptUpdate::Messages);
     }
-    if matches!(event.body, EventBody::Run(RunEvent::RunContinued { .. })) {
-        state.require_branch(event, Some(message_id))?;
+    if matches!(event, RunEvent::RunContinued { .. }) {
+        state.require_branch(Some(id))?;
+        apply_to_run(state.assistant_mut(id)?, event);
+        state.active_leaf = Some(id);
+        return Some(TranscriptUpdate::Messages);
     }
     // An answer that is not loaded, because it is older or on another branch, is loaded later with this
     // change.
-    if matches!(event.body, EventBody::Run(RunEvent::ActionTaken { .. }))
-        && state.message(message_id).is_none()
-    {
-        return Ok(TranscriptUpdate::Nothing);
+    if matches!(event, RunEvent::ActionTaken { .. }) && state.message(id).is_none() {
+        return Some(TranscriptUpdate::Nothing);
     }
-    let assistant = state
-        .assistant_mut(message_id)
-        .ok_or(MissingEventError(event.position))?;
-    if matches!(event.body, EventBody::Run(RunEvent::RunContinued { .. })) {
-        apply_to_run(assistant, run_event);
-        state.active_leaf = Some(message_id);
-        return Ok(TranscriptUpdate::Messages);
-    }
+    let answer = state.assistant_mut(id)?;
     // The answer is known to be incomplete, so a gap is an error only at the run's last event: no snapshot
     // has the rest before the run's end stores the answer.
-    let is_damaged = assistant.is_damaged() && !assistant.status.is_terminal();
-    if is_damaged && event.body.terminal_status().is_some() {
-        return Err(MissingEventError(event.position));
+    let is_damaged = answer.is_damaged() && !answer.status.is_terminal();
+    if is_damaged && event.terminal_status().is_some() {
+        return None;
     }
-    apply_to_run(assistant, run_event)
-        .or(is_damaged.then_some(RunUpdate::Nothing))
-        .map(|touched| match touched {
-            RunUpdate::Nothing => TranscriptUpdate::Nothing,
-            RunUpdate::Run => TranscriptUpdate::Run(message_id),
-            RunUpdate::Part { node, part, from } => TranscriptUpdate::Part {
-                message_id,
-                node,
-                part,
-                from,
-            },
-        })
-        .ok_or(MissingEventError(event.position))
+    let touched = apply_to_run(answer, event).or(is_damaged.then_some(RunUpdate::Nothing))?;
+    Some(match touched {
+        RunUpdate::Nothing => TranscriptUpdate::Nothing,
+        RunUpdate::Run => TranscriptUpdate::Run(id),
+        RunUpdate::Part { node, part, from } => TranscriptUpdate::Part {
+            message_id: id,
+            node,
+            part,
+            from,
+        },
+    })
 }
 
 impl Transcript {
-    /// Returns an error unless all messages up to the new end of the branch are loaded or can be.
-    fn require_branch(&self, event: &Event, message: Option<MessageId>) -> Result<(), MissingEventError> {
-        if self.are_ancestors_reachable(message) {
-            Ok(())
-        } else {
-            Err(MissingEventError(event.position))
-        }
+    /// Returns `None` unless all messages up to the new end of the branch are loaded or can be.
+    fn require_branch(&self, message: Option<MessageId>) -> Option<()> {
+        self.are_ancestors_reachable(message).then_some(())
     }
 }
 

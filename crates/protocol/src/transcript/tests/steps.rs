@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::super::*;
 use crate::{
-    ActionHandler, ActionStyle, ConversationId, Fraction, ParameterInput, Parameters, Part, PayloadRef,
-    RawJson, RequestedCall, RunError, RunStatus, SuggestedAction, SuggestedValue, Timestamp, TokenTotals,
-    ToolCall, ToolProgress, ToolStatus, Usage, Verdict,
+    ActionHandler, ActionStyle, ConversationEvent, ConversationId, Fraction, ParameterInput, Parameters,
+    Part, PayloadRef, RawJson, RequestedCall, RunError, RunStatus, SuggestedAction, SuggestedValue,
+    Timestamp, TokenTotals, ToolCall, ToolProgress, ToolStatus, Usage, Verdict,
     examples::{self, attachment, source},
 };
 
