@@ -115,10 +115,8 @@ impl ToolMarkers {
         if self.last.is_some() {
             return false;
         }
-        match event {
-            RunEvent::ToolComplete { .. } => true,
-            event => event_position(event).is_some_and(|place| place != (0, 0)),
-        }
+        matches!(event, RunEvent::ToolComplete { .. })
+            || event_position(event).is_some_and(|place| place != (0, 0))
     }
 
     /// Marks the answer before the position of an event as streamed.
@@ -139,10 +137,12 @@ impl ToolMarkers {
                         self.queue_call(node, part, call.index, is_terminal(call.status));
                     }
                     Part::Text { text } if (node, part) == until => {
-                        if let RunEvent::TextDelta { offset: 1.., .. } = event {
+                        if let RunEvent::TextDelta { offset, .. } = event
+                            && *offset > 0
+                        {
                             self.enter_part(node, part, MarkedPartKind::Text);
                             self.has_text = true;
-                            self.update_tail(text_before_delta(text, event));
+                            self.update_tail(text.get(..*offset).unwrap_or(text));
                         }
                     }
                     _ if (node, part) >= until => {}
@@ -207,8 +207,20 @@ impl ToolMarkers {
                 return frames;
             }
             RunEvent::TextWasThinking { node } => self.discard_text(*node),
-            event if event.terminal_status().is_some() => self.insert_all_markers(&mut frames),
-            _ => {}
+            RunEvent::Complete { .. } | RunEvent::Cancelled { .. } | RunEvent::Error { .. } => {
+                self.insert_all_markers(&mut frames);
+            }
+            RunEvent::RunStarted { .. }
+            | RunEvent::RunContinued { .. }
+            | RunEvent::Status { .. }
+            | RunEvent::ApprovalAnswered { .. }
+            | RunEvent::ToolProgress { .. }
+            | RunEvent::Waiting { .. }
+            | RunEvent::SuggestedValues { .. }
+            | RunEvent::SuggestedActions { .. }
+            | RunEvent::ActionTaken { .. }
+            | RunEvent::Sources { .. }
+            | RunEvent::Usage(_) => {}
         }
         frames.push(MarkedFrame::Logged);
         frames
@@ -346,6 +358,7 @@ fn inserted_frame(node: usize, part: usize, marker: Option<usize>, text: &str) -
     })
 }
 
+/// Returns the part of the answer that the event begins or continues.
 fn event_position(event: &RunEvent) -> Option<(usize, usize)> {
     match event {
         RunEvent::Thinking { node, part, .. }
@@ -353,15 +366,22 @@ fn event_position(event: &RunEvent) -> Option<(usize, usize)> {
         | RunEvent::PayloadMade { node, part, .. }
         | RunEvent::FileMade { node, part, .. } => Some((*node, *part)),
         RunEvent::ApprovalRequested(call) | RunEvent::ToolStart { call, .. } => Some((call.node, call.part)),
-        _ => None,
-    }
-}
-
-/// Returns the part of a text before its delta.
-fn text_before_delta<'a>(text: &'a str, event: &RunEvent) -> &'a str {
-    match event {
-        RunEvent::TextDelta { offset, .. } => text.get(..*offset).unwrap_or(text),
-        _ => text,
+        RunEvent::RunStarted { .. }
+        | RunEvent::RunContinued { .. }
+        | RunEvent::Status { .. }
+        | RunEvent::TextWasThinking { .. }
+        | RunEvent::ApprovalAnswered { .. }
+        | RunEvent::ToolProgress { .. }
+        | RunEvent::ToolComplete { .. }
+        | RunEvent::Waiting { .. }
+        | RunEvent::SuggestedValues { .. }
+        | RunEvent::SuggestedActions { .. }
+        | RunEvent::ActionTaken { .. }
+        | RunEvent::Sources { .. }
+        | RunEvent::Usage(_)
+        | RunEvent::Complete { .. }
+        | RunEvent::Cancelled { .. }
+        | RunEvent::Error { .. } => None,
     }
 }
 

@@ -178,11 +178,18 @@ impl Batch<'_> {
         }
         self.events
             .iter_mut()
-            .filter(|logged| match logged.event.body {
-                EventBody::Conversation(ConversationEvent::UserMessageSaved { user_message_id, .. }) => {
-                    subtree.contains(&user_message_id)
-                }
-                _ => logged.event.message_id.is_some_and(|id| subtree.contains(&id)),
+            .filter(|logged| {
+                let of_message = match &logged.event.body {
+                    // Its own message, and not the answer to come.
+                    EventBody::Conversation(ConversationEvent::UserMessageSaved {
+                        user_message_id, ..
+                    }) => Some(*user_message_id),
+                    EventBody::Conversation(_)
+                    | EventBody::Run(_)
+                    | EventBody::User(_)
+                    | EventBody::Placeholder(_) => logged.event.message_id,
+                };
+                of_message.is_some_and(|id| subtree.contains(&id))
             })
             .for_each(erase_event);
         delete_messages(&mut *connection, key.0, &subtree).await?;
