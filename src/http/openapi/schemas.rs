@@ -5,32 +5,15 @@ use serde_json::{Map, Value, json};
 
 use super::simplify::{add_fields, remove_null, remove_nulls, simplify};
 use crate::http::tool_markers::InsertedDelta;
-use parlor_protocol::{data::DataFields, literature::LiteratureFields};
+use parlor_protocol::{
+    ConversationEvent, RunEvent, UserEvent, data::DataFields, literature::LiteratureFields,
+};
 
 /// The beginning of a reference to a schema.
 pub const REFERENCE_PREFIX: &str = "#/components/schemas/";
 
 /// The events that can be the last of a run. In the streams of one run they have the answer.
 const FINAL_EVENTS: [&str; 4] = ["CompleteEvent", "CancelledEvent", "ErrorEvent", "DamagedEvent"];
-
-/// The events about the user, which have no conversation.
-const USER_EVENTS: [&str; 2] = ["LiteratureChangedEvent", "SettingsChangedEvent"];
-
-/// The events about a whole conversation, which have no message.
-const CONVERSATION_EVENTS: [&str; 12] = [
-    "ConversationCreatedEvent",
-    "ConversationDeletedEvent",
-    "ConversationReadEvent",
-    "ConversationRenamedEvent",
-    "LeafSelectedEvent",
-    "MessageHiddenEvent",
-    "MessageQueuedEvent",
-    "MessageRestoredEvent",
-    "ModelChosenEvent",
-    "ParametersChosenEvent",
-    "PayloadJudgedEvent",
-    "QueueChangedEvent",
-];
 
 /// Combines the schemas of responses and of requests. A type in both has the schema of requests, which allows
 /// more.
@@ -123,13 +106,18 @@ fn pascal_case(name: &str) -> String {
 
 /// Marks the events that have a conversation and a message. `Event` has both as optional fields.
 fn set_subjects_of_events(schemas: &mut Map<String, Value>) {
-    for (name, event) in schemas.iter_mut().filter(|(name, _)| name.ends_with("Event")) {
+    let of_conversation = schema_names::<ConversationEvent>();
+    let of_run = schema_names::<RunEvent>();
+    let of_user = schema_names::<UserEvent>();
+    for (name, event) in schemas.iter_mut() {
         let (has_conversation, has_message) = match &**name {
-            "Event" | "DamagedEvent" => continue,
             "EmptyEvent" => (None, Some(false)),
-            name if USER_EVENTS.contains(&name) => (Some(false), Some(false)),
-            name if CONVERSATION_EVENTS.contains(&name) => (Some(true), Some(false)),
-            _ => (Some(true), Some(true)),
+            // It names the answer to come.
+            "UserMessageSavedEvent" => (Some(true), Some(true)),
+            _ if of_conversation.contains(name) => (Some(true), Some(false)),
+            _ if of_run.contains(name) => (Some(true), Some(true)),
+            _ if of_user.contains(name) => (Some(false), Some(false)),
+            _ => continue,
         };
         for (field, is_present) in [("conversation_id", has_conversation), ("message_id", has_message)] {
             match is_present {
@@ -148,6 +136,15 @@ fn set_subjects_of_events(schemas: &mut Map<String, Value>) {
             }
         }
     }
+}
+
+/// Returns the names that [`split_variants`] gives to the schemas of a family of events.
+fn schema_names<Family: JsonSchema>() -> Vec<String> {
+    let mut generator = SchemaGenerator::new(SchemaSettings::draft2020_12().for_serialize());
+    let family = Family::json_schema(&mut generator).to_value();
+    let kinds = family["oneOf"].as_array().into_iter().flatten();
+    let kinds = kinds.filter_map(|kind| kind["properties"]["type"]["const"].as_str());
+    kinds.map(|kind| format!("{}Event", pascal_case(kind))).collect()
 }
 
 /// Adds the fields that events have in the streams of one run only: see `run_result::FinalEvent` and
