@@ -1,10 +1,7 @@
 //! The models that a user can choose.
 
 use super::AppState;
-use parlor_protocol::{
-    ApiError, UserId,
-    model_list::{ModelList, WEB_SEARCH},
-};
+use parlor_protocol::{ApiError, UserId, model_list::ModelList, tool_kind::WEB_SEARCH};
 
 /// Returns the models that a user can choose now, whether they can search the web, and the unavailable servers of models and
 /// tools.
@@ -15,7 +12,7 @@ use parlor_protocol::{
 pub async fn list(app: &AppState, user_id: UserId) -> Result<ModelList, ApiError> {
     let permissions = app.runs.permissions(user_id).await?;
     let mut list = app.runs.allowed_models(&permissions).await;
-    list.can_search = app.runs.is_tool_offered(&permissions, WEB_SEARCH);
+    list.can_search = app.runs.is_tool_offered(&permissions, WEB_SEARCH.name);
     let tool_problems = app.runs.tool_problems(&permissions, &list.models);
     list.problems.extend(tool_problems.into_iter().map(Into::into));
     Ok(list)

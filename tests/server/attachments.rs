@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use parlor_protocol::{AttachmentId, UserId};
 use parlor_storage::{Storage, sqlite::SqliteStorage};
-use parlor_tools::{NewAttachment, Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
+use parlor_tools::{NewAttachment, Tool, ToolContext, ToolError, ToolKind, ToolRegistry, ToolResult};
 use serde_json::{Value, json};
 use upstream::{Script, When};
 use uuid::Uuid;
@@ -19,7 +19,7 @@ pub struct FileTool(pub Vec<NewAttachment>);
 impl Tool for FileTool {
     type Input = Nothing;
 
-    const NAME: &'static str = "give";
+    const KIND: ToolKind = ToolKind::plain("give");
     const DESCRIPTION: &'static str = "Gives files.";
     const LABEL: &'static str = "Giving";
     const DONE: &'static str = "Gave";

@@ -1,10 +1,15 @@
 //! The tools that Parlor includes, as a model calls them.
 
+use parlor::server::{Server, built_in_pages, built_in_tools};
 use parlor_base::settings::{SearchEngine, Secret, Settings, WebSearchSettings};
+use parlor_protocol::tool_kind::{ALL, EXECUTE_CODE, JUPYTER_NOTEBOOK};
 use serde_json::{Value, json};
 use upstream::{Page, Script, Upstream, When};
 
-use crate::support::{Parlor, model_calls};
+use crate::{
+    data::make_database,
+    support::{Parlor, model_calls, settings},
+};
 
 /// Starts a server with all built-in tools, which use the scripted server.
 async fn start_parlor() -> (tempfile::TempDir, Upstream, Parlor) {
@@ -239,4 +244,29 @@ async fn disabled_and_unconfigured_tools_are_not_offered() {
         offered,
         ["current_time", "fetch_webpage", "remember", "recall", "forget"]
     );
+}
+
+#[tokio::test]
+async fn every_known_kind_is_a_tool() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let database = make_database(folder.path(), "jobs").await;
+    let settings = settings(&folder.path().join("data"), &upstream, |settings| {
+        tool_settings(&upstream)(settings);
+        settings.databases = vec![database];
+    });
+    let mut missing = Vec::new();
+    Server::open_with(
+        settings,
+        |parts| {
+            let tools = built_in_tools(parts).with_scoped_tools(built_in_pages(parts).tools());
+            missing = tools.unknown_names(ALL.iter().map(|kind| kind.name));
+            tools
+        },
+        built_in_pages,
+    )
+    .await
+    .unwrap();
+    // The tools of Python come and go with its environment.
+    assert_eq!(missing, [EXECUTE_CODE.name, JUPYTER_NOTEBOOK.name]);
 }

@@ -1,6 +1,6 @@
 //! Text that imitates structure: control text, markers and roles in messages, tool results and pages.
 
-use parlor_tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
+use parlor_tools::{Tool, ToolContext, ToolError, ToolKind, ToolRegistry, ToolResult};
 use serde_json::{Value, json};
 use upstream::{Page, Script, Upstream, When};
 
@@ -29,7 +29,7 @@ struct ForgedTextTool;
 impl Tool for ForgedTextTool {
     type Input = Nothing;
 
-    const NAME: &'static str = "forge";
+    const KIND: ToolKind = ToolKind::plain("forge");
     const DESCRIPTION: &'static str = "Reads what somebody has written.";
     const LABEL: &'static str = "Reading";
     const DONE: &'static str = "Read";

@@ -9,7 +9,7 @@ use parlor_pages::{
 };
 use parlor_protocol::{ApiError, PageFields, PageInfo, RawJson, UserId};
 use parlor_storage::StorageError;
-use parlor_tools::{AnyTool, Tool, ToolContext, ToolError, ToolRegistry, ToolResult, any_tool};
+use parlor_tools::{AnyTool, Tool, ToolContext, ToolError, ToolKind, ToolRegistry, ToolResult, any_tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
@@ -113,7 +113,7 @@ struct LookInside;
 impl Tool for LookInside {
     type Input = Nothing;
 
-    const NAME: &'static str = "look_inside";
+    const KIND: ToolKind = ToolKind::plain("look_inside");
     const DESCRIPTION: &'static str = "Looks into the open drawer.";
     const LABEL: &'static str = "Looking";
     const DONE: &'static str = "Looked";

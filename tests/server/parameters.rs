@@ -1,6 +1,6 @@
 //! Model parameters of a conversation, and required tools.
 
-use parlor_tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
+use parlor_tools::{Tool, ToolContext, ToolError, ToolKind, ToolRegistry, ToolResult};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
@@ -15,7 +15,7 @@ struct LookTool;
 impl Tool for LookTool {
     type Input = Nothing;
 
-    const NAME: &'static str = "look";
+    const KIND: ToolKind = ToolKind::plain("look");
     const DESCRIPTION: &'static str = "Looks.";
     const LABEL: &'static str = "Looking";
     const DONE: &'static str = "Looked";
@@ -30,7 +30,7 @@ struct ListenTool;
 impl Tool for ListenTool {
     type Input = Nothing;
 
-    const NAME: &'static str = "listen";
+    const KIND: ToolKind = ToolKind::plain("listen");
     const DESCRIPTION: &'static str = "Listens.";
     const LABEL: &'static str = "Listening";
     const DONE: &'static str = "Listened";

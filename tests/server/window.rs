@@ -2,7 +2,7 @@
 //! omitted.
 
 use parlor_base::settings::{MetadataMode, Settings};
-use parlor_tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
+use parlor_tools::{Tool, ToolContext, ToolError, ToolKind, ToolRegistry, ToolResult};
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 
@@ -26,7 +26,7 @@ struct LongDescriptionTool;
 impl Tool for LongDescriptionTool {
     type Input = Nothing;
 
-    const NAME: &'static str = "verbose";
+    const KIND: ToolKind = ToolKind::plain("verbose");
     const DESCRIPTION: &'static str = LONG_DESCRIPTION;
     const LABEL: &'static str = "Talking";
     const DONE: &'static str = "Talked";

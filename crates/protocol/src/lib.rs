@@ -49,6 +49,7 @@ pub mod text;
 pub mod thinking;
 pub mod time;
 pub mod tool;
+pub mod tool_kind;
 pub mod transcript;
 pub mod url_text;
 pub mod usage;

@@ -5,9 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{ModelCapabilities, RunError, flat_json::Fields};
 
-/// The web search tool. The user can require it with a button; other tools only by asking in the message.
-pub const WEB_SEARCH: &str = "web_search";
-
 /// A model that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Fields")]

@@ -9,6 +9,7 @@ use super::{
     Attachment, PayloadRef, Timestamp,
     flat_json::Fields,
     json::{self, RawJson},
+    tool_kind::ToolKind,
 };
 
 /// The words with which the traceback of Python code begins that has run. That of a syntax error has none.
@@ -53,6 +54,11 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
+    /// Returns the properties of one of Parlor's tools; `None` for plain and for external tools.
+    pub fn kind(&self) -> Option<&'static ToolKind> {
+        ToolKind::find(&self.tool)
+    }
+
     /// Returns the arguments with their names, in order; none if they are not an object.
     pub fn arguments(&self) -> Vec<(String, RawJson)> {
         object_entries(&self.input).unwrap_or_default()

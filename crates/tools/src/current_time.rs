@@ -4,8 +4,9 @@ use jiff::{Timestamp, tz::TimeZone};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Tool, ToolContext, ToolError, ToolResult};
+use super::{Tool, ToolContext, ToolError, ToolKind, ToolResult};
 use parlor_base::clock;
+use parlor_protocol::tool_kind;
 
 pub struct CurrentTime;
 
@@ -18,7 +19,7 @@ pub struct Input {
 impl Tool for CurrentTime {
     type Input = Input;
 
-    const NAME: &'static str = "current_time";
+    const KIND: ToolKind = tool_kind::CURRENT_TIME;
     const DESCRIPTION: &'static str = "The date and time now, with the day of the week, in UTC or in any time zone. Use it whenever an answer depends on \
          today's date or on what time it is.";
     const LABEL: &'static str = "Looking at the clock";

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{AnyTool, Tool, ToolContext, ToolError, ToolResult, typed::any_tool_with};
+use super::{AnyTool, Tool, ToolContext, ToolError, ToolKind, ToolResult, typed::any_tool_with};
 use parlor_base::text::single_line;
 use parlor_model::ToolSpec;
 use parlor_protocol::{ToolCall, ToolStatus};
@@ -70,7 +70,7 @@ impl FindTool {
 impl Tool for FindTool {
     type Input = Input;
 
-    const NAME: &'static str = "find_tool";
+    const KIND: ToolKind = ToolKind::plain("find_tool");
     const DESCRIPTION: &'static str = "Finds more tools. There are more of them than can be offered at once. If none of the offered ones does \
                                        what you need, search here: the tools that are found can be called from your next step on.";
     const LABEL: &'static str = "Looking for tools";

@@ -53,14 +53,17 @@ pub use self::{
 };
 use parlor_model::{ToolInput, ToolPlan, ToolSpec};
 use parlor_protocol::Attachment;
+pub use parlor_protocol::tool_kind::ToolKind;
 use parlor_web::services::ServiceError;
 
 /// A tool with a typed input. The doc comments of the input's fields are given to the model.
 pub trait Tool: Send + Sync + 'static {
     type Input: DeserializeOwned + JsonSchema + Send + 'static;
 
+    /// The name for the model, with what the page must know of the tool.
+    const KIND: ToolKind;
     /// The name for the model.
-    const NAME: &'static str;
+    const NAME: &'static str = Self::KIND.name;
     /// The purpose of the tool and when to use it, for the model.
     const DESCRIPTION: &'static str;
     /// The label of a call in progress, for the user: "Searching the web".

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Tool, ToolContext, ToolError, ToolResult, message_file::find_message_file};
+use super::{Tool, ToolContext, ToolError, ToolKind, ToolResult, message_file::find_message_file};
 use parlor_files::{Files, is_image};
 use parlor_storage::Storage;
 
@@ -35,7 +35,7 @@ impl RetrieveFile {
 impl Tool for RetrieveFile {
     type Input = Input;
 
-    const NAME: &'static str = "retrieve_file";
+    const KIND: ToolKind = ToolKind::plain("retrieve_file");
     const DESCRIPTION: &'static str = "Shows you a file of an earlier message again: an image, or the text of a text file or document. METADATA before a message list its files.";
     const LABEL: &'static str = "Looking at a file";
     const DONE: &'static str = "Looked at a file";

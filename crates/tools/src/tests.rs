@@ -23,7 +23,7 @@ struct CountedTool;
 impl Tool for CountedTool {
     type Input = CountedInput;
 
-    const NAME: &'static str = "counted";
+    const KIND: ToolKind = ToolKind::plain("counted");
     const DESCRIPTION: &'static str = "";
     const LABEL: &'static str = "";
     const DONE: &'static str = "";

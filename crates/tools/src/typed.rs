@@ -133,6 +133,7 @@ mod tests {
     use serde::Deserialize;
 
     use super::*;
+    use crate::ToolKind;
 
     struct Query;
 
@@ -144,7 +145,7 @@ mod tests {
     impl Tool for Query {
         type Input = QueryInput;
 
-        const NAME: &'static str = "query";
+        const KIND: ToolKind = ToolKind::plain("query");
         const DESCRIPTION: &'static str = "";
         const LABEL: &'static str = "";
         const DONE: &'static str = "";

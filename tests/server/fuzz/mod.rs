@@ -13,7 +13,7 @@ use std::{collections::BTreeMap, time::Duration};
 use bytes::Bytes;
 use fastrand::Rng;
 use parlor_base::settings::{Secret, Settings};
-use parlor_tools::{NewAttachment, Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
+use parlor_tools::{NewAttachment, Tool, ToolContext, ToolError, ToolKind, ToolRegistry, ToolResult};
 use serde_json::json;
 use tokio::time::timeout;
 use tracing::Level;
@@ -39,7 +39,7 @@ struct FileTool;
 impl Tool for FileTool {
     type Input = Nothing;
 
-    const NAME: &'static str = "give";
+    const KIND: ToolKind = ToolKind::plain("give");
     const DESCRIPTION: &'static str = "Gives a file.";
     const LABEL: &'static str = "Giving";
     const DONE: &'static str = "Gave";

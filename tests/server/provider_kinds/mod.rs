@@ -7,7 +7,7 @@ mod runs;
 use std::sync::Arc;
 
 use parlor_base::settings::{EndpointKind, Secret, Settings};
-use parlor_tools::{Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
+use parlor_tools::{Tool, ToolContext, ToolError, ToolKind, ToolRegistry, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ struct TogetherTool(Arc<Barrier>);
 impl Tool for TogetherTool {
     type Input = Named;
 
-    const NAME: &'static str = "together";
+    const KIND: ToolKind = ToolKind::plain("together");
     const DESCRIPTION: &'static str = "Waits for another one.";
     const LABEL: &'static str = "Waiting";
     const DONE: &'static str = "Waited";
@@ -55,7 +55,7 @@ struct CarefulTool;
 impl Tool for CarefulTool {
     type Input = Named;
 
-    const NAME: &'static str = "careful";
+    const KIND: ToolKind = ToolKind::plain("careful");
     const DESCRIPTION: &'static str = "Changes something.";
     const LABEL: &'static str = "Changing";
     const DONE: &'static str = "Changed";

@@ -20,7 +20,7 @@ struct LoggedTool {
 impl Tool for LoggedTool {
     type Input = Named;
 
-    const NAME: &'static str = "logged";
+    const KIND: ToolKind = ToolKind::plain("logged");
     const DESCRIPTION: &'static str = "Logs its calls.";
     const LABEL: &'static str = "Logging";
     const DONE: &'static str = "Logged";

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use parlor_tools::{NewPayload, Tool, ToolContext, ToolError, ToolRegistry, ToolResult};
+use parlor_tools::{NewPayload, Tool, ToolContext, ToolError, ToolKind, ToolRegistry, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ struct BarrierTool(Barrier);
 impl Tool for BarrierTool {
     type Input = Named;
 
-    const NAME: &'static str = "together";
+    const KIND: ToolKind = ToolKind::plain("together");
     const DESCRIPTION: &'static str = "Waits for another one.";
     const LABEL: &'static str = "Waiting";
     const DONE: &'static str = "Waited";
@@ -64,7 +64,7 @@ struct EndlessTool(Arc<EndlessToolState>);
 impl Tool for EndlessTool {
     type Input = Named;
 
-    const NAME: &'static str = "endless";
+    const KIND: ToolKind = ToolKind::plain("endless");
     const DESCRIPTION: &'static str = "Never ends.";
     const LABEL: &'static str = "Going on";
     const DONE: &'static str = "Went on";
@@ -89,7 +89,7 @@ pub struct FailingTool;
 impl Tool for FailingTool {
     type Input = Named;
 
-    const NAME: &'static str = "failing";
+    const KIND: ToolKind = ToolKind::plain("failing");
     const DESCRIPTION: &'static str = "Fails.";
     const LABEL: &'static str = "Trying";
     const DONE: &'static str = "Tried";
@@ -113,7 +113,7 @@ pub struct ApprovalTool(pub Arc<AtomicUsize>);
 impl Tool for ApprovalTool {
     type Input = Named;
 
-    const NAME: &'static str = "asking";
+    const KIND: ToolKind = ToolKind::plain("asking");
     const DESCRIPTION: &'static str = "Changes something.";
     const LABEL: &'static str = "Changing";
     const DONE: &'static str = "Changed";
@@ -137,7 +137,7 @@ pub struct PayloadTool(pub &'static str);
 impl Tool for PayloadTool {
     type Input = Made;
 
-    const NAME: &'static str = "make";
+    const KIND: ToolKind = ToolKind::plain("make");
     const DESCRIPTION: &'static str = "Makes something.";
     const LABEL: &'static str = "Making";
     const DONE: &'static str = "Made";

@@ -5,7 +5,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio::time::timeout;
 
-use super::{Literature, LiteratureError, articles::check_pmid, query_suggestion::QUERY_SUGGESTION, tools};
+use super::{
+    Literature, LiteratureError,
+    articles::check_pmid,
+    query_suggestion::QUERY_SUGGESTION,
+    stream_tools::{ChangeStream, DeleteStream, ListStreams, SaveStream},
+    tools::{self, ListSavedArticles, SaveArticle},
+};
 use crate::{BuiltContext, ContextError, OpenPage, Page, PageDefinition, Scope, Tab, actions::ClientAction};
 use parlor_protocol::{
     ApiError, ErrorCode, PanelView, RawJson, Timestamp, UserId,
@@ -15,7 +21,7 @@ use parlor_protocol::{
     panel::{ArticleView, PanelBody},
 };
 use parlor_storage::StorageError;
-use parlor_tools::AnyTool;
+use parlor_tools::{AnyTool, Tool};
 
 /// Articles: searching and saved ones.
 pub static LITERATURE: PageDefinition = PageDefinition {
@@ -26,11 +32,11 @@ pub static LITERATURE: PageDefinition = PageDefinition {
          themselves. When they speak of “this”, they mean what is open there.",
     scope: Scope {
         tools: &[
-            "save_article",
-            "list_saved_articles",
-            "list_streams",
-            "change_stream",
-            "delete_stream",
+            SaveArticle::NAME,
+            ListSavedArticles::NAME,
+            ListStreams::NAME,
+            ChangeStream::NAME,
+            DeleteStream::NAME,
         ],
         payloads: &[],
         actions: &[&OPEN_ARTICLE],
@@ -40,7 +46,7 @@ pub static LITERATURE: PageDefinition = PageDefinition {
             name: LiteratureTab::Search.name(),
             // Both need a query for PubMed. The query of the other tab is a filter.
             scope: Scope {
-                tools: &["make_stream"],
+                tools: &[SaveStream::NAME],
                 payloads: &[&QUERY_SUGGESTION],
                 actions: &[],
             },
@@ -58,7 +64,7 @@ static LITERATURE_WITHOUT_PUBMED: PageDefinition = PageDefinition {
          saved. PubMed can’t be searched on this server. You talk with them on the page Literature of Parlor, a chat that they run \
          themselves. When they speak of “this”, they mean what is open there.",
     scope: Scope {
-        tools: &["list_saved_articles"],
+        tools: &[ListSavedArticles::NAME],
         payloads: &[],
         actions: &[&OPEN_ARTICLE],
     },

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{Literature, LiteratureError};
 use parlor_protocol::{ResearchStreamId, UserId, literature::ResearchStream};
-use parlor_tools::{Tool, ToolContext, ToolError, ToolResult};
+use parlor_tools::{Tool, ToolContext, ToolError, ToolKind, ToolResult};
 
 pub(super) struct ListStreams(pub Literature);
 
@@ -17,7 +17,7 @@ pub struct ListStreamsInput {}
 impl Tool for ListStreams {
     type Input = ListStreamsInput;
 
-    const NAME: &'static str = "list_streams";
+    const KIND: ToolKind = ToolKind::plain("list_streams");
     const DESCRIPTION: &'static str = "Lists the person's streams of research: PubMed queries that they keep, each with its id, name and instructions.";
     const LABEL: &'static str = "Looking at the streams";
     const DONE: &'static str = "Looked at the streams";
@@ -65,7 +65,7 @@ pub struct SaveStreamInput {
 impl Tool for SaveStream {
     type Input = SaveStreamInput;
 
-    const NAME: &'static str = "make_stream";
+    const KIND: ToolKind = ToolKind::plain("make_stream");
     const DESCRIPTION: &'static str = "Keeps a PubMed query as a new stream of research, which the person can open again with a click. The person \
          is asked before it happens. Use it when they want a query kept.";
     const LABEL: &'static str = "Making a stream";
@@ -116,7 +116,7 @@ pub struct ChangeStreamInput {
 impl Tool for ChangeStream {
     type Input = ChangeStreamInput;
 
-    const NAME: &'static str = "change_stream";
+    const KIND: ToolKind = ToolKind::plain("change_stream");
     const DESCRIPTION: &'static str = "Changes the name, the query or the instructions of a stream of research. What is left out stays. The person is \
          asked before it happens.";
     const LABEL: &'static str = "Changing a stream";
@@ -168,7 +168,7 @@ pub struct DeleteStreamInput {
 impl Tool for DeleteStream {
     type Input = DeleteStreamInput;
 
-    const NAME: &'static str = "delete_stream";
+    const KIND: ToolKind = ToolKind::plain("delete_stream");
     const DESCRIPTION: &'static str = "Deletes a stream of research for good, with its instructions. Saved articles stay. The person is asked before it \
          happens. Use it only when they want the stream deleted.";
     const LABEL: &'static str = "Deleting a stream";

@@ -10,7 +10,7 @@ use super::{
     context::article_line,
     stream_tools::{ChangeStream, DeleteStream, ListStreams, SaveStream},
 };
-use parlor_tools::{AnyTool, Tool, ToolContext, ToolError, ToolResult, any_tool};
+use parlor_tools::{AnyTool, Tool, ToolContext, ToolError, ToolKind, ToolResult, any_tool};
 
 /// The maximum number of saved articles in one tool result.
 const MAX_LISTED_ARTICLES: usize = 50;
@@ -27,7 +27,7 @@ pub(super) fn all_tools(literature: &Literature) -> Vec<Arc<dyn AnyTool>> {
     ]
 }
 
-struct SaveArticle(Literature);
+pub struct SaveArticle(Literature);
 
 #[derive(Deserialize, JsonSchema)]
 pub struct SaveArticleInput {
@@ -40,7 +40,7 @@ pub struct SaveArticleInput {
 impl Tool for SaveArticle {
     type Input = SaveArticleInput;
 
-    const NAME: &'static str = "save_article";
+    const KIND: ToolKind = ToolKind::plain("save_article");
     const DESCRIPTION: &'static str = "Puts an article of PubMed among the person's saved articles, by its PMID. The person is asked before it \
          happens. Use it when they want an article kept. An article that is saved already keeps the note that it has.";
     const LABEL: &'static str = "Saving an article";
@@ -75,7 +75,7 @@ impl Tool for SaveArticle {
     }
 }
 
-struct ListSavedArticles(Literature);
+pub struct ListSavedArticles(Literature);
 
 #[derive(Deserialize, JsonSchema)]
 pub struct ListArticlesInput {
@@ -86,7 +86,7 @@ pub struct ListArticlesInput {
 impl Tool for ListSavedArticles {
     type Input = ListArticlesInput;
 
-    const NAME: &'static str = "list_saved_articles";
+    const KIND: ToolKind = ToolKind::plain("list_saved_articles");
     const DESCRIPTION: &'static str =
         "Lists the articles that the person has saved, newest first, with their notes.";
     const LABEL: &'static str = "Looking at the saved articles";

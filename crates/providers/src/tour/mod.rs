@@ -11,7 +11,7 @@ use parlor_model::{
     Endpoint, FinishReason, ListedModels, ModelError, ModelErrorKind, ModelEvent, ModelMessage, ModelRequest,
     ModelStream, RequestPreview,
 };
-use parlor_protocol::{ModelCapabilities, RunError, model_list::ModelInfo};
+use parlor_protocol::{ModelCapabilities, RunError, model_list::ModelInfo, tool_kind};
 
 /// The endpoint's name, which is reserved in the settings.
 pub const ENDPOINT: &str = "parlor";
@@ -47,7 +47,7 @@ const WELCOME: &str = include_str!("welcome.md");
 const REPEATED: &str = include_str!("again.md");
 
 /// The tool that a script uses, what it asks for, and the script after the result.
-const TOOL: &str = "calculate";
+const TOOL: &str = tool_kind::CALCULATE.name;
 const TOOL_INPUT: &str = r#"{"expression":"2^64 / 10^9 / 3600 / 24 / 365.25"}"#;
 const TOOL_SCRIPT: &str = include_str!("tool.md");
 const AFTER_TOOL: &str = include_str!("tool_result.md");

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Python, first_line, is_replayed, replay_code, run_code};
-use parlor_tools::{FinishedCall, ReplayedCall, Tool, ToolContext, ToolError, ToolResult};
+use parlor_protocol::tool_kind;
+use parlor_tools::{FinishedCall, ReplayedCall, Tool, ToolContext, ToolError, ToolKind, ToolResult};
 
 pub struct ExecuteCode(pub Python);
 
@@ -25,7 +26,7 @@ pub fn code(arguments: &str) -> Option<String> {
 impl Tool for ExecuteCode {
     type Input = ExecuteCodeInput;
 
-    const NAME: &'static str = "execute_code";
+    const KIND: ToolKind = tool_kind::EXECUTE_CODE;
     const DESCRIPTION: &'static str = "Runs Python code and returns what it prints and shows; the person sees plots as pictures, and charts of plotly interactively. Variables are kept for later \
          calls of this conversation. Files that the person attached are in the working folder. pandas (pd), numpy (np), matplotlib (plt) and plotly.express (px) are imported; there is no network. Use it for every calculation \
          that you could get wrong.";

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Python, first_line, is_replayed, replay_code, run_code};
-use parlor_tools::{FinishedCall, ReplayedCall, Tool, ToolContext, ToolError, ToolResult};
+use parlor_protocol::tool_kind;
+use parlor_tools::{FinishedCall, ReplayedCall, Tool, ToolContext, ToolError, ToolKind, ToolResult};
 
 /// The maximum number of names that a call shows.
 const MAX_SHOWN: usize = 20;
@@ -48,7 +49,7 @@ pub fn code(arguments: &str) -> Option<String> {
 impl Tool for JupyterNotebook {
     type Input = JupyterNotebookInput;
 
-    const NAME: &'static str = "jupyter_notebook";
+    const KIND: ToolKind = tool_kind::JUPYTER_NOTEBOOK;
     const DESCRIPTION: &'static str = "Runs Python code in the notebook of this conversation and returns what it prints and shows; the person sees data frames as \
          tables, plots as pictures, and charts of plotly interactively. Variables and the data frames of sql_query (df_name) are kept for later calls. Files that the person attached are in the working folder. pandas (pd), numpy (np), matplotlib (plt) and plotly.express (px) are imported; there is no network.";
     const LABEL: &'static str = "Executing Python code...";

@@ -11,7 +11,7 @@ use parlor_protocol::{
     intent::ApprovalAnswer, transcript::apply_to_run,
 };
 use parlor_storage::{ApprovalDecision, usage::Day};
-use parlor_tools::{Tool, ToolContext, ToolError, ToolResult};
+use parlor_tools::{Tool, ToolContext, ToolError, ToolKind, ToolResult};
 
 /// Counts its calls, and uses a model for each.
 struct CountingTool {
@@ -26,7 +26,7 @@ struct Anything {}
 impl Tool for CountingTool {
     type Input = Anything;
 
-    const NAME: &'static str = "count";
+    const KIND: ToolKind = ToolKind::plain("count");
     const DESCRIPTION: &'static str = "Counts.";
     const LABEL: &'static str = "Counting";
     const DONE: &'static str = "Counted";

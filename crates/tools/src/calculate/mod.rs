@@ -15,7 +15,8 @@ mod tests;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Tool, ToolContext, ToolError, ToolResult};
+use super::{Tool, ToolContext, ToolError, ToolKind, ToolResult};
+use parlor_protocol::tool_kind;
 
 /// Maximum length of an expression, in bytes.
 const MAX_EXPRESSION_BYTES: usize = 1000;
@@ -31,7 +32,7 @@ pub struct Input {
 impl Tool for Calculate {
     type Input = Input;
 
-    const NAME: &'static str = "calculate";
+    const KIND: ToolKind = tool_kind::CALCULATE;
     const DESCRIPTION: &'static str = "Calculates an arithmetic expression. Use it for every calculation, however simple. It knows + - * / ^ and % (the \
          remainder between two numbers, a percentage after one: 200 + 15% is 230), parentheses, pi, e and sqrt, ln, log10, exp, \
          sin, cos, tan (in radians), abs, round(number, decimals), floor, ceil, min and max. Decimals have a point; thousands have \

@@ -11,14 +11,16 @@ use serde_json::json;
 
 use self::count::ImageCount;
 pub use self::count::made_images;
-use super::{FileLimits, Tool, ToolContext, ToolError, ToolResult, message_file::find_message_file};
+use super::{
+    FileLimits, Tool, ToolContext, ToolError, ToolKind, ToolResult, message_file::find_message_file,
+};
 use parlor_base::{
     settings::{FetchWebpageSettings, ImageSettings},
     text::single_line,
 };
 use parlor_files::{Files, is_image};
 use parlor_model::{ImageError, ImageRequest, ImageShape, ModelError, ReportedUsage, SourceImage};
-use parlor_protocol::{Fraction, RawJson, UserId};
+use parlor_protocol::{Fraction, RawJson, UserId, tool_kind};
 use parlor_providers as providers;
 use parlor_providers::{ImageModel, Models};
 use parlor_storage::Storage;
@@ -155,7 +157,7 @@ impl GenerateImage {
 impl Tool for GenerateImage {
     type Input = Input;
 
-    const NAME: &'static str = "generate_image";
+    const KIND: ToolKind = tool_kind::GENERATE_IMAGE;
     const DESCRIPTION: &'static str = "Makes an image from a description and shows it to the person, or edits an earlier image of the conversation: give its \
          id of METADATA. Use it only when the person wants an image. The person sees the image itself, so do not link it.";
     const LABEL: &'static str = "Generating image";

@@ -14,10 +14,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Tool, ToolContext, ToolError, ToolResult};
+use super::{Tool, ToolContext, ToolError, ToolKind, ToolResult};
 use parlor_base::{clock, settings::Limits};
 use parlor_journal::{Journal, JournalError};
-use parlor_protocol::{Memory, MemoryId, UserId};
+use parlor_protocol::{Memory, MemoryId, UserId, tool_kind};
 use parlor_storage::{Change, ChangeRejection, PersonalChange, Storage};
 
 /// Maximum number of memories recalled at a time.
@@ -97,7 +97,7 @@ impl MemoryStore {
 impl Tool for Remember {
     type Input = RememberInput;
 
-    const NAME: &'static str = "remember";
+    const KIND: ToolKind = tool_kind::REMEMBER;
     const DESCRIPTION: &'static str = "Remembers one thing about the person for later conversations: who they are, what they prefer, what was decided. Use it \
          when they ask for it, or tell something lasting that will matter again. Never for passwords and the like, nor for what \
          only a web page or a document says. They can see and delete what is remembered.";
@@ -137,7 +137,7 @@ impl Tool for Remember {
 impl Tool for Recall {
     type Input = RecallInput;
 
-    const NAME: &'static str = "recall";
+    const KIND: ToolKind = tool_kind::RECALL;
     const DESCRIPTION: &'static str = "Gives what was remembered about the person in earlier conversations, with ids. Use it when they refer to something that \
          this conversation does not say, or when knowing them would make the answer better.";
     const LABEL: &'static str = "Recalling";
@@ -184,7 +184,7 @@ impl Tool for Recall {
 impl Tool for Forget {
     type Input = ForgetInput;
 
-    const NAME: &'static str = "forget";
+    const KIND: ToolKind = tool_kind::FORGET;
     const DESCRIPTION: &'static str = "Forgets one remembered thing: when the person wants that, or when it is not true any more. Recall it first, for its id.";
     const LABEL: &'static str = "Forgetting";
     const DONE: &'static str = "Forgot";

@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{NewPayload, Tool, ToolContext, ToolError, ToolResult};
+use super::{NewPayload, Tool, ToolContext, ToolError, ToolKind, ToolResult};
 use parlor_base::text;
-use parlor_protocol::{Fraction, RawJson};
+use parlor_protocol::{Fraction, RawJson, tool_kind};
 use parlor_web::services::{
     ServiceError,
     pubmed::{MAX_QUERY_BYTES, PubmedArticle, PubmedClient, PubmedSort},
@@ -56,7 +56,7 @@ impl SearchPubmed {
 impl Tool for SearchPubmed {
     type Input = Input;
 
-    const NAME: &'static str = "search_pubmed";
+    const KIND: ToolKind = tool_kind::SEARCH_PUBMED;
     const DESCRIPTION: &'static str = "Searches PubMed for biomedical and life science articles and gives their titles, authors, journals, dates, PMIDs, DOIs \
          and abstracts. Use it for questions of medicine and biology that should rest on published research, and name the \
          articles that you rely on by their PMIDs.";

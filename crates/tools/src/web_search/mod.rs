@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use self::engines::Engine;
-use super::{NewPayload, Tool, ToolContext, ToolError, ToolResult};
+use super::{NewPayload, Tool, ToolContext, ToolError, ToolKind, ToolResult};
 use parlor_base::{settings, text};
-use parlor_protocol::model_list::WEB_SEARCH;
+use parlor_protocol::tool_kind;
 use parlor_web::services::Service;
 
 /// The default and the maximum number of results.
@@ -74,7 +74,7 @@ impl WebSearch {
 impl Tool for WebSearch {
     type Input = Input;
 
-    const NAME: &'static str = WEB_SEARCH;
+    const KIND: ToolKind = tool_kind::WEB_SEARCH;
     const DESCRIPTION: &'static str = "Searches the web and gives titles, addresses and snippets of pages. Use it for what is new, what you are not sure of, \
          and when asked to look something up; name the addresses that you rely on. A snippet is not the page: read the page if \
          there is a tool for that.";

@@ -13,9 +13,12 @@ use super::{
 use parlor_base::text::single_line;
 use parlor_databases::{Cell, CellKind, Database, FILES, QueryResult};
 use parlor_files::UncommittedFile;
+use parlor_protocol::tool_kind;
 use parlor_python as python;
 use parlor_python::{ColumnType, ValueKind};
-use parlor_tools::{FinishedCall, NewPayload, ReplayedCall, Tool, ToolContext, ToolError, ToolResult};
+use parlor_tools::{
+    FinishedCall, NewPayload, ReplayedCall, Tool, ToolContext, ToolError, ToolKind, ToolResult,
+};
 
 /// The maximum length of a table's title, in characters.
 const MAX_TITLE_CHARS: usize = 70;
@@ -39,7 +42,7 @@ pub struct SqlQueryInput {
 impl Tool for SqlQuery {
     type Input = SqlQueryInput;
 
-    const NAME: &'static str = "sql_query";
+    const KIND: ToolKind = tool_kind::SQL_QUERY;
     const DESCRIPTION: &'static str = "Runs one SQL query that reads (SELECT, WITH) and returns its first rows, the number of rows and the types. The \
          person sees all rows in a table. Look up tables and columns first. If it returns an error, correct the query and try again.";
     const LABEL: &'static str = "Running SQL query...";

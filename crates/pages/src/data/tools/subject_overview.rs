@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::{Data, DataError, list_names, quote, texts};
-use parlor_tools::{Tool, ToolContext, ToolError, ToolResult};
+use parlor_protocol::tool_kind;
+use parlor_tools::{Tool, ToolContext, ToolError, ToolKind, ToolResult};
 
 /// The number of tables that are listed of each subject, and of a named one.
 const MAX_TABLES_OF_EACH: usize = 30;
@@ -23,7 +24,7 @@ pub struct SubjectOverviewInput {
 impl Tool for SubjectOverview {
     type Input = SubjectOverviewInput;
 
-    const NAME: &'static str = "subject_overview";
+    const KIND: ToolKind = tool_kind::SUBJECT_OVERVIEW;
     const DESCRIPTION: &'static str = "Lists what the database is about: its subjects with their tables, or the tables of one subject. Begin with it.";
     const LABEL: &'static str = "Looking up documentation...";
     const DONE: &'static str = "Looked up documentation";

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::{Data, DataError, find_table, texts};
-use parlor_tools::{Tool, ToolContext, ToolError, ToolResult};
+use parlor_protocol::tool_kind;
+use parlor_tools::{Tool, ToolContext, ToolError, ToolKind, ToolResult};
 
 /// The number of sample rows shown to the model.
 const MAX_ROWS: usize = 3;
@@ -22,7 +23,7 @@ pub struct TableDocsInput {
 impl Tool for TableDocs {
     type Input = TableDocsInput;
 
-    const NAME: &'static str = "table_docs";
+    const KIND: ToolKind = tool_kind::TABLE_DOCS;
     const DESCRIPTION: &'static str = "Describes a table: its columns with types, keys and meaning, and its first rows. Use it before you query the table.";
     const LABEL: &'static str = "Looking up table docs...";
     const DONE: &'static str = "Looked up table docs";

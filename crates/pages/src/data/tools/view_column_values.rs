@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::{Data, DataError, find_column, find_table, texts};
-use parlor_tools::{Tool, ToolContext, ToolError, ToolResult};
+use parlor_protocol::tool_kind;
+use parlor_tools::{Tool, ToolContext, ToolError, ToolKind, ToolResult};
 
 /// The number of values without a limit, and the highest limit.
 const DEFAULT_VALUES: usize = 30;
@@ -29,7 +30,7 @@ pub struct ViewColumnValuesInput {
 impl Tool for ViewColumnValues {
     type Input = ViewColumnValuesInput;
 
-    const NAME: &'static str = "view_column_values";
+    const KIND: ToolKind = tool_kind::VIEW_COLUMN_VALUES;
     const DESCRIPTION: &'static str = "Lists the different values of a column with the number of rows of each, the most frequent first. Use it to find how a \
          name or a category is written before you filter by it.";
     const LABEL: &'static str = "Checking column values...";

@@ -10,7 +10,7 @@ use leptos::prelude::*;
 
 pub use self::draft_files::{DraftFile, DraftFiles, UploadState};
 use super::{connection::Connection, route::Route};
-use parlor_protocol::{MessageId, ParameterInput, intent::SendMessage, model_list::WEB_SEARCH};
+use parlor_protocol::{MessageId, ParameterInput, intent::SendMessage, tool_kind::WEB_SEARCH};
 
 /// The next message. One per page.
 #[derive(Clone, Copy)]
@@ -84,7 +84,7 @@ impl NextMessage {
         let mut force_tools = Vec::new();
         if self.search_route.get_untracked() == Some(from) {
             self.search_route.set(None);
-            force_tools.push(WEB_SEARCH.into());
+            force_tools.push(WEB_SEARCH.name.into());
         }
         let parameters = match from {
             Route::New => self.parameters.try_update(std::mem::take),
@@ -116,5 +116,5 @@ impl NextMessage {
 }
 
 fn searches(intent: &SendMessage) -> bool {
-    intent.force_tools.iter().any(|tool| tool == WEB_SEARCH)
+    intent.force_tools.iter().any(|tool| tool == WEB_SEARCH.name)
 }
