@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::{
+    CodeCall,
     cells::notebook,
     content::{Picture, StoredContent},
     has_code,
@@ -13,6 +14,7 @@ use super::{
 use parlor_protocol::{
     AssistantMessage, Attachment, AttachmentId, ConversationId, Interaction, Message, MessageBody, MessageId,
     Node, Part, PayloadRef, RawJson, Timestamp, ToolCall, ToolStatus, Transcript, attachment::PLOTLY_CHART,
+    tool_kind,
 };
 
 fn call(tool: &str, arguments: &Value, status: ToolStatus, output: &str) -> ToolCall {
@@ -160,6 +162,16 @@ fn cells(transcript: &Transcript, content: &StoredContent) -> Vec<(String, Strin
 fn outputs(call: ToolCall, content: &StoredContent) -> Vec<Value> {
     let cells = cells(&conversation(vec![vec![made(call)]]), content);
     cells.last().expect("a cell").2.clone()
+}
+
+#[test]
+fn kinds_of_cells_are_cells() {
+    for kind in tool_kind::ALL {
+        let argument = kind.code.map_or("text", |argument| argument.name);
+        let call = call(kind.name, &json!({ argument: "1" }), ToolStatus::Complete, "1");
+        let is_cell = CodeCall::from_call(&call).is_some();
+        assert_eq!(is_cell, kind.is_notebook_cell, "{}", kind.name);
+    }
 }
 
 #[test]

@@ -102,7 +102,7 @@ impl OpenConversations {
     /// Returns true if the loaded part of the shown branch has finished calls of code, so that there is a notebook of it.
     pub fn has_code(self, id: ConversationId) -> bool {
         let is_code = |call: &ToolCall| {
-            matches!(&*call.tool, "execute_code" | "jupyter_notebook" | "sql_query")
+            call.kind().is_some_and(|kind| kind.is_notebook_cell)
                 && matches!(call.status, ToolStatus::Complete | ToolStatus::Failed)
         };
         let has_code = |transcript: &Transcript| {

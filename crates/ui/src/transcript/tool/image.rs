@@ -19,9 +19,6 @@ use parlor_protocol::{
     Attachment, ToolCall, ToolStatus, attachment::AttachmentDisplay, tool::object_entries,
 };
 
-/// The tool that makes images.
-pub const GENERATE_IMAGE: &str = "generate_image";
-
 /// The size of an image whose own is not known.
 const DEFAULT_SIZE: Size = (1024, 1024);
 

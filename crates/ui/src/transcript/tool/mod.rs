@@ -6,10 +6,7 @@ use std::sync::Arc;
 use leptos::{ev, prelude::*, wasm_split::wasm_split};
 
 pub use self::image::{answer_image, load_image};
-use self::{
-    call_details::CallDetails,
-    image::{GENERATE_IMAGE, made_images},
-};
+use self::{call_details::CallDetails, image::made_images};
 use super::activity::{Dots, elapsed};
 use crate::{
     components::{details, icons},
@@ -28,6 +25,7 @@ use parlor_protocol::{
     intent::ApprovalAnswer,
     text::truncate_bytes,
     tool::{SESSION_ENDED, TRACEBACK},
+    tool_kind::{ToolIcon, ToolKind, ToolOutput},
 };
 
 mod call_details;
@@ -80,7 +78,7 @@ fn ToolCard(
     let live = part.is_streamed;
     let open = RwSignal::new(false);
     let toggled = move |event: ev::Event| open.set(details::is_details_open(&event));
-    let icon = tool_icon(&call.with_untracked(|call| call.tool.clone()));
+    let kind = call.with_untracked(ToolCall::kind);
     let status = {
         let call = call.clone();
         Memo::new(move |_| call.with(|call| call.status))
@@ -110,7 +108,7 @@ fn ToolCard(
         let call = call.clone();
         Memo::new(move |_| call.with(|call| call.attachments.clone()))
     };
-    let makes_images = call.with_untracked(|call| call.tool == GENERATE_IMAGE);
+    let makes_images = kind.is_some_and(|kind| kind.output == ToolOutput::Images);
     let files = match makes_images {
         true => made_images(call.clone()),
         false => (move || file_list(given.get())).erase(),
@@ -148,7 +146,7 @@ fn ToolCard(
             // The user must see what they approve.
             <details class="fold" open=move || asks.get() on:toggle=toggled>
                 <summary>
-                    {icon}
+                    {tool_icon(kind)}
                     {summary}
                     <span class="tool-state">{move || status_icon(status.get())}</span>
                 </summary>
@@ -194,19 +192,19 @@ fn short_error(error: &str) -> String {
     format!("…\n{whole_lines}")
 }
 
-/// The icon for a tool's kind. External tools have a plug.
-fn tool_icon(tool: &str) -> AnyView {
-    match tool {
-        "web_search" => icons::search(),
-        "fetch_webpage" => icons::page(),
-        "search_pubmed" => icons::book(),
-        "sql_query" | "subject_overview" | "table_docs" | "view_column_values" => icons::database(),
-        "remember" | "recall" | "forget" => icons::bookmark(),
-        GENERATE_IMAGE => icons::image(),
-        "execute_code" | "jupyter_notebook" => icons::code(),
-        "calculate" => icons::calculator(),
-        "current_time" => icons::clock(),
-        _ => icons::plug(),
+/// The icon of a tool. External tools have a plug.
+fn tool_icon(kind: Option<&ToolKind>) -> AnyView {
+    match kind.map_or(ToolIcon::Plug, |kind| kind.icon) {
+        ToolIcon::Book => icons::book(),
+        ToolIcon::Bookmark => icons::bookmark(),
+        ToolIcon::Calculator => icons::calculator(),
+        ToolIcon::Clock => icons::clock(),
+        ToolIcon::Code => icons::code(),
+        ToolIcon::Database => icons::database(),
+        ToolIcon::Image => icons::image(),
+        ToolIcon::Page => icons::page(),
+        ToolIcon::Plug => icons::plug(),
+        ToolIcon::Search => icons::search(),
     }
 }
 

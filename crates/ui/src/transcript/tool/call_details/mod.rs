@@ -11,12 +11,15 @@ use crate::{
     markdown::{MarkdownView, Prose},
     runtime::erase::Erase,
 };
-use parlor_protocol::{ToolCall, ToolStatus, json};
+use parlor_protocol::{
+    ToolCall, ToolStatus, json,
+    tool_kind::{ToolKind, ToolOutput},
+};
 
 /// The length of an output that is shown at first, in bytes.
 const MAX_INITIAL_BYTES: usize = 4000;
 
-/// Common names of arguments that are code, with their most likely language.
+/// Common names of arguments of external tools that are code, with their most likely language.
 const CODE_ARGUMENTS: [(&str, &str); 7] = [
     ("query", "query"),
     ("expression", "js"),
@@ -72,20 +75,22 @@ fn argument_sections(call: &ToolCall) -> Vec<(String, String, String)> {
             .into_iter()
             .map(|change| ("Change".into(), change, "diff".into())),
     );
+    let kind = call.kind();
+    let data_frame = kind.and_then(|kind| kind.data_frame);
     for (name, value) in &arguments {
-        let known = CODE_ARGUMENTS.iter().find(|(field, _)| field == name);
-        match (known, json::parse::<String>(value.as_str().as_bytes())) {
-            (Some((_, usual)), Ok(text)) if !text.is_empty() => {
-                let language = match &*call.tool {
-                    "sql_query" => "sql".into(),
-                    _ => language(&arguments, &text).unwrap_or_else(|| (*usual).into()),
-                };
-                code.push((argument_title(name), text, language));
-            }
-            (None, Ok(text)) if call.tool == "sql_query" && name == "df_name" && !text.is_empty() => {
+        let text = json::parse::<String>(value.as_str().as_bytes()).ok();
+        let text = text.filter(|text| !text.is_empty());
+        let language = text
+            .as_deref()
+            .and_then(|text| code_language(kind, &arguments, name, text));
+        match (text, language) {
+            (Some(text), Some(language)) => code.push((argument_title(name), text, language)),
+            (Some(text), None) if data_frame.is_some_and(|argument| argument == name) => {
                 code.push(("Data frame".into(), ["→ ", &text].concat(), String::new()));
             }
-            (None, Ok(text)) if text.contains('\n') => code.push((argument_title(name), text, String::new())),
+            (Some(text), None) if text.contains('\n') => {
+                code.push((argument_title(name), text, String::new()));
+            }
             _ => others.push(["\"", name, "\":", value.as_str()].concat()),
         }
     }
@@ -103,8 +108,25 @@ fn argument_sections(call: &ToolCall) -> Vec<(String, String, String)> {
     code.into_iter().chain(others).collect()
 }
 
+/// The language of an argument that is code; `None` for others.
+fn code_language(
+    kind: Option<&ToolKind>,
+    arguments: &[(String, json::RawJson)],
+    name: &str,
+    text: &str,
+) -> Option<String> {
+    let known = kind
+        .and_then(|kind| kind.code)
+        .filter(|argument| argument.name == name);
+    if let Some(argument) = known {
+        return Some(argument.language.into());
+    }
+    let (_, usual) = CODE_ARGUMENTS.iter().find(|(common, _)| *common == name)?;
+    Some(guess_language(arguments, text).unwrap_or_else(|| (*usual).into()))
+}
+
 /// The language of a piece of code, as far as another argument or the code itself shows it.
-fn language(arguments: &[(String, json::RawJson)], code: &str) -> Option<String> {
+fn guess_language(arguments: &[(String, json::RawJson)], code: &str) -> Option<String> {
     let named = arguments
         .iter()
         .find(|(name, _)| name == "language" || name == "lang");
@@ -125,15 +147,6 @@ fn argument_title(name: &str) -> String {
         first.make_ascii_uppercase();
     }
     title
-}
-
-/// Returns true for tools whose result is made of blocks with an empty line between them, some of them tables with a note
-/// below.
-fn shows_blocks(tool: &str) -> bool {
-    matches!(
-        tool,
-        "sql_query" | "view_column_values" | "execute_code" | "jupyter_notebook"
-    )
 }
 
 /// A result as the open card shows it.
@@ -167,7 +180,7 @@ fn shown_result(call: &ToolCall) -> Option<ShownResult> {
     if is_table(&output) {
         return (!has_preview).then_some(ShownResult::Table(output));
     }
-    if shows_blocks(&call.tool) {
+    if call.kind().is_some_and(|kind| kind.output == ToolOutput::Blocks) {
         let mut blocks = result_blocks(&output);
         if blocks.iter().any(is_table_block) {
             if has_preview {

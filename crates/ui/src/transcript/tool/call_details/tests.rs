@@ -3,14 +3,19 @@
 use super::*;
 use parlor_protocol::{PayloadRef, RawJson, RequestedCall};
 
-/// The titles and texts of the argument sections.
+/// The titles and texts of the argument sections of an external tool.
 fn sections(input: &str) -> Vec<(String, String, String)> {
+    sections_of("tool", input)
+}
+
+/// Those of a tool with this name.
+fn sections_of(tool: &str, input: &str) -> Vec<(String, String, String)> {
     let call = RequestedCall {
         node: 0,
         part: 0,
         index: 0,
         tool_use_id: "1".into(),
-        tool: "tool".into(),
+        tool: tool.into(),
         input: RawJson::parse_or_quote(input),
         label: "Doing".into(),
         detail: None,
@@ -70,6 +75,50 @@ fn shows_code_as_code_and_rest_as_json() {
             part("Asked", "{\n  \"language\": \"Rust\"\n}", "json"),
         ]
     );
+}
+
+#[test]
+fn known_tools_have_one_language() {
+    // Some words of Python are those of SQL, too.
+    assert_eq!(
+        sections_of("execute_code", r#"{"code":"with open('a') as file:\n    pass"}"#),
+        [part("Code", "with open('a') as file:\n    pass", "python")]
+    );
+    assert_eq!(
+        sections_of("web_search", r#"{"query":"with love"}"#),
+        [part("Query", "with love", "query")]
+    );
+    assert_eq!(
+        sections_of("sql_query", r#"{"query":"VALUES (1)","df_name":"df","limit":1}"#),
+        [
+            part("Query", "VALUES (1)", "sql"),
+            part("Data frame", "→ df", ""),
+            part("Asked", "{\n  \"limit\": 1\n}", "json"),
+        ]
+    );
+    assert_eq!(sections(r#"{"df_name":"df"}"#)[0].0, "Asked");
+}
+
+#[test]
+fn only_known_outputs_are_blocks() {
+    let result = |tool: &str| {
+        let output = Some("two\n\n| a |\n|---|\n\n0 rows".into());
+        shown_result(&ToolCall {
+            output,
+            ..ToolCall::for_test(tool, ToolStatus::Complete)
+        })
+    };
+    for tool in [
+        "execute_code",
+        "jupyter_notebook",
+        "sql_query",
+        "view_column_values",
+    ] {
+        assert!(matches!(result(tool), Some(ShownResult::Blocks(_))), "{tool}");
+    }
+    for tool in ["tool", "fetch_webpage"] {
+        assert!(matches!(result(tool), Some(ShownResult::Text(_))), "{tool}");
+    }
 }
 
 #[test]
