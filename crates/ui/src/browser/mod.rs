@@ -1,8 +1,7 @@
 //! The boundary to the browser: all browser functions that the page uses besides rendering.
 //!
-//! The only module of the page with `cfg`: the browser code has the real functions, the server code stubs with the
-//! same signatures. The server renders and runs no effects and no event handlers, so the stubs only have to compile;
-//! the few that are called while rendering say so.
+//! The only module of the page with `cfg`. In the browser, the functions are those of the modules here; the server's stub is
+//! made from the list in [`functions`]. A function that is not in the list can't be called by the page.
 
 use leptos::ev::MouseEvent;
 
@@ -20,6 +19,7 @@ mod erase;
 mod events;
 #[cfg(feature = "hydrate")]
 mod frames;
+mod functions;
 #[cfg(feature = "hydrate")]
 mod images;
 #[cfg(feature = "hydrate")]
@@ -44,20 +44,29 @@ mod upload;
 mod user;
 #[cfg(feature = "hydrate")]
 pub use self::{
-    charts::*, diagrams::*, documents::*, dom::*, erase::*, events::*, frames::*, images::*, location::*,
-    notification::*, observers::*, popovers::*, selection::*, storage::*, theme::*, time::*, upload::*,
-    user::*,
+    charts::ChartFrame,
+    dom::set_title,
+    events::{EventStream, TabLock},
+    location::current_url,
+    observers::ElementObserver,
+    selection::SelectionWatch,
+    time::Timer,
+    upload::{LocalFile, Upload},
 };
 
 #[cfg(not(feature = "hydrate"))]
 mod stub;
 #[cfg(not(feature = "hydrate"))]
-pub use self::stub::*;
+pub use self::stub::{
+    ChartFrame, ElementObserver, EventStream, LocalFile, SelectionWatch, TabLock, Timer, Upload,
+};
 
 #[cfg(feature = "ssr")]
 mod response;
 #[cfg(feature = "ssr")]
 pub use self::response::{current_url, load_for_page, set_not_found, set_title};
+
+pub use self::functions::*;
 
 /// Does nothing: only the server's response has a status.
 #[cfg(not(feature = "ssr"))]

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::page_user;
+use super::user::page_user;
 use leptos::prelude::{document, window};
 use web_sys::Storage;
 
