@@ -50,6 +50,11 @@ pub fn join(folder: &Path) -> Result<()> {
     let Ok(mut script) = fs::read_to_string(&loader) else {
         return Ok(());
     };
+    for view in CONVERSATION_VIEWS {
+        if !folder.join(format!("split_{view}.wasm")).exists() {
+            bail!("no view is split into the file {view}, which {} names", file!());
+        }
+    }
     let mut joined: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
     for file in site::files_below(folder)? {
         let name = file

@@ -7,6 +7,7 @@ use leptos::{prelude::*, wasm_split::wasm_split};
 use crate::runtime::{
     erase::Erase,
     lazy::{LazyView, LoadError, lazy_view},
+    lazy_part::LazyPart,
 };
 
 /// The notice that something does not exist, with a link. `what` is its heading.
@@ -22,7 +23,7 @@ pub fn load_view(what: &'static str) -> Result<LazyView, LoadError> {
 
 fn notice(what: &'static str) -> AnyView {
     view! {
-        <div class="notice" data-lazy="not_found">
+        <div class="notice" data-lazy=LazyPart::NotFound.name()>
             <h2>{what}</h2>
             <p>"The link may be old, or what was here was deleted."</p>
             <a class="button" href="/">"Start a new chat"</a>

@@ -12,6 +12,7 @@ use crate::{
         each::Each,
         erase::Erase,
         lazy::{LazySlot, LazyView, LoadError},
+        lazy_part::LazyPart,
     },
     state::{
         ConversationView, PendingSend, QueueRow, QueueView, route::Route, use_conversations, use_outbox,
@@ -72,7 +73,7 @@ fn QueuedMessages(id: ConversationId) -> impl IntoView {
     };
     let editing = RwSignal::new(None);
     view! {
-        <section class="queue" aria-label="Queued messages" data-lazy="queue">
+        <section class="queue" aria-label="Queued messages" data-lazy=LazyPart::Queue.name()>
             <QueueHead view/>
             <ol class="queue-list">
                 <Each of=move || ids.get() key=|message: &MessageId| *message let:message>

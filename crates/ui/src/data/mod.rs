@@ -66,7 +66,7 @@ fn page() -> AnyView {
         };
         view! { <div id="data" class="data-page" tabindex="-1">{content}</div> }.erase()
     };
-    view! { <div class="data" data-lazy="data">{body}</div> }.erase()
+    view! { <div class="data" data-lazy=PAGE.info.name>{body}</div> }.erase()
 }
 
 /// A load error, with a button to retry.

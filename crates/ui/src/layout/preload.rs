@@ -10,28 +10,27 @@ use crate::{
     markdown,
     pages::PAGES,
     panel,
-    runtime::{backoff::backoff_ms, lazy::LoadFuture},
+    runtime::{backoff::backoff_ms, lazy::LoadFuture, lazy_part::LazyPart},
     settings, transcript, tray,
 };
 
 /// Loads a view's code.
-type Load = fn() -> LoadFuture<()>;
-
-/// The lazy views that a page may contain, by their `data-lazy`.
-const PARTS: [(&str, Load); 12] = [
-    ("not_found", || load(not_found::load())),
-    ("settings", || load(settings::load())),
-    ("shared", || load(shared_page::load())),
-    ("markdown", || load(markdown::load_markdown())),
-    ("tool", || load(transcript::load_tool())),
-    ("image", || load(transcript::load_image())),
-    ("colours", || load(markdown::load_colours())),
-    ("payload", || load(panel::load_card())),
-    ("suggestions", || load(transcript::load_suggestions())),
-    ("queue", || load(composer::load_queue())),
-    ("sources", || load(transcript::load_sources())),
-    ("tray", || load(tray::load())),
-];
+fn load_part(part: LazyPart) -> LoadFuture<()> {
+    match part {
+        LazyPart::NotFound => load(not_found::load()),
+        LazyPart::Settings => load(settings::load()),
+        LazyPart::Shared => load(shared_page::load()),
+        LazyPart::Markdown => load(markdown::load_markdown()),
+        LazyPart::Tool => load(transcript::load_tool()),
+        LazyPart::Image => load(transcript::load_image()),
+        LazyPart::Colours => load(markdown::load_colours()),
+        LazyPart::Payload => load(panel::load_card()),
+        LazyPart::Suggestions => load(transcript::load_suggestions()),
+        LazyPart::Queue => load(composer::load_queue()),
+        LazyPart::Sources => load(transcript::load_sources()),
+        LazyPart::Tray => load(tray::load()),
+    }
+}
 
 fn load(part: impl Future<Output = Result<(), SplitLoaderError>> + 'static) -> LoadFuture<()> {
     Box::pin(async { Ok(part.await?) })
@@ -50,13 +49,14 @@ pub async fn prepare() {
 /// Loads what the page contains, one after the other: most of it is in the same file. Returns false if something failed.
 async fn are_parts_loaded() -> bool {
     let is_there = |name: &str| browser::exists(&["[data-lazy=", name, "]"].concat());
+    let has = |part: LazyPart| is_there(part.name());
     let has_conversation =
-        is_there("tray") || is_there("shared") || browser::current_url().starts_with("/c/");
+        has(LazyPart::Tray) || has(LazyPart::Shared) || browser::current_url().starts_with("/c/");
     if has_conversation && transcript::load().await.is_err() {
         return false;
     }
-    for (name, load) in PARTS {
-        if is_there(name) && load().await.is_err() {
+    for part in LazyPart::ALL {
+        if has(*part) && load_part(*part).await.is_err() {
             return false;
         }
     }

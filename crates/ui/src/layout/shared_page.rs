@@ -21,6 +21,7 @@ use crate::{
         effect::effect,
         erase::Erase,
         lazy::{LazyView, LoadError, lazy_view},
+        lazy_part::LazyPart,
         shared_view::SharedView,
         when::When,
     },
@@ -99,7 +100,7 @@ pub(crate) fn render_snapshot(
             }
             browser::set_title(|| "Not shared · Parlor".into());
             view! {
-                <div class="app shared-app" data-lazy="shared">
+                <div class="app shared-app" data-lazy=LazyPart::Shared.name()>
                     <main class="scene">{notice("Nothing to read here", error.message)}</main>
                 </div>
             }
@@ -166,7 +167,7 @@ fn layout(follower: SharedFollower, shared: SharedConversation) -> AnyView {
         false => conversation(view.clone()),
     };
     view! {
-        <div class="app shared-app" data-lazy="shared">
+        <div class="app shared-app" data-lazy=LazyPart::Shared.name()>
             <div class="stage shared-stage" inert=move || panel.is_covering_page()>
                 <header class="header">
                     <h1 class="header-title" dir="auto">

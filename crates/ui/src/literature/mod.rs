@@ -66,7 +66,7 @@ fn page() -> AnyView {
             page_content(state)
         }
     };
-    view! { <div class="literature" data-lazy="literature">{body}</div> }.erase()
+    view! { <div class="literature" data-lazy=PAGE.info.name>{body}</div> }.erase()
 }
 
 fn page_content(state: LiteratureState) -> AnyView {

@@ -19,6 +19,7 @@ use crate::{
         effect::effect,
         erase::Erase,
         lazy::{LazyView, when_loaded},
+        lazy_part::LazyPart,
     },
 };
 
@@ -61,7 +62,9 @@ pub fn CodeBlock(
             None => text.view(),
         }
     };
-    let lazy = shown.with_untracked(Option::is_some).then_some("colours");
+    let lazy = shown
+        .with_untracked(Option::is_some)
+        .then_some(LazyPart::Colours.name());
 
     let kind = PreviewKind::memo(language.clone(), &text);
     let preview = PreviewState::new(kind, ended.clone(), text.clone(), scroller);

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     components::more::more,
-    runtime::{erase::Erase, lock::Lock},
+    runtime::{erase::Erase, lazy_part::LazyPart, lock::Lock},
 };
 use parlor_markup::markdown::{MarkdownDocument, Patch, parse};
 
@@ -262,7 +262,11 @@ impl ParsedText for MarkdownState {
             let of = self.clone();
             has_more.get().then(|| more(move || of.show_more()))
         };
-        view! { <div class="md" data-lazy="markdown">{blocks::render_blocks(&nodes, &page)} {more_button.erase()}</div> }
-            .erase()
+        view! {
+            <div class="md" data-lazy=LazyPart::Markdown.name()>
+                {blocks::render_blocks(&nodes, &page)} {more_button.erase()}
+            </div>
+        }
+        .erase()
     }
 }

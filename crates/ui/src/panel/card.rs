@@ -13,6 +13,7 @@ use crate::{
     runtime::{
         erase::Erase,
         lazy::{LazyView, LoadError, lazy_part_after},
+        lazy_part::LazyPart,
         shared_view::use_shared_view,
     },
     state::page_registry::ShownPayload,
@@ -87,7 +88,7 @@ fn card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
         }
     };
     view! {
-        <div class="payload" data-payload=id data-lazy="payload">
+        <div class="payload" data-payload=id data-lazy=LazyPart::Payload.name()>
             <div class="payload-head">
                 {icons::panel()}
                 <span class="payload-summary" dir="auto">{summary}</span>

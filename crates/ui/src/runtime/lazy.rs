@@ -11,7 +11,7 @@
 //!
 //! #[wasm_split(settings, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
 //! pub fn load_view() -> Result<LazyView, LoadError> {
-//!     Ok(Arc::new(|| view! { <section data-lazy="settings"><Settings/></section> }.erase()))
+//!     Ok(Arc::new(|| view! { <section data-lazy=LazyPart::Settings.name()><Settings/></section> }.erase()))
 //! }
 //! ```
 //!
@@ -20,7 +20,7 @@
 //! a failure would be a panic and stop the page.
 //!
 //! The server has all code and renders the view at once. [`prepare`](crate::prepare) makes the browser load that code
-//! before hydration; it must list each view of this kind that the first page may contain.
+//! before hydration, of the views that are marked with a [`LazyPart`](super::lazy_part::LazyPart).
 
 use std::{
     pin::Pin,

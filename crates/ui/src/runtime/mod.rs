@@ -8,6 +8,7 @@ pub mod each;
 pub mod effect;
 pub mod erase;
 pub mod lazy;
+pub mod lazy_part;
 pub mod lock;
 pub mod page_state;
 pub mod shared_view;

@@ -20,6 +20,7 @@ use crate::{
     runtime::{
         erase::Erase,
         lazy::{LazyView, LoadError, lazy_view},
+        lazy_part::LazyPart,
     },
     state::{use_lifecycle, use_navigation},
 };
@@ -61,7 +62,7 @@ fn page() -> AnyView {
         SettingsPhase::Failed(message) => failure(settings, message),
     };
     view! {
-        <div id="settings" class="settings" data-lazy="settings" role="region" aria-label="Settings" tabindex="-1">
+        <div id="settings" class="settings" data-lazy=LazyPart::Settings.name() role="region" aria-label="Settings" tabindex="-1">
             <div class="settings-page">
                 <a class="button button-quiet settings-back" href=move || navigation.previous_url()>
                     {icons::previous()}

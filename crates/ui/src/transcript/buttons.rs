@@ -12,7 +12,7 @@ use crate::{
         toast::use_toasts,
     },
     panel::use_panel,
-    runtime::erase::Erase,
+    runtime::{erase::Erase, lazy_part::LazyPart},
     state::{
         AnswerExtras, RunIntents,
         page_registry::{PressedAction, use_page_registry},
@@ -86,7 +86,7 @@ pub fn action_buttons(
             .collect()
     };
     view! {
-        <div class="suggestions actions needs-script" role="group" aria-label="Actions" data-lazy="suggestions">
+        <div class="suggestions actions needs-script" role="group" aria-label="Actions" data-lazy=LazyPart::Suggestions.name()>
             {shown}
         </div>
         {confirm.dialog()}

@@ -10,6 +10,7 @@ use crate::{
     runtime::{
         erase::Erase,
         lazy::{LazyView, LoadError, lazy_part},
+        lazy_part::LazyPart,
     },
     state::{AnswerExtras, AnswerRow, route::Route, use_conversations, use_run_intents},
 };
@@ -85,7 +86,7 @@ fn suggested_replies(conversation_id: ConversationId, values: &[SuggestedValue])
     };
     let chips: Vec<_> = values.iter().cloned().map(chip).collect();
     view! {
-        <div class="suggestions needs-script" role="group" aria-label="Suggestions" data-lazy="suggestions">
+        <div class="suggestions needs-script" role="group" aria-label="Suggestions" data-lazy=LazyPart::Suggestions.name()>
             {chips}
         </div>
     }
@@ -121,7 +122,7 @@ pub fn list(sources: Vec<CitedSource>) -> Result<LazyView, LoadError> {
         };
         let items: Vec<_> = sources.iter().cloned().map(item).collect();
         view! {
-            <details class="sources fold" data-lazy="sources">
+            <details class="sources fold" data-lazy=LazyPart::Sources.name()>
                 <summary>{icons::globe()} <span>{name}</span></summary>
                 <ol>{items}</ol>
             </details>

@@ -16,6 +16,7 @@ use crate::{
         effect::effect,
         erase::Erase,
         lazy::{LazyView, LoadError},
+        lazy_part::LazyPart,
         when::When,
     },
     state::{
@@ -49,7 +50,7 @@ fn tray_view() -> AnyView {
     });
     on_cleanup(move || keys.remove());
     view! {
-        <div class="tray-place" data-lazy="tray">
+        <div class="tray-place" data-lazy=LazyPart::Tray.name()>
             <When when=move || !tray.is_open()>
                 <button
                     type="button"

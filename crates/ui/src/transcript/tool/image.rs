@@ -11,6 +11,7 @@ use crate::{
     runtime::{
         erase::Erase,
         lazy::{LazyView, LoadError, lazy_part},
+        lazy_part::LazyPart,
         shared_view::is_read_only,
     },
     state::{use_navigation, use_next_message},
@@ -35,7 +36,7 @@ pub fn answer_image(file: Attachment) -> AnyView {
 pub fn load_image_view(file: Attachment) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || {
         let image = made_image(file.clone(), DEFAULT_SIZE);
-        view! { <div class="answer-image" data-lazy="image">{image}</div> }.erase()
+        view! { <div class="answer-image" data-lazy=LazyPart::Image.name()>{image}</div> }.erase()
     }))
 }
 

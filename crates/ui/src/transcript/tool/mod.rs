@@ -16,6 +16,7 @@ use crate::{
         clock,
         erase::Erase,
         lazy::{LazyView, LoadError, lazy_part},
+        lazy_part::LazyPart,
         shared_view::is_read_only,
     },
     state::{PartRow, RunView, use_conversations},
@@ -142,7 +143,7 @@ fn ToolCard(
     let seen =
         Memo::new(move |seen: Option<&bool>| seen.copied().unwrap_or(!live) || open.get() || asks.get());
     view! {
-        <div class="tool" data-lazy="tool">
+        <div class="tool" data-lazy=LazyPart::Tool.name()>
             // The user must see what they approve.
             <details class="fold" open=move || asks.get() on:toggle=toggled>
                 <summary>
