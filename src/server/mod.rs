@@ -106,10 +106,11 @@ impl Server {
             let models = models.clone();
             async move { models.list().await }
         });
+        // Before other processes are started.
+        let python = Python::start(&settings, files.clone());
         let mcp = Arc::new(mcp::Servers::start(&settings.mcp, &secrets));
         let databases = Databases::new(&settings.databases, &settings.data);
         databases.check_in_background(&notices);
-        let python = Python::start(&settings, files.clone());
         let parts = ServerParts {
             data: Data::new(
                 databases,

@@ -1,5 +1,5 @@
 //! The check of a whole session, before Python is offered: one call in a sandbox, as those of models. What works is remembered until the
-//! interpreter, bubblewrap or the place of the data is another one. With it, the list of fonts for all sessions is made.
+//! interpreter, bubblewrap, the place of the data or the use of a cgroup is another one. With it, the list of fonts for all sessions is made.
 
 use std::{
     ffi::OsString,
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio::fs;
 
 use super::{
+    cgroup::{SessionGroup, SessionGroups, session_group},
     environment::{self, Environment, Missing},
     folders::Folders,
     sandbox,
@@ -35,6 +36,7 @@ struct Checked {
     matplotlib: Option<String>,
     bubblewrap: PathBuf,
     bubblewrap_version: String,
+    has_cgroup: bool,
     data: PathBuf,
 }
 
@@ -46,11 +48,12 @@ struct Checked {
 pub async fn check_session(
     mut environment: Environment,
     settings: &Settings,
+    groups: Option<&SessionGroups>,
 ) -> Result<Environment, Missing> {
     let folder = settings.server.data.join("python");
     let fonts = folder.join("fonts");
     let remembered = remembered(settings);
-    let checked = Checked::describe(&environment, settings).await;
+    let checked = Checked::describe(&environment, settings, groups.is_some()).await;
     if read(&remembered).await.as_ref() != Some(&checked) {
         if environment.matplotlib.is_some()
             && let Err(why) = make_fonts(&environment, settings, &fonts).await
@@ -59,7 +62,8 @@ pub async fn check_session(
                 "matplotlib's list of fonts can't be made, so each Python session makes its own: {why}"
             );
         }
-        let run = run_cell(&environment, settings, &folder.join("sessions")).await;
+        let group = session_group(groups);
+        let run = run_cell(&environment, settings, &folder.join("sessions"), group).await;
         run.map_err(Missing::NoSession)?;
         if let Err(error) = write(&remembered, &checked).await {
             tracing::warn!(%error, "the check of a Python session can't be remembered");
@@ -80,7 +84,7 @@ fn remembered(settings: &Settings) -> PathBuf {
 }
 
 impl Checked {
-    async fn describe(environment: &Environment, settings: &Settings) -> Self {
+    async fn describe(environment: &Environment, settings: &Settings, has_cgroup: bool) -> Self {
         let bubblewrap_version = match settings.python.unsandboxed {
             true => String::new(),
             false => {
@@ -97,6 +101,7 @@ impl Checked {
             matplotlib: environment.matplotlib.clone(),
             bubblewrap: environment.bubblewrap.clone(),
             bubblewrap_version,
+            has_cgroup,
             data: settings.server.data.clone().into(),
         }
     }
@@ -111,13 +116,19 @@ async fn write(path: &Path, checked: &Checked) -> io::Result<()> {
 }
 
 /// Runs one call in a session. Returns the reason why there is none.
-async fn run_cell(environment: &Environment, settings: &Settings, folder: &Path) -> Result<(), String> {
+async fn run_cell(
+    environment: &Environment,
+    settings: &Settings,
+    folder: &Path,
+    group: Option<SessionGroup>,
+) -> Result<(), String> {
     let folders = Folders::create(folder, !settings.python.unsandboxed).map_err(|error| error.to_string())?;
     let cause = |error: SessionError| match error {
         SessionError::NotStarted(cause) | SessionError::Ended(cause) => cause,
         error => error.to_string(),
     };
-    let session = Session::start(environment, &settings.python, folders, MemoryGauge::default())
+    let memory = MemoryGauge::default();
+    let session = Session::start(environment, &settings.python, folders, group, memory)
         .await
         .map_err(cause)?;
     let output = session.execute(CODE, false, |_| {}).await.map_err(cause)?;

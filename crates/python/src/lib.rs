@@ -2,6 +2,7 @@
 //!
 //! - [`environment`], [`kernelspec`], [`setup`]: the Python of the sessions; [`mod@check`]: the check of a whole session
 //! - [`sandbox`]: the command that starts a kernel in bubblewrap; [`folders`]: the folders of a session outside
+//! - [`cgroup`]: limits of the system for sessions, where Parlor may set some
 //! - [`helper`]: the process between the server and a kernel; [`wire`]: their lines; [`process`]: the server's side
 //! - [`session`]: the calls of one conversation; [`sessions`]: those of all, with their number and their memory ([`share`])
 //! - [`names`]: the usual names of packages
@@ -11,6 +12,7 @@
 
 mod attached;
 mod cell;
+mod cgroup;
 mod chart;
 mod check;
 mod environment;
@@ -51,11 +53,13 @@ pub use self::{
     tools::{ExecuteCode, JupyterNotebook},
 };
 use self::{
+    cgroup::SessionGroups,
     environment::Environment,
     frame::load_code,
     output::CodeError,
     session::{Session, SessionError},
     sessions::Sessions,
+    share::MemoryLimits,
 };
 use parlor_base::settings::{PythonSettings, Settings};
 use parlor_files::Files;
@@ -111,6 +115,18 @@ pub fn run_helper() -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// Makes the cgroups of sessions; `None` where Parlor may make none.
+fn session_groups(settings: &PythonSettings) -> Option<SessionGroups> {
+    if !settings.enabled {
+        return None;
+    }
+    let total = MemoryLimits::new(settings).total();
+    let groups = SessionGroups::set_up(Path::new("/"), settings.memory_bytes as u64, total);
+    groups
+        .inspect_err(|reason| tracing::debug!("Python sessions get no cgroups: {reason}"))
+        .ok()
+}
+
 /// Looks for a Python and its sandbox. Returns its name.
 ///
 /// # Errors
@@ -119,7 +135,7 @@ pub fn run_helper() -> ExitCode {
 pub async fn check(settings: &Settings) -> Result<String, Missing> {
     let found = Environment::find(settings).await?;
     check::forget(settings).await;
-    let found = check::check_session(found, settings).await?;
+    let found = check::check_session(found, settings, None).await?;
     Ok(format!(
         "Python {} ({})",
         found.version,
@@ -128,21 +144,23 @@ pub async fn check(settings: &Settings) -> Result<String, Missing> {
 }
 
 impl Python {
-    /// Looks for a Python in the background, and ends idle sessions and those that take too much memory.
+    /// Looks for a Python in the background, and ends idle sessions and those that take too much memory. Where sessions get cgroups, it
+    /// moves this process into one, and has to be called before others are started.
     pub fn start(settings: &Settings, files: Files) -> Self {
         let (sender, environment) = watch::channel(None);
         let folder = settings.server.data.join("python").join("sessions");
+        let groups = session_groups(&settings.python);
         let python = Self(Arc::new(Inner {
             settings: settings.python.clone(),
             environment,
-            sessions: Sessions::new(folder, settings.python.clone()),
+            sessions: Sessions::new(folder, settings.python.clone(), groups.clone()),
             files,
         }));
         let settings = settings.clone();
         tokio::spawn(async move {
             let found = match Environment::find(&settings).await {
                 Ok(environment) if settings.python.is_checked => {
-                    check::check_session(environment, &settings).await
+                    check::check_session(environment, &settings, groups.as_ref()).await
                 }
                 found => found,
             };
@@ -150,6 +168,7 @@ impl Python {
                 Ok(environment) => tracing::info!(
                     version = environment.version,
                     is_sandboxed = !settings.python.unsandboxed,
+                    has_cgroups = groups.is_some(),
                     "Python is offered to models: {}",
                     environment.interpreter.display()
                 ),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::{
+    cgroup::SessionGroup,
     environment::Environment,
     wire::{KernelLimits, KernelPlan, SocketPlace},
 };
@@ -184,6 +185,7 @@ pub fn kernel_plan(
     environment: &Environment,
     settings: &PythonSettings,
     folders: &SessionFolders,
+    group: Option<&SessionGroup>,
 ) -> KernelPlan {
     let is_sandboxed = folders.unsandboxed.is_none();
     let folder = match &folders.unsandboxed {
@@ -237,6 +239,7 @@ pub fn kernel_plan(
             pictures: settings.picture_bytes,
             start_seconds: settings.start_timeout.as_secs().max(1),
         },
+        group: group.map(|group| group.plan().clone()),
     }
 }
 

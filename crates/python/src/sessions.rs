@@ -15,6 +15,7 @@ use tokio::{
 };
 
 use super::{
+    cgroup::{SessionGroups, session_group},
     environment::Environment,
     folders::Folders,
     session::{Session, SessionError},
@@ -32,6 +33,7 @@ pub struct Sessions {
     /// The folder of the sessions' folders.
     folder: PathBuf,
     settings: PythonSettings,
+    groups: Option<SessionGroups>,
     table: SharedTable,
     /// Told when the memory of a session has changed.
     memory: watch::Sender<()>,
@@ -64,13 +66,14 @@ struct FatalSteps {
 }
 
 impl Sessions {
-    pub fn new(folder: PathBuf, settings: PythonSettings) -> Self {
+    pub fn new(folder: PathBuf, settings: PythonSettings, groups: Option<SessionGroups>) -> Self {
         if let Err(error) = Folders::delete_all(&folder) {
             tracing::warn!(%error, "folders of earlier Python sessions can't be deleted");
         }
         Self {
             folder,
             settings,
+            groups,
             table: SharedTable::default(),
             memory: watch::Sender::new(()),
         }
@@ -110,7 +113,8 @@ impl Sessions {
         let folders = Folders::create(&self.folder, !self.settings.unsandboxed)
             .map_err(|error| SessionError::NotStarted(error.to_string()))?;
         let memory = MemoryGauge::new(self.memory.clone());
-        let session = Session::start(&environment, &self.settings, folders, memory).await?;
+        let group = session_group(self.groups.as_ref());
+        let session = Session::start(&environment, &self.settings, folders, group, memory).await?;
         let entry = Entry {
             session: session.clone(),
             user_id: call.user_id,

@@ -81,6 +81,11 @@ impl MemoryLimits {
         }
     }
 
+    /// Returns the limit of all sessions together.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
     /// Returns the session that has to end now, and the reason in words. It is one of the user who takes too much; of all users, the
     /// one who takes most.
     pub fn superfluous(&self, sessions: &[Candidate]) -> Option<(ConversationId, String)> {

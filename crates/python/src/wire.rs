@@ -13,6 +13,17 @@ pub struct KernelPlan {
     pub environment: Vec<(String, String)>,
     pub sockets: SocketPlace,
     pub limits: KernelLimits,
+    /// The cgroup of the command, if it gets one.
+    pub group: Option<GroupPlan>,
+}
+
+/// The cgroups of a session, as paths of their folders.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupPlan {
+    /// The cgroup of the server and of the helper.
+    pub home: PathBuf,
+    /// The cgroup of the kernel.
+    pub session: PathBuf,
 }
 
 /// The place of the kernel's sockets: the beginning of their paths, which -1, -2 … complete.

@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::{
     Event,
     end::ENDED,
+    group::spawn_in,
     inherited::Inherited,
     members::Members,
     message,
@@ -82,9 +83,11 @@ impl Kernel {
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .process_group(0);
-        let mut process = command
-            .spawn()
-            .map_err(|error| format!("{program} can't be started: {error}"))?;
+        let spawned = match &plan.group {
+            Some(group) => spawn_in(group, &mut command),
+            None => command.spawn(),
+        };
+        let mut process = spawned.map_err(|error| format!("{program} can't be started: {error}"))?;
         let stderr = Arc::default();
         if let Some(output) = process.stderr.take() {
             keep_end(output, Arc::clone(&stderr));

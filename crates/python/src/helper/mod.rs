@@ -3,13 +3,14 @@
 //! limits, ends its own session only.
 //!
 //! - [`zmtp`], [`message`]: the protocol
-//! - [`kernel`]: the process and its connections; [`inherited`]: what it is given
+//! - [`kernel`]: the process and its connections; [`inherited`]: what it is given; [`group`]: its cgroup
 //! - [`output`]: the output of a call, within its limits; [`end`]: the end of a session
 //! - [`watch`]: the limits of all processes of the sandbox together; [`members`]: the processes that end with their call
 //! - [`filter`]: the system calls that there are
 
 mod end;
 mod filter;
+mod group;
 mod inherited;
 mod kernel;
 mod members;
@@ -102,7 +103,8 @@ fn run_session() -> Result<(), End> {
     }
     .run();
     let status = kernel.end(matches!(&ended, Err(end) if end.cause == end::ENDED));
-    ended.map_err(|end| end.explain(status))
+    let reached = plan.group.as_ref().and_then(group::reached_limit);
+    ended.map_err(|end| end.explain(status, reached, &plan.limits))
 }
 
 /// The main loop of a session.

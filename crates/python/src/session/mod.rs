@@ -22,6 +22,7 @@ use self::{
 };
 use super::{
     attached::{AttachedFiles, link_code},
+    cgroup::SessionGroup,
     environment::Environment,
     folders::Folders,
     output::Output,
@@ -127,7 +128,7 @@ pub enum SessionError {
 }
 
 impl Session {
-    /// Starts a session, whose memory the gauge shows.
+    /// Starts a session, in a cgroup if there is one. The gauge shows its memory.
     ///
     /// # Errors
     ///
@@ -136,10 +137,11 @@ impl Session {
         environment: &Environment,
         settings: &PythonSettings,
         folders: Folders,
+        group: Option<SessionGroup>,
         memory: MemoryGauge,
     ) -> Result<Self, SessionError> {
         let not_started = |cause: String| SessionError::NotStarted(cause);
-        let plan = sandbox::kernel_plan(environment, settings, &folders.session);
+        let plan = sandbox::kernel_plan(environment, settings, &folders.session, group.as_ref());
         let mut helper = HelperProcess::start(settings, &plan, memory.clone())
             .await
             .map_err(|error| not_started(error.to_string()))?;
@@ -175,6 +177,7 @@ impl Session {
             shared: Arc::clone(&shared),
             next_id: 0,
             folders,
+            group,
         };
         tokio::spawn(task.run(receiver));
         let fonts = shared.visible_data.join(FONTS_FOLDER);

@@ -9,6 +9,7 @@ use tokio::{
 
 use super::{Call, Ended, SessionError, Shared};
 use crate::{
+    cgroup::SessionGroup,
     folders::Folders,
     output::Output,
     process::HelperProcess,
@@ -25,6 +26,7 @@ pub(super) struct Task {
     pub next_id: u64,
     /// Deleted with the task.
     pub folders: Folders,
+    pub group: Option<SessionGroup>,
 }
 
 impl Task {
@@ -38,7 +40,7 @@ impl Task {
         };
         shared.state.lock().ended.get_or_insert(ended);
         self.helper.close().await;
-        drop(self.folders);
+        drop((self.folders, self.group));
     }
 
     /// Performs calls until the session ends.

@@ -134,8 +134,7 @@ impl Watched {
         *seen = estimate;
         let memory = process::proportional_memory(&processes).saturating_add(held);
         self.counts.memory.store(memory, Ordering::Relaxed);
-        (memory > limit)
-            .then(|| format!("it used more than {limit} bytes of memory (setting python.memory_bytes)"))
+        (memory > limit).then(|| exceeded_memory_limit(&self.limits))
     }
 
     /// Returns the memory in bytes, as last measured.
@@ -173,6 +172,14 @@ impl Watched {
             .take(self.limits.processes + 1)
             .collect()
     }
+}
+
+/// Returns the cause of an end for the memory of all processes together, in words.
+pub fn exceeded_memory_limit(limits: &KernelLimits) -> String {
+    format!(
+        "it used more than {} bytes of memory (setting python.memory_bytes)",
+        limits.memory
+    )
 }
 
 /// Reads what processes use, of those that still run.
