@@ -121,7 +121,12 @@ fn session_groups(settings: &PythonSettings) -> Option<SessionGroups> {
         return None;
     }
     let total = MemoryLimits::new(settings).total();
-    let groups = SessionGroups::set_up(Path::new("/"), settings.memory_bytes as u64, total);
+    let groups = SessionGroups::set_up(
+        Path::new("/"),
+        rustix::process::geteuid().is_root(),
+        settings.memory_bytes as u64,
+        total,
+    );
     groups
         .inspect_err(|reason| tracing::debug!("Python sessions get no cgroups: {reason}"))
         .ok()

@@ -28,7 +28,7 @@ use std::{
 
 use tokio::{runtime::Handle, time::sleep};
 
-use self::own_group::find_own_group;
+use self::own_group::{OwnGroup, find_own_group};
 use super::wire::GroupPlan;
 
 /// The file with the processes of a cgroup. Writing a process's id moves it there; 0 is the writer's.
@@ -66,13 +66,27 @@ pub struct SessionGroup {
 
 impl SessionGroups {
     /// Moves this process into a cgroup of its own and makes the one for sessions, each with a limit in bytes. Has to be called before this
-    /// process starts others. `root` is the root folder of the system.
+    /// process starts others. `root` is the root folder of the system; `is_superuser` says that permissions don't hold this process.
     ///
     /// # Errors
     ///
     /// If Parlor may make no cgroups, which is usual: the reason in words. Everything is then as before.
-    pub fn set_up(root: &Path, session_bytes: u64, total_bytes: u64) -> Result<Self, String> {
-        let own = find_own_group(root)?;
+    pub fn set_up(
+        root: &Path,
+        is_superuser: bool,
+        session_bytes: u64,
+        total_bytes: u64,
+    ) -> Result<Self, String> {
+        let OwnGroup {
+            folder: own,
+            is_namespace_root,
+        } = find_own_group(root)?;
+        // It may write to every cgroup, also to those that only the service manager should change.
+        if is_superuser && !is_namespace_root {
+            return Err(
+                "outside of a container, nothing tells root whether its own cgroup is delegated".into(),
+            );
+        }
         let read = |file: &str| {
             let text = fs::read_to_string(own.join(file));
             text.map_err(|error| format!("{file} can't be read: {error}"))

@@ -5,12 +5,19 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// Returns the folder of this process's cgroup. `root` is the root folder of the system.
+/// The cgroup of this process.
+pub struct OwnGroup {
+    pub folder: PathBuf,
+    /// True if it is the root of its namespace, as in a container: nobody else manages it.
+    pub is_namespace_root: bool,
+}
+
+/// Returns the cgroup of this process. `root` is the root folder of the system.
 ///
 /// # Errors
 ///
 /// If there is none, or it is not visible here. The reason in words.
-pub fn find_own_group(root: &Path) -> Result<PathBuf, String> {
+pub fn find_own_group(root: &Path) -> Result<OwnGroup, String> {
     let read = |path: &str| {
         let text = fs::read_to_string(root.join(path));
         text.map_err(|error| format!("/{path} can't be read: {error}"))
@@ -20,7 +27,10 @@ pub fn find_own_group(root: &Path) -> Result<PathBuf, String> {
     let folder = mounts.lines().find_map(|line| folder_in_mount(line, &group));
     let folder = folder.ok_or("no file system of cgroups (version 2) shows that of this process")?;
     // Below the root folder, also if that is another one.
-    Ok(root.join(folder.strip_prefix("/").unwrap_or(&folder)))
+    Ok(OwnGroup {
+        folder: root.join(folder.strip_prefix("/").unwrap_or(&folder)),
+        is_namespace_root: group == Path::new("/"),
+    })
 }
 
 /// Returns the path of a process's cgroup from its `/proc/…/cgroup`. The line of version 2 has the number 0 and no controllers.

@@ -51,7 +51,7 @@ impl FakeSystem {
     }
 
     fn set_up(&self) -> Result<SessionGroups, String> {
-        SessionGroups::set_up(self.0.path(), 2000, 8000)
+        SessionGroups::set_up(self.0.path(), false, 2000, 8000)
     }
 }
 
@@ -112,7 +112,7 @@ fn own_group_is_found_by_version_2_only() {
         let mounts =
             format!("22 1 8:1 / / rw - ext4 /dev/sda1 rw\n30 24 0:26 {place} rw shared:4 - {kind}\n");
         system.write("proc/self/mountinfo", &mounts);
-        let found = find_own_group(system.0.path()).ok();
+        let found = find_own_group(system.0.path()).map(|own| own.folder).ok();
         assert_eq!(
             found,
             expected.map(|path| system.0.path().join(path)),
@@ -188,6 +188,14 @@ fn nothing_changes_without_delegation() {
         assert_eq!(system.read_own(SUBTREE_CONTROL).as_deref(), Some(""));
         assert!(!system.own(HOME).exists());
     }
+}
+
+#[test]
+fn root_takes_only_the_cgroup_of_a_container() {
+    let system = FakeSystem::new();
+    let refused = SessionGroups::set_up(system.0.path(), true, 2000, 8000);
+    assert!(refused.err().unwrap().contains("delegated"));
+    assert!(!system.own(HOME).exists());
 }
 
 #[test]

@@ -45,14 +45,15 @@ mod user;
 #[cfg(feature = "hydrate")]
 pub use self::{
     charts::ChartFrame,
-    dom::set_title,
     events::{EventStream, TabLock},
-    location::current_url,
     observers::ElementObserver,
     selection::SelectionWatch,
     time::Timer,
     upload::{LocalFile, Upload},
 };
+
+#[cfg(all(feature = "hydrate", not(feature = "ssr")))]
+pub use self::{dom::set_title, location::current_url};
 
 #[cfg(not(feature = "hydrate"))]
 mod stub;
