@@ -2,9 +2,12 @@
 
 use crate::figures::Figure;
 
-/// A budget of bytes as sent, with headers and without fonts.
+/// The figure of the document and the files that it names, without headers.
+pub const FIRST_PAGE: &str = "the first page and the files that it names";
+
+/// A budget of bytes as sent, without fonts.
 struct Budget {
-    /// The name of the figure in `benches/browser`.
+    /// [`FIRST_PAGE`], or the name of the figure in `benches/browser`.
     figure: &'static str,
     limit: f64,
     /// The figure when it was last accepted. A change that needs more writes the new one here and says why.
@@ -13,14 +16,14 @@ struct Budget {
 
 const BUDGETS: [Budget; 2] = [
     Budget {
-        figure: "bytes of the first page",
+        figure: FIRST_PAGE,
         limit: 300e3,
-        accepted: 261e3,
+        accepted: 270.4e3,
     },
     Budget {
         figure: "bytes of all for an answer with code, a table and a formula",
         limit: 560e3,
-        accepted: 505e3,
+        accepted: 532.9e3,
     },
 ];
 

@@ -345,6 +345,13 @@ pub fn print_sizes(sent: &[AssetSize]) {
     ]);
     rows.extend(later.into_iter().map(row));
     print_table(&["", "bytes", "encoding", "path"], &rows);
+    let counted = first.iter().filter(|sent| sent.kind != "woff2");
+    let bytes: usize = counted.map(|sent| sent.bytes).sum();
+    print_budgets(&[Figure {
+        name: budgets::FIRST_PAGE.into(),
+        value: Some(bytes as f64),
+        unit: String::new(),
+    }]);
 }
 
 pub fn print_stored(stored: &StoredResult) {
