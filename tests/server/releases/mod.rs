@@ -22,7 +22,7 @@ pub use folder::{migrate_until, newer_migrations, restore};
 
 const RELEASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/releases");
 
-/// What a data folder showed when it was made.
+/// The responses that a data folder gave when it was made.
 struct Shown {
     /// The responses that its owner got, by their paths.
     pages: Map<String, Value>,
