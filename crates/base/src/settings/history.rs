@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use serde::{Deserialize, Deserializer, de::Error};
+use serde::Deserialize;
 
 use super::SettingsError;
 
@@ -39,7 +39,8 @@ pub struct HistorySettings {
 }
 
 /// The messages of the history that get metadata.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum MetadataMode {
     /// Only messages with something to report: a gap between sessions, files, tools or a button. The first
     /// message only if it has files: a tool needs their ids to look at them again.
@@ -49,23 +50,6 @@ pub enum MetadataMode {
     Always,
     /// None.
     Never,
-}
-
-/// Reads the mode's name.
-impl<'de> Deserialize<'de> for MetadataMode {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let modes = "must be \"auto\", \"always\" or \"never\"";
-        let name = String::deserialize(deserializer)
-            .map_err(|_| D::Error::custom(format!("history.metadata {modes}")))?;
-        match name.as_str() {
-            "auto" => Ok(Self::Auto),
-            "always" => Ok(Self::Always),
-            "never" => Ok(Self::Never),
-            other => Err(D::Error::custom(format!(
-                "history.metadata is “{other}”; it {modes}"
-            ))),
-        }
-    }
 }
 
 impl Default for HistorySettings {
