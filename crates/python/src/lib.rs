@@ -59,7 +59,6 @@ use self::{
     output::CodeError,
     session::{Session, SessionError},
     sessions::Sessions,
-    share::MemoryLimits,
 };
 use parlor_base::settings::{PythonSettings, Settings};
 use parlor_files::Files;
@@ -115,23 +114,6 @@ pub fn run_helper() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Makes the cgroups of sessions; `None` where Parlor may make none.
-fn session_groups(settings: &PythonSettings) -> Option<SessionGroups> {
-    if !settings.enabled {
-        return None;
-    }
-    let total = MemoryLimits::new(settings).total();
-    let groups = SessionGroups::set_up(
-        Path::new("/"),
-        rustix::process::geteuid().is_root(),
-        settings.memory_bytes as u64,
-        total,
-    );
-    groups
-        .inspect_err(|reason| tracing::debug!("Python sessions get no cgroups: {reason}"))
-        .ok()
-}
-
 /// Looks for a Python and its sandbox. Returns its name.
 ///
 /// # Errors
@@ -154,7 +136,7 @@ impl Python {
     pub fn start(settings: &Settings, files: Files) -> Self {
         let (sender, environment) = watch::channel(None);
         let folder = settings.server.data.join("python").join("sessions");
-        let groups = session_groups(&settings.python);
+        let groups = SessionGroups::of_system(&settings.python);
         let python = Self(Arc::new(Inner {
             settings: settings.python.clone(),
             environment,

@@ -26,10 +26,11 @@ use std::{
     time::Duration,
 };
 
+use parlor_base::settings::PythonSettings;
 use tokio::{runtime::Handle, time::sleep};
 
 use self::own_group::{OwnGroup, find_own_group};
-use super::wire::GroupPlan;
+use super::{share::MemoryLimits, wire::GroupPlan};
 
 /// The file with the processes of a cgroup. Writing a process's id moves it there; 0 is the writer's.
 pub const PROCESSES: &str = "cgroup.procs";
@@ -65,18 +66,29 @@ pub struct SessionGroup {
 }
 
 impl SessionGroups {
+    /// Sets up the cgroups of this system; `None` where Parlor may make none.
+    pub fn of_system(settings: &PythonSettings) -> Option<Self> {
+        if !settings.enabled {
+            return None;
+        }
+        let groups = Self::set_up(
+            Path::new("/"),
+            rustix::process::geteuid().is_root(),
+            settings.memory_bytes as u64,
+            MemoryLimits::new(settings).total(),
+        );
+        groups
+            .inspect_err(|reason| tracing::debug!("Python sessions get no cgroups: {reason}"))
+            .ok()
+    }
+
     /// Moves this process into a cgroup of its own and makes the one for sessions, each with a limit in bytes. Has to be called before this
     /// process starts others. `root` is the root folder of the system; `is_superuser` says that permissions don't hold this process.
     ///
     /// # Errors
     ///
     /// If Parlor may make no cgroups, which is usual: the reason in words. Everything is then as before.
-    pub fn set_up(
-        root: &Path,
-        is_superuser: bool,
-        session_bytes: u64,
-        total_bytes: u64,
-    ) -> Result<Self, String> {
+    fn set_up(root: &Path, is_superuser: bool, session_bytes: u64, total_bytes: u64) -> Result<Self, String> {
         let OwnGroup {
             folder: own,
             is_namespace_root,

@@ -55,6 +55,8 @@ pub fn reached_limit(group: &GroupPlan) -> Option<ReachedLimit> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
     use tempfile::TempDir;
 
     use super::*;
@@ -81,17 +83,23 @@ mod tests {
 
     #[test]
     fn nothing_runs_outside_of_its_group() {
-        let (folder, group) = fake_group();
-        let started = folder.path().join("started");
+        let (_folder, group) = fake_group();
+        let (input, end_input) = io::pipe().unwrap();
+        let (mut output, to_output) = io::pipe().unwrap();
         let mut command = Command::new("sh");
-        command.args(["-c", r#"sleep 60; : >"$0""#]).arg(&started);
+        // Says that it lives when its input ends.
+        command.args(["-c", "read _; echo alive"]);
+        command.stdin(input).stdout(to_output);
         fs::remove_dir(&group.session).unwrap();
         assert!(spawn_in(&group, &mut command).is_err());
         fs::create_dir(&group.session).unwrap();
         // The helper can't go back: the command is ended.
         fs::remove_dir(&group.home).unwrap();
         assert!(spawn_in(&group, &mut command).is_err());
-        assert!(!started.exists());
+        drop((command, end_input));
+        let mut said = String::new();
+        output.read_to_string(&mut said).unwrap();
+        assert_eq!(said, "");
     }
 
     #[test]
