@@ -17,7 +17,7 @@ export async function wholeAnswer(browser) {
   const bytes = await sentBytes(browser);
   return [
     ['an answer with mathematics, a table and a chart: layout shift', moved, ''],
-    ['bytes of the first page', bytes.page, ''],
+    ['bytes of the first page with what it loads by itself', bytes.page, ''],
     ['bytes of all for an answer with code, a table and a formula', bytes.all, ''],
   ];
 }

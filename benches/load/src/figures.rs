@@ -65,11 +65,12 @@ pub struct LoadResult {
     pub cores: Cores,
     pub memory_mb: Memory,
     pub complaints: Vec<String>,
-    pub bare: BareResult,
+    /// Of the rows that are compared with it.
+    pub bare: Option<BareResult>,
 }
 
 /// The same runs of the model server, read without Parlor just before.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct BareResult {
     pub tokens_per_second: f64,
     pub delay_ms: Percentiles,

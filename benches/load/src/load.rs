@@ -129,9 +129,22 @@ where
     Ok(made)
 }
 
-/// Executes a plan and measures it, first without Parlor, then with it.
+/// Executes a plan without Parlor, then with it.
+pub async fn measure_beside_bare(
+    plan: &LoadPlan,
+    parlor: &ServerProcess,
+    upstream: &ServerProcess,
+) -> LoadResult {
+    let (bare, fault) = measure_bare(plan, upstream).await;
+    let mut load = measure(plan, parlor, upstream).await;
+    load.bare = Some(bare);
+    load.complaints
+        .extend(fault.map(|fault| format!("without Parlor: {fault}")));
+    load
+}
+
+/// Executes a plan and measures it.
 pub async fn measure(plan: &LoadPlan, parlor: &ServerProcess, upstream: &ServerProcess) -> LoadResult {
-    let bare = measure_bare(plan, upstream).await;
     let before = machine::resident_mb(parlor.pid());
     machine::reset_peak(parlor.pid());
     let cpu = CpuTime::now(parlor.pid(), upstream.pid());
@@ -160,13 +173,12 @@ pub async fn measure(plan: &LoadPlan, parlor: &ServerProcess, upstream: &ServerP
         cpu_per_10k: per_10k(used.server_since(cpu), load.tokens),
         cores: used.cores_since(cpu, seconds),
         memory_mb,
-        bare,
         ..load
     }
 }
 
-/// Executes a plan with the model server alone: what it and this client need without Parlor.
-async fn measure_bare(plan: &LoadPlan, upstream: &ServerProcess) -> BareResult {
+/// Executes a plan with the model server alone: what it and this client need without Parlor. Also returns the first fault.
+async fn measure_bare(plan: &LoadPlan, upstream: &ServerProcess) -> (BareResult, Option<String>) {
     let cpu = CpuTime::now(upstream.pid(), upstream.pid());
     let started = Instant::now();
     let one = |_| bare_run(upstream.client(), plan.tokens, plan.per_second);
@@ -174,12 +186,13 @@ async fn measure_bare(plan: &LoadPlan, upstream: &ServerProcess) -> BareResult {
     let seconds = started.elapsed().as_secs_f64();
     let used = CpuTime::now(upstream.pid(), upstream.pid());
     let load = summarize(plan, runs, seconds);
-    BareResult {
+    let bare = BareResult {
         tokens_per_second: load.tokens_per_second,
         delay_ms: load.delay_ms,
         first_token_ms: load.first_token_ms,
         cpu_per_10k: per_10k(used.server_since(cpu), load.tokens),
-    }
+    };
+    (bare, load.complaints.into_iter().next())
 }
 
 /// Opens the runs of a plan and waits for all of them. Returns false after its time limit.
@@ -249,7 +262,7 @@ fn summarize(plan: &LoadPlan, runs: Vec<RunCheck>, seconds: f64) -> LoadResult {
         cores: Default::default(),
         memory_mb: Memory::default(),
         complaints,
-        bare: BareResult::default(),
+        bare: None,
     }
 }
 

@@ -26,6 +26,7 @@ mod log_reader;
 mod machine;
 mod plans;
 mod print;
+mod print_loads;
 mod reconnect;
 mod server_process;
 mod sizes;
@@ -229,9 +230,9 @@ async fn measure(options: &Options) -> Result<Report, Error> {
     for (title, plans) in load_plans(options) {
         let mut loads = Vec::<LoadResult>::new();
         for plan in plans {
-            loads.push(load::measure(&plan, &parlor, &upstream).await);
+            loads.push(load::measure_beside_bare(&plan, &parlor, &upstream).await);
         }
-        print::print_loads(title, &loads.iter().collect::<Vec<_>>());
+        print_loads::print_loads(title, &loads.iter().collect::<Vec<_>>());
         report.load.extend(loads);
     }
     let in_browser = [
@@ -302,7 +303,7 @@ async fn measure(options: &Options) -> Result<Report, Error> {
     if options.is_selected(Measurement::Team) {
         let (users, runs) = if options.quick { (5, 10) } else { (50, 200) };
         let team = team::measure(&programs, &upstream, users, &paced_plan(options, runs)).await?;
-        print::print_loads(
+        print_loads::print_loads(
             "Users who are signed in (times in ms)",
             &team.iter().collect::<Vec<_>>(),
         );

@@ -1,18 +1,18 @@
-//! The report as text: tables for a terminal and for commit messages.
+//! The report as text: tables for a terminal and for commit messages. Those of load are in [`print_loads`](crate::print_loads).
 
 use crate::{
     budgets,
     figures::{
         AssetSize, BrowserResult, CrashResult, DataAgentResult, Figure, FilesResult, FirstTokenResult,
-        FloodResult, IdleResult, LoadResult, Percentiles, ReconnectResult, Report, SlowReadersResult,
-        StartupResult, StoredResult,
+        FloodResult, IdleResult, Percentiles, ReconnectResult, Report, SlowReadersResult, StartupResult,
+        StoredResult,
     },
     sizes::LAZY_KIND,
     stream_check::Faults,
 };
 
 /// Prints rows below their headings. The first column is left-aligned, the others are right-aligned.
-fn print_table(heads: &[&str], rows: &[Vec<String>]) {
+pub fn print_table(heads: &[&str], rows: &[Vec<String>]) {
     let width = |column: usize| {
         let cells = rows
             .iter()
@@ -51,120 +51,6 @@ pub fn print_machine(report: &Report) {
         "{} × {}, {} GB, {}; load average {} at the start; the server's binary is {:.1} MB\n",
         machine.cores, machine.cpu, machine.memory_gb, machine.kernel, machine.load_average, report.binary_mb
     );
-}
-
-/// Prints the rows of a load table.
-pub fn print_loads(title: &str, loads: &[&LoadResult]) {
-    if loads.is_empty() {
-        return;
-    }
-    println!("{title}");
-    let heads = [
-        "",
-        "done",
-        "tokens/s",
-        "events/s",
-        "delay p50",
-        "p95",
-        "p99",
-        "max",
-        "1st p50",
-        "p95",
-        "behind p95",
-    ];
-    let rows = loads.iter().map(|load| {
-        let (delay, first) = (load.delay_ms, load.first_token_ms);
-        let times = [delay.p50, delay.p95, delay.p99, delay.max, first.p50, first.p95];
-        let mut row = vec![load.name.clone(), format!("{}/{}", load.completed, load.runs)];
-        row.extend([load.tokens_per_second, load.events_per_second].map(|rate| format!("{rate:.0}")));
-        row.extend(times.map(format_ms));
-        row.push(if load.per_second > 0.0 {
-            format_ms(load.behind_ms.p95)
-        } else {
-            "-".into()
-        });
-        row
-    });
-    print_table(&heads, &rows.collect::<Vec<_>>());
-    let heads = [
-        "",
-        "lost",
-        "double",
-        "disorder",
-        "gaps",
-        "bad ends",
-        "CPU s/10k",
-        "server",
-        "model",
-        "client",
-        "others",
-        "MB before",
-        "peak",
-        "after",
-    ];
-    let rows = loads.iter().map(|load| {
-        let Faults {
-            lost,
-            duplicated,
-            reordered,
-            gaps,
-            incomplete,
-        } = load.faults;
-        let mut row = vec![load.name.clone()];
-        row.extend([lost, duplicated, reordered, gaps, incomplete].map(|count| count.to_string()));
-        row.push(format!("{:.2}", load.cpu_per_10k));
-        row.extend(
-            [
-                load.cores.server,
-                load.cores.upstream,
-                load.cores.client,
-                load.cores.others,
-            ]
-            .map(|cores| format!("{cores:.2}")),
-        );
-        row.extend(
-            [load.memory_mb.before, load.memory_mb.peak, load.memory_mb.after].map(|mb| format!("{mb:.1}")),
-        );
-        row
-    });
-    print_table(&heads, &rows.collect::<Vec<_>>());
-    print_beside_bare(loads);
-    for load in loads {
-        print_faults(&load.complaints);
-    }
-}
-
-/// Prints each row as a ratio to the model server alone, which depends less on the machine than the row itself.
-fn print_beside_bare(loads: &[&LoadResult]) {
-    let heads = [
-        "beside the bare model server",
-        "tokens/s",
-        "1st p50",
-        "delay p50",
-        "CPU",
-    ];
-    let rows = loads.iter().map(|load| {
-        let bare = load.bare;
-        let ratios = [
-            (load.tokens_per_second, bare.tokens_per_second),
-            (load.first_token_ms.p50, bare.first_token_ms.p50),
-            (load.delay_ms.p50, bare.delay_ms.p50),
-            (load.cpu_per_10k, bare.cpu_per_10k),
-        ];
-        let mut row = vec![load.name.clone()];
-        row.extend(ratios.map(|(with, without)| format_ratio(with, without)));
-        row
-    });
-    print_table(&heads, &rows.collect::<Vec<_>>());
-}
-
-fn format_ratio(with: f64, without: f64) -> String {
-    // CPU time has steps of 10 ms: a short run of the model server can have none.
-    if without > 0.0 {
-        format!("× {:.2}", with / without)
-    } else {
-        "-".into()
-    }
 }
 
 pub fn print_crash(killed: &CrashResult) {
@@ -430,7 +316,7 @@ fn print_budgets(figures: &[Figure]) {
     print_faults(&complaints.collect::<Vec<_>>());
 }
 
-fn print_faults(complaints: &[String]) {
+pub fn print_faults(complaints: &[String]) {
     for complaint in complaints {
         println!("  ! {complaint}");
     }
@@ -439,7 +325,7 @@ fn print_faults(complaints: &[String]) {
     }
 }
 
-fn format_ms(milliseconds: f64) -> String {
+pub fn format_ms(milliseconds: f64) -> String {
     if milliseconds < 10.0 {
         format!("{milliseconds:.2}")
     } else {
