@@ -9,6 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use upstream::{Script, Upstream, When};
 
@@ -23,6 +24,7 @@ pub use folder::{migrate_until, newer_migrations, restore};
 const RELEASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/releases");
 
 /// The responses that a data folder gave when it was made.
+#[derive(Deserialize, Serialize)]
 struct Shown {
     /// The responses that its owner got, by their paths.
     pages: Map<String, Value>,
@@ -33,18 +35,6 @@ struct Shown {
 }
 
 impl Shown {
-    fn to_json(&self) -> Value {
-        json!({ "pages": self.pages, "files": self.files, "share": self.share })
-    }
-
-    fn from_json(json: &Value) -> Self {
-        Self {
-            pages: json["pages"].as_object().unwrap().clone(),
-            files: json["files"].as_object().unwrap().clone(),
-            share: string_field(json, "share"),
-        }
-    }
-
     /// Checks that a data folder shows the same, and that its conversations go on.
     async fn check(&self, data: &Path) {
         let upstream = Upstream::start().await;
@@ -231,7 +221,7 @@ async fn a_folder_of_this_version_can_be_packed_and_opened() {
         let release = Path::new(RELEASES).join(env!("CARGO_PKG_VERSION"));
         assert!(!release.exists(), "{} is never written again", release.display());
         folder::pack(&data, &release).await;
-        let shown = serde_json::to_string_pretty(&shown.to_json()).unwrap() + "\n";
+        let shown = serde_json::to_string_pretty(&shown).unwrap() + "\n";
         fs::write(release.join("shown.json"), shown).unwrap();
     }
 }
@@ -241,7 +231,7 @@ async fn a_folder_of_this_version_can_be_packed_and_opened() {
 async fn folders_of_all_releases_open() {
     for packed in release_folders() {
         let shown = fs::read_to_string(packed.join("shown.json")).unwrap();
-        let shown = Shown::from_json(&serde_json::from_str(&shown).unwrap());
+        let shown: Shown = serde_json::from_str(&shown).unwrap();
         let data = tempfile::tempdir().unwrap();
         folder::unpack(&packed, data.path()).await;
         let newer = newer_migrations(data.path()).await;
