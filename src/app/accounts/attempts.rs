@@ -47,13 +47,20 @@ impl Attempts {
         }
     }
 
-    /// Counts an attempt, which has failed unless [`forget`](Self::forget) or [`refund`](Self::refund) is called. Counted
-    /// before its password is checked, so that attempts at the same time count too.
+    /// Counts an attempt and returns its time. It has failed unless [`forget`](Self::forget) or [`refund`](Self::refund) is
+    /// called. Counted before its password is checked, so that attempts at the same time count too.
     ///
     /// # Errors
     ///
     /// If it has to wait; with the time.
-    pub fn begin(&mut self, keys: &[AttemptKey], now: Instant) -> Result<(), Duration> {
+    pub fn begin(&mut self, keys: &[AttemptKey]) -> Result<Instant, Duration> {
+        // Read here, under the caller's lock: an attempt that read the time before another one began, and began after it,
+        // would have to wait for it.
+        let now = Instant::now();
+        self.begin_at(keys, now).map(|()| now)
+    }
+
+    fn begin_at(&mut self, keys: &[AttemptKey], now: Instant) -> Result<(), Duration> {
         let wait = keys.iter().filter_map(|key| self.entries.get(key));
         let wait = wait
             .map(|entry| entry.next_at.saturating_duration_since(now))
@@ -147,15 +154,15 @@ mod tests {
         let key = [account("ann")];
         let mut waits = Vec::new();
         for _ in 0..7 {
-            if let Err(wait) = attempts.begin(&key, now) {
+            if let Err(wait) = attempts.begin_at(&key, now) {
                 waits.push(wait.as_secs());
                 now += wait;
-                attempts.begin(&key, now).unwrap();
+                attempts.begin_at(&key, now).unwrap();
             }
         }
         assert_eq!(waits, [1, 2, 4, 5]);
         assert!(
-            attempts.begin(&[account("ben")], now).is_ok(),
+            attempts.begin_at(&[account("ben")], now).is_ok(),
             "others need not wait"
         );
     }
@@ -165,9 +172,9 @@ mod tests {
         let mut attempts = Attempts::new(1, Duration::from_secs(60));
         let now = Instant::now();
         let key = [account("ann")];
-        attempts.begin(&key, now).unwrap();
+        attempts.begin_at(&key, now).unwrap();
         for _ in 0..100 {
-            assert_eq!(attempts.begin(&key, now), Err(Duration::from_secs(1)));
+            assert_eq!(attempts.begin_at(&key, now), Err(Duration::from_secs(1)));
         }
     }
 
@@ -176,13 +183,13 @@ mod tests {
         let mut attempts = Attempts::new(1, Duration::from_secs(60));
         let now = Instant::now();
         let key = [account("ann")];
-        attempts.begin(&key, now).unwrap();
+        attempts.begin_at(&key, now).unwrap();
         attempts.forget(&key[0]);
-        assert!(attempts.begin(&key, now).is_ok());
+        assert!(attempts.begin_at(&key, now).is_ok());
         let later = now + Duration::from_secs(120);
-        attempts.begin(&key, later).unwrap();
+        attempts.begin_at(&key, later).unwrap();
         assert_eq!(
-            attempts.begin(&key, later),
+            attempts.begin_at(&key, later),
             Err(Duration::from_secs(1)),
             "counted anew"
         );
@@ -195,25 +202,25 @@ mod tests {
         let address = AttemptKey::Address([192, 0, 2, 1].into());
         let keys = [address.clone()];
         for _ in 0..5 {
-            attempts.begin(&keys, now).unwrap();
+            attempts.begin_at(&keys, now).unwrap();
             attempts.refund(&address, now);
         }
-        attempts.begin(&keys, now).unwrap();
-        attempts.begin(&keys, now).unwrap();
-        attempts.begin(&keys, now).unwrap();
-        assert_eq!(attempts.begin(&keys, now), Err(Duration::from_secs(1)));
+        attempts.begin_at(&keys, now).unwrap();
+        attempts.begin_at(&keys, now).unwrap();
+        attempts.begin_at(&keys, now).unwrap();
+        assert_eq!(attempts.begin_at(&keys, now), Err(Duration::from_secs(1)));
         let later = now + Duration::from_secs(1);
-        attempts.begin(&keys, later).unwrap();
+        attempts.begin_at(&keys, later).unwrap();
         attempts.refund(&address, later);
-        attempts.begin(&keys, later).unwrap();
+        attempts.begin_at(&keys, later).unwrap();
         assert_eq!(
-            attempts.begin(&keys, later),
+            attempts.begin_at(&keys, later),
             Err(Duration::from_secs(2)),
             "failures remain"
         );
         attempts.refund(&address, now);
         assert_eq!(
-            attempts.begin(&keys, later),
+            attempts.begin_at(&keys, later),
             Err(Duration::from_secs(2)),
             "the wait of a later failure remains"
         );
@@ -225,7 +232,7 @@ mod tests {
         let now = Instant::now();
         for number in 0..MAX_ENTRIES / 2 + 25 {
             let names = [number.to_string(), format!("{number} again")];
-            attempts.begin(&names.map(|name| account(&name)), now).unwrap();
+            attempts.begin_at(&names.map(|name| account(&name)), now).unwrap();
         }
         assert!(attempts.entries.len() <= MAX_ENTRIES);
     }

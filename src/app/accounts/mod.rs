@@ -305,9 +305,7 @@ impl Accounts {
 
     /// Counts an attempt. Returns its time.
     fn begin_attempt(&self, keys: &[AttemptKey]) -> Result<Instant, AttemptError> {
-        let now = Instant::now();
-        let begun = self.attempts.lock().begin(keys, now);
-        begun.map(|()| now).map_err(AttemptError::Wait)
+        self.attempts.lock().begin(keys).map_err(AttemptError::Wait)
     }
 
     /// Commits a change. If it can end an access, all are checked again.
