@@ -39,6 +39,9 @@ pub struct Manifest {
     /// Mermaid, for the frame that draws diagrams. A build without npm has none.
     #[serde(default)]
     pub mermaid: Option<String>,
+    /// The font of all text. Without it, the fonts of the system are used.
+    #[serde(default)]
+    pub text_font: Option<String>,
     /// The style sheet with the font of formulas, which a page loads with its first formula.
     #[serde(default)]
     pub math_font: Option<String>,
@@ -64,6 +67,7 @@ impl Default for Manifest {
             wasm: "/pkg/parlor.wasm".into(),
             css: "/pkg/parlor.css".into(),
             mermaid: None,
+            text_font: None,
             math_font: None,
         }
     }

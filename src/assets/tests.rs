@@ -112,6 +112,7 @@ fn missing_manifest_falls_back_to_default_names() {
         wasm: "/pkg/parlor-2.wasm".into(),
         css: "/pkg/parlor-3.css".into(),
         mermaid: None,
+        text_font: None,
         math_font: None,
     };
     assert_eq!(Manifest::load::<Fixture>(), Some(named));

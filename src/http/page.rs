@@ -153,6 +153,7 @@ fn shell() -> impl IntoView {
         wasm,
         css,
         math_font,
+        text_font,
         ..
     } = Manifest::current();
     // With the browser code, the first formula loads it.
@@ -163,6 +164,10 @@ fn shell() -> impl IntoView {
         } else {
             view! { <noscript>{link}</noscript> }.into_any()
         }
+    });
+    // Loaded with the style sheet instead of after it.
+    let text_font = text_font.map(|url| {
+        view! { <link rel="preload" href=url r#as="font" r#type="font/woff2" crossorigin=""/> }
     });
     // A conversation is not hydrated without these modules, so they must not load after everything else.
     let folder = wasm
@@ -205,6 +210,7 @@ fn shell() -> impl IntoView {
                 <meta name="color-scheme" content="light dark"/>
                 <script nonce=nonce.clone()>{THEME_SCRIPT}</script>
                 <link rel="stylesheet" href=css/>
+                {text_font}
                 {math_style}
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                 {preloaded}

@@ -21,10 +21,14 @@
 use crate::{Profile, cargo, css, npm, print_step, wasm};
 use anyhow::{Context, Result};
 use std::{
+    collections::BTreeMap,
     fs,
     io::Write,
     path::{Path, PathBuf},
 };
+
+/// The font of all text, which every page loads first, as the style sheet names it.
+const TEXT_FONT: &str = "/fonts/inter-latin.woff2";
 
 /// Returns the path of the finished site.
 pub fn site_folder(mode: Profile) -> &'static Path {
@@ -79,7 +83,8 @@ fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
     for file in public {
         copy_folder(file, &draft.join(file.strip_prefix("public")?))?;
     }
-    let math_font = link_fonts(math_font, Path::new("public"), &fonts, &pkg)?;
+    let fonts = write_fonts(Path::new("public"), &fonts, &pkg)?;
+    let (css, math_font) = (link_fonts(css, &fonts), link_fonts(math_font, &fonts));
     let code = pkg.join("parlor");
     wasm::pack(mode, &wasm, &code)?;
     let code = rename_hashed(&code)?;
@@ -91,6 +96,7 @@ fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
         "wasm": format!("{code}/parlor_bg.wasm"),
         "css": write_hashed(&pkg, "parlor", "css", css.as_bytes())?,
         "mermaid": mermaid,
+        "text_font": fonts.get(TEXT_FONT),
         "math_font": write_hashed(&pkg, "math-font", "css", math_font.as_bytes())?,
     });
     fs::write(draft.join("manifest.json"), format!("{manifest:#}\n"))?;
@@ -113,15 +119,22 @@ fn is_font(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "woff2")
 }
 
-/// Writes the fonts with hashed names, so that browsers may keep them for ever, and returns the style sheet with those names
-/// in place of their own.
-fn link_fonts(css: String, public: &Path, fonts: &[&PathBuf], pkg: &Path) -> Result<String> {
-    fonts.iter().try_fold(css, |css, font| {
+/// Writes the fonts with hashed names, so that browsers may keep them for ever. Returns these URLs by those in the style sheets.
+fn write_fonts(public: &Path, fonts: &[&PathBuf], pkg: &Path) -> Result<BTreeMap<String, String>> {
+    let write = |font: &&PathBuf| {
         let name = font.file_stem().and_then(|stem| stem.to_str());
         let name = name.with_context(|| format!("the name of {}", font.display()))?;
         let url = format!("/{}", font.strip_prefix(public)?.display());
-        Ok(css.replace(&url, &write_hashed(pkg, name, "woff2", &fs::read(font)?)?))
-    })
+        Ok((url, write_hashed(pkg, name, "woff2", &fs::read(font)?)?))
+    };
+    fonts.iter().map(write).collect()
+}
+
+/// Returns a style sheet with the hashed names of the fonts.
+fn link_fonts(css: String, fonts: &BTreeMap<String, String>) -> String {
+    fonts
+        .iter()
+        .fold(css, |css, (url, hashed)| css.replace(url, hashed))
 }
 
 /// Writes `pkg/name-HASH.extension` and returns its URL on the server.
@@ -237,7 +250,8 @@ mod tests {
         fs::create_dir_all(&pkg).unwrap();
         fs::write(&font, "font").unwrap();
 
-        let css = link_fonts("src: url(\"/fonts/a.woff2\")".into(), &folder, &[&font], &pkg).unwrap();
+        let fonts = write_fonts(&folder, &[&font], &pkg).unwrap();
+        let css = link_fonts("src: url(\"/fonts/a.woff2\")".into(), &fonts);
 
         let written = files_below(&pkg).unwrap();
         fs::remove_dir_all(&folder).unwrap();
