@@ -66,6 +66,6 @@ fn focus_target_after_delete(list: ConversationListStore, id: ConversationId) ->
     });
     match neighbour {
         Some(id) => link_selector(id),
-        None => "#sidebar .new-chat".into(),
+        None => "#sidebar .nav-row".into(),
     }
 }

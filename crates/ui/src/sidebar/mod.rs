@@ -68,13 +68,13 @@ pub fn Sidebar() -> impl IntoView {
                     {icons::close()}
                 </button>
             </div>
-            <a class="button new-chat" href="/" title="Ctrl+Shift+O" aria-keyshortcuts="Control+Shift+O" on:click=move |_| focus_composer()>
+            <a class="nav-row" href="/" title="Ctrl+Shift+O" aria-keyshortcuts="Control+Shift+O" on:click=move |_| focus_composer()>
                 {icons::plus()} "New chat"
             </a>
             {page_links()}
             <GroupedList/>
             <a
-                class="button button-quiet sidebar-foot"
+                class="nav-row"
                 href=Route::Settings.path()
                 aria-current=move || (navigation.chat_route().get() == Route::Settings).then_some("page")
             >
@@ -92,7 +92,7 @@ fn page_links() -> AnyView {
     let link = |page: &'static PageEntry| {
         view! {
             <a
-                class="button button-quiet to-page"
+                class="nav-row"
                 href=page.info.path
                 aria-current=move || (navigation.page_route().get() == Route::Page(page.info)).then_some("page")
             >
