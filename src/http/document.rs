@@ -17,8 +17,8 @@ use crate::assets::Manifest;
 static POLICY: LazyLock<String> = LazyLock::new(|| {
     let hash = BASE64_STANDARD.encode(digest(&SHA256, THEME_SCRIPT.as_bytes()));
     format!(
-        "default-src 'none'; script-src 'sha256-{hash}'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
-         frame-ancestors 'none'"
+        "default-src 'none'; script-src 'sha256-{hash}'; style-src 'self'; img-src 'self'; font-src 'self'; \
+         form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     )
 });
 
