@@ -139,7 +139,10 @@ browser_functions! {
         fn show_popover(popover: &HtmlElement, button: &HtmlElement);
         fn place_popover(popover: &HtmlElement, button: &HtmlElement);
         fn place_opened(event: &Event);
+        fn place_beside(popover: &HtmlElement, button: &str);
         fn move_focus(element: &HtmlElement, step: i32);
+        fn focus_first(element: &HtmlElement);
+        fn focus_last(element: &HtmlElement);
         fn close_popover(element: &HtmlElement);
     }
     selection {

@@ -63,9 +63,14 @@ pub fn place_opened(event: &Event) {
     let Some(popover) = popover.filter(|_| is_toggled_open(event)) else {
         return;
     };
-    let button = document().query_selector(&["[popovertarget='", &popover.id(), "']"].concat());
-    if let Some(button) = button.ok().flatten().and_then(|button| button.dyn_into().ok()) {
-        place_popover(&popover, &button);
+    place_beside(&popover, &["[popovertarget='", &popover.id(), "']"].concat());
+}
+
+/// Places an open popover next to the button that matches.
+pub fn place_beside(popover: &HtmlElement, button: &str) {
+    let button = document().query_selector(button).ok().flatten();
+    if let Some(button) = button.and_then(|button| button.dyn_into().ok()) {
+        place_popover(popover, &button);
     }
 }
 
@@ -78,27 +83,44 @@ pub(super) fn viewport_size() -> (f64, f64) {
 
 /// Moves the focus among the buttons of an element, from the last to the first and back.
 pub fn move_focus(element: &HtmlElement, step: i32) {
-    let Ok(buttons) = element.query_selector_all("button, a[role='menuitem']") else {
-        return;
-    };
-    let count = buttons.length().cast_signed();
+    let buttons = buttons_of(element);
     let focused = document().active_element();
-    let is_focused = |index: &i32| {
-        let button = buttons.get(index.cast_unsigned());
-        button.is_some_and(|button| {
-            focused
-                .as_ref()
-                .is_some_and(|focused| focused.is_same_node(Some(&button)))
-        })
+    let is_focused = |button: &HtmlElement| {
+        focused
+            .as_ref()
+            .is_some_and(|focused| focused.is_same_node(Some(button)))
     };
-    let next = match (0..count).find(is_focused) {
-        Some(index) => (index + step).checked_rem_euclid(count),
+    let count = i32::try_from(buttons.len()).unwrap_or(i32::MAX);
+    let next = match buttons.iter().position(is_focused) {
+        Some(index) => (i32::try_from(index).unwrap_or(i32::MAX) + step).checked_rem_euclid(count),
         None => Some(0),
     };
-    let next = next.and_then(|next| buttons.get(next.cast_unsigned())?.dyn_into::<HtmlElement>().ok());
+    let next = next.and_then(|next| buttons.get(usize::try_from(next).ok()?));
     if let Some(next) = next {
-        focus(&next);
+        focus(next);
     }
+}
+
+/// Focuses the first button of an element.
+pub fn focus_first(element: &HtmlElement) {
+    if let Some(first) = buttons_of(element).first() {
+        focus(first);
+    }
+}
+
+/// Focuses the last button of an element.
+pub fn focus_last(element: &HtmlElement) {
+    if let Some(last) = buttons_of(element).last() {
+        focus(last);
+    }
+}
+
+fn buttons_of(element: &HtmlElement) -> Vec<HtmlElement> {
+    let Ok(found) = element.query_selector_all("button, a[role='menuitem']") else {
+        return Vec::new();
+    };
+    let buttons = (0..found.length()).filter_map(|index| found.get(index)?.dyn_into().ok());
+    buttons.collect()
 }
 
 /// Closes a popover. A closed one stays closed.

@@ -9,6 +9,7 @@ pub mod highlight;
 pub mod icon_button;
 pub mod icons;
 pub mod link;
+pub mod menu;
 pub mod more;
 pub mod not_found;
 pub mod time;

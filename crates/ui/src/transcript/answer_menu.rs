@@ -3,15 +3,19 @@
 
 use std::sync::Arc;
 
-use leptos::{ev, html, prelude::*, wasm_split::wasm_split};
+use leptos::{html, prelude::*, wasm_split::wasm_split};
 
 use crate::{
     browser,
-    components::{copy::announce_copy, icons, toast::use_toasts},
+    components::{
+        copy::announce_copy,
+        icons,
+        menu::{ItemKind, Menu},
+        toast::use_toasts,
+    },
     composer::ModelDialog,
     markdown::copy_without_markup,
     runtime::{
-        effect::effect,
         erase::Erase,
         lazy::{LazyView, LoadError, lazy_part},
     },
@@ -49,32 +53,14 @@ pub fn regenerate_with(conversation_id: ConversationId, id: MessageId, busy: Mem
 
 /// The button that opens the menu.
 pub fn menu_button(conversation_id: ConversationId, id: MessageId, text: AnswerText) -> AnyView {
-    let is_open = RwSignal::new(false);
-    let (button, menu) = (NodeRef::<html::Button>::new(), NodeRef::<html::Div>::new());
-    let menu_id = ["menu-", &id.to_string()].concat();
-    let toggled = move |event: ev::Event| {
-        is_open.set(browser::is_toggled_open(&event));
-        // Its items may still be loading.
-        browser::place_opened(&event);
+    let menu = Menu::new(["menu-", &id.to_string()].concat());
+    let content = move || {
+        let text = text.clone();
+        lazy_part(move || items(conversation_id, id, text.clone(), menu))
     };
     view! {
-        <button
-            node_ref=button
-            type="button"
-            class="icon-button needs-script"
-            aria-label="More"
-            title="More"
-            aria-haspopup="menu"
-            popovertarget=menu_id.clone()
-        >
-            {icons::dots()}
-        </button>
-        <div node_ref=menu id=menu_id class="menu" popover="auto" role="menu" aria-label="More" on:toggle=toggled>
-            {move || is_open.get().then(|| {
-                let text = text.clone();
-                lazy_part(move || items(conversation_id, id, text.clone(), button, menu))
-            })}
-        </div>
+        {menu.icon_button("More", icons::dots())}
+        {menu.view(|| "More".into(), content)}
     }
     .erase()
 }
@@ -84,61 +70,21 @@ pub fn items(
     conversation_id: ConversationId,
     id: MessageId,
     text: AnswerText,
-    button: NodeRef<html::Button>,
-    menu: NodeRef<html::Div>,
+    menu: Menu,
 ) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || {
         let text = text.clone();
-        view! { <Items conversation_id id text button menu/> }.erase()
+        view! { <Items conversation_id id text menu/> }.erase()
     }))
 }
 
 #[component]
-fn Items(
-    conversation_id: ConversationId,
-    id: MessageId,
-    text: AnswerText,
-    button: NodeRef<html::Button>,
-    menu: NodeRef<html::Div>,
-) -> impl IntoView {
+fn Items(conversation_id: ConversationId, id: MessageId, text: AnswerText, menu: Menu) -> impl IntoView {
     let (conversations, toasts) = (use_conversations(), use_toasts());
-    effect(move || {
-        if let (Some(menu), Some(button)) = (menu.get(), button.get()) {
-            browser::place_popover(&menu, &button);
-            browser::move_focus(&menu, 1);
-        }
-    });
-    let close = move || {
-        if let Some(menu) = menu.get_untracked() {
-            browser::close_popover(&menu);
-        }
-        if let Some(button) = button.get_untracked() {
-            browser::focus(&button);
-        }
-    };
-    let on_key = move |event: ev::KeyboardEvent| {
-        let Some(menu) = menu.get_untracked() else { return };
-        match event.key().as_str() {
-            "ArrowDown" => browser::move_focus(&menu, 1),
-            "ArrowUp" => browser::move_focus(&menu, -1),
-            "Tab" => return close(),
-            _ => return,
-        }
-        event.prevent_default();
-    };
     let done = move |is_done: bool| announce_copy(toasts, is_done);
     let source = text.clone();
     let item = move |name: &'static str, icon: AnyView, press: Box<dyn Fn()>| {
-        let press = move |_| {
-            close();
-            press();
-        };
-        view! {
-            <button type="button" class="menu-item" role="menuitem" tabindex="-1" on:click=press>
-                {icon} {name}
-            </button>
-        }
-        .erase()
+        menu.item(ItemKind::Action(icon), name, press)
     };
     let view = conversations.view(conversation_id);
     let is_busy = untrack(|| view.is_busy());
@@ -164,7 +110,7 @@ fn Items(
         let href = ["/rpc/conversations/", &conversation_id.to_string(), "/notebook"].concat();
         items.push(
             view! {
-                <a class="menu-item" role="menuitem" tabindex="-1" href=href download="" on:click=move |_| close()>
+                <a class="menu-item" role="menuitem" tabindex="-1" href=href download="" on:click=move |_| menu.close()>
                     {icons::download()} "Download conversation as notebook"
                 </a>
             }
@@ -183,5 +129,5 @@ fn Items(
             Box::new(delete),
         ));
     }
-    view! { <div class="menu-items" on:keydown=on_key>{items}</div> }
+    menu.items(items)
 }
