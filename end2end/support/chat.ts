@@ -130,10 +130,34 @@ export class Chat {
     return this.list.getByRole('link', { name: title });
   }
 
-  /** Presses a button of a list entry, which appears on hover. */
-  async press(action: 'Rename' | 'Delete', title: string): Promise<void> {
-    await this.entry(title).hover();
-    await this.list.getByRole('button', { name: `${action} “${title}”` }).click();
+  /** The button that opens the menu of a list entry. It appears on hover. */
+  actions(title: string): Locator {
+    return this.list.getByRole('button', { name: `Actions for “${title}”` });
+  }
+
+  /** Chooses an action of a list entry. */
+  async press(action: 'Share' | 'Rename' | 'Delete', title: string): Promise<void> {
+    await this.list.locator('.item', { has: this.page.getByRole('button', { name: `Actions for “${title}”` }) }).hover();
+    await this.actions(title).click();
+    await this.list.getByRole('menuitem', { name: action }).click();
+  }
+
+  /** Adds something to the message, from the menu. */
+  async add(what: 'Attach files' | 'Take a photo' | 'Search the web'): Promise<void> {
+    await this.page.getByRole('button', { name: 'Add files or tools' }).click();
+    await this.page.getByRole('menu', { name: 'Add to the message' }).getByText(what).click();
+  }
+
+  /** The button that shows how the model answers. */
+  get effort(): Locator {
+    return this.page.getByRole('button', { name: /^How the model answers/ });
+  }
+
+  /** Opens the dialog with all parameters of the model. */
+  async openParameters(): Promise<void> {
+    const has = await this.effort.getAttribute('aria-haspopup');
+    await this.effort.click();
+    if (has === 'menu') await this.page.getByRole('menuitem', { name: 'More settings…' }).click();
   }
 
   /** Opens a title for editing and waits until it is selected, so that typing replaces it. */

@@ -78,6 +78,15 @@ test('the chosen colour scheme is kept', async ({ chat, page }) => {
 test('everything works with the keyboard alone', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'Well' }, { gate: 'never' }] });
   const { keyboard } = page;
+  const chooseByKeyboard = async (action: string) => {
+    await keyboard.press('Enter');
+    const item = chat.list.getByRole('menuitem', { name: action });
+    await expect(chat.list.getByRole('menuitem').first()).toBeFocused();
+    for (let presses = 0; presses < 5 && !(await item.evaluate((item) => item === document.activeElement)); presses++) {
+      await keyboard.press('ArrowDown');
+    }
+    await keyboard.press('Enter');
+  };
   await chat.open();
 
   await test.step('write and send', async () => {
@@ -97,8 +106,8 @@ test('everything works with the keyboard alone', async ({ chat, page, upstream }
   });
   const title = 'First line second line';
   await test.step('rename', async () => {
-    await chat.tabTo(chat.list.getByRole('button', { name: `Rename “${title}”` }), 'Shift+Tab');
-    await keyboard.press('Enter');
+    await chat.tabTo(chat.actions(title), 'Shift+Tab');
+    await chooseByKeyboard('Rename');
     await expect(chat.list.getByRole('textbox')).toBeFocused();
     await keyboard.type('By hand');
     await keyboard.press('Enter');
@@ -106,9 +115,9 @@ test('everything works with the keyboard alone', async ({ chat, page, upstream }
     await expect(chat.entry('By hand'), 'the focus is where it was').toBeFocused();
   });
   await test.step('not delete, after all', async () => {
-    const button = chat.list.getByRole('button', { name: 'Delete “By hand”' });
+    const button = chat.actions('By hand');
     await chat.tabTo(button);
-    await keyboard.press('Enter');
+    await chooseByKeyboard('Delete');
     await expect(chat.dialog.getByRole('button', { name: 'Cancel' })).toBeFocused();
     await keyboard.press('Escape');
     await expect(chat.dialog).toBeHidden();
@@ -123,8 +132,8 @@ test('everything works with the keyboard alone', async ({ chat, page, upstream }
     await expect(chat.title).toHaveText('By hand');
   });
   await test.step('delete', async () => {
-    await chat.tabTo(chat.list.getByRole('button', { name: 'Delete “By hand”' }), 'Shift+Tab');
-    await keyboard.press('Enter');
+    await chat.tabTo(chat.actions('By hand'), 'Shift+Tab');
+    await chooseByKeyboard('Delete');
     await chat.tabTo(chat.dialog.getByRole('button', { name: 'Delete' }));
     await keyboard.press('Enter');
     await expect(chat.entries).toHaveCount(0);
@@ -152,12 +161,12 @@ test.describe('with touch input', () => {
     await expect(chat.model).toHaveCSS('font-size', '16px');
     await page.getByRole('button', { name: 'Conversations' }).tap();
     for (const title of ['One', 'Two']) {
-      await expect(chat.list.getByRole('button', { name: `Rename “${title}”` })).toBeVisible();
-      await expect(chat.list.getByRole('button', { name: `Delete “${title}”` })).toBeVisible();
+      await expect(chat.actions(title)).toBeVisible();
     }
     await screenshots(page, 'drawer');
     await expect(async () => {
-      await chat.list.getByRole('button', { name: 'Rename “One”' }).tap();
+      await chat.actions('One').tap();
+      await chat.list.getByRole('menuitem', { name: 'Rename' }).tap({ timeout: 1000 });
       await expect(chat.list.getByRole('textbox')).toHaveCSS('font-size', '16px', { timeout: 1000 });
     }).toPass();
   });
@@ -213,7 +222,7 @@ test.describe('on a phone', () => {
       await chat.dialog.getByRole('button', { name: 'Cancel' }).click();
       await expect(chat.dialog).toBeHidden();
       await expect(chat.entry('First')).toBeVisible();
-      await expect(chat.list.getByRole('button', { name: 'Delete “First”' })).toBeFocused();
+      await expect(chat.actions('First')).toBeFocused();
     });
 
     await test.step('Escape in a title leaves the drawer open', async () => {

@@ -27,20 +27,27 @@ impl ShareDialog {
         use_navigation().clear_when_leaving(open_for);
         Self { open_for }
     }
+
+    /// Opens the dialog for a conversation. When it is closed, the element that the selector finds gets the focus.
+    pub fn open(self, id: ConversationId, focus_after: String) {
+        self.open_for.set(Some((id, focus_after)));
+    }
 }
 
-/// The button at a conversation's place in the list. It is always visible while the conversation is shared.
-pub fn list_button(id: ConversationId, title: ArcRwSignal<String>) -> AnyView {
-    let button_id = ["share-", &id.to_string()].concat();
+/// The mark of a shared conversation in the list, which opens the dialog.
+pub fn shared_mark(id: ConversationId, title: ArcRwSignal<String>) -> AnyView {
+    let shares = use_shares();
+    let is_shared = Memo::new(move |_| shares.audience(id).is_some());
     let name = move |audience: Option<String>| {
         let title = title.get();
         let title = isolated(&title);
-        match audience {
-            Some(audience) => [&audience, ": “", &title, "”"].concat(),
-            None => ["Share “", &title, "”"].concat(),
-        }
+        [&audience.unwrap_or_default(), ": “", &title, "”"].concat()
     };
-    button(id, button_id, "icon-button share-button", name)
+    let mark = move || {
+        let button_id = ["share-", &id.to_string()].concat();
+        button(id, button_id, "icon-button share-button", name.clone())
+    };
+    (move || is_shared.get().then(&mark)).erase()
 }
 
 /// The button in the header of the shown conversation.
@@ -59,7 +66,7 @@ fn button(
     class: &'static str,
     name: impl Fn(Option<String>) -> String + Send + Sync + Clone + 'static,
 ) -> AnyView {
-    let asked = expect_context::<ShareDialog>().open_for;
+    let dialog = expect_context::<ShareDialog>();
     let shares = use_shares();
     let audience = Memo::new(move |_| shares.audience(id));
     let title = name.clone();
@@ -73,7 +80,7 @@ fn button(
             aria-label=move || name(audience.get())
             title=move || title(audience.get())
             aria-haspopup="dialog"
-            on:click=move |_| asked.set(Some((id, selector.clone())))
+            on:click=move |_| dialog.open(id, selector.clone())
         >
             {icons::people()}
         </button>

@@ -4,10 +4,9 @@ use leptos::{ev, html, prelude::*};
 
 use crate::{
     browser,
-    components::icons,
     runtime::{effect::effect, erase::Erase},
-    sharing::list_button,
-    sidebar::{deletion::DeletionDialog, links::link_selector},
+    sharing::shared_mark,
+    sidebar::{links::link_selector, row_menu::RowMenu},
     state::{ListRow, route::Route, use_conversation_list, use_navigation},
 };
 use parlor_protocol::ConversationId;
@@ -29,7 +28,8 @@ impl Renaming {
         }
     }
 
-    fn begin(self, id: ConversationId) {
+    /// Shows the field in place of the conversation's link.
+    pub fn begin(self, id: ConversationId) {
         self.typed.set_value(None);
         self.id.set(Some(id));
     }
@@ -53,7 +53,7 @@ pub fn ConversationItem(row: ListRow) -> impl IntoView {
         let row = row.clone();
         move || match is_renamed.get() {
             true => view! { <RenameField row=row.clone() renaming/> }.erase(),
-            false => view! { <ItemLink row=row.clone() here renaming/> }.erase(),
+            false => view! { <ItemLink row=row.clone() here/> }.erase(),
         }
     };
     view! {
@@ -64,8 +64,7 @@ pub fn ConversationItem(row: ListRow) -> impl IntoView {
 }
 
 #[component]
-fn ItemLink(row: ListRow, here: Memo<bool>, renaming: Renaming) -> impl IntoView {
-    let deletion = expect_context::<DeletionDialog>();
+fn ItemLink(row: ListRow, here: Memo<bool>) -> impl IntoView {
     let list = use_conversation_list();
     let ListRow {
         id,
@@ -74,15 +73,9 @@ fn ItemLink(row: ListRow, here: Memo<bool>, renaming: Renaming) -> impl IntoView
         is_waiting,
         ..
     } = row.clone();
-    let name = {
-        let title = title.clone();
-        move |action: &'static str| {
-            let title = title.clone();
-            move || [action, " “", &title.get(), "”"].concat()
-        }
-    };
-    let (rename_name, delete_name) = (name("Rename"), name("Delete"));
-    let (shown, shared_title) = (title.clone(), title.clone());
+    let menu = expect_context::<RowMenu>();
+    let (shown, shared_title) = (title.clone(), title);
+    let actions = menu.button(row.clone());
     let has_news = Memo::new(move |_| list.has_news(&row));
     let asks = is_waiting.clone();
     view! {
@@ -104,25 +97,8 @@ fn ItemLink(row: ListRow, here: Memo<bool>, renaming: Renaming) -> impl IntoView
             }.erase())}
         </a>
         <div class="item-actions needs-script">
-            {list_button(id, shared_title)}
-            <button
-                type="button"
-                class="icon-button"
-                aria-label=rename_name
-                title="Rename"
-                on:click=move |_| renaming.begin(id)
-            >
-                {icons::pencil()}
-            </button>
-            <button
-                type="button"
-                class="icon-button"
-                aria-label=delete_name
-                title="Delete"
-                on:click=move |_| deletion.ask(id, &title.get_untracked())
-            >
-                {icons::trash()}
-            </button>
+            {shared_mark(id, shared_title)}
+            {actions}
         </div>
     }
 }

@@ -5,10 +5,11 @@ pub mod deletion;
 mod groups;
 mod item;
 mod links;
+mod row_menu;
 
 use leptos::{ev, html, prelude::*};
 
-use self::{groups::group_by_day, item::ConversationItem, item::Renaming};
+use self::{groups::group_by_day, item::ConversationItem, item::Renaming, row_menu::RowMenu};
 use super::{
     browser,
     panel::use_panel,
@@ -119,7 +120,9 @@ fn focus_composer() {
 #[component]
 fn GroupedList() -> impl IntoView {
     let (list, clock) = (use_conversation_list(), use_clock());
-    provide_context(Renaming::new());
+    let (renaming, menu) = (Renaming::new(), RowMenu::new());
+    provide_context(renaming);
+    provide_context(menu);
     let groups = Memo::new(move |_| list.with_rows(|rows| group_by_day(rows, clock.get())));
     let labels = move || groups.with(|groups| groups.iter().map(|group| group.group).collect::<Vec<_>>());
     view! {
@@ -145,6 +148,7 @@ fn GroupedList() -> impl IntoView {
             <When when=move || list.with_rows(<[ListRow]>::is_empty)>
                 <p class="list-empty">"Your conversations will be listed here."</p>
             </When>
+            {menu.view(renaming)}
         </div>
     }
 }

@@ -1,0 +1,99 @@
+//! The actions of a conversation in the list: one menu for all rows, which opens beside the row's button.
+
+use leptos::prelude::*;
+
+use super::{deletion::DeletionDialog, item::Renaming};
+use crate::{
+    components::{
+        icons,
+        menu::{ItemKind, Menu},
+    },
+    runtime::{bidi::isolated, erase::Erase},
+    sharing::ShareDialog,
+    state::ListRow,
+};
+
+/// The menu, and the row for which it was opened last.
+#[derive(Clone, Copy)]
+pub struct RowMenu {
+    menu: Menu,
+    row: RwSignal<Option<ListRow>>,
+}
+
+impl RowMenu {
+    /// Creates a closed menu.
+    pub fn new() -> Self {
+        Self {
+            menu: Menu::new("row-menu"),
+            row: RwSignal::new(None),
+        }
+    }
+
+    /// The button at a row.
+    pub fn button(self, row: ListRow) -> AnyView {
+        let title = row.title.clone();
+        let id = ["actions-", &row.id.to_string()].concat();
+        let selector = ["[id='", &id, "']"].concat();
+        let row_id = row.id;
+        let is_open = move || {
+            self.menu.is_open()
+                && self
+                    .row
+                    .with(|row| row.as_ref().is_some_and(|row| row.id == row_id))
+        };
+        // Before the button opens the menu.
+        let press = move |_| {
+            self.menu.set_button(selector.clone());
+            self.row.set(Some(row.clone()));
+        };
+        view! {
+            <button
+                type="button"
+                id=id
+                class="icon-button"
+                class:is-open=is_open
+                aria-label=move || ["Actions for “", &isolated(&title.get()), "”"].concat()
+                title="Actions"
+                aria-haspopup="menu"
+                popovertarget=self.menu.id()
+                on:click=press
+            >
+                {icons::dots()}
+            </button>
+        }
+        .erase()
+    }
+
+    /// The menu.
+    pub fn view(self, renaming: Renaming) -> AnyView {
+        let name = move || match self.row.get() {
+            Some(row) => ["Actions for “", &isolated(&row.title.get()), "”"].concat(),
+            None => "Actions".into(),
+        };
+        let (deletion, sharing) = (
+            expect_context::<DeletionDialog>(),
+            expect_context::<ShareDialog>(),
+        );
+        let items = move || {
+            let row = self.row.get()?;
+            let item = |name, icon, act: Box<dyn Fn()>| self.menu.item(ItemKind::Action(icon), name, act);
+            let (id, title) = (row.id, row.title);
+            let button = self.menu.button();
+            let items = vec![
+                item(
+                    "Share",
+                    icons::people(),
+                    Box::new(move || sharing.open(id, button.clone())),
+                ),
+                item("Rename", icons::pencil(), Box::new(move || renaming.begin(id))),
+                item(
+                    "Delete",
+                    icons::trash(),
+                    Box::new(move || deletion.ask(id, &title.get_untracked())),
+                ),
+            ];
+            Some(self.menu.items(items))
+        };
+        self.menu.view(name, move || items().erase())
+    }
+}
