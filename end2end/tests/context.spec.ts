@@ -57,9 +57,12 @@ test.describe('the model parameters', () => {
     await other.open(path);
     await expect(other.page.getByRole('button', { name: 'How the model answers', exact: true })).toBeVisible();
 
-    const button = page.getByRole('button', { name: /^How the model answers/ });
+    const button = chat.effort;
     const dialog = page.getByRole('dialog', { name: 'How the model answers' });
     await button.press('Enter');
+    await expect(page.getByRole('menuitemradio', { name: 'As the model decides' })).toBeFocused();
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
     await expect(dialog).toBeVisible();
     await dialog.getByLabel('Temperature').fill('3');
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -75,8 +78,10 @@ test.describe('the model parameters', () => {
     await expect(button).toHaveAccessibleName('How the model answers (changed)');
     await expect(other.page.getByRole('button', { name: 'How the model answers (changed)' })).toBeVisible();
 
+    await expect(button).toHaveText('High');
+
     await chat.reload();
-    await button.click();
+    await chat.openParameters();
     await expect(dialog.getByLabel('Temperature')).toHaveValue('0.3');
     await expect(dialog.getByLabel('Thinking')).toHaveValue('high');
     await expect(dialog.getByLabel('Longest answer')).toHaveValue('700');
@@ -93,9 +98,9 @@ test.describe('the model parameters', () => {
   test('can be set for a new conversation alone', async ({ chat, page, upstream }) => {
     await upstream.script({ steps: [{ text: 'Fine.' }] });
     await chat.open();
-    const button = page.getByRole('button', { name: /^How the model answers/ });
+    const button = chat.effort;
     const dialog = page.getByRole('dialog', { name: 'How the model answers' });
-    await button.click();
+    await chat.openParameters();
     await dialog.getByLabel('Temperature').fill('1.5');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await expect(button).toHaveAccessibleName('How the model answers (changed)');
@@ -117,13 +122,12 @@ test.describe('a forced search', () => {
     await upstream.script({ steps: [{ text: 'Fine.' }] });
     await chat.open();
     const search = page.getByRole('button', { name: 'Search the web for the next message' });
-    await expect(search).toHaveAttribute('aria-pressed', 'false');
-    await search.click();
+    await chat.add('Search the web');
     await expect(search).toHaveAttribute('aria-pressed', 'true');
     await screenshots(page, 'forced-search');
     await chat.say('What is new?');
     await chat.done();
-    await expect(search).toHaveAttribute('aria-pressed', 'false');
+    await expect(search).toBeHidden();
     await chat.say('And?');
     await chat.done();
     const asked = await upstream.asked();
@@ -132,9 +136,9 @@ test.describe('a forced search', () => {
       undefined,
     ]);
 
-    await search.click();
+    await chat.add('Search the web');
     await chat.newChat.click();
-    await expect(search, 'the request applied to the other conversation').toHaveAttribute('aria-pressed', 'false');
+    await expect(search, 'the request applied to the other conversation').toBeHidden();
     await page.goBack();
     await expect(search).toHaveAttribute('aria-pressed', 'true');
   });
@@ -144,11 +148,10 @@ test.describe('a forced search', () => {
     await upstream.script({ steps: [{ text: 'Fine.' }] });
     await chat.open();
     const search = page.getByRole('button', { name: 'Search the web for the next message' });
-    await expect(search).toBeVisible();
-    await search.click();
+    await chat.add('Search the web');
     await parlor.kill();
     await chat.say('What is new?');
-    await expect(search).toHaveAttribute('aria-pressed', 'false');
+    await expect(search).toBeHidden();
     await page.getByRole('button', { name: 'Edit message' }).click();
     await expect(chat.message).toHaveValue('What is new?');
     await expect(search).toHaveAttribute('aria-pressed', 'true');
@@ -167,7 +170,7 @@ test.describe('a forced search', () => {
     await chat.done();
     await page.route('**/rpc/send_message', (route) => route.fulfill({ status: 409, json: { code: 'action_spent', message: 'Not now.' } }));
     const search = page.getByRole('button', { name: 'Search the web for the next message' });
-    await search.click();
+    await chat.add('Search the web');
     await page.getByRole('button', { name: 'Save it' }).click();
     await expect(page.getByText('Not now.')).toBeVisible();
     await expect(search).toHaveAttribute('aria-pressed', 'true');
@@ -187,29 +190,30 @@ test.describe('a forced search', () => {
       await route.fulfill({ status: 500, json: { code: 'internal', message: 'Something went wrong.' } });
       await route.fetch();
     });
-    await search.click();
+    await chat.add('Search the web');
     await chat.message.fill('What is new?');
     await chat.message.press('Enter');
     arrived();
     await chat.done();
     await expect(chat.questions.last()).toContainText('What is new?');
     await expect(chat.message).toHaveValue('');
-    await expect(search).toHaveAttribute('aria-pressed', 'false');
+    await expect(search).toBeHidden();
   });
 
   test('applies to a pressed suggestion', async ({ chat, page, upstream }) => {
     await upstream.script({ steps: [{ text: 'Fine.' }] });
     await chat.open();
     const search = page.getByRole('button', { name: 'Search the web for the next message' });
-    await search.click();
-    await page.locator('.welcome .suggestion').first().click();
+    await chat.add('Search the web');
+    await page.locator('.welcome-cards .suggestion').first().click();
     await chat.done();
-    await expect(search).toHaveAttribute('aria-pressed', 'false');
+    await expect(search).toBeHidden();
     expect((await upstream.asked())[0].tool_choice?.function.name).toBe('web_search');
   });
 });
 
 test('has no search button without a search engine', async ({ chat, page }) => {
   await chat.open();
-  await expect(page.getByRole('button', { name: /^Search the web/ })).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Attach files' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Add files or tools' })).toHaveCount(0);
 });

@@ -67,9 +67,8 @@ test('finds by typing, with the keyboard alone', async ({ chat, page }) => {
 test('offers the thinking that the model takes', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'Fine' }] });
   await chat.open();
-  const settings = page.getByRole('button', { name: /^How the model answers/ });
   const dialog = page.getByRole('dialog', { name: 'How the model answers' });
-  await settings.click();
+  await chat.openParameters();
   await expect(dialog.getByLabel('Thinking').getByRole('option')).toHaveText(['Model default', 'Off', 'Low', 'High']);
   await dialog.getByLabel('Thinking').selectOption('High');
   await screenshots(page, 'thinking-levels');
@@ -79,7 +78,7 @@ test('offers the thinking that the model takes', async ({ chat, page, upstream }
   await chat.chooseModel('claude-haiku-4-5');
   await expect(page.getByText('claude-haiku-4-5 does not take the thinking “high”. It gets “24,000 tokens”.')).toBeVisible();
   await screenshots(page, 'thinking-fallback');
-  await settings.click();
+  await chat.openParameters();
   await dialog.getByLabel('Thinking budget').fill('5000');
   await screenshots(page, 'thinking-budget');
   await dialog.getByRole('button', { name: 'Save' }).click();

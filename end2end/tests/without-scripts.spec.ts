@@ -152,7 +152,7 @@ test.describe('with tools', () => {
     }
     await page.goto(`/c/${events[0]!.conversation_id}`);
     await expect(chat.send).toBeVisible();
-    for (const name of ['Search the web for the next message', /How the model answers/, 'Regenerate', 'Copy code', 'More', /^Context window/]) {
+    for (const name of ['Add files or tools', /How the model answers/, 'Regenerate', 'Copy code', 'More', /^Context window/]) {
       await expect(page.getByRole('button', { name })).toHaveCount(0);
     }
   });

@@ -1,5 +1,4 @@
-//! The files of the next message: the button to choose them, the places to paste and drop them, and their list. The code of
-//! the list is loaded with the first file.
+//! The files of the next message: the target to drop them, and their list, whose code is loaded with the first file.
 
 use std::sync::Arc;
 
@@ -7,7 +6,7 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, wasm_sp
 
 use crate::{
     browser,
-    components::{icon_button::IconButton, icons},
+    components::icons,
     files::{preview_button, problem_note},
     runtime::{
         each::Each,
@@ -19,43 +18,6 @@ use crate::{
     state::{DraftFile, UploadState, use_navigation, use_next_message},
 };
 use parlor_protocol::{Attachment, attachment::AttachmentDisplay, number_format::format_size};
-
-/// The buttons that open the system's picker, and on a phone its camera.
-#[component]
-pub fn AttachButton() -> impl IntoView {
-    let (draft, chat_route) = (use_next_message().files, use_navigation().chat_route());
-    let on_choice = move |event: ev::Event| {
-        let route = chat_route.get_untracked();
-        for file in browser::chosen_files(&event) {
-            draft.add(route, file);
-        }
-        browser::focus_after_removal();
-    };
-    view! {
-        <input
-            type="file"
-            class="attach-input"
-            multiple=true
-            hidden=true
-            aria-label="Files"
-            on:change=on_choice
-        />
-        // Only where a finger points: elsewhere it would open the same picker.
-        <input
-            type="file"
-            class="camera-input"
-            accept="image/*"
-            capture="environment"
-            hidden=true
-            aria-label="Photo"
-            on:change=on_choice
-        />
-        {IconButton::new("Take a photo", icons::camera(), || browser::open_picker(".camera-input"))
-            .class("camera-button")
-            .view()}
-        {IconButton::new("Attach files", icons::attach(), || browser::open_picker(".attach-input")).view()}
-    }
-}
 
 /// The target for files that are dragged over the page.
 #[component]
@@ -98,7 +60,9 @@ pub fn DropTarget() -> impl IntoView {
     });
     view! {
         <When when=move || { depth.get() > 0 }>
-            <div class="drop-target">"Drop files to attach them"</div>
+            <div class="drop-target">
+                <div>{icons::attach()} <p>"Drop files to attach them"</p></div>
+            </div>
         </When>
     }
 }

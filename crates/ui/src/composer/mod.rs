@@ -1,6 +1,8 @@
 //! The composer: the message input. A plain form without scripts; with them, one box for all conversations, each with
 //! its draft.
 
+mod additions;
+mod effort;
 mod files;
 mod gauge;
 mod gauge_figures;
@@ -10,7 +12,6 @@ mod parameters;
 mod pastes;
 mod picker;
 mod queue;
-mod search;
 mod thinking;
 
 pub use self::{model_list::ModelDialog, queue::load_queue};
@@ -18,13 +19,14 @@ pub use self::{model_list::ModelDialog, queue::load_queue};
 use leptos::{ev, html, leptos_dom::helpers::window_event_listener, prelude::*};
 
 use self::{
-    files::{AttachButton, DropTarget, FileChips},
+    additions::{AddButton, SearchMark},
+    effort::EffortButton,
+    files::{DropTarget, FileChips},
     gauge::Gauge,
-    parameters::{ParametersButton, ParametersDialog},
+    parameters::ParametersDialog,
     pastes::{PasteChips, Pastes},
     picker::{EndpointProblems, ModelPicker},
     queue::Queue,
-    search::SearchToggle,
     thinking::ThinkingNote,
 };
 use crate::{
@@ -198,11 +200,11 @@ pub fn Composer() -> impl IntoView {
                         .then_some("The message is sent when its files are uploaded.")}
                 </div>
                 <div class="composer-bar">
-                    <AttachButton/>
+                    <AddButton/>
                     <ModelPicker/>
+                    <EffortButton is_asking/>
+                    <SearchMark/>
                     <EndpointProblems/>
-                    <ParametersButton is_asking/>
-                    <SearchToggle/>
                     <Gauge/>
                     <SendButton busy area/>
                 </div>

@@ -1,4 +1,4 @@
-//! The model parameters: a small dialog next to the model picker. Few people open it, so its code is loaded on demand.
+//! The model parameters: a dialog, opened from the menu next to the model picker. Few people open it, so its code is loaded on demand.
 
 use std::sync::Arc;
 
@@ -6,10 +6,7 @@ use leptos::{ev, prelude::*, task::spawn_local, wasm_split::wasm_split};
 
 use super::thinking::ThinkingFields;
 use crate::{
-    components::{
-        confirm::{self, use_modal},
-        icons,
-    },
+    components::confirm::{self, use_modal},
     runtime::{
         erase::Erase,
         lazy::{LazyView, LoadError, lazy_part},
@@ -18,33 +15,6 @@ use crate::{
     state::{use_conversations, use_next_message},
 };
 use parlor_protocol::{ParameterInput, Parameters};
-
-/// The button that opens the dialog; it also shows if a parameter is set.
-#[component]
-pub fn ParametersButton(is_asking: RwSignal<bool>) -> impl IntoView {
-    let (conversations, next_message) = (use_conversations(), use_next_message());
-    let is_set = move || match conversations.current_view() {
-        Some(view) => view.parameters.with(|set| !set.is_empty()),
-        None => next_message.has_parameters(),
-    };
-    let label = move || match is_set() {
-        true => "How the model answers (changed)",
-        false => "How the model answers",
-    };
-    view! {
-        <button
-            type="button"
-            class="icon-button needs-script"
-            class:icon-button-marked=is_set
-            aria-label=label
-            title=label
-            aria-haspopup="dialog"
-            on:click=move |_| is_asking.set(true)
-        >
-            {icons::sliders()}
-        </button>
-    }
-}
 
 /// The dialog, while it is open.
 #[component]

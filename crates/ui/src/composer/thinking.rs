@@ -53,11 +53,7 @@ fn Note() -> impl IntoView {
     let (conversations, next_message, models) = (use_conversations(), use_next_message(), use_models());
     let choice = move || match conversations.current_view() {
         Some(view) => view.parameters.with(Parameters::thinking),
-        None if next_message.has_parameters() => {
-            let input = next_message.parameters();
-            Parameters::parse(&input).ok()?.thinking()
-        }
-        None => None,
+        None => next_message.thinking(),
     };
     let note = Memo::new(move |_| {
         let thinking = models.current_capabilities().thinking?;
@@ -192,7 +188,7 @@ pub fn ThinkingFields(input: RwSignal<ParameterInput>) -> impl IntoView {
 }
 
 /// Returns the levels to offer. One that is set stays, so that it can be seen and changed.
-fn offered_levels(capabilities: &ModelCapabilities, set: &str) -> Vec<ThinkingLevel> {
+pub fn offered_levels(capabilities: &ModelCapabilities, set: &str) -> Vec<ThinkingLevel> {
     let taken = match &capabilities.thinking {
         Some(thinking) => thinking.levels.clone(),
         None => USUAL_LEVELS.to_vec(),
@@ -202,7 +198,8 @@ fn offered_levels(capabilities: &ModelCapabilities, set: &str) -> Vec<ThinkingLe
         .collect()
 }
 
-fn level_label(level: ThinkingLevel) -> &'static str {
+/// The name of a level on the page.
+pub fn level_label(level: ThinkingLevel) -> &'static str {
     match level {
         ThinkingLevel::Off => "Off",
         ThinkingLevel::On => "On",

@@ -10,7 +10,9 @@ use leptos::prelude::*;
 
 pub use self::draft_files::{DraftFile, DraftFiles, UploadState};
 use super::{connection::Connection, route::Route};
-use parlor_protocol::{MessageId, ParameterInput, intent::SendMessage, tool_kind::WEB_SEARCH};
+use parlor_protocol::{
+    MessageId, ParameterInput, Parameters, ThinkingChoice, intent::SendMessage, tool_kind::WEB_SEARCH,
+};
 
 /// The next message. One per page.
 #[derive(Clone, Copy)]
@@ -56,6 +58,12 @@ impl NextMessage {
     pub fn has_parameters(self) -> bool {
         self.parameters
             .with(|parameters| *parameters != ParameterInput::default())
+    }
+
+    /// The thinking that is set for the next new conversation. Tracked.
+    pub fn thinking(self) -> Option<ThinkingChoice> {
+        self.parameters
+            .with(|input| Parameters::parse(input).ok()?.thinking())
     }
 
     /// Sets the model parameters of the next new conversation.
