@@ -30,7 +30,7 @@ test('thinking without an answer is reported', async ({ chat, upstream }) => {
   const told = chat.answers.getByRole('group', { name: 'Problem' });
   await expect(told).toContainText('The model thought but gave no answer.');
   await expect(told.getByRole('button', { name: 'Continue' })).toBeVisible();
-  await expect(told.getByRole('button', { name: 'Retry' })).toBeVisible();
+  await expect(told.getByRole('button', { name: 'Try again' })).toBeVisible();
 });
 
 test('thinking without an opening tag leaves the answer', async ({ chat, upstream }) => {

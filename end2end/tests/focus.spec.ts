@@ -58,7 +58,7 @@ test('the focus is never lost', async ({ chat, page, upstream }) => {
     await chat.say('Again');
     await expect(chat.problem).toBeVisible();
     await upstream.requireKey('sk-test');
-    await chat.problem.getByRole('button', { name: 'Retry' }).press('Enter');
+    await chat.problem.getByRole('button', { name: 'Try again' }).press('Enter');
     await expect(chat.problem).toHaveCount(0);
     await expect(chat.message).toBeFocused();
     await chat.done();

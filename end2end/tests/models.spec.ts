@@ -90,7 +90,7 @@ test('a refused key names endpoint, cause and setting', async ({ chat, page, ups
   await expect(problem).not.toContainText('sk-test');
   await expectAccessible(page);
   await upstream.requireKey('sk-test');
-  await problem.getByRole('button', { name: 'Retry' }).click();
+  await problem.getByRole('button', { name: 'Try again' }).click();
   await expect(chat.answers.getByText('Hello', { exact: true })).toBeVisible();
   await expect(problem).toHaveCount(0);
 });
@@ -105,7 +105,7 @@ test.describe('with a model that the endpoint does not know', () => {
     await expect(problem).toContainText(`The endpoint “openai” (${upstream.baseUrl}) does not know the model “ghost”`);
     await expect(problem).toContainText('Choose another model in the picker at the composer.');
     await chat.chooseModel('echo');
-    await problem.getByRole('button', { name: 'Retry' }).click();
+    await problem.getByRole('button', { name: 'Try again' }).click();
     await expect(chat.answers.getByText('Hello', { exact: true })).toBeVisible();
     expect((await upstream.asked()).map(({ model }) => model)).toEqual(['ghost', 'echo']);
   });
@@ -122,7 +122,7 @@ test('Retry works when an unreachable endpoint returns', async ({ chat, upstream
   await chat.reload();
   await expect(problem).toContainText('nothing answers there (connection refused)');
   await upstream.start();
-  await problem.getByRole('button', { name: 'Retry' }).click();
+  await problem.getByRole('button', { name: 'Try again' }).click();
   await expect(chat.answers.getByText('Hello', { exact: true })).toBeVisible();
   await expect(problem).toHaveCount(0);
 });
@@ -138,7 +138,7 @@ test('an endpoint failure keeps the partial answer', async ({ chat, upstream }) 
   await expect(problem).toContainText('The endpoint “openai”');
   await expect(chat.answers.getByText('The first half', { exact: true })).toBeVisible();
   await upstream.start();
-  await problem.getByRole('button', { name: 'Retry' }).click();
+  await problem.getByRole('button', { name: 'Try again' }).click();
   await expect(chat.answers.getByText('Hello', { exact: true })).toBeVisible();
 });
 

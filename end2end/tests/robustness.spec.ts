@@ -25,7 +25,7 @@ test('a killed server loses nothing that was shown', async ({ chat, page, parlor
   const problem = chat.problem;
   await expect(problem).toContainText(/The answer was interrupted\..*The answer so far is kept\./);
   await expect(chat.answers.getByText('What was shown', { exact: true })).toBeVisible();
-  await problem.getByRole('button', { name: 'Retry' }).click();
+  await problem.getByRole('button', { name: 'Try again' }).click();
   await expect(chat.answers.getByText('Another answer', { exact: true })).toBeVisible();
   await chat.done();
 });

@@ -109,8 +109,8 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             {move || has_more.get().then(|| more(move || pieces.update(|pieces| *pieces += 1)))}
             <Each of=move || shown.with(|shown| shown.last.clone()) key=PartRow::view_key children=part/>
             {move || doing.get().map(|text| activity(text, !is_waiting.get()))}
-            {move || problem.get().map(|(what, error)| view! {
-                <Problem conversation_id message_id what error can_continue busy is_announced/>
+            {move || problem.get().map(|(text, error)| view! {
+                <Problem conversation_id message_id text error can_continue busy is_announced/>
             })}
             {move || extras.with(|extras| (!extras.sources.is_empty()).then(|| sources(extras.sources.clone())))}
             <AnswerFooter conversation_id row=row.clone() can_continue busy/>

@@ -11,6 +11,7 @@ mod gallery;
 mod older;
 mod parts;
 mod problem;
+mod problem_texts;
 mod question;
 mod question_text;
 mod quote;

@@ -2,38 +2,23 @@
 
 use leptos::prelude::*;
 
+use super::problem_texts::{ProblemText, ProblemTone, describe_cut, describe_error};
 use crate::{
     components::icons,
     runtime::{erase::Erase, shared_view::is_read_only},
     state::{RunIntents, RunView, use_run_intents},
 };
-use parlor_protocol::{ConversationId, FinishReason, MessageId, RunError, RunStatus, SESSION_NOT_RESTORED};
+use parlor_protocol::{ConversationId, MessageId, RunError, SESSION_NOT_RESTORED};
 
 /// The meaning of the buttons of an answer that can be continued.
-const CONTINUE_HINT: &str = "Continue goes on from here, Retry starts over.";
+const CONTINUE_HINT: &str = "“Continue” goes on from here, “Try again” starts over.";
 
-/// The problem of a run that did not complete: a short title, and the details.
-pub fn describe_problem(run: &RunView) -> Option<(&'static str, RunError)> {
+/// The problem of a run that did not complete: what is said about it, and its error, if there was one.
+pub fn describe_problem(run: &RunView) -> Option<(ProblemText, Option<RunError>)> {
     if let Some(error) = &run.error {
-        let what = match run.status {
-            _ if error.is_damage() => "Something is missing here.",
-            _ if error.code == SESSION_NOT_RESTORED => "The Python session is gone.",
-            RunStatus::Interrupted => "The answer was interrupted.",
-            _ => "The model could not answer.",
-        };
-        return Some((what, error.clone()));
+        return Some((describe_error(error, run.status), Some(error.clone())));
     }
-    let what = match run.truncation.as_ref()? {
-        FinishReason::PauseTurn => "The model server paused the answer.",
-        FinishReason::ToolLimit => "The answer used as many tools as it may (agent.max_iterations).",
-        _ => "The answer reached the length limit.",
-    };
-    let error = RunError {
-        code: String::new(),
-        message: String::new(),
-        hint: String::new(),
-    };
-    Some((what, error))
+    Some((describe_cut(run.truncation.as_ref()?), None))
 }
 
 /// The box below the answer.
@@ -41,9 +26,8 @@ pub fn describe_problem(run: &RunView) -> Option<(&'static str, RunError)> {
 pub fn Problem(
     conversation_id: ConversationId,
     message_id: MessageId,
-    /// The short title.
-    what: &'static str,
-    error: RunError,
+    text: ProblemText,
+    error: Option<RunError>,
     /// True if it can be continued.
     can_continue: Memo<bool>,
     /// True while a run is active.
@@ -66,24 +50,45 @@ pub fn Problem(
             }
             .erase()
         };
-    let RunError { message, hint, code } = error;
-    let fresh_session = (code == SESSION_NOT_RESTORED).then(|| {
+    let is_session_lost = error
+        .as_ref()
+        .is_some_and(|error| error.code == SESSION_NOT_RESTORED);
+    let fresh_session = is_session_lost.then(|| {
         let press = |intents: RunIntents, id, _| intents.start_fresh_session(id);
         action("Start a fresh session", icons::code(), press)
     });
+    let ProblemText {
+        tone,
+        what,
+        advice,
+        is_plain,
+    } = text;
+    let cause = error.map(|error| cause(error, is_plain));
+    let icon = match tone {
+        ProblemTone::Note => icons::pause(),
+        ProblemTone::Failure | ProblemTone::Loss => icons::alert(),
+    };
     view! {
-        <div class="problem" role="group" aria-label="Problem">
-            {icons::alert()}
+        <div
+            class="problem"
+            class:problem-note=tone == ProblemTone::Note
+            class:problem-loss=tone == ProblemTone::Loss
+            role="group"
+            aria-label="Problem"
+        >
+            {icon}
             <div class="problem-text" role=move || is_announced.get().then_some("alert")>
-                <strong>{what}</strong>
-                {(!message.is_empty()).then(|| view! { <p>{message}</p> })}
-                {(!hint.is_empty()).then(|| view! { <p class="problem-hint">{hint}</p> })}
+                <p>
+                    <strong>{what}</strong>
+                    {(!advice.is_empty()).then(|| view! { " " <span>{advice}</span> })}
+                </p>
+                {cause}
                 {move || can_continue.get().then(|| view! { <p class="problem-hint">{CONTINUE_HINT}</p> })}
             </div>
             {(!is_read_only()).then(|| view! {
                 <div class="problem-actions needs-script">
                     {move || can_continue.get().then(|| action("Continue", icons::play(), RunIntents::continue_answer))}
-                    {action("Retry", icons::retry(), RunIntents::regenerate)}
+                    {action("Try again", icons::retry(), RunIntents::regenerate)}
                     {fresh_session}
                 </div>
             })}
@@ -91,36 +96,21 @@ pub fn Problem(
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_paused_answer_reached_no_limit() {
-        let told = |reason| {
-            let run = RunView {
-                status: RunStatus::Complete,
-                activity: None,
-                error: None,
-                truncation: Some(reason),
-                elapsed_ms: 0,
-                thought_ms: 0,
-                tools_ms: 0,
-                totals: Default::default(),
-            };
-            describe_problem(&run).map(|(what, _)| what)
-        };
-        assert_eq!(
-            told(FinishReason::PauseTurn),
-            Some("The model server paused the answer.")
-        );
-        assert_eq!(
-            told(FinishReason::ToolLimit),
-            Some("The answer used as many tools as it may (agent.max_iterations).")
-        );
-        assert_eq!(
-            told(FinishReason::Length),
-            Some("The answer reached the length limit.")
-        );
+/// The words of the error: folded if the text above them says it for people.
+fn cause(error: RunError, is_plain: bool) -> AnyView {
+    let RunError { message, hint, .. } = error;
+    let words = view! {
+        <p>{message}</p>
+        {(!hint.is_empty()).then(|| view! { <p class="problem-hint">{hint}</p> })}
+    };
+    if !is_plain {
+        return words.erase();
     }
+    view! {
+        <details class="problem-details">
+            <summary>"Details"</summary>
+            {words}
+        </details>
+    }
+    .erase()
 }
