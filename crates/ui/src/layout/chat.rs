@@ -10,7 +10,10 @@ use crate::{
     },
     composer::Composer,
     diagnostics::{self, DiagnosticsDialog},
-    layout::{header::Header, welcome::Welcome},
+    layout::{
+        header::Header,
+        welcome::{Welcome, welcome_cards},
+    },
     markdown::MarkdownLoader,
     pages::PAGES,
     panel::{Panel, PanelFrame, use_panel},
@@ -82,7 +85,7 @@ pub(crate) fn render_snapshot(page: PageSnapshot, navigation: Navigation) -> Any
     let (list, conversations) = (use_conversation_list(), use_conversations());
     effect(move || {
         stores.start();
-        use_tray().restore();
+        use_tray().restore(PAGES);
         browser::set_started();
     });
     Effect::new(move |before: Option<Route>| {
@@ -157,6 +160,7 @@ fn Layout() -> impl IntoView {
                 <When when=move || !on_page.get()>
                     <Composer/>
                 </When>
+                <When when=move || page_route.get() == Route::New>{welcome_cards()}</When>
             </div>
             <When when=move || on_page.get()>{tray()}</When>
             {vec![view! { <PanelFrame/> }.erase(), diagnostics::dialog(), sharing::dialog()]}

@@ -21,9 +21,18 @@ const TOUR_SUGGESTIONS: [&str; 3] = [
     "How do I connect a real model?",
 ];
 
-/// A greeting, example prompts, and how to set up a model.
+/// The greeting, above the composer.
 #[component]
 pub fn Welcome() -> impl IntoView {
+    view! {
+        <section class="welcome">
+            <h2>"What’s on your mind?"</h2>
+        </section>
+    }
+}
+
+/// Below the composer: example prompts, and how to set up a model.
+pub fn welcome_cards() -> AnyView {
     let (models, run_intents) = (use_models(), use_run_intents());
     let has_only_tour = Memo::new(move |_| models.has_only_tour());
     let problems = Memo::new(move |_| models.endpoint_problems());
@@ -44,15 +53,15 @@ pub fn Welcome() -> impl IntoView {
         texts.iter().map(|text| suggestion(text)).collect_view()
     };
     view! {
-        <section class="welcome">
-            <h2>"What would you like to talk about?"</h2>
+        <section class="welcome-cards" aria-label="To begin with">
+            {move || has_only_tour.get().then(connection_help)}
+            {move || problems.get().into_iter().map(endpoint_problem).collect_view()}
             <When when=move || problems.with(Vec::is_empty)>
                 <ul class="suggestions needs-script">{suggestions}</ul>
             </When>
-            {move || has_only_tour.get().then(connection_help)}
-            {move || problems.get().into_iter().map(endpoint_problem).collect_view()}
         </section>
     }
+    .erase()
 }
 
 /// A notice for a configured endpoint that does not work, shown before the user writes a message to it.
