@@ -10,10 +10,7 @@ use crate::{
     browser,
     components::icons,
     runtime::erase::Erase,
-    state::{
-        page_registry::{PayloadHandler, ShownPayload},
-        tray::use_tray,
-    },
+    state::page_registry::{PayloadHandler, ShownPayload},
 };
 use parlor_protocol::{PanelView, Verdict};
 
@@ -42,7 +39,6 @@ pub fn verdict_buttons(
     // A proposal that the present page can't accept is accepted on another one.
     let elsewhere = handler.other_page.filter(|_| accept.is_none());
     let obstacle = proposal.obstacle.clone();
-    let tray = use_tray();
     let focus: Arc<str> = focus.into();
     let say = Callback::new(move |verdict: Verdict| {
         if is_sending.get_untracked() {
@@ -66,7 +62,7 @@ pub fn verdict_buttons(
             {
                 let talk = panel.navigation.chat_route().get_untracked();
                 panel.navigation.set_url(url, false);
-                tray.carry_over(talk);
+                panel.navigation.carry_over(talk);
             }
         };
         let over = move || {

@@ -56,7 +56,6 @@ impl Navigation {
         self.page_route
     }
 
-    /// The route of the conversation on the screen: in the tray, or the page's own.
     /// Clears a signal whenever another route is shown: what a dialog is open for, for example.
     pub fn clear_when_leaving<T: Send + Sync + 'static>(self, signal: RwSignal<Option<T>>) {
         effect(move || {
@@ -65,6 +64,7 @@ impl Navigation {
         });
     }
 
+    /// The route of the conversation on the screen: in the tray, or the page's own.
     pub fn chat_route(self) -> Memo<Route> {
         self.chat_route
     }
@@ -106,10 +106,16 @@ impl Navigation {
     }
 
     fn navigate(self, route: Route, replace: bool) {
-        if self.page_route.get_untracked().has_tray() {
-            self.tray.show(route);
-        } else {
-            self.set_url(route.path(), replace);
+        match self.page_route.get_untracked() {
+            Route::Page(page) if page.has_tray => self.tray.show(page, route),
+            _ => self.set_url(route.path(), replace),
+        }
+    }
+
+    /// Shows the conversation of the page that the user came from next to the present one.
+    pub fn carry_over(self, route: Route) {
+        if let Route::Page(page) = self.page_route.get_untracked() {
+            self.tray.carry_over(page, route);
         }
     }
 }

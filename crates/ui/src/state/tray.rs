@@ -1,23 +1,27 @@
-//! The tray's state: if it is open, its conversation, and the page that the conversation is about.
+//! The tray's state: if it is open, its conversation on each page, and the page that the conversation is about.
 
 use leptos::prelude::*;
 
-use super::route::Route;
+use super::{page_registry::PageEntry, route::Route};
 use crate::browser;
-use parlor_protocol::PageContext;
+use parlor_protocol::{PageContext, PageInfo};
 
 /// The media query for windows in which the tray does not fit next to the page.
 const NARROW_QUERY: &str = "(width < 48rem)";
-/// The storage key of its state: open or closed, and its conversation.
+/// The storage key of its state: open or closed.
 const OPEN_KEY: &str = "parlor-tray-open";
-const ROUTE_KEY: &str = "parlor-tray";
+
+/// The storage key of its conversation on a page.
+fn route_key(page: &str) -> String {
+    ["parlor-tray-", page].concat()
+}
 
 /// The tray. One for all pages.
 #[derive(Clone, Copy)]
 pub struct Tray {
     is_open: RwSignal<bool>,
-    /// The route of its conversation, or of a new one.
-    route: RwSignal<Route>,
+    /// The routes of its conversations, by the names of the pages. Pages without one have a new one.
+    routes: RwSignal<Vec<(&'static str, Route)>>,
     /// True if it covers the whole screen.
     is_fullscreen: RwSignal<bool>,
     /// True if it was open when the page was left: it must not take the focus.
@@ -43,7 +47,7 @@ impl Tray {
     pub fn new() -> Self {
         Self {
             is_open: RwSignal::new(false),
-            route: RwSignal::new(Route::New),
+            routes: RwSignal::default(),
             is_fullscreen: RwSignal::new(false),
             was_restored: StoredValue::new(false),
             tray_page: RwSignal::new(None),
@@ -51,9 +55,11 @@ impl Tray {
     }
 
     /// Restores the stored state after hydration. On a phone it stays closed, because it would hide the page.
-    pub fn restore(self) {
-        if let Some(path) = browser::storage_get(ROUTE_KEY) {
-            self.route.set(Route::parse(&path, &[]));
+    pub fn restore(self, pages: &[PageEntry]) {
+        for page in pages {
+            if let Some(path) = browser::storage_get(&route_key(page.info.name)) {
+                self.set_route(page.info.name, Route::parse(&path, &[]));
+            }
         }
         if browser::storage_get(OPEN_KEY).is_some() && !browser::matches_media(NARROW_QUERY) {
             self.was_restored.set_value(true);
@@ -63,27 +69,39 @@ impl Tray {
 
     /// The route of the conversation on the screen, for a given page.
     pub fn chat_route(self, page: Route) -> Route {
-        if page.has_tray() && self.is_open.get() {
-            self.route.get()
-        } else {
-            page
+        match page {
+            Route::Page(info) if info.has_tray && self.is_open.get() => self.routes.with(|routes| {
+                let here = routes.iter().find(|(name, _)| *name == info.name);
+                here.map_or(Route::New, |(_, route)| *route)
+            }),
+            _ => page,
         }
     }
 
-    /// Shows a conversation.
-    pub fn show(self, route: Route) {
-        browser::storage_set(ROUTE_KEY, Some(&route.path()));
-        self.route.set(route);
+    /// Shows a conversation next to a page.
+    pub(super) fn show(self, page: &'static PageInfo, route: Route) {
+        self.keep_route(page.name, route);
         self.set_open(true);
     }
 
-    /// Moves a conversation into the tray of the page that is shown next, if there is room for both.
-    pub fn carry_over(self, route: Route) {
-        browser::storage_set(ROUTE_KEY, Some(&route.path()));
-        self.route.set(route);
+    /// Shows the conversation that the user had before next to a page, if there is room for both.
+    pub(super) fn carry_over(self, page: &'static PageInfo, route: Route) {
+        self.keep_route(page.name, route);
         self.set_open(!browser::matches_media(NARROW_QUERY));
         // The user came for the page, so the tray must not take the focus.
         self.was_restored.set_value(true);
+    }
+
+    fn keep_route(self, page: &'static str, route: Route) {
+        browser::storage_set(&route_key(page), Some(&route.path()));
+        self.set_route(page, route);
+    }
+
+    fn set_route(self, page: &'static str, route: Route) {
+        self.routes.update(|routes| {
+            routes.retain(|(name, _)| *name != page);
+            routes.push((page, route));
+        });
     }
 
     /// Returns true if it is open. Tracked.
@@ -171,4 +189,30 @@ impl Tray {
 /// The page's tray.
 pub fn use_tray() -> Tray {
     expect_context()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pages::PAGES;
+    use parlor_protocol::ConversationId;
+
+    #[test]
+    fn each_page_has_its_own_conversation() {
+        let owner = Owner::new();
+        owner.with(|| {
+            let tray = Tray::new();
+            let [literature, data] = [PAGES[0].info, PAGES[1].info];
+            let talk = Route::Conversation(ConversationId::new());
+            tray.show(literature, talk);
+            assert_eq!(untrack(|| tray.chat_route(Route::Page(literature))), talk);
+            assert_eq!(untrack(|| tray.chat_route(Route::Page(data))), Route::New);
+            tray.close();
+            assert_eq!(
+                untrack(|| tray.chat_route(Route::Page(literature))),
+                Route::Page(literature),
+                "a closed tray shows none"
+            );
+        });
+    }
 }

@@ -73,8 +73,8 @@ fn tray_view() -> AnyView {
 
 #[component]
 fn OpenTray() -> impl IntoView {
-    let (tray, conversations) = (use_tray(), use_conversations());
-    let chat_route = use_navigation().chat_route();
+    let (tray, navigation, conversations) = (use_tray(), use_navigation(), use_conversations());
+    let chat_route = navigation.chat_route();
     let panel = use_panel();
     let frame = NodeRef::<html::Section>::new();
     let watch = StoredValue::new(None);
@@ -96,7 +96,7 @@ fn OpenTray() -> impl IntoView {
             .current_view()
             .is_some_and(|view| view.phase.get() == ConversationPhase::Missing)
         {
-            tray.show(Route::New);
+            navigation.go_to(Route::New);
         }
     });
     let scene = move || match chat_route.get() {
@@ -117,7 +117,7 @@ fn OpenTray() -> impl IntoView {
             <header class="tray-head">
                 <ConversationPicker/>
                 {IconButton::new("New conversation", icons::plus(), move || {
-                    tray.show(Route::New);
+                    navigation.go_to(Route::New);
                     browser::focus_selector("#message");
                 })
                 .view()}
@@ -149,8 +149,8 @@ fn OpenTray() -> impl IntoView {
 /// The picker of the tray's conversation.
 #[component]
 fn ConversationPicker() -> impl IntoView {
-    let (tray, list, conversations) = (use_tray(), use_conversation_list(), use_conversations());
-    let chat_route = use_navigation().chat_route();
+    let (navigation, list, conversations) = (use_navigation(), use_conversation_list(), use_conversations());
+    let chat_route = navigation.chat_route();
     let select = NodeRef::<html::Select>::new();
     let shown = move || {
         let id = chat_route.get().conversation_id();
@@ -187,7 +187,7 @@ fn ConversationPicker() -> impl IntoView {
     });
     let choose = move |event: web_sys::Event| {
         let chosen = event_target_value(&event);
-        tray.show(chosen.parse().map_or(Route::New, Route::Conversation));
+        navigation.go_to(chosen.parse().map_or(Route::New, Route::Conversation));
     };
     view! {
         <select node_ref=select class="tray-picker" aria-label="Conversation" on:change=choose>

@@ -12,7 +12,7 @@ use crate::{
     },
     panel::use_panel,
     runtime::erase::Erase,
-    state::{Connection, tray::use_tray, use_connection, use_navigation},
+    state::{Connection, use_connection, use_navigation},
 };
 use parlor_protocol::{
     ErrorCode,
@@ -102,7 +102,7 @@ enum SaveState {
 
 /// The buttons that open the article on the page *Literature*, or save it.
 fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
-    let (panel, tray, navigation) = (use_panel(), use_tray(), use_navigation());
+    let (panel, navigation) = (use_panel(), use_navigation());
     let (connection, toasts) = (use_connection(), use_toasts());
     let url = [LITERATURE_PATH, "/articles/", pmid].concat();
     let leave = move |event: ev::MouseEvent| {
@@ -113,7 +113,7 @@ fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
         // After the link was followed.
         browser::on_next_frame(move || {
             panel.close();
-            tray.carry_over(talk);
+            navigation.carry_over(talk);
         });
     };
     let save_state = RwSignal::new(if article.is_saved {
