@@ -22,7 +22,7 @@ test('without a model, the tour explains itself and the setup', async ({ chat, p
   });
   const answer = chat.answers.last();
   await test.step('the tour thinks, then says that it is scripted', async () => {
-    await page.getByRole('button', { name: 'Show me what Parlor can do' }).click();
+    await chat.say('Show me what Parlor can do');
     await expect(answer.getByRole('heading', { name: 'Welcome to Parlor' })).toBeVisible();
     await answer.getByText(/^Thought/).click();
     await expect(answer.getByText('Someone has just opened Parlor for the first time')).toBeVisible();
@@ -43,5 +43,16 @@ test('without a model, the tour explains itself and the setup', async ({ chat, p
     await expect(answer.getByText('export OPENAI_BASE_URL')).toBeVisible();
     await chat.stop.click();
     await expect(answer.getByText('Stopped', { exact: true })).toBeVisible();
+  });
+  await test.step('cards begin at once, also two conversations side by side', async () => {
+    await chat.newChat.click();
+    await page.getByRole('button', { name: 'Draw a chart' }).click();
+    await expect(answer.getByRole('img', { name: 'Chart: Rain in three towns' })).toBeVisible();
+    await expect(chat.entries).toHaveCount(2);
+    await chat.newChat.click();
+    await page.getByRole('button', { name: 'Run two chats at once' }).click();
+    await expect(chat.title).toHaveText('Tell me something long');
+    await expect(chat.entry('Show me every kind of Markdown')).toBeVisible();
+    await expect(chat.entries).toHaveCount(4);
   });
 });

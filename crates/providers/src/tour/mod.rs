@@ -25,7 +25,8 @@ const TOKEN_INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 60);
 const MAX_TOKEN_CHARS: usize = 6;
 
 /// Keywords in a message, and their scripts.
-const SCRIPTS: [(&[&str], &str); 4] = [
+const SCRIPTS: [(&[&str], &str); 5] = [
+    (&["chart", "diagram"], include_str!("chart.md")),
     (&["tool", "calculat"], include_str!("tool.md")),
     (&["markdown", "format", "table"], include_str!("markdown.md")),
     (
@@ -216,7 +217,7 @@ mod tests {
         let (thinking, text) = ask(&[ModelMessage::User("Hello".into())]);
         assert!(text.contains("script"), "{text}");
         assert!(!thinking.is_empty());
-        for word in ["markdown", "connect", "long"] {
+        for word in ["markdown", "connect", "long", "chart"] {
             let (thinking, text) = ask(&[ModelMessage::User(format!("Please: {word}"))]);
             assert!(!thinking.is_empty() && !text.contains("think>"), "{word}");
         }

@@ -8,17 +8,43 @@ use crate::{
 };
 use parlor_protocol::RunError;
 
-const MODEL_SUGGESTIONS: [&str; 4] = [
-    "Explain how a suspension bridge carries its load",
-    "Compare three ways to learn a language, in a table",
-    "Write a short story that ends where it began",
-    "Help me plan a quiet weekend without screens",
-];
+/// A card that does something when it is pressed.
+struct Card {
+    title: &'static str,
+    note: &'static str,
+    /// What it asks the tour, and a model: each in a conversation of its own, of which the last one is shown.
+    tour: &'static [&'static str],
+    model: &'static [&'static str],
+}
 
-const TOUR_SUGGESTIONS: [&str; 3] = [
-    "Show me what Parlor can do",
-    "Show me every kind of Markdown",
-    "How do I connect a real model?",
+const CARDS: [Card; 4] = [
+    Card {
+        title: "Close the tab mid-answer",
+        note: "Open it again: nothing is lost.",
+        tour: &["Tell me something long, so that I can close this tab"],
+        model: &["Tell me a long story about a lighthouse keeper, so that I can close this tab meanwhile"],
+    },
+    Card {
+        title: "Run two chats at once",
+        note: "Both keep writing; the list shows which.",
+        tour: &["Show me every kind of Markdown", "Tell me something long"],
+        model: &[
+            "Explain how a suspension bridge carries its load",
+            "Compare three ways to learn a language, in a table",
+        ],
+    },
+    Card {
+        title: "Draw a chart",
+        note: "From data, with its numbers beside it.",
+        tour: &["Draw a chart of the rain in three towns"],
+        model: &["Draw a chart of the world’s population since 1800, by continent"],
+    },
+    Card {
+        title: "See a tool at work",
+        note: "A calculation, step by step.",
+        tour: &["Show me a tool"],
+        model: &["How many years are 2^64 nanoseconds? Work it out with the calculator"],
+    },
 ];
 
 /// The greeting, above the composer.
@@ -31,33 +57,38 @@ pub fn Welcome() -> impl IntoView {
     }
 }
 
-/// Below the composer: example prompts, and how to set up a model.
+/// Below the composer: cards that show what Parlor can do, and how to set up a model.
 pub fn welcome_cards() -> AnyView {
     let (models, run_intents) = (use_models(), use_run_intents());
     let has_only_tour = Memo::new(move |_| models.has_only_tour());
     let problems = Memo::new(move |_| models.endpoint_problems());
-    let suggestion = move |text: &'static str| {
-        let send = move |_| run_intents.send(Route::New, text.into(), models.requested());
+    let card = move |card: &'static Card| {
+        let begin = move |_| {
+            let messages = if has_only_tour.get_untracked() { card.tour } else { card.model };
+            if let Some((shown, beside)) = messages.split_last() {
+                for message in beside {
+                    run_intents.begin_beside((*message).into(), models.requested());
+                }
+                run_intents.send(Route::New, (*shown).into(), models.requested());
+            }
+        };
         view! {
             <li>
-                <button type="button" class="suggestion" on:click=send>{text}</button>
+                <button type="button" class="suggestion" on:click=begin>
+                    <strong>{card.title}</strong>
+                    <span>{card.note}</span>
+                </button>
             </li>
         }
+        .erase()
     };
-    let suggestions = move || {
-        let texts: &[&str] = if has_only_tour.get() {
-            &TOUR_SUGGESTIONS
-        } else {
-            &MODEL_SUGGESTIONS
-        };
-        texts.iter().map(|text| suggestion(text)).collect_view()
-    };
+    let cards = move || CARDS.iter().map(card).collect::<Vec<_>>();
     view! {
         <section class="welcome-cards" aria-label="To begin with">
             {move || has_only_tour.get().then(connection_help)}
             {move || problems.get().into_iter().map(endpoint_problem).collect_view()}
             <When when=move || problems.with(Vec::is_empty)>
-                <ul class="suggestions needs-script">{suggestions}</ul>
+                <ul class="suggestions needs-script">{cards()}</ul>
             </When>
         </section>
     }

@@ -24,6 +24,14 @@ impl RunIntents {
         self.send_interaction(from, text, model, Interaction::default());
     }
 
+    /// Begins a conversation that goes on in the background: the page stays where it is.
+    pub fn begin_beside(self, text: String, model: Option<String>) {
+        let options = MessageOptions::default();
+        let sending = self.outbox.enqueue(Route::New, text, model, options, false);
+        self.post(sending.intent.clone());
+        self.conversations.show_outgoing(&sending);
+    }
+
     /// Sends a message, typed or not, with the options of the next message and the page context.
     pub fn send_interaction(
         self,
