@@ -8,6 +8,7 @@ use crate::{
         edit_field::EditField,
         icon_button::IconButton,
         icons,
+        menu::{ItemKind, Menu},
         more::more,
         toast::{ToastArea, use_toasts},
     },
@@ -38,6 +39,7 @@ pub fn controls() -> AnyView {
         row(fields()),
         row(dialog()),
         row(view! { <ToastArea toasts/> }.erase()),
+        row(menu()),
         row(details()),
         row(
             view! { <span class="dots" role="img" aria-label="Working"><i></i><i></i><i></i></span> }.erase(),
@@ -67,7 +69,7 @@ fn icon_buttons() -> AnyView {
         </button>
     };
     let buttons = vec![
-        IconButton::new("Retry", icons::retry(), || {}).view(),
+        IconButton::new("Try again", icons::retry(), || {}).view(),
         IconButton::new("Disabled", icons::send(), || {})
             .disabled_while(|| true)
             .view(),
@@ -121,6 +123,18 @@ fn dialog() -> AnyView {
         </dialog>
     }
     .erase()
+}
+
+/// An open menu with each kind of item.
+fn menu() -> AnyView {
+    let menu = Menu::new("design-menu");
+    let items = vec![
+        menu.item(ItemKind::Action(icons::pencil()), "Rename", || {}),
+        menu.item(ItemKind::CheckBox(icons::globe(), true), "Search the web", || {}),
+        menu.item(ItemKind::Radio(false), "Low", || {}),
+        menu.item(ItemKind::Radio(true), "High", || {}),
+    ];
+    view! { <div class="menu" role="menu" aria-label="A menu">{menu.items(items)}</div> }.erase()
 }
 
 fn details() -> AnyView {

@@ -30,7 +30,9 @@ fn property(name: &str) -> &'static str {
         _ if begins(&["size-"]) => "font-size",
         _ if begins(&["leading"]) => "line-height",
         _ if begins(&["font-"]) => "font-family",
-        _ if begins(&["space-", "measure", "target"]) => "width",
+        _ if begins(&["weight-"]) => "font-weight",
+        _ if begins(&["tracking"]) => "letter-spacing",
+        _ if begins(&["space-", "measure", "target", "row", "sidebar-"]) => "width",
         _ if begins(&["radius"]) => "border-radius",
         _ if begins(&["shadow"]) => "box-shadow",
         _ if begins(&["quick", "calm"]) => "transition-duration",
@@ -53,7 +55,9 @@ pub fn swatches() -> AnyView {
     let swatches: Vec<_> = names()
         .map(|name| {
             let sample = match property(name) {
-                "font-size" | "line-height" | "font-family" => "The quick brown fox",
+                "font-size" | "font-weight" | "letter-spacing" | "line-height" | "font-family" => {
+                    "The quick brown fox"
+                }
                 _ => "",
             };
             view! {
