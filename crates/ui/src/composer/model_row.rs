@@ -25,14 +25,18 @@ pub(super) fn ModelRow(
     let is_hidden = move || !list.is_shown(place);
     let own_id = id.clone();
     let is_active = Memo::new(move |_| list.active.with(|active| active.as_ref() == Some(&own_id)));
-    let abilities_text = abilities.iter().map(|ability| ability.words).collect::<Vec<_>>();
-    let label = [&[name.as_str()][..], &abilities_text, &[facts.as_str()]].concat();
-    let label: Vec<&str> = label.into_iter().filter(|part| !part.is_empty()).collect();
-    let label = label.join(", ");
     let marks: Vec<_> = abilities
         .into_iter()
-        .map(|ability| view! { <span title=capitalize(ability.words)>{(ability.icon)()}</span> }.erase())
+        .map(|ability| {
+            view! {
+                <span title=capitalize(ability.words)>
+                    {(ability.icon)()} <span class="visually-hidden">{[", ", ability.words].concat()}</span>
+                </span>
+            }
+            .erase()
+        })
         .collect();
+    let pause = (!facts.is_empty()).then(|| view! { <span class="visually-hidden">", "</span> }.erase());
     let title = id.clone();
     view! {
         <div
@@ -41,14 +45,13 @@ pub(super) fn ModelRow(
             class:hidden=is_hidden
             class:model-active=is_active
             role="option"
-            aria-label=label
             aria-selected=move || is_active.get().to_string()
             title=title
             on:click=move |_| on_choose(id.clone())
         >
             <span class="model-name">{name}</span>
             <span class="model-abilities">{marks}</span>
-            <span class="model-facts">{facts}</span>
+            <span class="model-facts">{pause} {facts}</span>
         </div>
     }
 }
