@@ -140,9 +140,12 @@ browser_functions! {
         fn place_popover(popover: &HtmlElement, button: &HtmlElement);
         fn place_opened(event: &Event);
         fn place_beside(popover: &HtmlElement, button: &str);
-        fn move_focus(element: &HtmlElement, step: i32);
-        fn focus_first(element: &HtmlElement);
-        fn focus_last(element: &HtmlElement);
+        fn move_focus_among(
+            list: &HtmlElement,
+            rows: &str,
+            focusable: Option<&str>,
+            target: impl FnOnce(Option<usize>, usize) -> Option<usize>,
+        );
         fn close_popover(element: &HtmlElement);
     }
     selection {

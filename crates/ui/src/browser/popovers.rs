@@ -4,7 +4,7 @@ use leptos::prelude::document;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlElement};
 
-use super::focus;
+use super::find_in;
 
 /// Returns true if a `toggle` event says that its popover has opened.
 pub fn is_toggled_open(event: &Event) -> bool {
@@ -81,49 +81,38 @@ pub(super) fn viewport_size() -> (f64, f64) {
     })
 }
 
-/// Moves the focus among the buttons of an element, from the last to the first and back.
-pub fn move_focus(element: &HtmlElement, step: i32) {
-    let buttons = buttons_of(element);
-    let focused = document().active_element();
-    let is_focused = |button: &HtmlElement| {
-        focused
-            .as_ref()
-            .is_some_and(|focused| focused.is_same_node(Some(button)))
-    };
-    let count = i32::try_from(buttons.len()).unwrap_or(i32::MAX);
-    let next = match buttons.iter().position(is_focused) {
-        Some(index) => (i32::try_from(index).unwrap_or(i32::MAX) + step).checked_rem_euclid(count),
-        None => Some(0),
-    };
-    let next = next.and_then(|next| buttons.get(usize::try_from(next).ok()?));
-    if let Some(next) = next {
-        focus(next);
-    }
-}
-
-/// Focuses the first button of an element.
-pub fn focus_first(element: &HtmlElement) {
-    if let Some(first) = buttons_of(element).first() {
-        focus(first);
-    }
-}
-
-/// Focuses the last button of an element.
-pub fn focus_last(element: &HtmlElement) {
-    if let Some(last) = buttons_of(element).last() {
-        focus(last);
-    }
-}
-
-fn buttons_of(element: &HtmlElement) -> Vec<HtmlElement> {
-    let Ok(found) = element.query_selector_all("button, a[role='menuitem']") else {
-        return Vec::new();
-    };
-    let buttons = (0..found.length()).filter_map(|index| found.get(index)?.dyn_into().ok());
-    buttons.collect()
-}
-
 /// Closes a popover. A closed one stays closed.
 pub fn close_popover(element: &HtmlElement) {
     let _ = element.hide_popover();
+}
+
+/// Moves the focus among the rows of a list: `target` gets the position of the row that has it, and the number of all. Of a row, the
+/// element that `focusable` finds is focused, or the row itself.
+pub fn move_focus_among(
+    list: &HtmlElement,
+    rows: &str,
+    focusable: Option<&str>,
+    target: impl FnOnce(Option<usize>, usize) -> Option<usize>,
+) {
+    let Ok(found) = list.query_selector_all(rows) else {
+        return;
+    };
+    let elements: Vec<HtmlElement> = (0..found.length())
+        .filter_map(|index| found.get(index)?.dyn_into().ok())
+        .collect();
+    let focused = document().active_element();
+    let from = elements.iter().position(|row| {
+        focused
+            .as_ref()
+            .is_some_and(|focused| row.contains(Some(focused)))
+    });
+    let row = target(from, elements.len()).and_then(|to| elements.get(to));
+    let element = match focusable {
+        Some(selector) => row.and_then(|row| find_in(row, selector)),
+        None => row.cloned(),
+    };
+    if let Some(element) = element {
+        // The browser scrolls it into view.
+        let _ = element.focus();
+    }
 }

@@ -4,12 +4,16 @@
 //! of a list costs a button only; they may be a lazy part ([`Menu::items`] places the menu once they are there). Keyboard: ARIA APG,
 //! "Menu Button".
 
-use leptos::{ev, html, prelude::*};
+use leptos::{ev, html, prelude::*, web_sys::HtmlElement};
 
 use crate::{
     browser,
     components::icons,
-    runtime::{effect::effect, erase::Erase},
+    runtime::{
+        effect::effect,
+        erase::Erase,
+        roving::{AtEnd, Move},
+    },
 };
 
 /// A menu. Several buttons may open it, one at a time.
@@ -111,20 +115,18 @@ impl Menu {
             if let Some(list) = list.get() {
                 self.button
                     .with_value(|button| browser::place_beside(&list, button));
-                browser::move_focus(&list, 1);
+                move_focus(&list, Move::First);
             }
         });
         let on_key = move |event: ev::KeyboardEvent| {
             let Some(list) = list.get_untracked() else { return };
-            match event.key().as_str() {
-                "ArrowDown" => browser::move_focus(&list, 1),
-                "ArrowUp" => browser::move_focus(&list, -1),
-                "Home" => browser::focus_first(&list),
-                "End" => browser::focus_last(&list),
-                "Tab" => return self.close(),
-                _ => return,
+            let key = event.key();
+            if let Some(to) = Move::from_key(&key) {
+                event.prevent_default();
+                move_focus(&list, to);
+            } else if key == "Tab" {
+                self.close();
             }
-            event.prevent_default();
         };
         view! { <div class="menu-items" on:keydown=on_key>{items}</div> }.erase()
     }
@@ -170,4 +172,10 @@ impl Menu {
         }
         self.button.with_value(|button| browser::focus_selector(button));
     }
+}
+
+fn move_focus(list: &HtmlElement, to: Move) {
+    browser::move_focus_among(list, ".menu-item", None, |from, count| {
+        to.target(from, count, AtEnd::Wrap)
+    });
 }

@@ -13,6 +13,7 @@ use crate::{
         effect::effect,
         erase::Erase,
         lazy::{LazyView, LoadError, lazy_part},
+        roving::{AtEnd, Move},
         when::When,
     },
     state::{models::by_endpoint, use_models},
@@ -91,18 +92,11 @@ pub(super) struct ModelListState {
 
 impl ModelListState {
     /// Moves to another shown model, from the last one to the first one and back.
-    fn move_by(self, step: isize) {
+    fn move_active(self, to: Move) {
         let now = untrack(|| self.active_index());
         let shown = self.shown.get_untracked();
-        let Ok(count) = isize::try_from(shown.len()) else {
-            return;
-        };
-        let next = match now.and_then(|now| isize::try_from(now).ok()) {
-            Some(now) => (now + step).checked_rem_euclid(count),
-            None if step < 0 => count.checked_sub(1),
-            None => Some(0),
-        };
-        let next = next.and_then(|next| shown.get(usize::try_from(next).ok()?));
+        let next = to.target(now, shown.len(), AtEnd::Wrap);
+        let next = next.and_then(|next| shown.get(next));
         self.active.set(next.map(|(_, id)| id.clone()));
         self.scroll_to_active();
     }
@@ -189,11 +183,13 @@ fn Dialog(
         }
     };
     let on_key = move |event: ev::KeyboardEvent| {
-        match event.key().as_str() {
-            "ArrowDown" => list.move_by(1),
-            "ArrowUp" => list.move_by(-1),
-            "Enter" if !browser::is_composing(&event) => choose_active(),
-            _ => return,
+        let key = event.key();
+        if let Some(to) = Move::from_arrow(&key) {
+            list.move_active(to);
+        } else if key == "Enter" && !browser::is_composing(&event) {
+            choose_active();
+        } else {
+            return;
         }
         event.prevent_default();
     };

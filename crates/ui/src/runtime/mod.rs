@@ -11,6 +11,7 @@ pub mod lazy;
 pub mod lazy_part;
 pub mod lock;
 pub mod page_state;
+pub mod roving;
 pub mod shared_view;
 pub mod signal;
 pub mod when;
