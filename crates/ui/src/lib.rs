@@ -7,6 +7,7 @@
 //! - [`components`]: small views that every feature uses
 //! - [`markdown`]: Markdown that grows with a streaming answer, and its views
 //! - [`state`]: the stores of the client state, which the event stream keeps up to date, and the intents that change it
+//! - [`commands`]: the table of keyboard shortcuts, and the registry of the actions that the palette offers
 //! - [`files`]: the views of files, and of the text and tables of documents
 //! - [`panel`], [`diagnostics`], [`transcript`], [`composer`], [`sharing`], [`sidebar`], [`settings`], [`literature`], [`data`],
 //!   [`tray`]: one folder a feature
@@ -25,6 +26,7 @@ extern crate elements as leptos;
 
 pub mod api;
 mod browser;
+mod commands;
 mod components;
 mod composer;
 mod data;

@@ -107,6 +107,12 @@ pub fn exists(selector: &str) -> bool {
     matches!(document().query_selector(selector), Ok(Some(_)))
 }
 
+/// Returns true on a Mac, an iPhone or an iPad: their keyboards have Command where others have Control.
+pub fn is_mac() -> bool {
+    let platform = window().navigator().platform().unwrap_or_default();
+    platform.starts_with("Mac") || platform.starts_with("iP")
+}
+
 /// Returns true for a key that is pressed together with Alt, Control or Meta: it is a command of the browser.
 pub fn has_modifier(event: &KeyboardEvent) -> bool {
     event.alt_key() || event.ctrl_key() || event.meta_key()

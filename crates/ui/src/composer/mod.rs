@@ -16,7 +16,7 @@ mod thinking;
 
 pub use self::{model_list::ModelDialog, queue::load_queue};
 
-use leptos::{ev, html, leptos_dom::helpers::window_event_listener, prelude::*};
+use leptos::{ev, html, prelude::*};
 
 use self::{
     additions::{AddButton, SearchMark},
@@ -31,7 +31,8 @@ use self::{
 };
 use crate::{
     browser,
-    components::{escape::EscapeAction, icons, toast::use_toasts},
+    commands::Shortcut,
+    components::{icons, toast::use_toasts},
     runtime::{effect::effect, erase::Erase, when::When},
     state::{
         ConversationPhase, drafts, route::Route, snapshot::FormIds, tray::use_tray, use_conversations,
@@ -52,7 +53,6 @@ pub fn Composer() -> impl IntoView {
     bind_draft(area, pastes);
     // The routes whose messages are sent when their files are uploaded.
     let waiting = RwSignal::new(Vec::<Route>::new());
-    effect(move || register_stop_key(busy));
     // True while the parameters dialog is open.
     let is_asking = RwSignal::new(false);
 
@@ -102,9 +102,11 @@ pub fn Composer() -> impl IntoView {
         }
     });
     let on_key = move |event: ev::KeyboardEvent| {
+        if browser::is_composing(&event) {
+            return;
+        }
         // On-screen keyboards have no other way to insert a line break.
-        let sends = event.key() == "Enter" && !event.shift_key() && browser::has_hardware_keyboard();
-        if sends && !browser::is_composing(&event) {
+        if Shortcut::Send.is_pressed(&event) && browser::has_hardware_keyboard() {
             event.prevent_default();
             send();
         }
@@ -214,20 +216,6 @@ pub fn Composer() -> impl IntoView {
     }
 }
 
-/// Stops the conversation's run on Escape, if nothing is open that the key closes.
-fn register_stop_key(busy: Memo<bool>) {
-    let (navigation, run_intents) = (use_navigation(), use_run_intents());
-    let handle = window_event_listener(ev::keydown, move |event| {
-        if EscapeAction::StopAnswer.is_triggered(&event)
-            && busy.get_untracked()
-            && let Some(id) = navigation.shown_conversation()
-        {
-            run_intents.stop(id);
-        }
-    });
-    on_cleanup(move || handle.remove());
-}
-
 /// Binds the box to the draft of the current route.
 fn bind_draft(area: NodeRef<html::Textarea>, pastes: Pastes) {
     let (outbox, tray, files) = (use_outbox(), use_tray(), use_next_message().files);
@@ -319,8 +307,8 @@ fn SendButton(busy: Memo<bool>, area: NodeRef<html::Textarea>) -> impl IntoView 
             class="send"
             class:send-stop=busy
             aria-label=label
-            title=move || if busy.get() { "Stop (Esc)" } else { "Send" }
-            aria-keyshortcuts=move || busy.get().then_some("Escape")
+            title=move || if busy.get() { Shortcut::Stop.title("Stop") } else { "Send".into() }
+            aria-keyshortcuts=move || busy.get().then(|| Shortcut::Stop.aria())
             name="stop"
             value=run
             formnovalidate=busy

@@ -1,9 +1,10 @@
 //! The layout: the sidebar, the conversation, and the parts that exist once per page.
 
-use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
+use leptos::{ev, prelude::*};
 
 use crate::{
     browser,
+    commands::{Commands, use_commands},
     components::{
         not_found::not_found_notice,
         toast::{ToastArea, use_toasts},
@@ -71,6 +72,7 @@ pub(crate) fn provide_stores(page: PageSnapshot, navigation: Navigation) -> Stor
     provide_context(OpenedPage(page.opened.clone()));
     let stores = Stores::new(page, navigation);
     stores.provide();
+    Commands::provide(false);
     provide_context(DeletionDialog::new());
     provide_context(Panel::new());
     provide_context(PageRegistry::new(PAGES));
@@ -98,21 +100,8 @@ pub(crate) fn render_snapshot(page: PageSnapshot, navigation: Navigation) -> Any
     });
     navigation.start();
     effect(move || list.mark_seen());
-    effect(move || register_shortcuts(navigation));
+    effect(|| use_commands().listen());
     view! { <Layout/> }.erase()
-}
-
-/// Registers the shortcut for a new chat. The shortcuts of one feature are registered by its views.
-fn register_shortcuts(navigation: Navigation) {
-    let handle = window_event_listener(ev::keydown, move |event| {
-        let chord = (event.ctrl_key() || event.meta_key()) && event.shift_key();
-        if chord && event.code() == "KeyO" && !browser::exists("dialog[open]") {
-            event.prevent_default();
-            navigation.go_to(Route::New);
-            browser::focus_selector("#message");
-        }
-    });
-    on_cleanup(move || handle.remove());
 }
 
 #[component]

@@ -9,6 +9,7 @@ use super::{header::ConnectionIndicator, theme::ThemeSwitch};
 use crate::{
     api::sharing::shared_conversation,
     browser,
+    commands::{Commands, use_commands},
     components::{
         time::Time,
         toast::{ToastArea, use_toasts},
@@ -117,12 +118,14 @@ fn render(key: &str, now: Timestamp, shared: SharedConversation, navigation: Nav
     navigation.follow_browser(Route::Conversation(id).path());
     let stores = Stores::new(PageSnapshot::of_share(now, shared.transcript.clone()), navigation);
     stores.provide();
+    Commands::provide(true);
     provide_context(Panel::new());
     provide_context(PageRegistry::new(PAGES));
     let follower = stores.shared_follower(id, share, before);
     let is_live = shared.is_live;
     effect(move || {
         follower.start(is_live);
+        use_commands().listen();
         browser::set_started();
     });
     layout(follower, shared)

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use leptos::{
-    ev, leptos_dom::helpers::window_event_listener, prelude::*, task::spawn_local, wasm_split::wasm_split,
-};
+use leptos::{prelude::*, task::spawn_local, wasm_split::wasm_split};
 
 use super::{
     Panel,
@@ -16,6 +14,7 @@ use super::{
     width,
 };
 use crate::{
+    commands::{Shortcut, use_commands},
     components::{escape::EscapeAction, icons},
     runtime::{
         erase::Erase,
@@ -34,12 +33,13 @@ pub fn load_view(panel: Panel) -> Result<LazyView, LoadError> {
 
 /// Renders the shown payload; Escape closes the panel.
 fn panel_view(panel: Panel) -> AnyView {
-    let escape = window_event_listener(ev::keydown, move |event| {
-        if EscapeAction::ClosePanel.is_triggered(&event) {
+    use_commands().on_shortcut(Shortcut::Close, move |event| {
+        let is_triggered = EscapeAction::ClosePanel.is_triggered(event);
+        if is_triggered {
             panel.close();
         }
+        is_triggered
     });
-    on_cleanup(move || escape.remove());
     (move || panel.shown.get().map(|shown| payload_view(panel, shown))).erase()
 }
 

@@ -16,6 +16,7 @@ use super::{
     state::{ListError, ListRow, use_conversation_list, use_navigation},
 };
 use crate::{
+    commands::Shortcut,
     components::icons,
     runtime::{clock::use_clock, each::Each, effect::effect, erase::Erase, when::When},
     sidebar::deletion::DeletionDialog,
@@ -69,7 +70,13 @@ pub fn Sidebar() -> impl IntoView {
                     {icons::close()}
                 </button>
             </div>
-            <a class="nav-row" href="/" title="Ctrl+Shift+O" aria-keyshortcuts="Control+Shift+O" on:click=move |_| focus_composer()>
+            <a
+                class="nav-row"
+                href="/"
+                title=move || Shortcut::NewChat.labels().concat()
+                aria-keyshortcuts=Shortcut::NewChat.aria()
+                on:click=move |_| focus_composer()
+            >
                 {icons::plus()} "New chat"
             </a>
             {page_links()}

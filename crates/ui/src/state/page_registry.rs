@@ -169,6 +169,12 @@ impl<T: Copy + Send + 'static> Registry<T> {
         });
     }
 
+    /// All entries, the earliest first. Tracked.
+    pub fn all(&self) -> Vec<T> {
+        self.changed.track();
+        self.entries.lock().iter().map(|(_, entry)| *entry).collect()
+    }
+
     /// The latest matching entry. Tracked.
     pub fn find(&self, matches: impl Fn(&T) -> bool) -> Option<T> {
         self.changed.track();

@@ -18,6 +18,7 @@ use hydration_context::SsrSharedContext;
 use leptos::prelude::*;
 
 use crate::{
+    commands::Commands,
     layout::chat,
     state::{Stores, snapshot::PageSnapshot},
 };
@@ -35,6 +36,7 @@ pub(crate) fn run_in_page(make: impl FnOnce() -> AnyView) -> String {
     run_as_server(|| {
         let navigation = chat::create_navigation("/".to_owned());
         Stores::new(pages::page("text"), navigation).provide();
+        Commands::provide(false);
         make().to_html()
     })
 }

@@ -1,9 +1,10 @@
 //! A quotation of what is selected in a message: a button at the selection puts it into the message box.
 
-use leptos::{ev, html, leptos_dom::helpers::window_event_listener, prelude::*};
+use leptos::{html, prelude::*};
 
 use crate::{
     browser,
+    commands::{Shortcut, use_commands},
     components::icons,
     runtime::{effect::effect, erase::Erase},
 };
@@ -11,7 +12,7 @@ use crate::{
 /// The texts that can be quoted.
 const QUOTABLE: &str = ".prose, .question-text";
 
-/// The button, while something is selected. `Ctrl+Shift+U` does the same. It follows the selection when the messages have
+/// The button, while something is selected. A shortcut does the same. It follows the selection when the messages have
 /// `scrolled`.
 pub fn quote_button(scrolled: Trigger) -> AnyView {
     let selected = RwSignal::new(false);
@@ -20,14 +21,13 @@ pub fn quote_button(scrolled: Trigger) -> AnyView {
     effect(move || {
         let changed = move || selected.set(browser::has_selection(QUOTABLE));
         watch.set_value(Some(browser::on_selection_change(changed)));
-        let keys = window_event_listener(ev::keydown, move |event| {
-            let is_chord = (event.ctrl_key() || event.meta_key()) && event.shift_key();
-            if is_chord && event.code() == "KeyU" && selected.get_untracked() {
-                event.prevent_default();
-                quote(selected);
-            }
-        });
-        on_cleanup(move || keys.remove());
+    });
+    use_commands().on_shortcut(Shortcut::Quote, move |_| {
+        let is_selected = selected.get_untracked();
+        if is_selected {
+            quote(selected);
+        }
+        is_selected
     });
     effect(move || {
         scrolled.track();
@@ -43,8 +43,8 @@ pub fn quote_button(scrolled: Trigger) -> AnyView {
                     node_ref=button
                     type="button"
                     class="quote-button"
-                    aria-keyshortcuts="Control+Shift+U"
-                    title="Quote in the message box (Ctrl+Shift+U)"
+                    aria-keyshortcuts=Shortcut::Quote.aria()
+                    title=Shortcut::Quote.title("Quote in the message box")
                     // The selection stays.
                     on:pointerdown=|event| event.prevent_default()
                     on:click=move |_| quote(selected)

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use leptos::{
-    ev, html, leptos_dom::helpers::window_event_listener, prelude::*, wasm_split::wasm_split, web_sys,
-};
+use leptos::{ev, html, prelude::*, wasm_split::wasm_split, web_sys};
 
 use crate::{
     browser,
+    commands::Shortcut,
     components::{escape::EscapeAction, icon_button::IconButton, icons},
     composer::Composer,
     panel::use_panel,
@@ -38,17 +37,9 @@ pub fn load_view() -> Result<LazyView, LoadError> {
     Ok(Arc::new(tray_view))
 }
 
-/// Renders the open tray or the button that opens it; Ctrl+. toggles it.
+/// Renders the open tray or the button that opens it.
 fn tray_view() -> AnyView {
     let tray = use_tray();
-    let keys = window_event_listener(ev::keydown, move |event| {
-        let chord = (event.ctrl_key() || event.meta_key()) && event.key() == ".";
-        if chord {
-            event.prevent_default();
-            tray.toggle();
-        }
-    });
-    on_cleanup(move || keys.remove());
     view! {
         <div class="tray-place" data-lazy=LazyPart::Tray.name()>
             <When when=move || !tray.is_open()>
@@ -56,8 +47,8 @@ fn tray_view() -> AnyView {
                     type="button"
                     id="tray-open"
                     class="button tray-open needs-script"
-                    title="Ctrl+."
-                    aria-keyshortcuts="Control+."
+                    title=move || Shortcut::ToggleTray.labels().concat()
+                    aria-keyshortcuts=Shortcut::ToggleTray.aria()
                     on:click=move |_| tray.set_open(true)
                 >
                     {icons::brand()} "Ask about this page"
@@ -87,6 +78,7 @@ fn OpenTray() -> impl IntoView {
     let covers = move || tray.is_fullscreen();
     let escape = move |event: ev::KeyboardEvent| {
         if EscapeAction::CloseTray.is_triggered(&event) {
+            event.prevent_default();
             tray.close();
         }
     };
@@ -133,8 +125,8 @@ fn OpenTray() -> impl IntoView {
                     type="button"
                     class="icon-button"
                     aria-label="Close the chat"
-                    title="Close the chat (Ctrl+.)"
-                    aria-keyshortcuts="Control+."
+                    title=move || Shortcut::ToggleTray.title("Close the chat")
+                    aria-keyshortcuts=Shortcut::ToggleTray.aria()
                     on:click=move |_| tray.close()
                 >
                     {icons::close()}

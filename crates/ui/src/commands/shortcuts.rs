@@ -1,0 +1,159 @@
+//! The table of keyboard shortcuts. From it come the listener of the page, the titles and `aria-keyshortcuts` of buttons, the sheet
+//! that `?` opens, and the list in README.md.
+
+use leptos::{ev::KeyboardEvent, prelude::*};
+
+use super::{
+    CommandDialog,
+    keys::{KeyPress, aria_keyshortcuts, combinations, labels},
+    use_commands,
+};
+use crate::{
+    browser,
+    components::escape::EscapeAction,
+    state::{route::Route, tray::use_tray, use_conversations, use_navigation, use_run_intents},
+};
+
+/// The place where a shortcut works, which is also its heading in the sheet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    Everywhere,
+    MessageBox,
+    Conversation,
+    List,
+}
+
+impl Scope {
+    /// All, in the order of the sheet.
+    pub const ALL: &[Self] = &[Self::Everywhere, Self::MessageBox, Self::Conversation, Self::List];
+
+    /// The heading.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Everywhere => "Everywhere",
+            Self::MessageBox => "In the message box",
+            Self::Conversation => "In a conversation",
+            Self::List => "In the list of conversations",
+        }
+    }
+}
+
+/// The code that a shortcut runs.
+#[derive(Clone, Copy)]
+pub enum Action {
+    /// This function, wherever the focus is. It returns false if there is nothing to do now.
+    Page(fn(&KeyboardEvent) -> bool),
+    /// The handler of a view that is shown, wherever the focus is (`Commands::on_shortcut`).
+    View,
+    /// The element that has the focus: its view asks [`Shortcut::is_pressed`].
+    Element,
+}
+
+/// An entry of the table.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// See [`super::keys`].
+    pub keys: &'static str,
+    pub name: &'static str,
+    pub scope: Scope,
+    pub action: Action,
+}
+
+/// Declares the shortcuts, each in one entry.
+macro_rules! shortcuts {
+    ($($id:ident: $keys:literal $name:literal $scope:ident $action:expr,)*) => {
+        /// A shortcut.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Shortcut {
+            $($id,)*
+        }
+
+        impl Shortcut {
+            /// All, in the order of the sheet.
+            pub const ALL: &[Self] = &[$(Self::$id,)*];
+
+            /// The entry of the shortcut.
+            pub fn entry(self) -> Entry {
+                match self {
+                    $(Self::$id => Entry { keys: $keys, name: $name, scope: Scope::$scope, action: $action },)*
+                }
+            }
+        }
+    };
+}
+
+shortcuts! {
+    Search: "Mod+K" "Search chats and actions" Everywhere Action::Page(open_search),
+    NewChat: "Mod+Shift+O" "New chat" Everywhere Action::Page(new_chat),
+    ShowShortcuts: "? Mod+/" "Keyboard shortcuts" Everywhere Action::Page(show_shortcuts),
+    ToggleTray: "Mod+." "Open or close the chat next to a page" Everywhere Action::Page(toggle_tray),
+    Close: "Escape" "Close what is open" Everywhere Action::View,
+    Send: "Enter Mod+Enter" "Send the message" MessageBox Action::Element,
+    InsertLine: "Shift+Enter" "Insert a line" MessageBox Action::Element,
+    EditLast: "ArrowUp" "Edit your last message, if the box is empty" MessageBox Action::Element,
+    Stop: "Escape" "Stop the answer, if nothing is open" Conversation Action::Page(stop),
+    Quote: "Mod+Shift+U" "Quote the selected text" Conversation Action::View,
+    MoveInList: "ArrowUp ArrowDown Home End" "Go from chat to chat" List Action::Element,
+    RowActions: "Delete ContextMenu Shift+F10" "Actions of the chat" List Action::Element,
+}
+
+impl Shortcut {
+    /// Returns true if a key press is this shortcut.
+    pub fn is_pressed(self, event: &KeyboardEvent) -> bool {
+        let (press, is_mac) = (KeyPress::from(event), browser::is_mac());
+        combinations(self.entry().keys).any(|keys| keys.is_pressed(&press, is_mac))
+    }
+
+    /// The value of `aria-keyshortcuts` of its button.
+    pub fn aria(self) -> String {
+        aria_keyshortcuts(self.entry().keys)
+    }
+
+    /// The texts of its keys on this machine. Tracked.
+    pub fn labels(self) -> Vec<String> {
+        labels(self.entry().keys, use_commands().is_mac())
+    }
+
+    /// The title of its button: what the button does, and the keys. Tracked.
+    pub fn title(self, name: &str) -> String {
+        let keys = self.labels().into_iter().next().unwrap_or_default();
+        [name, " (", &keys, ")"].concat()
+    }
+}
+
+fn open_search(_: &KeyboardEvent) -> bool {
+    use_commands().open(CommandDialog::Search);
+    true
+}
+
+fn show_shortcuts(_: &KeyboardEvent) -> bool {
+    use_commands().open(CommandDialog::Shortcuts);
+    true
+}
+
+fn new_chat(_: &KeyboardEvent) -> bool {
+    use_navigation().go_to(Route::New);
+    browser::focus_selector("#message");
+    true
+}
+
+/// Toggles the chat next to a page, if this page has one.
+fn toggle_tray(_: &KeyboardEvent) -> bool {
+    let has_tray = use_navigation().page_route().get_untracked().has_tray();
+    if has_tray {
+        use_tray().toggle();
+    }
+    has_tray
+}
+
+/// Stops the conversation's run, if nothing is open that Escape closes.
+fn stop(event: &KeyboardEvent) -> bool {
+    let view = untrack(|| use_conversations().current_view());
+    match view {
+        Some(view) if EscapeAction::StopAnswer.is_triggered(event) && untrack(|| view.is_busy()) => {
+            use_run_intents().stop(view.id);
+            true
+        }
+        _ => false,
+    }
+}
