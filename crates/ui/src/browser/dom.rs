@@ -113,6 +113,22 @@ pub fn is_mac() -> bool {
     platform.starts_with("Mac") || platform.starts_with("iP")
 }
 
+/// Presses a button of the last matching element. Returns false if there is none, or if the button is disabled.
+pub fn press_last(selector: &str, button: &str) -> bool {
+    let Ok(found) = document().query_selector_all(selector) else {
+        return false;
+    };
+    let last = found.length().checked_sub(1).and_then(|last| found.get(last));
+    let last: Option<Element> = last.and_then(|last| last.dyn_into().ok());
+    match last.and_then(|last| find_in(&last, button)) {
+        Some(button) if button.get_attribute("aria-disabled").is_none() => {
+            button.click();
+            true
+        }
+        _ => false,
+    }
+}
+
 /// Returns true for a key that is pressed together with Alt, Control or Meta: it is a command of the browser.
 pub fn has_modifier(event: &KeyboardEvent) -> bool {
     event.alt_key() || event.ctrl_key() || event.meta_key()

@@ -78,6 +78,7 @@ browser_functions! {
         fn keep_focus();
         fn exists(selector: &str) -> bool = false;
         fn is_mac() -> bool = false;
+        fn press_last(selector: &str, button: &str) -> bool = false;
         fn has_modifier(event: &KeyboardEvent) -> bool = false;
         fn is_composing(event: &KeyboardEvent) -> bool = false;
         fn pasted_text(event: &ClipboardEvent) -> Option<String> = None;

@@ -40,6 +40,10 @@ use crate::{
     },
 };
 
+/// The questions, of which the last one is edited, and its button.
+const LAST_QUESTION: &str = ".messages > .question";
+const EDIT_BUTTON: &str = "[aria-label=Edit]";
+
 /// The box, the model, and *Send*, which is *Stop* while a run is active in this conversation.
 #[component]
 pub fn Composer() -> impl IntoView {
@@ -109,6 +113,13 @@ pub fn Composer() -> impl IntoView {
         if Shortcut::Send.is_pressed(&event) && browser::has_hardware_keyboard() {
             event.prevent_default();
             send();
+        } else if Shortcut::EditLast.is_pressed(&event) {
+            let route = chat_route.get_untracked();
+            let has_draft = !event_target_value(&event).is_empty()
+                || untrack(|| !pastes.is_empty() || files.has_files(route));
+            if !has_draft && !busy.get_untracked() && browser::press_last(LAST_QUESTION, EDIT_BUTTON) {
+                event.prevent_default();
+            }
         }
     };
     let on_paste = move |event: ev::ClipboardEvent| {
