@@ -78,8 +78,8 @@ test('the chosen colour scheme is kept', async ({ chat, page }) => {
 test('everything works with the keyboard alone', async ({ chat, page, upstream }) => {
   await upstream.script({ steps: [{ text: 'Well' }, { gate: 'never' }] });
   const { keyboard } = page;
-  const chooseByKeyboard = async (action: string) => {
-    await keyboard.press('Enter');
+  const chooseByKeyboard = async (action: string, key: string) => {
+    await keyboard.press(key);
     const item = chat.list.getByRole('menuitem', { name: action });
     await expect(chat.list.getByRole('menuitem').first()).toBeFocused();
     for (let presses = 0; presses < 5 && !(await item.evaluate((item) => item === document.activeElement)); presses++) {
@@ -106,8 +106,8 @@ test('everything works with the keyboard alone', async ({ chat, page, upstream }
   });
   const title = 'First line second line';
   await test.step('rename', async () => {
-    await chat.tabTo(chat.actions(title), 'Shift+Tab');
-    await chooseByKeyboard('Rename');
+    await chat.tabTo(chat.entry(title), 'Shift+Tab');
+    await chooseByKeyboard('Rename', 'ContextMenu');
     await expect(chat.list.getByRole('textbox')).toBeFocused();
     await keyboard.type('By hand');
     await keyboard.press('Enter');
@@ -116,8 +116,7 @@ test('everything works with the keyboard alone', async ({ chat, page, upstream }
   });
   await test.step('not delete, after all', async () => {
     const button = chat.actions('By hand');
-    await chat.tabTo(button);
-    await chooseByKeyboard('Delete');
+    await chooseByKeyboard('Delete', 'Delete');
     await expect(chat.dialog.getByRole('button', { name: 'Cancel' })).toBeFocused();
     await keyboard.press('Escape');
     await expect(chat.dialog).toBeHidden();
@@ -132,8 +131,8 @@ test('everything works with the keyboard alone', async ({ chat, page, upstream }
     await expect(chat.title).toHaveText('By hand');
   });
   await test.step('delete', async () => {
-    await chat.tabTo(chat.actions('By hand'), 'Shift+Tab');
-    await chooseByKeyboard('Delete');
+    await chat.tabTo(chat.entry('By hand'), 'Shift+Tab');
+    await chooseByKeyboard('Delete', 'Shift+F10');
     await chat.tabTo(chat.dialog.getByRole('button', { name: 'Delete' }));
     await keyboard.press('Enter');
     await expect(chat.entries).toHaveCount(0);

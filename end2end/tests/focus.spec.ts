@@ -1,4 +1,5 @@
 import { takeClock } from '../support/clock.ts';
+import { EventStream, runConversation } from '../support/events.ts';
 import { expect, test } from '../support/test.ts';
 
 const NOTES = `Text.[^1]\n\n${'A paragraph.\n\n'.repeat(60)}[^1]: The note.`;
@@ -71,6 +72,36 @@ test('the focus is never lost', async ({ chat, page, upstream }) => {
     await expect(chat.titles).toHaveText(['Another']);
     await expect(chat.entry('Another')).toBeFocused();
   });
+});
+
+test('the list is one stop of Tab', async ({ chat, page, parlor }) => {
+  const { keyboard } = page;
+  for (const name of ['Ant', 'Bee', 'Cat']) await runConversation(parlor.url, name);
+  const path = await runConversation(parlor.url, 'Dog');
+  await chat.open();
+  await chat.tabTo(chat.entry('Dog'), 'Shift+Tab');
+  for (const [key, name] of [
+    ['ArrowUp', 'Dog'],
+    ['ArrowDown', 'Cat'],
+    ['End', 'Ant'],
+    ['ArrowDown', 'Ant'],
+    ['ArrowUp', 'Bee'],
+    ['Home', 'Dog'],
+    ['ArrowDown', 'Cat'],
+  ] as const) {
+    await keyboard.press(key);
+    await expect(chat.entry(name), key).toBeFocused();
+  }
+  await keyboard.press('Tab');
+  await expect(chat.list.getByRole('link', { name: 'Settings' })).toBeFocused();
+  await keyboard.press('Shift+Tab');
+  await expect(chat.entry('Cat'), 'it comes back to the same row').toBeFocused();
+  await (await EventStream.chat(parlor.url, { message: 'More', conversation_id: path.slice('/c/'.length) })).rest();
+  await runConversation(parlor.url, 'Elk');
+  await expect(chat.titles).toHaveText(['Elk', 'Dog', 'Cat', 'Bee', 'Ant']);
+  await expect(chat.entry('Cat')).toBeFocused();
+  await keyboard.press('Enter');
+  await expect(chat.title).toHaveText('Cat');
 });
 
 test('a focused notification stays until it is dismissed', async ({ chat, page, upstream }) => {

@@ -148,6 +148,7 @@ browser_functions! {
             focusable: Option<&str>,
             target: impl FnOnce(Option<usize>, usize) -> Option<usize>,
         );
+        fn press_in_row(event: &Event, row: &str, button: &str);
         fn close_popover(element: &HtmlElement);
     }
     selection {

@@ -116,3 +116,12 @@ pub fn move_focus_among(
         let _ = element.focus();
     }
 }
+
+/// Presses a button in the row in which an event happened.
+pub fn press_in_row(event: &Event, row: &str, button: &str) {
+    let target: Option<Element> = event.target().and_then(|target| target.dyn_into().ok());
+    let row = target.and_then(|target| target.closest(row).ok().flatten());
+    if let Some(button) = row.and_then(|row| find_in(&row, button)) {
+        button.click();
+    }
+}

@@ -45,7 +45,14 @@ pub fn shared_mark(id: ConversationId, title: ArcRwSignal<String>) -> AnyView {
     };
     let mark = move || {
         let button_id = ["share-", &id.to_string()].concat();
-        button(id, button_id, "icon-button share-button", name.clone())
+        // The menu of the row has the same, and the list is one stop of Tab.
+        button(
+            id,
+            button_id,
+            "icon-button share-button",
+            Some("-1"),
+            name.clone(),
+        )
     };
     (move || is_shared.get().then(&mark)).erase()
 }
@@ -56,6 +63,7 @@ pub fn header_button(id: ConversationId) -> AnyView {
         id,
         "share".into(),
         "icon-button share-button needs-script",
+        None,
         |audience| audience.unwrap_or_else(|| "Share".into()),
     )
 }
@@ -64,6 +72,7 @@ fn button(
     id: ConversationId,
     button_id: String,
     class: &'static str,
+    tabindex: Option<&'static str>,
     name: impl Fn(Option<String>) -> String + Send + Sync + Clone + 'static,
 ) -> AnyView {
     let dialog = expect_context::<ShareDialog>();
@@ -76,6 +85,7 @@ fn button(
             type="button"
             id=button_id
             class=class
+            tabindex=tabindex
             class:is-shared=move || audience.with(Option::is_some)
             aria-label=move || name(audience.get())
             title=move || title(audience.get())

@@ -6,7 +6,7 @@ use crate::{
     browser,
     runtime::{effect::effect, erase::Erase},
     sharing::shared_mark,
-    sidebar::{links::link_selector, row_menu::RowMenu},
+    sidebar::{links::link_selector, list_keys::TabStop, row_menu::RowMenu},
     state::{ListRow, route::Route, use_conversation_list, use_navigation},
 };
 use parlor_protocol::ConversationId;
@@ -76,12 +76,15 @@ fn ItemLink(row: ListRow, here: Memo<bool>) -> impl IntoView {
     let menu = expect_context::<RowMenu>();
     let (shown, shared_title) = (title.clone(), title);
     let actions = menu.button(row.clone());
+    let stop = expect_context::<TabStop>();
     let has_news = Memo::new(move |_| list.has_news(&row));
     let asks = is_waiting.clone();
     view! {
         <a
             class="item-link"
             href=Route::Conversation(id).path()
+            tabindex=move || stop.tabindex(id)
+            on:focus=move |_| stop.on_focus(id)
             aria-current=move || here.get().then_some("page")
         >
             <span class="item-title" dir="auto">{move || shown.get()}</span>

@@ -5,11 +5,14 @@ pub mod deletion;
 mod groups;
 mod item;
 mod links;
+mod list_keys;
 mod row_menu;
 
 use leptos::{ev, html, prelude::*};
 
-use self::{groups::group_by_day, item::ConversationItem, item::Renaming, row_menu::RowMenu};
+use self::{
+    groups::group_by_day, item::ConversationItem, item::Renaming, list_keys::TabStop, row_menu::RowMenu,
+};
 use super::{
     browser,
     panel::use_panel,
@@ -130,10 +133,12 @@ fn GroupedList() -> impl IntoView {
     let (renaming, menu) = (Renaming::new(), RowMenu::new());
     provide_context(renaming);
     provide_context(menu);
+    let stop = TabStop::provide();
+    let frame = NodeRef::<html::Div>::new();
     let groups = Memo::new(move |_| list.with_rows(|rows| group_by_day(rows, clock.get())));
     let labels = move || groups.with(|groups| groups.iter().map(|group| group.group).collect::<Vec<_>>());
     view! {
-        <div class="list">
+        <div node_ref=frame class="list" on:keydown=move |event| stop.on_key(&event, frame)>
             <Each of=labels key=|group| *group let:group>
                 <section class="list-group">
                     <h2>{group.label()}</h2>

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::{deletion::DeletionDialog, item::Renaming};
 use crate::{
+    commands::Shortcut,
     components::{
         icons,
         menu::{ItemKind, Menu},
@@ -52,6 +53,9 @@ impl RowMenu {
                 id=id
                 class="icon-button"
                 class:is-open=is_open
+                // The keys of the row open the menu, too.
+                tabindex="-1"
+                aria-keyshortcuts=Shortcut::RowActions.aria()
                 aria-label=move || ["Actions for “", &isolated(&title.get()), "”"].concat()
                 title="Actions"
                 aria-haspopup="menu"
