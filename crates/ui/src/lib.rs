@@ -11,6 +11,7 @@
 //! - [`files`]: the views of files, and of the text and tables of documents
 //! - [`panel`], [`diagnostics`], [`transcript`], [`composer`], [`sharing`], [`sidebar`], [`settings`], [`literature`], [`data`],
 //!   [`tray`]: one folder a feature
+//! - [`palette`]: finds conversations and actions by name; the sheet of shortcuts
 //! - [`pages`]: the list of the features that are pages
 //! - [`layout`]: the page around them
 //! - `design`: the page `/design` of development builds, with every component
@@ -38,6 +39,7 @@ mod layout;
 mod literature;
 pub mod markdown;
 mod pages;
+mod palette;
 mod panel;
 mod runtime;
 mod settings;

@@ -22,6 +22,21 @@ export const CHAT_SCREENS: ScreenGroup[] = [
         },
       },
       {
+        name: 'palette',
+        prepare: async ({ page }) => {
+          await page.keyboard.press('Control+k');
+          await expect(page.getByRole('option', { name: 'How do tides work?' })).toBeVisible();
+        },
+      },
+      {
+        name: 'shortcuts',
+        prepare: async ({ page }) => {
+          await page.keyboard.press('Escape');
+          await page.keyboard.press('Control+/');
+          await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
+        },
+      },
+      {
         name: 'problem',
         prepare: async ({ browserLog, chat, upstream }) => {
           browserLog.allowLostConnections();

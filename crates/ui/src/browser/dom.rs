@@ -107,6 +107,11 @@ pub fn exists(selector: &str) -> bool {
     matches!(document().query_selector(selector), Ok(Some(_)))
 }
 
+/// Writes accents as characters of their own (NFD).
+pub fn decompose(text: &str) -> String {
+    String::from(js_sys::JsString::from(text).normalize("NFD"))
+}
+
 /// Returns true on a Mac, an iPhone or an iPad: their keyboards have Command where others have Control.
 pub fn is_mac() -> bool {
     let platform = window().navigator().platform().unwrap_or_default();

@@ -71,6 +71,7 @@ browser_functions! {
     dom {
         fn set_started();
         fn copy_text(text: String, done: impl FnOnce(bool) + 'static);
+        fn decompose(text: &str) -> String = text.to_owned();
         fn append_text(node: &Text, more: &str);
         fn when_unselected(element: &HtmlElement, call: impl FnOnce() + 'static);
         fn focus(element: &HtmlElement);
@@ -179,6 +180,7 @@ browser_functions! {
         fn random() -> f64 = 0.5;
         fn sleep(ms: f64) -> impl Future<Output = ()> = std::future::ready(());
         fn set_timeout(ms: f64, call: impl FnOnce() + 'static) -> Timer = Timer;
+        fn on_idle(call: impl FnOnce() + 'static);
         fn on_next_frame(call: impl FnOnce() + 'static);
     }
     upload {

@@ -112,3 +112,18 @@ pub fn on_next_frame(call: impl FnOnce() + 'static) {
         let _ = window().request_animation_frame(Closure::once_into_js(call).unchecked_ref());
     }
 }
+
+/// The time after which the page has loaded what it needs at once, in milliseconds.
+const IDLE_AFTER_MS: f64 = 2000.0;
+
+/// Runs a callback once the page has nothing else to do.
+pub fn on_idle(call: impl FnOnce() + 'static) {
+    set_timeout(IDLE_AFTER_MS, || {
+        let call = Closure::once_into_js(call);
+        // Safari has no such function.
+        if window().request_idle_callback(call.unchecked_ref()).is_err() {
+            let _ = call.unchecked_ref::<Function>().call0(&JsValue::NULL);
+        }
+    })
+    .detach();
+}

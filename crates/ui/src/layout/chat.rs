@@ -17,6 +17,7 @@ use crate::{
     },
     markdown::MarkdownLoader,
     pages::PAGES,
+    palette,
     panel::{Panel, PanelFrame, use_panel},
     runtime::{bidi::isolated, effect::effect, erase::Erase, when::When},
     settings::{SettingsSnapshot, settings_page},
@@ -100,7 +101,10 @@ pub(crate) fn render_snapshot(page: PageSnapshot, navigation: Navigation) -> Any
     });
     navigation.start();
     effect(move || list.mark_seen());
-    effect(|| use_commands().listen());
+    effect(|| {
+        use_commands().listen();
+        palette::load_when_idle();
+    });
     view! { <Layout/> }.erase()
 }
 
@@ -152,7 +156,7 @@ fn Layout() -> impl IntoView {
                 <When when=move || page_route.get() == Route::New>{welcome_cards()}</When>
             </div>
             <When when=move || on_page.get()>{tray()}</When>
-            {vec![view! { <PanelFrame/> }.erase(), diagnostics::dialog(), sharing::dialog()]}
+            {vec![view! { <PanelFrame/> }.erase(), diagnostics::dialog(), sharing::dialog(), palette::dialogs()]}
             <ToastArea toasts=use_toasts()/>
         </div>
     }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::{
     browser,
+    commands::{Command, use_commands},
     components::icons,
     layout::{notify_switch::NotifySwitch, theme::ThemeSwitch},
     runtime::{effect::effect, erase::Erase},
@@ -60,6 +61,9 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
     }
 }
 
+/// The media query for windows in which the list is next to the conversation.
+const WIDE_QUERY: &str = "(width >= 48rem)";
+
 /// The storage key of the hidden sidebar. A script in the page's head applies it before the first paint.
 const SIDEBAR_KEY: &str = "parlor-sidebar";
 
@@ -74,12 +78,17 @@ fn sidebar_switch() -> AnyView {
             "Hide the list"
         }
     };
-    let turn = move |_| {
+    let turn = move || {
         is_hidden.update(|is_hidden| *is_hidden = !*is_hidden);
         let stored = is_hidden.get_untracked().then_some("hidden");
         browser::storage_set(SIDEBAR_KEY, stored);
         browser::set_root_attribute("data-sidebar", stored);
     };
+    use_commands().add(
+        Command::new("Show or hide the list", icons::sidebar, turn)
+            .words("sidebar toggle conversations")
+            .possible_while(|| browser::matches_media(WIDE_QUERY)),
+    );
     view! {
         <button
             type="button"
@@ -87,7 +96,7 @@ fn sidebar_switch() -> AnyView {
             aria-label=label
             title=label
             aria-controls="sidebar"
-            on:click=turn
+            on:click=move |_| turn()
         >
             {icons::sidebar()}
         </button>

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use crate::runtime::effect::effect;
 use crate::{
     browser::{self, NotificationPermission},
+    commands::{Command, use_commands},
     components::{icons, toast::use_toasts},
     state::{
         notifications::{NotifySetting, STORAGE_KEY},
@@ -25,7 +26,7 @@ pub fn NotifySwitch() -> impl IntoView {
         lifecycle.is_visible();
         setting.set(NotifySetting::current());
     });
-    let press = move |_| match setting.get_untracked() {
+    let press = move || match setting.get_untracked() {
         NotifySetting::On => {
             browser::storage_set(STORAGE_KEY, None);
             setting.set(NotifySetting::current());
@@ -52,6 +53,9 @@ pub fn NotifySwitch() -> impl IntoView {
         blocked => toasts.show(announcement(blocked)),
     };
     let on = move || setting.get() == NotifySetting::On;
+    use_commands().add(
+        Command::new("Turn notifications on or off", icons::bell, press).words("notify bell long answers"),
+    );
     view! {
         <button
             type="button"
@@ -59,7 +63,7 @@ pub fn NotifySwitch() -> impl IntoView {
             aria-label=LABEL
             title=move || setting.get().title()
             aria-pressed=move || on().to_string()
-            on:click=press
+            on:click=move |_| press()
         >
             {move || if on() { icons::bell() } else { icons::bell_off() }}
         </button>

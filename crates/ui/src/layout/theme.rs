@@ -5,7 +5,11 @@
 use leptos::prelude::*;
 
 use crate::runtime::effect::effect;
-use crate::{browser, components::icons};
+use crate::{
+    browser,
+    commands::{Command, use_commands},
+    components::icons,
+};
 
 const STORAGE_KEY: &str = "parlor-theme";
 
@@ -50,11 +54,11 @@ impl Theme {
         }
     }
 
-    fn icon(self) -> AnyView {
+    fn icon(self) -> fn() -> AnyView {
         match self {
-            Self::System => icons::system(),
-            Self::Light => icons::sun(),
-            Self::Dark => icons::moon(),
+            Self::System => icons::system,
+            Self::Light => icons::sun,
+            Self::Dark => icons::moon,
         }
     }
 }
@@ -64,21 +68,28 @@ impl Theme {
 pub fn ThemeSwitch() -> impl IntoView {
     let theme = RwSignal::new(Theme::default());
     effect(move || theme.set(Theme::from_stored(browser::storage_get(STORAGE_KEY).as_deref())));
-    let turn = move |_| {
-        theme.update(|theme| *theme = theme.next());
-        let stored = theme.get_untracked().stored_value();
+    let choose = move |chosen: Theme| {
+        theme.set(chosen);
+        let stored = chosen.stored_value();
         browser::storage_set(STORAGE_KEY, stored);
         browser::set_theme(stored);
     };
+    for other in [Theme::System, Theme::Dark, Theme::Light] {
+        use_commands().add(
+            Command::new(other.label(), other.icon(), move || choose(other))
+                .words("appearance colours mode toggle")
+                .possible_while(move || theme.get() != other),
+        );
+    }
     view! {
         <button
             type="button"
             class="icon-button needs-script"
             aria-label=move || theme.get().label()
             title=move || theme.get().label()
-            on:click=turn
+            on:click=move |_| choose(theme.get_untracked().next())
         >
-            {move || theme.get().icon()}
+            {move || (theme.get().icon())()}
         </button>
     }
 }

@@ -19,9 +19,11 @@ use super::{
     state::{ListError, ListRow, use_conversation_list, use_navigation},
 };
 use crate::{
-    commands::Shortcut,
+    commands::{CommandDialog, Shortcut, keys, use_commands},
     components::icons,
-    runtime::{clock::use_clock, each::Each, effect::effect, erase::Erase, when::When},
+    runtime::{
+        clock::use_clock, each::Each, effect::effect, erase::Erase, signal::after_hydration, when::When,
+    },
     sidebar::deletion::DeletionDialog,
     state::{
         page_registry::{PageEntry, use_page_registry},
@@ -82,6 +84,19 @@ pub fn Sidebar() -> impl IntoView {
             >
                 {icons::plus()} "New chat"
             </a>
+            <button
+                type="button"
+                class="nav-row needs-script"
+                aria-keyshortcuts=Shortcut::Search.aria()
+                aria-haspopup="dialog"
+                on:click=move |_| {
+                    // The drawer gives the focus back to its button before the dialog remembers it.
+                    close();
+                    use_commands().open(CommandDialog::Search);
+                }
+            >
+                {icons::search()} "Search" {search_keys()}
+            </button>
             {page_links()}
             <GroupedList/>
             <a
@@ -95,6 +110,12 @@ pub fn Sidebar() -> impl IntoView {
             {expect_context::<DeletionDialog>().dialog()}
         </nav>
     }
+}
+
+/// The keys of the search. They are known in the browser.
+fn search_keys() -> AnyView {
+    let is_hydrated = after_hydration();
+    (move || is_hydrated.get().then(|| keys(Shortcut::Search))).erase()
 }
 
 /// The links to the registered pages.

@@ -22,7 +22,10 @@ use crate::{
     components::toast::Toasts,
     runtime::{page_state::PageState, signal::set_if_changed},
 };
-use parlor_protocol::{ApiError, ConversationId, ConversationList, Event, conversation_list::ListUpdate};
+use parlor_protocol::{
+    ApiError, ConversationId, ConversationList, Event,
+    conversation_list::{ListCursor, ListUpdate},
+};
 
 /// The list. One per page.
 #[derive(Clone, Copy)]
@@ -117,6 +120,16 @@ impl ConversationListStore {
             self.is_loading_more.set(true);
             self.load_page(false);
         }
+    }
+
+    /// Returns the cursor of what is not loaded yet, if there is more. Not tracked.
+    pub fn next_cursor(self) -> Option<ListCursor> {
+        self.state.with(|state| state.cache.cursor())
+    }
+
+    /// Requests a page without adding it to the list.
+    pub async fn load_page_from(self, cursor: ListCursor) -> Result<ConversationList, ApiError> {
+        self.connection.call(rpc::conversations(Some(cursor))).await
     }
 
     /// Loads the newest page again.

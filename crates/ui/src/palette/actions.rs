@@ -1,0 +1,112 @@
+//! The actions of the palette that no view on the page offers by itself: those of the shown conversation, and of the page.
+
+use leptos::prelude::*;
+
+use super::rename::RenameDialog;
+use crate::{
+    browser,
+    commands::{Command, CommandDialog, Shortcut, use_commands},
+    components::icons,
+    runtime::erase::Erase,
+    sharing::ShareDialog,
+    sidebar::deletion::DeletionDialog,
+    state::{
+        ConversationPhase, ConversationView, Row, route::Route, use_conversations, use_navigation,
+        use_run_intents,
+    },
+};
+use parlor_protocol::MessageId;
+
+/// Adds the actions to the registry, and returns their dialogs. The dialogs of the sidebar are hidden with it.
+pub fn add_actions() -> AnyView {
+    let (commands, navigation) = (use_commands(), use_navigation());
+    let (conversations, run_intents) = (use_conversations(), use_run_intents());
+    let (deletion, renaming) = (DeletionDialog::new(), RenameDialog::new());
+    let sharing = expect_context::<ShareDialog>();
+    let shown = move || {
+        let view = conversations.current_view();
+        view.filter(|view| view.phase.with(|phase| *phase == ConversationPhase::Ready))
+    };
+    let is_shown = move || shown().is_some();
+    let new_chat = move || {
+        navigation.go_to(Route::New);
+        browser::on_next_frame(|| browser::focus_selector("#message"));
+    };
+    let answer = move || shown().and_then(|view| idle_answer(&view));
+    // The palette lists the latest first.
+    let shortcuts = commands.clone();
+    commands.add(
+        Command::new("Keyboard shortcuts", icons::keyboard, move || {
+            shortcuts.open(CommandDialog::Shortcuts);
+        })
+        .words("keys help")
+        .shortcut(Shortcut::ShowShortcuts),
+    );
+    commands.add(
+        Command::new("Delete this chat", icons::trash, move || {
+            if let Some(view) = untrack(shown) {
+                deletion.ask(view.id, &view.title.get_untracked());
+            }
+        })
+        .words("conversation remove")
+        .possible_while(is_shown),
+    );
+    commands.add(
+        Command::new("Share this chat", icons::people, move || {
+            if let Some(view) = untrack(shown) {
+                sharing.open(view.id, "#share".into());
+            }
+        })
+        .words("conversation link publish")
+        .possible_while(is_shown),
+    );
+    commands.add(
+        Command::new("Rename this chat", icons::pencil, move || {
+            if let Some(view) = untrack(shown) {
+                renaming.ask(view.id, view.title.get_untracked());
+            }
+        })
+        .words("conversation title")
+        .possible_while(is_shown),
+    );
+    commands.add(
+        Command::new("Regenerate the answer", icons::retry, move || {
+            if let (Some(view), Some(message)) = (untrack(shown), untrack(answer)) {
+                run_intents.regenerate(view.id, message);
+            }
+        })
+        .words("again retry")
+        .possible_while(move || answer().is_some()),
+    );
+    commands.add(
+        Command::new("Stop the answer", icons::stop, move || {
+            if let Some(id) = navigation.shown_conversation() {
+                run_intents.stop(id);
+            }
+        })
+        .words("cancel")
+        .shortcut(Shortcut::Stop)
+        .possible_while(move || shown().is_some_and(|view| view.is_busy())),
+    );
+    commands.add(
+        Command::new("New chat", icons::plus, new_chat)
+            .words("start conversation")
+            .shortcut(Shortcut::NewChat),
+    );
+    view! {
+        {deletion.dialog()}
+        {renaming.dialog()}
+    }
+    .erase()
+}
+
+/// The last answer, if another one can be asked for. Tracked.
+fn idle_answer(view: &ConversationView) -> Option<MessageId> {
+    if view.is_busy() {
+        return None;
+    }
+    view.rows.with(|rows| match rows.last() {
+        Some(Row::Answer(answer)) => Some(answer.id),
+        _ => None,
+    })
+}

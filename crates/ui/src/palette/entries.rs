@@ -1,0 +1,198 @@
+//! The entries of the palette: the commands, the pages, the models, and the conversations.
+//!
+//! A further source adds its entries in [`all`]. One whose entries come later has them in a signal that a request fills, as
+//! [`OlderTitles`].
+
+use leptos::prelude::*;
+
+use super::{older_titles::OlderTitles, ranking::fold};
+use crate::{
+    browser,
+    commands::{Command, Shortcut, use_commands},
+    components::icons,
+    state::{
+        page_registry::use_page_registry, route::Route, use_conversation_list, use_models, use_navigation,
+    },
+};
+use parlor_protocol::ConversationId;
+
+/// A group of entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    Actions,
+    Pages,
+    Conversations,
+    Models,
+}
+
+impl Group {
+    /// The groups that are shown before anything is typed.
+    pub const AT_FIRST: &[Self] = &[Self::Conversations, Self::Actions, Self::Pages];
+    /// The groups of a query.
+    pub const OF_QUERY: &[Self] = &[Self::Actions, Self::Pages, Self::Conversations, Self::Models];
+
+    /// The maximum number of its entries, before something is typed or of a query.
+    pub fn max(self, is_query: bool) -> usize {
+        match self {
+            _ if is_query => 30,
+            Self::Conversations => 5,
+            _ => 8,
+        }
+    }
+
+    /// The heading.
+    pub fn heading(self, is_query: bool) -> &'static str {
+        match self {
+            Self::Actions => "Actions",
+            Self::Pages => "Pages",
+            Self::Conversations if is_query => "Chats",
+            Self::Conversations => "Recent chats",
+            Self::Models => "Models",
+        }
+    }
+}
+
+/// The effect of an entry.
+#[derive(Clone)]
+enum Effect {
+    Perform(Command),
+    Go(String),
+    Open(ConversationId),
+    UseModel(String),
+}
+
+/// An entry.
+#[derive(Clone)]
+pub struct Entry {
+    /// Unique among the entries.
+    pub key: String,
+    pub group: Group,
+    pub name: String,
+    /// A few words behind the name.
+    pub detail: String,
+    pub icon: fn() -> AnyView,
+    pub shortcut: Option<Shortcut>,
+    /// The folded text in which a query is searched.
+    pub text: String,
+    effect: Effect,
+}
+
+/// Entries with the same key look the same if their texts do.
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key && self.name == other.name && self.detail == other.detail
+    }
+}
+
+impl Entry {
+    fn new(group: Group, key: &str, name: &str, words: &str, icon: fn() -> AnyView, effect: Effect) -> Self {
+        let text = [name, " ", words].concat();
+        Self {
+            key: [group.heading(true), " ", key].concat(),
+            group,
+            name: name.into(),
+            detail: String::new(),
+            icon,
+            shortcut: None,
+            text: fold(&browser::decompose(&text)),
+            effect,
+        }
+    }
+
+    fn conversation(id: ConversationId, title: &str) -> Self {
+        let group = Group::Conversations;
+        Self::new(group, &id.to_string(), title, "", icons::chat, Effect::Open(id))
+    }
+
+    /// Does what the entry says. The palette is closed by then.
+    pub fn perform(&self) {
+        let navigation = use_navigation();
+        match &self.effect {
+            Effect::Perform(command) => command.perform(),
+            Effect::Go(url) => navigation.set_url(url.clone(), false),
+            Effect::Open(id) => {
+                navigation.set_url(Route::Conversation(*id).path(), false);
+                if browser::has_hardware_keyboard() {
+                    // The box may be hidden until the next frame.
+                    browser::on_next_frame(|| browser::focus_selector("#message"));
+                }
+            }
+            Effect::UseModel(id) => use_models().choose(id.clone()),
+        }
+    }
+}
+
+/// All entries, the recent conversations first. Tracked.
+pub fn all(older: OlderTitles) -> Vec<Entry> {
+    let mut entries = commands();
+    entries.extend(pages());
+    entries.extend(conversations(older));
+    entries.extend(models());
+    entries
+}
+
+fn commands() -> Vec<Entry> {
+    let entry = |command: Command| Entry {
+        shortcut: command.shortcut,
+        ..Entry::new(
+            Group::Actions,
+            command.name,
+            command.name,
+            command.words,
+            command.icon,
+            Effect::Perform(command),
+        )
+    };
+    use_commands().possible().into_iter().map(entry).collect()
+}
+
+fn pages() -> Vec<Entry> {
+    let page = |name: &str, words: &str, icon, path: String| {
+        Entry::new(Group::Pages, &path.clone(), name, words, icon, Effect::Go(path))
+    };
+    let registered = use_page_registry().pages.iter();
+    let mut pages: Vec<Entry> = registered
+        .map(|entry| page(entry.info.title, "page", entry.icon, entry.info.path.into()))
+        .collect();
+    let sections = "preferences instructions memories API tokens";
+    pages.push(page("Settings", sections, icons::gear, Route::Settings.path()));
+    pages
+}
+
+fn conversations(older: OlderTitles) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = use_conversation_list().with_rows(|rows| {
+        let entry = |row: &crate::state::ListRow| row.title.with(|title| Entry::conversation(row.id, title));
+        rows.iter().map(entry).collect()
+    });
+    let listed = entries.len();
+    older.with(|older| {
+        for (id, title) in older {
+            let entry = Entry::conversation(*id, title);
+            // It may have moved up since.
+            if entries.iter().take(listed).all(|known| known.key != entry.key) {
+                entries.push(entry);
+            }
+        }
+    });
+    entries
+}
+
+fn models() -> Vec<Entry> {
+    let models = use_models();
+    let current = models.current();
+    models.with_list(|list| {
+        let entry = |model: &parlor_protocol::model_list::ModelInfo| {
+            let detail = match current.as_ref() == Some(&model.id) {
+                true => "in use".into(),
+                false => model.endpoint.clone(),
+            };
+            let words = [&model.id, " use switch model"].concat();
+            let effect = Effect::UseModel(model.id.clone());
+            Entry {
+                detail,
+                ..Entry::new(Group::Models, &model.id, &model.name, &words, icons::bulb, effect)
+            }
+        };
+        list.models.iter().map(entry).collect()
+    })
+}

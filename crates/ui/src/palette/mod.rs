@@ -1,0 +1,69 @@
+//! What opens by a key: the palette, which finds conversations and actions by name, and the sheet of shortcuts.
+//!
+//! This module has what every page needs. The dialogs' code is in a file of its own, which is loaded when the browser has nothing
+//! else to do, or when one of them is first opened. [`entries`] says what is found, [`ranking`] in which order.
+
+mod actions;
+mod content;
+mod entries;
+mod older_titles;
+mod ranking;
+mod rename;
+mod sheet;
+
+use std::sync::Arc;
+
+use leptos::{ev, html, prelude::*, task::spawn_local, wasm_split::wasm_split};
+
+use crate::{
+    browser,
+    commands::{CommandDialog, use_commands},
+    components::confirm::close_dialog,
+    runtime::{
+        erase::Erase,
+        lazy::{LazyView, LoadError, lazy_part},
+    },
+};
+
+/// The dialogs, once one of them has been opened.
+pub fn dialogs() -> AnyView {
+    let opened = use_commands().opened();
+    let is_used = Memo::new(move |used: Option<&bool>| {
+        used.copied().unwrap_or_default() || opened.with(Option::is_some)
+    });
+    (move || is_used.get().then(|| lazy_part(load_view))).erase()
+}
+
+/// Loads the code when the browser has nothing else to do: what is typed after the key belongs to the palette.
+pub fn load_when_idle() {
+    // A failure is retried when the palette is opened.
+    browser::on_idle(|| spawn_local(async { drop(load().await) }));
+}
+
+/// Loads the views' code on first use.
+#[wasm_split(palette, wasm_split_path = leptos::wasm_split, fallible, preload(load))]
+pub fn load_view() -> Result<LazyView, LoadError> {
+    Ok(Arc::new(view))
+}
+
+fn view() -> AnyView {
+    let actions = actions::add_actions();
+    let opened = use_commands().opened();
+    let dialog = move || match opened.get() {
+        Some(CommandDialog::Search) => content::palette(),
+        Some(CommandDialog::Shortcuts) => sheet::sheet(),
+        None => ().into_any(),
+    };
+    view! {
+        {actions}
+        {dialog}
+    }
+    .erase()
+}
+
+/// Closes a dialog when the page behind it is pressed.
+fn close_on_backdrop(event: &ev::MouseEvent, dialog: NodeRef<html::Dialog>) {
+    if event.target() == event.current_target() {
+        close_dialog(dialog);
+    }
+}
