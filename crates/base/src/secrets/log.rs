@@ -16,6 +16,13 @@ pub fn redact_log(secrets: Secrets) {
     let _ = LOG_SECRETS.set(secrets);
 }
 
+/// Redacts another secret in the log from now on, once the log has those of the settings.
+pub fn redact_in_log(secret: &str) {
+    if let Some(secrets) = LOG_SECRETS.get() {
+        secrets.add(secret);
+    }
+}
+
 /// A log writer to standard error that redacts secrets. Each call to `write` gets a whole line. A line that can't be
 /// written is lost, and nothing else: the reader of the log may have died.
 #[derive(Debug)]

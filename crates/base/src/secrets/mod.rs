@@ -9,7 +9,16 @@ mod collector;
 pub mod log;
 mod spelling;
 
-use std::{collections::BTreeSet, fmt};
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use parking_lot::RwLock;
 
 use self::collector::SecretCollector;
 use crate::settings::Settings;
@@ -20,9 +29,26 @@ const REDACTED: &str = "•••";
 /// The minimum length of a user name in a URL that counts as a token.
 const MIN_USER_TOKEN_BYTES: usize = 16;
 
-/// The secrets in the settings.
+/// The secrets in the settings, and those that were added since. All clones get the added ones.
 #[derive(Clone)]
 pub struct Secrets {
+    /// The secrets of the settings, and of one user of these secrets.
+    own: Arc<BTreeSet<String>>,
+    added: Arc<AddedSecrets>,
+    /// The search for all of them, with the number of the added ones that it has.
+    search: Arc<RwLock<(usize, Arc<SecretSearch>)>>,
+}
+
+/// The secrets that were added while the server runs. They are never removed: an old text may still have one.
+#[derive(Default)]
+struct AddedSecrets {
+    secrets: RwLock<BTreeSet<String>>,
+    /// The number of secrets, so that a search need not lock them.
+    count: AtomicUsize,
+}
+
+/// Secrets, prepared for the search in a text.
+struct SecretSearch {
     /// The secrets, longest first, since one may be a part of another.
     known: Vec<String>,
     /// The Base64 fragments that identify a secret in an encoded text.
@@ -40,7 +66,7 @@ impl Default for Secrets {
 /// Prints only the number of secrets.
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Secrets({})", self.known.len())
+        write!(f, "Secrets({})", self.search().known.len())
     }
 }
 
@@ -48,6 +74,10 @@ impl Secrets {
     /// Collects the secrets of the settings.
     pub fn from_settings(settings: &Settings) -> Self {
         let mut collector = SecretCollector::default();
+        let sealing_keys = settings.server.secret_key.iter();
+        for key in sealing_keys.flat_map(|keys| keys.0.split([',', ' '])) {
+            collector.add(key);
+        }
         for endpoint in &settings.endpoints {
             collector.add_key(endpoint.api_key.as_ref().map(|key| &*key.0));
             collector.add_from_url(&endpoint.base_url);
@@ -79,13 +109,70 @@ impl Secrets {
         Self::new(collector.0)
     }
 
-    /// Returns these secrets and `more`.
+    /// Returns these secrets and `more`. What is added to either is in both.
     pub fn with_more<'a>(&self, more: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut collector = SecretCollector(self.known.iter().cloned().collect());
+        let mut collector = SecretCollector((*self.own).clone());
         more.into_iter().for_each(|secret| collector.add(secret));
-        Self::new(collector.0)
+        Self::with_added(collector.0, self.added.clone())
     }
 
+    /// Adds a secret to these and to all that were made from the same ones.
+    pub fn add(&self, secret: &str) {
+        let mut collector = SecretCollector::default();
+        collector.add(secret);
+        let mut secrets = self.added.secrets.write();
+        secrets.append(&mut collector.0);
+        self.added.count.store(secrets.len(), Ordering::Release);
+    }
+
+    fn new(known: BTreeSet<String>) -> Self {
+        Self::with_added(known, Arc::default())
+    }
+
+    fn with_added(own: BTreeSet<String>, added: Arc<AddedSecrets>) -> Self {
+        let search = Arc::new(SecretSearch::new(own.clone()));
+        let secrets = Self {
+            own: Arc::new(own),
+            added,
+            search: Arc::new(RwLock::new((0, search))),
+        };
+        secrets.search();
+        secrets
+    }
+
+    /// Returns the search for all secrets that are known now.
+    fn search(&self) -> Arc<SecretSearch> {
+        let count = self.added.count.load(Ordering::Acquire);
+        {
+            let search = self.search.read();
+            if search.0 == count {
+                return search.1.clone();
+            }
+        }
+        let added = self.added.secrets.read();
+        let search = Arc::new(SecretSearch::new(self.own.union(&added).cloned().collect()));
+        *self.search.write() = (added.len(), search.clone());
+        search
+    }
+
+    /// Returns a text with all secrets replaced, in any spelling, and the passwords in URLs too.
+    pub fn redact(&self, text: &str) -> String {
+        self.search().redact(text)
+    }
+
+    /// Returns the redacted beginning of a text, in at most `limit` bytes, and true if it was cut. `more` is
+    /// true if the text continues after the given part.
+    pub fn redact_truncated(&self, text: &str, limit: usize, more: bool) -> (String, bool) {
+        self.search().redact_truncated(text, limit, more)
+    }
+
+    /// Returns the number of bytes beyond a limit that are needed to cut a text there safely.
+    pub fn lookahead_bytes(&self) -> usize {
+        self.search().lookahead_bytes()
+    }
+}
+
+impl SecretSearch {
     fn new(known: BTreeSet<String>) -> Self {
         let mut known: Vec<String> = known.into_iter().collect();
         known.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
@@ -105,8 +192,7 @@ impl Secrets {
         }
     }
 
-    /// Returns a text with all secrets replaced, in any spelling, and the passwords in URLs too.
-    pub fn redact(&self, text: &str) -> String {
+    fn redact(&self, text: &str) -> String {
         redact_user_info(self.redact_base64(self.redact_plain(text)))
     }
 
@@ -143,9 +229,7 @@ impl Secrets {
         text
     }
 
-    /// Returns the redacted beginning of a text, in at most `limit` bytes, and true if it was cut. `more` is
-    /// true if the text continues after the given part.
-    pub fn redact_truncated(&self, text: &str, limit: usize, more: bool) -> (String, bool) {
+    fn redact_truncated(&self, text: &str, limit: usize, more: bool) -> (String, bool) {
         let mut redacted = self.redact(text);
         if more {
             // The given part may end in the middle of a secret.
@@ -157,8 +241,7 @@ impl Secrets {
         (redacted, cut)
     }
 
-    /// Returns the number of bytes beyond a limit that are needed to cut a text there safely.
-    pub fn lookahead_bytes(&self) -> usize {
+    fn lookahead_bytes(&self) -> usize {
         let longest = self.known.first().map_or(0, String::len);
         longest * spelling::MAX_SPELLING_FACTOR
     }

@@ -264,3 +264,23 @@ fuzzing::properties! {
         }
     }
 }
+
+#[test]
+fn added_secrets_are_redacted_by_all_that_share_them() {
+    let secrets = secrets();
+    let before = secrets.with_more(["another-key-1"]);
+    let clone = secrets.clone();
+    assert_eq!(clone.redact("added-key-1"), "added-key-1");
+    before.add("added-key-1");
+    // A placeholder is no secret.
+    before.add("not-needed");
+    for secrets in [&secrets, &clone, &before, &secrets.with_more(["x"])] {
+        assert_eq!(
+            secrets.redact("added-key-1, not-needed"),
+            "•••, not-needed"
+        );
+        assert_eq!(secrets.redact(KEY), "•••");
+    }
+    assert_eq!(before.redact("another-key-1"), "•••");
+    assert_eq!(clone.redact("another-key-1"), "another-key-1");
+}

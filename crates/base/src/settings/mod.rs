@@ -134,6 +134,13 @@ pub struct ServerSettings {
     pub addr: SocketAddr,
     /// The folder for all data; or `PARLOR_DATA`, or `--data`. Copy it to keep the conversations.
     pub data: SettingPath,
+    /// The file with the key that encrypts secrets entered in the page, such as keys of model servers; made when it is needed.
+    /// If unset, secret.key in the data folder. `PARLOR_SECRET_KEY` has precedence over it.
+    pub secret_key_file: Option<SettingPath>,
+    /// The key itself (32 bytes in hexadecimal digits or Base64), read from the environment. Several are separated by commas:
+    /// the first one encrypts, all decrypt.
+    #[serde(skip)]
+    pub secret_key: Option<Secret>,
     /// Host names under which Parlor or a proxy in front of it is reached, as browsers show them: host, or
     /// host:port (docs/http.md, "Behind a proxy"). With `accounts.auth` "none", everybody who can reach the proxy has
     /// access to all conversations, so have it ask for a password.
@@ -292,6 +299,8 @@ impl Default for ServerSettings {
         Self {
             addr: SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)),
             data: "data".into(),
+            secret_key_file: None,
+            secret_key: None,
             allowed_hosts: Vec::new(),
             proxies: Vec::new(),
             check_data: true,

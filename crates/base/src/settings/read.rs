@@ -16,6 +16,7 @@ use super::{
     Secret, Settings, access_rules, accounts::parse_mode, databases, environment::endpoints_from_environment,
     listen, python,
 };
+use crate::sealing::{InvalidKey, check_keys};
 
 /// The values from the command line, which override all others.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +45,8 @@ pub enum SettingsError {
          \"password\", or use a loopback address such as 127.0.0.1:7387 (setting server.addr, PARLOR_ADDR, --addr)"
     )]
     NotLoopback(SocketAddr),
+    #[error("PARLOR_SECRET_KEY can't be used: {0}")]
+    SecretKey(#[from] InvalidKey),
     #[error("PARLOR_AUTH is “{0}”; it must be none, password, oidc or proxy")]
     UnknownAuthMode(String),
     #[error(
@@ -141,6 +144,7 @@ impl Settings {
         if let Some(value) = env("PARLOR_DATA") {
             settings.server.data = value.as_str().into();
         }
+        settings.server.secret_key = env("PARLOR_SECRET_KEY").map(Secret);
         if let Some(value) = env("PARLOR_AUTH") {
             let mode = parse_mode(&value);
             settings.accounts.auth = mode.ok_or(SettingsError::UnknownAuthMode(value))?;
@@ -185,6 +189,9 @@ impl Settings {
     }
 
     fn check(&self) -> Result<(), SettingsError> {
+        if let Some(key) = &self.server.secret_key {
+            check_keys(key)?;
+        }
         match self.accounts.auth {
             AuthMode::None if !self.server.addr.ip().is_loopback() => {
                 return Err(SettingsError::NotLoopback(self.server.addr));
