@@ -18,6 +18,8 @@ pub enum ClientUpdate<'a> {
         change: &'a RawJson,
     },
     SettingsChanged,
+    /// The models to choose from may have changed.
+    ModelsChanged,
     /// The event can't be read and its effect is unknown: load snapshots, which include it.
     Damaged,
 }
@@ -33,6 +35,7 @@ impl Event {
                 change,
             },
             EventBody::User(UserEvent::SettingsChanged) => ClientUpdate::SettingsChanged,
+            EventBody::User(UserEvent::ModelsChanged) => ClientUpdate::ModelsChanged,
             EventBody::Placeholder(Placeholder::Damaged) => ClientUpdate::Damaged,
             EventBody::Placeholder(Placeholder::Empty) => ClientUpdate::Unchanged,
         }
@@ -113,6 +116,7 @@ mod tests {
             "payload_made",
             "literature_changed",
             "settings_changed",
+            "models_changed",
             "damaged",
         ];
         reported.sort();

@@ -137,6 +137,7 @@ kinds! {
         change: RawJson::parse_or_quote(r#"{"article_removed":"11"}"#),
     }],
     UserEvent::SettingsChanged => [UserEvent::SettingsChanged],
+    UserEvent::ModelsChanged => [UserEvent::ModelsChanged],
 }
 
 kinds! {

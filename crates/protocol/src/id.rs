@@ -134,6 +134,10 @@ id!(
     ShareId
 );
 id!(
+    /// A model server that was added in the page.
+    EndpointId
+);
+id!(
     /// One intent of a user (send, regenerate …). The same id twice is done once.
     IntentId
 );

@@ -13,6 +13,8 @@ pub mod data;
 pub mod diagnostics;
 pub mod dollars;
 pub mod earlier_data;
+mod endpoint;
+mod endpoint_kind;
 pub mod error;
 pub mod event;
 #[cfg(any(test, feature = "testing"))]
@@ -59,6 +61,11 @@ pub use client_update::ClientUpdate;
 pub use context::{PageContext, PageFields};
 pub use conversation_list::{ConversationList, ListedConversation};
 pub use dollars::Dollars;
+pub use endpoint::{
+    EndpointKey, EndpointKeyState, EndpointProblem, EndpointProblemCode, EndpointTest, EndpointTestResult,
+    EndpointUpdate, EndpointView, FoundModel, NewEndpoint,
+};
+pub use endpoint_kind::EndpointKind;
 pub use error::{ApiError, ErrorCode};
 pub use event::{
     ConversationEvent, Event, EventBody, Placeholder, Position, RunEvent, StreamNotice, UserEvent,
@@ -66,7 +73,7 @@ pub use event::{
 pub use file_preview::FilePreview;
 pub use finish_reason::FinishReason;
 pub use id::{
-    AttachmentId, ConversationId, IntentId, LinkId, MemoryId, MessageId, ModelCallId, ResearchStreamId,
+    AttachmentId, ConversationId, EndpointId, IntentId, LinkId, MemoryId, MessageId, ModelCallId, ResearchStreamId,
     SessionId, ShareId, TokenId, UserId,
 };
 pub use interaction::{FRESH_SESSION, Interaction};

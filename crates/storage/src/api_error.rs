@@ -121,6 +121,14 @@ impl From<ChangeRejection> for ApiError {
                 ErrorCode::TooLarge,
                 "The limit of shares (setting sharing.shares) is reached. Nothing was shared; end a share first.",
             ),
+            ChangeRejection::EndpointNameTaken => Self::new(
+                ErrorCode::BadRequest,
+                "Another model server has this name. Nothing was added; choose another name.",
+            ),
+            ChangeRejection::EndpointsFull => Self::new(
+                ErrorCode::TooLarge,
+                "The limit of model servers is reached. Nothing was added; remove one first.",
+            ),
             ChangeRejection::NameTaken => Self::new(
                 ErrorCode::BadRequest,
                 "Another account has this name. No account was made; choose another name.",

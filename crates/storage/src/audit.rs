@@ -31,7 +31,8 @@ pub struct AuditEntry {
     /// The name of the account that did it, as it was then. Empty if nobody was signed in.
     pub name: String,
     pub action: AuditAction,
-    /// The name of the account that it was done to, if that is another one; the new name of a renamed account.
+    /// The name of the account that it was done to, if that is another one; the new name of a renamed account; the name of a
+    /// model server.
     pub about: String,
     /// The client's IP address, if it is known.
     pub address: String,
@@ -63,10 +64,15 @@ pub enum AuditAction {
     TokenRevoked,
     Shared,
     ShareEnded,
+    /// Those about model servers name the server.
+    EndpointAdded,
+    EndpointChanged,
+    EndpointKeyChanged,
+    EndpointRemoved,
 }
 
 impl AuditAction {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 26] = [
         Self::SignedIn,
         Self::SignInFailed,
         Self::PasswordChangeFailed,
@@ -89,6 +95,10 @@ impl AuditAction {
         Self::TokenRevoked,
         Self::Shared,
         Self::ShareEnded,
+        Self::EndpointAdded,
+        Self::EndpointChanged,
+        Self::EndpointKeyChanged,
+        Self::EndpointRemoved,
     ];
 
     /// Returns the name as stored.
@@ -116,6 +126,10 @@ impl AuditAction {
             Self::TokenRevoked => "token_revoked",
             Self::Shared => "shared",
             Self::ShareEnded => "share_ended",
+            Self::EndpointAdded => "endpoint_added",
+            Self::EndpointChanged => "endpoint_changed",
+            Self::EndpointKeyChanged => "endpoint_key_changed",
+            Self::EndpointRemoved => "endpoint_removed",
         }
     }
 

@@ -3,7 +3,7 @@
 //! Reading is not here: a damaged row must cost only itself, so each backend reads its columns one by one.
 
 use parlor_protocol::{
-    AttachmentId, ConversationId, FileProblem, IntentId, LinkId, MemoryId, MessageId, ModelCallId, Position,
+    AttachmentId, ConversationId, EndpointId, FileProblem, IntentId, LinkId, MemoryId, MessageId, ModelCallId, Position,
     ResearchStreamId, Role, RunStatus, SessionId, ShareId, Timestamp, TokenId, UserId, Verdict,
 };
 use sqlx::{
@@ -78,6 +78,7 @@ macro_rules! column_values_of_ids {
 column_values_of_ids!(
     AttachmentId,
     ConversationId,
+    EndpointId,
     IntentId,
     MemoryId,
     LinkId,

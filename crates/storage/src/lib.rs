@@ -37,6 +37,7 @@ pub mod audit;
 mod change;
 mod column_value;
 pub mod damage;
+pub mod endpoints;
 mod error;
 mod outcome;
 mod record;
@@ -136,7 +137,8 @@ impl PageSize {
 
 /// The database operations of the server.
 #[async_trait]
-pub trait Storage: accounts::AccountStorage + shares::ShareStorage + Send + Sync + 'static {
+pub trait Storage:
+    accounts::AccountStorage + endpoints::EndpointStorage + shares::ShareStorage + Send + Sync + 'static {
     /// Applies all changes in one transaction, each in its own savepoint: a rejected change does not affect
     /// the others. Events get the next positions of their users' logs.
     ///

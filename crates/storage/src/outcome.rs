@@ -58,6 +58,10 @@ pub enum ChangeRejection {
     TokensFull,
     #[error("the limit of shares is reached")]
     SharesFull,
+    #[error("another model server has this name")]
+    EndpointNameTaken,
+    #[error("the limit of model servers is reached")]
+    EndpointsFull,
     #[error("another account has this name")]
     NameTaken,
     #[error("the first account exists already")]

@@ -127,6 +127,10 @@ fn sentence(entry: &AuditEntry) -> (String, String) {
         AuditAction::TokenRevoked => "revoked an API token".to_owned(),
         AuditAction::Shared => "shared a conversation".to_owned(),
         AuditAction::ShareEnded => "ended a share".to_owned(),
+        AuditAction::EndpointAdded => format!("added the model server {}", entry.about),
+        AuditAction::EndpointChanged => format!("changed the model server {}", entry.about),
+        AuditAction::EndpointKeyChanged => format!("changed the key of the model server {}", entry.about),
+        AuditAction::EndpointRemoved => format!("removed the model server {}", entry.about),
     };
     (who, what)
 }

@@ -13,6 +13,8 @@ use std::{
 use ipnet::IpNet;
 use serde::{Deserialize, de::IgnoredAny};
 
+pub use parlor_protocol::EndpointKind;
+
 pub use self::{
     access_rules::AccessRule,
     accounts::{AccountSettings, AuthMode, SignUp},
@@ -24,7 +26,6 @@ pub use self::{
         TableSettings,
     },
     dialect::{Dialect, MaxTokensField, ThinkingField},
-    endpoint_kind::EndpointKind,
     files::FileSettings,
     history::{HistorySettings, MetadataMode},
     images::{ImageApiSetting, ImageSettings},
@@ -49,7 +50,6 @@ mod data;
 mod databases;
 mod dialect;
 mod duration;
-mod endpoint_kind;
 mod environment;
 mod files;
 mod history;

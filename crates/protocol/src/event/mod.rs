@@ -69,6 +69,8 @@ pub enum UserEvent {
     LiteratureChanged { change: RawJson },
     /// The user's settings, memories or shares changed. The event has no conversation and not the new values: load them.
     SettingsChanged,
+    /// The models to choose from may have changed. The event has no conversation: request the list again.
+    ModelsChanged,
 }
 
 /// An entry of the log without the event that was there.

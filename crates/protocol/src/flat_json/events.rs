@@ -39,6 +39,7 @@ fn read_body(kind: &str, flat: &mut Fields) -> Option<EventBody> {
     Some(match kind {
         "literature_changed" => fields!(flat => UserEvent::LiteratureChanged { change }).into(),
         "settings_changed" => UserEvent::SettingsChanged.into(),
+        "models_changed" => UserEvent::ModelsChanged.into(),
         "empty" => Placeholder::Empty.into(),
         "damaged" => Placeholder::Damaged.into(),
         _ => return None,

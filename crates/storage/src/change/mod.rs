@@ -1,7 +1,7 @@
 //! The changes to stored data, and their inputs. Each family has what all its changes share: its owner, and how it is treated
 //! when storage fails.
 
-use super::{FileLocation, RunKey, StoredFile, accounts::AccountChange, shares::ShareChange};
+use super::{FileLocation, RunKey, StoredFile, accounts::AccountChange, endpoints::EndpointChange, shares::ShareChange};
 use parlor_protocol::{
     AttachmentId, ConversationId, MessageId, PageContext, Parameters, Timestamp, UserId,
     intent::{ApprovalAnswer, QueueChange},
@@ -42,6 +42,14 @@ pub enum Change {
     Share(ShareChange),
     /// Changes accounts, sessions or one-time links.
     Account(AccountChange),
+    /// Changes model servers.
+    Endpoint {
+        /// The administrator.
+        by: UserId,
+        /// Their IP address, if it is known.
+        address: String,
+        change: EndpointChange,
+    },
 }
 
 impl Change {
@@ -62,7 +70,8 @@ impl Change {
             | Self::Library { .. }
             | Self::Personal { .. }
             | Self::Share(_)
-            | Self::Account(_) => None,
+            | Self::Account(_)
+            | Self::Endpoint { .. } => None,
         }
     }
 }

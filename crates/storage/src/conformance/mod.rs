@@ -8,6 +8,7 @@ mod audit;
 mod branching;
 mod conversation_lists;
 mod deletion;
+mod endpoints;
 mod files;
 mod fixtures;
 mod hand_over;
@@ -125,6 +126,11 @@ macro_rules! conformance_tests {
             }
             provider_data {
                 run_context_has_provider_data_of_its_branch,
+            }
+            endpoints {
+                an_endpoint_exists_until_it_is_removed,
+                an_endpoint_is_added_once,
+                only_given_values_change,
             }
             files {
                 files_belong_to_one_message,

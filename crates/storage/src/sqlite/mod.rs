@@ -34,6 +34,7 @@ mod commit;
 mod daily_usage;
 mod damage_check;
 mod data_folder;
+mod endpoints;
 mod files;
 mod literature;
 mod log_page;

@@ -76,6 +76,17 @@ impl NewEntry {
         }
     }
 
+    /// Creates the entry of an administrator's action on a model server.
+    pub(super) fn about_server(user_id: UserId, action: AuditAction, name: String, address: &str) -> Self {
+        Self {
+            user_id: Some(user_id),
+            name: None,
+            action,
+            about: name,
+            address: address.to_owned(),
+        }
+    }
+
     /// Adds the entry. Without accounts there is no audit log.
     pub(super) async fn store(
         self,

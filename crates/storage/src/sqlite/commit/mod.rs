@@ -30,6 +30,7 @@ mod continue_run;
 pub(super) mod conversations;
 mod deletion;
 mod dispatch;
+mod endpoints;
 mod files;
 pub(super) mod hand_over;
 pub(super) mod intents;

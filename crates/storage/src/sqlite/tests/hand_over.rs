@@ -13,6 +13,7 @@ const OTHER_TABLES: &[(&str, &str)] = &[
     ("daily_usage", "use that does not count for the new owner"),
     ("deleted_conversations", "nothing of them is left but the id"),
     ("deleted_files", "files below the folder of their first user"),
+    ("endpoints", "access of the former owner to model servers"),
     ("events", "the former log; the new owner's log gets new events"),
     ("hidden_messages", "deleted before"),
     ("identities", "access to the account"),

@@ -9,10 +9,11 @@ use crate::{
     TokenHash,
     accounts::AccountChange,
     audit::{Actor, SignInWay},
+    endpoints::EndpointChange,
     shares::ShareChange,
 };
 use parlor_protocol::{
-    ApiToken, ConversationId, LinkId, Memory, MemoryId, MessageId, Position, ResearchStreamId, SessionId,
+    ApiToken, ConversationId, EndpointId, LinkId, Memory, MemoryId, MessageId, Position, ResearchStreamId, SessionId,
     ShareId, Timestamp, TokenId,
 };
 
@@ -75,6 +76,13 @@ async fn delete_rows(filled: &Filled, damage: &str) {
             user_id,
             share_id: ShareId(damaged_id(7)),
         }),
+        Change::Endpoint {
+            by: filled.ids.other,
+            address: String::new(),
+            change: EndpointChange::Remove {
+                id: EndpointId(damaged_id(0x13)),
+            },
+        },
         Change::Account(AccountChange::EndSession {
             user_id,
             session_id: SessionId(damaged_id(2)),

@@ -28,6 +28,7 @@ fn tables() -> Vec<(String, String)> {
 const KEPT_TABLES: &[&str] = &[
     "audit_log",
     "deleted_files",
+    "endpoints",
     "invitations",
     "pending_deletions",
     "users",

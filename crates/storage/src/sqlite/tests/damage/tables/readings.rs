@@ -8,6 +8,7 @@ use super::{Filled, Ids};
 use crate::{
     LogPage, PageSize, Queues, Storage, StorageError, TokenHash,
     accounts::{AccountStorage, ProviderIdentity},
+    endpoints::EndpointStorage,
     shares::ShareStorage,
     usage::Day,
 };
@@ -89,6 +90,7 @@ async fn read_at_start(storage: &impl StorageOfAll, lines: &mut Lines<'_>) {
     );
     lines.list("pending deletions", storage.pending_deletions().await);
     lines.list("accounts", storage.accounts().await);
+    lines.list("endpoints", storage.endpoints(None).await);
     lines.list("links", storage.account_links().await);
     lines.list("audit log", storage.audit_log(None, 100).await);
     lines.list(
@@ -217,6 +219,6 @@ async fn read_conversations(storage: &impl StorageOfAll, ids: &Ids, lines: &mut 
 }
 
 /// All queries.
-pub(super) trait StorageOfAll: Storage + AccountStorage + ShareStorage {}
+pub(super) trait StorageOfAll: Storage + AccountStorage + EndpointStorage + ShareStorage {}
 
-impl<S: Storage + AccountStorage + ShareStorage> StorageOfAll for S {}
+impl<S: Storage + AccountStorage + EndpointStorage + ShareStorage> StorageOfAll for S {}

@@ -1,9 +1,10 @@
 //! The kinds of model servers, by their protocols.
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// The protocol of an endpoint.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+/// The protocol of a model server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndpointKind {
     /// OpenAI's chat completions, which most servers speak.
@@ -22,7 +23,7 @@ pub enum EndpointKind {
 impl EndpointKind {
     pub const ALL: [Self; 4] = [Self::OpenAi, Self::OpenAiResponses, Self::Anthropic, Self::Gemini];
 
-    /// Returns the name in the settings.
+    /// Returns the name in the settings and on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
@@ -30,5 +31,10 @@ impl EndpointKind {
             Self::Anthropic => "anthropic",
             Self::Gemini => "gemini",
         }
+    }
+
+    /// Returns the kind with a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }

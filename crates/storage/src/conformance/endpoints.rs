@@ -1,0 +1,166 @@
+//! Model servers that were added in the page.
+
+use super::{accounts::make_accounts, *};
+use crate::{
+    audit::AuditAction,
+    endpoints::{EndpointChange, EndpointValues, SealedKey, StoredEndpoint},
+};
+use parlor_protocol::{EndpointId, EndpointKind};
+
+fn endpoint(name: &str) -> StoredEndpoint {
+    StoredEndpoint {
+        id: EndpointId::new(),
+        owner: None,
+        name: name.into(),
+        kind: EndpointKind::Anthropic,
+        base_url: "https://models.example".into(),
+        key: Some(SealedKey(vec![1, 2])),
+        models: vec!["one".into()],
+        hidden_models: vec!["<b>two</b>".into()],
+        is_enabled: true,
+        created_by: TEST_USER,
+        created_at: NOON,
+        updated_by: TEST_USER,
+        updated_at: NOON,
+    }
+}
+
+fn by(user_id: UserId, change: EndpointChange) -> Change {
+    Change::Endpoint {
+        by: user_id,
+        address: "192.0.2.7".into(),
+        change,
+    }
+}
+
+fn add(endpoint: &StoredEndpoint) -> Change {
+    let endpoint = endpoint.clone();
+    by(TEST_USER, EndpointChange::Add { endpoint, limit: 2 })
+}
+
+fn update(id: EndpointId, values: EndpointValues) -> Change {
+    by(other_user(), EndpointChange::Update { id, values })
+}
+
+fn remove(endpoint: &StoredEndpoint) -> Change {
+    by(TEST_USER, EndpointChange::Remove { id: endpoint.id })
+}
+
+pub async fn an_endpoint_exists_until_it_is_removed(backend: &dyn Backend) {
+    let (folder, storage) = temp_storage(backend).await;
+    make_accounts(&*storage).await;
+    let (one, two) = (endpoint("one"), endpoint("two"));
+    for added in [&one, &two] {
+        assert_eq!(commit_one(&*storage, &add(added)).await, Ok(Outcome::Done));
+    }
+    drop(storage);
+    let storage = open_storage(backend, &folder).await;
+    assert_eq!(storage.endpoints(None).await.unwrap(), [one.clone(), two.clone()]);
+    assert_eq!(storage.endpoints(Some(TEST_USER)).await.unwrap(), []);
+
+    assert_eq!(
+        commit_one(&*storage, &remove(&one)).await,
+        Ok(Outcome::DataDeleted)
+    );
+    assert_eq!(
+        commit_one(&*storage, &remove(&one)).await,
+        Err(ChangeRejection::NotFound)
+    );
+    assert_eq!(storage.endpoints(None).await.unwrap(), [two]);
+
+    let log: Vec<_> = storage.audit_log(None, 3).await.unwrap();
+    let log: Vec<_> = log
+        .iter()
+        .map(|entry| (&*entry.name, entry.action, &*entry.about, &*entry.address))
+        .collect();
+    let entry = |action, about| ("ann", action, about, "192.0.2.7");
+    assert_eq!(
+        log,
+        [
+            entry(AuditAction::EndpointRemoved, "one"),
+            entry(AuditAction::EndpointAdded, "two"),
+            entry(AuditAction::EndpointAdded, "one"),
+        ]
+    );
+    for user in [TEST_USER, other_user()] {
+        let events = read_log(&*storage, user).await;
+        let changes = events
+            .iter()
+            .filter(|event| event.body == EventBody::User(UserEvent::ModelsChanged));
+        assert_eq!(changes.count(), 3, "everybody is told");
+    }
+}
+
+pub async fn an_endpoint_is_added_once(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let one = endpoint("one");
+    commit_one(&*storage, &add(&one)).await.unwrap();
+    let rejected = async |endpoint: &StoredEndpoint| commit_one(&*storage, &add(endpoint)).await.unwrap_err();
+    assert_eq!(rejected(&one).await, ChangeRejection::IntentReused);
+    assert_eq!(
+        rejected(&endpoint("one")).await,
+        ChangeRejection::EndpointNameTaken
+    );
+    commit_one(&*storage, &add(&endpoint("two"))).await.unwrap();
+    assert_eq!(
+        rejected(&endpoint("three")).await,
+        ChangeRejection::EndpointsFull
+    );
+}
+
+pub async fn only_given_values_change(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let mut one = endpoint("one");
+    commit_one(&*storage, &add(&one)).await.unwrap();
+    let values = EndpointValues {
+        is_enabled: Some(false),
+        hidden_models: Some(Vec::new()),
+        ..EndpointValues::default()
+    };
+    assert_eq!(
+        commit_one(&*storage, &update(one.id, values)).await,
+        Ok(Outcome::Done)
+    );
+    one = StoredEndpoint {
+        is_enabled: false,
+        hidden_models: Vec::new(),
+        updated_by: other_user(),
+        ..one
+    };
+    assert_eq!(storage.endpoints(None).await.unwrap(), [one.clone()]);
+
+    let reseal = |from: &[u8]| {
+        let (from, to) = (SealedKey(from.to_vec()), SealedKey(vec![3]));
+        by(TEST_USER, EndpointChange::Reseal { id: one.id, from, to })
+    };
+    commit_one(&*storage, &reseal(&[9])).await.unwrap();
+    assert_eq!(storage.endpoints(None).await.unwrap(), [one.clone()]);
+    commit_one(&*storage, &reseal(&[1, 2])).await.unwrap();
+    let resealed = storage.endpoints(None).await.unwrap();
+    assert_eq!(resealed[0].key, Some(SealedKey(vec![3])));
+
+    let values = EndpointValues {
+        kind: Some(EndpointKind::Gemini),
+        base_url: Some("https://other.example".into()),
+        key: Some(None),
+        models: Some(vec!["three".into()]),
+        ..EndpointValues::default()
+    };
+    assert_eq!(
+        commit_one(&*storage, &update(one.id, values)).await,
+        Ok(Outcome::DataDeleted)
+    );
+    one = StoredEndpoint {
+        kind: EndpointKind::Gemini,
+        base_url: "https://other.example".into(),
+        key: None,
+        models: vec!["three".into()],
+        ..one
+    };
+    assert_eq!(storage.endpoints(None).await.unwrap(), [one]);
+    let missing = update(EndpointId::new(), EndpointValues::default());
+    assert_eq!(
+        commit_one(&*storage, &missing).await,
+        Err(ChangeRejection::NotFound)
+    );
+}

@@ -1,0 +1,176 @@
+//! Changes to model servers. The logs of all users say that the models have changed, and nothing else.
+
+use sqlx::{Row, SqliteConnection};
+
+use super::{
+    super::{id, text},
+    Batch, ChangeError,
+    audit::NewEntry,
+};
+use crate::{
+    ChangeRejection, Outcome, StorageError,
+    audit::AuditAction,
+    column_value::BindValue,
+    damage::skip_damaged,
+    endpoints::{EndpointChange, EndpointValues, SealedKey, StoredEndpoint},
+};
+use parlor_protocol::{ConversationId, EndpointId, UserEvent, UserId};
+
+/// The place after all others.
+const LAST_PLACE: &str = "SELECT coalesce(max(place), 0) + 1 FROM endpoints WHERE typeof(place) = 'integer'";
+
+impl Batch<'_> {
+    pub(super) async fn change_endpoints(
+        &mut self,
+        connection: &mut SqliteConnection,
+        (by, address): (UserId, &str),
+        change: &EndpointChange,
+    ) -> Result<Outcome, ChangeError> {
+        let (action, name, outcome) = match change {
+            EndpointChange::Add { endpoint, limit } => {
+                self.add_endpoint(connection, endpoint, *limit).await?;
+                (
+                    AuditAction::EndpointAdded,
+                    endpoint.name.clone(),
+                    Outcome::Done,
+                )
+            }
+            EndpointChange::Update { id, values } => {
+                let name = self.update_endpoint(connection, by, *id, values).await?;
+                let (action, outcome) = match values.key {
+                    // A replaced key counts as deleted data.
+                    Some(_) => (AuditAction::EndpointKeyChanged, Outcome::DataDeleted),
+                    None => (AuditAction::EndpointChanged, Outcome::Done),
+                };
+                (action, name, outcome)
+            }
+            EndpointChange::Reseal { id, from, to } => return reseal(connection, *id, from, to).await,
+            EndpointChange::Remove { id } => {
+                let removed = sqlx::query("DELETE FROM endpoints WHERE id = $1 RETURNING name")
+                    .bind_value(id)
+                    .fetch_optional(&mut *connection)
+                    .await?;
+                let name = text(&removed.ok_or(ChangeRejection::NotFound)?, "name")?;
+                (AuditAction::EndpointRemoved, name, Outcome::DataDeleted)
+            }
+        };
+        let entry = NewEntry::about_server(by, action, name, address);
+        entry.store(&mut *connection, self.at).await?;
+        self.log_models_changed(connection).await?;
+        Ok(outcome)
+    }
+
+    async fn add_endpoint(
+        &self,
+        connection: &mut SqliteConnection,
+        endpoint: &StoredEndpoint,
+        limit: usize,
+    ) -> Result<(), ChangeError> {
+        let counts = sqlx::query(
+            "SELECT count(*) AS count, count(*) FILTER (WHERE id = $1) AS same_id, \
+                 count(*) FILTER (WHERE name = $2 AND user_id IS $3) AS same_name FROM endpoints",
+        )
+        .bind_value(endpoint.id)
+        .bind(&endpoint.name)
+        .bind_value(endpoint.owner)
+        .fetch_one(&mut *connection)
+        .await?;
+        let count = |column| counts.try_get::<i64, _>(column);
+        if count("same_id")? > 0 {
+            Err(ChangeRejection::IntentReused)?;
+        }
+        if count("same_name")? > 0 {
+            Err(ChangeRejection::EndpointNameTaken)?;
+        }
+        if usize::try_from(count("count")?).is_ok_and(|count| count >= limit) {
+            Err(ChangeRejection::EndpointsFull)?;
+        }
+        let place: i64 = sqlx::query_scalar(LAST_PLACE).fetch_one(&mut *connection).await?;
+        sqlx::query(
+            "INSERT INTO endpoints (id, user_id, name, kind, base_url, key, models, hidden_models, enabled, place, created_by, \
+                 created_at, updated_by, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $11, $12)",
+        )
+        .bind_value(endpoint.id)
+        .bind_value(endpoint.owner)
+        .bind(&endpoint.name)
+        .bind(endpoint.kind.as_str())
+        .bind(&endpoint.base_url)
+        .bind(bytes(endpoint.key.as_ref()))
+        .bind(json_text(&endpoint.models)?)
+        .bind(json_text(&endpoint.hidden_models)?)
+        .bind(endpoint.is_enabled)
+        .bind(place)
+        .bind_value(endpoint.created_by)
+        .bind_value(self.at)
+        .execute(connection)
+        .await?;
+        Ok(())
+    }
+
+    /// Changes a model server. Returns its name.
+    async fn update_endpoint(
+        &self,
+        connection: &mut SqliteConnection,
+        by: UserId,
+        id: EndpointId,
+        values: &EndpointValues,
+    ) -> Result<String, ChangeError> {
+        let updated = sqlx::query(
+            "UPDATE endpoints SET kind = coalesce($2, kind), base_url = coalesce($3, base_url), \
+                 key = CASE WHEN $4 THEN $5 ELSE key END, models = coalesce($6, models), \
+                 hidden_models = coalesce($7, hidden_models), enabled = coalesce($8, enabled), updated_by = $9, updated_at = $10 \
+             WHERE id = $1 RETURNING name",
+        )
+        .bind_value(id)
+        .bind(values.kind.map(|kind| kind.as_str()))
+        .bind(&values.base_url)
+        .bind(values.key.is_some())
+        .bind(bytes(values.key.as_ref().and_then(Option::as_ref)))
+        .bind(values.models.as_deref().map(json_text).transpose()?)
+        .bind(values.hidden_models.as_deref().map(json_text).transpose()?)
+        .bind(values.is_enabled)
+        .bind_value(by)
+        .bind_value(self.at)
+        .fetch_optional(connection)
+        .await?;
+        Ok(text(&updated.ok_or(ChangeRejection::NotFound)?, "name")?)
+    }
+
+    /// Tells all users that the models to choose from may have changed.
+    async fn log_models_changed(&mut self, connection: &mut SqliteConnection) -> Result<(), ChangeError> {
+        let users = sqlx::query("SELECT id FROM users").fetch_all(&mut *connection).await?;
+        for row in users {
+            let user_id = skip_damaged("users", text(&row, "id")?, id(&row, "id"))?;
+            if let Some(user_id) = user_id {
+                let event = UserEvent::ModelsChanged;
+                self.log_event(connection, user_id, ConversationId::NONE, None, event)
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Replaces a sealed key by one of the same content, unless it was changed meanwhile.
+async fn reseal(
+    connection: &mut SqliteConnection,
+    id: EndpointId,
+    from: &SealedKey,
+    to: &SealedKey,
+) -> Result<Outcome, ChangeError> {
+    sqlx::query("UPDATE endpoints SET key = $3 WHERE id = $1 AND key = $2")
+        .bind_value(id)
+        .bind(&from.0[..])
+        .bind(&to.0[..])
+        .execute(connection)
+        .await?;
+    Ok(Outcome::DataDeleted)
+}
+
+fn bytes(key: Option<&SealedKey>) -> Option<&[u8]> {
+    key.map(|key| &key.0[..])
+}
+
+fn json_text(names: &[String]) -> Result<String, StorageError> {
+    Ok(serde_json::to_string(names)?)
+}
