@@ -5,6 +5,7 @@
 //! other clients is in `http`.
 
 mod data;
+mod endpoints;
 mod files;
 mod literature;
 mod personal;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 
 use leptos::prelude::provide_context;
 use parlor_ui::api::{
-    data::DataFunctions, files::FileFunctions, literature::LiteratureFunctions, personal::PersonalFunctions,
+    data::DataFunctions, endpoints::EndpointFunctions, files::FileFunctions, literature::LiteratureFunctions, personal::PersonalFunctions,
     rpc::RpcFunctions, sharing::SharingFunctions,
 };
 
@@ -26,6 +27,7 @@ struct Api;
 pub fn provide() {
     let api = Arc::new(Api);
     provide_context::<Arc<dyn DataFunctions>>(api.clone());
+    provide_context::<Arc<dyn EndpointFunctions>>(api.clone());
     provide_context::<Arc<dyn FileFunctions>>(api.clone());
     provide_context::<Arc<dyn LiteratureFunctions>>(api.clone());
     provide_context::<Arc<dyn PersonalFunctions>>(api.clone());

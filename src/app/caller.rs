@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::{AppState, access::Access, not_found, tokens::unauthorized};
 use parlor_base::settings::AuthMode;
 use parlor_markup::markdown::is_invisible;
-use parlor_protocol::{ApiError, ErrorCode, UserId};
+use parlor_protocol::{ApiError, ErrorCode, Role, UserId};
 use parlor_storage::{Change, PageSize};
 
 /// The user (or program) behind a request.
@@ -72,6 +72,15 @@ impl Caller {
             None => return Err(unauthorized("Sign in first. Nothing was done.")),
         };
         Ok(Self { app, user_id, access })
+    }
+
+    /// Returns true if the user runs the server: an administrator, or the only user.
+    pub async fn is_administrator(&self) -> Result<bool, ApiError> {
+        if self.app.accounts.mode() == AuthMode::None {
+            return Ok(true);
+        }
+        let account = self.app.storage.account(self.user_id).await?;
+        Ok(account.is_some_and(|account| account.role == Role::Administrator))
     }
 
     /// Checks that the user's role may open the page at an address.

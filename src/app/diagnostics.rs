@@ -1,7 +1,6 @@
 //! Diagnostics of an answer, for the user who owns the conversation.
 
 use super::Caller;
-use parlor_base::secrets::Secrets;
 use parlor_protocol::{ApiError, ErrorCode, MessageId, diagnostics::DiagnosticsView};
 use parlor_runs::diagnostics::Diagnostics;
 
@@ -23,8 +22,7 @@ pub async fn load(caller: &Caller, message_id: MessageId) -> Result<Diagnostics,
     };
     Ok(match page_context {
         Some(page_context) => {
-            let secrets = Secrets::from_settings(&caller.app.settings);
-            diagnostics.with_context(&page_context, &secrets)?
+            diagnostics.with_context(&page_context, caller.app.models.secrets())?
         }
         None => diagnostics,
     })

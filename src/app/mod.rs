@@ -22,6 +22,7 @@ pub mod accounts;
 mod caller;
 pub mod deletion;
 pub mod diagnostics;
+pub mod endpoints;
 pub mod files;
 mod last_uses;
 pub mod models;
@@ -38,6 +39,7 @@ pub mod turns;
 pub use self::{
     access::AccessMonitor,
     accounts::Accounts,
+    endpoints::Endpoints,
     caller::{Caller, current_caller, current_visitor, fingerprint, set_error_status},
     sharing::Watchers,
     tokens::TokenAuthenticator,
@@ -53,6 +55,7 @@ pub struct AppState {
     pub hub: Arc<Hub>,
     pub runs: Runs,
     pub models: Arc<Models>,
+    pub endpoints: Arc<Endpoints>,
     pub pages: Pages,
     pub tokens: Arc<TokenAuthenticator>,
     pub accounts: Arc<Accounts>,

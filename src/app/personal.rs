@@ -1,10 +1,10 @@
 //! Personal data for the settings page: instructions, memories, API tokens.
 
 use super::{Caller, tokens};
-use parlor_base::{clock, settings::AuthMode};
+use parlor_base::clock;
 use parlor_journal::JournalError;
 use parlor_protocol::{
-    ApiError, ApiToken, ErrorCode, Memory, MemoryId, NewToken, PersonalData, Role, Timestamp, TokenId,
+    ApiError, ApiToken, ErrorCode, Memory, MemoryId, NewToken, PersonalData, Timestamp, TokenId,
 };
 use parlor_storage::{Change, ChangeRejection, PersonalChange};
 use parlor_tools::{
@@ -29,20 +29,11 @@ pub async fn load(caller: &Caller) -> Result<PersonalData, ApiError> {
         remembers: offers(Remember::NAME) && offers(Recall::NAME),
         memories: storage.memories(user_id).await?,
         tokens: storage.api_tokens(user_id).await?,
-        unavailable_tools: match runs_server(caller).await? {
+        unavailable_tools: match caller.is_administrator().await? {
             true => caller.app.runs.unavailable_tools(),
             false => Vec::new(),
         },
     })
-}
-
-/// Returns `true` for users who may be told about the server's installation.
-async fn runs_server(caller: &Caller) -> Result<bool, ApiError> {
-    if caller.app.accounts.mode() == AuthMode::None {
-        return Ok(true);
-    }
-    let account = caller.app.storage.account(caller.user_id).await?;
-    Ok(account.is_some_and(|account| account.role == Role::Administrator))
 }
 
 /// Saves the user's instructions. They apply from the next answer on.

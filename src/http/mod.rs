@@ -4,7 +4,7 @@
 
 use aide::axum::{
     ApiRouter,
-    routing::{get_with, post_with},
+    routing::{get_with, patch_with, post_with},
 };
 use axum::{
     Router,
@@ -35,6 +35,7 @@ mod cors;
 mod design;
 mod diagnostics;
 mod document;
+mod endpoints;
 mod error_response;
 mod event_stream;
 mod files;
@@ -107,6 +108,20 @@ fn contract_routes() -> ApiRouter<AppState> {
         .api_route(
             "/api/conversations/{conversation_id}/payloads/{payload_id}/verdict",
             post_with(payloads::post_verdict, operations::judge_payload),
+        )
+        .api_route(
+            "/api/endpoints",
+            get_with(endpoints::list, operations::list_endpoints)
+                .post_with(endpoints::add, operations::add_endpoint),
+        )
+        .api_route(
+            "/api/endpoints/test",
+            post_with(endpoints::test, operations::test_endpoint),
+        )
+        .api_route(
+            "/api/endpoints/{endpoint_id}",
+            patch_with(endpoints::change, operations::change_endpoint)
+                .delete_with(endpoints::remove, operations::remove_endpoint),
         )
         .api_route(
             "/api/events",

@@ -9,7 +9,7 @@ use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    app::{self, AccessMonitor, Accounts, AppState, TokenAuthenticator},
+    app::{self, AccessMonitor, Accounts, AppState, Endpoints, TokenAuthenticator},
     http,
 };
 use parlor_base::{
@@ -101,6 +101,7 @@ impl Server {
         files.move_attachment_rows().await?;
         let secrets = Arc::new(Secrets::from_settings(&settings));
         let models = Arc::new(Models::new(models_config(&settings, &secrets)));
+        let endpoints = Endpoints::open(&settings, storage.clone(), journal.clone(), models.clone()).await?;
         // The first page must not wait for slow model servers to list their models.
         tokio::spawn({
             let models = models.clone();
@@ -186,6 +187,7 @@ impl Server {
             hub,
             runs,
             models,
+            endpoints,
             pages,
             tokens,
             accounts,
@@ -378,6 +380,7 @@ fn models_config(settings: &Settings, secrets: &Arc<Secrets>) -> ModelsConfig {
                 ..EndpointConfig::new(name, base_url)
             })
             .collect(),
+        secrets: secrets.clone(),
         own_address: Some(settings.server.addr),
     }
 }

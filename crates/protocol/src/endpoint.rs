@@ -52,6 +52,7 @@ pub enum EndpointKeyState {
 
 /// A model server to add.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct NewEndpoint {
     /// An id (UUID, best of version 7) that the client makes: the same request twice adds one.
     pub id: EndpointId,
@@ -73,6 +74,7 @@ pub struct NewEndpoint {
 
 /// A change of a model server that was added in the page. What is missing stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct EndpointUpdate {
     #[serde(default)]
     pub kind: Option<EndpointKind>,
@@ -92,6 +94,7 @@ pub struct EndpointUpdate {
 
 /// A model server to test before it is added or changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct EndpointTest {
     pub kind: EndpointKind,
     pub base_url: String,

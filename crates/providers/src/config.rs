@@ -33,6 +33,8 @@ pub struct EndpointConfig {
     /// The source of the URL for hints: "OPENAI_BASE_URL", "base_url of “x” in Leptos.toml". Empty if it
     /// is not set.
     pub base_url_source: String,
+    /// True if it was added in the page, where its URL and its key are changed.
+    pub is_added: bool,
     /// The source of the key for hints: "OPENAI_API_KEY".
     pub api_key_source: String,
     /// The headers of every request. Their values may be secret.
@@ -73,6 +75,7 @@ impl EndpointConfig {
             base_url: base_url.into(),
             api_key: None,
             base_url_source: String::new(),
+            is_added: false,
             api_key_source: String::new(),
             headers: Vec::new(),
             models: Vec::new(),
@@ -100,6 +103,7 @@ impl fmt::Debug for EndpointConfig {
             .field("base_url", &Url::parse(&self.base_url).as_ref().map(redact_url))
             .field("api_key", &self.api_key)
             .field("base_url_source", &self.base_url_source)
+            .field("is_added", &self.is_added)
             .field("api_key_source", &self.api_key_source)
             .field("headers", &self.headers)
             .field("models", &self.models)
@@ -115,6 +119,11 @@ impl fmt::Debug for EndpointConfig {
             .field("connect_timeout", &self.connect_timeout)
             .finish()
     }
+}
+
+/// Returns the URL of an endpoint without secrets; empty if it is none.
+pub fn display_url(url: &str) -> String {
+    Url::parse(url.trim()).as_ref().map(redact_url).unwrap_or_default()
 }
 
 /// Returns a URL without secrets, for settings and messages.

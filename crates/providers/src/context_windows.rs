@@ -64,6 +64,12 @@ impl ContextWindowCache {
         self.entry(&*endpoint, &model).refresh(endpoint, model);
     }
 
+    /// Forgets the windows of an endpoint that was changed or removed.
+    pub fn forget(&self, endpoint: &str) {
+        let is_of = |id: &str| id.split_once('/').is_some_and(|(name, _)| name == endpoint);
+        self.0.lock().retain(|id, _| !is_of(id));
+    }
+
     fn entry(&self, endpoint: &dyn Endpoint, model: &str) -> Arc<CachedWindow> {
         let id = format!("{}/{model}", endpoint.name());
         let mut windows = self.0.lock();

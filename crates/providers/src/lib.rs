@@ -12,6 +12,7 @@ mod anthropic;
 mod catalog;
 mod config;
 pub mod discovery;
+mod endpoint_test;
 mod error_phrases;
 mod fallback_messages;
 mod gemini;
@@ -42,8 +43,12 @@ mod tour;
 
 pub use self::{
     adapter::create_endpoint,
-    config::{DEFAULT_MAX_FRAME_BYTES, DEFAULT_MAX_TOOLS, EndpointConfig},
+    config::{DEFAULT_MAX_FRAME_BYTES, DEFAULT_MAX_TOOLS, EndpointConfig, display_url},
+    endpoint_test::test_endpoint,
     images::{can_edit, expected_size},
-    registry::{ImageModel, Models, ModelsConfig, UnknownModel, endpoint_name},
+    registry::{
+        AddedEndpoint, EndpointChangeGuard, ImageModel, Models, ModelsConfig, UnknownModel, endpoint_name,
+    },
     think_tags::ThinkFilter,
+    tour::ENDPOINT as BUILT_IN_ENDPOINT,
 };

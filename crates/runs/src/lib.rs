@@ -210,6 +210,7 @@ impl Runs {
         files: Files,
         settings: &Settings,
     ) -> Self {
+        let secrets = models.secrets().clone();
         Self(Arc::new(Inner {
             storage,
             journal,
@@ -224,7 +225,7 @@ impl Runs {
             images: settings.images.clone(),
             limits: settings.limits.clone(),
             timeouts: settings.timeouts.clone(),
-            recorder_settings: Arc::new(recorder::RecorderSettings::from_settings(settings)),
+            recorder_settings: Arc::new(recorder::RecorderSettings::new(settings, secrets)),
             summary_failures: summary::SummaryFailures::new(settings.history.summary_retry),
             titles: title::Titles::from_settings(settings),
             active: ActiveRuns::default(),

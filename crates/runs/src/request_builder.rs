@@ -84,11 +84,11 @@ pub(super) struct CallDraft {
 }
 
 impl ModelRequestBuilder {
-    pub fn new(runs: &Inner, run: RunKey, mut options: RunOptions) -> Self {
+    pub fn new(runs: &Inner, run: RunKey, models: Arc<Models>, mut options: RunOptions) -> Self {
         let summaries = std::mem::take(&mut options.summaries);
         Self {
             run,
-            models: runs.models.clone(),
+            models,
             journal: runs.journal.clone(),
             storage: runs.storage.clone(),
             files: runs.files.clone(),

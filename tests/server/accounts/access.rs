@@ -32,8 +32,9 @@ const MAKE_CONVERSATIONS: [&str; 4] = [
 /// Server functions of readers, who need no account: without the key of a share they answer everybody as if there was none.
 const OF_READERS: [&str; 2] = ["/rpc/shared_conversation", "/rpc/shared_payload"];
 
-/// Targets whose valid arguments name nothing that exists: an unknown URL, a message in a queue, the key of a share.
-const NAME_NOTHING_OF_THE_OWNER: [&str; 4] = [
+/// Targets whose valid arguments name nothing that exists: an unknown URL, a model server, a message in a queue, the key of a share.
+const NAME_NOTHING_OF_THE_OWNER: [&str; 5] = [
+    "/api/endpoints/{endpoint_id}",
     "/v1/models",
     "/rpc/change_queue",
     "/rpc/shared_conversation",

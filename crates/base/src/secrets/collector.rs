@@ -240,6 +240,11 @@ fn is_path(value: &str) -> bool {
     begins && !value.split('/').any(is_mixed)
 }
 
+/// Returns true if a text begins as a well-known token.
+pub(super) fn has_token_prefix(text: &str) -> bool {
+    TOKEN_PREFIXES.iter().any(|prefix| text.starts_with(prefix))
+}
+
 /// Returns true if an argument has the form of a token: one word that is not a path, with letters and digits
 /// mixed, or one with the prefix of a known token.
 pub(super) fn is_token_like(arg: &str) -> bool {
@@ -252,6 +257,6 @@ pub(super) fn is_token_like(arg: &str) -> bool {
             && word.contains(|c: char| c.is_ascii_digit())
             && word.contains(|c: char| c.is_ascii_alphabetic())
     };
-    TOKEN_PREFIXES.iter().any(|prefix| arg.starts_with(prefix))
+    has_token_prefix(arg)
         || arg.split(|c: char| !c.is_ascii_alphanumeric()).any(mixed)
 }

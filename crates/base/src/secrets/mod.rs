@@ -29,6 +29,17 @@ const REDACTED: &str = "•••";
 /// The minimum length of a user name in a URL that counts as a token.
 const MIN_USER_TOKEN_BYTES: usize = 16;
 
+/// Returns true if a text has the form of a key or a token, such as one that was pasted into the wrong field.
+pub fn looks_like_key(text: &str) -> bool {
+    let text = text.trim();
+    collector::has_token_prefix(text) || collector::is_token_like(text)
+}
+
+/// Returns true if a text begins as well-known keys do.
+pub fn begins_like_key(text: &str) -> bool {
+    collector::has_token_prefix(text.trim())
+}
+
 /// The secrets in the settings, and those that were added since. All clones get the added ones.
 #[derive(Clone)]
 pub struct Secrets {

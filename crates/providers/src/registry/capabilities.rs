@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{super::model_names::ModelMatch, Inner, Models};
+use super::{super::model_names::ModelMatch, Models};
 use parlor_protocol::{ModelCapabilities, Parameters, Prices, model_list::ModelList};
 
 impl Models {
@@ -14,7 +14,7 @@ impl Models {
         let id = format!("{}/{model}", endpoint.name());
         with_prices(
             endpoint.model_capabilities(&model),
-            self.0.prices_by_id().get(&id),
+            self.prices_by_id().get(&id),
         )
     }
 
@@ -29,31 +29,29 @@ impl Models {
 
     /// Adds the known capabilities and the prices to the models of a list.
     pub(super) fn add_capabilities(&self, list: &mut ModelList) {
-        let prices = self.0.prices_by_id();
+        let prices = self.prices_by_id();
         for model in &mut list.models {
-            if let Some((endpoint, name)) = self.0.split_id(&model.id) {
+            if let Some((endpoint, name)) = self.split_id(&model.id) {
                 let capabilities = endpoint.model_capabilities(&name);
                 model.capabilities = with_prices(capabilities, prices.get(&model.id));
             }
         }
     }
-}
 
-impl Inner {
     /// Returns the prices of the settings by the ids of the models that their names mean.
     fn prices_by_id(&self) -> HashMap<String, Prices> {
         let mut by_id = HashMap::new();
-        if self.prices.is_empty() {
+        if self.inner.prices.is_empty() {
             return by_id;
         }
         let cached = self.cached();
-        for (name, prices) in &self.prices {
+        for (name, prices) in &self.inner.prices {
             if let ModelMatch::Listed(id) = self.resolve_name_with(name, cached.as_ref()) {
                 by_id.entry(id).or_insert(*prices);
             }
         }
         // A full name wins over a plain one, and needs no list.
-        by_id.extend(self.prices.iter().map(|(name, prices)| (name.clone(), *prices)));
+        by_id.extend(self.inner.prices.iter().map(|(name, prices)| (name.clone(), *prices)));
         by_id
     }
 }

@@ -29,8 +29,8 @@ impl Models {
             let id = format!("{}/{name}", endpoint.name());
             return Some(ImageModel { id, name, api });
         }
-        let cached = self.0.cached()?;
-        self.0.endpoints.iter().find_map(|slot| {
+        let cached = self.cached()?;
+        self.endpoints().slots.iter().find_map(|slot| {
             let listed = cached.by_endpoint.get(slot.endpoint.name())?.ids.iter();
             let found = listed.filter_map(|name| Some((name, slot.endpoint.image_api(name, false)?)));
             let (name, api) = found.min_by_key(|(name, _)| image_rank(name))?;

@@ -1,7 +1,8 @@
 //! The list of all endpoints' models, and its refresh.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
+    sync::Arc,
     time::Duration,
 };
 
@@ -9,7 +10,8 @@ use tokio::time::Instant;
 
 use super::{
     super::{discovery, model_names::ModelMatch, tour},
-    EndpointSlot, Inner,
+    Models,
+    endpoint_set::{EndpointSet, EndpointSlot},
     name_lookup::unlisted_default,
 };
 use parlor_model::{ListedModels, ModelError, ModelErrorKind};
@@ -35,37 +37,50 @@ pub(super) struct ModelListCache {
     pub by_endpoint: HashMap<String, ListedModels>,
     /// The endpoints that gave a list in the last refresh.
     pub answered_endpoints: HashSet<String>,
+    /// True if endpoints have changed since.
+    pub is_outdated: bool,
 }
 
-impl Inner {
-    pub fn cached(&self) -> Option<ModelListCache> {
-        self.cache.lock().clone()
+impl Models {
+    pub(super) fn cached(&self) -> Option<ModelListCache> {
+        self.inner.cache.lock().clone()
     }
 
     /// Refreshes all lists, unless the cached one is accepted by `is_acceptable`.
-    pub async fn refresh(&self, is_acceptable: fn(&ModelListCache) -> bool) -> ModelList {
-        let _guard = self.refresh_lock.lock().await;
-        let old = match self.cached() {
-            // Another caller has refreshed it meanwhile.
-            Some(cached) if is_acceptable(&cached) => return cached.list,
-            old => old,
-        };
-        let cached = self
-            .fetch_lists(old.map(|old| old.by_endpoint).unwrap_or_default())
-            .await;
-        let list = cached.list.clone();
-        *self.cache.lock() = Some(cached);
-        list
+    pub(super) async fn refresh(&self, is_acceptable: fn(&ModelListCache) -> bool) -> ModelList {
+        let _guard = self.inner.refresh_lock.lock().await;
+        loop {
+            let old = match self.cached() {
+                // Another caller has refreshed it meanwhile.
+                Some(cached) if is_acceptable(&cached) => return cached.list,
+                old => old,
+            };
+            // The list is of all endpoints, also for a run that keeps those with which it began.
+            let endpoints = self.inner.endpoints.read().clone();
+            let by_endpoint = old.map(|old| old.by_endpoint).unwrap_or_default();
+            let cached = self.fetch_lists(&endpoints, by_endpoint).await;
+            let list = cached.list.clone();
+            let mut cache = self.inner.cache.lock();
+            // Endpoints that were changed meanwhile are asked again: few people change them, one after the other.
+            if Arc::ptr_eq(&endpoints, &self.inner.endpoints.read()) {
+                *cache = Some(cached);
+                return list;
+            }
+        }
     }
 
-    async fn fetch_lists(&self, mut by_endpoint: HashMap<String, ListedModels>) -> ModelListCache {
-        let results = futures::future::join_all(self.endpoints.iter().map(EndpointSlot::models)).await;
+    async fn fetch_lists(
+        &self,
+        endpoints: &EndpointSet,
+        mut by_endpoint: HashMap<String, ListedModels>,
+    ) -> ModelListCache {
+        let results = futures::future::join_all(endpoints.slots.iter().map(EndpointSlot::models)).await;
         let mut list = ModelList {
-            problems: self.config_problems.iter().cloned().map(Into::into).collect(),
+            problems: endpoints.problems.iter().cloned().map(Into::into).collect(),
             ..ModelList::default()
         };
         let mut answered = HashSet::new();
-        for (slot, result) in self.endpoints.iter().zip(results) {
+        for (slot, result) in endpoints.slots.iter().zip(results) {
             let name = slot.endpoint.name().to_owned();
             match result {
                 Ok(models) => {
@@ -83,10 +98,11 @@ impl Inner {
                 }
             }
             let listed = by_endpoint.get(slot.endpoint.name());
-            list.models
-                .extend(listed.into_iter().flat_map(|listed| listed.selectable.clone()));
+            let offered = listed.into_iter().flat_map(|listed| &listed.selectable);
+            let offered = offered.filter(|model| !slot.hides(&model.id));
+            list.models.extend(offered.cloned());
         }
-        let only_tour = self.is_discovering && list.models.is_empty();
+        let only_tour = endpoints.is_discovering && list.models.is_empty();
         if only_tour {
             list.models.push(tour::model_info());
         }
@@ -96,9 +112,10 @@ impl Inner {
             has_only_tour: only_tour,
             by_endpoint,
             answered_endpoints: answered,
+            is_outdated: false,
         };
         let first = cached.list.models.first().map(|model| model.id.clone());
-        cached.list.default = match self.default_model.as_deref() {
+        cached.list.default = match self.inner.default_model.as_deref() {
             Some(name) => match self.resolve_name_with(name, Some(&cached)) {
                 ModelMatch::Listed(id) | ModelMatch::Unlisted(id) => Some(id),
                 _ if name == tour::MODEL_ID => Some(name.to_owned()),
@@ -136,6 +153,12 @@ fn unlisted_model(id: &str, endpoint: String) -> ModelInfo {
 }
 
 impl EndpointSlot {
+    /// Returns true if a model with this full name is not offered.
+    fn hides(&self, id: &str) -> bool {
+        let name = id.split_once('/').map_or(id, |(_, name)| name);
+        self.hidden_models.contains(name)
+    }
+
     async fn models(&self) -> Result<ListedModels, ModelError> {
         if !self.is_candidate {
             return self.endpoint.models().await;
@@ -148,11 +171,20 @@ impl EndpointSlot {
 impl ModelListCache {
     /// Returns true if the list is too new to refresh for an unknown name.
     pub fn is_recent(&self) -> bool {
-        self.fetched_at.elapsed() < MIN_REFRESH_INTERVAL
+        !self.is_outdated && self.fetched_at.elapsed() < MIN_REFRESH_INTERVAL
     }
 
     pub fn is_fresh(&self) -> bool {
         let has_problems = self.has_only_tour || !self.list.problems.is_empty();
-        self.fetched_at.elapsed() < if has_problems { PROBLEM_LIST_TTL } else { LIST_TTL }
+        let lifetime = if has_problems { PROBLEM_LIST_TTL } else { LIST_TTL };
+        !self.is_outdated && self.fetched_at.elapsed() < lifetime
+    }
+
+    /// Forgets endpoints that were changed or removed. The list is fetched again before it is used.
+    pub fn forget(&mut self, names: &BTreeSet<String>) {
+        self.is_outdated = true;
+        self.by_endpoint.retain(|name, _| !names.contains(name));
+        self.answered_endpoints.retain(|name| !names.contains(name));
+        self.list.models.retain(|model| !names.contains(&model.endpoint));
     }
 }

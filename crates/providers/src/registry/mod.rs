@@ -1,24 +1,27 @@
 //! The registry of all endpoints: their models, and the endpoint of a model's id.
 
 mod capabilities;
+mod endpoint_set;
 mod images;
 mod list_cache;
 mod name_lookup;
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
-pub use self::images::ImageModel;
-use self::list_cache::ModelListCache;
+use self::{endpoint_set::EndpointSet, list_cache::ModelListCache};
+pub use self::{
+    endpoint_set::{AddedEndpoint, EndpointChangeGuard},
+    images::ImageModel,
+};
 use super::{
     EndpointConfig,
-    adapter::create_endpoint,
     context_windows::ContextWindowCache,
     discovery,
     model_names::ModelMatch,
     tour::{self, Tour},
 };
-use parking_lot::Mutex;
-use parlor_base::settings::PromptLength;
+use parking_lot::{Mutex, RwLock};
+use parlor_base::{secrets::Secrets, settings::PromptLength};
 use parlor_model::{Endpoint, ModelError, ModelErrorKind, ModelRequest, ModelStream};
 use parlor_protocol::{Prices, RunError, model_list::ModelList};
 
@@ -35,37 +38,36 @@ pub struct ModelsConfig {
     pub prices: BTreeMap<String, Prices>,
     /// The endpoints to probe if `endpoints` is empty.
     pub candidates: Vec<EndpointConfig>,
+    /// The secrets of all settings. Those of added endpoints are added to them.
+    pub secrets: Arc<Secrets>,
     /// Parlor's own address, which is not a model server.
     pub own_address: Option<SocketAddr>,
 }
 
 /// The models of all endpoints. Clones are cheap and share one list.
 #[derive(Clone, Debug)]
-pub struct Models(Arc<Inner>);
+pub struct Models {
+    inner: Arc<Inner>,
+    /// The endpoints with which a run began; `None` for the present ones.
+    pinned: Option<Arc<EndpointSet>>,
+}
 
 #[derive(Debug)]
 struct Inner {
-    endpoints: Vec<EndpointSlot>,
+    /// The endpoints of the settings, or those that are searched without any.
+    fixed: EndpointSet,
+    /// The present endpoints.
+    endpoints: RwLock<Arc<EndpointSet>>,
     default_model: Option<String>,
     prices: BTreeMap<String, Prices>,
-    /// True if the endpoints were discovered, not configured. Without any, the tour is offered.
-    is_discovering: bool,
-    /// Errors of invalid endpoint settings.
-    config_problems: Vec<RunError>,
+    secrets: Arc<Secrets>,
     tour: Arc<Tour>,
     windows: ContextWindowCache,
     cache: Mutex<Option<ModelListCache>>,
     /// Held during a refresh, so that only one runs at a time.
     refresh_lock: tokio::sync::Mutex<()>,
-}
-
-#[derive(Debug)]
-struct EndpointSlot {
-    endpoint: Arc<dyn Endpoint>,
-    /// True for a discovered endpoint: no response is not an error, and it has little time.
-    is_candidate: bool,
-    /// True if the endpoint serves no other models than the listed ones.
-    lists_all_models: bool,
+    /// Held while the added endpoints are changed.
+    changing: Arc<tokio::sync::RwLock<()>>,
 }
 
 /// The error of a name that means no model, or several.
@@ -87,31 +89,27 @@ impl Models {
             true => discovery::exclude_self(config.candidates, config.own_address),
             false => config.endpoints,
         };
-        let mut slots: Vec<EndpointSlot> = Vec::new();
-        let mut problems = Vec::new();
-        for config in &configs {
-            let is_taken = slots.iter().any(|slot| slot.endpoint.name() == config.name);
-            let endpoint = check_endpoint_name(&config.name, is_taken).and_then(|()| create_endpoint(config));
-            match endpoint {
-                Ok(endpoint) => slots.push(EndpointSlot {
-                    endpoint,
-                    is_candidate: is_discovering,
-                    lists_all_models: config.lists_all_models,
-                }),
-                Err(error) => problems.push(error.error),
-            }
+        let fixed = EndpointSet::new(&configs, is_discovering);
+        Self {
+            inner: Arc::new(Inner {
+                endpoints: RwLock::new(Arc::new(fixed.clone())),
+                fixed,
+                default_model: config.default_model,
+                prices: config.prices,
+                secrets: config.secrets,
+                tour: Arc::new(Tour),
+                windows: ContextWindowCache::default(),
+                cache: Mutex::new(None),
+                refresh_lock: tokio::sync::Mutex::new(()),
+                changing: Arc::default(),
+            }),
+            pinned: None,
         }
-        Self(Arc::new(Inner {
-            endpoints: slots,
-            default_model: config.default_model,
-            prices: config.prices,
-            is_discovering,
-            config_problems: problems,
-            tour: Arc::new(Tour),
-            windows: ContextWindowCache::default(),
-            cache: Mutex::new(None),
-            refresh_lock: tokio::sync::Mutex::new(()),
-        }))
+    }
+
+    /// Returns the secrets of all endpoints and settings, which are redacted in texts.
+    pub fn secrets(&self) -> &Arc<Secrets> {
+        &self.inner.secrets
     }
 
     /// Returns the list of models. All endpoints are asked concurrently, at most every few seconds. While
@@ -123,13 +121,15 @@ impl Models {
     }
 
     async fn cached_list(&self) -> ModelList {
-        let old = match self.0.cached() {
+        drop(self.inner.changing.read().await);
+        let old = match self.cached() {
             Some(cached) if cached.is_fresh() => return cached.list,
-            cached => cached.map(|cached| cached.list),
+            // A new endpoint must not be missing.
+            cached => cached.filter(|cached| !cached.is_outdated).map(|cached| cached.list),
         };
         // A task of its own: the response is kept even if the page is closed.
-        let inner = self.0.clone();
-        let task = tokio::spawn(async move { inner.refresh(ModelListCache::is_fresh).await });
+        let models = self.clone();
+        let task = tokio::spawn(async move { models.refresh(ModelListCache::is_fresh).await });
         match old {
             None => task.await.unwrap_or_default(),
             Some(old) => match tokio::time::timeout(STALE_LIST_TIMEOUT, task).await {
@@ -149,35 +149,35 @@ impl Models {
         if name == tour::MODEL_ID {
             return Ok(name.to_owned());
         }
-        let known = self.0.cached();
+        let known = self.cached();
         let is_fresh = known.as_ref().is_some_and(ModelListCache::is_fresh);
-        match self.0.resolve_name_with(name, known.as_ref()) {
+        match self.resolve_name_with(name, known.as_ref()) {
             ModelMatch::Listed(id) => return Ok(id),
-            ModelMatch::Unlisted(id) if is_fresh || !self.0.lists_all(&id) => return Ok(id),
+            ModelMatch::Unlisted(id) if is_fresh || !self.lists_all(&id) => return Ok(id),
             _ => {}
         }
         // The model may have been added just now. For a slow endpoint the previous list counts.
-        let inner = self.0.clone();
-        let task = tokio::spawn(async move { inner.refresh(ModelListCache::is_recent).await });
+        let models = self.clone();
+        let task = tokio::spawn(async move { models.refresh(ModelListCache::is_recent).await });
         if known.is_some() {
             let _ = tokio::time::timeout(STALE_LIST_TIMEOUT, task).await;
         } else {
             let _ = task.await;
         }
-        match self.0.resolve_name(name) {
+        match self.resolve_name(name) {
             ModelMatch::Listed(id) | ModelMatch::Unlisted(id) => Ok(id),
             // The settings name it: its endpoint decides, as for a message that names no model.
-            ModelMatch::NotListed { .. } if self.0.default_model.as_deref() == Some(name) => {
+            ModelMatch::NotListed { .. } if self.inner.default_model.as_deref() == Some(name) => {
                 Ok(name.to_owned())
             }
-            meaning => Err(self.0.unknown_model(name, meaning)),
+            meaning => Err(self.unknown_model(name, meaning)),
         }
     }
 
     /// Returns the context window of a model in tokens, if it is known. An empty id means the default model.
     pub async fn context_window(&self, id: &str) -> Option<usize> {
         let (endpoint, model) = self.resolve(id).ok()?;
-        self.0.windows.get(endpoint, model).await
+        self.inner.windows.get(endpoint, model).await
     }
 
     /// Returns true unless a model is known to take no tools. The answer is known once its
@@ -201,8 +201,9 @@ impl Models {
 
     /// Returns the tools that model servers have refused, in words for the user.
     pub fn tool_problems(&self) -> Vec<RunError> {
-        let endpoints = self.0.endpoints.iter();
-        endpoints.flat_map(|slot| slot.endpoint.tool_problems()).collect()
+        let endpoints = self.endpoints();
+        let slots = endpoints.slots.iter();
+        slots.flat_map(|slot| slot.endpoint.tool_problems()).collect()
     }
 
     /// Returns the length of the system prompt that the settings define for a model.
@@ -215,7 +216,7 @@ impl Models {
     /// preparations.
     pub fn prefetch_context_window(&self, id: &str) {
         if let Ok((endpoint, model)) = self.resolve(id) {
-            self.0.windows.prefetch(endpoint, model);
+            self.inner.windows.prefetch(endpoint, model);
         }
     }
 
@@ -236,27 +237,28 @@ impl Models {
     /// If the id names no endpoint. Without an id, if there is no model at all: then the error has the
     /// reason.
     pub fn resolve(&self, id: &str) -> Result<(Arc<dyn Endpoint>, String), ModelError> {
-        let default = id.is_empty().then(|| self.0.default_id()).transpose()?;
+        let default = id.is_empty().then(|| self.default_id()).transpose()?;
         let id = default.as_deref().unwrap_or(id);
         if id == tour::MODEL_ID {
-            return Ok((self.0.tour.clone(), tour::MODEL.to_owned()));
+            return Ok((self.inner.tour.clone(), tour::MODEL.to_owned()));
         }
         // The target of a stored name must not depend on the lists of other endpoints, so its own endpoint
         // has precedence.
-        if let Some(found) = self.0.split_id(id) {
+        if let Some(found) = self.split_id(id) {
             return Ok(found);
         }
-        let meaning = self.0.resolve_name(id);
+        let meaning = self.resolve_name(id);
         if let ModelMatch::Listed(id) = &meaning
-            && let Some(found) = self.0.split_id(id)
+            && let Some(found) = self.split_id(id)
         {
             return Ok(found);
         }
         let name = id.split_once('/').map_or(id, |(name, _)| name);
-        let mut problems = self.0.config_problems.iter();
+        let endpoints = self.endpoints();
+        let mut problems = endpoints.problems.iter();
         let problem = problems.find(|problem| problem.message.contains(&format!("“{name}”")));
         Err(refused_error(problem.cloned().unwrap_or_else(|| {
-            let UnknownModel { message, .. } = self.0.unknown_model(id, meaning);
+            let UnknownModel { message, .. } = self.unknown_model(id, meaning);
             RunError {
                 code: "model_unknown".into(),
                 message,
@@ -264,24 +266,18 @@ impl Models {
             }
         })))
     }
-}
-
-impl Inner {
-    fn endpoint(&self, name: &str) -> Option<&EndpointSlot> {
-        self.endpoints.iter().find(|slot| slot.endpoint.name() == name)
-    }
 
     /// Returns the default model.
     fn default_id(&self) -> Result<String, ModelError> {
         let list = self.cached().map(|cached| cached.list).unwrap_or_default();
-        if let Some(id) = list.default.or_else(|| self.default_model.clone()) {
+        if let Some(id) = list.default.or_else(|| self.inner.default_model.clone()) {
             return Ok(id);
         }
         let problem = list
             .problems
             .into_iter()
             .map(RunError::from)
-            .chain(self.config_problems.clone())
+            .chain(self.endpoints().problems.clone())
             .next();
         Err(refused_error(problem.unwrap_or_else(|| RunError {
             code: "model_unknown".into(),

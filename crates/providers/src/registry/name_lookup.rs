@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{EndpointSlot, Inner, UnknownModel, list_cache::ModelListCache};
+use super::{Models, UnknownModel, endpoint_set::EndpointSlot, list_cache::ModelListCache};
 use crate::{
     model_names::{KnownModels, ModelMatch, resolve_name},
     tour,
@@ -10,18 +10,20 @@ use crate::{
 use parlor_model::Endpoint;
 use parlor_protocol::RunError;
 
-impl Inner {
+impl Models {
     /// Splits a full name into its endpoint and the rest.
     pub(super) fn split_id(&self, id: &str) -> Option<(Arc<dyn Endpoint>, String)> {
         let (name, model) = id.split_once('/').filter(|(_, model)| !model.is_empty())?;
-        let slot = self.endpoint(name)?;
+        let endpoints = self.endpoints();
+        let slot = endpoints.find(name)?;
         Some((slot.endpoint.clone(), model.to_owned()))
     }
 
     /// Returns true if the endpoint of a full name serves no other models than the listed ones.
     pub(super) fn lists_all(&self, id: &str) -> bool {
         let name = id.split_once('/').map(|(name, _)| name);
-        name.and_then(|name| self.endpoint(name))
+        let endpoints = self.endpoints();
+        name.and_then(|name| endpoints.find(name))
             .is_some_and(|slot| slot.lists_all_models)
     }
 
@@ -31,8 +33,9 @@ impl Inner {
     }
 
     pub(super) fn resolve_name_with(&self, name: &str, cached: Option<&ModelListCache>) -> ModelMatch {
-        let mut catalogues: Vec<KnownModels> =
-            self.endpoints.iter().map(|slot| slot.catalogue(cached)).collect();
+        let endpoints = self.endpoints();
+        let slots = endpoints.slots.iter();
+        let mut catalogues: Vec<KnownModels> = slots.map(|slot| slot.catalogue(cached)).collect();
         let tour = [tour::MODEL.to_owned()];
         if cached.is_some_and(|cached| cached.has_only_tour) {
             catalogues.push(KnownModels {
@@ -79,8 +82,9 @@ impl Inner {
     fn silent_endpoints_hint(&self) -> String {
         let cached = self.cached();
         let has_listed = |slot: &EndpointSlot| slot.catalogue(cached.as_ref()).listed.is_some();
-        let silent = self
-            .endpoints
+        let endpoints = self.endpoints();
+        let silent = endpoints
+            .slots
             .iter()
             .filter(|slot| !slot.is_candidate && !has_listed(slot));
         let silent: Vec<String> = silent

@@ -165,17 +165,7 @@ impl Api {
         if let Some(error) = self.list_backoff.active_error() {
             return Err(error);
         }
-        let pages = async {
-            let mut pages = Vec::new();
-            let mut query = Some(list.first_query.to_owned());
-            while let Some(now) = query.filter(|_| pages.len() < MAX_LIST_PAGES) {
-                let page = self.get_json(list.path, &now).await?;
-                // A server that repeats its cursor would never end.
-                query = (list.next_query)(&page).filter(|next| *next != now);
-                pages.push(page);
-            }
-            Ok(pages)
-        };
+        let pages = self.list_pages(list, |query| async move { self.get_page(list, &query).await });
         let pages = match tokio::time::timeout(MODEL_LIST_TIMEOUT, pages).await {
             Ok(pages) => pages,
             Err(_) => Err(self.transport.timed_out(MODEL_LIST_TIMEOUT)),
@@ -185,8 +175,35 @@ impl Api {
         (list.read)(pages?).ok_or_else(invalid)
     }
 
-    async fn get_json(&self, path: &str, query: &str) -> Result<Value, ModelError> {
-        let get = self.transport.http().get(self.url(path, query));
+    /// Returns all pages of a list, each as `get` returns it for its query.
+    ///
+    /// # Errors
+    ///
+    /// The first error of `get`.
+    pub async fn list_pages<E, F: Future<Output = Result<Value, E>>>(
+        &self,
+        list: &ModelList,
+        get: impl Fn(String) -> F,
+    ) -> Result<Vec<Value>, E> {
+        let mut pages = Vec::new();
+        let mut query = Some(list.first_query.to_owned());
+        while let Some(now) = query.filter(|_| pages.len() < MAX_LIST_PAGES) {
+            let page = get(now.clone()).await?;
+            // A server that repeats its cursor would never end.
+            query = (list.next_query)(&page).filter(|next| *next != now);
+            pages.push(page);
+        }
+        Ok(pages)
+    }
+
+    /// Returns the request of a page of a list, without its answer's errors as those of an endpoint.
+    pub fn list_request(&self, list: &ModelList, query: &str) -> RequestBuilder {
+        let get = self.transport.http().get(self.url(list.path, query));
+        get.headers(self.headers.clone())
+    }
+
+    async fn get_page(&self, list: &ModelList, query: &str) -> Result<Value, ModelError> {
+        let get = self.transport.http().get(self.url(list.path, query));
         let response = self.send(get, None).await?;
         self.transport.read_list(response).await
     }

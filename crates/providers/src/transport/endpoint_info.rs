@@ -27,6 +27,8 @@ pub struct EndpointInfo {
     /// The base URL without userinfo and query.
     pub url: String,
     pub base_url_source: String,
+    /// True if it was added in the page.
+    pub is_added: bool,
     pub api_key_source: String,
     /// True if a key, or a header that may be one, is sent.
     pub has_key: bool,
@@ -53,6 +55,7 @@ impl EndpointInfo {
             kind: config.kind,
             url: redact_url(url),
             base_url_source: config.base_url_source.clone(),
+            is_added: config.is_added,
             api_key_source: config.api_key_source.clone(),
             has_key,
             secrets: config
@@ -101,6 +104,7 @@ impl EndpointInfo {
     /// Returns the hint for a possibly wrong URL.
     pub fn url_hint(&self) -> String {
         match self.base_url_source.as_str() {
+            _ if self.is_added => "Is it running? An administrator can change its address in the settings, under Models.".into(),
             "" => format!("Is it still running at {}?", self.url),
             source => format!("Is it running? Its address is set in {source}."),
         }
@@ -129,6 +133,7 @@ impl EndpointInfo {
     /// Returns the hint about the key.
     pub fn key_hint(&self) -> String {
         match self.api_key_source.as_str() {
+            _ if self.is_added => "An administrator can replace its key in the settings, under Models.".into(),
             "" => "Give this endpoint an API key in the settings and restart Parlor.".into(),
             source => format!("Set {source} to a valid key and restart Parlor."),
         }

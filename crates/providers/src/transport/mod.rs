@@ -86,15 +86,18 @@ impl Transport {
         if response.status().is_success() {
             return Ok(response);
         }
+        Err(self.model_status_error(response, model).await)
+    }
+
+    /// Returns the error of a response with a status other than 2xx, to a request that is about no model.
+    pub async fn status_error(&self, response: Response) -> ModelError {
+        self.model_status_error(response, None).await
+    }
+
+    async fn model_status_error(&self, response: Response, model: Option<&str>) -> ModelError {
         let (status, headers) = (response.status(), response.headers().clone());
         let body = read_error_body(response).await;
-        Err(http_errors::error_for_status(
-            &self.endpoint,
-            model,
-            status,
-            &headers,
-            &body,
-        ))
+        http_errors::error_for_status(&self.endpoint, model, status, &headers, &body)
     }
 
     /// Reads a list, which may have invalid JSON.

@@ -35,6 +35,7 @@ use parlor_journal::JournalError;
 use parlor_model::{ModelEvent, ModelRequest};
 use parlor_pages::Prompt;
 use parlor_protocol::{AssistantMessage, Attachment, Message, MessageId, PlacedProviderData, RunEvent};
+use parlor_providers::Models;
 use parlor_storage::{Change, RunKey, RunOutput, StorageErrorKind};
 
 /// A run's message is stored as a snapshot after this many events, or after a tenth of all its
@@ -60,6 +61,8 @@ struct Driver<'a> {
     toolbox: Arc<ApprovedTools>,
     tool_choice: ToolChoice,
     request_builder: Arc<ModelRequestBuilder>,
+    /// The models as of the run's beginning: an endpoint that is changed or removed meanwhile stays the same for it.
+    models: Arc<Models>,
     page_payloads: Arc<PagePayloads>,
     /// The messages that lead to the run, oldest first.
     history: Arc<[Message]>,
@@ -186,7 +189,7 @@ impl Driver<'_> {
 
     /// Prepares the request of the next model call.
     fn prepare_call(&mut self, with_tools: bool) {
-        let (answer, models) = (self.agent.message(), &self.runs.models);
+        let (answer, models) = (self.agent.message(), &self.models);
         let tools = match with_tools {
             true => self.tool_choice.choose(
                 self.toolbox.offer(),
@@ -215,7 +218,7 @@ impl Driver<'_> {
         self.recorder.record_call(request.clone(), meter.prices()).await;
         let meter = Arc::new(Mutex::new(meter));
         self.meter = Some(meter.clone());
-        self.pending_call = PendingModelCall::call(self.runs.models.clone(), request, meter);
+        self.pending_call = PendingModelCall::call(self.models.clone(), request, meter);
     }
 
     async fn pause(mut self, event: RunEvent) {

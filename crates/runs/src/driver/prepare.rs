@@ -86,7 +86,8 @@ impl<'a> Driver<'a> {
         if !runs.files.with_tables(run.user_id, &attached).await.is_empty() {
             named_tools = data::with_file_tables(named_tools);
         }
-        let image_model = runs.models.image_model(&runs.images);
+        let models = Arc::new(runs.models.pinned());
+        let image_model = models.image_model(&runs.images);
         if image_model.is_some_and(|model| permissions.allows_model(&model.id)) {
             named_tools.push(GenerateImage::NAME);
         }
@@ -100,8 +101,8 @@ impl<'a> Driver<'a> {
         let named = named_tools.into_iter().map(str::to_owned);
         let tool_choice = ToolChoice::new(
             &mut offer,
-            runs.models.max_tools(&answer.model),
-            &runs.models.refused_tools(&answer.model),
+            models.max_tools(&answer.model),
+            &models.refused_tools(&answer.model),
             named.chain(options.force_tools.iter().cloned()),
             &history,
             &answer,
@@ -154,7 +155,8 @@ impl<'a> Driver<'a> {
             ),
             toolbox,
             tool_choice,
-            request_builder: Arc::new(ModelRequestBuilder::new(runs, run, options)),
+            request_builder: Arc::new(ModelRequestBuilder::new(runs, run, models.clone(), options)),
+            models: models.clone(),
             page_payloads,
             history,
             attached: attached.clone(),
@@ -176,7 +178,7 @@ impl<'a> Driver<'a> {
             recorder: Recorder::new(
                 run,
                 runs.journal.clone(),
-                runs.models.clone(),
+                models,
                 runs.recorder_settings.clone(),
                 Purpose::Answer,
             ),

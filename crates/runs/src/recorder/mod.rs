@@ -47,9 +47,9 @@ pub(super) struct RecorderSettings {
 }
 
 impl RecorderSettings {
-    pub fn from_settings(settings: &Settings) -> Self {
+    pub fn new(settings: &Settings, secrets: Arc<Secrets>) -> Self {
         Self {
-            secrets: Arc::new(Secrets::from_settings(settings)),
+            secrets,
             max_call_bytes: settings.limits.diagnostics_bytes,
             max_runs: settings.limits.diagnostics_answers,
             max_iterations: settings.agent.max_iterations,

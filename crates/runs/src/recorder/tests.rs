@@ -22,7 +22,7 @@ async fn recorder() -> (tempfile::TempDir, Recorder) {
         message_id: MessageId::new(),
     };
     let models = Arc::new(Models::new(ModelsConfig::default()));
-    let settings = Arc::new(RecorderSettings::from_settings(&Settings::default()));
+    let settings = Arc::new(RecorderSettings::new(&Settings::default(), Arc::default()));
     (
         folder,
         Recorder::new(run, journal, models, settings, Purpose::Answer),

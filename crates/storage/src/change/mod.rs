@@ -46,8 +46,6 @@ pub enum Change {
     Endpoint {
         /// The administrator.
         by: UserId,
-        /// Their IP address, if it is known.
-        address: String,
         change: EndpointChange,
     },
 }

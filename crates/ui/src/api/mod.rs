@@ -46,6 +46,7 @@ macro_rules! server_functions {
 
 mod codec;
 pub mod data;
+pub mod endpoints;
 pub mod files;
 pub mod literature;
 pub mod personal;

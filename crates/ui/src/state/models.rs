@@ -72,7 +72,12 @@ impl ModelStore {
         if now - self.requested_at.get_value() < MIN_REFRESH_INTERVAL_MS {
             return;
         }
-        self.requested_at.set_value(now);
+        self.reload();
+    }
+
+    /// Reloads the list now: the server says that it may have changed.
+    pub fn reload(self) {
+        self.requested_at.set_value(browser::monotonic_ms());
         spawn_local(async move {
             if let Ok(list) = self.connection.call_upstream(rpc::models()).await
                 && self.list.with_untracked(|old| *old != list)

@@ -69,6 +69,7 @@ impl Stores {
             lifecycle,
             navigation,
         };
+        let models = ModelStore::new(&page, conversations, connection);
         let follower = EventFollower {
             connection,
             list,
@@ -77,6 +78,7 @@ impl Stores {
             run_intents,
             notifier,
             feeds,
+            models,
             navigation,
             toasts,
         };
@@ -90,7 +92,7 @@ impl Stores {
             outbox,
             list,
             conversations,
-            models: ModelStore::new(&page, conversations, connection),
+            models,
             run_intents,
             shares: Shares::new(page.shares.clone(), connection),
             follower,

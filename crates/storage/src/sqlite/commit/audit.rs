@@ -77,13 +77,13 @@ impl NewEntry {
     }
 
     /// Creates the entry of an administrator's action on a model server.
-    pub(super) fn about_server(user_id: UserId, action: AuditAction, name: String, address: &str) -> Self {
+    pub(super) fn about_server(user_id: UserId, action: AuditAction, name: String) -> Self {
         Self {
             user_id: Some(user_id),
             name: None,
             action,
             about: name,
-            address: address.to_owned(),
+            address: String::new(),
         }
     }
 

@@ -36,9 +36,7 @@ impl Batch<'_> {
             Change::Personal { user_id, change } => self.change_personal(connection, *user_id, change).await,
             Change::Share(change) => self.change_shares(connection, change).await,
             Change::Account(change) => self.change_accounts(connection, change).await,
-            Change::Endpoint { by, address, change } => {
-                self.change_endpoints(connection, (*by, address), change).await
-            }
+            Change::Endpoint { by, change } => self.change_endpoints(connection, *by, change).await,
         }
     }
 

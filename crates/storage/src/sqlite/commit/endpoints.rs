@@ -23,7 +23,7 @@ impl Batch<'_> {
     pub(super) async fn change_endpoints(
         &mut self,
         connection: &mut SqliteConnection,
-        (by, address): (UserId, &str),
+        by: UserId,
         change: &EndpointChange,
     ) -> Result<Outcome, ChangeError> {
         let (action, name, outcome) = match change {
@@ -54,7 +54,7 @@ impl Batch<'_> {
                 (AuditAction::EndpointRemoved, name, Outcome::DataDeleted)
             }
         };
-        let entry = NewEntry::about_server(by, action, name, address);
+        let entry = NewEntry::about_server(by, action, name);
         entry.store(&mut *connection, self.at).await?;
         self.log_models_changed(connection).await?;
         Ok(outcome)

@@ -14,6 +14,7 @@ use super::{
     conversation_list::ConversationListStore,
     conversations::{CacheOutcome, OpenConversations},
     feeds::ChangeFeeds,
+    models::ModelStore,
     navigation::Navigation,
     notifications::RunEndNotifier,
     outbox::Outbox,
@@ -37,6 +38,7 @@ pub struct EventFollower {
     pub(super) run_intents: RunIntents,
     pub(super) notifier: RunEndNotifier,
     pub(super) feeds: ChangeFeeds,
+    pub(super) models: ModelStore,
     pub(super) navigation: Navigation,
     pub(super) toasts: Toasts,
 }
@@ -52,6 +54,8 @@ enum EventEffect {
     Created(ConversationId),
     /// A run ended; a notification may be due.
     RunEnded(RunEnd),
+    /// The models to choose from may have changed.
+    ModelsChanged,
     /// An event is unreadable and was skipped.
     Damaged(Position),
     /// Positions are missing from the stream, or an event is unreadable: load everything again.
@@ -123,6 +127,7 @@ impl EventFollower {
                     .report_page_change(page, (event.position, change.clone()));
             }
             ClientUpdate::SettingsChanged => self.feeds.report_settings_change(),
+            ClientUpdate::ModelsChanged => effects.push(EventEffect::ModelsChanged),
             ClientUpdate::Damaged => {
                 // Snapshots include its result and continue after it.
                 return effects.extend([EventEffect::Damaged(event.position), EventEffect::Resync]);
@@ -145,6 +150,10 @@ impl EventFollower {
                 EventEffect::LoadList => self.list.reload(),
                 EventEffect::FollowUp(id, outcome) => self.conversations.follow_up(id, outcome),
                 EventEffect::Created(id) => self.conversations.retry_missing(id),
+                EventEffect::ModelsChanged => {
+                    self.models.reload();
+                    self.feeds.report_settings_change();
+                }
                 EventEffect::RunEnded(ended) => self.notifier.on_run_end(ended),
                 EventEffect::Damaged(position) => {
                     let id = position.0.to_string();

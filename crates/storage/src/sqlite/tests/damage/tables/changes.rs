@@ -78,7 +78,6 @@ async fn delete_rows(filled: &Filled, damage: &str) {
         }),
         Change::Endpoint {
             by: filled.ids.other,
-            address: String::new(),
             change: EndpointChange::Remove {
                 id: EndpointId(damaged_id(0x13)),
             },

@@ -1,0 +1,358 @@
+//! Model servers that administrators add in the page. Those of the settings have precedence and can't be changed here.
+//!
+//! - [`Endpoints`]: the changes, each of which takes effect at once, and the registry of models, which gets them
+//! - [`check`]: the rules for what is entered
+//! - [`test`]: tries a model server before it is added
+
+mod check;
+mod registered;
+mod test;
+
+use std::sync::Arc;
+
+use reqwest::Url;
+
+use self::check::CheckedEndpoint;
+use super::{AppState, Caller};
+use parlor_base::{
+    clock,
+    sealing::{Place, SealError, SealingKeys},
+    settings::{Secret, Settings},
+};
+use parlor_journal::{Journal, JournalError};
+use parlor_protocol::{
+    ApiError, EndpointId, EndpointKeyState, EndpointTest, EndpointTestResult, EndpointUpdate, EndpointView,
+    ErrorCode, NewEndpoint, UserId,
+};
+use parlor_providers::Models;
+use parlor_storage::{
+    Change, ChangeRejection, Storage, StorageError,
+    endpoints::{EndpointChange, EndpointValues, SealedKey, StoredEndpoint},
+};
+
+/// The maximum number of model servers that can be added. All of them are asked for their lists at the same time.
+const MAX_ENDPOINTS: usize = 50;
+
+/// The table of sealed keys.
+const TABLE: &str = "endpoints";
+
+/// The model servers that were added in the page.
+pub struct Endpoints {
+    storage: Arc<dyn Storage>,
+    journal: Journal,
+    models: Arc<Models>,
+    keys: SealingKeys,
+    settings: Settings,
+}
+
+impl Endpoints {
+    /// Opens the model servers and offers their models. Keys that can't be read cost only their own servers.
+    ///
+    /// # Errors
+    ///
+    /// If storage fails.
+    pub async fn open(
+        settings: &Settings,
+        storage: Arc<dyn Storage>,
+        journal: Journal,
+        models: Arc<Models>,
+    ) -> Result<Arc<Self>, StorageError> {
+        let endpoints = Arc::new(Self {
+            storage,
+            journal,
+            models,
+            keys: SealingKeys::open(&settings.server),
+            settings: settings.clone(),
+        });
+        let guard = endpoints.models.begin_change().await;
+        let stored = endpoints.register(&guard).await?;
+        drop(guard);
+        endpoints.reseal(stored);
+        Ok(endpoints)
+    }
+
+    async fn stored(&self) -> Result<Vec<StoredEndpoint>, StorageError> {
+        self.storage.endpoints(None).await
+    }
+
+    async fn find(&self, id: EndpointId) -> Result<StoredEndpoint, ApiError> {
+        let stored = self.stored().await?;
+        let found = stored.into_iter().find(|endpoint| endpoint.id == id);
+        found.ok_or_else(not_found)
+    }
+
+    fn seal(&self, id: EndpointId, base_url: &str, key: &Secret) -> Result<SealedKey, ApiError> {
+        let row = place_row(id, base_url);
+        let sealed = self.keys.seal(key, place(&row));
+        sealed.map(SealedKey).map_err(|error| cannot_seal(&error))
+    }
+
+    /// Returns the key of a model server; `None` without one.
+    fn unseal(&self, endpoint: &StoredEndpoint) -> Result<Option<Secret>, parlor_base::sealing::OpenError> {
+        let row = place_row(endpoint.id, &endpoint.base_url);
+        let unseal = |key: &SealedKey| self.keys.unseal(&key.0, place(&row));
+        endpoint.key.as_ref().map(unseal).transpose()
+    }
+
+    /// Seals keys again that were sealed with an older key of the server.
+    fn reseal(self: &Arc<Self>, stored: Vec<StoredEndpoint>) {
+        for endpoint in stored {
+            let Some(from) = endpoint.key.clone().filter(|key| self.keys.is_outdated(&key.0)) else {
+                continue;
+            };
+            let Ok(Some(key)) = self.unseal(&endpoint) else { continue };
+            let Ok(to) = self.seal(endpoint.id, &endpoint.base_url, &key) else {
+                continue;
+            };
+            let id = endpoint.id;
+            let change = EndpointChange::Reseal { id, from, to };
+            let (journal, by) = (self.journal.clone(), endpoint.updated_by);
+            tokio::spawn(async move {
+                if let Err(error) = journal.submit(Change::Endpoint { by, change }).await {
+                    tracing::warn!(%error, "the key of a model server stays sealed with the older secret key");
+                }
+            });
+        }
+    }
+
+    /// Commits a change and gives it to the registry. It goes on if the caller is gone.
+    async fn commit(self: &Arc<Self>, by: UserId, change: EndpointChange) -> Result<(), JournalError> {
+        let endpoints = self.clone();
+        let committed = tokio::spawn(async move {
+            let guard = endpoints.models.begin_change().await;
+            let outcome = endpoints.journal.submit(Change::Endpoint { by, change }).await;
+            if outcome.is_ok()
+                && let Err(error) = endpoints.register(&guard).await
+            {
+                tracing::error!(%error, "the models of changed model servers are offered after the next change or start");
+            }
+            outcome.map(drop)
+        });
+        committed
+            .await
+            .unwrap_or(Err(JournalError::Rejected(ChangeRejection::Internal)))
+    }
+
+    async fn add(self: &Arc<Self>, by: UserId, new: NewEndpoint) -> Result<(), ApiError> {
+        let id = new.id;
+        let checked = CheckedEndpoint::new(new, &self.settings)?;
+        let key = checked.key.as_ref();
+        let sealed = key.map(|key| self.seal(id, &checked.base_url, key)).transpose()?;
+        let now = clock::now();
+        let endpoint = StoredEndpoint {
+            id,
+            owner: None,
+            name: checked.name.clone(),
+            kind: checked.kind,
+            base_url: checked.base_url.clone(),
+            key: sealed,
+            models: checked.models.clone(),
+            hidden_models: checked.hidden_models.clone(),
+            is_enabled: true,
+            created_by: by,
+            created_at: now,
+            updated_by: by,
+            updated_at: now,
+        };
+        let limit = MAX_ENDPOINTS;
+        let added = self.commit(by, EndpointChange::Add { endpoint, limit }).await;
+        match added {
+            Err(JournalError::Rejected(ChangeRejection::IntentReused)) => {
+                let stored = self.find(id).await?;
+                let key = self.unseal(&stored).unwrap_or_default();
+                match checked.is_stored_as(&stored, key.as_ref()) {
+                    true => Ok(()),
+                    false => Err(ChangeRejection::IntentReused.into()),
+                }
+            }
+            added => Ok(added?),
+        }
+    }
+
+    async fn change(self: &Arc<Self>, by: UserId, id: EndpointId, update: EndpointUpdate) -> Result<(), ApiError> {
+        let stored = self.find(id).await?;
+        let base_url = update.base_url.as_deref().map(|url| {
+            let kind = update.kind.unwrap_or(stored.kind);
+            check::check_base_url(url, kind)
+        });
+        let base_url = base_url.transpose()?;
+        let key = match &update.key {
+            None => None,
+            Some(key) => Some(check::check_key(&key.0)?),
+        };
+        let new_url = base_url.as_deref().unwrap_or(&stored.base_url);
+        if key.is_none() && stored.key.is_some() && origin(new_url) != origin(&stored.base_url) {
+            return Err(ApiError::new(
+                ErrorCode::BadRequest,
+                "The key belongs to the former address and is not sent to another one. Nothing was changed; enter the key again, \
+                 together with the new address.",
+            ));
+        }
+        let sealed = key.map(|key| key.map(|key| self.seal(id, new_url, &key)).transpose());
+        let check_names = |names: Option<Vec<String>>| names.map(check::check_models).transpose();
+        let values = EndpointValues {
+            key: sealed.transpose()?,
+            kind: update.kind,
+            base_url,
+            models: check_names(update.models)?,
+            hidden_models: check_names(update.hidden_models)?,
+            is_enabled: update.is_enabled,
+        };
+        let changed = self.commit(by, EndpointChange::Update { id, values }).await;
+        changed.map_err(or_not_found)
+    }
+
+    async fn remove(self: &Arc<Self>, by: UserId, id: EndpointId) -> Result<(), ApiError> {
+        match self.commit(by, EndpointChange::Remove { id }).await {
+            // It is gone already.
+            Err(JournalError::Rejected(ChangeRejection::NotFound)) => Ok(()),
+            removed => Ok(removed?),
+        }
+    }
+
+    fn view(&self, endpoint: &StoredEndpoint) -> EndpointView {
+        let key = match self.unseal(endpoint) {
+            Ok(None) => EndpointKeyState::None,
+            Ok(Some(_)) => EndpointKeyState::Set,
+            Err(_) => EndpointKeyState::NeededAgain,
+        };
+        let problem = if self.is_of_settings(&endpoint.name) {
+            Some("The settings file has a model server of this name, which is used instead.".to_owned())
+        } else if key == EndpointKeyState::NeededAgain {
+            Some("Its key can't be read any more, since Parlor's secret key has changed. Enter it again.".to_owned())
+        } else {
+            None
+        };
+        EndpointView {
+            id: Some(endpoint.id),
+            name: endpoint.name.clone(),
+            kind: endpoint.kind,
+            base_url: endpoint.base_url.clone(),
+            key,
+            is_enabled: endpoint.is_enabled,
+            models: endpoint.models.clone(),
+            hidden_models: endpoint.hidden_models.clone(),
+            problem,
+        }
+    }
+
+    fn is_of_settings(&self, name: &str) -> bool {
+        self.settings
+            .endpoints
+            .iter()
+            .any(|endpoint| endpoint.name == name)
+    }
+}
+
+/// Returns all model servers: those of the settings, then the added ones.
+///
+/// # Errors
+///
+/// If the caller is no administrator.
+pub async fn list(caller: &Caller) -> Result<Vec<EndpointView>, ApiError> {
+    let endpoints = require_administrator(caller).await?;
+    let settings = endpoints.settings.endpoints.iter().map(registered::settings_view);
+    let mut views: Vec<EndpointView> = settings.collect();
+    let stored = endpoints.stored().await?;
+    views.extend(stored.iter().map(|endpoint| endpoints.view(endpoint)));
+    Ok(views)
+}
+
+/// Adds a model server. Its models are offered at once. The same request twice adds one.
+///
+/// # Errors
+///
+/// If the caller is no administrator, or a field is invalid.
+pub async fn add(caller: &Caller, new: NewEndpoint) -> Result<EndpointView, ApiError> {
+    let endpoints = require_administrator(caller).await?;
+    let id = new.id;
+    endpoints.add(caller.user_id, new).await?;
+    Ok(endpoints.view(&endpoints.find(id).await?))
+}
+
+/// Changes a model server that was added. Runs that work keep the former one.
+///
+/// # Errors
+///
+/// If the caller is no administrator, there is no such server, or a field is invalid.
+pub async fn change(
+    caller: &Caller,
+    id: EndpointId,
+    update: EndpointUpdate,
+) -> Result<EndpointView, ApiError> {
+    let endpoints = require_administrator(caller).await?;
+    endpoints.change(caller.user_id, id, update).await?;
+    Ok(endpoints.view(&endpoints.find(id).await?))
+}
+
+/// Removes a model server with its key. One that is already gone is not an error.
+///
+/// # Errors
+///
+/// If the caller is no administrator.
+pub async fn remove(caller: &Caller, id: EndpointId) -> Result<(), ApiError> {
+    let endpoints = require_administrator(caller).await?;
+    endpoints.remove(caller.user_id, id).await
+}
+
+/// Tests a model server without adding it. The address may be of this machine or of its network.
+///
+/// # Errors
+///
+/// If the caller is no administrator, or a field is invalid.
+pub async fn test(caller: &Caller, request: EndpointTest) -> Result<EndpointTestResult, ApiError> {
+    let endpoints = require_administrator(caller).await?;
+    endpoints.test(request).await
+}
+
+async fn require_administrator(caller: &Caller) -> Result<&Arc<Endpoints>, ApiError> {
+    let AppState { endpoints, .. } = &caller.app;
+    match caller.is_administrator().await? {
+        true => Ok(endpoints),
+        false => Err(ApiError::new(
+            ErrorCode::Forbidden,
+            "Only administrators can see and change model servers. Nothing was changed.",
+        )),
+    }
+}
+
+fn place(row: &str) -> Place<'_> {
+    Place {
+        table: TABLE,
+        row,
+        owner: None,
+    }
+}
+
+/// Returns what a key is bound to: its row, and the server that it is for, so that it never goes to another one.
+fn place_row(id: EndpointId, base_url: &str) -> String {
+    format!("{id} {}", origin(base_url))
+}
+
+fn origin(base_url: &str) -> String {
+    let url = Url::parse(base_url);
+    url.map(|url| url.origin().ascii_serialization())
+        .unwrap_or_default()
+}
+
+fn not_found() -> ApiError {
+    ApiError::new(
+        ErrorCode::NotFound,
+        "There is no such model server. It may have been removed meanwhile.",
+    )
+}
+
+fn or_not_found(error: JournalError) -> ApiError {
+    match error {
+        JournalError::Rejected(ChangeRejection::NotFound) => not_found(),
+        error => error.into(),
+    }
+}
+
+fn cannot_seal(error: &SealError) -> ApiError {
+    tracing::error!(%error, "the key of a model server can't be stored");
+    ApiError::new(
+        ErrorCode::Internal,
+        "The key can't be stored encrypted. Nothing was changed. Parlor's log says more.",
+    )
+}

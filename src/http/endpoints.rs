@@ -1,0 +1,61 @@
+//! `/api/endpoints`: the model servers, for administrators.
+
+use axum::{
+    Json,
+    extract::{Path, rejection::PathRejection},
+    http::StatusCode,
+};
+
+use super::{
+    problem::{self, Problem},
+    request::JsonBody,
+};
+use crate::app::{self, Caller};
+use parlor_protocol::{EndpointId, EndpointTest, EndpointTestResult, EndpointUpdate, EndpointView, NewEndpoint};
+
+/// `GET /api/endpoints`: all model servers, without their keys.
+pub async fn list(caller: Caller) -> Result<Json<Vec<EndpointView>>, Problem> {
+    Ok(Json(app::endpoints::list(&caller).await?))
+}
+
+/// `POST /api/endpoints`: adds one.
+pub async fn add(
+    caller: Caller,
+    body: Result<JsonBody<NewEndpoint>, Problem>,
+) -> Result<Json<EndpointView>, Problem> {
+    let JsonBody(new) = body?;
+    Ok(Json(app::endpoints::add(&caller, new).await?))
+}
+
+/// `PATCH /api/endpoints/{id}`: changes one that was added.
+pub async fn change(
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    body: Result<JsonBody<EndpointUpdate>, Problem>,
+) -> Result<Json<EndpointView>, Problem> {
+    let id = parse_id(path)?;
+    let JsonBody(update) = body?;
+    Ok(Json(app::endpoints::change(&caller, id, update).await?))
+}
+
+/// `DELETE /api/endpoints/{id}`: removes one that was added.
+pub async fn remove(
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<StatusCode, Problem> {
+    app::endpoints::remove(&caller, parse_id(path)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `POST /api/endpoints/test`: tests one without adding it.
+pub async fn test(
+    caller: Caller,
+    body: Result<JsonBody<EndpointTest>, Problem>,
+) -> Result<Json<EndpointTestResult>, Problem> {
+    let JsonBody(test) = body?;
+    Ok(Json(app::endpoints::test(&caller, test).await?))
+}
+
+fn parse_id(path: Result<Path<String>, PathRejection>) -> Result<EndpointId, Problem> {
+    problem::parse_id(path)
+}
