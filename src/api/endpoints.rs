@@ -5,13 +5,14 @@ use async_trait::async_trait;
 use super::Api;
 use crate::app;
 use parlor_protocol::{
-    ApiError, EndpointId, EndpointTest, EndpointTestResult, EndpointUpdate, EndpointView, NewEndpoint,
+    ApiError, EndpointId, EndpointList, EndpointTest, EndpointTestResult, EndpointUpdate, EndpointView,
+    NewEndpoint,
 };
 use parlor_ui::api::endpoints::EndpointFunctions;
 
 #[async_trait]
 impl EndpointFunctions for Api {
-    async fn endpoints(&self) -> Result<Vec<EndpointView>, ApiError> {
+    async fn endpoints(&self) -> Result<EndpointList, ApiError> {
         let caller = app::current_caller()?;
         caller.set_error_status(app::endpoints::list(&caller).await)
     }

@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use leptos::prelude::provide_context;
 use parlor_ui::api::{
-    data::DataFunctions, endpoints::EndpointFunctions, files::FileFunctions, literature::LiteratureFunctions, personal::PersonalFunctions,
-    rpc::RpcFunctions, sharing::SharingFunctions,
+    data::DataFunctions, endpoints::EndpointFunctions, files::FileFunctions, literature::LiteratureFunctions,
+    personal::PersonalFunctions, rpc::RpcFunctions, sharing::SharingFunctions,
 };
 
 /// All server functions.

@@ -59,6 +59,17 @@ pub fn set_error_status<T, E: Into<ApiError>>(outcome: Result<T, E>) -> Result<T
     })
 }
 
+impl AppState {
+    /// Returns true if a user runs the server: an administrator, or the only user.
+    pub async fn is_administrator(&self, user_id: UserId) -> Result<bool, ApiError> {
+        if self.accounts.mode() == AuthMode::None {
+            return Ok(true);
+        }
+        let account = self.storage.account(user_id).await?;
+        Ok(account.is_some_and(|account| account.role == Role::Administrator))
+    }
+}
+
 impl Caller {
     /// Creates the caller of a request: the user of its access, or the local user if there are no accounts.
     ///
@@ -74,13 +85,9 @@ impl Caller {
         Ok(Self { app, user_id, access })
     }
 
-    /// Returns true if the user runs the server: an administrator, or the only user.
+    /// Returns true if the user runs the server.
     pub async fn is_administrator(&self) -> Result<bool, ApiError> {
-        if self.app.accounts.mode() == AuthMode::None {
-            return Ok(true);
-        }
-        let account = self.app.storage.account(self.user_id).await?;
-        Ok(account.is_some_and(|account| account.role == Role::Administrator))
+        self.app.is_administrator(self.user_id).await
     }
 
     /// Checks that the user's role may open the page at an address.

@@ -21,9 +21,7 @@ pub async fn load(caller: &Caller, message_id: MessageId) -> Result<Diagnostics,
         None => None,
     };
     Ok(match page_context {
-        Some(page_context) => {
-            diagnostics.with_context(&page_context, caller.app.models.secrets())?
-        }
+        Some(page_context) => diagnostics.with_context(&page_context, caller.app.models.secrets())?,
         None => diagnostics,
     })
 }

@@ -39,8 +39,8 @@ pub mod turns;
 pub use self::{
     access::AccessMonitor,
     accounts::Accounts,
-    endpoints::Endpoints,
     caller::{Caller, current_caller, current_visitor, fingerprint, set_error_status},
+    endpoints::Endpoints,
     sharing::Watchers,
     tokens::TokenAuthenticator,
 };

@@ -3,7 +3,7 @@
 use super::AppState;
 use parlor_protocol::{ApiError, UserId, model_list::ModelList, tool_kind::WEB_SEARCH};
 
-/// Returns the models that a user can choose now, whether they can search the web, and the unavailable servers of models and
+/// Returns the models that a user can choose now, whether they can search the web, whether the user may add servers, and the unavailable servers of models and
 /// tools.
 ///
 /// # Errors
@@ -13,6 +13,7 @@ pub async fn list(app: &AppState, user_id: UserId) -> Result<ModelList, ApiError
     let permissions = app.runs.permissions(user_id).await?;
     let mut list = app.runs.allowed_models(&permissions).await;
     list.can_search = app.runs.is_tool_offered(&permissions, WEB_SEARCH.name);
+    list.can_connect = app.is_administrator(user_id).await?;
     let tool_problems = app.runs.tool_problems(&permissions, &list.models);
     list.problems.extend(tool_problems.into_iter().map(Into::into));
     Ok(list)

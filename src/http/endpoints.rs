@@ -11,10 +11,12 @@ use super::{
     request::JsonBody,
 };
 use crate::app::{self, Caller};
-use parlor_protocol::{EndpointId, EndpointTest, EndpointTestResult, EndpointUpdate, EndpointView, NewEndpoint};
+use parlor_protocol::{
+    EndpointId, EndpointList, EndpointTest, EndpointTestResult, EndpointUpdate, EndpointView, NewEndpoint,
+};
 
 /// `GET /api/endpoints`: all model servers, without their keys.
-pub async fn list(caller: Caller) -> Result<Json<Vec<EndpointView>>, Problem> {
+pub async fn list(caller: Caller) -> Result<Json<EndpointList>, Problem> {
     Ok(Json(app::endpoints::list(&caller).await?))
 }
 
@@ -22,9 +24,10 @@ pub async fn list(caller: Caller) -> Result<Json<Vec<EndpointView>>, Problem> {
 pub async fn add(
     caller: Caller,
     body: Result<JsonBody<NewEndpoint>, Problem>,
-) -> Result<Json<EndpointView>, Problem> {
+) -> Result<(StatusCode, Json<EndpointView>), Problem> {
     let JsonBody(new) = body?;
-    Ok(Json(app::endpoints::add(&caller, new).await?))
+    let added = app::endpoints::add(&caller, new).await?;
+    Ok((StatusCode::CREATED, Json(added)))
 }
 
 /// `PATCH /api/endpoints/{id}`: changes one that was added.

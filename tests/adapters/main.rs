@@ -10,6 +10,7 @@
 
 mod errors;
 mod lists;
+mod live_tests;
 mod rejections;
 mod roles;
 

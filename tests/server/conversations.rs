@@ -171,6 +171,7 @@ async fn lists_the_models() {
         "default": "test/large",
         "problems": [],
         "can_search": false,
+        "can_connect": true,
     });
     assert_eq!(parlor.get_json("/api/models").await, (200, expected));
 }

@@ -21,6 +21,7 @@ mod cross_site;
 mod damage;
 mod data;
 mod diagnostics;
+mod endpoints;
 mod examples;
 mod faults;
 mod files;

@@ -18,6 +18,12 @@ impl fmt::Debug for EndpointKey {
     }
 }
 
+/// All model servers: those of the settings, then those that were added.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EndpointList {
+    pub endpoints: Vec<EndpointView>,
+}
+
 /// A model server, as administrators see it. Its key is never part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EndpointView {

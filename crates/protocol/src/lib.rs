@@ -62,8 +62,8 @@ pub use context::{PageContext, PageFields};
 pub use conversation_list::{ConversationList, ListedConversation};
 pub use dollars::Dollars;
 pub use endpoint::{
-    EndpointKey, EndpointKeyState, EndpointProblem, EndpointProblemCode, EndpointTest, EndpointTestResult,
-    EndpointUpdate, EndpointView, FoundModel, NewEndpoint,
+    EndpointKey, EndpointKeyState, EndpointList, EndpointProblem, EndpointProblemCode, EndpointTest,
+    EndpointTestResult, EndpointUpdate, EndpointView, FoundModel, NewEndpoint,
 };
 pub use endpoint_kind::EndpointKind;
 pub use error::{ApiError, ErrorCode};
@@ -73,8 +73,8 @@ pub use event::{
 pub use file_preview::FilePreview;
 pub use finish_reason::FinishReason;
 pub use id::{
-    AttachmentId, ConversationId, EndpointId, IntentId, LinkId, MemoryId, MessageId, ModelCallId, ResearchStreamId,
-    SessionId, ShareId, TokenId, UserId,
+    AttachmentId, ConversationId, EndpointId, IntentId, LinkId, MemoryId, MessageId, ModelCallId,
+    ResearchStreamId, SessionId, ShareId, TokenId, UserId,
 };
 pub use interaction::{FRESH_SESSION, Interaction};
 pub use json::RawJson;

@@ -81,4 +81,7 @@ pub struct ModelList {
     /// True if models are offered a tool that searches the web.
     #[serde(default)]
     pub can_search: bool,
+    /// True if this user may add model servers.
+    #[serde(default)]
+    pub can_connect: bool,
 }

@@ -123,7 +123,10 @@ impl fmt::Debug for EndpointConfig {
 
 /// Returns the URL of an endpoint without secrets; empty if it is none.
 pub fn display_url(url: &str) -> String {
-    Url::parse(url.trim()).as_ref().map(redact_url).unwrap_or_default()
+    Url::parse(url.trim())
+        .as_ref()
+        .map(redact_url)
+        .unwrap_or_default()
 }
 
 /// Returns a URL without secrets, for settings and messages.

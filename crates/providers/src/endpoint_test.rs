@@ -146,13 +146,21 @@ fn refused(kind: EndpointKind, error: &ModelError) -> EndpointProblem {
             "The address answers, but does not list its models with this key. If the key is right, name the models yourself.",
             details,
         ),
-        ("key_refused", _) => finding(Code::InvalidKey, "The key is not valid for this address.", details),
+        ("key_refused", _) => finding(
+            Code::InvalidKey,
+            "The key is not valid for this address.",
+            details,
+        ),
         ("key_missing", _) => finding(
             Code::KeyNeeded,
             "This address needs a key. Paste it, then test again.",
             details,
         ),
-        ("no_credit", _) => finding(Code::NoCredit, "There is no credit left at this service.", details),
+        ("no_credit", _) => finding(
+            Code::NoCredit,
+            "There is no credit left at this service.",
+            details,
+        ),
         ("rate_limited", _) => finding(
             Code::Busy,
             "The service takes no more requests for now. Wait a little, then test again.",
@@ -187,7 +195,11 @@ fn unreachable(api: &Api, error: &reqwest::Error) -> EndpointProblem {
         }
         match cause.downcast_ref::<io::Error>().map(io::Error::kind) {
             Some(io::ErrorKind::ConnectionRefused) => {
-                return finding(Code::NothingAnswers, nothing_answers(&api.endpoint().url), details);
+                return finding(
+                    Code::NothingAnswers,
+                    nothing_answers(&api.endpoint().url),
+                    details,
+                );
             }
             Some(io::ErrorKind::TimedOut) => return too_slow(details),
             _ => {}
@@ -208,9 +220,7 @@ fn unreachable(api: &Api, error: &reqwest::Error) -> EndpointProblem {
 }
 
 fn nothing_answers(url: &str) -> String {
-    let port = Url::parse(url)
-        .ok()
-        .and_then(|url| url.port_or_known_default());
+    let port = Url::parse(url).ok().and_then(|url| url.port_or_known_default());
     let program = USUAL_PORTS.iter().find(|(usual, _)| port == Some(*usual));
     match program {
         Some((_, name)) => format!("Nothing answers at this port. Is {name} running?"),

@@ -138,7 +138,8 @@ impl PageSize {
 /// The database operations of the server.
 #[async_trait]
 pub trait Storage:
-    accounts::AccountStorage + endpoints::EndpointStorage + shares::ShareStorage + Send + Sync + 'static {
+    accounts::AccountStorage + endpoints::EndpointStorage + shares::ShareStorage + Send + Sync + 'static
+{
     /// Applies all changes in one transaction, each in its own savepoint: a rejected change does not affect
     /// the others. Events get the next positions of their users' logs.
     ///

@@ -130,7 +130,10 @@ pub fn check_base_url(text: &str, kind: EndpointKind) -> Result<String, ApiError
         EndpointKind::Anthropic => &["/v1/messages", "/v1/models", "/v1"],
         EndpointKind::Gemini => &["/models"],
     };
-    let path = calls.iter().find_map(|call| path.strip_suffix(call)).unwrap_or(path);
+    let path = calls
+        .iter()
+        .find_map(|call| path.strip_suffix(call))
+        .unwrap_or(path);
     let path = path.to_owned();
     url.set_path(&path);
     // An empty path is written as a slash.
@@ -152,9 +155,7 @@ pub fn check_key(text: &str) -> Result<Option<Secret>, ApiError> {
     }
     let is_sendable = HeaderValue::from_str(key).is_ok() && key.is_ascii() && !key.contains(' ');
     if key.len() > MAX_KEY_BYTES || !is_sendable {
-        return Err(rejected(
-            "The key has characters that no key has. Copy it again.",
-        ));
+        return Err(rejected("The key has characters that no key has. Copy it again."));
     }
     Ok((!key.is_empty()).then(|| Secret(key.to_owned())))
 }
@@ -180,17 +181,37 @@ mod tests {
     #[test]
     fn addresses_are_brought_into_their_form() {
         for (kind, text, expected) in [
-            (OpenAi, " https://api.openai.com/v1/ ", "https://api.openai.com/v1"),
-            (OpenAi, "https://api.openai.com/v1/chat/completions", "https://api.openai.com/v1"),
+            (
+                OpenAi,
+                " https://api.openai.com/v1/ ",
+                "https://api.openai.com/v1",
+            ),
+            (
+                OpenAi,
+                "https://api.openai.com/v1/chat/completions",
+                "https://api.openai.com/v1",
+            ),
             (OpenAi, "http://127.0.0.1:1234", "http://127.0.0.1:1234"),
             (
                 OpenAi,
                 "https://x.example/openai/deployments/gpt-4o-2024-11-20?api-version=2024-10-21",
                 "https://x.example/openai/deployments/gpt-4o-2024-11-20?api-version=2024-10-21",
             ),
-            (Anthropic, "https://api.anthropic.com/v1/messages", "https://api.anthropic.com"),
-            (Anthropic, "https://api.anthropic.com/", "https://api.anthropic.com"),
-            (Gemini, "https://g.example/v1beta/models", "https://g.example/v1beta"),
+            (
+                Anthropic,
+                "https://api.anthropic.com/v1/messages",
+                "https://api.anthropic.com",
+            ),
+            (
+                Anthropic,
+                "https://api.anthropic.com/",
+                "https://api.anthropic.com",
+            ),
+            (
+                Gemini,
+                "https://g.example/v1beta/models",
+                "https://g.example/v1beta",
+            ),
         ] {
             assert_eq!(check_base_url(text, kind).unwrap(), expected);
         }
@@ -213,11 +234,22 @@ mod tests {
             assert_eq!(error.code, ErrorCode::BadRequest);
             assert!(!error.message.contains(secret), "{}", error.message);
         }
-        for name in [&*format!("sk-{secret}"), "a/b", "", "\u{200b}", "parlor", "https://x", &"x".repeat(41)] {
+        for name in [
+            &*format!("sk-{secret}"),
+            "a/b",
+            "",
+            "\u{200b}",
+            "parlor",
+            "https://x",
+            &"x".repeat(41),
+        ] {
             let error = check_name(name, &Settings::default()).unwrap_err();
             assert!(!error.message.contains(secret), "{}", error.message);
         }
-        assert_eq!(check_name(" My  server ", &Settings::default()).unwrap(), "My server");
+        assert_eq!(
+            check_name(" My  server ", &Settings::default()).unwrap(),
+            "My server"
+        );
     }
 
     #[test]

@@ -21,8 +21,8 @@ use parlor_base::{
 };
 use parlor_journal::{Journal, JournalError};
 use parlor_protocol::{
-    ApiError, EndpointId, EndpointKeyState, EndpointTest, EndpointTestResult, EndpointUpdate, EndpointView,
-    ErrorCode, NewEndpoint, UserId,
+    ApiError, EndpointId, EndpointKeyState, EndpointList, EndpointTest, EndpointTestResult, EndpointUpdate,
+    EndpointView, ErrorCode, NewEndpoint, UserId,
 };
 use parlor_providers::Models;
 use parlor_storage::{
@@ -100,7 +100,9 @@ impl Endpoints {
             let Some(from) = endpoint.key.clone().filter(|key| self.keys.is_outdated(&key.0)) else {
                 continue;
             };
-            let Ok(Some(key)) = self.unseal(&endpoint) else { continue };
+            let Ok(Some(key)) = self.unseal(&endpoint) else {
+                continue;
+            };
             let Ok(to) = self.seal(endpoint.id, &endpoint.base_url, &key) else {
                 continue;
             };
@@ -169,7 +171,12 @@ impl Endpoints {
         }
     }
 
-    async fn change(self: &Arc<Self>, by: UserId, id: EndpointId, update: EndpointUpdate) -> Result<(), ApiError> {
+    async fn change(
+        self: &Arc<Self>,
+        by: UserId,
+        id: EndpointId,
+        update: EndpointUpdate,
+    ) -> Result<(), ApiError> {
         let stored = self.find(id).await?;
         let base_url = update.base_url.as_deref().map(|url| {
             let kind = update.kind.unwrap_or(stored.kind);
@@ -219,7 +226,10 @@ impl Endpoints {
         let problem = if self.is_of_settings(&endpoint.name) {
             Some("The settings file has a model server of this name, which is used instead.".to_owned())
         } else if key == EndpointKeyState::NeededAgain {
-            Some("Its key can't be read any more, since Parlor's secret key has changed. Enter it again.".to_owned())
+            Some(
+                "Its key can't be read any more, since Parlor's secret key has changed. Enter it again."
+                    .to_owned(),
+            )
         } else {
             None
         };
@@ -249,13 +259,13 @@ impl Endpoints {
 /// # Errors
 ///
 /// If the caller is no administrator.
-pub async fn list(caller: &Caller) -> Result<Vec<EndpointView>, ApiError> {
+pub async fn list(caller: &Caller) -> Result<EndpointList, ApiError> {
     let endpoints = require_administrator(caller).await?;
     let settings = endpoints.settings.endpoints.iter().map(registered::settings_view);
     let mut views: Vec<EndpointView> = settings.collect();
     let stored = endpoints.stored().await?;
     views.extend(stored.iter().map(|endpoint| endpoints.view(endpoint)));
-    Ok(views)
+    Ok(EndpointList { endpoints: views })
 }
 
 /// Adds a model server. Its models are offered at once. The same request twice adds one.

@@ -19,6 +19,7 @@ use crate::http::{
     problem::Body,
     run_result::RunResult,
 };
+use parlor_protocol::EndpointView;
 
 /// The former URL of files.
 pub fn get_attachment(operation: Operation<'_>) -> Operation<'_> {
@@ -253,7 +254,9 @@ pub fn list_endpoints(operation: Operation<'_>) -> Operation<'_> {
     let mut operation = operation
         .id("listEndpoints")
         .summary("List the model servers")
-        .description("For administrators: those of the settings, then those that were added, without their keys.");
+        .description(
+            "For administrators: those of the settings, then those that were added, without their keys.",
+        );
     add_problems(operation.inner_mut(), &[403]);
     operation
 }
@@ -274,7 +277,7 @@ pub fn add_endpoint(operation: Operation<'_>) -> Operation<'_> {
         }),
     );
     add_problems(operation.inner_mut(), &[403, 409]);
-    operation
+    with_created(operation, "The model server.", response_schema::<EndpointView>())
 }
 
 pub fn change_endpoint(operation: Operation<'_>) -> Operation<'_> {

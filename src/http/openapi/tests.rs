@@ -140,6 +140,9 @@ fn request_fields_with_a_default_are_optional() {
     let expected = [
         ("ApprovalAnswer", json!(["index", "answer"])),
         ("ChatRequest", json!(["message"])),
+        ("EndpointTest", json!(["kind", "base_url"])),
+        ("EndpointUpdate", Value::Null),
+        ("NewEndpoint", json!(["id", "name", "kind", "base_url"])),
         ("PageContext", json!(["current_page"])),
         ("ParametersRequest", Value::Null),
         ("Renaming", json!(["title"])),

@@ -37,7 +37,8 @@ async fn no_secret_comes_out_anywhere() {
     let (file, variables) = settings_file(&upstream);
     fs::write(folder.path().join("Leptos.toml"), file).unwrap();
     // Servers that say what they were sent: as the error of a call, and in an answer that nobody can read.
-    let echo = setting_canaries().join(" ");
+    let added_key = canary("ADDEDKEY");
+    let echo = [setting_canaries(), vec![added_key.clone()]].concat().join(" ");
     upstream.add_script(When::any(), Script::new().text("Yes."));
     upstream.add_script(
         When::user_contains("refuse"),
@@ -110,11 +111,23 @@ async fn no_secret_comes_out_anywhere() {
     let opened = ann.client.get(format!("{}/invitation/{invitation}", ann.url));
     assert_eq!(opened.send().await.unwrap().status(), 200);
     let mut share_key = None;
+    let added = json!({
+        "id": "01a2217b-0246-7346-8b45-a4bcd684a3d0", "name": "added", "kind": "openai", "base_url": upstream.url(), "key": added_key,
+        "models": ["any"],
+    });
+    ann.post("/api/endpoints", &added, true).await;
+    let key_as_address =
+        json!({ "kind": "openai", "base_url": format!("{}?key={added_key}", upstream.url()) });
+    ann.post("/api/endpoints/test", &key_as_address, true).await;
+    let test = json!({ "kind": "openai", "base_url": upstream.url(), "key": added_key });
+    ann.post("/api/endpoints/test", &test, true).await;
 
     for (message, model) in [
         ("Hello", "test/any"),
         ("refuse", "test/any"),
         ("refuse", "other/any"),
+        ("Hello", "added/any"),
+        ("refuse", "added/any"),
         ("break", "test/any"),
         ("search", "test/any"),
     ] {
@@ -152,6 +165,8 @@ async fn no_secret_comes_out_anywhere() {
         "/account/audit",
         "/api/models",
         "/rpc/models",
+        "/api/endpoints",
+        "/rpc/endpoints",
         "/api/openapi.json",
         "/api/conversations",
         "/rpc/personal",
@@ -197,6 +212,7 @@ async fn no_secret_comes_out_anywhere() {
         share_key.expect("a share"),
         setup.to_owned(),
         canary("WRONGTOKEN"),
+        added_key,
     ]);
     let found: Vec<String> = secrets
         .iter()

@@ -5,24 +5,31 @@ use std::{collections::BTreeMap, fs, path::Path};
 use upstream::Upstream;
 
 /// The settings that are secrets, by the file of `crates/base/src/settings` and the field, each with its canaries.
-const SETTINGS: [(&str, &str, &[&str]); 9] = [
+const SETTINGS: [(&str, &str, &[&str]); 10] = [
     ("databases.rs", "password", &["DATABASE"]),
     ("mcp.rs", "env", &["MCPENV", "MCPENVFROM"]),
     ("mcp.rs", "headers", &["MCPHEADER", "MCPHEADERFROM"]),
     ("mcp.rs", "values", &["MCPENV", "MCPHEADER"]),
     ("mod.rs", "api_key", &["APIKEY"]),
     ("mod.rs", "headers", &["HEADER", "HEADERENV"]),
+    ("mod.rs", "secret_key", &[SECRET_KEY]),
     ("oidc.rs", "client_secret", &["OIDC"]),
     ("tools.rs", "api_key", &["SEARCHKEY"]),
     ("tools.rs", "api_key", &["PUBMEDKEY"]),
 ];
+
+/// The name of the canary that is a key of 32 bytes.
+const SECRET_KEY: &str = "SECRETKEY";
 
 /// Passwords in URLs, which have no field of their own.
 const URLS: [&str; 2] = ["ENDPOINTURL", "MCPURL"];
 
 /// Returns the text that stands for a secret.
 pub(super) fn canary(name: &str) -> String {
-    format!("canary-{name}-4d1b0f6a93").to_lowercase()
+    match name {
+        SECRET_KEY => "4d1b0f6a93c5e782".repeat(4),
+        name => format!("canary-{name}-4d1b0f6a93").to_lowercase(),
+    }
 }
 
 /// Returns the secrets of the settings.
@@ -130,6 +137,7 @@ password_env = "CANARY_DATABASE"
         mcp_env = canary("MCPENV"),
     );
     let variables = [
+        ("PARLOR_SECRET_KEY", SECRET_KEY),
         ("CANARY_OIDC", "OIDC"),
         ("CANARY_APIKEY", "APIKEY"),
         ("CANARY_HEADERENV", "HEADERENV"),

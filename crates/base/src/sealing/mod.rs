@@ -86,7 +86,9 @@ pub enum OpenError {
 
 /// The error of a text that is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it must be 32 bytes as 64 hexadecimal digits or in Base64, such as the output of “openssl rand -base64 32”")]
+#[error(
+    "it must be 32 bytes as 64 hexadecimal digits or in Base64, such as the output of “openssl rand -base64 32”"
+)]
 pub struct InvalidKey;
 
 /// A key of 256 bits.

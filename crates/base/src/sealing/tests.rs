@@ -36,9 +36,16 @@ fn a_sealed_secret_opens_only_in_its_place() {
     let sealed = keys.seal(&secret(), PLACE).unwrap();
     assert_eq!(keys.unseal(&sealed, PLACE), Ok(secret()));
     assert!(!sealed.windows(4).any(|part| part == b"0123"));
-    assert_ne!(keys.seal(&secret(), PLACE).unwrap(), sealed, "the nonce is random");
+    assert_ne!(
+        keys.seal(&secret(), PLACE).unwrap(),
+        sealed,
+        "the nonce is random"
+    );
     let others = [
-        Place { table: "tokens", ..PLACE },
+        Place {
+            table: "tokens",
+            ..PLACE
+        },
         Place { row: "two", ..PLACE },
         Place {
             owner: Some(UserId::LOCAL),
@@ -96,7 +103,14 @@ fn keys_are_read_in_every_form() {
         .map(|text| SealingKey::parse(text).unwrap().id)
         .into();
     assert!(ids.iter().all(|id| *id == ids[0]));
-    for text in ["", " ", "password", &hex[2..], &format!("{hex}00"), "é".repeat(32).as_str()] {
+    for text in [
+        "",
+        " ",
+        "password",
+        &hex[2..],
+        &format!("{hex}00"),
+        "é".repeat(32).as_str(),
+    ] {
         assert!(parse_keys(&Secret(text.into())).is_err(), "{text:?}");
     }
 }
@@ -130,7 +144,10 @@ fn an_unusable_file_is_kept_and_named() {
     let keys = keys_in(folder.path());
     assert_eq!(keys.unseal(&sealed, PLACE), Err(OpenError::OtherKey));
     let error = keys.seal(&secret(), PLACE).unwrap_err().to_string();
-    assert!(error.contains("secret.key") && error.contains("32 bytes"), "{error}");
+    assert!(
+        error.contains("secret.key") && error.contains("32 bytes"),
+        "{error}"
+    );
     assert_eq!(read_key_file(folder.path()), "nonsense");
 }
 

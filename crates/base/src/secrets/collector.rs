@@ -257,6 +257,5 @@ pub(super) fn is_token_like(arg: &str) -> bool {
             && word.contains(|c: char| c.is_ascii_digit())
             && word.contains(|c: char| c.is_ascii_alphabetic())
     };
-    has_token_prefix(arg)
-        || arg.split(|c: char| !c.is_ascii_alphanumeric()).any(mixed)
+    has_token_prefix(arg) || arg.split(|c: char| !c.is_ascii_alphanumeric()).any(mixed)
 }

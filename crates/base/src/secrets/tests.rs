@@ -275,10 +275,7 @@ fn added_secrets_are_redacted_by_all_that_share_them() {
     // A placeholder is no secret.
     before.add("not-needed");
     for secrets in [&secrets, &clone, &before, &secrets.with_more(["x"])] {
-        assert_eq!(
-            secrets.redact("added-key-1, not-needed"),
-            "•••, not-needed"
-        );
+        assert_eq!(secrets.redact("added-key-1, not-needed"), "•••, not-needed");
         assert_eq!(secrets.redact(KEY), "•••");
     }
     assert_eq!(before.redact("another-key-1"), "•••");

@@ -12,10 +12,7 @@ impl Models {
             return ModelCapabilities::default();
         };
         let id = format!("{}/{model}", endpoint.name());
-        with_prices(
-            endpoint.model_capabilities(&model),
-            self.prices_by_id().get(&id),
-        )
+        with_prices(endpoint.model_capabilities(&model), self.prices_by_id().get(&id))
     }
 
     /// Returns parameters that a model takes: its thinking is set to the closest choice.
@@ -51,7 +48,12 @@ impl Models {
             }
         }
         // A full name wins over a plain one, and needs no list.
-        by_id.extend(self.inner.prices.iter().map(|(name, prices)| (name.clone(), *prices)));
+        by_id.extend(
+            self.inner
+                .prices
+                .iter()
+                .map(|(name, prices)| (name.clone(), *prices)),
+        );
         by_id
     }
 }

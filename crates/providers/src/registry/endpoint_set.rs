@@ -93,12 +93,7 @@ impl EndpointSet {
 
     /// Returns a set with these endpoints of the settings and the added ones. The settings have precedence, discovered endpoints
     /// have not.
-    fn with_added(
-        fixed: &Self,
-        added: Vec<AddedEndpoint>,
-        problems: Vec<RunError>,
-        old: &Self,
-    ) -> Self {
+    fn with_added(fixed: &Self, added: Vec<AddedEndpoint>, problems: Vec<RunError>, old: &Self) -> Self {
         let mut set = fixed.clone();
         set.is_discovering &= problems.is_empty();
         set.problems.extend(problems);

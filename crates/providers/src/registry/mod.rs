@@ -125,7 +125,9 @@ impl Models {
         let old = match self.cached() {
             Some(cached) if cached.is_fresh() => return cached.list,
             // A new endpoint must not be missing.
-            cached => cached.filter(|cached| !cached.is_outdated).map(|cached| cached.list),
+            cached => cached
+                .filter(|cached| !cached.is_outdated)
+                .map(|cached| cached.list),
         };
         // A task of its own: the response is kept even if the page is closed.
         let models = self.clone();

@@ -104,7 +104,9 @@ impl EndpointInfo {
     /// Returns the hint for a possibly wrong URL.
     pub fn url_hint(&self) -> String {
         match self.base_url_source.as_str() {
-            _ if self.is_added => "Is it running? An administrator can change its address in the settings, under Models.".into(),
+            _ if self.is_added => {
+                "Is it running? An administrator can change its address in the settings, under Models.".into()
+            }
             "" => format!("Is it still running at {}?", self.url),
             source => format!("Is it running? Its address is set in {source}."),
         }
@@ -133,7 +135,9 @@ impl EndpointInfo {
     /// Returns the hint about the key.
     pub fn key_hint(&self) -> String {
         match self.api_key_source.as_str() {
-            _ if self.is_added => "An administrator can replace its key in the settings, under Models.".into(),
+            _ if self.is_added => {
+                "An administrator can replace its key in the settings, under Models.".into()
+            }
             "" => "Give this endpoint an API key in the settings and restart Parlor.".into(),
             source => format!("Set {source} to a valid key and restart Parlor."),
         }

@@ -1,7 +1,9 @@
 //! The changes to stored data, and their inputs. Each family has what all its changes share: its owner, and how it is treated
 //! when storage fails.
 
-use super::{FileLocation, RunKey, StoredFile, accounts::AccountChange, endpoints::EndpointChange, shares::ShareChange};
+use super::{
+    FileLocation, RunKey, StoredFile, accounts::AccountChange, endpoints::EndpointChange, shares::ShareChange,
+};
 use parlor_protocol::{
     AttachmentId, ConversationId, MessageId, PageContext, Parameters, Timestamp, UserId,
     intent::{ApprovalAnswer, QueueChange},

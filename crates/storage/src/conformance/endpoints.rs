@@ -26,10 +26,7 @@ fn endpoint(name: &str) -> StoredEndpoint {
 }
 
 fn by(user_id: UserId, change: EndpointChange) -> Change {
-    Change::Endpoint {
-        by: user_id,
-        change,
-    }
+    Change::Endpoint { by: user_id, change }
 }
 
 fn add(endpoint: &StoredEndpoint) -> Change {
@@ -101,10 +98,7 @@ pub async fn an_endpoint_is_added_once(backend: &dyn Backend) {
         ChangeRejection::EndpointNameTaken
     );
     commit_one(&*storage, &add(&endpoint("two"))).await.unwrap();
-    assert_eq!(
-        rejected(&endpoint("three")).await,
-        ChangeRejection::EndpointsFull
-    );
+    assert_eq!(rejected(&endpoint("three")).await, ChangeRejection::EndpointsFull);
 }
 
 pub async fn only_given_values_change(backend: &dyn Backend) {

@@ -4,7 +4,8 @@ use leptos::prelude::*;
 use server_fn::codec::{GetUrl, Json};
 
 use parlor_protocol::{
-    ApiError, EndpointId, EndpointTest, EndpointTestResult, EndpointUpdate, EndpointView, NewEndpoint,
+    ApiError, EndpointId, EndpointList, EndpointTest, EndpointTestResult, EndpointUpdate, EndpointView,
+    NewEndpoint,
 };
 
 server_functions! {
@@ -12,7 +13,7 @@ server_functions! {
 
     /// Returns all model servers, without their keys.
     GetUrl "endpoints" as LoadEndpoints
-    fn endpoints() -> Vec<EndpointView>;
+    fn endpoints() -> EndpointList;
 
     /// Adds a model server. Its models are offered at once.
     Json "add_endpoint"

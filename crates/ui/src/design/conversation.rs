@@ -43,6 +43,7 @@ pub fn page() -> (PageSnapshot, ConversationId) {
             default: Some(MODEL.into()),
             problems: Vec::new(),
             can_search: true,
+            can_connect: true,
         }),
         shares: Ok(Vec::new()),
         opened: None,

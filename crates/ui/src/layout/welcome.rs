@@ -85,7 +85,7 @@ pub fn welcome_cards() -> AnyView {
     let cards = move || CARDS.iter().map(card).collect::<Vec<_>>();
     view! {
         <section class="welcome-cards" aria-label="To begin with">
-            {move || has_only_tour.get().then(connection_help)}
+            {move || has_only_tour.get().then(|| connection_help(models.with_list(|list| list.can_connect)))}
             {move || problems.get().into_iter().map(endpoint_problem).collect_view()}
             <When when=move || problems.with(Vec::is_empty)>
                 <ul class="suggestions needs-script">{cards()}</ul>
@@ -107,26 +107,27 @@ fn endpoint_problem(problem: RunError) -> AnyView {
     .erase()
 }
 
-fn connection_help() -> AnyView {
+fn connection_help(can_connect: bool) -> AnyView {
+    let connect = if can_connect {
+        view! {
+            <p>"It is a script, not a model. Connect one: a service with its key, or a program on a machine of yours."</p>
+            <a class="button button-primary needs-script" href="/settings">"Connect a model"</a>
+        }
+        .erase()
+    } else {
+        view! { <p>"It is a script, not a model. An administrator can connect one in the settings."</p> }.erase()
+    };
     view! {
         <div class="hint">
             <h3>"You are talking to the tour"</h3>
+            {connect}
             <p>
-                "It is a script, not a model. Connect a model in one of these ways, then come back:"
+                "Parlor also finds "
+                <a href="https://ollama.com" rel="noreferrer" target="_blank">"Ollama"</a>
+                ", llama.cpp’s server and LM Studio on its own machine, and takes what its environment ("
+                <code>"ANTHROPIC_API_KEY"</code>", "<code>"GEMINI_API_KEY"</code>", "<code>"OPENAI_API_KEY"</code>", "
+                <code>"OPENAI_BASE_URL"</code>") and "<code>"Leptos.toml"</code>" name."
             </p>
-            <ul>
-                <li>
-                    "Start "
-                    <a href="https://ollama.com" rel="noreferrer" target="_blank">"Ollama"</a>
-                    ", llama.cpp’s server or LM Studio on this machine. Parlor finds it at its usual port."
-                </li>
-                <li>
-                    "Start Parlor with "<code>"ANTHROPIC_API_KEY"</code>", "<code>"GEMINI_API_KEY"</code>" or "
-                    <code>"OPENAI_API_KEY"</code>" set (and "<code>"OPENAI_BASE_URL"</code>
-                    ", for any service that speaks OpenAI’s protocol)."
-                </li>
-                <li>"Name endpoints in "<code>"Leptos.toml"</code>"."</li>
-            </ul>
         </div>
     }
     .erase()

@@ -1,8 +1,10 @@
 //! The settings page. Its code is loaded when it is first shown.
 //!
 //! - [`state`]: the page's data, and its updates
+//! - [`endpoints`]: the model servers, for administrators
 //! - [`instructions`], [`memories`], [`tokens`], [`unavailable`]: its sections
 
+mod endpoints;
 mod instructions;
 mod memories;
 mod state;
@@ -77,6 +79,7 @@ fn page() -> AnyView {
                     <div><a class="button" target="_self" href="/account/usage">"Your usage"</a></div>
                 </section>
                 <p class="without-script">"Without scripts, the settings can be read here and not changed."</p>
+                {endpoints::section(confirm)}
                 {sections}
             </div>
             {confirm.dialog()}

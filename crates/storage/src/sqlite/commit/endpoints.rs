@@ -29,11 +29,7 @@ impl Batch<'_> {
         let (action, name, outcome) = match change {
             EndpointChange::Add { endpoint, limit } => {
                 self.add_endpoint(connection, endpoint, *limit).await?;
-                (
-                    AuditAction::EndpointAdded,
-                    endpoint.name.clone(),
-                    Outcome::Done,
-                )
+                (AuditAction::EndpointAdded, endpoint.name.clone(), Outcome::Done)
             }
             EndpointChange::Update { id, values } => {
                 let name = self.update_endpoint(connection, by, *id, values).await?;
@@ -138,7 +134,9 @@ impl Batch<'_> {
 
     /// Tells all users that the models to choose from may have changed.
     async fn log_models_changed(&mut self, connection: &mut SqliteConnection) -> Result<(), ChangeError> {
-        let users = sqlx::query("SELECT id FROM users").fetch_all(&mut *connection).await?;
+        let users = sqlx::query("SELECT id FROM users")
+            .fetch_all(&mut *connection)
+            .await?;
         for row in users {
             let user_id = skip_damaged("users", text(&row, "id")?, id(&row, "id"))?;
             if let Some(user_id) = user_id {

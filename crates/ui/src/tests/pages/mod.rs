@@ -72,6 +72,7 @@ pub fn page(other: &str) -> PageSnapshot {
             default: Some(other.into()),
             problems: vec![problem(other).into()],
             can_search: true,
+            can_connect: true,
         }),
         shares: Ok(Vec::new()),
         opened: None,

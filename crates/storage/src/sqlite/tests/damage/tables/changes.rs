@@ -13,8 +13,8 @@ use crate::{
     shares::ShareChange,
 };
 use parlor_protocol::{
-    ApiToken, ConversationId, EndpointId, LinkId, Memory, MemoryId, MessageId, Position, ResearchStreamId, SessionId,
-    ShareId, Timestamp, TokenId,
+    ApiToken, ConversationId, EndpointId, LinkId, Memory, MemoryId, MessageId, Position, ResearchStreamId,
+    SessionId, ShareId, Timestamp, TokenId,
 };
 
 fn damaged_id(last: u128) -> Uuid {

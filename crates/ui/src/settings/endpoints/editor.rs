@@ -1,0 +1,261 @@
+//! The form for one model server, its test, and the models that the test finds.
+
+use leptos::{ev, prelude::*};
+
+use super::{
+    presets::{KeyNeed, kind_label},
+    state::{Draft, EndpointsState},
+};
+use crate::{
+    browser,
+    runtime::{each::Each, effect::effect, erase::Erase, when::When},
+};
+use parlor_protocol::EndpointKind;
+
+/// The maximum number of found models that are shown without a search.
+const MAX_SHOWN_MODELS: usize = 100;
+
+/// The number of found models from which on they can be searched.
+const MIN_SEARCHED_MODELS: usize = 8;
+
+pub fn form(state: EndpointsState, draft: Draft) -> AnyView {
+    let save = move |event: ev::SubmitEvent| {
+        event.prevent_default();
+        state.save(draft);
+    };
+    let title = match (draft.is_stored, draft.preset) {
+        (true, _) => "Change the model server",
+        (false, Some(preset)) => preset.label,
+        (false, None) => "A model server",
+    };
+    let note = draft.preset.map_or("", |preset| preset.note);
+    effect(move || browser::on_next_frame(|| browser::focus_selector("#endpoint-first")));
+    view! {
+        <form class="endpoint-form" aria-labelledby="endpoint-form" on:submit=save>
+            <h3 id="endpoint-form">{title}</h3>
+            <When when=move || !note.is_empty()>
+                <p class="settings-note">{note}</p>
+            </When>
+            {fields(draft)}
+            <div class="endpoint-bar">
+                <button
+                    type="button"
+                    class="button"
+                    aria-disabled=move || draft.is_testing.get().to_string()
+                    on:click=move |_| state.test(draft)
+                >
+                    "Test"
+                </button>
+                <div role="status" class="settings-note">{move || status(draft)}</div>
+            </div>
+            {move || finding(draft)}
+            <When when=move || { draft.found_count() > 0 }>{found_models(draft)}</When>
+            <When when=move || draft.names_models()>{named_models(draft)}</When>
+            <div role="alert" class="settings-alarm">{move || draft.error.get()}</div>
+            <div class="endpoint-bar">
+                <button class="button button-primary" aria-disabled=move || draft.is_saving.get().to_string()>
+                    "Save"
+                </button>
+                <button type="button" class="button button-quiet" on:click=move |_| state.close()>"Cancel"</button>
+            </div>
+        </form>
+    }
+    .erase()
+}
+
+fn fields(draft: Draft) -> AnyView {
+    let is_key_needed = draft.preset.is_some_and(|preset| preset.key == KeyNeed::Required);
+    let key_hint = match (draft.has_key, is_key_needed) {
+        (true, _) => "Stored. Paste another one to replace it.",
+        (false, true) => "Paste it here",
+        (false, false) => "If it needs one",
+    };
+    let has_own_kind = draft.preset.is_none_or(|preset| preset.base_url.is_empty());
+    let (name_first, url_first) = match is_key_needed || draft.is_stored {
+        true => ("endpoint-name", "endpoint-address"),
+        false if draft.name.with_untracked(String::is_empty) => ("endpoint-first", "endpoint-address"),
+        false => ("endpoint-name", "endpoint-first"),
+    };
+    let key_id = if is_key_needed || draft.is_stored {
+        "endpoint-first"
+    } else {
+        "endpoint-key"
+    };
+    view! {
+        <label class="field">
+            "Name"
+            <input
+                id=name_first
+                autocomplete="off"
+                spellcheck="false"
+                required
+                readonly=draft.is_stored
+                placeholder="A short name, such as work"
+                prop:value=move || draft.name.get()
+                on:input=move |event| draft.name.set(event_target_value(&event))
+            />
+        </label>
+        <When when=move || has_own_kind>{kind_field(draft)}</When>
+        <label class="field">
+            "Address"
+            <input
+                id=url_first
+                type="url"
+                autocomplete="off"
+                spellcheck="false"
+                required
+                placeholder="https://models.example/v1"
+                prop:value=move || draft.base_url.get()
+                on:input=move |event| draft.base_url.set(event_target_value(&event))
+            />
+        </label>
+        <label class="field">
+            "Key"
+            <input
+                id=key_id
+                type="password"
+                autocomplete="off"
+                spellcheck="false"
+                placeholder=key_hint
+                prop:value=move || draft.key.get()
+                on:input=move |event| draft.key.set(event_target_value(&event))
+            />
+        </label>
+    }
+    .erase()
+}
+
+fn kind_field(draft: Draft) -> AnyView {
+    let options: Vec<_> = EndpointKind::ALL
+        .into_iter()
+        .map(|kind| {
+            view! {
+                <option value=kind.as_str() selected=draft.kind.get_untracked() == kind>
+                    {kind_label(kind)}
+                </option>
+            }
+            .erase()
+        })
+        .collect();
+    let choose = move |event| {
+        if let Some(kind) = EndpointKind::from_name(&event_target_value(&event)) {
+            draft.kind.set(kind);
+        }
+    };
+    view! {
+        <label class="field">"Protocol" <select on:change=choose>{options}</select></label>
+    }
+    .erase()
+}
+
+fn status(draft: Draft) -> String {
+    if draft.is_testing.get() {
+        return "Asking for its models…".into();
+    }
+    match draft.found_count() {
+        0 => String::new(),
+        1 => "It works: 1 model.".into(),
+        count => ["It works: ", &count.to_string(), " models."].concat(),
+    }
+}
+
+/// The reason why the test found no models, with its technical cause apart.
+fn finding(draft: Draft) -> Option<AnyView> {
+    let problem = draft.tested.with(|tested| tested.as_ref()?.problem.clone())?;
+    let details = (!problem.details.is_empty()).then(|| {
+        view! {
+            <details>
+                <summary>"Details"</summary>
+                <p class="settings-text">{problem.details}</p>
+            </details>
+        }
+    });
+    Some(
+        view! {
+            <div class="settings-hint" role="alert">
+                <p>{problem.message}</p>
+                {details}
+            </div>
+        }
+        .erase(),
+    )
+}
+
+/// The found models, each with a box that says whether it is offered.
+fn found_models(draft: Draft) -> AnyView {
+    let shown = Memo::new(move |_| draft.found_models());
+    let limited = move || {
+        let models = shown.get().into_iter().take(MAX_SHOWN_MODELS).enumerate();
+        models.collect::<Vec<_>>()
+    };
+    let more = move || match shown.with(Vec::len) {
+        0 => Some("No model has this name.".to_owned()),
+        count if count > MAX_SHOWN_MODELS => {
+            let rest = (count - MAX_SHOWN_MODELS).to_string();
+            Some([&rest, " more. Search for them by name."].concat())
+        }
+        _ => None,
+    };
+    view! {
+        <fieldset class="endpoint-models">
+            <legend>"Models to offer"</legend>
+            <When when=move || { draft.found_count() >= MIN_SEARCHED_MODELS }>
+                <input
+                    type="search"
+                    class="settings-input"
+                    autocomplete="off"
+                    aria-label="Search the models"
+                    placeholder="Search the models"
+                    prop:value=move || draft.query.get()
+                    on:input=move |event| draft.query.set(event_target_value(&event))
+                />
+            </When>
+            <div class="endpoint-model-list">
+                <Each of=limited key=|(_, name)| key_of(name) let:found>
+                    {model_box(draft, found.1)}
+                </Each>
+            </div>
+            <p class="settings-note" role="status">{more}</p>
+        </fieldset>
+    }
+    .erase()
+}
+
+/// The key of a model in the list.
+fn key_of(name: &str) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn model_box(draft: Draft, name: String) -> AnyView {
+    let (label, set) = (name.clone(), name.clone());
+    let is_shown = Memo::new(move |_| draft.hidden_models.with(|hidden| !hidden.contains(&name)));
+    view! {
+        <label class="endpoint-model">
+            <input
+                type="checkbox"
+                prop:checked=move || is_shown.get()
+                on:change=move |_| draft.set_shown(&set, !is_shown.get_untracked())
+            />
+            <span dir="auto">{label}</span>
+        </label>
+    }
+    .erase()
+}
+
+fn named_models(draft: Draft) -> AnyView {
+    view! {
+        <label class="endpoint-names">
+            "Its models by name, one a line, if it has no list of them"
+            <textarea
+                class="settings-area"
+                spellcheck="false"
+                prop:value=move || draft.models.get()
+                on:input=move |event| draft.models.set(event_target_value(&event))
+            ></textarea>
+        </label>
+    }
+    .erase()
+}
