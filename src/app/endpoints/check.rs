@@ -81,7 +81,7 @@ fn check_name(name: &str, settings: &Settings) -> Result<String, ApiError> {
     }
     if settings.endpoints.iter().any(|endpoint| endpoint.name == name) {
         return Err(rejected(
-            "The settings file has a model server of this name. Choose another name.",
+            "The settings file or the environment has a model server of this name. Choose another name.",
         ));
     }
     Ok(name)

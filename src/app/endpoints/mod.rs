@@ -224,7 +224,7 @@ impl Endpoints {
             Err(_) => EndpointKeyState::NeededAgain,
         };
         let problem = if self.is_of_settings(&endpoint.name) {
-            Some("The settings file has a model server of this name, which is used instead.".to_owned())
+            Some("The settings file or the environment has a model server of this name, which is used instead.".to_owned())
         } else if key == EndpointKeyState::NeededAgain {
             Some(
                 "Its key can't be read any more, since Parlor's secret key has changed. Enter it again."

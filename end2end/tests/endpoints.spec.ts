@@ -1,0 +1,80 @@
+/** Model servers that are added in the settings: from no model to the first answer, without a restart. */
+import { fileURLToPath } from 'node:url';
+import { expectAccessibleInBothThemes } from '../support/accessibility.ts';
+import { screenshots } from '../support/screenshots.ts';
+import { Settings } from '../support/settings.ts';
+import { expect, test } from '../support/test.ts';
+
+test.use({
+  environment: {
+    OPENAI_BASE_URL: undefined,
+    OPENAI_API_KEY: undefined,
+    PARLOR_CONFIG: fileURLToPath(new URL('../support/undiscovering.toml', import.meta.url)),
+  },
+  models: [['small', 'large', 'text-embedding-tiny', ...Array.from({ length: 9 }, (_, number) => `other-${number}`)], { scope: 'test' }],
+});
+
+test('from no model to the first answer', async ({ chat, newTab, page, upstream }) => {
+  const models = page.getByRole('region', { name: 'Models' });
+  const servers = models.getByRole('listitem');
+  const form = models.getByRole('form');
+  await upstream.script({ when: {}, steps: [{ text: 'Here I am.' }] });
+  const other = await newTab();
+  await other.open();
+  await page.bringToFront();
+  await chat.open();
+  await page.getByRole('link', { name: 'Connect a model' }).click();
+  await expect(models.getByText('None yet.')).toBeVisible();
+
+  await test.step('a tile fills in what is known', async () => {
+    await models.getByRole('button', { name: 'Add a model server' }).click();
+    await expect(models.getByRole('button', { name: 'Anthropic' })).toBeFocused();
+    await screenshots(page, 'endpoints-tiles');
+    await models.getByRole('button', { name: 'Ollama' }).click();
+    await expect(form.getByRole('textbox', { name: 'Name' })).toHaveValue('ollama');
+    await expect(form.getByRole('textbox', { name: 'Address' })).toBeFocused();
+  });
+  await test.step('a test says what is wrong', async () => {
+    await form.getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:9/v1');
+    await form.getByRole('button', { name: 'Test' }).click();
+    await expect(form.getByText('Nothing answers at this port.')).toBeVisible();
+    await expectAccessibleInBothThemes(page);
+    await screenshots(page, 'endpoints-problem');
+  });
+  await test.step('a test finds the models, of which some are hidden', async () => {
+    await form.getByRole('textbox', { name: 'Address' }).fill(upstream.baseUrl);
+    await form.getByRole('button', { name: 'Test' }).click();
+    await expect(form.getByText('It works: 12 models.')).toBeVisible();
+    await expect(form.getByRole('checkbox', { name: 'large' })).toBeChecked();
+    await expect(form.getByRole('checkbox', { name: 'text-embedding-tiny' })).not.toBeChecked();
+    await form.getByRole('searchbox', { name: 'Search the models' }).fill('LARGE');
+    await expect(form.getByRole('checkbox')).toHaveCount(1);
+    await form.getByRole('checkbox', { name: 'large' }).uncheck();
+    await form.getByRole('searchbox').fill('');
+    await expectAccessibleInBothThemes(page);
+    await screenshots(page, 'endpoints-models');
+  });
+  await test.step('its models are there at once, in every tab', async () => {
+    await form.getByRole('button', { name: 'Save' }).click();
+    await expect(form).toBeHidden();
+    await expect(servers).toHaveCount(1);
+    await expect(servers).toContainText('2 models hidden');
+    await screenshots(page, 'endpoints-list');
+    await chat.newChat.click();
+    await expect(chat.model).not.toHaveText(/Tour/);
+    await chat.begin('Hello');
+    await expect(chat.answers.last()).toContainText('Here I am.');
+    await chat.done();
+    await other.page.bringToFront();
+    await expect(other.model).not.toHaveText(/Tour/);
+  });
+  await test.step('a removed server takes its models along', async () => {
+    await page.bringToFront();
+    await new Settings(page).open();
+    await servers.getByRole('button', { name: 'Remove “ollama”' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await expect(models.getByText('None yet.')).toBeVisible();
+    await chat.newChat.click();
+    await expect(chat.model).toHaveText(/Tour/);
+  });
+});
