@@ -17,7 +17,7 @@ use tower_http::compression::{
     predicate::{NotForContentType, Predicate, SizeAbove},
 };
 
-use self::openapi::operations;
+use self::openapi::{endpoint_operations, operations};
 use crate::app::AppState;
 
 mod accounts;
@@ -111,17 +111,17 @@ fn contract_routes() -> ApiRouter<AppState> {
         )
         .api_route(
             "/api/endpoints",
-            get_with(endpoints::list, operations::list_endpoints)
-                .post_with(endpoints::add, operations::add_endpoint),
+            get_with(endpoints::list, endpoint_operations::list_endpoints)
+                .post_with(endpoints::add, endpoint_operations::add_endpoint),
         )
         .api_route(
             "/api/endpoints/test",
-            post_with(endpoints::test, operations::test_endpoint),
+            post_with(endpoints::test, endpoint_operations::test_endpoint),
         )
         .api_route(
             "/api/endpoints/{endpoint_id}",
-            patch_with(endpoints::change, operations::change_endpoint)
-                .delete_with(endpoints::remove, operations::remove_endpoint),
+            patch_with(endpoints::change, endpoint_operations::change_endpoint)
+                .delete_with(endpoints::remove, endpoint_operations::remove_endpoint),
         )
         .api_route(
             "/api/events",

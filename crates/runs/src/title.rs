@@ -13,7 +13,7 @@ use parlor_protocol::{
     AssistantMessage, ConversationId, Message, MessageBody, Parameters, RunStatus, ThinkingChoice,
     ThinkingLevel, intent::derive_title,
 };
-use parlor_providers::endpoint_name;
+use parlor_providers::{Models, endpoint_name};
 use parlor_storage::{Change, PageSize, RunKey, RunOutput};
 
 /// The maximum number of messages of a conversation that still gets a title: a failed one is made later.
@@ -35,7 +35,7 @@ const PROMPT: &str = "You are given the beginning of a conversation. Write a tit
 /// The titles that are made.
 pub(super) struct Titles {
     settings: TitleSettings,
-    /// The endpoints that are neither on this machine nor in its network.
+    /// The endpoints of the settings that are neither on this machine nor in its network.
     remote_endpoints: HashSet<String>,
     /// The conversations for which a model is being called.
     being_titled: Mutex<HashSet<ConversationId>>,
@@ -52,24 +52,30 @@ impl Titles {
     }
 
     /// Returns true if there is a model that writes titles, or may answer and then write them.
-    fn are_possible(&self) -> bool {
+    fn are_possible(&self, models: &Models) -> bool {
         match (self.settings.mode, &self.settings.model) {
             (TitleMode::Always, _) => true,
-            (TitleMode::Auto, Some(model)) => self.remote_endpoints.contains(endpoint_name(model)),
-            (TitleMode::Auto, None) => !self.remote_endpoints.is_empty(),
+            (TitleMode::Auto, Some(model)) => self.is_remote(models, model),
+            (TitleMode::Auto, None) => !self.remote_endpoints.is_empty() || models.has_added_remote(),
             (TitleMode::Never, _) => false,
         }
     }
 
     /// Returns the model that writes the title of a conversation in which a model has answered, if there is to be one.
-    fn model(&self, answered: &str) -> Option<String> {
+    fn model(&self, models: &Models, answered: &str) -> Option<String> {
         let model = self.settings.model.as_deref().unwrap_or(answered);
         let is_due = match self.settings.mode {
             TitleMode::Always => true,
-            TitleMode::Auto => self.remote_endpoints.contains(endpoint_name(model)),
+            TitleMode::Auto => self.is_remote(models, model),
             TitleMode::Never => false,
         };
         is_due.then(|| model.to_owned())
+    }
+
+    /// Returns true if a model is neither on this machine nor in its network.
+    fn is_remote(&self, models: &Models, model: &str) -> bool {
+        let name = endpoint_name(model);
+        self.remote_endpoints.contains(name) || models.is_added_and_remote(name)
     }
 }
 
@@ -84,7 +90,7 @@ impl Runs {
     /// Makes a title in the background after a run, if its conversation needs one and none is being made. Failures are
     /// only logged.
     pub(super) fn make_title_later(&self, run: RunKey) {
-        if !self.0.titles.are_possible() {
+        if !self.0.titles.are_possible(&self.0.models) {
             return;
         }
         let runs = self.clone();
@@ -104,7 +110,7 @@ impl Runs {
         let Some(untitled) = self.find_untitled(run).await else {
             return;
         };
-        let Some(model) = self.0.titles.model(&untitled.answer.model) else {
+        let Some(model) = self.0.titles.model(&self.0.models, &untitled.answer.model) else {
             return;
         };
         let settings = &self.0.titles.settings;
@@ -182,6 +188,7 @@ impl Runs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use parlor_providers::ModelsConfig;
 
     #[test]
     fn local_models_write_no_titles_by_default() {
@@ -193,7 +200,7 @@ mod tests {
             let mut settings = settings.clone();
             settings.titles.mode = mode;
             settings.titles.model = model.map(Into::into);
-            Titles::from_settings(&settings).model(answered)
+            Titles::from_settings(&settings).model(&Models::new(ModelsConfig::default()), answered)
         };
         assert_eq!(model(TitleMode::Auto, None, "near/a"), None);
         assert_eq!(model(TitleMode::Auto, None, "found/a"), None);

@@ -19,7 +19,6 @@ use crate::http::{
     problem::Body,
     run_result::RunResult,
 };
-use parlor_protocol::EndpointView;
 
 /// The former URL of files.
 pub fn get_attachment(operation: Operation<'_>) -> Operation<'_> {
@@ -247,71 +246,6 @@ pub fn judge_payload(operation: Operation<'_>) -> Operation<'_> {
     let mut operation = with_idempotency_key(operation);
     set_request_example(&mut operation, json!({ "verdict": "accepted" }));
     add_problems(operation.inner_mut(), &[409]);
-    operation
-}
-
-pub fn list_endpoints(operation: Operation<'_>) -> Operation<'_> {
-    let mut operation = operation
-        .id("listEndpoints")
-        .summary("List the model servers")
-        .description(
-            "For administrators: those of the settings, then those that were added, without their keys.",
-        );
-    add_problems(operation.inner_mut(), &[403]);
-    operation
-}
-
-pub fn add_endpoint(operation: Operation<'_>) -> Operation<'_> {
-    let mut operation = operation
-        .id("addEndpoint")
-        .summary("Add a model server")
-        .description(
-            "For administrators. Its models are offered at once. The same request twice (same id) adds one; another request under \
-             an id that is taken gets 409.",
-        );
-    set_request_example(
-        &mut operation,
-        json!({
-            "id": "01a2217b-0246-7346-8b45-a4bcd684a3d0", "name": "ollama", "kind": "openai",
-            "base_url": "http://127.0.0.1:11434/v1",
-        }),
-    );
-    add_problems(operation.inner_mut(), &[403, 409]);
-    with_created(operation, "The model server.", response_schema::<EndpointView>())
-}
-
-pub fn change_endpoint(operation: Operation<'_>) -> Operation<'_> {
-    let mut operation = operation
-        .id("changeEndpoint")
-        .summary("Change a model server that was added")
-        .description("For administrators. What is missing stays, also its key. Answers that are being written keep the former one.");
-    set_request_example(&mut operation, json!({ "is_enabled": false }));
-    add_problems(operation.inner_mut(), &[403]);
-    operation
-}
-
-pub fn remove_endpoint(operation: Operation<'_>) -> Operation<'_> {
-    let mut operation = operation
-        .id("removeEndpoint")
-        .summary("Remove a model server that was added")
-        .description("For administrators. Its key is deleted with it.");
-    add_problems(operation.inner_mut(), &[403]);
-    with_status(operation, 204, "Removed, or removed before.")
-}
-
-pub fn test_endpoint(operation: Operation<'_>) -> Operation<'_> {
-    let mut operation = operation
-        .id("testEndpoint")
-        .summary("Test a model server")
-        .description(
-            "For administrators. Requests its list of models, in at most ten seconds, without adding anything. The reason why there is \
-             none is in problem.",
-        );
-    set_request_example(
-        &mut operation,
-        json!({ "kind": "openai", "base_url": "http://127.0.0.1:11434/v1" }),
-    );
-    add_problems(operation.inner_mut(), &[403]);
     operation
 }
 

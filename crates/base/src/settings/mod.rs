@@ -36,7 +36,7 @@ pub use self::{
     path::{ProgramPath, SettingPath},
     prompt::{PromptLength, PromptSettings},
     python::PythonSettings,
-    read::{Overrides, SettingsError},
+    read::{Overrides, SettingsError, is_local_url},
     sharing::SharingSettings,
     titles::{TitleMode, TitleSettings},
     tools::{FetchWebpageSettings, PubmedSettings, SearchEngine, ToolSettings, WebSearchSettings},

@@ -289,18 +289,7 @@ impl EndpointSettings {
 
     /// Returns true if its URL is of this machine or of its network.
     pub fn is_local(&self) -> bool {
-        let Ok(url) = reqwest::Url::parse(&self.base_url) else {
-            return true;
-        };
-        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-        match host.parse() {
-            Ok(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
-            Ok(IpAddr::V6(ip)) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
-            Err(_) => {
-                let endings = [".localhost", ".local", ".lan", ".internal"];
-                !host.contains('.') || endings.iter().any(|ending| host.ends_with(ending))
-            }
-        }
+        is_local_url(&self.base_url)
     }
 
     /// Reads the headers that the file leaves to the environment. A header is not sent if its variable is not
@@ -318,6 +307,22 @@ impl EndpointSettings {
                     "the variable of a header is not set: the header is not sent"
                 ),
             }
+        }
+    }
+}
+
+/// Returns true if a URL is of this machine or of its network, or is none.
+pub fn is_local_url(url: &str) -> bool {
+    let Ok(url) = reqwest::Url::parse(url) else {
+        return true;
+    };
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    match host.parse() {
+        Ok(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
+        Ok(IpAddr::V6(ip)) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
+        Err(_) => {
+            let endings = [".localhost", ".local", ".lan", ".internal"];
+            !host.contains('.') || endings.iter().any(|ending| host.ends_with(ending))
         }
     }
 }

@@ -9,7 +9,7 @@ use secrecy::ExposeSecret;
 
 use super::{Models, check_endpoint_name};
 use crate::{EndpointConfig, adapter::create_endpoint};
-use parlor_base::secrets::log::redact_in_log;
+use parlor_base::{secrets::log::redact_in_log, settings::is_local_url};
 use parlor_model::Endpoint;
 use parlor_protocol::RunError;
 
@@ -70,6 +70,14 @@ impl EndpointSlot {
             added: Some(Arc::new(added.config)),
             ..slot
         })
+    }
+}
+
+impl EndpointSlot {
+    /// Returns true if it was added in the page and is neither on this machine nor in its network.
+    fn is_added_and_remote(&self) -> bool {
+        let added = self.added.as_ref();
+        added.is_some_and(|config| !is_local_url(&config.base_url))
     }
 }
 
@@ -144,6 +152,17 @@ impl Models {
             Some(pinned) => pinned.clone(),
             None => self.inner.endpoints.read().clone(),
         }
+    }
+
+    /// Returns true if an endpoint was added in the page and is neither on this machine nor in its network.
+    pub fn is_added_and_remote(&self, name: &str) -> bool {
+        let endpoints = self.endpoints();
+        endpoints.find(name).is_some_and(EndpointSlot::is_added_and_remote)
+    }
+
+    /// Returns true if there is any such endpoint.
+    pub fn has_added_remote(&self) -> bool {
+        self.endpoints().slots.iter().any(EndpointSlot::is_added_and_remote)
     }
 
     /// Returns these models with the endpoints of now, whatever is changed later.

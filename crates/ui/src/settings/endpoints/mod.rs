@@ -120,7 +120,9 @@ fn row_view(state: EndpointsState, confirm: Confirm, endpoint: EndpointView) -> 
     let (name, base_url, kind) = (endpoint.name.clone(), endpoint.base_url.clone(), endpoint.kind);
     let actions = match endpoint.id {
         Some(id) => actions(state, confirm, id, endpoint),
-        None => view! { <span class="settings-note">"from the settings file or the environment"</span> }.erase(),
+        None => {
+            view! { <span class="settings-note">"from the settings file or the environment"</span> }.erase()
+        }
     };
     view! {
         <li class="settings-row">
