@@ -30,7 +30,7 @@ pub fn section(confirm: Confirm) -> AnyView {
     let is_shown = Memo::new(move |_| state.endpoints.with(Option::is_some));
     view! {
         <When when=move || is_shown.get()>{content(state, confirm)}</When>
-        <div role="alert" class="settings-alarm">{move || state.load_error.get()}</div>
+        {move || state.load_error.get().map(|error| view! { <div role="alert" class="settings-alarm">{error}</div> })}
     }
     .erase()
 }

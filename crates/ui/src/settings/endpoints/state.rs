@@ -27,6 +27,8 @@ pub struct EndpointsState {
     /// True while the tiles are shown.
     pub is_choosing: RwSignal<bool>,
     pub draft: RwSignal<Option<Draft>>,
+    /// The owner of the drafts' signals: the button that begins one is removed while the form is shown.
+    owner: StoredValue<Owner>,
 }
 
 /// A model server that is being added or changed.
@@ -63,6 +65,7 @@ impl EndpointsState {
             load_error: RwSignal::default(),
             is_choosing: RwSignal::new(false),
             draft: RwSignal::new(None),
+            owner: StoredValue::new(Owner::new()),
         };
         let feeds = use_feeds();
         // Also the first time, in the browser: the server renders none of it.
@@ -94,14 +97,16 @@ impl EndpointsState {
 
     /// Opens the form for a tile.
     pub fn begin(self, preset: &'static Preset) {
+        let draft = self.owner.get_value().with(|| Draft::from_preset(preset));
         self.is_choosing.set(false);
-        self.draft.set(Some(Draft::from_preset(preset)));
+        self.draft.set(Some(draft));
     }
 
     /// Opens the form for a stored model server, and tests it, so that its models are shown.
     pub fn edit(self, endpoint: &EndpointView) {
         self.is_choosing.set(false);
-        if let Some(draft) = Draft::from_stored(endpoint) {
+        let draft = self.owner.get_value().with(|| Draft::from_stored(endpoint));
+        if let Some(draft) = draft {
             self.draft.set(Some(draft));
             self.test(draft);
         }
