@@ -157,12 +157,17 @@ impl Models {
     /// Returns true if an endpoint was added in the page and is neither on this machine nor in its network.
     pub fn is_added_and_remote(&self, name: &str) -> bool {
         let endpoints = self.endpoints();
-        endpoints.find(name).is_some_and(EndpointSlot::is_added_and_remote)
+        endpoints
+            .find(name)
+            .is_some_and(EndpointSlot::is_added_and_remote)
     }
 
     /// Returns true if there is any such endpoint.
     pub fn has_added_remote(&self) -> bool {
-        self.endpoints().slots.iter().any(EndpointSlot::is_added_and_remote)
+        self.endpoints()
+            .slots
+            .iter()
+            .any(EndpointSlot::is_added_and_remote)
     }
 
     /// Returns these models with the endpoints of now, whatever is changed later.

@@ -64,7 +64,11 @@ pub fn welcome_cards() -> AnyView {
     let problems = Memo::new(move |_| models.endpoint_problems());
     let card = move |card: &'static Card| {
         let begin = move |_| {
-            let messages = if has_only_tour.get_untracked() { card.tour } else { card.model };
+            let messages = if has_only_tour.get_untracked() {
+                card.tour
+            } else {
+                card.model
+            };
             if let Some((shown, beside)) = messages.split_last() {
                 for message in beside {
                     run_intents.begin_beside((*message).into(), models.requested());
@@ -115,7 +119,8 @@ fn connection_help(can_connect: bool) -> AnyView {
         }
         .erase()
     } else {
-        view! { <p>"It is a script, not a model. An administrator can connect one in the settings."</p> }.erase()
+        view! { <p>"It is a script, not a model. An administrator can connect one in the settings."</p> }
+            .erase()
     };
     view! {
         <div class="hint">
