@@ -18,7 +18,7 @@ test.describe('a tool that needs approval', () => {
     const ask = chat.answers.getByRole('group', { name: 'Allow this?' });
     await expect(ask).toBeVisible();
     await expect(chat.answers.locator('.tool')).toContainText('first');
-    await expect(chat.answers.locator('.tool pre'), 'all that is asked is shown').toBeVisible();
+    await expect(chat.answers.locator('.tool').getByRole('definition'), 'all that is asked is shown').toBeVisible();
     await screenshots(chat.page, 'approval');
     await chat.reload();
     await expect(ask).toBeVisible();
@@ -40,7 +40,7 @@ test.describe('a tool that needs approval', () => {
     await chat.begin('Try it');
     await chat.answers.getByRole('button', { name: 'Deny' }).click();
     await expect(chat.answers.getByText('So be it.')).toBeVisible();
-    await expect(chat.answers.getByText('Denied', { exact: true })).toBeVisible();
+    await expect(chat.answers.getByText('echo denied', { exact: true })).toBeVisible();
     const told = (await upstream.asked()).at(-1)!.messages.at(-1)!;
     expect(told.content).toContain('did not allow');
   });
@@ -73,10 +73,10 @@ test.describe('a tool that never ends', () => {
     await other.stop.click();
     for (const tab of [other, chat]) {
       await expect(tab.answers.getByText('Stopped', { exact: true }).last()).toBeVisible();
-      await expect(tab.answers.locator('.tool summary')).toContainText('Stopped');
+      await expect(tab.answers.locator('.tool summary')).toContainText('wait stopped');
       await expect(tab.answers).toContainText('Let me try.');
     }
     await chat.reload();
-    await expect(chat.answers.locator('.tool summary')).toContainText('Stopped');
+    await expect(chat.answers.locator('.tool summary')).toContainText('wait stopped');
   });
 });

@@ -188,7 +188,7 @@ test('the duration of thinking is the same after a reload', async ({ chat, upstr
   await chat.open();
   await chat.begin('Well?');
   await chat.done();
-  const summary = chat.answers.locator('.trace summary');
+  const summary = chat.answers.locator('.trace-now');
   await expect(summary).toHaveText(/^Thought for \d+(\.\d)? s$/);
   const words = (await summary.textContent())!;
   expect(words).not.toContain('0.0 s');

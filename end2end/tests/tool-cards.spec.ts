@@ -73,6 +73,8 @@ test('input is highlighted and copied unchanged', async ({ chat, page, context, 
     await expect(code('Query').locator('code'), look).toHaveText(query);
     await expect(code('Query').locator('.hl-keyword')).toHaveText(['SELECT', 'FROM', 'WHERE']);
     await expect(code('Query').locator('.hl-comment')).toHaveText('-- all');
+    await expect(code('Asked').getByRole('definition')).toHaveText(['2.5', '{"found": [1, null]}']);
+    await code('Asked').getByRole('button', { name: 'JSON' }).click();
     await expect(code('Asked').locator('code')).toHaveText('{\n  "limit": 2.5,\n  "text": "{\\"found\\": [1, null]}"\n}');
     await expect(code('Asked').locator('.hl-name')).toHaveText(['"limit"', '"text"']);
     await expect(code('Result').locator('.hl-keyword')).toHaveText(['null']);

@@ -11,6 +11,8 @@ pub struct ToolKind {
     /// The name for the model.
     pub name: &'static str,
     pub icon: ToolIcon,
+    /// A noun for a call, if its label has none: "SQL query".
+    pub noun: Option<&'static str>,
     /// The argument that is code or a query.
     pub code: Option<CodeArgument>,
     /// The argument that names a data frame for the result.
@@ -61,6 +63,7 @@ impl ToolKind {
         Self {
             name,
             icon: ToolIcon::Plug,
+            noun: None,
             code: None,
             data_frame: None,
             is_notebook_cell: false,
@@ -92,6 +95,7 @@ tool_kinds! {
     CALCULATE = ToolKind {
         icon: ToolIcon::Calculator,
         code: code("expression", "js"),
+        noun: Some("Calculation"),
         ..ToolKind::plain("calculate")
     };
     CURRENT_TIME = ToolKind { icon: ToolIcon::Clock, ..ToolKind::plain("current_time") };
@@ -100,6 +104,7 @@ tool_kinds! {
         code: code("code", "python"),
         is_notebook_cell: true,
         output: ToolOutput::Blocks,
+        noun: Some("Code"),
         ..ToolKind::plain("execute_code")
     };
     FETCH_WEBPAGE = ToolKind { icon: ToolIcon::Page, ..ToolKind::plain("fetch_webpage") };
@@ -107,6 +112,7 @@ tool_kinds! {
     GENERATE_IMAGE = ToolKind {
         icon: ToolIcon::Image,
         output: ToolOutput::Images,
+        noun: Some("Image"),
         ..ToolKind::plain("generate_image")
     };
     JUPYTER_NOTEBOOK = ToolKind {
@@ -114,6 +120,7 @@ tool_kinds! {
         code: code("code", "python"),
         is_notebook_cell: true,
         output: ToolOutput::Blocks,
+        noun: Some("Python code"),
         ..ToolKind::plain("jupyter_notebook")
     };
     RECALL = ToolKind {
@@ -125,6 +132,7 @@ tool_kinds! {
     SEARCH_PUBMED = ToolKind {
         icon: ToolIcon::Book,
         code: code("query", "query"),
+        noun: Some("PubMed search"),
         ..ToolKind::plain("search_pubmed")
     };
     SQL_QUERY = ToolKind {
@@ -133,6 +141,7 @@ tool_kinds! {
         data_frame: Some("df_name"),
         is_notebook_cell: true,
         output: ToolOutput::Blocks,
+        noun: Some("SQL query"),
         ..ToolKind::plain("sql_query")
     };
     SUBJECT_OVERVIEW = ToolKind { icon: ToolIcon::Database, ..ToolKind::plain("subject_overview") };
@@ -146,6 +155,7 @@ tool_kinds! {
     WEB_SEARCH = ToolKind {
         icon: ToolIcon::Search,
         code: code("query", "query"),
+        noun: Some("Web search"),
         ..ToolKind::plain("web_search")
     };
 }

@@ -19,6 +19,7 @@ export const TOOL_SCREENS: ScreenGroup[] = [
           await chat.open();
           await chat.begin('What time is it?');
           await chat.done();
+          await chat.answers.locator('.trace summary').first().click();
           await chat.answers.locator('.tool summary').first().click();
         },
       },

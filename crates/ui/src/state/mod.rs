@@ -55,6 +55,7 @@ pub use self::{
     conversations::{
         AnswerExtras, AnswerRow, ConversationPhase, ConversationView, OlderState, OpenConversations,
         PartKind, PartRow, QueueRow, QueueView, Row, RunView, Siblings, UnrecordedRow, UserRow,
+        call_interval, union_ms,
     },
     feeds::PageUpdate,
     navigation::Navigation,

@@ -7,12 +7,13 @@ use leptos::{prelude::*, task::spawn_local};
 use super::{
     activity::activity,
     footer::AnswerFooter,
-    parts::Shown,
-    parts::part_id,
+    opened::Opened,
+    parts::{Shown, part_id},
     problem::{Problem, describe_problem},
+    sections::{Section, group_parts},
     suggestions::{sources, suggestions},
     tool::{CallContext, answer_image, tool_card},
-    trace::trace,
+    trace::{Work, WorkContext},
 };
 use crate::{
     components::more::more,
@@ -34,10 +35,10 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
         Memo::new(move |_| parts.with(|parts| Shown::select(parts, pieces.get(), is_waiting.get())))
     };
     let has_more = Memo::new(move |_| shown.with(|shown| shown.has_more));
-    let part = {
-        let row = row.clone();
-        move |part: PartRow| part_view(conversation_id, &row, part)
-    };
+    let is_read_only = is_read_only();
+    let first = Memo::new(move |_| shown.with(|shown| group_parts(&shown.first, is_read_only)));
+    let last = Memo::new(move |_| shown.with(|shown| group_parts(&shown.last, is_read_only)));
+    let sections = Memo::new(move |_| [first.get(), last.get()].concat());
     let doing = {
         let (run, parts) = (row.run.clone(), row.parts.clone());
         let (models, model) = (use_models(), row.model.clone());
@@ -58,7 +59,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
                     Some(waits().into())
                 }
                 RunStatus::Running if run.activity.is_some() => run.activity.clone(),
-                RunStatus::Running if parts.with(|parts| needs_activity(parts)) => Some(waits().into()),
+                RunStatus::Running if parts.with(Vec::is_empty) => Some(waits().into()),
                 RunStatus::Waiting => Some("Waiting for you…".into()),
                 _ => None,
             })
@@ -73,7 +74,24 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
                 && parts.with(|parts| parts.last().is_some_and(is_text))
         })
     };
-    let is_read_only = is_read_only();
+    let section = {
+        let calls = CallContext {
+            conversation_id,
+            message_id: row.id,
+            run: row.run.clone(),
+            opened: Opened::new(),
+        };
+        let context = WorkContext {
+            row: row.clone(),
+            calls,
+            sections,
+            doing,
+        };
+        move |section: Section<PartRow>| section_view(section, &context)
+    };
+    // Work tells its activity itself.
+    let ends_in_work =
+        Memo::new(move |_| sections.with(|sections| sections.last().is_some_and(|last| last.is_folded)));
     let extras = row.extras.clone();
     let can_continue = use_can_continue(conversation_id, &row);
     let run = row.run.clone();
@@ -101,14 +119,12 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             || run.with(|run| !run.status.is_terminal())
     });
     view! {
-        <article id=message_id.to_string() class="message answer" class:writing=is_writing aria-label="Answer">
+        <article id=message_id.to_string() class="message answer" class:writing=is_writing aria-label="Answer" tabindex="-1">
             <h2 class="visually-hidden">"Answer"</h2>
-            // Readers do not get the thoughts.
-            {(!is_read_only).then(|| trace(row.clone(), shown))}
-            <Each of=move || shown.with(|shown| shown.first.clone()) key=PartRow::view_key children=part.clone()/>
+            <Each of=move || first.get() key=Section::view_key children=section.clone()/>
             {move || has_more.get().then(|| more(move || pieces.update(|pieces| *pieces += 1)))}
-            <Each of=move || shown.with(|shown| shown.last.clone()) key=PartRow::view_key children=part/>
-            {move || doing.get().map(|text| activity(text, !is_waiting.get()))}
+            <Each of=move || last.get() key=Section::view_key children=section/>
+            {move || doing.get().filter(|_| !ends_in_work.get()).map(|text| activity(text, !is_waiting.get()))}
             {move || problem.get().map(|(text, error)| view! {
                 <Problem conversation_id message_id text error can_continue busy is_announced/>
             })}
@@ -139,13 +155,22 @@ fn use_can_continue(conversation_id: ConversationId, row: &AnswerRow) -> Memo<bo
     })
 }
 
-fn part_view(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) -> AnyView {
+fn section_view(section: Section<PartRow>, context: &WorkContext) -> AnyView {
+    let first = section.first_key().unwrap_or_default();
+    match section.parts.into_iter().next() {
+        Some(part) if !section.is_folded => part_view(part, context),
+        _ => view! { <Work first context=context.clone()/> }.erase(),
+    }
+}
+
+fn part_view(part: PartRow, context: &WorkContext) -> AnyView {
+    let WorkContext { row, calls, .. } = context.clone();
     let prefix = part_id(row.id, part.key);
     match part.kind.clone() {
-        // Shown in the trace.
+        // It is in a stretch.
         PartKind::Thinking => ().into_any(),
         PartKind::Text => {
-            let extras = row.extras.clone();
+            let extras = row.extras;
             let cited: CitationLookup = Arc::new(move |number| {
                 extras.with(|extras| {
                     extras
@@ -158,22 +183,8 @@ fn part_view(conversation_id: ConversationId, row: &AnswerRow, part: PartRow) ->
             view! { <div class="prose"><MarkdownView prose=part.prose prefix cited=Some(cited)/></div> }
                 .erase()
         }
-        PartKind::Payload(payload) => payload_card(conversation_id, payload),
+        PartKind::Payload(payload) => payload_card(calls.conversation_id, payload),
         PartKind::File(file) => answer_image(file),
-        PartKind::Tool(call) => {
-            let of = CallContext {
-                conversation_id,
-                message_id: row.id,
-                run: row.run.clone(),
-            };
-            tool_card(part, call, of, prefix)
-        }
+        PartKind::Tool(call) => tool_card(part, call, calls, prefix),
     }
-}
-
-/// Returns true if the answer is empty, or its last part is thinking: the trace, which shows the thinking, may be
-/// scrolled far out of view.
-fn needs_activity(parts: &[PartRow]) -> bool {
-    parts.last().is_none_or(PartRow::is_thinking)
-        && (parts.is_empty() || !parts.iter().all(PartRow::is_thinking))
 }

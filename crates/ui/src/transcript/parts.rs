@@ -47,10 +47,6 @@ impl Shown {
             last,
         }
     }
-
-    pub fn all(&self) -> impl Iterator<Item = &PartRow> {
-        self.first.iter().chain(&self.last)
-    }
 }
 
 fn cost(part: &PartRow) -> usize {
@@ -79,6 +75,10 @@ mod tests {
     use super::*;
     use parlor_protocol::{JoinedPart, JoinedPartKind, ToolCall, ToolStatus};
 
+    fn all(shown: &Shown) -> impl Iterator<Item = &PartRow> {
+        shown.first.iter().chain(&shown.last)
+    }
+
     fn parts(texts: &[(usize, &str)], live: bool) -> Vec<PartRow> {
         let part = |(index, (node, text)): (usize, &(usize, &str))| {
             let joined = JoinedPart {
@@ -104,7 +104,7 @@ mod tests {
             let shown = Shown::select(&long, 2, false);
             assert_eq!((shown.first, shown.has_more), (long, false));
             let many = parts(&vec![(0, "a"); 100_000], false);
-            let count = |pieces| Shown::select(&many, pieces, false).all().count();
+            let count = |pieces| all(&Shown::select(&many, pieces, false)).count();
             assert!((700..800).contains(&count(1)), "{}", count(1));
             assert!((1400..1600).contains(&count(2)), "{}", count(2));
         });
@@ -113,20 +113,20 @@ mod tests {
     #[test]
     fn what_streams_and_what_asks_is_shown() {
         Owner::new().with(|| {
-            let mut all = parts(&vec![(0, "a"); 2000], false);
+            let mut long = parts(&vec![(0, "a"); 2000], false);
             let call = ToolCall::for_test("look", ToolStatus::Waiting);
             let asking = JoinedPart {
                 key: (1, 0),
                 kind: JoinedPartKind::ToolCall(&call),
                 texts: Vec::new(),
             };
-            all.push(PartRow::new(&asking, false, false));
-            assert!(Shown::select(&all, 1, false).last.is_empty());
-            let shown = Shown::select(&all, 1, true);
-            assert_eq!((&shown.last[..], shown.has_more), (&all[2000..], true));
+            long.push(PartRow::new(&asking, false, false));
+            assert!(Shown::select(&long, 1, false).last.is_empty());
+            let shown = Shown::select(&long, 1, true);
+            assert_eq!((&shown.last[..], shown.has_more), (&long[2000..], true));
             let streamed = parts(&vec![(0, "a"); 2000], true);
             let shown = Shown::select(&streamed, 1, false);
-            assert!(!shown.has_more && shown.all().eq(&streamed));
+            assert!(!shown.has_more && all(&shown).eq(&streamed));
         });
     }
 }

@@ -23,7 +23,9 @@ pub(super) use self::transcript_cache::CacheOutcome;
 use self::{changes::PendingChanges, transcript_cache::TranscriptCache};
 pub use self::{
     part::{PartKind, PartRow},
-    rows::{AnswerExtras, AnswerRow, Row, RunView, Siblings, UnrecordedRow, UserRow},
+    rows::{
+        AnswerExtras, AnswerRow, Row, RunView, Siblings, UnrecordedRow, UserRow, call_interval, union_ms,
+    },
     view::{ConversationPhase, ConversationView, OlderState, QueueRow, QueueView},
 };
 use super::{connection::Connection, lifecycle::PageLifecycle, navigation::Navigation, outbox::Outbox};

@@ -21,6 +21,8 @@ pub struct PartRow {
     pub prose: Prose,
     /// The last line of the thinking.
     pub latest_line: ArcRwSignal<String>,
+    /// True for a text without a letter yet, such as the line breaks that some models write before a call.
+    is_blank: ArcRwSignal<bool>,
     /// The number of bytes of its text in `prose`.
     prose_bytes: Arc<AtomicUsize>,
 }
@@ -47,11 +49,13 @@ impl PartRow {
 
     pub fn new(joined: &JoinedPart<'_>, ended: bool, live: bool) -> Self {
         let text = joined.texts.concat();
+        let is_blank = joined.kind == JoinedPartKind::Text && text.trim().is_empty();
         Self {
             key: joined.key,
             kind: PartKind::from_joined(joined.kind),
             is_streamed: live,
             latest_line: ArcRwSignal::new(latest_line(&text)),
+            is_blank: ArcRwSignal::new(is_blank),
             prose_bytes: Arc::new(AtomicUsize::new(text.len())),
             prose: Prose::new(text, ended),
         }
@@ -64,6 +68,19 @@ impl PartRow {
 
     pub fn is_thinking(&self) -> bool {
         matches!(self.kind, PartKind::Thinking)
+    }
+
+    /// Returns the call, if it is one.
+    pub fn call(&self) -> Option<&ArcRwSignal<ToolCall>> {
+        match &self.kind {
+            PartKind::Tool(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    /// Returns true if there is nothing of it to show. Tracked.
+    pub fn is_blank(&self) -> bool {
+        self.is_blank.get()
     }
 
     /// Returns true if the text begins with the text of `prose`, judged by length. Texts only grow.
@@ -91,6 +108,9 @@ impl PartRow {
     fn append(&self, new: &str) {
         self.prose_bytes.fetch_add(new.len(), Relaxed);
         self.prose.append(new);
+        if !new.trim().is_empty() {
+            set_if_changed(&self.is_blank, &false);
+        }
     }
 
     fn update_latest_line(&self, text: &str) {

@@ -8,7 +8,7 @@ use super::{changes::GrownPart, part::PartRow, unrecorded::UnrecordedMessages};
 use crate::runtime::signal::set_if_changed;
 use parlor_protocol::{
     AssistantMessage, Attachment, CitedSource, FinishReason, Interaction, Message, MessageBody, MessageId,
-    Part, RunError, RunStatus, SuggestedAction, SuggestedValue, Timestamp, TokenTotals, Transcript,
+    Part, RunError, RunStatus, SuggestedAction, SuggestedValue, Timestamp, TokenTotals, ToolCall, Transcript,
     damaged_message::damaged_message_text, sorted_vec::insert_sorted,
 };
 
@@ -242,19 +242,24 @@ impl RunView {
     }
 }
 
-/// Returns the time in which tools were active. Those of one model call may run at the same time, and one of them may
-/// wait for the user while no other is active.
+/// Returns the time in which tools were active.
 fn tools_ms(assistant: &AssistantMessage) -> u64 {
     let parts = assistant.nodes.iter().flat_map(|node| &node.parts);
     let calls = parts.filter_map(|part| match part {
-        Part::ToolCall(call) => Some((call.started_at?.0, call.ended_at?.0)),
+        Part::ToolCall(call) => call_interval(call),
         _ => None,
     });
     union_ms(calls.collect())
 }
 
-/// Returns the length of the union of intervals, in milliseconds.
-fn union_ms(intervals: Vec<(i64, i64)>) -> u64 {
+/// Returns the start and the end of a call that has ended.
+pub fn call_interval(call: &ToolCall) -> Option<(i64, i64)> {
+    Some((call.started_at?.0, call.ended_at?.0))
+}
+
+/// Returns the length of the union of intervals, in milliseconds. Calls of one model call may run at the same time, and one of
+/// them may wait for the user while no other is active.
+pub fn union_ms(intervals: Vec<(i64, i64)>) -> u64 {
     let mut sorted = Vec::new();
     for interval in intervals {
         insert_sorted(&mut sorted, interval, |interval| *interval);

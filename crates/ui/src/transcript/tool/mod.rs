@@ -6,8 +6,16 @@ use std::sync::Arc;
 use leptos::{ev, prelude::*, wasm_split::wasm_split};
 
 pub use self::image::{answer_image, load_image};
-use self::{call_details::CallDetails, image::made_images};
-use super::activity::{Dots, elapsed};
+use self::{
+    call_details::CallDetails,
+    image::made_images,
+    label::{call_label, shown_status},
+};
+use super::{
+    activity::{Dots, elapsed},
+    opened::{Opened, OpenedView},
+    trace::show_details,
+};
 use crate::{
     components::{details, icons},
     files::file_list,
@@ -32,6 +40,7 @@ use parlor_protocol::{
 mod call_details;
 mod changes;
 mod image;
+mod label;
 
 /// The maximum length of an error in a closed card, in bytes.
 const MAX_SHOWN_ERROR_BYTES: usize = 400;
@@ -42,6 +51,8 @@ pub struct CallContext {
     pub conversation_id: ConversationId,
     pub message_id: MessageId,
     pub run: ArcRwSignal<RunView>,
+    /// What is open of the answer.
+    pub opened: Opened,
 }
 
 /// One tool call. `prefix` begins the ids in it.
@@ -77,16 +88,28 @@ fn ToolCard(
 ) -> impl IntoView {
     let is_read_only = is_read_only();
     let live = part.is_streamed;
-    let open = RwSignal::new(false);
-    let toggled = move |event: ev::Event| open.set(details::is_details_open(&event));
+    let (opened, view) = (context.opened, (part.key, OpenedView::Call));
+    let was_open = opened.contains(view);
+    let open = RwSignal::new(was_open);
+    let toggled = move |event: ev::Event| {
+        let is_open = details::is_details_open(&event);
+        open.set(is_open);
+        opened.set(view, is_open);
+    };
     let kind = call.with_untracked(ToolCall::kind);
     let status = {
-        let call = call.clone();
-        Memo::new(move |_| call.with(|call| call.status))
+        let (call, run) = (call.clone(), context.run.clone());
+        Memo::new(move |_| {
+            let has_run_ended = run.with(|run| run.status.is_terminal());
+            call.with(|call| shown_status(call, has_run_ended))
+        })
     };
     let line = {
         let call = call.clone();
-        Memo::new(move |_| call.with(|call| (shown_label(call), call.detail.clone(), duration_text(call))))
+        Memo::new(move |_| {
+            let status = status.get();
+            call.with(|call| (call_label(call, status), call.detail.clone(), duration_text(call)))
+        })
     };
     let summary = move || {
         let (label, detail, took) = line.get();
@@ -145,11 +168,12 @@ fn ToolCard(
     view! {
         <div class="tool" data-lazy=LazyPart::Tool.name()>
             // The user must see what they approve.
-            <details class="fold" open=move || asks.get() on:toggle=toggled>
+            <details class="fold" open=move || asks.get() || was_open on:toggle=toggled>
                 <summary>
                     {tool_icon(kind)}
                     {summary}
                     <span class="tool-state">{move || status_icon(status.get())}</span>
+                    {show_details()}
                 </summary>
                 <div class="tool-body">
                     {is_read_only.then(|| view! {
@@ -167,18 +191,6 @@ fn ToolCard(
             {files}
             {approval}
         </div>
-    }
-}
-
-/// The label of a call. One that has ended without a result keeps that of a running call, of which only the dots are left out.
-fn shown_label(call: &ToolCall) -> String {
-    let is_running = matches!(
-        call.status,
-        ToolStatus::Running | ToolStatus::Allowed | ToolStatus::Waiting
-    );
-    match is_running {
-        true => call.label.clone(),
-        false => call.label.trim_end_matches(['.', '…', ' ']).to_owned(),
     }
 }
 
@@ -209,29 +221,22 @@ fn tool_icon(kind: Option<&ToolKind>) -> AnyView {
     }
 }
 
-/// The icon of a call's status, with text for screen readers.
+/// The sign of a call's status, with text for screen readers. How a call ended without a result is in its label.
 fn status_icon(status: ToolStatus) -> AnyView {
     let (sign, word) = match status {
         ToolStatus::Running | ToolStatus::Allowed => {
             return view! { <span class="tool-took">{elapsed()}</span> <Dots/> }.erase();
         }
-        ToolStatus::Failed => return labelled_icon(icons::alert(), "Failed"),
-        ToolStatus::Denied => return labelled_icon(icons::close(), "Denied"),
-        ToolStatus::Waiting => (icons::question(), "Asks: "),
-        ToolStatus::Complete => (icons::check(), "Done: "),
-        ToolStatus::Stopped => return labelled_icon(icons::stop(), "Stopped"),
-        ToolStatus::Unknown => return labelled_icon(icons::alert(), "Interrupted"),
+        ToolStatus::Waiting => (None, "Asks: "),
+        ToolStatus::Complete => (Some(icons::check()), "Done: "),
+        ToolStatus::Failed => (Some(icons::alert()), ""),
+        ToolStatus::Denied | ToolStatus::Stopped | ToolStatus::Unknown => (None, ""),
     };
     view! {
         {sign}
         <span class="visually-hidden">{word}</span>
     }
     .erase()
-}
-
-/// The icon of a status that everybody should read.
-fn labelled_icon(sign: AnyView, word: &'static str) -> AnyView {
-    view! { {sign} <span>{word}</span> }.erase()
 }
 
 /// The progress of a tool.
@@ -277,25 +282,6 @@ fn duration_text(call: &ToolCall) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ended_call_is_not_shown_as_running() {
-        let label = |status| {
-            shown_label(&ToolCall {
-                label: "Running SQL query...".into(),
-                ..ToolCall::for_test("sql_query", status)
-            })
-        };
-        assert_eq!(label(ToolStatus::Running), "Running SQL query...");
-        for ended in [
-            ToolStatus::Failed,
-            ToolStatus::Stopped,
-            ToolStatus::Denied,
-            ToolStatus::Unknown,
-        ] {
-            assert_eq!(label(ended), "Running SQL query");
-        }
-    }
 
     #[test]
     fn short_error_of_code_has_the_exception() {

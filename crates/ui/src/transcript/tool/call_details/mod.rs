@@ -1,10 +1,12 @@
 //! The content of an open card: the arguments of the tool and its result.
 
+mod rows;
 #[cfg(test)]
 mod tests;
 
 use leptos::prelude::*;
 
+use self::rows::{field_rows, fields, json_part, table_of_objects};
 use super::changes::add_changes;
 use crate::{
     components::{copy::CopyButton, highlight::highlighted},
@@ -42,6 +44,15 @@ pub fn CallDetails(
     let arguments = Memo::new(move |_| input.with(argument_sections));
     let given = Memo::new(move |_| output.with(|call| Some((shown_result(call)?, call.status))));
     let part = move |(name, text, language): (String, String, String)| {
+        let fields = if language == "json" {
+            fields(&text, is_whole)
+        } else {
+            None
+        };
+        if let Some(fields) = fields {
+            let json = text.clone();
+            return json_part(name, json, is_whole, move || field_rows(&fields, text.clone()));
+        }
         view! {
             <section class="tool-part">
                 <h3>{name}</h3>
@@ -52,13 +63,29 @@ pub fn CallDetails(
     };
     view! {
         {move || arguments.get().into_iter().map(part).collect::<Vec<_>>()}
-        {move || given.get().map(|(given, status)| view! {
-            <section class="tool-part">
-                <h3>{if status == ToolStatus::Failed { "Error" } else { "Result" }}</h3>
-                {result_view(given, prefix.clone())}
-            </section>
+        {move || given.get().map(|(given, status)| {
+            let title = if status == ToolStatus::Failed { "Error" } else { "Result" };
+            result_part(title, given, prefix.clone())
         })}
     }
+}
+
+fn result_part(title: &'static str, given: ShownResult, prefix: String) -> AnyView {
+    if let ShownResult::Text(text) = &given
+        && let Some(table) = table_of_objects(text)
+    {
+        let json = json::pretty_print(text);
+        return json_part(title.into(), json, false, move || {
+            table_view(table.clone(), prefix.clone())
+        });
+    }
+    view! {
+        <section class="tool-part">
+            <h3>{title}</h3>
+            {result_view(given, prefix)}
+        </section>
+    }
+    .erase()
 }
 
 /// The arguments: changes as differences, code and texts of several lines as code blocks with name and language, the
