@@ -178,6 +178,17 @@ export class Chat {
     return this.page.getByRole('status').getByText(text, { exact: true });
   }
 
+  /** The button of the menu of the last answer. */
+  get more(): Locator {
+    return this.answers.last().locator('button[aria-haspopup=menu]');
+  }
+
+  /** Opens the diagnostics of the last answer. */
+  async openDiagnostics(): Promise<void> {
+    await this.more.click();
+    await this.page.getByRole('menuitem', { name: 'Diagnostics' }).click();
+  }
+
   /** Presses Tab until the element has the focus. */
   async tabTo(target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
     const focused = () => target.evaluate((element) => element === document.activeElement);

@@ -6,7 +6,6 @@ import { expect, test } from '../support/test.ts';
 import type { Upstream } from '../support/upstream.ts';
 
 const dialog = (chat: Chat) => chat.page.getByRole('dialog', { name: 'Diagnostics' });
-const button = (chat: Chat) => chat.answers.last().getByRole('button', { name: 'Diagnostics' });
 const section = (chat: Chat, title: string) => dialog(chat).locator('details').filter({ has: chat.page.locator('summary', { hasText: title }) });
 const unfold = (chat: Chat, title: string) => section(chat, title).locator('summary').click();
 const fact = (chat: Chat, name: string) => dialog(chat).getByRole('term').filter({ hasText: new RegExp(`^${name}$`) }).locator('xpath=../dd');
@@ -25,7 +24,7 @@ async function finishAnswer(chat: Chat, upstream: Upstream, question = 'What tim
 
 test('shows request, response and timing', async ({ chat, page, upstream }) => {
   await finishAnswer(chat, upstream);
-  await button(chat).click();
+  await chat.openDiagnostics();
   await expect(fact(chat, 'Model')).toHaveText('openai/echo');
   await expect(fact(chat, 'State')).toHaveText('complete');
   await expect(fact(chat, 'Tokens')).toHaveText(/^20 in, \d+ out$/);
@@ -55,7 +54,7 @@ test('shows request, response and timing', async ({ chat, page, upstream }) => {
 test('copies JSON without the key', async ({ chat, context, page, upstream }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await finishAnswer(chat, upstream, 'What does sk-test say?');
-  await button(chat).click();
+  await chat.openDiagnostics();
   await dialog(chat).getByRole('button', { name: 'Copy as JSON' }).click();
   await expect(dialog(chat).getByRole('button', { name: 'Copied' })).toBeVisible();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
@@ -67,7 +66,15 @@ test('copies JSON without the key', async ({ chat, context, page, upstream }) =>
 
 test('the keyboard opens it, stays inside and returns', async ({ chat, page, upstream }) => {
   await finishAnswer(chat, upstream);
-  await chat.tabTo(button(chat), 'Shift+Tab');
+  await chat.tabTo(chat.more, 'Shift+Tab');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('menuitem').first()).toBeFocused();
+  await page.keyboard.press('ArrowUp');
+  await expect(page.getByRole('menuitem').last()).toBeFocused();
+  const diagnostics = page.getByRole('menuitem', { name: 'Diagnostics' });
+  for (let presses = 0; presses < 10 && !(await diagnostics.evaluate((item) => item === document.activeElement)); presses++) {
+    await page.keyboard.press('ArrowUp');
+  }
   await page.keyboard.press('Enter');
   await expect(fact(chat, 'Model')).toBeVisible();
   for (let presses = 0; presses < 12; presses++) {
@@ -78,7 +85,7 @@ test('the keyboard opens it, stays inside and returns', async ({ chat, page, ups
   }
   await page.keyboard.press('Escape');
   await expect(dialog(chat)).toBeHidden();
-  await expect(button(chat)).toBeFocused();
+  await expect(chat.more).toBeFocused();
 });
 
 test('shows partial data while the answer is running', async ({ chat, upstream }) => {
@@ -86,7 +93,7 @@ test('shows partial data while the answer is running', async ({ chat, upstream }
   await chat.open();
   await chat.begin('Count');
   await expect(chat.answers).toContainText('One');
-  await button(chat).click();
+  await chat.openDiagnostics();
   await expect(fact(chat, 'State')).toHaveText('running');
   await expect(section(chat, 'Messages')).toContainText('1 message');
   await upstream.open('rest');
@@ -96,14 +103,14 @@ test('shows partial data while the answer is running', async ({ chat, upstream }
   await expect(fact(chat, 'State')).toHaveText('complete');
   await expect(dialog(chat).getByRole('button', { name: 'Refresh' })).toHaveCount(0);
   await dialog(chat).getByRole('button', { name: 'Close' }).click();
-  await expect(button(chat), 'the new one, in the place of the one that was pressed').toBeFocused();
+  await expect(chat.more, 'the new one, in the place of the one that was pressed').toBeFocused();
 });
 
 test('a failed load says so and can be retried', async ({ browserLog, chat, page, upstream }) => {
   browserLog.allowLostConnections();
   await finishAnswer(chat, upstream);
   await page.route('**/rpc/diagnostics*', (route) => route.abort());
-  await button(chat).click();
+  await chat.openDiagnostics();
   await expect(dialog(chat).getByRole('alert')).toContainText('could not be reached');
   await page.unroute('**/rpc/diagnostics*');
   await dialog(chat).getByRole('button', { name: 'Try again' }).click();
@@ -112,7 +119,7 @@ test('a failed load says so and can be retried', async ({ browserLog, chat, page
 
 test('navigation closes it', async ({ chat, page, upstream }) => {
   await finishAnswer(chat, upstream);
-  await button(chat).click();
+  await chat.openDiagnostics();
   await expect(fact(chat, 'State')).toBeVisible();
   await page.goBack();
   await expect(dialog(chat)).toHaveCount(0);
@@ -125,7 +132,7 @@ test('is accessible in either theme, on desktop and phone', async ({ chat, page,
   for (const [kind, viewport] of [['desktop', { width: 1280, height: 720 }], ['phone', { width: 390, height: 844 }]] as const) {
     await test.step(kind, async () => {
       await page.setViewportSize(viewport);
-      await button(chat).click();
+      await chat.openDiagnostics();
       await expect(fact(chat, 'Model')).toBeVisible();
       await expectAccessibleInBothThemes(page);
       for (const title of titles) await unfold(chat, title);

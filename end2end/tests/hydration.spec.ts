@@ -203,8 +203,8 @@ test.describe('before its code is there', () => {
   test('a pressed button waits', async ({ chat, page, parlor }) => {
     const start = await openSlowly(page, parlor);
     await chat.answers.hover();
-    await chat.answers.getByRole('button', { name: 'Diagnostics' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Diagnostics' });
+    await chat.answers.getByRole('button', { name: 'Answer with another model' }).click();
+    const dialog = page.getByRole('combobox', { name: 'Find a model' });
     await expect(dialog).toBeHidden();
     start();
     await expect(dialog).toBeVisible();

@@ -48,7 +48,7 @@ test('a live share streams to its readers until it is ended', async ({ browser, 
     await expect(reader.getByRole('heading', { name: 'When is the tide?' })).toBeVisible();
     await expect(reader.getByRole('article', { name: 'Answer' })).toContainText('twice a day');
     await expect(reader.getByRole('textbox')).toHaveCount(0);
-    for (const name of ['Regenerate', 'Edit', 'Delete', 'Diagnostics', 'Branch']) {
+    for (const name of ['Regenerate', 'Edit', 'Delete', 'More', 'Branch']) {
       await expect(reader.getByRole('button', { name }), name).toHaveCount(0);
     }
   }

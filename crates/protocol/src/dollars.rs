@@ -83,6 +83,32 @@ impl Dollars {
     }
 }
 
+impl Dollars {
+    /// Formats an amount with the two digits that matter: "$0.0012", "$0.13", "$12".
+    pub fn to_short_label(self) -> String {
+        const NANOS: u64 = 1_000_000_000;
+        let mut unit = 1;
+        while unit < NANOS && self.0 / unit >= 100 {
+            unit *= 10;
+        }
+        let rounded = Self(self.0.saturating_add(unit / 2) / unit * unit);
+        if rounded.0 < 1000 {
+            return self.to_label();
+        }
+        let mut text = rounded.to_text();
+        // Cents are two digits, also when the second one is 0.
+        if rounded.0 < NANOS
+            && let Some((_, decimals)) = text.split_once('.')
+        {
+            let leading = decimals.len() - decimals.trim_start_matches('0').len();
+            for _ in decimals.len()..leading + 2 {
+                text.push('0');
+            }
+        }
+        ["$", &text].concat()
+    }
+}
+
 impl JsonSchema for Dollars {
     fn inline_schema() -> bool {
         true
@@ -150,6 +176,27 @@ mod tests {
             assert_eq!(written, text);
             assert_eq!(serde_json::from_str::<Dollars>(&written).unwrap(), Dollars(nanos));
             assert_eq!(super::super::json::parse(written.as_bytes()), Ok(Dollars(nanos)));
+        }
+    }
+
+    #[test]
+    fn short_labels_have_two_digits() {
+        for (nanos, label) in [
+            (0, "$0"),
+            (400, "less than $0.000001"),
+            (1_500, "$0.0000015"),
+            (1_234_567, "$0.0012"),
+            (9_999_999, "$0.010"),
+            (12_345_678, "$0.012"),
+            (100_000_000, "$0.10"),
+            (126_000_000, "$0.13"),
+            (999_999_999, "$1"),
+            (1_256_000_000, "$1.3"),
+            (12_340_000_000, "$12"),
+            (123_456_000_000, "$123"),
+            (MAX_NANOS, "$1000000000"),
+        ] {
+            assert_eq!(Dollars(nanos).to_short_label(), label);
         }
     }
 

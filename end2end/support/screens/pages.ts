@@ -21,7 +21,7 @@ export const PAGE_SCREENS: ScreenGroup[] = [
         prepare: async (stage) => {
           await stage.page.keyboard.press('Escape');
           await expect(stage.chat.dialog).toBeHidden();
-          await stage.chat.answers.last().getByRole('button', { name: 'Diagnostics' }).click();
+          await stage.chat.openDiagnostics();
           await expect(stage.page.getByRole('dialog', { name: 'Diagnostics' })).toBeVisible();
         },
       },

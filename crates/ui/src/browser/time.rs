@@ -10,6 +10,8 @@ use wasm_bindgen_futures::JsFuture;
 
 use parlor_protocol::Timestamp;
 
+const MS_PER_DAY: i64 = 86_400_000;
+
 /// A hidden page gets no frames.
 const HIDDEN_FRAME_INTERVAL_MS: f64 = 250.0;
 
@@ -25,12 +27,16 @@ pub fn local_day(at: Timestamp) -> i64 {
     Timestamp(at.0 - offset_ms as i64).days_since_epoch()
 }
 
-/// A time in the user's format: the hour, and the date if it is not today's.
+/// A time in the user's format: the hour, and the date if it is not today's, with the year if it is not this one.
 pub fn local_time(at: Timestamp) -> String {
     let options = Object::new();
-    let mut fields = vec![("hour", "2-digit"), ("minute", "2-digit")];
-    if local_day(at) != local_day(now()) {
-        fields.extend([("day", "numeric"), ("month", "short"), ("year", "numeric")]);
+    let mut fields = vec![("hour", "numeric"), ("minute", "2-digit")];
+    let (day, today) = (local_day(at), local_day(now()));
+    if day != today {
+        fields.extend([("day", "numeric"), ("month", "short")]);
+    }
+    if year_of(day) != year_of(today) {
+        fields.push(("year", "numeric"));
     }
     for (field, form) in fields {
         let _ = Reflect::set(&options, &JsValue::from_str(field), &JsValue::from_str(form));
@@ -42,6 +48,10 @@ pub fn local_time(at: Timestamp) -> String {
         .and_then(|format| format.dyn_into().ok());
     let text = format.and_then(|format| format.call2(&date, &JsValue::UNDEFINED, &options).ok());
     text.and_then(|text| text.as_string()).unwrap_or_default()
+}
+
+fn year_of(day: i64) -> i64 {
+    Timestamp(day * MS_PER_DAY).utc_date().0
 }
 
 thread_local! {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::{ev, prelude::*, task::spawn_local, wasm_split::wasm_split};
 
-use super::{BUTTON, DiagnosticsDialog};
+use super::{DiagnosticsDialog, OPENER};
 
 use crate::{
     api::rpc,
@@ -33,7 +33,7 @@ fn frame(DiagnosticsDialog { open_for: asked }: DiagnosticsDialog, id: MessageId
         asked.set(None);
         // The browser would restore the focus itself, unless the answer has ended meanwhile and its buttons were
         // replaced.
-        browser::focus_selector(&["[id='", &id.to_string(), "'] .", BUTTON].concat());
+        browser::focus_selector(&["[id='", &id.to_string(), "'] ", OPENER].concat());
     };
     view! {
         <dialog node_ref=dialog class="dialog diagnostics" aria-labelledby="diagnostics-title" on:close=closed>

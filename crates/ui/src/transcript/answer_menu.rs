@@ -14,6 +14,7 @@ use crate::{
         toast::use_toasts,
     },
     composer::ModelDialog,
+    diagnostics,
     markdown::copy_without_markup,
     runtime::{
         erase::Erase,
@@ -51,12 +52,17 @@ pub fn regenerate_with(conversation_id: ConversationId, id: MessageId, busy: Mem
     .erase()
 }
 
-/// The button that opens the menu.
-pub fn menu_button(conversation_id: ConversationId, id: MessageId, text: AnswerText) -> AnyView {
+/// The button that opens the menu. While the answer is being written, it has less to offer.
+pub fn menu_button(
+    conversation_id: ConversationId,
+    id: MessageId,
+    text: AnswerText,
+    is_ended: bool,
+) -> AnyView {
     let menu = Menu::new(["menu-", &id.to_string()].concat());
     let content = move || {
         let text = text.clone();
-        lazy_part(move || items(conversation_id, id, text.clone(), menu))
+        lazy_part(move || items((conversation_id, id), is_ended, text.clone(), menu))
     };
     view! {
         {menu.icon_button("More", icons::dots())}
@@ -67,20 +73,27 @@ pub fn menu_button(conversation_id: ConversationId, id: MessageId, text: AnswerT
 
 #[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible)]
 pub fn items(
-    conversation_id: ConversationId,
-    id: MessageId,
+    (conversation_id, id): (ConversationId, MessageId),
+    is_ended: bool,
     text: AnswerText,
     menu: Menu,
 ) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || {
         let text = text.clone();
-        view! { <Items conversation_id id text menu/> }.erase()
+        view! { <Items conversation_id id is_ended text menu/> }.erase()
     }))
 }
 
 #[component]
-fn Items(conversation_id: ConversationId, id: MessageId, text: AnswerText, menu: Menu) -> impl IntoView {
+fn Items(
+    conversation_id: ConversationId,
+    id: MessageId,
+    is_ended: bool,
+    text: AnswerText,
+    menu: Menu,
+) -> impl IntoView {
     let (conversations, toasts) = (use_conversations(), use_toasts());
+    let diagnostics = diagnostics::use_dialog();
     let done = move |is_done: bool| announce_copy(toasts, is_done);
     let source = text.clone();
     let item = move |name: &'static str, icon: AnyView, press: Box<dyn Fn()>| {
@@ -99,14 +112,16 @@ fn Items(conversation_id: ConversationId, id: MessageId, text: AnswerText, menu:
             icons::copy(),
             Box::new(move || copy_without_markup(text(), done)),
         ),
-        item(
+    ];
+    if is_ended {
+        items.push(item(
             "Branch into a new conversation",
             icons::branch(),
             Box::new(move || conversations.branch(id, None)),
-        ),
-    ];
+        ));
+    }
     // Of code in messages that are not loaded, the page does not know.
-    if conversations.has_code(conversation_id) {
+    if is_ended && conversations.has_code(conversation_id) {
         let href = ["/rpc/conversations/", &conversation_id.to_string(), "/notebook"].concat();
         items.push(
             view! {
@@ -117,7 +132,12 @@ fn Items(conversation_id: ConversationId, id: MessageId, text: AnswerText, menu:
             .erase(),
         );
     }
-    // While the next answer is written, nothing before it can be deleted.
+    items.push(item(
+        "Diagnostics",
+        icons::pulse(),
+        Box::new(move || diagnostics.open(id)),
+    ));
+    // While an answer is written, nothing before it can be deleted.
     if !is_busy {
         let delete = move || {
             conversations.delete_message(conversation_id, id);

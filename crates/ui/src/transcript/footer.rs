@@ -1,4 +1,4 @@
-//! The footer of an answer: its model, its time, and its actions.
+//! The footer of an answer: its actions, its model, its cost and its time. It is shown on demand, and always has its place.
 
 use std::sync::Arc;
 
@@ -8,13 +8,12 @@ use super::answer_menu::{AnswerText, menu_button, regenerate_with};
 use crate::{
     browser,
     components::{copy::CopyButton, icon_button::IconButton, icons, time::Time},
-    diagnostics,
     runtime::{effect::effect, erase::Erase, shared_view::is_read_only},
     state::{AnswerRow, RunIntents, RunView, Siblings, models, use_conversations, use_run_intents},
 };
 use parlor_protocol::{ConversationId, MessageId, RunStatus, number_format::group_digits};
 
-/// The footer: the actions once the answer has ended, and its diagnostics while it is being written.
+/// The footer: the actions once the answer has ended, and the menu while it is being written.
 #[component]
 pub fn AnswerFooter(
     conversation_id: ConversationId,
@@ -29,90 +28,89 @@ pub fn AnswerFooter(
     let is_read_only = is_read_only();
     move || {
         let status = status.get();
-        if is_read_only {
-            status
-                .is_terminal()
-                .then(|| read_only_footer(conversation_id, &row, status))
-                .into_any()
-        } else if status.is_terminal() {
-            footer_content(conversation_id, row.clone(), status, can_continue, busy)
-        } else {
-            view! { <footer class="message-foot">{diagnostics::button(row.id)}</footer> }.erase()
-        }
+        let stopped =
+            (status == RunStatus::Stopped).then(|| view! { <span class="stopped">"Stopped"</span> }.erase());
+        let actions = match (is_read_only, status.is_terminal()) {
+            (true, false) => return ().into_any(),
+            (true, true) => {
+                let text = answer_text(conversation_id, row.id);
+                vec![view! { <CopyButton name="Copy" text=move || text()/> }.erase()]
+            }
+            (false, false) => {
+                let text = answer_text(conversation_id, row.id);
+                vec![menu_button(conversation_id, row.id, text, false)]
+            }
+            (false, true) => actions(conversation_id, &row, status, can_continue, busy),
+        };
+        let facts = status.is_terminal().then(|| facts(&row, is_read_only));
+        view! { <footer class="message-foot">{stopped} {actions} {facts}</footer> }.erase()
     }
 }
 
-/// The footer of a reader.
-fn read_only_footer(conversation_id: ConversationId, row: &AnswerRow, status: RunStatus) -> AnyView {
+fn answer_text(conversation_id: ConversationId, id: MessageId) -> AnswerText {
     let conversations = use_conversations();
-    let (id, model) = (row.id, row.model.clone());
-    let text = move || {
+    Arc::new(move || {
         let text = conversations.answer_text(conversation_id, id);
         text.unwrap_or_default()
-    };
-    view! {
-        <footer class="message-foot">
-            {(status == RunStatus::Stopped).then(|| view! { <span class="stopped">"Stopped"</span> })}
-            {(!model.is_empty()).then(|| view! { <span class="model">{model.to_string()}</span> })}
-            <Time at=row.created_at/>
-            <CopyButton name="Copy" text=text/>
-        </footer>
-    }
-    .erase()
+    })
 }
 
-fn footer_content(
+/// The buttons of an answer that has ended. They are one list, because the code of a view grows with the number of its siblings.
+fn actions(
     conversation_id: ConversationId,
-    row: AnswerRow,
+    row: &AnswerRow,
     status: RunStatus,
     can_continue: Memo<bool>,
     busy: Memo<bool>,
-) -> AnyView {
-    let (conversations, run_intents) = (use_conversations(), use_run_intents());
-    let AnswerRow {
-        id,
-        model,
-        created_at,
-        siblings,
-        run,
-        ..
-    } = row;
-    let text: AnswerText = Arc::new(move || {
-        let text = conversations.answer_text(conversation_id, id);
-        text.unwrap_or_default()
-    });
+) -> Vec<AnyView> {
+    let run_intents = use_run_intents();
+    let id = row.id;
+    let text = answer_text(conversation_id, id);
     let copied = text.clone();
-    let action =
-        move |name: &'static str, icon: AnyView, press: fn(RunIntents, ConversationId, MessageId)| {
-            IconButton::new(name, icon, move || press(run_intents, conversation_id, id))
-                .disabled_while(move || busy.get())
-                .view()
+    let action = move |name: &'static str, press: fn(RunIntents, ConversationId, MessageId)| {
+        let icon = if name == "Continue" {
+            icons::play()
+        } else {
+            icons::retry()
         };
+        let button = IconButton::new(name, icon, move || press(run_intents, conversation_id, id));
+        button.disabled_while(move || busy.get())
+    };
+    // A truncated answer has the button in its problem box.
+    let continue_button = move || {
+        let action = action("Continue", RunIntents::continue_answer).class("foot-stays");
+        (status == RunStatus::Stopped && can_continue.get()).then(|| action.view())
+    };
+    let siblings = row.siblings.clone();
+    let names = ["Answers", "Previous answer", "Next answer"];
+    vec![
+        continue_button.erase(),
+        view! { <CopyButton name="Copy" text=move || copied()/> }.erase(),
+        action("Regenerate", RunIntents::regenerate).view(),
+        regenerate_with(conversation_id, id, busy),
+        menu_button(conversation_id, id, text, true),
+        view! { <SiblingSwitch conversation_id id siblings names/> }.erase(),
+    ]
+}
+
+/// The model, the speed, the cost and the time. The time is the last one: the browser writes it in another length than the
+/// server.
+fn facts(row: &AnswerRow, is_read_only: bool) -> AnyView {
+    let (model, run) = (row.model.clone(), row.run.clone());
+    let figures =
+        (!is_read_only).then(|| view! { <span class="figures">{move || run.with(figures)}</span> }.erase());
     view! {
-        <footer class="message-foot">
-            {(status == RunStatus::Stopped).then(|| view! { <span class="stopped">"Stopped"</span> })}
+        <span class="facts">
             {(!model.is_empty())
                 .then(|| view! { <span class="model" title=model.to_string()>{models::short_name(&model).to_owned()}</span> })}
-            <Time at=created_at/>
-            <SiblingSwitch conversation_id id siblings names=["Answers", "Previous answer", "Next answer"]/>
-            <CopyButton name="Copy" text=move || copied()/>
-            // A truncated answer has the button in its problem box.
-            {move || (status == RunStatus::Stopped && can_continue.get())
-                .then(|| action("Continue", icons::play(), RunIntents::continue_answer))}
-            // In one list, because the code of a view grows with the number of its siblings.
-            {vec![
-                action("Regenerate", icons::retry(), RunIntents::regenerate),
-                regenerate_with(conversation_id, id, busy),
-                menu_button(conversation_id, id, text),
-                diagnostics::button(id),
-                view! { <span class="figures">{move || run.with(figures)}</span> }.erase(),
-            ]}
-        </footer>
+            {figures}
+            <Time at=row.created_at/>
+        </span>
     }
     .erase()
 }
 
-/// The speed and the cost of an answer, as far as they are known: "34 tokens/s · $0.0123".
+/// The speed and the cost of an answer, as far as they are known: "34 tokens/s · $0.012".
 fn figures(run: &RunView) -> String {
     let totals = &run.totals;
     let generation_ms = run.elapsed_ms.saturating_sub(run.tools_ms);
@@ -123,7 +121,7 @@ fn figures(run: &RunView) -> String {
             let about = if totals.estimated_calls > 0 { "about " } else { "" };
             [about, &group_digits(speed), " tokens/s"].concat()
         });
-    let cost = (totals.calls > totals.unpriced_calls).then(|| totals.cost.to_label());
+    let cost = (totals.calls > totals.unpriced_calls).then(|| totals.cost.to_short_label());
     let figures: Vec<String> = speed.into_iter().chain(cost).collect();
     figures.join(" · ")
 }
@@ -232,7 +230,7 @@ mod tests {
             cost: Dollars(12_300_000),
             ..TokenTotals::default()
         };
-        assert_eq!(figures(&run(known, 3000)), "1,500 tokens/s · $0.0123");
+        assert_eq!(figures(&run(known, 3000)), "1,500 tokens/s · $0.012");
         let guessed = TokenTotals {
             estimated_calls: 1,
             unpriced_calls: 2,
