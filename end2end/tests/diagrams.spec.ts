@@ -27,10 +27,11 @@ test('a diagram is drawn in the colours of the theme', async ({ chat, page, upst
   await expect.poll(drawing).toContain(LIGHT);
   await screenshots(page, 'diagram');
 
-  const height = (await block.boundingBox())!.height;
+  const shown = async () => (await image.locator('img').boundingBox())!;
+  const natural = await image.locator('img').evaluate((image: HTMLImageElement) => [image.naturalWidth, image.naturalHeight]);
+  expect((await shown()).height, 'the height of the drawing').toBeCloseTo(natural[1]!, -1);
   await block.getByRole('button', { name: 'Show source' }).click();
   await expect(block.locator('pre')).toContainText('flowchart TD');
-  expect((await block.boundingBox())!.height).toBe(height);
   await block.getByRole('button', { name: 'Show source' }).click();
   await expect(image).toBeVisible();
 
@@ -43,6 +44,20 @@ test('a diagram is drawn in the colours of the theme', async ({ chat, page, upst
     dialog.getByRole('link', { name: 'Download image' }).click(),
   ]);
   expect(download.suggestedFilename()).toBe('diagram.svg');
+});
+
+test('the letters of a wide diagram stay legible', async ({ chat, page, upstream }) => {
+  const block = await showCode(chat, upstream, 'mermaid', `flowchart LR\n${Array.from({ length: 12 }, (_, n) => `  N${n}[Step number ${n}] --> N${n + 1}`).join('\n')}`);
+  const image = block.getByRole('button', { name: 'Diagram, show larger' }).locator('img');
+  await expect(image).toBeVisible();
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 844 });
+    const scale = await image.evaluate((image: HTMLImageElement) => image.getBoundingClientRect().width / image.naturalWidth);
+    expect(16 * scale, `at ${width}`).toBeGreaterThanOrEqual(11.9);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await screenshots(page, `diagram-wide-${width}`);
+  }
+  await expectAccessible(page);
 });
 
 test('a broken diagram shows its source and the reason', async ({ chat, page, upstream }) => {

@@ -23,6 +23,8 @@
         flowchart: { htmlLabels: false },
         theme: isDark ? 'dark' : 'default',
         fontFamily: 'system-ui, sans-serif',
+        // By default 11 px.
+        gantt: { fontSize: 14, sectionFontSize: 14 },
       });
       const { svg } = await mermaid.render(`diagram-${id}`, source);
       const holder = document.createElement('div');

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::preview_view::{failure_note, image_button, image_url};
+use super::preview_view::{failure_note, image_url};
 use crate::{
     browser::{self, DrawFailure},
     runtime::{effect::effect, erase::Erase},
@@ -29,6 +29,8 @@ pub struct Diagram {
 pub struct Drawing {
     is_dark: bool,
     pub url: Arc<str>,
+    /// Width and height, if the drawing has them.
+    size: Option<(usize, usize)>,
 }
 
 impl Diagram {
@@ -53,8 +55,8 @@ impl Diagram {
                 // The theme has changed meanwhile, and changed back if nothing draws it again.
                 Ok(_) if untrack(browser::is_dark) != is_dark => {}
                 Ok(svg) => {
-                    let url = image_url(&svg).into();
-                    drawing.set(Some(Drawing { is_dark, url }));
+                    let (url, size) = (image_url(&svg).into(), view_box_size(&svg));
+                    drawing.set(Some(Drawing { is_dark, url, size }));
                     is_drawn.try_set(true);
                     failure.try_set(None);
                 }
@@ -86,17 +88,58 @@ impl Diagram {
                 });
                 failure_note(notice, button)
             }
-            (None, Some(Drawing { url, .. })) => image_button(
-                "Diagram, show larger",
-                "md-preview md-diagram",
-                &url,
-                is_enlarged,
-                failed,
-            ),
+            (None, Some(Drawing { url, size, .. })) => sized_image(&url, size, is_enlarged, failed),
             (None, None) => ().into_any(),
         };
         content.erase()
     }
+}
+
+/// The image in the size of its view box, and smaller where there is less room: but not so small that its letters, which are 16 px
+/// high, could not be read.
+fn sized_image(
+    url: &str,
+    size: Option<(usize, usize)>,
+    is_enlarged: RwSignal<bool>,
+    failed: impl Fn() + 'static,
+) -> AnyView {
+    let (width, height) = size.unzip();
+    // An element of the minimum width, because inline styles are not allowed.
+    let sizer = width.map(|width| {
+        let min_width = (width * 3 / 4).to_string();
+        view! { <svg class="md-diagram-sizer" width=min_width height="0" aria-hidden="true"></svg> }.erase()
+    });
+    let text = |number: Option<usize>| number.map(|number| number.to_string());
+    view! {
+        <div class="md-diagram-box">
+            <button
+                type="button"
+                class="md-diagram-image"
+                aria-label="Diagram, show larger"
+                on:click=move |_| is_enlarged.set(true)
+            >
+                {sizer}
+                <img src=url.to_owned() alt="" width=text(width) height=text(height) on:error=move |_| failed()/>
+            </button>
+        </div>
+    }
+    .erase()
+}
+
+/// Reads width and height of the view box of an SVG, in whole pixels.
+fn view_box_size(svg: &str) -> Option<(usize, usize)> {
+    let (_, rest) = svg.split_once("viewBox=\"")?;
+    let (numbers, _) = rest.split_once('"')?;
+    let mut numbers = numbers
+        .split([' ', ','])
+        .filter(|number| !number.is_empty())
+        .skip(2);
+    let mut next = || {
+        let number = numbers.next()?;
+        let whole = number.split_once('.').map_or(number, |(whole, _)| whole);
+        whole.parse().ok().filter(|pixels| *pixels > 0)
+    };
+    Some((next()?, next()?))
 }
 
 /// The notice that a diagram cannot be drawn, with the first two lines of Mermaid's message: the line and the text there.
@@ -125,6 +168,21 @@ fn failure_notice(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn size_is_that_of_the_view_box() {
+        for (view_box, size) in [
+            ("0 0 120.75 80", Some((120, 80))),
+            ("-8 -8,300,  42.9", Some((300, 42))),
+            ("0 0 0.5 80", None),
+            ("0 0 120", None),
+            ("a b c d", None),
+        ] {
+            let svg = ["<svg width=\"7\" viewBox=\"", view_box, "\"><g/></svg>"].concat();
+            assert_eq!(view_box_size(&svg), size, "{view_box}");
+        }
+        assert_eq!(view_box_size("<svg/>"), None);
+    }
 
     #[test]
     fn notice_has_the_line_and_its_text() {
