@@ -86,13 +86,7 @@ async fn an_added_server_answers_without_a_restart() {
     upstream.require_key(KEY);
     let parlor = start(folder.path(), &upstream, |_| {}).await;
     assert_eq!(model_ids(&parlor).await, ["parlor/tour"]);
-    // The user's log begins with the first event that is theirs.
-    parlor
-        .post("/rpc/save_instructions", &json!({ "text": "Be kind." }))
-        .send()
-        .await
-        .unwrap();
-    let mut live = parlor.follow("/api/events?after=1").await;
+    let mut live = parlor.follow("/api/events").await;
 
     let new = endpoint("mine", &upstream);
     let added = add(&parlor, &new).await;

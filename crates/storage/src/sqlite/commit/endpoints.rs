@@ -6,6 +6,7 @@ use super::{
     super::{id, text},
     Batch, ChangeError,
     audit::NewEntry,
+    personal::ensure_user,
 };
 use crate::{
     ChangeRejection, Outcome, StorageError,
@@ -52,6 +53,8 @@ impl Batch<'_> {
         };
         let entry = NewEntry::about_server(by, action, name);
         entry.store(&mut *connection, self.at).await?;
+        // The only user of a new installation has no log yet, and waits for the models.
+        ensure_user(&mut *connection, by).await?;
         self.log_models_changed(connection).await?;
         Ok(outcome)
     }
