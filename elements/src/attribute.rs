@@ -22,6 +22,8 @@ pub(crate) enum Attribute {
     /// A class that is there or not.
     Class(&'static str, Value),
     Style(&'static str, Value),
+    /// HTML in place of children.
+    InnerHtml(Value),
     Property(&'static str, Property),
     Event(EventHandler),
     /// Takes the element.
@@ -62,12 +64,16 @@ pub(crate) enum Before {
     Shown(Value),
 }
 
-/// A place of values: an attribute, a class or a property of style.
+/// The name of the HTML of an element among its attributes.
+const INNER_HTML: &str = "inner_html";
+
+/// A place of values: an attribute, a class, a property of style, or the content as HTML.
 #[derive(Clone, Copy)]
 enum Target {
     Attribute,
     Class,
     Style,
+    InnerHtml,
 }
 
 impl Target {
@@ -89,6 +95,7 @@ impl Target {
             (Target::Class, _, Some(_)) => Rndr::add_class(&Rndr::class_list(element), name),
             (Target::Class, _, None) => Rndr::remove_class(&Rndr::class_list(element), name),
             (Target::Style, _, Some(value)) => Rndr::set_css_property(&Rndr::style(element), name, value),
+            (Target::InnerHtml, _, html) => Rndr::set_inner_html(element, html.unwrap_or_default()),
             (Target::Style, _, None) => Rndr::remove_css_property(&Rndr::style(element), name),
         }
     }
@@ -141,6 +148,7 @@ impl Attribute {
             | Attribute::Style(name, _)
             | Attribute::Property(name, _) => name,
             Attribute::Event(event) => &event.name,
+            Attribute::InnerHtml(_) => INNER_HTML,
             Attribute::NodeRef(_) => "",
         }
     }
@@ -169,6 +177,7 @@ impl Attribute {
             Attribute::Value(name, value) => Target::Attribute.apply(element, name, value, before),
             Attribute::Class(name, value) => Target::Class.apply(element, name, value, before),
             Attribute::Style(name, value) => Target::Style.apply(element, name, value, before),
+            Attribute::InnerHtml(html) => Target::InnerHtml.apply(element, INNER_HTML, html, before),
             Attribute::Property(name, property) => property.apply(element, name),
             Attribute::Event(event) => {
                 let name = event.name.clone();
@@ -252,6 +261,11 @@ impl Element {
     /// Sets a property of style.
     pub fn style(self, (name, value): (&'static str, impl AttributeValue)) -> Self {
         self.with(Attribute::Style(name, value.into_value()))
+    }
+
+    /// Sets the HTML in place of children. What the server has rendered stays until it changes.
+    pub fn inner_html(self, html: impl AttributeValue) -> Self {
+        self.with(Attribute::InnerHtml(html.into_value()))
     }
 
     /// Sets a property of the element in the page.

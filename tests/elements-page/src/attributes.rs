@@ -43,6 +43,7 @@ fn dynamic_values(step: Step) -> AnyView {
         move || format!("nested {step}")
     };
     view! {
+        <div inner_html=move || ["<b>step</b> ", &step.get().to_string()].concat()></div>
         <p lang=move || pick(step.get(), ["en", "de", "en", "fr"])>"text"</p>
         <p title=move || format!("owned {}", step.get())>"String"</p>
         <p hidden=move || pick(step.get(), [true, false, true, true])>"bool"</p>
