@@ -26,9 +26,19 @@ export class Settings {
     this.made = page.getByRole('group', { name: 'Your new token' });
   }
 
-  /** Opens the page by its URL and waits until it is hydrated and follows the event stream. */
-  async open(): Promise<void> {
-    await Promise.all([this.page.waitForRequest('**/rpc/events?*'), this.page.goto('/settings')]);
+  /** Opens a tab by its URL and waits until it is hydrated and follows the event stream. */
+  async open(path = '/settings'): Promise<void> {
+    await Promise.all([this.page.waitForRequest('**/rpc/events?*'), this.page.goto(path)]);
+  }
+
+  /** The link to a tab. */
+  tab(name: string): Locator {
+    return this.page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name, exact: true });
+  }
+
+  /** The choice of a theme on the page. */
+  theme(name: string): Locator {
+    return this.region.getByRole('radio', { name });
   }
 
   async reload(): Promise<void> {

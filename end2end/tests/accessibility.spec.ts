@@ -2,6 +2,7 @@ import { EventStream } from '../support/events.ts';
 import { expectAccessible, expectAccessibleInBothThemes } from '../support/accessibility.ts';
 import { waitForPaint } from '../support/paint.ts';
 import { screenshots } from '../support/screenshots.ts';
+import { Settings } from '../support/settings.ts';
 import { expect, test } from '../support/test.ts';
 
 // An axe run takes a second or more, and these tests have many.
@@ -60,18 +61,20 @@ test('stopping, renaming, deleting and errors are accessible in either theme', a
   await screenshots(page, 'problem');
 });
 
-test('the chosen colour scheme is kept', async ({ chat, page }) => {
-  await chat.open();
+test('the chosen colour scheme is kept', async ({ page }) => {
+  const settings = new Settings(page);
+  await settings.open();
   const background = () => page.locator('body').evaluate((body) => getComputedStyle(body).backgroundColor);
   const light = await background();
-  await page.getByRole('button', { name: 'Theme: system' }).click();
+  await expect(settings.theme('System')).toBeChecked();
+  await settings.theme('System').press('ArrowRight');
+  await expect(settings.theme('Light')).toBeChecked();
   expect(await background()).toBe(light);
-  await page.getByRole('button', { name: 'Theme: light' }).click();
-  await expect(page.getByRole('button', { name: 'Theme: dark' })).toBeVisible();
+  await settings.theme('Dark').click();
   const dark = await background();
   expect(dark).not.toBe(light);
-  await chat.reload();
-  await expect(page.getByRole('button', { name: 'Theme: dark' })).toBeVisible();
+  await settings.reload();
+  await expect(settings.theme('Dark')).toBeChecked();
   expect(await background()).toBe(dark);
 });
 

@@ -70,7 +70,7 @@ test('from no model to the first answer', async ({ chat, newTab, page, upstream 
   });
   await test.step('a removed server takes its models along', async () => {
     await page.bringToFront();
-    await new Settings(page).open();
+    await new Settings(page).open('/settings/models');
     await servers.getByRole('button', { name: 'Remove “ollama”' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await expect(models.getByText('None yet.')).toBeVisible();

@@ -3,6 +3,7 @@ import type { BrowserContext, Locator, Page } from '@playwright/test';
 import { expectAccessible } from '../support/accessibility.ts';
 import { hide, show } from '../support/presence.ts';
 import { screenshots } from '../support/screenshots.ts';
+import { Settings } from '../support/settings.ts';
 import { expect, test } from '../support/test.ts';
 
 // Every answer counts as long.
@@ -44,44 +45,54 @@ async function record(context: BrowserContext, permission: NotificationPermissio
 
 const shown = (page: Page) => page.evaluate(() => (window as any).recorded.shown.map(({ title, body }: Shown) => ({ title, body })));
 const asked = (page: Page) => page.evaluate(() => (window as any).recorded.asked as number);
-const bell = (page: Page): Locator => page.getByRole('button', { name: 'Notify me when a long answer is finished' });
+const bell = (page: Page): Locator => page.getByRole('switch', { name: 'Notify me when a long answer is finished' });
+
+/** Presses the switch in the settings, and goes back. */
+async function press(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await bell(page).click();
+  await page.getByRole('link', { name: 'Back' }).click();
+  await expect(bell(page)).toHaveCount(0);
+}
 
 test('asks for permission only when switched on', async ({ chat, context, page }) => {
   await record(context, 'default');
   await chat.open();
   await chat.begin('Hello');
   await chat.done();
-  await expect(bell(page)).toHaveAttribute('aria-pressed', 'false');
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await expect(bell(page)).not.toBeChecked();
   expect(await asked(page), 'no prompt without a click').toBe(0);
   await screenshots(page, 'notify-off');
-  await chat.tabTo(bell(page), 'Shift+Tab');
+  await chat.tabTo(bell(page));
   await page.keyboard.press('Enter');
-  await expect(bell(page)).toHaveAttribute('aria-pressed', 'true');
+  await expect(bell(page)).toBeChecked();
   expect(await asked(page)).toBe(1);
   await expect(chat.toast('You get a notification when a long answer is done and you are elsewhere.')).toBeVisible();
   await screenshots(page, 'notify-on');
   await expectAccessible(page);
-  await chat.reload();
-  await expect(bell(page)).toHaveAttribute('aria-pressed', 'true');
+  const reload = () => new Settings(page).reload();
+  await reload();
+  await expect(bell(page)).toBeChecked();
   await bell(page).click();
-  await expect(bell(page)).toHaveAttribute('aria-pressed', 'false');
-  await chat.reload();
-  await expect(bell(page)).toHaveAttribute('aria-pressed', 'false');
+  await expect(bell(page)).not.toBeChecked();
+  await reload();
+  await expect(bell(page)).not.toBeChecked();
   await bell(page).click();
-  await expect(bell(page)).toHaveAttribute('aria-pressed', 'true');
+  await expect(bell(page)).toBeChecked();
   expect(await asked(page), 'permission was granted before').toBe(0);
 });
 
-test('explains blocked notifications', async ({ chat, context, page }) => {
+test('explains blocked notifications', async ({ context, page }) => {
   await record(context, 'default', 'denied');
-  await chat.open();
+  await new Settings(page).open();
   for (let n = 0; n < 2; n++) {
     await bell(page).click();
     await expect(page.getByText('The browser blocks notifications from Parlor.')).toBeVisible();
     await expect(bell(page)).toHaveAttribute('title', /blocked by the browser/);
   }
   await screenshots(page, 'notify-blocked');
-  await expect(bell(page)).toHaveAttribute('aria-pressed', 'false');
+  await expect(bell(page)).not.toBeChecked();
   expect(await asked(page), 'once').toBe(1);
 });
 
@@ -90,12 +101,11 @@ test('one tab announces an answer that no tab shows', async ({ chat, context, ne
   await upstream.script({ when: { user_contains: 'plan' }, steps: [{ text: '## **Three** steps\n\nFirst' }, { gate: 'end' }, { text: ', rest.' }] });
   const other = await newTab();
   await other.open();
-  await bell(other.page).click();
+  await press(other.page);
   const path = await other.begin('Make a plan');
   await other.newChat.click();
   await hide(other.page);
   await chat.open();
-  await expect(bell(page)).toHaveAttribute('aria-pressed', 'true');
   await expect(chat.list).toContainText('is answering');
   await upstream.open('end');
   await expect(chat.list).toContainText('has something new');
@@ -131,7 +141,7 @@ test('announces no visible, stopped or muted answers', async ({ chat, context, p
   await chat.newChat.click();
   await upstream.open('unwanted');
   await expect(chat.list).toContainText('has something new');
-  await bell(page).click();
+  await press(page);
   await conversation('seen');
   await upstream.open('seen');
   await chat.done();
@@ -154,7 +164,7 @@ test.describe('a short answer', () => {
     await upstream.script({ steps: [{ text: 'Well' }, { gate: 'end' }] });
     await page.clock.install();
     await chat.open();
-    await bell(page).click();
+    await press(page);
     await chat.begin('Is it?');
     await expect(chat.answers).toContainText('Well');
     await hide(page);

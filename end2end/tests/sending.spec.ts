@@ -122,7 +122,7 @@ test.describe('with touch input', () => {
   test('Enter inserts a line and the button sends', async ({ chat, page }) => {
     await page.goto('/');
     await expect(chat.model).toHaveText(/./);
-    await expect(page.getByRole('button', { name: /^Theme/ })).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Add files or tools' })).toBeVisible();
     await expect(async () => {
       await chat.message.fill('One');
       await chat.message.press('Enter');

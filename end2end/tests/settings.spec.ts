@@ -39,6 +39,27 @@ test('opens from anywhere, loads its code and leads back', async ({ chat, page }
   await expect(chat.title).toHaveText('New chat');
 });
 
+test('tabs are pages of their own, and Back leads out of all of them', async ({ chat, page }) => {
+  const settings = new Settings(page);
+  await chat.open();
+  const path = await chat.begin('Hello');
+  await chat.done();
+  await chat.list.getByRole('link', { name: 'Settings' }).click();
+  await expect(settings.tab('General')).toHaveAttribute('aria-current', 'page');
+  for (const name of ['Memories', 'Usage', 'API tokens']) {
+    await settings.tab(name).click();
+    await expect(page.getByRole('heading', { level: 2, name })).toBeVisible();
+    await expect(settings.tab(name)).toHaveAttribute('aria-current', 'page');
+    await expect(page).toHaveTitle(`${name} · Settings · Parlor`);
+  }
+  await expect(settings.tab('Account'), 'there are no accounts').toHaveCount(0);
+  await page.goBack();
+  await expect(page.getByText('Nothing was used in these days.')).toHaveCount(0);
+  await expect(page.getByRole('heading', { name: 'By day', exact: true })).toBeVisible();
+  await settings.back.click();
+  await expect(page).toHaveURL(path);
+});
+
 test('instructions are saved, shared and sent to the model', async ({ chat, newTab, page, upstream }) => {
   const settings = new Settings(page);
   const other = new Settings((await newTab()).page);
@@ -106,7 +127,7 @@ test('a failed save keeps the text and says why', async ({ browserLog, page }) =
 
 test('memories appear by themselves, can be deleted and restored', async ({ chat, newTab, page, upstream }) => {
   const settings = new Settings(page);
-  await settings.open();
+  await settings.open('/settings/memories');
   await expect(page.getByText('Nothing yet. Tell the assistant')).toBeVisible();
   const elsewhere = await newTab();
   await elsewhere.open();
@@ -147,6 +168,7 @@ test('many memories can be searched', async ({ chat, page, upstream }) => {
   const texts = ['tea', 'Dogs', 'cats', 'red wine', 'trains', 'the sea', 'Bach', 'chess'].map((what) => `She likes ${what}.`);
   await remember(chat, upstream, texts);
   await chat.list.getByRole('link', { name: 'Settings' }).click();
+  await settings.tab('Memories').click();
   await expect(settings.memories).toHaveCount(8);
   await settings.search.fill('likes dog');
   await expect(settings.memories).toHaveText([/She likes Dogs\./]);
@@ -160,7 +182,7 @@ test.describe('with memory switched off', () => {
   test.use({ settings: '[tools]\ndisabled = ["remember"]' });
 
   test('the page says so', async ({ page }) => {
-    await new Settings(page).open();
+    await new Settings(page).open('/settings/memories');
     await expect(page.getByText('Remembering is switched off in this server’s settings')).toBeVisible();
   });
 });
@@ -168,7 +190,7 @@ test.describe('with memory switched off', () => {
 test('a token is shown once and ends when revoked', async ({ context, page, parlor, request }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const settings = new Settings(page);
-  await settings.open();
+  await settings.open('/settings/tokens');
   await expect(page.getByText('Authorization: Bearer parlor_…')).toBeVisible();
   const token = await settings.makeToken('My script', 'For 90 days');
   expect(token).toMatch(/^parlor_[0-9a-f]{64}$/);
@@ -219,11 +241,19 @@ test('is accessible in either theme', async ({ chat, page, upstream }) => {
   await remember(chat, upstream, ['She likes tea.', 'She has a dog, whose name is Rex, and who does not like the rain at all.']);
   await settings.open();
   await settings.instructions.fill('I am a nurse.\n\nAnswer briefly.');
-  await settings.makeToken('A script');
-  await settings.made.getByRole('button', { name: 'Done' }).click();
-  await settings.memories.first().getByRole('button', { name: 'Forget' }).click();
   await expectAccessibleInBothThemes(page);
   await screenshots(page, 'settings');
+  await settings.tab('Usage').click();
+  await expect(page.getByRole('heading', { name: 'Usage' })).toBeVisible();
+  await expectAccessibleInBothThemes(page);
+  await screenshots(page, 'settings-usage');
+  await settings.tab('Memories').click();
+  await settings.memories.first().getByRole('button', { name: 'Forget' }).click();
+  await expectAccessibleInBothThemes(page);
+  await screenshots(page, 'settings-memories');
+  await settings.tab('API tokens').click();
+  await settings.makeToken('A script');
+  await settings.made.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('button', { name: 'Revoke “A script”' }).click();
   await expect(page.getByRole('dialog')).toBeVisible();
   await expectAccessibleInBothThemes(page);
@@ -238,6 +268,7 @@ test('fits on a phone and opens from the drawer', async ({ chat, page }) => {
   await chat.list.getByRole('link', { name: 'Settings' }).click();
   await expect(settings.region).toBeFocused();
   await expect(chat.list).toBeHidden();
+  await settings.tab('API tokens').click();
   await settings.makeToken('A script with a name that is rather long, longer than a telephone is wide');
   const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   expect(await overflow()).toBe(0);

@@ -9,6 +9,7 @@
 //! - [`state`]: the stores of the client state, which the event stream keeps up to date, and the intents that change it
 //! - [`commands`]: the table of keyboard shortcuts, and the registry of the actions that the palette offers
 //! - [`files`]: the views of files, and of the text and tables of documents
+//! - [`preferences`]: the controls of what this browser stores: theme, notifications
 //! - [`panel`], [`diagnostics`], [`transcript`], [`composer`], [`sharing`], [`sidebar`], [`settings`], [`literature`], [`data`],
 //!   [`tray`]: one folder a feature
 //! - [`palette`]: finds conversations and actions by name; the sheet of shortcuts
@@ -41,6 +42,7 @@ pub mod markdown;
 mod pages;
 mod palette;
 mod panel;
+mod preferences;
 mod runtime;
 mod settings;
 mod sharing;
@@ -53,7 +55,14 @@ mod tray;
 
 use leptos::prelude::*;
 
-pub use self::{layout::prepare, panel::still_chart};
+pub use self::{
+    browser::PART_HEADER,
+    components::icons::brand as brand_mark,
+    layout::prepare,
+    panel::still_chart,
+    settings::ServerContent,
+    state::person::{PagePerson, Person},
+};
 use self::{
     layout::{Chat, shared_page},
     runtime::erase::Erase,

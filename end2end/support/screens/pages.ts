@@ -62,6 +62,13 @@ export const PAGE_SCREENS: ScreenGroup[] = [
           const settings = new Settings(page);
           await settings.open();
           await settings.instructions.fill('I am a pilot in the harbour of Hamburg.');
+        },
+      },
+      {
+        name: 'settings-tokens',
+        prepare: async ({ page }) => {
+          const settings = new Settings(page);
+          await settings.open('/settings/tokens');
           await settings.makeToken('A script');
         },
       },

@@ -315,3 +315,15 @@ pub fn scroll_into_view(element: &HtmlElement) {
         list.set_scroll_top(top + height - seen_height);
     }
 }
+
+/// Scrolls a row sideways so that one of its parts is in its middle.
+pub fn show_in_row(row: &str, part: &str) {
+    let Ok(Some(row)) = document().query_selector(row) else {
+        return;
+    };
+    if let Some(part) = find_in(&row, part) {
+        let (row_at, part_at) = (row.get_bounding_client_rect(), part.get_bounding_client_rect());
+        let from_middle = part_at.left() + part_at.width() / 2.0 - row_at.left() - row_at.width() / 2.0;
+        row.set_scroll_left(row.scroll_left() + from_middle as i32);
+    }
+}

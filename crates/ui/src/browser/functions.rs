@@ -14,8 +14,8 @@ use leptos::{
 
 use super::{
     ChartFrame, ChartUrls, DrawFailure, ElementObserver, EventStream, FrameKind, LinkedImage, LocalFile,
-    NotificationPermission, PresenceEvent, ResponseEvent, SelectionWatch, ShareChoices, TabLock, Timer,
-    Upload,
+    NotificationPermission, PresenceEvent, ResponseEvent, SelectionWatch, ServerPart, ShareChoices, TabLock,
+    Timer, Upload,
 };
 use parlor_protocol::Timestamp;
 
@@ -103,6 +103,7 @@ browser_functions! {
         fn is_within(event: &Event, selector: &str) -> bool = false;
         fn scroll_to_top(element: &HtmlElement);
         fn scroll_into_view(element: &HtmlElement);
+        fn show_in_row(row: &str, part: &str);
     }
     erase {
         // Called by the server.
@@ -136,6 +137,12 @@ browser_functions! {
     observers {
         fn on_resize(element: &Element, call: impl Fn() + 'static) -> ElementObserver = ElementObserver;
         fn on_visible(element: &Element, call: impl Fn() + 'static) -> ElementObserver = ElementObserver;
+    }
+    part {
+        fn fetch_part(url: &str, done: impl FnOnce(ServerPart) + 'static);
+        fn load_page(url: &str);
+        fn finish_part(selector: &str);
+        fn text_to_copy(event: &Event) -> Option<String> = None;
     }
     popovers {
         fn is_toggled_open(event: &Event) -> bool = false;

@@ -29,6 +29,8 @@ mod notification;
 #[cfg(feature = "hydrate")]
 mod observers;
 #[cfg(feature = "hydrate")]
+mod part;
+#[cfg(feature = "hydrate")]
 mod popovers;
 #[cfg(feature = "hydrate")]
 mod selection;
@@ -92,6 +94,22 @@ pub struct LinkedImage {
     pub id: String,
     pub url: String,
     pub name: String,
+}
+
+/// The header of a request for the part of a page that the server renders, and of its response.
+pub const PART_HEADER: &str = "parlor-part";
+
+/// The response to a request for such a part.
+#[derive(Debug)]
+#[cfg_attr(
+    not(feature = "hydrate"),
+    expect(dead_code, reason = "the stub never answers")
+)]
+pub enum ServerPart {
+    Html(String),
+    /// The server answers with a page of its own, such as that for signing in.
+    OtherPage,
+    Unreachable,
 }
 
 /// An event of the event stream.

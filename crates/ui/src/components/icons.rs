@@ -47,7 +47,6 @@ icons! {
     moon: "M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5z",
     system: "M4 5h16v11H4zM9 20h6M12 16v4",
     bell: "M6 17v-6a6 6 0 0 1 12 0v6l2 1H4zM10 21h4",
-    bell_off: "M6 17v-6a6 6 0 0 1 1.5-4M10 5.3A6 6 0 0 1 18 11v4M16 18H4l2-1M10 21h4M4 4l16 16",
     expand: "M14 4h6v6M20 4l-8 8M10 5H5v14h14v-5",
     sidebar: "M4 5h16v14H4zM10 5v14",
     panel: "M4 5h16v14H4zM14 5v14",

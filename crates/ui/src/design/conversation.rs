@@ -48,6 +48,7 @@ pub fn page() -> (PageSnapshot, ConversationId) {
         shares: Ok(Vec::new()),
         opened: None,
         personal: None,
+        person: None,
         form: FormIds {
             intent_id: Default::default(),
             conversation_id: id,

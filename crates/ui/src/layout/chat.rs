@@ -19,6 +19,7 @@ use crate::{
     pages::PAGES,
     palette,
     panel::{Panel, PanelFrame, use_panel},
+    preferences::Preferences,
     runtime::{bidi::isolated, effect::effect, erase::Erase, when::When},
     settings::{SettingsSnapshot, settings_page},
     sharing::{self, ShareDialog},
@@ -26,7 +27,9 @@ use crate::{
     state::{
         ConversationPhase, ListRow, Navigation, Stores,
         page_registry::{PageRegistry, use_page_registry},
+        person::{PagePerson, use_person},
         route::Route,
+        settings_tab::SettingsTab,
         snapshot::{OpenedPage, PageCodec, PageSnapshot},
         tray::{Tray, use_tray},
         use_conversation_list, use_conversations, use_navigation,
@@ -41,7 +44,7 @@ pub fn Chat() -> impl IntoView {
     let navigation = create_navigation(browser::current_url());
     effect(move || browser::on_navigate(move |to| navigation.follow_browser(to)));
     let url = untrack(|| navigation.with_url(String::clone));
-    let load = browser::load_for_page(PageSnapshot::load(url, PAGES));
+    let load = browser::load_for_page(PageSnapshot::load(url, PAGES, use_person()));
     let snapshots = OnceResource::<_, PageCodec>::new_with_options(load, true);
     view! {
         <Suspense>
@@ -70,10 +73,12 @@ pub(crate) fn create_navigation(url: String) -> Navigation {
 pub(crate) fn provide_stores(page: PageSnapshot, navigation: Navigation) -> Stores {
     provide_context(page.form);
     provide_context(SettingsSnapshot(page.personal.clone()));
+    provide_context(PagePerson(page.person.clone()));
     provide_context(OpenedPage(page.opened.clone()));
     let stores = Stores::new(page, navigation);
     stores.provide();
     Commands::provide(false);
+    Preferences::provide(false);
     provide_context(DeletionDialog::new());
     provide_context(Panel::new());
     provide_context(PageRegistry::new(PAGES));
@@ -129,7 +134,7 @@ fn Layout() -> impl IntoView {
     // The server reads this after rendering: the client may have disconnected by then, and all signals with it.
     let page_title = move || {
         let name = match page_route.try_get() {
-            Some(Route::Settings) => "Settings".into(),
+            Some(Route::Settings(tab)) => settings_title(tab),
             Some(Route::NotFound) => "Not found".into(),
             _ => title.try_get().unwrap_or_default(),
         };
@@ -138,7 +143,7 @@ fn Layout() -> impl IntoView {
     browser::set_title(page_title);
     let main = move || match page_route.get() {
         Route::Page(page) => ["#", page.name].concat(),
-        Route::Settings => "#settings".into(),
+        Route::Settings(_) => "#settings".into(),
         _ => "#message".into(),
     };
     view! {
@@ -176,6 +181,13 @@ fn page_title(active_count: usize, name: &str) -> String {
     title
 }
 
+fn settings_title(tab: SettingsTab) -> String {
+    match tab {
+        SettingsTab::General => "Settings".into(),
+        tab => [tab.title(), " · Settings"].concat(),
+    }
+}
+
 /// Moves the focus only: the URL stays as it is.
 fn skip_to(event: ev::MouseEvent, to: &str) {
     event.prevent_default();
@@ -191,7 +203,7 @@ fn route_view(route: Route) -> AnyView {
             let entry = use_page_registry().page(page);
             entry.map_or_else(not_found, |entry| (entry.view)())
         }
-        Route::Settings => settings_page(),
+        Route::Settings(_) => settings_page(),
         Route::NotFound => not_found(),
     }
 }

@@ -6,7 +6,6 @@ use crate::{
     browser,
     commands::{Command, use_commands},
     components::icons,
-    layout::{notify_switch::NotifySwitch, theme::ThemeSwitch},
     runtime::{effect::effect, erase::Erase},
     sharing::header_button,
     state::{
@@ -23,7 +22,7 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
         _ if matches!(navigation.page_route().get(), Route::Page(_)) => title.get(),
         None if navigation.chat_route().get() == Route::New => "New chat".into(),
         Some(ConversationPhase::Loading) => "Loading…".into(),
-        None if navigation.chat_route().get() == Route::Settings => "Settings".into(),
+        None if matches!(navigation.chat_route().get(), Route::Settings(_)) => "Settings".into(),
         None | Some(ConversationPhase::Missing) => "Not found".into(),
         Some(ConversationPhase::Ready | ConversationPhase::Failed(_)) => match title.get() {
             title if title.is_empty() => "Conversation".into(),
@@ -55,8 +54,6 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
             <a class="icon-button only-narrow" href=Route::New.path() aria-label="New chat" title="New chat">
                 {icons::plus()}
             </a>
-            <NotifySwitch/>
-            <ThemeSwitch/>
         </header>
     }
 }

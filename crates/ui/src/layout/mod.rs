@@ -2,10 +2,8 @@
 
 pub mod chat;
 mod header;
-mod notify_switch;
 mod preload;
 pub(crate) mod shared_page;
-mod theme;
 mod welcome;
 
 pub use self::{chat::Chat, preload::prepare, shared_page::shared_page};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::{prelude::*, wasm_split::wasm_split};
 use serde::{Deserialize, Serialize};
 
-use super::{header::ConnectionIndicator, theme::ThemeSwitch};
+use super::header::ConnectionIndicator;
 use crate::{
     api::sharing::shared_conversation,
     browser,
@@ -17,6 +17,7 @@ use crate::{
     layout::chat,
     pages::PAGES,
     panel::{Panel, PanelFrame, use_panel},
+    preferences::{Preferences, ThemeSwitch},
     runtime::{
         bidi::isolated,
         effect::effect,
@@ -119,6 +120,7 @@ fn render(key: &str, now: Timestamp, shared: SharedConversation, navigation: Nav
     let stores = Stores::new(PageSnapshot::of_share(now, shared.transcript.clone()), navigation);
     stores.provide();
     Commands::provide(true);
+    Preferences::provide(true);
     provide_context(Panel::new());
     provide_context(PageRegistry::new(PAGES));
     let follower = stores.shared_follower(id, share, before);

@@ -115,7 +115,7 @@ fn connection_help(can_connect: bool) -> AnyView {
     let connect = if can_connect {
         view! {
             <p>"It is a script, not a model. Connect one: a service with its key, or a program on a machine of yours."</p>
-            <a class="button button-primary needs-script" href="/settings">"Connect a model"</a>
+            <a class="button button-primary needs-script" href="/settings/models">"Connect a model"</a>
         }
         .erase()
     } else {

@@ -11,7 +11,8 @@ use crate::{
     commands::{Command, Shortcut, use_commands},
     components::icons,
     state::{
-        page_registry::use_page_registry, route::Route, use_conversation_list, use_models, use_navigation,
+        page_registry::use_page_registry, route::Route, settings_tab::SettingsTab, use_conversation_list,
+        use_models, use_navigation,
     },
 };
 use parlor_protocol::ConversationId;
@@ -155,7 +156,12 @@ fn pages() -> Vec<Entry> {
         .map(|entry| page(entry.info.title, "page", entry.icon, entry.info.path.into()))
         .collect();
     let sections = "preferences instructions memories API tokens";
-    pages.push(page("Settings", sections, icons::gear, Route::Settings.path()));
+    pages.push(page(
+        "Settings",
+        sections,
+        icons::gear,
+        SettingsTab::General.path(),
+    ));
     pages
 }
 

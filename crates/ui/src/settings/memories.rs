@@ -62,8 +62,8 @@ pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
             )}
             <When when=move || !settings.is_memory_on.get()>
                 <p class="settings-hint">
-                    "Remembering is switched off in this server’s settings ("<code>"tools.disabled"</code>
-                    "): the assistant stores no new memories, or can’t look up these."
+                    "Remembering is switched off in this server’s settings: the assistant stores no new memories, or can’t look up \
+                     these."
                 </p>
             </When>
             <When when=move || nothing.get()>

@@ -1,13 +1,17 @@
 //! The settings page. Its code is loaded when it is first shown.
 //!
 //! - [`state`]: the page's data, and its updates
-//! - [`endpoints`]: the model servers, for administrators
-//! - [`instructions`], [`memories`], [`tokens`], [`unavailable`]: its sections
+//! - [`tabs`]: the list of its tabs, which [`crate::state::settings_tab`] declares
+//! - [`general`], [`endpoints`], [`memories`], [`tokens`]: tabs with views; [`server_tab`]: all others, which the server makes
+//! - [`instructions`], [`unavailable`]: sections of a tab
 
 mod endpoints;
+mod general;
 mod instructions;
 mod memories;
+mod server_tab;
 mod state;
+mod tabs;
 mod tokens;
 mod unavailable;
 
@@ -15,6 +19,7 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
 
+pub use self::server_tab::ServerContent;
 use self::state::{SettingsPhase, SettingsState};
 use crate::{
     browser,
@@ -24,7 +29,7 @@ use crate::{
         lazy::{LazyView, LoadError, lazy_view},
         lazy_part::LazyPart,
     },
-    state::{use_lifecycle, use_navigation},
+    state::{route::Route, settings_tab::SettingsTab, use_lifecycle, use_navigation},
 };
 use parlor_protocol::RawJson;
 
@@ -50,42 +55,64 @@ fn page() -> AnyView {
         // The link that led here may be in a drawer that is closed by now.
         browser::on_next_frame(|| browser::focus_selector("#settings"));
     }
-    let sections = move || match settings.phase.get() {
-        SettingsPhase::Loading => {
-            view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase()
-        }
-        SettingsPhase::Ready => view! {
-            {instructions::section(settings)}
-            {memories::section(settings, confirm)}
-            {tokens::section(settings, confirm)}
-            {unavailable::section(settings)}
-        }
-        .erase(),
-        SettingsPhase::Failed(message) => failure(settings, message),
-    };
+    let tab = Memo::new(
+        move |before: Option<&SettingsTab>| match navigation.page_route().get() {
+            Route::Settings(tab) => tab,
+            // The settings are about to be removed.
+            _ => before.copied().unwrap_or(SettingsTab::General),
+        },
+    );
+    // One view for all tabs of the server.
+    let shown_view = Memo::new(move |_| Some(tab.get()).filter(|tab| !tab.is_of_server()));
     view! {
         <div id="settings" class="settings" data-lazy=LazyPart::Settings.name() role="region" aria-label="Settings" tabindex="-1">
             <div class="settings-page">
-                <a class="button button-quiet settings-back" href=move || navigation.previous_url()>
-                    {icons::previous()}
-                    "Back"
-                </a>
-                <section class="settings-section settings-account" aria-labelledby="settings-account">
-                    {heading("settings-account", "Account", "Your password, and the devices on which you are signed in.")}
-                    <div><a class="button" target="_self" href="/account">"Your account"</a></div>
-                </section>
-                <section class="settings-section" aria-labelledby="settings-usage">
-                    {heading("settings-usage", "Usage", "The tokens and the cost of your answers, by day.")}
-                    <div><a class="button" target="_self" href="/account/usage">"Your usage"</a></div>
-                </section>
-                <p class="without-script">"Without scripts, the settings can be read here and not changed."</p>
-                {endpoints::section(confirm)}
-                {sections}
+                <div class="settings-side">
+                    <a class="button button-quiet settings-back" href=move || navigation.previous_url()>
+                        {icons::previous()}
+                        "Back"
+                    </a>
+                    {tabs::list(tab)}
+                </div>
+                <div class="settings-content">
+                    {move || match shown_view.get() {
+                        None => server_tab::server_tab(),
+                        Some(tab) => tab_view(tab, settings, confirm),
+                    }}
+                </div>
             </div>
             {confirm.dialog()}
         </div>
     }
     .erase()
+}
+
+/// The view of a tab that the server does not make.
+fn tab_view(tab: SettingsTab, settings: SettingsState, confirm: Confirm) -> AnyView {
+    settings.load_if_unread();
+    let content = match tab {
+        SettingsTab::Models => endpoints::section(confirm),
+        SettingsTab::Memories => loaded(settings, move || memories::section(settings, confirm)),
+        SettingsTab::Tokens => loaded(settings, move || tokens::section(settings, confirm)),
+        _ => general::tab(settings),
+    };
+    view! {
+        <p class="settings-note without-script">"Without scripts, the settings can be read here and not changed."</p>
+        {content}
+    }
+    .erase()
+}
+
+/// Shows sections once the user's data are loaded.
+fn loaded(settings: SettingsState, sections: impl Fn() -> AnyView + Send + 'static) -> AnyView {
+    let view = move || match settings.phase.get() {
+        SettingsPhase::Loading => {
+            view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase()
+        }
+        SettingsPhase::Ready => sections(),
+        SettingsPhase::Failed(message) => failure(settings, message),
+    };
+    view.erase()
 }
 
 fn failure(settings: SettingsState, message: String) -> AnyView {

@@ -27,6 +27,8 @@ pub struct SettingsState {
     pub connection: Connection,
     toasts: Toasts,
     pub phase: RwSignal<SettingsPhase>,
+    /// True once the data are read, or requested.
+    is_read: StoredValue<bool>,
     /// The saved instructions, and the text in the box.
     pub saved_instructions: RwSignal<String>,
     pub edited_instructions: RwSignal<String>,
@@ -53,6 +55,7 @@ impl SettingsState {
             connection: use_connection(),
             toasts: use_toasts(),
             phase: RwSignal::new(SettingsPhase::Loading),
+            is_read: StoredValue::new(false),
             saved_instructions: RwSignal::default(),
             edited_instructions: RwSignal::default(),
             max_instructions_bytes: RwSignal::new(usize::MAX),
@@ -66,20 +69,28 @@ impl SettingsState {
             unsaved_changes: StoredValue::new(0),
             sending: StoredValue::new(Arc::default()),
         };
-        if use_lifecycle().is_hydrated() {
-            settings.load();
-        } else {
-            settings.init(expect_context::<SettingsSnapshot>().0);
-        }
         let feeds = use_feeds();
         Effect::new(move |before: Option<u32>| {
             let changes = feeds.settings_version();
-            if before.is_some_and(|before| before != changes) {
+            if before.is_some_and(|before| before != changes) && settings.is_read.get_value() {
                 settings.load();
             }
             changes
         });
         settings
+    }
+
+    /// Loads the data for the first tab that shows them. Those of the server need none.
+    pub fn load_if_unread(self) {
+        if self.is_read.get_value() {
+            return;
+        }
+        self.is_read.set_value(true);
+        if untrack(|| use_lifecycle().is_hydrated()) {
+            self.load();
+        } else {
+            self.init(expect_context::<SettingsSnapshot>().0);
+        }
     }
 
     /// Starts from the page's snapshot.

@@ -6,6 +6,7 @@ mod groups;
 mod item;
 mod links;
 mod list_keys;
+mod person;
 mod row_menu;
 
 use leptos::{ev, html, prelude::*};
@@ -99,13 +100,7 @@ pub fn Sidebar() -> impl IntoView {
             </button>
             {page_links()}
             <GroupedList/>
-            <a
-                class="nav-row"
-                href=Route::Settings.path()
-                aria-current=move || (navigation.chat_route().get() == Route::Settings).then_some("page")
-            >
-                {icons::gear()} "Settings"
-            </a>
+            {person::foot()}
             // Inside the drawer, so that the drawer stays open below it.
             {expect_context::<DeletionDialog>().dialog()}
         </nav>

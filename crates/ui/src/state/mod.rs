@@ -4,8 +4,8 @@
 //! Each store has one meaning, owns its fields and is a handle that can be copied. It has the stores that it calls,
 //! which are above it here; none calls one below it:
 //!
-//! - [`lifecycle`]: the page is hydrated, visible
-//! - [`navigation`]: the URL and its [`route`]s; [`tray`]: the chat next to a page
+//! - [`lifecycle`]: the page is hydrated, visible; [`person`]: the signed-in user
+//! - [`navigation`]: the URL and its [`route`]s, one of them the settings with a [`settings_tab`]; [`tray`]: the chat next to a page
 //! - [`remote`]: a server value and its loading state; [`replica`]: one that follows the log
 //! - [`feeds`]: change notifications for single features
 //! - [`connection`]: requests, and the stream with its reconnects; it knows no events
@@ -36,11 +36,13 @@ mod next_message;
 pub mod notifications;
 mod outbox;
 pub mod page_registry;
+pub mod person;
 mod preview_line;
 pub mod remote;
 pub mod replica;
 pub mod route;
 mod run_intents;
+pub mod settings_tab;
 mod shared_follower;
 mod shares;
 pub mod snapshot;

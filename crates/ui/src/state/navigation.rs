@@ -37,8 +37,10 @@ impl Navigation {
     pub fn start(self) {
         Effect::new(move |before: Option<(Route, String)>| {
             let here = (self.page_route.get(), self.url.get());
+            let is_settings = |page: &Route| matches!(page, Route::Settings(_));
             if let Some((page, url)) = before
                 && page != here.0
+                && !(is_settings(&page) && is_settings(&here.0))
             {
                 self.previous_url.set(url);
             }

@@ -2,10 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::page_registry::PageEntry;
+use super::{page_registry::PageEntry, settings_tab::SettingsTab};
 use parlor_protocol::{ConversationId, MessageId, PageInfo};
-
-const SETTINGS_PATH: &str = "/settings";
 
 /// The meaning of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -16,8 +14,9 @@ pub enum Route {
     /// A registered page, at any of its URLs. Nothing is sent from it, so it is not stored.
     #[serde(skip)]
     Page(&'static PageInfo),
-    /// The user's settings.
-    Settings,
+    /// A tab of the user's settings. Nothing is sent from it, either.
+    #[serde(skip)]
+    Settings(SettingsTab),
     /// An unknown URL.
     NotFound,
 }
@@ -32,11 +31,10 @@ impl Route {
         }
         match path.trim_end_matches('/') {
             "" => Self::New,
-            SETTINGS_PATH => Self::Settings,
-            path => path
-                .strip_prefix("/c/")
-                .and_then(|id| id.parse().ok())
-                .map_or(Self::NotFound, Self::Conversation),
+            path => match path.strip_prefix("/c/") {
+                Some(id) => id.parse().map_or(Self::NotFound, Self::Conversation),
+                None => SettingsTab::parse(path).map_or(Self::NotFound, Self::Settings),
+            },
         }
     }
 
@@ -45,7 +43,7 @@ impl Route {
         match self {
             Self::New | Self::NotFound => "/".into(),
             Self::Page(page) => page.path.into(),
-            Self::Settings => SETTINGS_PATH.into(),
+            Self::Settings(tab) => tab.path(),
             Self::Conversation(id) => {
                 let mut path = String::from("/c/");
                 path.push_str(&id.to_string());
@@ -63,7 +61,7 @@ impl Route {
     pub fn conversation_id(self) -> Option<ConversationId> {
         match self {
             Self::Conversation(id) => Some(id),
-            Self::New | Self::Page(_) | Self::Settings | Self::NotFound => None,
+            Self::New | Self::Page(_) | Self::Settings(_) | Self::NotFound => None,
         }
     }
 
@@ -95,7 +93,8 @@ mod tests {
             Route::New,
             Route::Conversation(id),
             Route::Page(&literature::PAGE),
-            Route::Settings,
+            Route::Settings(SettingsTab::General),
+            Route::Settings(SettingsTab::Users),
         ] {
             assert_eq!(Route::parse(&route.path(), PAGES), route);
         }

@@ -9,6 +9,7 @@ use crate::{
     browser,
     state::{
         page_registry::PageEntry,
+        person::Person,
         route::{self, Route},
     },
 };
@@ -33,6 +34,8 @@ pub struct PageSnapshot {
     pub opened: Option<RawJson>,
     /// The data of the settings page, if the URL names it. Parsed by that page only, because few people need it.
     pub personal: Option<RawJson>,
+    /// The user, if there are accounts.
+    pub person: Option<Person>,
     pub form: FormIds,
 }
 
@@ -101,7 +104,7 @@ pub struct OpenedPage(pub Option<RawJson>);
 
 impl PageSnapshot {
     /// Reads the snapshots of a URL. If it names a message, the conversation reaches back to the page before it.
-    pub async fn load(url: String, pages: &'static [PageEntry]) -> Self {
+    pub async fn load(url: String, pages: &'static [PageEntry], person: Option<Person>) -> Self {
         let (route, before) = (Route::parse(&url, pages), route::before_message(&url));
         let transcript = async {
             match route.conversation_id() {
@@ -125,7 +128,7 @@ impl PageSnapshot {
         );
         // After the list: the stream continues from the list's position and reports later changes.
         let personal = match route {
-            Route::Settings => load_personal().await,
+            Route::Settings(tab) if !tab.is_of_server() => load_personal().await,
             _ => None,
         };
         Self {
@@ -136,6 +139,7 @@ impl PageSnapshot {
             shares,
             opened,
             personal,
+            person,
             form: FormIds::new(route),
         }
     }
@@ -162,6 +166,7 @@ impl PageSnapshot {
             shares: Ok(Vec::new()),
             opened: None,
             personal: None,
+            person: None,
             form: FormIds::new(route),
         }
     }

@@ -94,7 +94,7 @@ fn OpenTray() -> impl IntoView {
     let scene = move || match chat_route.get() {
         Route::New => tray_welcome(),
         Route::Conversation(id) => conversation(conversations.view(id)),
-        Route::Page(_) | Route::Settings | Route::NotFound => ().into_any(),
+        Route::Page(_) | Route::Settings(_) | Route::NotFound => ().into_any(),
     };
     view! {
         <section

@@ -32,6 +32,7 @@ fn with_follower(list: ConversationList, transcript: Option<Transcript>, test: i
             shares: Ok(Vec::new()),
             opened: None,
             personal: None,
+            person: None,
             form: FormIds::new(place),
         };
         let navigation = Navigation::new(place.path(), PAGES, Tray::new());

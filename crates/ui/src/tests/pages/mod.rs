@@ -12,7 +12,9 @@ mod shared;
 
 pub use self::{conversation::conversation, shared::shared_page};
 use crate::state::{
+    person::Person,
     route::Route,
+    settings_tab::SettingsTab,
     snapshot::{FormIds, PageSnapshot},
 };
 use parlor_protocol::{
@@ -77,6 +79,12 @@ pub fn page(other: &str) -> PageSnapshot {
         shares: Ok(Vec::new()),
         opened: None,
         personal: None,
+        person: Some(Person {
+            name: other.into(),
+            is_administrator: true,
+            has_session: true,
+            has_password: true,
+        }),
         form: FormIds {
             intent_id: Default::default(),
             conversation_id: Default::default(),
@@ -111,7 +119,7 @@ pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
     };
     let mut pages = vec![
         (failed, route.path()),
-        (settings, Route::Settings.path()),
+        (settings, Route::Settings(SettingsTab::General).path()),
         (page(text), Route::New.path()),
     ];
     for url in [

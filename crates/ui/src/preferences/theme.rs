@@ -4,17 +4,18 @@
 
 use leptos::prelude::*;
 
-use crate::runtime::effect::effect;
+use super::use_preferences;
 use crate::{
     browser,
     commands::{Command, use_commands},
     components::icons,
+    runtime::{effect::effect, erase::Erase},
 };
 
 const STORAGE_KEY: &str = "parlor-theme";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Theme {
+pub(super) enum Theme {
     #[default]
     System,
     Light,
@@ -22,6 +23,8 @@ enum Theme {
 }
 
 impl Theme {
+    const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
+
     fn from_stored(stored: Option<&str>) -> Self {
         match stored {
             Some("light") => Self::Light,
@@ -46,6 +49,14 @@ impl Theme {
         }
     }
 
+    fn name(self) -> &'static str {
+        match self {
+            Self::System => "System",
+            Self::Light => "Light",
+            Self::Dark => "Dark",
+        }
+    }
+
     fn label(self) -> &'static str {
         match self {
             Self::System => "Theme: system",
@@ -63,31 +74,62 @@ impl Theme {
     }
 }
 
-/// A button that cycles through the themes.
-#[component]
-pub fn ThemeSwitch() -> impl IntoView {
-    let theme = RwSignal::new(Theme::default());
+/// Reads the stored theme after hydration, and adds the commands for the others.
+pub(super) fn follow(theme: RwSignal<Theme>) {
     effect(move || theme.set(Theme::from_stored(browser::storage_get(STORAGE_KEY).as_deref())));
-    let choose = move |chosen: Theme| {
-        theme.set(chosen);
-        let stored = chosen.stored_value();
-        browser::storage_set(STORAGE_KEY, stored);
-        browser::set_theme(stored);
-    };
     for other in [Theme::System, Theme::Dark, Theme::Light] {
         use_commands().add(
-            Command::new(other.label(), other.icon(), move || choose(other))
+            Command::new(other.label(), other.icon(), move || choose(theme, other))
                 .words("appearance colours mode toggle")
                 .possible_while(move || theme.get() != other),
         );
     }
+}
+
+fn choose(setting: RwSignal<Theme>, theme: Theme) {
+    setting.set(theme);
+    let stored = theme.stored_value();
+    browser::storage_set(STORAGE_KEY, stored);
+    browser::set_theme(stored);
+}
+
+/// The themes side by side. `id` names the group, since a page may have two.
+pub fn theme_choice(id: &'static str) -> AnyView {
+    let setting = use_preferences().theme;
+    let option = |theme: Theme| {
+        view! {
+            <label class="choice-option">
+                <input
+                    type="radio"
+                    name=id
+                    prop:checked=move || setting.get() == theme
+                    on:change=move |_| choose(setting, theme)
+                />
+                <span>{theme.name()}</span>
+            </label>
+        }
+        .erase()
+    };
+    view! {
+        <fieldset class="choice needs-script">
+            <legend class="visually-hidden">"Theme"</legend>
+            {Vec::from(Theme::ALL.map(option))}
+        </fieldset>
+    }
+    .erase()
+}
+
+/// A button that cycles through the themes, for pages without a menu.
+#[component]
+pub fn ThemeSwitch() -> impl IntoView {
+    let theme = use_preferences().theme;
     view! {
         <button
             type="button"
             class="icon-button needs-script"
             aria-label=move || theme.get().label()
             title=move || theme.get().label()
-            on:click=move |_| choose(theme.get_untracked().next())
+            on:click=move |_| choose(theme, theme.get_untracked().next())
         >
             {move || (theme.get().icon())()}
         </button>

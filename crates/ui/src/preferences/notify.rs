@@ -3,30 +3,40 @@
 
 use leptos::prelude::*;
 
-use crate::runtime::effect::effect;
+use super::use_preferences;
 use crate::{
     browser::{self, NotificationPermission},
     commands::{Command, use_commands},
-    components::{icons, toast::use_toasts},
+    components::{
+        icons,
+        toast::{Toasts, use_toasts},
+    },
+    runtime::{effect::effect, erase::Erase},
     state::{
         notifications::{NotifySetting, STORAGE_KEY},
         use_lifecycle,
     },
 };
 
-const LABEL: &str = "Notify me when a long answer is finished";
-
-/// A bell, on or off.
-#[component]
-pub fn NotifySwitch() -> impl IntoView {
-    let (lifecycle, toasts) = (use_lifecycle(), use_toasts());
-    let setting = RwSignal::new(NotifySetting::default());
-    // It may have been changed in another tab, or in the browser's settings.
+/// Reads the setting after hydration, and again when the page is shown: it may have been changed in another tab, or in the
+/// browser's settings.
+pub(super) fn follow(setting: RwSignal<NotifySetting>) {
+    let lifecycle = use_lifecycle();
     effect(move || {
         lifecycle.is_visible();
         setting.set(NotifySetting::current());
     });
-    let press = move || match setting.get_untracked() {
+    let toasts = use_toasts();
+    use_commands().add(
+        Command::new("Turn notifications on or off", icons::bell, move || {
+            press(setting, toasts)
+        })
+        .words("notify bell long answers"),
+    );
+}
+
+fn press(setting: RwSignal<NotifySetting>, toasts: Toasts) {
+    match setting.get_untracked() {
         NotifySetting::On => {
             browser::storage_set(STORAGE_KEY, None);
             setting.set(NotifySetting::current());
@@ -51,23 +61,27 @@ pub fn NotifySwitch() -> impl IntoView {
             }
         }
         blocked => toasts.show(announcement(blocked)),
-    };
+    }
+}
+
+/// The switch, on or off.
+pub fn notify_switch() -> AnyView {
+    let (setting, toasts) = (use_preferences().notify, use_toasts());
     let on = move || setting.get() == NotifySetting::On;
-    use_commands().add(
-        Command::new("Turn notifications on or off", icons::bell, press).words("notify bell long answers"),
-    );
     view! {
         <button
             type="button"
-            class="icon-button needs-script"
-            aria-label=LABEL
+            class="switch-row needs-script"
+            role="switch"
             title=move || setting.get().title()
-            aria-pressed=move || on().to_string()
-            on:click=move |_| press()
+            aria-checked=move || on().to_string()
+            on:click=move |_| press(setting, toasts)
         >
-            {move || if on() { icons::bell() } else { icons::bell_off() }}
+            <span class="switch-text">"Notify me when a long answer is finished"</span>
+            <span class="switch" aria-hidden="true"></span>
         </button>
     }
+    .erase()
 }
 
 /// The screen reader text for the result of a press.

@@ -1,0 +1,166 @@
+//! The tabs of the settings: their addresses, names and readers.
+
+use super::person::Person;
+
+/// The path of the settings.
+const PATH: &str = "/settings";
+
+/// The people whom a tab is shown to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Readers {
+    Everybody,
+    /// Administrators, and the only user of a server without accounts.
+    Operators,
+    /// People with an account.
+    Accounts,
+    /// People whom Parlor has signed in.
+    Sessions,
+    Administrators,
+    /// Administrators of a server with passwords.
+    Inviting,
+}
+
+/// The origin of a tab's content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    /// A view of the application.
+    View,
+    /// A page of the server with forms, which work without scripts.
+    Server,
+}
+
+/// Declares the tabs in their order, with the part of the path after `/settings/`.
+macro_rules! settings_tabs {
+    ($($tab:ident: $name:literal $title:literal $readers:ident $content:ident,)*) => {
+        /// A tab of the settings.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum SettingsTab {
+            $($tab,)*
+        }
+
+        impl SettingsTab {
+            /// All tabs in their order, as they are listed.
+            pub const ALL: &[Self] = &[$(Self::$tab,)*];
+
+            fn facts(self) -> (&'static str, &'static str, Readers, Content) {
+                match self {
+                    $(Self::$tab => ($name, $title, Readers::$readers, Content::$content),)*
+                }
+            }
+        }
+    };
+}
+
+settings_tabs! {
+    General: "" "General" Everybody View,
+    Models: "models" "Models" Operators View,
+    Memories: "memories" "Memories" Everybody View,
+    Tokens: "tokens" "API tokens" Everybody View,
+    Usage: "usage" "Usage" Everybody Server,
+    Account: "account" "Account" Accounts Server,
+    Devices: "devices" "Devices" Sessions Server,
+    Users: "users" "Users" Administrators Server,
+    Invitations: "invitations" "Invitations" Inviting Server,
+    Audit: "audit" "Audit log" Administrators Server,
+}
+
+impl SettingsTab {
+    /// Returns the tab of a path. The server's tabs have further pages below theirs.
+    pub fn parse(path: &str) -> Option<Self> {
+        let rest = path.strip_prefix(PATH)?;
+        let Some(rest) = rest.strip_prefix('/') else {
+            return rest.is_empty().then_some(Self::General);
+        };
+        let (name, below) = rest.split_once('/').unwrap_or((rest, ""));
+        let is_named = |tab: &&Self| !name.is_empty() && tab.facts().0 == name;
+        let tab = *Self::ALL.iter().find(is_named)?;
+        (below.is_empty() || tab.is_of_server()).then_some(tab)
+    }
+
+    /// The path of the tab.
+    pub fn path(self) -> String {
+        match self.facts().0 {
+            "" => PATH.into(),
+            name => [PATH, "/", name].concat(),
+        }
+    }
+
+    /// The name of the tab.
+    pub fn title(self) -> &'static str {
+        self.facts().1
+    }
+
+    /// Returns true if the server makes the content.
+    pub fn is_of_server(self) -> bool {
+        self.facts().3 == Content::Server
+    }
+
+    /// Returns true if the tab is for administrators only.
+    pub fn is_of_administrators(self) -> bool {
+        matches!(self.facts().2, Readers::Administrators | Readers::Inviting)
+    }
+
+    /// Returns true if the tab is listed for a person. The server checks each request by itself.
+    pub fn is_listed_for(self, person: Option<&Person>) -> bool {
+        match self.facts().2 {
+            Readers::Everybody => true,
+            Readers::Operators => person.is_none_or(|person| person.is_administrator),
+            Readers::Accounts => person.is_some(),
+            Readers::Sessions => person.is_some_and(|person| person.has_session),
+            Readers::Administrators => person.is_some_and(|person| person.is_administrator),
+            Readers::Inviting => person.is_some_and(|person| person.is_administrator && person.has_password),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn titles(person: Option<&Person>) -> Vec<&'static str> {
+        let listed = SettingsTab::ALL.iter().filter(|tab| tab.is_listed_for(person));
+        listed.map(|tab| tab.title()).collect()
+    }
+
+    #[test]
+    fn only_administrators_see_their_tabs() {
+        let ben = Person {
+            name: "ben".into(),
+            is_administrator: false,
+            has_session: true,
+            has_password: true,
+        };
+        let ann = Person {
+            is_administrator: true,
+            ..ben.clone()
+        };
+        let proxied = Person {
+            has_session: false,
+            has_password: false,
+            ..ann.clone()
+        };
+        let of_everybody = ["General", "Memories", "API tokens", "Usage"];
+        let with_models = ["General", "Models", "Memories", "API tokens", "Usage"];
+        assert_eq!(titles(None), with_models);
+        let of_members = [&of_everybody[..], &["Account", "Devices"]].concat();
+        assert_eq!(titles(Some(&ben)), of_members);
+        let of_administrators = [
+            &with_models[..],
+            &["Account", "Devices", "Users", "Invitations", "Audit log"],
+        ]
+        .concat();
+        assert_eq!(titles(Some(&ann)), of_administrators);
+        let behind_a_proxy = [&with_models[..], &["Account", "Users", "Audit log"]].concat();
+        assert_eq!(titles(Some(&proxied)), behind_a_proxy);
+    }
+
+    #[test]
+    fn pages_below_a_tab_of_the_server_are_its_own() {
+        for tab in SettingsTab::ALL {
+            assert_eq!(SettingsTab::parse(&tab.path()), Some(*tab));
+            let below = SettingsTab::parse(&[&tab.path(), "/all"].concat());
+            assert_eq!(below, tab.is_of_server().then_some(*tab));
+        }
+        assert_eq!(SettingsTab::parse("/settingsx"), None);
+    }
+}
