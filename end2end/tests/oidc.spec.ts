@@ -39,11 +39,11 @@ test('people sign in and out at the provider', async ({ browserLog, chat, page }
   await chat.begin('A question of Ann');
   await expect(chat.answers).toBeVisible();
 
-  await page.goto('/account');
+  await page.goto('/settings/account');
   await expect(page.getByText('You are signed in as ann')).toBeVisible();
   await expect(page.getByRole('heading', { name: 'Password' })).toHaveCount(0);
   await screenshots(page, 'account-provider');
-  await page.getByRole('button', { name: 'Sign out', exact: true }).first().click();
+  await page.getByRole('main').getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('button', { name: 'Yes' }).click();
   await expect(page).toHaveTitle('Sign in · Parlor');
   await page.goto('/');

@@ -41,6 +41,7 @@ async fn show() -> Response {
         title: "Design",
         classes: ("", "design"),
         style: Some(STYLESHEET_PATH),
+        has_brand: false,
         content: view! { <div inner_html=content></div> },
     };
     document.respond()

@@ -13,6 +13,7 @@ use ring::digest::{SHA256, digest};
 
 use super::page::THEME_SCRIPT;
 use crate::assets::Manifest;
+use parlor_ui::brand_mark;
 
 static POLICY: LazyLock<String> = LazyLock::new(|| {
     let hash = BASE64_STANDARD.encode(digest(&SHA256, THEME_SCRIPT.as_bytes()));
@@ -30,6 +31,8 @@ pub struct Document<V> {
     pub classes: (&'static str, &'static str),
     /// The path of a style sheet besides the common one.
     pub style: Option<&'static str>,
+    /// True to show whose page it is, above the title.
+    pub has_brand: bool,
     pub content: V,
 }
 
@@ -41,8 +44,10 @@ impl<V: IntoView> Document<V> {
             title,
             classes: (body_class, class),
             style,
+            has_brand,
             content,
         } = self;
+        let brand = has_brand.then(|| view! { <p class="brand">{brand_mark()} "Parlor"</p> });
         let page = view! {
             <!DOCTYPE html>
             <html lang="en">
@@ -58,6 +63,7 @@ impl<V: IntoView> Document<V> {
                 </head>
                 <body class=body_class>
                     <main class=class>
+                        {brand}
                         <h1>{title}</h1>
                         {content}
                     </main>

@@ -161,6 +161,7 @@ fn rejection_page(error: &ApiError, mut composed: ComposerForm, models: Vec<Mode
         title: "Not sent",
         classes: ("", "refused"),
         style: None,
+        has_brand: false,
         content: view! { <p role="alert">{message}</p> {again} {alone} },
     };
     let mut response = document.respond();

@@ -44,6 +44,7 @@ mod framed_page;
 mod interaction;
 mod messages;
 mod notebook;
+mod nul;
 pub mod openapi;
 mod origin;
 mod page;
@@ -206,7 +207,7 @@ pub fn router(app: AppState) -> Router {
         .route(framed_page::PATH, post(framed_page::show))
         .route("/charts/plotly.js", get(charts::script))
         .merge(page)
-        .merge(accounts::routes())
+        .merge(accounts::routes(&app))
         .merge(shared::routes())
         .method_not_allowed_fallback(error_response::method_not_allowed)
         .layer(DefaultBodyLimit::max(app.settings.limits.request_bytes))

@@ -4,14 +4,13 @@ use std::{collections::BTreeSet, sync::LazyLock};
 
 use axum::{
     Router,
-    body::{Body, Bytes},
+    body::Body,
     extract::Request,
     http::{HeaderValue, StatusCode, Uri, header, request::Parts},
-    middleware::{self, Next},
+    middleware,
     response::Response,
     routing::{any, get, post},
 };
-use futures::TryStreamExt;
 use leptos::{
     nonce::{Nonce, use_nonce},
     prelude::*,
@@ -21,7 +20,12 @@ use leptos_meta::MetaTags;
 use leptos_router::{Method, SsrMode};
 use tower_http::limit::RequestBodyLimitLayer;
 
-use super::{accounts::SIGN_IN_PATH, charts, event_stream, files, framed_page, notebook, payloads, rpc};
+use super::{
+    accounts::{self, SIGN_IN_PATH},
+    charts, event_stream, files, framed_page, notebook,
+    nul::{replace_nul, without_nul},
+    payloads, rpc,
+};
 use crate::{
     api,
     app::{AppState, access::Access},
@@ -32,7 +36,7 @@ use parlor_base::{
     settings::{AuthMode, FileSettings},
 };
 use parlor_protocol::sharing::shared_key;
-use parlor_ui::Root;
+use parlor_ui::{PagePerson, Root, ServerContent};
 
 /// Applies the chosen theme and hides the sidebar before the first paint, so that no page flashes in the wrong look.
 pub const THEME_SCRIPT: &str = "try{const t=localStorage.getItem('parlor-theme'),d=document.documentElement.dataset;\
@@ -43,13 +47,7 @@ pub fn routes(app: &AppState) -> Router<AppState> {
     // The interface is one view for every URL. For axum, a wildcard does not match `/`.
     let page = |path: &str| AxumRouteListing::new(path.into(), SsrMode::Async, [Method::Get], []);
     let pages = vec![page("/"), page("/{*place}")];
-    let context = {
-        let app = app.clone();
-        move || {
-            provide_context(app.clone());
-            api::provide();
-        }
-    };
+    let context = provide_app(app);
     Router::new()
         .leptos_routes_with_context(app, pages, context, shell)
         // The page's own routes to data that the API also has. A proxy's password makes browsers send an
@@ -78,6 +76,30 @@ pub fn routes(app: &AppState) -> Router<AppState> {
         .layer(middleware::from_fn(rpc::check_and_format_errors))
         .layer(middleware::from_fn(replace_nul))
         .merge(assets::router())
+}
+
+/// Returns a function that provides the application to the views and the server functions.
+fn provide_app(app: &AppState) -> impl Fn() + Clone + Send + Sync + use<> {
+    let app = app.clone();
+    move || {
+        provide_context(app.clone());
+        api::provide();
+    }
+}
+
+/// Renders the page of a request around a content, which is HTML.
+pub async fn render_around(app: &AppState, mut head: Parts, content: String) -> Response {
+    // The page of a form's answer is rendered like any other.
+    head.method = axum::http::Method::GET;
+    let context = {
+        let provide = provide_app(app);
+        move || {
+            provide();
+            provide_context(ServerContent(content.clone()));
+        }
+    };
+    let render = leptos_axum::render_app_async_with_context(context, shell);
+    without_nul(render(Request::from_parts(head, Body::empty())).await)
 }
 
 /// Scrolls to the end of a conversation at once, as the hydrated page does.
@@ -130,6 +152,10 @@ fn shell() -> impl IntoView {
         let has_people = app.accounts.mode() != AuthMode::None;
         (app.settings.sharing.links, has_people)
     });
+    let person = app.as_ref().zip(parts.as_ref());
+    provide_context(PagePerson(
+        person.and_then(|(app, parts)| accounts::person(app, parts)),
+    ));
     let user = parts
         .as_ref()
         .and_then(|parts| parts.extensions.get::<Access>().cloned());
@@ -285,29 +311,6 @@ fn interactive_url(uri: &Uri) -> String {
     ["/", path, separator, &rest.join("&")].concat()
 }
 
-/// Replaces NUL by the replacement character. HTML parsers drop NUL from a text. If nothing else is in the
-/// text, there is no text node to hydrate.
-async fn replace_nul(request: Request, next: Next) -> Response {
-    let response = next.run(request).await;
-    let content_type = response.headers().get(header::CONTENT_TYPE);
-    let is_html = content_type.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
-    if !is_html {
-        return response;
-    }
-    let (mut parts, body) = response.into_parts();
-    parts.headers.remove(header::CONTENT_LENGTH);
-    let chunks = body.into_data_stream().map_ok(replace_nul_bytes);
-    Response::from_parts(parts, Body::from_stream(chunks))
-}
-
-fn replace_nul_bytes(chunk: Bytes) -> Bytes {
-    if !chunk.contains(&0) {
-        return chunk;
-    }
-    let parts: Vec<_> = chunk.split(|byte| *byte == 0).collect();
-    parts.join("\u{fffd}".as_bytes()).into()
-}
-
 /// Returns the policy: scripts are our own or carry this page's nonce, nothing is loaded from other origins, and frames
 /// have one URL only, on the hosts under which browsers reach Parlor.
 fn content_security_policy<'a>(nonce: &Nonce, hosts: impl Iterator<Item = &'a str>) -> HeaderValue {
@@ -368,12 +371,5 @@ mod tests {
             "parlor-backend:7387/frame parlor.example/frame"
         );
         assert_eq!(frames(&["[::1]:7387"]), "'self'");
-    }
-
-    #[test]
-    fn nul_becomes_the_replacement_character() {
-        let replaced = replace_nul_bytes(Bytes::from_static(b"\0<p>a\0\0b\0</p>"));
-        assert_eq!(replaced, "\u{fffd}<p>a\u{fffd}\u{fffd}b\u{fffd}</p>");
-        assert_eq!(replace_nul_bytes(Bytes::from_static(b"<p></p>")), "<p></p>");
     }
 }

@@ -45,7 +45,7 @@ impl Browser {
     }
 
     async fn delete(&self, server: &Server, fields: String) -> reqwest::Result<String> {
-        let request = self.client.post(format!("{}/account/users/delete", server.url));
+        let request = self.client.post(format!("{}/settings/users/delete", server.url));
         let request = request.header("content-type", "application/x-www-form-urlencoded");
         self.request(request).body(fields).send().await?.text().await
     }
@@ -87,7 +87,7 @@ async fn crash_and_resume(point: &str) {
     let request = request.header("content-type", "application/json").body(turn);
     let stream = ben.request(request).send().await.unwrap();
     assert_eq!(stream.status(), 200);
-    let users = ann.page(&server, "/account/users").await;
+    let users = ann.page(&server, "/settings/users").await;
     let user = between(&users, "name=\"user\" value=\"", "\"").to_owned();
     let form = ann.delete(&server, format!("user={user}")).await.unwrap();
     let heir = between(&form, "<option value=\"", "\"").to_owned();
@@ -106,12 +106,12 @@ async fn crash_and_resume(point: &str) {
 
     let server = start(folder.path(), &upstream, None).await;
     let resumed = timeout(TEST_TIMEOUT, async {
-        while ann.page(&server, "/account/users").await.contains(&user) {}
+        while ann.page(&server, "/settings/users").await.contains(&user) {}
     });
     resumed.await.expect("the deletion ends");
     let list = ann.page(&server, "/api/conversations").await;
     assert!(list.contains("A plan"), "{list}");
-    let audit = ann.page(&server, "/account/audit").await;
+    let audit = ann.page(&server, "/settings/audit").await;
     assert_eq!(
         audit
             .matches("handed over what was in the account ben to ann")

@@ -19,29 +19,30 @@ export const ACCOUNT_SCREENS: ScreenGroup[] = [
         prepare: async ({ chat, page, parlor }) => {
           await makeFirstAccount(page, parlor, 'ann');
           await chat.ready();
-          await page.goto('/account');
+          await page.goto('/settings/account');
           await expect(page.getByText('You are signed in as ann')).toBeVisible();
         },
       },
       {
         name: 'audit',
         prepare: async ({ page }) => {
-          await page.goto('/account/audit');
+          await page.goto('/settings/audit');
           await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
         },
       },
       {
         name: 'users',
         prepare: async ({ page }) => {
-          await page.goto('/account/users');
-          await expect(page.getByRole('button', { name: 'Make an invitation link' })).toBeVisible();
+          await page.goto('/settings/users');
+          await expect(page.getByRole('heading', { name: 'Users' })).toBeVisible();
         },
       },
       {
         name: 'invitation',
         prepare: async ({ page }) => {
+          await page.goto('/settings/invitations');
           await page.getByRole('button', { name: 'Make an invitation link' }).click();
-          await expect(page.getByRole('link', { name: '/invitation/' })).toBeVisible();
+          await expect(page.getByRole('textbox', { name: 'Link' })).toBeVisible();
         },
       },
       {

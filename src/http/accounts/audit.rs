@@ -11,9 +11,8 @@ use serde::Deserialize;
 
 use super::{
     SignedIn,
-    page::{self, failure, in_words},
+    page::{self, failure, in_words, time},
 };
-use parlor_base::clock::format_minute;
 use parlor_protocol::ApiError;
 use parlor_storage::audit::{AuditAction, AuditEntry};
 
@@ -28,7 +27,7 @@ pub struct AuditQuery {
     before: Option<i64>,
 }
 
-/// `GET /account/audit`
+/// `GET /settings/audit`
 pub async fn show(admin: SignedIn, query: Result<Query<AuditQuery>, QueryRejection>) -> Response {
     let Query(query) = query.unwrap_or_default();
     match audit_page(&admin, query.before).await {
@@ -50,35 +49,30 @@ async fn audit_page(admin: &SignedIn, before: Option<i64>) -> Result<Response, A
         .collect();
     let is_empty = rows.is_empty();
     let older = last.filter(|_| has_more).map(|last| {
-        view! { <a class="button" rel="next" href=format!("/account/audit?before={last}")>"Older entries"</a> }
+        view! { <a class="button" rel="next" href=format!("/settings/audit?before={last}")>"Older entries"</a> }
     });
-    let newest = before.map(|_| view! { <a class="button" href="/account/audit">"Newest entries"</a> });
+    let newest = before.map(|_| view! { <a class="button" href="/settings/audit">"Newest entries"</a> });
     let settings = &admin.app.settings.accounts;
     let (keep, most) = (in_words(settings.audit_keep), settings.audit_entries);
     let content = view! {
-        <p>{format!(
-            "Who did what, without contents. Entries are kept for {keep} (setting accounts.audit_keep), and at most {most} of \
-             them (setting accounts.audit_entries)."
+        <p class="account-note">{format!(
+            "Who did what, without contents. Entries are kept for {keep}, and at most {most} of them."
         )}</p>
-        <div class="account-actions">
-            <a class="button" href="/account/users">"Back to the users"</a>
-            {newest}
-        </div>
-        {is_empty.then(|| view! { <p class="account-note">"There are no entries."</p> })}
+        {is_empty.then(|| view! { <p class="settings-empty">"There are no entries."</p> })}
         <ul class="settings-list">{rows}</ul>
-        <div class="account-actions">{older}</div>
+        <div class="account-actions">{newest} {older}</div>
     };
     Ok(page::respond(StatusCode::OK, "Audit log", content))
 }
 
 pub(super) fn entry_row(entry: &AuditEntry, zone: &TimeZone) -> impl IntoView + use<> {
     let (who, what) = sentence(entry);
-    let address = (!entry.address.is_empty()).then(|| format!(" · {}", entry.address));
+    let address = (!entry.address.is_empty()).then(|| view! { <span>{entry.address.clone()}</span> });
     view! {
         <li class="account-row">
             <div>
                 <strong>{who}</strong> " " {what}
-                <p class="settings-facts">{format_minute(entry.at, zone)} {address}</p>
+                <p class="settings-facts">{time(entry.at, zone)} {address}</p>
             </div>
         </li>
     }

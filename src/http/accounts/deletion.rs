@@ -21,7 +21,7 @@ struct AccountDeletion {
     is_sure: bool,
 }
 
-/// `POST /account/users/delete`: asks first.
+/// `POST /settings/users/delete`: asks first.
 pub async fn delete(admin: SignedIn, form: UsersFormInput) -> Response {
     let AccountDeletion {
         account,
@@ -36,8 +36,8 @@ pub async fn delete(admin: SignedIn, form: UsersFormInput) -> Response {
         return confirm(&account, &others);
     }
     let path = match heir {
-        Some(_) => "/account/users?done=handed-over",
-        None => "/account/users?done=deleted",
+        Some(_) => "/settings/users?done=handed-over",
+        None => "/settings/users?done=deleted",
     };
     let actor = admin.actor();
     let deleted = app::accounts::deletion::delete_user(&admin.app, &actor, account.user_id, heir);
@@ -83,12 +83,12 @@ pub(super) fn confirm(account: &Account, others: &[Account]) -> Response {
     let hand_over = (!options.is_empty()).then(|| {
         view! {
             <section class="settings-section" aria-labelledby="delete-hand-over">
-                <h2 id="delete-hand-over">"Hand over, then delete"</h2>
+                <h3 id="delete-hand-over">"Hand over, then delete"</h3>
                 <p>
                     "Another user gets the conversations with their files, and the library. Everything else is deleted: the account, its \
                      memories, instructions and tokens, and messages that were deleted or not yet sent."
                 </p>
-                <form method="post" action="/account/users/delete">
+                <form method="post" action="/settings/users/delete">
                     <input type="hidden" name="user" value=user.clone()/>
                     <input type="hidden" name="sure" value="yes"/>
                     <label class="field">"To" <select name="heir">{options}</select></label>
@@ -101,16 +101,16 @@ pub(super) fn confirm(account: &Account, others: &[Account]) -> Response {
         <p>"The account " <strong>{account.name.clone()}</strong> " will be deleted. This cannot be undone."</p>
         {hand_over}
         <section class="settings-section" aria-labelledby="delete-everything">
-            <h2 id="delete-everything">"Delete everything"</h2>
+            <h3 id="delete-everything">"Delete everything"</h3>
             <p>"All conversations, files and settings of the user are deleted with the account."</p>
-            <form method="post" action="/account/users/delete">
+            <form method="post" action="/settings/users/delete">
                 <input type="hidden" name="user" value=user.clone()/>
                 <input type="hidden" name="sure" value="yes"/>
                 <button type="submit" class="button button-danger">"Delete everything of this user"</button>
             </form>
         </section>
         <div class="account-actions">
-            <a class="button" href="/account/users">"Keep it"</a>
+            <a class="button" href="/settings/users">"Keep it"</a>
         </div>
     };
     page::respond(StatusCode::OK, "Delete an account", content)

@@ -1,19 +1,22 @@
-//! The pages of accounts: signing in, setup, invitations, and the user's own account. Plain documents with forms, without
-//! scripts: they work where nothing else of Parlor is loaded, and cost the other pages nothing.
+//! The pages of accounts: signing in, setup, invitations, and tabs of the settings. Their forms work without scripts. The pages
+//! for signing in are plain documents: they work where nothing else of Parlor is loaded.
 //!
 //! - [`cookie`]: the cookies of a session
-//! - [`page`]: the common parts of the pages
+//! - [`page`]: the common parts of the pages; [`frame`]: the documents around them
 //! - [`entry`]: the pages for people who are not signed in: sign-in and setup
 //! - [`joining`]: the pages for a new account or a new password
 //! - [`provider`]: signing in at an OpenID provider
-//! - [`own`]: the user's own account
-//! - [`users`], [`deletion`]: the administrator's page; [`audit`]: who did what
+//! - [`own`], [`devices`]: the user's own account
+//! - [`users`], [`deletion`], [`invitations`]: the administrators' pages; [`audit`]: who did what
 //! - [`usage`]: the tokens and the cost of users by day
 
 mod audit;
 pub mod cookie;
 mod deletion;
+mod devices;
 mod entry;
+mod frame;
+mod invitations;
 mod joining;
 mod own;
 mod page;
@@ -30,6 +33,8 @@ use axum::{
     Router,
     extract::FromRequestParts,
     http::{Uri, request::Parts},
+    middleware,
+    response::{Redirect, Response},
     routing::{get, post},
 };
 
@@ -48,6 +53,7 @@ use parlor_storage::{
     accounts::{Account, Role},
     audit::Actor,
 };
+use parlor_ui::Person;
 
 /// The page for signing in.
 pub const SIGN_IN_PATH: &str = "/sign-in";
@@ -56,8 +62,8 @@ pub const SIGN_IN_PATH: &str = "/sign-in";
 pub const SETUP_PATH: &str = "/setup";
 
 /// Returns the routes of the pages.
-pub fn routes() -> Router<AppState> {
-    Router::new()
+pub fn routes(app: &AppState) -> Router<AppState> {
+    let entry = Router::new()
         .route("/sign-in", get(entry::sign_in_page).post(entry::sign_in))
         .route("/sign-in/start", get(provider::start))
         .route("/sign-in/callback", get(provider::finish))
@@ -72,21 +78,67 @@ pub fn routes() -> Router<AppState> {
             get(joining::new_password_page).post(joining::set_new_password),
         )
         .route("/sign-out", post(own::sign_out))
-        .route("/account", get(own::show))
-        .route("/account/password", post(own::change_password))
-        .route("/account/session/end", post(own::end_session))
-        .route("/account/sessions/end", post(own::end_all_sessions))
-        .route("/account/usage", get(usage::show_own))
-        .route("/account/users", get(users::show))
-        .route("/account/users/usage", get(usage::show_all))
-        .route("/account/users/invite", post(users::invite))
-        .route("/account/users/uninvite", post(users::delete_link))
-        .route("/account/users/password", post(users::new_password_link))
-        .route("/account/audit", get(audit::show))
-        .route("/account/users/role", post(users::set_role))
-        .route("/account/users/disable", post(users::disable))
-        .route("/account/users/enable", post(users::enable))
-        .route("/account/users/delete", post(deletion::delete))
+        .layer(middleware::from_fn(frame::card));
+    // Tabs of the settings, and the forms in them: `crates/ui/src/state/settings_tab.rs` knows them by their first part.
+    let settings = Router::new()
+        .route("/settings/account", get(own::show))
+        .route("/settings/devices", get(devices::show))
+        .route("/settings/usage", get(usage::show_own))
+        .route("/settings/usage/all", get(usage::show_all))
+        .route("/settings/users", get(users::show))
+        .route("/settings/invitations", get(invitations::show))
+        .route("/settings/audit", get(audit::show))
+        .route(
+            "/settings/account/password",
+            get(to_tab).post(own::change_password),
+        )
+        .route("/settings/devices/end", get(to_tab).post(devices::end_session))
+        .route(
+            "/settings/devices/end-all",
+            get(to_tab).post(devices::end_all_sessions),
+        )
+        .route(
+            "/settings/users/password",
+            get(to_tab).post(users::new_password_link),
+        )
+        .route("/settings/users/role", get(to_tab).post(users::set_role))
+        .route("/settings/users/disable", get(to_tab).post(users::disable))
+        .route("/settings/users/enable", get(to_tab).post(users::enable))
+        .route("/settings/users/delete", get(to_tab).post(deletion::delete))
+        .route(
+            "/settings/invitations/invite",
+            get(to_tab).post(invitations::invite),
+        )
+        .route(
+            "/settings/invitations/withdraw",
+            get(to_tab).post(invitations::delete_link),
+        )
+        .layer(middleware::from_fn_with_state(app.clone(), frame::shell));
+    let earlier = Router::new()
+        .route("/account", get(moved))
+        .route("/account/usage", get(moved))
+        .route("/account/users", get(moved))
+        .route("/account/users/usage", get(moved))
+        .route("/account/audit", get(moved));
+    entry.merge(settings).merge(earlier)
+}
+
+/// `GET` of a form's URL, which people reach by *Back* and by signing in again: leads to the tab with the form.
+async fn to_tab(uri: Uri) -> Response {
+    page::redirect(frame::page_of_form(uri.path()))
+}
+
+/// Redirects from the addresses of earlier versions.
+async fn moved(uri: Uri) -> Redirect {
+    let path = match uri.path() {
+        "/account/usage" => "/settings/usage",
+        "/account/users" => "/settings/users",
+        "/account/users/usage" => "/settings/usage/all",
+        "/account/audit" => "/settings/audit",
+        _ => "/settings/account",
+    };
+    let query = uri.query().map_or_else(String::new, |query| format!("?{query}"));
+    Redirect::permanent(&format!("{path}{query}"))
 }
 
 /// Returns true if people who are not signed in may open a path.
@@ -108,6 +160,18 @@ pub fn sign_in_path(uri: &Uri) -> String {
     }
     let next = percent_encoding::utf8_percent_encode(next, percent_encoding::NON_ALPHANUMERIC);
     format!("{SIGN_IN_PATH}?next={next}")
+}
+
+/// Returns the person of a request, for the page.
+pub fn person(app: &AppState, parts: &Parts) -> Option<Person> {
+    let account = parts.extensions.get::<Account>()?;
+    let access = parts.extensions.get::<Access>();
+    Some(Person {
+        name: account.name.clone(),
+        is_administrator: account.role == Role::Administrator,
+        has_session: access.is_some_and(|access| matches!(access.credential, Credential::Session { .. })),
+        has_password: app.accounts.mode() == AuthMode::Password,
+    })
 }
 
 /// The signed-in user of a request.

@@ -1,4 +1,4 @@
-//! The user's own account: the password, and the devices on which they are signed in.
+//! The user's own account: the password, and signing out.
 
 use axum::{
     extract::{
@@ -8,77 +8,54 @@ use axum::{
     http::{HeaderMap, header},
     response::Response,
 };
-use jiff::tz::TimeZone;
 use leptos::prelude::*;
 use serde::Deserialize;
 
 use super::{
     SIGN_IN_PATH, SignedIn, cookie,
-    page::{self, FormError, failure, invalid_form, password_field, redirect},
+    page::{self, FormError, done_notice, failure, invalid_form, password_field, redirect},
     provider,
 };
-use crate::app::{self, accounts::ClientAddress};
-use parlor_base::{clock::format_minute, settings::AuthMode};
-use parlor_protocol::{ApiError, ErrorCode, SessionId};
-use parlor_storage::accounts::{Role, Session};
+use crate::app::accounts::ClientAddress;
+use parlor_base::settings::AuthMode;
+use parlor_protocol::{ApiError, ErrorCode};
+use parlor_storage::accounts::Role;
 
-/// The message above the page.
+/// The message above a page.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct AccountQuery {
-    done: String,
+pub struct DoneQuery {
+    pub done: String,
 }
 
-/// `GET /account`
-pub async fn show(user: SignedIn, query: Result<Query<AccountQuery>, QueryRejection>) -> Response {
+/// `GET /settings/account`
+pub async fn show(user: SignedIn, query: Result<Query<DoneQuery>, QueryRejection>) -> Response {
     let Query(query) = query.unwrap_or_default();
-    let done = match query.done.as_str() {
-        "password" => Some(
-            "The password was changed. All other devices were signed out, and your API tokens have ended.",
-        ),
-        "session" => Some("That device was signed out."),
-        _ => None,
-    };
-    account_page(&user, done, None).await
+    let done = (query.done == "password").then_some(
+        "The password was changed. All other devices were signed out, and your API tokens have ended.",
+    );
+    account_page(&user, done, None)
 }
 
-async fn account_page(user: &SignedIn, done: Option<&'static str>, error: Option<FormError>) -> Response {
-    let sessions = match user.app.accounts.sessions(user.account.user_id).await {
-        Ok(sessions) => sessions,
-        Err(error) => return failure("Not available", &error.into()),
-    };
-    let zone = &user.app.settings.history.time_zone();
-    let rows: Vec<_> = sessions
-        .into_iter()
-        .map(|session| session_row(session, user.session, zone))
-        .collect();
+fn account_page(user: &SignedIn, done: Option<&'static str>, error: Option<FormError>) -> Response {
     let name = user.account.name.clone();
-    let users = (user.account.role == Role::Administrator)
-        .then(|| view! { <a class="button" href="/account/users">"Users and invitations"</a> });
+    let role = match user.account.role {
+        Role::Administrator => "You are an administrator: you can manage other people’s accounts.",
+        Role::Member => "You are a member.",
+    };
     let has_password = user.app.accounts.mode() == AuthMode::Password;
     let with_password = (user.session.is_some() && has_password).then(|| {
         view! {
             <section class="settings-section" aria-labelledby="account-password">
-                <h2 id="account-password">"Password"</h2>
-                <form method="post" action="/account/password">
+                <h3 id="account-password">"Password"</h3>
+                <form method="post" action="/settings/account/password">
                     <input type="hidden" name="name" value=name.clone() autocomplete="username"/>
                     {password_field("Old password", "old", "current-password", false)}
                     {password_field("New password", "password", "new-password", false)}
                     {password_field("New password again", "again", "new-password", false)}
                     {page::password_rules(&user.app.accounts)}
                     <p class="account-note">"All other devices will be signed out, and your API tokens will end."</p>
-                    <button type="submit" class="button">"Change the password"</button>
-                </form>
-            </section>
-        }
-    });
-    let devices = user.session.is_some().then(|| {
-        view! {
-            <section class="settings-section" aria-labelledby="account-devices">
-                <h2 id="account-devices">"Devices"</h2>
-                <ul class="settings-list">{rows}</ul>
-                <form method="post" action="/account/sessions/end">
-                    <button type="submit" class="button button-warning">"Sign out everywhere"</button>
+                    <button type="submit" class="button button-primary">"Change the password"</button>
                 </form>
             </section>
         }
@@ -90,46 +67,13 @@ async fn account_page(user: &SignedIn, done: Option<&'static str>, error: Option
             </form>
         }
     });
-    let done = done.map(|done| view! { <p class="account-done" role="status">{done}</p> });
     let content = view! {
-        {done}
-        <p>"You are signed in as " <strong>{user.account.name.clone()}</strong> "."</p>
-        <div class="account-actions">
-            <a class="button" href="/">"Back to Parlor"</a>
-            <a class="button" href="/account/usage">"Usage"</a>
-            {users}
-            {sign_out}
-        </div>
+        {done_notice(done)}
+        <p>"You are signed in as " <strong>{name.clone()}</strong> ". " {role}</p>
+        {sign_out}
         {with_password}
-        {devices}
     };
-    page::form("Your account", error, content)
-}
-
-pub(super) fn session_row(
-    session: Session,
-    current: Option<SessionId>,
-    zone: &TimeZone,
-) -> impl IntoView + use<> {
-    let is_current = current == Some(session.id);
-    let state = if is_current {
-        "This device".to_owned()
-    } else {
-        format!("Last used {}", format_minute(session.last_used_at, zone))
-    };
-    let since = format_minute(session.created_at, zone);
-    view! {
-        <li class="account-row">
-            <div>
-                <strong>{session.device}</strong>
-                <p class="settings-facts">{state} " · " {session.address} " · signed in " {since}</p>
-            </div>
-            <form method="post" action="/account/session/end">
-                <input type="hidden" name="session" value=session.id.to_string()/>
-                <button type="submit" class="button button-quiet">"Sign out"</button>
-            </form>
-        </li>
-    }
+    page::form("Account", error, content)
 }
 
 /// The fields of the password form.
@@ -141,7 +85,7 @@ pub struct PasswordForm {
     again: String,
 }
 
-/// `POST /account/password`
+/// `POST /settings/account/password`
 pub async fn change_password(user: SignedIn, form: Result<Form<PasswordForm>, FormRejection>) -> Response {
     let changed = async {
         let has_password = user.app.accounts.mode() == AuthMode::Password;
@@ -163,42 +107,8 @@ pub async fn change_password(user: SignedIn, form: Result<Form<PasswordForm>, Fo
         Ok(())
     };
     match changed.await {
-        Ok(()) => redirect("/account?done=password"),
-        Err(error) => account_page(&user, None, Some(error)).await,
-    }
-}
-
-/// The field of the button at a session.
-#[derive(Deserialize)]
-pub struct SessionForm {
-    session: String,
-}
-
-/// `POST /account/session/end`
-pub async fn end_session(
-    user: SignedIn,
-    headers: HeaderMap,
-    form: Result<Form<SessionForm>, FormRejection>,
-) -> Response {
-    let form = match form {
-        Ok(Form(form)) => form,
-        Err(rejection) => return account_page(&user, None, Some(invalid_form(&rejection).into())).await,
-    };
-    let Ok(id) = form.session.parse::<SessionId>() else {
-        return account_page(&user, None, Some(app::not_found().into())).await;
-    };
-    match user.app.accounts.end_session(user.account.user_id, id).await {
-        Ok(()) if user.session == Some(id) => signed_out(&user, &headers).await,
-        Ok(()) => redirect("/account?done=session"),
-        Err(error) => account_page(&user, None, Some(error.into())).await,
-    }
-}
-
-/// `POST /account/sessions/end`
-pub async fn end_all_sessions(user: SignedIn, headers: HeaderMap) -> Response {
-    match user.app.accounts.end_all_sessions(user.account.user_id).await {
-        Ok(()) => signed_out(&user, &headers).await,
-        Err(error) => account_page(&user, None, Some(error.into())).await,
+        Ok(()) => redirect("/settings/account?done=password"),
+        Err(error) => account_page(&user, None, Some(error)),
     }
 }
 
@@ -218,7 +128,7 @@ pub async fn sign_out(user: SignedIn, headers: HeaderMap) -> Response {
 }
 
 /// Leads to the page for signing in, over the provider's sign-out if it has one.
-async fn signed_out(user: &SignedIn, headers: &HeaderMap) -> Response {
+pub(super) async fn signed_out(user: &SignedIn, headers: &HeaderMap) -> Response {
     let elsewhere = match user.app.accounts.provider() {
         Some(at) => provider::sign_out_page(at, headers, &user.client).await,
         None => None,

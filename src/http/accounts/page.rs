@@ -7,16 +7,16 @@ use axum::{
     http::{HeaderMap, StatusCode, Uri, header},
     response::{IntoResponse, Redirect, Response},
 };
+use jiff::tz::TimeZone;
 use leptos::prelude::*;
 
+use super::frame::{ContentKind, PageContent};
 use crate::{
     app::accounts::{Accounts, AttemptError},
-    http::{
-        document::Document,
-        error_response::{add_retry_after, status},
-    },
+    http::error_response::{add_retry_after, status},
 };
-use parlor_protocol::{ApiError, ErrorCode};
+use parlor_base::clock::format_minute;
+use parlor_protocol::{ApiError, ErrorCode, Timestamp};
 
 /// Rejects a request for a page that this server does not have.
 pub struct NoAccounts;
@@ -25,33 +25,31 @@ impl IntoResponse for NoAccounts {
     fn into_response(self) -> Response {
         let error = ApiError::new(
             ErrorCode::NotFound,
-            "There is no such page: people sign in to this Parlor in another way (setting accounts.auth).",
+            "There is no such page here: people sign in to this Parlor in another way.",
         );
         failure("Not found", &error)
     }
 }
 
-/// Returns a page.
+/// Returns a page, which the layer of its routes frames.
 pub fn respond(status: StatusCode, title: &'static str, content: impl IntoView) -> Response {
-    let classes = ("account-body", "account-page");
-    Document {
-        status,
+    let content = PageContent {
         title,
-        classes,
-        style: None,
-        content,
-    }
-    .respond()
+        html: content.into_view().to_html(),
+        kind: ContentKind::Page,
+    };
+    content.respond(status)
 }
 
 /// Returns a page with an error only.
 pub fn failure(title: &'static str, error: &ApiError) -> Response {
     let message = error.message.clone();
-    let content = view! {
-        <p class="account-error" role="alert">{message}</p>
-        <p><a class="button" href="/">"Back to Parlor"</a></p>
+    let content = PageContent {
+        title,
+        html: view! { <p class="account-error" role="alert">{message}</p> }.to_html(),
+        kind: ContentKind::Failure,
     };
-    respond(status(error), title, content)
+    content.respond(status(error))
 }
 
 /// The error of a form, to be shown above it.
@@ -91,8 +89,7 @@ impl From<AttemptError> for FormError {
 /// Returns the error for a form that is too large, or has other fields than the page's.
 pub fn invalid_form(rejection: &FormRejection) -> ApiError {
     if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        let message =
-            "The form is larger than the limit (setting limits.request_bytes). Nothing was changed.";
+        let message = "The form is too large. Nothing was changed.";
         return ApiError::new(ErrorCode::TooLarge, message);
     }
     let message = "The form could not be read. Nothing was changed; go back and try again.";
@@ -107,6 +104,16 @@ pub fn form(title: &'static str, error: Option<FormError>, content: impl IntoVie
     let mut response = respond(status, title, view! { {message} {content} });
     add_retry_after(response.headers_mut(), retry_after);
     response
+}
+
+/// Returns the message about what a form has done, above its page.
+pub fn done_notice(done: Option<&'static str>) -> impl IntoView {
+    done.map(|done| view! { <p class="account-done" role="status">{done}</p> })
+}
+
+/// Returns a time: in the server's format, and on pages with scripts then in the browser's.
+pub fn time(at: Timestamp, zone: &TimeZone) -> AnyView {
+    view! { <time datetime=at.to_rfc3339()>{format_minute(at, zone)}</time> }.into_any()
 }
 
 /// Returns a duration in whole seconds, at least one.

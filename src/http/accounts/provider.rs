@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::{
     SIGN_IN_PATH, Visitor, cookie,
     entry::start_session,
+    frame::{ContentKind, PageContent},
     page::{self, FormError, failure, redirect, safe_next},
 };
 use crate::{
@@ -143,7 +144,12 @@ pub async fn sign_out_page(at: &Provider, headers: &HeaderMap, client: &Client) 
             <a class="button button-primary" href=url.as_str().to_owned()>{label}</a>
         </div>
     };
-    let mut response = page::respond(StatusCode::OK, "Signed out", content);
+    let content = PageContent {
+        title: "Signed out",
+        html: content.to_html(),
+        kind: ContentKind::SignedOut,
+    };
+    let mut response = content.respond(StatusCode::OK);
     // Not a redirect: the policy of the page with the form would not let it lead to another host.
     let refresh = HeaderValue::from_str(&format!("0; url={url}")).ok()?;
     response.headers_mut().insert("refresh", refresh);

@@ -1,12 +1,13 @@
 //! The account pages with cross-site scripting strings in all their texts.
 
-use axum::{body::to_bytes, http::StatusCode, response::Response};
-use futures::FutureExt;
+use axum::{http::StatusCode, response::Response};
 use jiff::tz::TimeZone;
 use leptos::prelude::*;
 
 use super::{
-    audit, deletion, own,
+    audit, deletion, devices,
+    frame::PageContent,
+    invitations,
     page::{self, FormError},
     usage, users,
 };
@@ -18,13 +19,10 @@ use parlor_storage::{
 };
 use xss::assert_harmless_in;
 
-/// Returns the HTML of a page after its head, which has no text of anybody.
-fn html(response: Response) -> String {
-    let body = to_bytes(response.into_body(), usize::MAX).now_or_never();
-    let body = body.expect("the page is complete").expect("a body");
-    let page = String::from_utf8(body.into()).expect("text");
-    let (_, body) = page.split_once("</head>").expect("a head");
-    body.to_owned()
+/// Returns the HTML of a page's content, before it is framed.
+fn html(mut response: Response) -> String {
+    let content = response.extensions_mut().remove::<PageContent>();
+    content.expect("a content").html
 }
 
 fn account(name: &str, role: Role) -> Account {
@@ -97,9 +95,9 @@ fn no_name_becomes_markup() {
     assert_harmless_in("the users", |text| {
         let rows = [Role::Administrator, Role::Member].map(|role| {
             let account = account(text, role);
-            users::user_row(&account, false, ("", text.into()), true, true).into_any()
+            users::user_row(&account, false, ("", text.to_owned().into_any()), true, true).into_any()
         });
-        let link = users::link_row(&link(), text.into(), text.into());
+        let link = invitations::link_row(&link(), text.into(), text.to_owned().into_any());
         html(page::respond(
             StatusCode::OK,
             "Users",
@@ -107,7 +105,12 @@ fn no_name_becomes_markup() {
         ))
     });
     assert_harmless_in("a new link", |text| {
-        html(users::new_link_page(Ok("/invitation/key".into()), text, "About"))
+        html(invitations::new_link_page(
+            "/settings/users",
+            Ok("/invitation/key".into()),
+            text,
+            "About",
+        ))
     });
     assert_harmless_in("a deletion", |text| {
         let account = || account(text, Role::Member);
@@ -123,7 +126,7 @@ fn no_name_becomes_markup() {
 #[test]
 fn no_device_or_entry_becomes_markup() {
     assert_harmless_in("the devices", |text| {
-        let row = own::session_row(session(text), None, &TimeZone::UTC);
+        let row = devices::session_row(session(text), None, &TimeZone::UTC);
         html(page::respond(StatusCode::OK, "Your account", row))
     });
     assert_harmless_in("the audit log", |text| {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::{
+    Extension,
     extract::{Query, rejection::QueryRejection},
     http::StatusCode,
     response::Response,
@@ -23,7 +24,10 @@ use parlor_protocol::{
     number_format::group_digits,
     panel::{ChartView, PanelBody},
 };
-use parlor_storage::usage::{DailyUsage, Day, UsageSum};
+use parlor_storage::{
+    accounts::{Account, Role},
+    usage::{DailyUsage, Day, UsageSum},
+};
 use parlor_ui::still_chart;
 
 /// The number of days that the pages show: whole weeks, so that all labels of the chart stand for as many days.
@@ -37,15 +41,29 @@ pub struct UsageQuery {
     user: Option<String>,
 }
 
-/// `GET /account/usage`: the user's own.
-pub async fn show_own(caller: Caller) -> Response {
-    match own_page(&caller).await {
+/// `GET /settings/usage`: the user's own.
+pub async fn show_own(caller: Caller, account: Option<Extension<Account>>) -> Response {
+    let is_administrator = account.is_some_and(|account| account.role == Role::Administrator);
+    match own_page(&caller, is_administrator).await {
         Ok(response) => response,
-        Err(error) => failure("Your usage", &error),
+        Err(error) => failure("Usage", &error),
     }
 }
 
-async fn own_page(caller: &Caller) -> Result<Response, ApiError> {
+/// Returns the links between an administrator's own usage and that of all users.
+fn switch(is_of_all: bool) -> impl IntoView {
+    let link = |label: &'static str, path: &'static str, is_here: bool| {
+        view! { <a class="choice-link" href=path aria-current=is_here.then_some("page")>{label}</a> }
+    };
+    view! {
+        <nav class="choice" aria-label="Usage">
+            {link("Yours", "/settings/usage", !is_of_all)}
+            {link("All users", "/settings/usage/all", is_of_all)}
+        </nav>
+    }
+}
+
+async fn own_page(caller: &Caller, is_administrator: bool) -> Result<Response, ApiError> {
     let today = Day::from_timestamp(clock::now());
     let usage = caller
         .app
@@ -54,16 +72,16 @@ async fn own_page(caller: &Caller) -> Result<Response, ApiError> {
     let days = by_day(&usage.await?);
     let used = days.get(&today).copied().unwrap_or_default();
     let content = view! {
-        <div class="account-actions"><a class="button" href="/settings">"Back to the settings"</a></div>
+        {is_administrator.then(|| switch(false))}
         {about()}
         {limits(&caller.app, used)}
         {charts(&days, today)}
         {table("By day", "Day", rows_by_day(&days))}
     };
-    Ok(page::respond(StatusCode::OK, "Your usage", content))
+    Ok(page::respond(StatusCode::OK, "Usage", content))
 }
 
-/// `GET /account/users/usage`
+/// `GET /settings/usage/all`
 pub async fn show_all(admin: SignedIn, query: Result<Query<UsageQuery>, QueryRejection>) -> Response {
     let Query(query) = query.unwrap_or_default();
     match administrators_page(&admin, query).await {
@@ -104,12 +122,8 @@ async fn administrators_page(admin: &SignedIn, query: UsageQuery) -> Result<Resp
         table_by_user(sums)
     });
     let heading = name.map(heading);
-    let all = user.map(|_| view! { <a class="button" href="/account/users/usage">"All users"</a> });
     let content = view! {
-        <div class="account-actions">
-            <a class="button" href="/account/users">"Back to the users"</a>
-            {all}
-        </div>
+        {switch(true)}
         {heading}
         {about()}
         {charts(&days, today)}
@@ -125,7 +139,7 @@ pub(super) fn heading(name: String) -> impl IntoView {
 
 pub(super) fn table_by_user(sums: Vec<(UserId, String, UsageSum)>) -> impl IntoView {
     let rows = sums.into_iter().map(|(user, name, sum)| {
-        let link = view! { <a href=format!("/account/users/usage?user={user}")>{name}</a> };
+        let link = view! { <a href=format!("/settings/usage/all?user={user}")>{name}</a> };
         (link.into_any(), sum)
     });
     table("By user", "User", rows.collect())
@@ -181,7 +195,10 @@ fn charts(days: &BTreeMap<Day, UsageSum>, today: Day) -> impl IntoView + use<> {
         let of_day = |day| days.get(day).map_or(0.0, of);
         shown.iter().map(of_day).collect()
     };
-    let tokens = chart(&shown, &values(|sum| sum.tokens() as f64));
+    // Without any usage, the table says so.
+    let tokens = (!days.is_empty())
+        .then(|| chart(&shown, &values(|sum| sum.tokens() as f64)))
+        .flatten();
     let cost = values(|sum| sum.cost.to_f64());
     let cost = cost
         .iter()
@@ -194,7 +211,7 @@ fn charts(days: &BTreeMap<Day, UsageSum>, today: Day) -> impl IntoView + use<> {
         .map(|(title, chart)| {
             view! {
                 <section class="settings-section">
-                    <h2>{title}</h2>
+                    <h3>{title}</h3>
                     {still_chart(&chart, title)}
                 </section>
             }
@@ -229,7 +246,7 @@ fn rows_by_day(days: &BTreeMap<Day, UsageSum>) -> Vec<(AnyView, UsageSum)> {
 /// Returns a table of sums, with their total.
 fn table(title: &'static str, first: &'static str, rows: Vec<(AnyView, UsageSum)>) -> impl IntoView + use<> {
     if rows.is_empty() {
-        return view! { <p class="account-note">"Nothing was used in these days."</p> }.into_any();
+        return view! { <p class="settings-empty">"Nothing was used in these days."</p> }.into_any();
     }
     let total = rows
         .iter()
@@ -238,7 +255,7 @@ fn table(title: &'static str, first: &'static str, rows: Vec<(AnyView, UsageSum)
     let total = row(view! { <span>"All"</span> }.into_any(), total);
     view! {
         <section class="settings-section">
-            <h2>{title}</h2>
+            <h3>{title}</h3>
             <div class="usage-table" tabindex="0" role="region" aria-label=title>
                 <table>
                     <thead>

@@ -1,11 +1,11 @@
-//! The administrator's page: users, invitations, links for new passwords.
+//! The administrators' page of users: their roles, links for new passwords, and the end of accounts.
 
 use axum::{
     extract::{
         Form, Query,
         rejection::{FormRejection, QueryRejection},
     },
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, StatusCode},
     response::Response,
 };
 use leptos::prelude::*;
@@ -13,27 +13,22 @@ use serde::Deserialize;
 
 use super::{
     SignedIn,
-    page::{self, failure, invalid_form, redirect},
+    invitations::{browser_origin, new_link_page},
+    own::DoneQuery,
+    page::{self, done_notice, failure, invalid_form, redirect, time},
 };
 use crate::app;
-use parlor_base::{clock::format_minute, settings::AuthMode};
-use parlor_protocol::{ApiError, ErrorCode, LinkId, UserId};
-use parlor_storage::accounts::{Account, AccountLink, LinkPurpose, Role};
-
-/// The message above the page.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub struct UsersQuery {
-    done: String,
-}
+use parlor_base::settings::AuthMode;
+use parlor_protocol::{ApiError, ErrorCode, UserId};
+use parlor_storage::accounts::{Account, Role};
 
 /// The fields of the page's forms. A form has some of them.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct UsersForm {
     user: String,
-    link: String,
-    role: String,
+    pub(super) link: String,
+    pub(super) role: String,
     /// Not empty to confirm a deletion.
     pub(super) sure: String,
     /// The user who gets what a deleted one leaves; empty to delete everything.
@@ -42,8 +37,8 @@ pub struct UsersForm {
 
 pub(super) type UsersFormInput = Result<Form<UsersForm>, FormRejection>;
 
-/// `GET /account/users`
-pub async fn show(admin: SignedIn, query: Result<Query<UsersQuery>, QueryRejection>) -> Response {
+/// `GET /settings/users`
+pub async fn show(admin: SignedIn, query: Result<Query<DoneQuery>, QueryRejection>) -> Response {
     let Query(query) = query.unwrap_or_default();
     let done = match query.done.as_str() {
         "disabled" => Some(
@@ -57,7 +52,6 @@ pub async fn show(admin: SignedIn, query: Result<Query<UsersQuery>, QueryRejecti
         "role" => Some(
             "The role was changed. Links that the account had made as an administrator end with that role.",
         ),
-        "link" => Some("The link is not valid any more."),
         _ => None,
     };
     match users_page(&admin, done).await {
@@ -70,76 +64,31 @@ async fn users_page(admin: &SignedIn, done: Option<&'static str>) -> Result<Resp
     admin.require_administrator()?;
     let accounts = admin.app.accounts.accounts().await?;
     let deletions = admin.app.storage.pending_deletions().await?;
-    let links = admin.app.accounts.links().await?;
     let zone = &admin.app.settings.history.time_zone();
-    let name_of = |user_id: UserId| {
-        let account = accounts.iter().find(|account| account.user_id == user_id);
-        account.map_or_else(String::new, |account| account.name.clone())
-    };
-    let links: Vec<_> = links
-        .iter()
-        .map(|link| {
-            let what = match link.purpose {
-                LinkPurpose::Invitation(Role::Administrator) => "Invitation of an administrator".to_owned(),
-                LinkPurpose::Invitation(Role::Member) => "Invitation".to_owned(),
-                LinkPurpose::NewPassword(user_id) => format!("New password for {}", name_of(user_id)),
-            };
-            link_row(link, what, format_minute(link.expires_at, zone))
-        })
-        .collect();
     let has_passwords = admin.app.accounts.mode() == AuthMode::Password;
     let rows: Vec<_> = accounts
         .iter()
         .map(|account| {
-            let since = format_minute(account.created_at, zone);
             let is_being_deleted = deletions
                 .iter()
                 .any(|deletion| deletion.user_id == account.user_id);
             let state = match account.is_disabled {
-                true if is_being_deleted => " · being deleted",
-                true => " · disabled",
+                true if is_being_deleted => "being deleted",
+                true => "disabled",
                 false => "",
             };
             user_row(
                 account,
                 account.user_id == admin.account.user_id,
-                (state, since),
+                (state, time(account.created_at, zone)),
                 has_passwords,
                 !admin.app.accounts.has_provided_roles(),
             )
         })
         .collect();
-    let invitations = has_passwords.then(|| {
-        view! {
-            <section class="settings-section" aria-labelledby="users-links">
-                <h2 id="users-links">"Invitations and links"</h2>
-                <ul class="settings-list">{links}</ul>
-                <form method="post" action="/account/users/invite">
-                    <label class="field">
-                        "Role"
-                        <select name="role">
-                            <option value="member">"Member"</option>
-                            <option value="administrator">"Administrator"</option>
-                        </select>
-                    </label>
-                    <button type="submit" class="button button-primary">"Make an invitation link"</button>
-                </form>
-            </section>
-        }
-    });
-    let done = done.map(|done| view! { <p class="account-done" role="status">{done}</p> });
     let content = view! {
-        {done}
-        <div class="account-actions">
-            <a class="button" href="/account">"Back to your account"</a>
-            <a class="button" href="/account/users/usage">"Usage"</a>
-            <a class="button" href="/account/audit">"Audit log"</a>
-        </div>
-        <section class="settings-section" aria-labelledby="users-accounts">
-            <h2 id="users-accounts">"Accounts"</h2>
-            <ul class="settings-list">{rows}</ul>
-        </section>
-        {invitations}
+        {done_notice(done)}
+        <ul class="settings-list">{rows}</ul>
     };
     Ok(page::respond(StatusCode::OK, "Users", content))
 }
@@ -147,14 +96,14 @@ async fn users_page(admin: &SignedIn, done: Option<&'static str>) -> Result<Resp
 pub(super) fn user_row(
     account: &Account,
     is_self: bool,
-    (state, since): (&'static str, String),
+    (state, since): (&'static str, AnyView),
     has_passwords: bool,
     has_own_roles: bool,
 ) -> impl IntoView + use<> {
     let id = account.user_id.to_string();
     let button = move |action: &'static str, label: &'static str, class: &'static str| {
         view! {
-            <form method="post" action=format!("/account/users/{action}")>
+            <form method="post" action=format!("/settings/users/{action}")>
                 <input type="hidden" name="user" value=id.clone()/>
                 <button type="submit" class=class>{label}</button>
             </form>
@@ -164,7 +113,8 @@ pub(super) fn user_row(
         Role::Administrator => "Administrator",
         Role::Member => "Member",
     };
-    let own = is_self.then_some(" · you");
+    let own = is_self.then(|| view! { <span>"you"</span> });
+    let state = (!state.is_empty()).then(|| view! { <span>{state}</span> });
     let quiet = "button button-quiet";
     let actions = (!is_self).then(|| {
         let switch = match account.is_disabled {
@@ -179,7 +129,7 @@ pub(super) fn user_row(
         };
         let role = has_own_roles.then(|| {
             view! {
-                <form method="post" action="/account/users/role">
+                <form method="post" action="/settings/users/role">
                     <input type="hidden" name="user" value=account.user_id.to_string()/>
                     <input type="hidden" name="role" value=other_role.as_str()/>
                     <button type="submit" class=quiet>{label}</button>
@@ -192,24 +142,9 @@ pub(super) fn user_row(
         <li class="account-row">
             <div>
                 <strong>{account.name.clone()}</strong>
-                <p class="settings-facts">{role} {own} {state} " · since " {since}</p>
+                <p class="settings-facts"><span>{role}</span> {own} {state} <span>"since " {since}</span></p>
             </div>
-            <div class="account-actions">{actions}</div>
-        </li>
-    }
-}
-
-pub(super) fn link_row(link: &AccountLink, what: String, until: String) -> impl IntoView + use<> {
-    view! {
-        <li class="account-row">
-            <div>
-                <strong>{what}</strong>
-                <p class="settings-facts">"Valid until " {until}</p>
-            </div>
-            <form method="post" action="/account/users/uninvite">
-                <input type="hidden" name="link" value=link.id.to_string()/>
-                <button type="submit" class="button button-quiet">"Withdraw"</button>
-            </form>
+            <div class="account-actions account-quiet">{actions}</div>
         </li>
     }
 }
@@ -225,31 +160,14 @@ pub(super) fn parse_user(form: &UsersForm) -> Result<UserId, ApiError> {
     form.user.parse().map_err(|_| app::not_found())
 }
 
-fn done(outcome: Result<&'static str, ApiError>) -> Response {
+pub(super) fn done(outcome: Result<&'static str, ApiError>) -> Response {
     match outcome {
         Ok(path) => redirect(path),
         Err(error) => failure("Nothing was changed", &error),
     }
 }
 
-/// `POST /account/users/invite`
-pub async fn invite(admin: SignedIn, headers: HeaderMap, form: UsersFormInput) -> Response {
-    let made = async {
-        let form = read(&admin, form)?;
-        admin
-            .app
-            .accounts
-            .invite(&admin.actor(), Role::from_name(&form.role))
-            .await
-    };
-    new_link_page(
-        made.await,
-        browser_origin(&headers),
-        "Send this link to the person. It works once, for a new account.",
-    )
-}
-
-/// `POST /account/users/password`
+/// `POST /settings/users/password`
 pub async fn new_password_link(admin: SignedIn, headers: HeaderMap, form: UsersFormInput) -> Response {
     let made = async {
         let form = read(&admin, form)?;
@@ -260,46 +178,14 @@ pub async fn new_password_link(admin: SignedIn, headers: HeaderMap, form: UsersF
             .await
     };
     new_link_page(
+        "/settings/users",
         made.await,
         browser_origin(&headers),
         "Send this link to the user. It works once, to set a new password.",
     )
 }
 
-/// Returns the scheme and the host of this site as the administrator's browser has them; empty if it does not say. A proxy
-/// may send a `Host` of its own, and the `Origin` of a form is checked before.
-fn browser_origin(headers: &HeaderMap) -> &str {
-    let origin = headers.get(header::ORIGIN);
-    origin.and_then(|origin| origin.to_str().ok()).unwrap_or_default()
-}
-
-pub(super) fn new_link_page(made: Result<String, ApiError>, site: &str, about: &'static str) -> Response {
-    let path = match made {
-        Ok(path) => path,
-        Err(error) => return failure("No link was made", &error),
-    };
-    let content = view! {
-        <p>{about} " It is shown only now: copy it."</p>
-        <p class="account-link"><a href=path.clone()>{[site, &path].concat()}</a></p>
-        <div class="account-actions">
-            <a class="button" href="/account/users">"Back to the users"</a>
-        </div>
-    };
-    page::respond(StatusCode::OK, "A new link", content)
-}
-
-/// `POST /account/users/uninvite`
-pub async fn delete_link(admin: SignedIn, form: UsersFormInput) -> Response {
-    let deleted = async {
-        let form = read(&admin, form)?;
-        let link: LinkId = form.link.parse().map_err(|_| app::not_found())?;
-        admin.app.accounts.delete_link(&admin.actor(), link).await?;
-        Ok("/account/users?done=link")
-    };
-    done(deleted.await)
-}
-
-/// `POST /account/users/disable`
+/// `POST /settings/users/disable`
 pub async fn disable(admin: SignedIn, form: UsersFormInput) -> Response {
     let disabled = async {
         let user_id = parse_user(&read(&admin, form)?)?;
@@ -308,12 +194,12 @@ pub async fn disable(admin: SignedIn, form: UsersFormInput) -> Response {
             .accounts
             .set_disabled(&admin.actor(), user_id, true)
             .await?;
-        Ok("/account/users?done=disabled")
+        Ok("/settings/users?done=disabled")
     };
     done(disabled.await)
 }
 
-/// `POST /account/users/role`
+/// `POST /settings/users/role`
 pub async fn set_role(admin: SignedIn, form: UsersFormInput) -> Response {
     let changed = async {
         let form = read(&admin, form)?;
@@ -321,17 +207,17 @@ pub async fn set_role(admin: SignedIn, form: UsersFormInput) -> Response {
         if admin.app.accounts.has_provided_roles() {
             return Err(ApiError::new(
                 ErrorCode::BadRequest,
-                "The provider’s groups decide the roles (setting accounts.oidc.administrator_groups). Nothing was changed.",
+                "The provider’s groups decide the roles. Nothing was changed.",
             ));
         }
         let role = Role::from_name(&form.role);
         admin.app.accounts.set_role(&admin.actor(), user_id, role).await?;
-        Ok("/account/users?done=role")
+        Ok("/settings/users?done=role")
     };
     done(changed.await)
 }
 
-/// `POST /account/users/enable`
+/// `POST /settings/users/enable`
 pub async fn enable(admin: SignedIn, form: UsersFormInput) -> Response {
     let enabled = async {
         let user_id = parse_user(&read(&admin, form)?)?;
@@ -341,7 +227,7 @@ pub async fn enable(admin: SignedIn, form: UsersFormInput) -> Response {
             .set_disabled(&admin.actor(), user_id, false)
             .await?;
         admin.app.runs.resume_queues(user_id);
-        Ok("/account/users?done=enabled")
+        Ok("/settings/users?done=enabled")
     };
     done(enabled.await)
 }

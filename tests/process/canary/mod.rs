@@ -87,7 +87,7 @@ async fn no_secret_comes_out_anywhere() {
     ann.submit("/sign-in", &format!("name=ann&password={wrong}"))
         .await;
     ann.submit(
-        "/account/password",
+        "/settings/account/password",
         &format!("old={wrong}&password={password}1&again={password}1"),
     )
     .await;
@@ -100,7 +100,7 @@ async fn no_secret_comes_out_anywhere() {
         .await;
     let token = token.trim_matches('"').to_owned();
     let link = ann
-        .submit("/account/users/invite", "role=member")
+        .submit("/settings/invitations/invite", "role=member")
         .await
         .text()
         .await
@@ -158,11 +158,13 @@ async fn no_secret_comes_out_anywhere() {
         "/settings",
         "/literature?q=tides",
         "/data",
-        "/account",
-        "/account/usage",
-        "/account/users",
-        "/account/users/usage",
-        "/account/audit",
+        "/settings/account",
+        "/settings/devices",
+        "/settings/invitations",
+        "/settings/usage",
+        "/settings/users",
+        "/settings/usage/all",
+        "/settings/audit",
         "/api/models",
         "/rpc/models",
         "/api/endpoints",

@@ -2,6 +2,7 @@
 //!
 //! [`routes`](super::routes) has the routes, and a test that none is missing.
 
+use parlor_ui::PART_HEADER;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -243,6 +244,8 @@ async fn account_pages_belong_to_their_users() {
     let form = |client: &reqwest::Client, method: &str, path: &str, user: &str| {
         let request = client.request(method.parse().unwrap(), format!("{}{path}", parlor.url));
         let request = request.header("content-type", "application/x-www-form-urlencoded");
+        // Without the page around it, in which no two nonces are the same.
+        let request = request.header(PART_HEADER, "1");
         request.body(format!("user={user}&role=member"))
     };
     let nobody = Browser::new(&parlor).client;
@@ -260,10 +263,19 @@ async fn account_pages_belong_to_their_users() {
             send(form(&member, method, path, &unknown)).await,
             "{method} {path}"
         );
+        let body = "role=member";
+        let whole = member.request(method.parse().unwrap(), format!("{}{path}", parlor.url));
+        let whole = whole.header("content-type", "application/x-www-form-urlencoded");
+        let (status, page) = send(whole.body(body)).await;
+        assert_eq!(status, 403, "{method} {path}");
+        assert!(
+            page.contains("Only administrators") && !page.contains("ann"),
+            "{page}"
+        );
     }
     for (method, path) in ADMINISTRATORS {
         let (status, body) = send(form(&ann.signed_in_client(), method, path, &user)).await;
-        let is_done = matches!(status, 200 | 303) || (path.ends_with("/uninvite") && status == 404);
+        let is_done = matches!(status, 200 | 303) || (path.ends_with("/withdraw") && status == 404);
         assert!(is_done, "{method} {path}: {status} {body}");
     }
 }

@@ -38,16 +38,16 @@ async fn the_log_says_who_did_what() {
         ("disable", ""),
         ("enable", ""),
     ] {
-        let path = format!("/account/users/{action}");
+        let path = format!("/settings/users/{action}");
         let done = ann.submit(&path, &[("user", &id), ("role", role)]).await;
         assert_eq!(done.status(), 303, "{action} {role}");
     }
     team.parlor.client = ann.signed_in_client();
     let token = create_token(&team.parlor, "a secret name").await;
     revoke(&team.parlor, &list_tokens(&team.parlor).await[0]).await;
-    ann.submit("/account/users/delete", &[("user", &id), ("sure", "yes")])
+    ann.submit("/settings/users/delete", &[("user", &id), ("sure", "yes")])
         .await;
-    let page = ann.page("/account/audit").await;
+    let page = ann.page("/settings/audit").await;
     assert_eq!(
         sentences(&page),
         [
@@ -80,20 +80,21 @@ async fn the_log_is_paged() {
     let mut ann = team.browser();
     ann.set_up(&team.parlor, "ann").await;
     for _ in 0..110 {
-        ann.new_link("/account/users/invite", &[("role", "member")]).await;
+        ann.new_link("/settings/invitations/invite", &[("role", "member")])
+            .await;
     }
-    let page = ann.page("/account/audit").await;
+    let page = ann.page("/settings/audit").await;
     assert_eq!(sentences(&page).len(), 100);
     let (_, older) = page
-        .split_once("href=\"/account/audit?before=")
+        .split_once("href=\"/settings/audit?before=")
         .expect("older entries");
     let before = older.split('"').next().unwrap();
-    let older = ann.page(&format!("/account/audit?before={before}")).await;
+    let older = ann.page(&format!("/settings/audit?before={before}")).await;
     assert_eq!(sentences(&older).len(), 12);
     assert_eq!(sentences(&older).last().unwrap(), "ann got an account");
     assert!(!older.contains("Older entries"));
     assert_eq!(
-        ann.get("/account/audit?before=x").send().await.unwrap().status(),
+        ann.get("/settings/audit?before=x").send().await.unwrap().status(),
         200
     );
 }
@@ -105,18 +106,21 @@ async fn the_last_administrator_stays_one() {
     ann.set_up(&team.parlor, "ann").await;
     let mut ben = ann.invite(&team.parlor, "ben").await;
     let id = ann.user_id("ben").await;
-    ann.submit("/account/users/role", &[("user", &id), ("role", "administrator")])
-        .await;
+    ann.submit(
+        "/settings/users/role",
+        &[("user", &id), ("role", "administrator")],
+    )
+    .await;
     let own = ben.user_id("ann").await;
     let demoted = ben
-        .submit("/account/users/role", &[("user", &own), ("role", "member")])
+        .submit("/settings/users/role", &[("user", &own), ("role", "member")])
         .await;
     assert_eq!(demoted.status(), 303);
-    assert_eq!(ann.get("/account/users").send().await.unwrap().status(), 403);
+    assert_eq!(ann.get("/settings/users").send().await.unwrap().status(), 403);
     // Nobody else could administer then.
     let last = ben
-        .submit("/account/users/role", &[("user", &id), ("role", "member")])
+        .submit("/settings/users/role", &[("user", &id), ("role", "member")])
         .await;
     assert_eq!(last.status(), 400);
-    assert_eq!(ben.get("/account/users").send().await.unwrap().status(), 200);
+    assert_eq!(ben.get("/settings/users").send().await.unwrap().status(), 200);
 }

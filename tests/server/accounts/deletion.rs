@@ -35,19 +35,19 @@ async fn an_heir_continues_conversations_handed_over() {
     team.parlor.client = ann.signed_in_client();
     let mut log = team.parlor.follow("/api/events?after=0").await;
     let user = ann.user_id("ben").await;
-    let asked = ann.submit("/account/users/delete", &[("user", &user)]).await;
+    let asked = ann.submit("/settings/users/delete", &[("user", &user)]).await;
     let form = asked.text().await.unwrap();
     let (_, heir) = form.split_once("<option value=\"").expect("another user");
     let (heir, name) = heir.split_once("\">").unwrap();
     assert!(name.starts_with("ann<") && form.contains("Hand over"), "{form}");
     for (wrong, status) in [(user.as_str(), 400), ("x", 404)] {
         let fields = [("user", user.as_str()), ("sure", "yes"), ("heir", wrong)];
-        let refused = ann.submit("/account/users/delete", &fields).await;
+        let refused = ann.submit("/settings/users/delete", &fields).await;
         assert_eq!(refused.status(), status, "{wrong}");
     }
     let fields = [("user", user.as_str()), ("sure", "yes"), ("heir", heir)];
-    let done = ann.submit("/account/users/delete", &fields).await;
-    assert_eq!(done.headers()["location"], "/account/users?done=handed-over");
+    let done = ann.submit("/settings/users/delete", &fields).await;
+    assert_eq!(done.headers()["location"], "/settings/users?done=handed-over");
     let event = log.next().await.unwrap();
     assert_eq!(
         (&event["type"], &event["conversation_id"]),
@@ -68,7 +68,7 @@ async fn an_heir_continues_conversations_handed_over() {
     let again = team.parlor.transcript(&conversation).await;
     let count = |transcript: &serde_json::Value| transcript["messages"].as_array().unwrap().len();
     assert_eq!(count(&again), count(&before) + 2);
-    let audit = ann.page("/account/audit").await;
+    let audit = ann.page("/settings/audit").await;
     assert!(
         audit.contains("handed over what was in the account ben to ann"),
         "{audit}"
@@ -91,16 +91,16 @@ async fn interrupted_deletion_is_reported_as_unfinished() {
     let block = "CREATE TABLE blocks (user_id TEXT REFERENCES users (id)); INSERT INTO blocks SELECT user_id FROM accounts WHERE name = 'ben'";
     database.execute(sqlx::raw_sql(block)).await.unwrap();
     let fields = [("user", user.as_str()), ("sure", "yes")];
-    let cut_off = ann.submit("/account/users/delete", &fields).await;
+    let cut_off = ann.submit("/settings/users/delete", &fields).await;
     assert!(cut_off.status().is_server_error(), "{}", cut_off.status());
     let text = cut_off.text().await.unwrap();
     assert!(
         text.contains("goes on at the next start") && !text.contains("Nothing was changed"),
         "{text}"
     );
-    let list = ann.page("/account/users").await;
+    let list = ann.page("/settings/users").await;
     assert!(list.contains("being deleted"), "{list}");
-    ann.submit("/account/users/enable", &[("user", &user)]).await;
-    let list = ann.page("/account/users").await;
+    ann.submit("/settings/users/enable", &[("user", &user)]).await;
+    let list = ann.page("/settings/users").await;
     assert!(!list.contains("being deleted") && list.contains("ben"), "{list}");
 }

@@ -12,12 +12,14 @@ mod permissions;
 mod proxy;
 mod routes;
 mod sessions;
+mod settings_tabs;
 mod usage;
 mod users;
 
 use std::time::Duration;
 
 use parlor_base::settings::{AuthMode, Settings};
+use parlor_ui::PART_HEADER;
 use reqwest::{
     Client, ClientBuilder, RequestBuilder, Response,
     header::{COOKIE, HeaderMap, HeaderValue},
@@ -105,7 +107,7 @@ impl Browser {
             .header("origin", &self.url)
     }
 
-    /// Sends a form. Keeps the cookies of the response.
+    /// Sends a form, and asks for the content of the answer only. Keeps the cookies of the response.
     pub(crate) async fn submit(&mut self, path: &str, fields: &[(&str, &str)]) -> Response {
         let body = serde_json::Map::from_iter(
             fields
@@ -115,6 +117,7 @@ impl Browser {
         let body = crate::fuzz::targets::form_encode(&body.into());
         let request = self.request(self.client.post(format!("{}{path}", self.url)));
         let request = request
+            .header(PART_HEADER, "1")
             .header("content-type", "application/x-www-form-urlencoded")
             .body(body);
         let response = request.send().await.unwrap();
@@ -153,7 +156,7 @@ impl Browser {
     /// Invites somebody, who accepts.
     pub(crate) async fn invite(&mut self, parlor: &Parlor, name: &str) -> Self {
         let path = self
-            .new_link("/account/users/invite", &[("role", "member")])
+            .new_link("/settings/invitations/invite", &[("role", "member")])
             .await;
         let mut invited = Self::new(parlor);
         let fields = [("name", name), ("password", PASSWORD), ("again", PASSWORD)];
@@ -166,8 +169,9 @@ impl Browser {
         let page = self.submit(path, fields).await;
         assert_eq!(page.status(), 200);
         let page = page.text().await.unwrap();
-        let (_, link) = page.split_once("account-link\"><a href=\"").expect("a link");
-        link.split('"').next().unwrap().to_owned()
+        let (_, link) = page.split_once("data-copy=\"").expect("a link");
+        let link = link.split('"').next().unwrap();
+        link.strip_prefix(&self.url).expect("a link to here").to_owned()
     }
 
     /// Returns a client that sends the cookies with each request, for the helpers of [`Parlor`].
@@ -181,9 +185,10 @@ impl Browser {
             .unwrap()
     }
 
-    /// Returns a page, or another response, as text.
+    /// Returns a page, or another response, as text. A tab of the settings comes without the application around it.
     pub(crate) async fn page(&self, path: &str) -> String {
-        self.get(path).send().await.unwrap().text().await.unwrap()
+        let request = self.get(path).header(PART_HEADER, "1");
+        request.send().await.unwrap().text().await.unwrap()
     }
 
     /// Waits until its session has expired.
@@ -201,7 +206,7 @@ impl Browser {
     /// Returns the administrator's own id, by the form that deletes this user: they can get everything.
     pub(crate) async fn administrator_id(&mut self, name: &str) -> String {
         let user = self.user_id(name).await;
-        let form = self.submit("/account/users/delete", &[("user", &user)]).await;
+        let form = self.submit("/settings/users/delete", &[("user", &user)]).await;
         let form = form.text().await.unwrap();
         let (_, heir) = form.split_once("<option value=\"").expect("another user");
         heir.split('"').next().unwrap().to_owned()
@@ -209,7 +214,7 @@ impl Browser {
 
     /// Returns the id of a user by the administrator's page.
     pub(crate) async fn user_id(&self, name: &str) -> String {
-        let page = self.page("/account/users").await;
+        let page = self.page("/settings/users").await;
         let (_, row) = page
             .split_once(&format!("<strong>{name}</strong>"))
             .expect("the user");

@@ -200,7 +200,7 @@ async fn queued_messages_follow_the_same_rules() {
     let mut ben = ann.invite(&parlor, "ben").await;
     let user = ann.user_id("ben").await;
     ann.submit(
-        "/account/users/role",
+        "/settings/users/role",
         &[("user", &user), ("role", "administrator")],
     )
     .await;
@@ -218,7 +218,7 @@ async fn queued_messages_follow_the_same_rules() {
     ];
     assert_eq!(ben.submit("/send", &fields).await.status(), 303);
     // The role ends while the message waits.
-    ann.submit("/account/users/role", &[("user", &user), ("role", "member")])
+    ann.submit("/settings/users/role", &[("user", &user), ("role", "member")])
         .await;
     let calls = raw_model_calls(&upstream).len();
     upstream.open_gate("end");

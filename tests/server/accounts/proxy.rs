@@ -16,15 +16,15 @@ async fn a_named_proxy_names_the_user() {
     .await;
     let browser = team.browser();
     let get = |path: &str, user: &str| browser.get(path).header("remote-user", user);
-    let page = get("/account", "Ann").send().await.unwrap();
+    let page = get("/settings/account", "Ann").send().await.unwrap();
     assert_eq!(page.status(), 200);
     assert!(page.text().await.unwrap().contains("<strong>ann</strong>"));
     assert_eq!(
-        get("/account/users", "ann").send().await.unwrap().status(),
+        get("/settings/users", "ann").send().await.unwrap().status(),
         200,
         "the first one administers"
     );
-    assert_eq!(get("/account/users", "ben").send().await.unwrap().status(), 403);
+    assert_eq!(get("/settings/users", "ben").send().await.unwrap().status(), 403);
     let nobody = browser.get("/").send().await.unwrap();
     assert_eq!(nobody.status(), 401);
     assert_eq!(
@@ -35,7 +35,7 @@ async fn a_named_proxy_names_the_user() {
     let unnamed = browser.get(&format!("/shared/{}", uuid::Uuid::now_v7()));
     let unnamed = unnamed.header("accept", "text/html").send().await.unwrap();
     assert_eq!(unnamed.status(), 404, "nor is a share's reader led there");
-    let two = get("/account", "ann").header("remote-user", "ben");
+    let two = get("/settings/account", "ann").header("remote-user", "ben");
     assert_eq!(two.send().await.unwrap().status(), 403);
     // What one user writes, another one does not find.
     let headers =
@@ -61,7 +61,7 @@ async fn the_user_header_counts_from_the_proxy_only() {
     })
     .await;
     let browser = team.browser();
-    for path in ["/", "/rpc/models", "/api/models", "/account"] {
+    for path in ["/", "/rpc/models", "/api/models", "/settings/account"] {
         let forged = browser.get(path).header("remote-user", "ann");
         assert_eq!(forged.send().await.unwrap().status(), 403, "{path}");
     }

@@ -28,29 +28,48 @@ const PUBLIC: [(&str, &str); 17] = [
 ];
 
 /// Routes of a signed-in user about nothing that another user has.
-pub(super) const OWN: [(&str, &str); 8] = [
+pub(super) const OWN: [(&str, &str); 24] = [
     ("POST", "/sign-out"),
+    ("GET", "/settings/account"),
+    ("GET", "/settings/devices"),
+    ("GET", "/settings/usage"),
+    ("POST", "/settings/account/password"),
+    ("POST", "/settings/devices/end"),
+    ("POST", "/settings/devices/end-all"),
+    // These lead to the pages of forms.
+    ("GET", "/settings/account/password"),
+    ("GET", "/settings/devices/end"),
+    ("GET", "/settings/devices/end-all"),
+    ("GET", "/settings/users/password"),
+    ("GET", "/settings/users/role"),
+    ("GET", "/settings/users/disable"),
+    ("GET", "/settings/users/enable"),
+    ("GET", "/settings/users/delete"),
+    ("GET", "/settings/invitations/invite"),
+    ("GET", "/settings/invitations/withdraw"),
+    // These lead from addresses of earlier versions.
     ("GET", "/account"),
     ("GET", "/account/usage"),
-    ("POST", "/account/password"),
-    ("POST", "/account/session/end"),
-    ("POST", "/account/sessions/end"),
+    ("GET", "/account/users"),
+    ("GET", "/account/users/usage"),
+    ("GET", "/account/audit"),
     ("POST", "/frame"),
     ("GET", "/charts/plotly.js"),
 ];
 
 /// Routes of administrators.
-pub(super) const ADMINISTRATORS: [(&str, &str); 10] = [
-    ("GET", "/account/audit"),
-    ("POST", "/account/users/role"),
-    ("GET", "/account/users"),
-    ("GET", "/account/users/usage"),
-    ("POST", "/account/users/invite"),
-    ("POST", "/account/users/uninvite"),
-    ("POST", "/account/users/password"),
-    ("POST", "/account/users/disable"),
-    ("POST", "/account/users/enable"),
-    ("POST", "/account/users/delete"),
+pub(super) const ADMINISTRATORS: [(&str, &str); 11] = [
+    ("GET", "/settings/audit"),
+    ("POST", "/settings/users/role"),
+    ("GET", "/settings/users"),
+    ("GET", "/settings/invitations"),
+    ("GET", "/settings/usage/all"),
+    ("POST", "/settings/invitations/invite"),
+    ("POST", "/settings/invitations/withdraw"),
+    ("POST", "/settings/users/password"),
+    ("POST", "/settings/users/disable"),
+    ("POST", "/settings/users/enable"),
+    ("POST", "/settings/users/delete"),
 ];
 
 /// Patterns that match what no other route does.

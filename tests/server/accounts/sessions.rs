@@ -39,21 +39,21 @@ async fn a_session_can_be_ended_elsewhere() {
     let mut phone = team.browser();
     phone.sign_in_remembered("ann").await;
     let stream = open_stream(&phone).await;
-    let page = ann.page("/account").await;
+    let page = ann.page("/settings/devices").await;
     assert_eq!(page.matches("name=\"session\"").count(), 2);
     assert!(page.contains("This device") && page.contains("127.0.0.1"));
     // The newest is first.
     let (_, id) = page.split_once("name=\"session\" value=\"").unwrap();
     let id = id.split('"').next().unwrap();
     let mut ben = ann.invite(&team.parlor, "ben").await;
-    let refused = ben.submit("/account/session/end", &[("session", id)]).await;
+    let refused = ben.submit("/settings/devices/end", &[("session", id)]).await;
     assert_eq!(
         (refused.status().as_u16(), phone.status().await),
         (404, 200),
         "not by others"
     );
     assert_eq!(
-        ann.submit("/account/session/end", &[("session", id)])
+        ann.submit("/settings/devices/end", &[("session", id)])
             .await
             .status(),
         303
@@ -71,7 +71,7 @@ async fn signing_out_everywhere_ends_all_sessions() {
     phone.sign_in("ann", PASSWORD).await;
     let stream = open_stream(&phone).await;
     let before = ann.clone();
-    assert_eq!(ann.submit("/account/sessions/end", &[]).await.status(), 303);
+    assert_eq!(ann.submit("/settings/devices/end-all", &[]).await.status(), 303);
     expect_end(stream).await;
     assert_eq!((before.status().await, phone.status().await), (401, 401));
 }
@@ -90,11 +90,14 @@ async fn changing_the_password_keeps_only_this_session() {
         (change(PASSWORD, new, PASSWORD), 400),
         (change(PASSWORD, "short", "short"), 400),
     ] {
-        assert_eq!(ann.submit("/account/password", &fields).await.status(), status);
+        assert_eq!(
+            ann.submit("/settings/account/password", &fields).await.status(),
+            status
+        );
     }
     assert_eq!(phone.status().await, 200);
     assert_eq!(
-        ann.submit("/account/password", &change(PASSWORD, new, new))
+        ann.submit("/settings/account/password", &change(PASSWORD, new, new))
             .await
             .status(),
         303

@@ -65,7 +65,7 @@ async fn tokens_of_a_day_are_limited_per_user() {
             && detail.contains("is kept"),
         "{detail}"
     );
-    let page = ben.page("/account/usage").await;
+    let page = ben.page("/settings/usage").await;
     assert!(page.contains("of 1 tokens") && page.contains("<svg"), "{page}");
     // The page's own function says the same.
     let message = json!({ "intent": {
@@ -129,10 +129,10 @@ async fn cost_of_a_day_is_limited_and_shown() {
     let detail = expect_limit(send(&team.parlor, "Again").await).await;
     assert!(detail.contains("the limit is $0.001 a day"), "{detail}");
     // Administrators see it by user and day; members do not.
-    let page = ann.page("/account/users/usage").await;
+    let page = ann.page("/settings/usage/all").await;
     assert!(page.matches("<svg").count() == 2, "{page}");
     let user = ann.user_id("ben").await;
-    let own = ann.page(&format!("/account/users/usage?user={user}")).await;
+    let own = ann.page(&format!("/settings/usage/all?user={user}")).await;
     let row = own
         .split("<tbody>")
         .nth(1)
@@ -144,23 +144,16 @@ async fn cost_of_a_day_is_limited_and_shown() {
     assert!(row.contains("<td>1</td>") && row.contains('$'), "{row}");
     let nobody = uuid::Uuid::now_v7();
     let unknown = ann
-        .get(&format!("/account/users/usage?user={nobody}"))
+        .get(&format!("/settings/usage/all?user={nobody}"))
         .send()
         .await
         .unwrap();
     assert_eq!(unknown.status(), 404);
-    assert_eq!(
-        ben.get("/account/users/usage").send().await.unwrap().status(),
-        403
-    );
+    assert_eq!(ben.get("/settings/usage/all").send().await.unwrap().status(), 403);
     // The usage goes with the account.
-    ann.submit("/account/users/delete", &[("user", &user), ("sure", "yes")])
+    ann.submit("/settings/users/delete", &[("user", &user), ("sure", "yes")])
         .await;
-    assert!(
-        ann.page("/account/users/usage")
-            .await
-            .contains("Nothing was used")
-    );
+    assert!(ann.page("/settings/usage/all").await.contains("Nothing was used"));
 }
 
 #[tokio::test]

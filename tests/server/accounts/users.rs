@@ -12,18 +12,18 @@ async fn deleting_a_user_deletes_their_data() {
     team.parlor.client = ben.signed_in_client();
     team.parlor.turn(None, "a remarkable secret").await;
     let user = ann.user_id("ben").await;
-    let asked = ann.submit("/account/users/delete", &[("user", &user)]).await;
+    let asked = ann.submit("/settings/users/delete", &[("user", &user)]).await;
     assert_eq!(
         (asked.status().as_u16(), ben.status().await),
         (200, 200),
         "asks first"
     );
     let deleted = ann
-        .submit("/account/users/delete", &[("user", &user), ("sure", "yes")])
+        .submit("/settings/users/delete", &[("user", &user), ("sure", "yes")])
         .await;
     assert_eq!((deleted.status().as_u16(), ben.status().await), (303, 401));
     assert_eq!(
-        ann.submit("/account/users/delete", &[("user", &user), ("sure", "yes")])
+        ann.submit("/settings/users/delete", &[("user", &user), ("sure", "yes")])
             .await
             .status(),
         404
@@ -46,9 +46,9 @@ async fn a_disabled_account_cannot_be_used_until_enabled() {
     let by_token = || client.get(&url).bearer_auth(&token);
     assert_eq!(by_token().send().await.unwrap().status(), 200);
     let user = ann.user_id("ben").await;
-    ann.submit("/account/users/disable", &[("user", &user)]).await;
+    ann.submit("/settings/users/disable", &[("user", &user)]).await;
     assert_eq!(by_token().send().await.unwrap().status(), 401, "tokens too");
-    ann.submit("/account/users/enable", &[("user", &user)]).await;
+    ann.submit("/settings/users/enable", &[("user", &user)]).await;
     assert_eq!(by_token().send().await.unwrap().status(), 200);
     assert_eq!(ben.sign_in("ben", super::PASSWORD).await.status(), 303);
 }
@@ -61,12 +61,15 @@ async fn new_link_has_the_browsers_url() {
     // As behind a proxy that sends a `Host` of its own.
     let form = ann
         .signed_in_client()
-        .post(format!("{}/account/users/invite", team.parlor.url))
+        .post(format!("{}/settings/invitations/invite", team.parlor.url))
         .header("origin", "https://parlor.example")
         .header("content-type", "application/x-www-form-urlencoded")
         .body("role=member");
     let page = form.send().await.unwrap().text().await.unwrap();
-    assert!(page.contains(">https://parlor.example/invitation/"), "{page}");
+    assert!(
+        page.contains("value=\"https://parlor.example/invitation/"),
+        "{page}"
+    );
 }
 
 #[tokio::test]
@@ -75,7 +78,7 @@ async fn the_last_administrator_stays() {
     let mut ann = team.browser();
     ann.set_up(&team.parlor, "ann").await;
     let path = ann
-        .new_link("/account/users/invite", &[("role", "administrator")])
+        .new_link("/settings/invitations/invite", &[("role", "administrator")])
         .await;
     let mut ben = team.browser();
     let fields = [
@@ -85,9 +88,11 @@ async fn the_last_administrator_stays() {
     ];
     ben.submit(&path, &fields).await;
     let (user_ann, user_ben) = (ben.user_id("ann").await, ann.user_id("ben").await);
-    let disabled = ben.submit("/account/users/disable", &[("user", &user_ann)]).await;
+    let disabled = ben
+        .submit("/settings/users/disable", &[("user", &user_ann)])
+        .await;
     assert_eq!(disabled.status(), 303);
-    for path in ["/account/users/disable", "/account/users/delete"] {
+    for path in ["/settings/users/disable", "/settings/users/delete"] {
         let refused = ben.submit(path, &[("user", &user_ben), ("sure", "yes")]).await;
         assert_eq!(refused.status(), 400, "{path}");
     }
@@ -100,7 +105,7 @@ async fn links_end_with_the_role_of_their_maker() {
     let mut ann = team.browser();
     ann.set_up(&team.parlor, "ann").await;
     let path = ann
-        .new_link("/account/users/invite", &[("role", "administrator")])
+        .new_link("/settings/invitations/invite", &[("role", "administrator")])
         .await;
     let fields = |name| {
         [
@@ -112,15 +117,15 @@ async fn links_end_with_the_role_of_their_maker() {
     let mut ben = team.browser();
     ben.submit(&path, &fields("ben")).await;
     let invitation = ben
-        .new_link("/account/users/invite", &[("role", "administrator")])
+        .new_link("/settings/invitations/invite", &[("role", "administrator")])
         .await;
     let user_ann = ben.user_id("ann").await;
     let password = ben
-        .new_link("/account/users/password", &[("user", &user_ann)])
+        .new_link("/settings/users/password", &[("user", &user_ann)])
         .await;
     let user_ben = ann.user_id("ben").await;
     let demoted = ann
-        .submit("/account/users/role", &[("user", &user_ben), ("role", "member")])
+        .submit("/settings/users/role", &[("user", &user_ben), ("role", "member")])
         .await;
     assert_eq!(demoted.status(), 303);
     for path in [invitation, password] {
@@ -143,7 +148,7 @@ async fn new_password_ends_tokens_and_says_so() {
     let by_token = || client.get(&url).bearer_auth(&token);
     assert_eq!(by_token().send().await.unwrap().status(), 200);
     let user = ann.user_id("ben").await;
-    let link = ann.new_link("/account/users/password", &[("user", &user)]).await;
+    let link = ann.new_link("/settings/users/password", &[("user", &user)]).await;
     let page = team.browser().page(&link).await;
     assert!(page.contains("your API tokens will end"), "{page}");
     let new = [
@@ -168,9 +173,9 @@ async fn new_password_ends_tokens_and_says_so() {
         ("password", super::PASSWORD),
         ("again", super::PASSWORD),
     ];
-    let changed = ben.submit("/account/password", &fields).await;
-    assert_eq!(changed.headers()["location"], "/account?done=password");
-    let page = ben.page("/account?done=password").await;
+    let changed = ben.submit("/settings/account/password", &fields).await;
+    assert_eq!(changed.headers()["location"], "/settings/account?done=password");
+    let page = ben.page("/settings/account?done=password").await;
     assert!(page.contains("your API tokens have ended"), "{page}");
     assert_eq!(by_token().send().await.unwrap().status(), 401);
 }

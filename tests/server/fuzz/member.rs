@@ -33,15 +33,27 @@ const SECRET: &str = "remarkable-7f3a";
 fn administrators_targets(user: &str) -> Vec<Target> {
     let form = json!({ "user": user, "heir": user, "role": "administrator", "link": "$new", "sure": "yes" });
     let paths = [
-        "invite", "uninvite", "password", "role", "disable", "enable", "delete",
+        "invitations/invite",
+        "invitations/withdraw",
+        "users/password",
+        "users/role",
+        "users/disable",
+        "users/enable",
+        "users/delete",
     ];
     let forms = paths.map(|path| Target {
         method: "POST".into(),
-        path: format!("/account/users/{path}"),
+        path: format!("/settings/{path}"),
         arguments: Some(form.clone()),
         is_form: true,
     });
-    let pages = ["/account/users", "/account/users/usage", "/account/audit"].map(|path| Target {
+    let pages = [
+        "/settings/users",
+        "/settings/invitations",
+        "/settings/usage/all",
+        "/settings/audit",
+    ]
+    .map(|path| Target {
         method: "GET".into(),
         path: path.into(),
         arguments: Some(json!({ "user": user, "before": 5 })),
@@ -66,7 +78,7 @@ async fn send_as_member(seed: u64, cases: u32) {
     parlor.turn(Some(&theirs.conversation), SECRET).await;
     let before = parlor.transcript(&theirs.conversation).await;
     let administrator = ann.administrator_id("ben").await;
-    let users = ann.page("/account/users").await;
+    let users = ann.page("/settings/users").await;
 
     let (log, panics) = (LogCapture::start(Level::ERROR), PanicCapture::start());
     let mut targets = all_targets();
@@ -120,7 +132,7 @@ async fn send_as_member(seed: u64, cases: u32) {
         "their file is still there"
     );
     assert_eq!(
-        ann.page("/account/users").await,
+        ann.page("/settings/users").await,
         users,
         "seed {seed}: no account was changed"
     );

@@ -73,7 +73,7 @@ async fn only_the_named_people_read_a_share() {
     share.end(parlor).await;
     assert_eq!(read_shared(parlor, &reader, share.key()).await.0, 404);
 
-    let audit = ann.page("/account/audit").await;
+    let audit = ann.page("/settings/audit").await;
     assert!(audit.contains("shared a conversation") && audit.contains("ended a share"));
 }
 
@@ -114,7 +114,7 @@ async fn a_stream_ends_with_the_right_to_read() {
     ben.submit("/sign-out", &[]).await;
     signed_out.expect_end().await;
     let user = ann.user_id("cat").await;
-    ann.submit("/account/users/disable", &[("user", &user)]).await;
+    ann.submit("/settings/users/disable", &[("user", &user)]).await;
     disabled.expect_end().await;
     parlor.turn(Some(&conversation), "Go on").await;
     for stream in [&mut anonymous, &mut by_link] {
@@ -134,9 +134,9 @@ async fn shares_of_a_disabled_account_open_nothing() {
     let nobody = team.browser().client;
     let mut stream = link.follow(parlor, &nobody).await;
     stream.next().await.expect("the state");
-    ann.submit("/account/users/disable", &[("user", &user)]).await;
+    ann.submit("/settings/users/disable", &[("user", &user)]).await;
     stream.expect_end().await;
     assert_eq!(read_shared(parlor, &nobody, link.key()).await.0, 404);
-    ann.submit("/account/users/enable", &[("user", &user)]).await;
+    ann.submit("/settings/users/enable", &[("user", &user)]).await;
     assert_eq!(read_shared(parlor, &nobody, link.key()).await.0, 200);
 }

@@ -18,16 +18,21 @@ async fn a_provider_signs_people_in_and_out() {
     );
     assert!(ann.page("/sign-in").await.1.contains("Sign in at Team ID"));
     assert_eq!(ann.page("/setup").await.0, 404, "there are no passwords");
-    assert_eq!(ann.sign_in().await, (303, "/account".into()));
-    assert!(ann.page("/account").await.1.contains("<strong>ann</strong>"));
+    assert_eq!(ann.sign_in().await, (303, "/settings/account".into()));
+    assert!(
+        ann.page("/settings/account")
+            .await
+            .1
+            .contains("<strong>ann</strong>")
+    );
     assert_eq!(
-        ann.page("/account/users").await.0,
+        ann.page("/settings/users").await.0,
         200,
         "the first one administers"
     );
     let mut ben = Person::new(&team.parlor, "ben");
     ben.sign_in().await;
-    assert_eq!(ben.page("/account/users").await.0, 403);
+    assert_eq!(ben.page("/settings/users").await.0, 403);
 
     // The account is that of the subject: not of the name, nor of the mail address.
     team.parlor.client = ann.signed_in_client();
@@ -38,7 +43,12 @@ async fn a_provider_signs_people_in_and_out() {
     );
     let mut eve = Person::new(&team.parlor, "eve");
     eve.sign_in().await;
-    assert!(eve.page("/account").await.1.contains("<strong>ann-2</strong>"));
+    assert!(
+        eve.page("/settings/account")
+            .await
+            .1
+            .contains("<strong>ann-2</strong>")
+    );
     assert_eq!(eve.page(&path).await.0, 404);
     assert_eq!(ann.page(&path).await.0, 200);
 
@@ -57,7 +67,12 @@ async fn a_provider_signs_people_in_and_out() {
         .set_users(json!({ "ann": { "sub": "1", "preferred_username": "Anna Lee" } }))
         .await;
     assert_eq!(ann.sign_in().await.0, 303);
-    assert!(ann.page("/account").await.1.contains("<strong>anna.lee</strong>"));
+    assert!(
+        ann.page("/settings/account")
+            .await
+            .1
+            .contains("<strong>anna.lee</strong>")
+    );
     assert_eq!(ann.page(&path).await.0, 200, "the same account");
 }
 
@@ -73,16 +88,16 @@ async fn groups_are_checked_at_each_sign_in() {
     let mut ben = Person::new(&team.parlor, "ben");
     assert_eq!(ben.sign_in().await.0, 303);
     assert_eq!(
-        ben.page("/account/users").await.0,
+        ben.page("/settings/users").await.0,
         403,
         "the first one is no administrator without the group"
     );
     provider.set_users(user(&["admins"])).await;
     assert_eq!(ben.sign_in().await.0, 303);
-    assert_eq!(ben.page("/account/users").await.0, 200);
+    assert_eq!(ben.page("/settings/users").await.0, 200);
     provider.set_users(user(&["staff"])).await;
     assert_eq!(ben.sign_in().await.0, 303);
-    assert_eq!(ben.page("/account/users").await.0, 403);
+    assert_eq!(ben.page("/settings/users").await.0, 403);
     provider.set_users(user(&["others"])).await;
     let (status, page) = ben.sign_in().await;
     assert_eq!(status, 403);
@@ -98,16 +113,16 @@ async fn disabled_accounts_are_refused() {
     let (mut ann, mut ben) = (Person::new(&team.parlor, "ann"), Person::new(&team.parlor, "ben"));
     ann.sign_in().await;
     ben.sign_in().await;
-    let users = ann.page("/account/users").await.1;
+    let users = ann.page("/settings/users").await.1;
     let (_, row) = users.split_once("<strong>ben</strong>").unwrap();
     let (_, id) = row.split_once("name=\"user\" value=\"").unwrap();
     let id = id.split('"').next().unwrap().to_owned();
     for (action, status) in [("disable", 403), ("enable", 303)] {
-        let path = format!("{}/account/users/{action}", team.parlor.url);
+        let path = format!("{}/settings/users/{action}", team.parlor.url);
         ann.open(&path, Some(&format!("user={id}"))).await;
         assert_eq!(ben.sign_in().await.0, status, "{action}");
     }
-    assert_eq!(ben.page("/account").await.0, 200);
+    assert_eq!(ben.page("/settings/account").await.0, 200);
 }
 
 #[tokio::test]

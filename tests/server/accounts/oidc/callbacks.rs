@@ -29,7 +29,7 @@ async fn callback_works_once_in_its_browser() {
     ] {
         ann.cookies.clone_from(&cookies);
         assert_eq!(status(ann.open(&forged, None).await), 400, "{forged}");
-        assert_eq!(ann.page("/account").await.0, 303, "{forged}");
+        assert_eq!(ann.page("/settings/account").await.0, 303, "{forged}");
     }
     // The answer of another provider (mix-up).
     ann.cookies.clone_from(&cookies);
@@ -54,7 +54,7 @@ async fn callback_works_once_in_its_browser() {
 
     ann.cookies.clone_from(&cookies);
     assert_eq!(status(ann.open(&callback, None).await), 303, "her own browser");
-    assert_eq!(ann.page("/account").await.0, 200);
+    assert_eq!(ann.page("/settings/account").await.0, 200);
     assert_eq!(status(ann.open(&callback, None).await), 400, "its cookie is gone");
     ann.cookies = cookies;
     assert_eq!(
@@ -111,7 +111,7 @@ async fn survives_new_keys_and_provider_outages() {
     assert_eq!(ann.sign_in().await.0, 303);
     provider.control("rotate", json!({})).await;
     assert_eq!(ann.sign_in().await.0, 303, "with a key that was not known");
-    assert_eq!(ann.page("/account").await.0, 200);
+    assert_eq!(ann.page("/settings/account").await.0, 200);
 }
 
 #[tokio::test]

@@ -156,7 +156,9 @@ impl Person {
     }
 
     async fn sign_in(&mut self) -> (u16, String) {
-        let callback = self.authorize("%2Faccount", &format!("user={}", self.name)).await;
+        let callback = self
+            .authorize("%2Fsettings%2Faccount", &format!("user={}", self.name))
+            .await;
         let response = self.open(&callback, None).await;
         let status = response.status().as_u16();
         let text = match status {
