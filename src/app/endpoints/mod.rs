@@ -2,7 +2,7 @@
 //!
 //! - [`Endpoints`]: the changes, each of which takes effect at once, and the registry of models, which gets them
 //! - [`check`]: the rules for what is entered
-//! - [`test`]: tries a model server before it is added
+//! - [`mod@test`]: tries a model server before it is added
 
 mod check;
 mod registered;

@@ -105,12 +105,14 @@ fn no_name_becomes_markup() {
         ))
     });
     assert_harmless_in("a new link", |text| {
-        html(invitations::new_link_page(
+        let page = html(invitations::new_link_page(
             "/settings/users",
             Ok("/invitation/key".into()),
             text,
             "About",
-        ))
+        ));
+        // It is the value of a field, which is no text.
+        [page, view! { <p>{text.to_owned()}</p> }.to_html()].concat()
     });
     assert_harmless_in("a deletion", |text| {
         let account = || account(text, Role::Member);

@@ -250,7 +250,7 @@ async fn members_are_refused() {
     add(&parlor, &new).await;
     send(&parlor, "PATCH", &path_of(&new), &json!({ "key": "k2" })).await;
     send(&parlor, "DELETE", &path_of(&new), &Value::Null).await;
-    let log = ann.page("/account/audit").await;
+    let log = ann.page("/settings/audit").await;
     for sentence in [
         "added the model server mine",
         "changed the key of the model server mine",

@@ -1,7 +1,7 @@
 //! What a person can do by a key or by name: the table of [`shortcuts`] and the registry of commands.
 //!
 //! A shortcut is one entry of the table. A command is one line of the code that can perform it, `use_commands().add(…)`; the palette
-//! lists the commands of all views that are shown, each with its shortcut. [`keys`] is the pure part; the dialogs are in
+//! lists the commands of all views that are shown, each with its shortcut. [`mod@keys`] is the pure part; the dialogs are in
 //! [`palette`](super::palette).
 
 mod keys;

@@ -52,7 +52,7 @@ pub enum Action {
 /// An entry of the table.
 #[derive(Clone, Copy)]
 pub struct Entry {
-    /// See [`super::keys`].
+    /// See [`mod@super::keys`].
     pub keys: &'static str,
     pub name: &'static str,
     pub scope: Scope,

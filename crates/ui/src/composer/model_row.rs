@@ -28,15 +28,16 @@ pub(super) fn ModelRow(
     let marks: Vec<_> = abilities
         .into_iter()
         .map(|ability| {
+            // The comma is heard as a pause.
+            let words = [ability.words, ","].concat();
             view! {
                 <span title=capitalize(ability.words)>
-                    {(ability.icon)()} <span class="visually-hidden">{[", ", ability.words].concat()}</span>
+                    {(ability.icon)()} <span class="visually-hidden">{words}</span>
                 </span>
             }
             .erase()
         })
         .collect();
-    let pause = (!facts.is_empty()).then(|| view! { <span class="visually-hidden">", "</span> }.erase());
     let title = id.clone();
     view! {
         <div
@@ -51,7 +52,7 @@ pub(super) fn ModelRow(
         >
             <span class="model-name">{name}</span>
             <span class="model-abilities">{marks}</span>
-            <span class="model-facts">{pause} {facts}</span>
+            <span class="model-facts">{facts}</span>
         </div>
     }
 }
