@@ -137,7 +137,7 @@ test('memories appear by themselves, can be deleted and restored', async ({ chat
 
   const tea = settings.memories.filter({ hasText: 'tea' });
   await tea.getByRole('button', { name: 'Forget “She likes tea.”' }).click();
-  const undo = tea.getByRole('button', { name: 'Restore “She likes tea.”' });
+  const undo = tea.getByRole('button', { name: 'Undo “She likes tea.”' });
   await expect(undo).toBeFocused();
   await undo.press('Enter');
   await expect(tea.getByRole('button', { name: 'Forget' })).toBeFocused();

@@ -115,7 +115,7 @@ fn row(memories: Memories, memory: Memory) -> AnyView {
     let named_by = truncate_chars(&memory.text, MAX_LABEL_CHARS);
     let (forget_name, undo_name) = (
         ["Forget “", &named_by, "”"].concat(),
-        ["Restore “", &named_by, "”"].concat(),
+        ["Undo “", &named_by, "”"].concat(),
     );
     let button = move || {
         if is_gone.get() {
