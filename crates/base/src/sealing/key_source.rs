@@ -63,7 +63,7 @@ impl SealingKeys {
         if let (true, Some(file)) = (keys.is_empty(), &self.file) {
             *keys = read_or_create(file)?;
         }
-        let key = keys.first().ok_or(SealError::NoRandomBytes)?;
+        let key = keys.first().ok_or(SealError::NoKey)?;
         key.seal(&secret.0, place).map_err(|_| SealError::NoRandomBytes)
     }
 
@@ -96,13 +96,15 @@ pub fn check_keys(text: &Secret) -> Result<(), InvalidKey> {
     parse_keys(text).map(drop)
 }
 
-/// Reads keys separated by commas or white space, the one that seals first.
-pub(super) fn parse_keys(text: &Secret) -> Result<Vec<SealingKey>, InvalidKey> {
+/// Splits a text into its keys: they are separated by commas or white space.
+pub(crate) fn key_words(text: &Secret) -> impl Iterator<Item = &str> {
     let words = text.0.split(|c: char| c == ',' || c.is_whitespace());
-    let keys: Vec<_> = words
-        .filter(|word| !word.is_empty())
-        .map(SealingKey::parse)
-        .collect::<Result<_, _>>()?;
+    words.filter(|word| !word.is_empty())
+}
+
+/// Reads keys, the one that seals first.
+pub(super) fn parse_keys(text: &Secret) -> Result<Vec<SealingKey>, InvalidKey> {
+    let keys: Vec<_> = key_words(text).map(SealingKey::parse).collect::<Result<_, _>>()?;
     match keys.is_empty() {
         true => Err(InvalidKey),
         false => Ok(keys),

@@ -23,6 +23,7 @@ use ring::{
     rand::{SecureRandom, SystemRandom},
 };
 
+pub(crate) use self::key_source::key_words;
 pub use self::key_source::{SealingKeys, check_keys};
 use crate::settings::Secret;
 use parlor_protocol::UserId;
@@ -69,6 +70,8 @@ impl Place<'_> {
 pub enum SealError {
     #[error("the file {file} with the secret key can't be used: {cause}")]
     KeyFile { file: String, cause: String },
+    #[error("there is no secret key")]
+    NoKey,
     #[error("the system returned no random bytes")]
     NoRandomBytes,
 }

@@ -21,7 +21,7 @@ use std::{
 use parking_lot::RwLock;
 
 use self::collector::SecretCollector;
-use crate::settings::Settings;
+use crate::{sealing, settings::Settings};
 
 /// The replacement of a secret.
 const REDACTED: &str = "•••";
@@ -86,7 +86,7 @@ impl Secrets {
     pub fn from_settings(settings: &Settings) -> Self {
         let mut collector = SecretCollector::default();
         let sealing_keys = settings.server.secret_key.iter();
-        for key in sealing_keys.flat_map(|keys| keys.0.split([',', ' '])) {
+        for key in sealing_keys.flat_map(sealing::key_words) {
             collector.add(key);
         }
         for endpoint in &settings.endpoints {
