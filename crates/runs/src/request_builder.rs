@@ -88,6 +88,7 @@ impl ModelRequestBuilder {
         let summaries = std::mem::take(&mut options.summaries);
         Self {
             run,
+            summarizer: Summarizer::new(runs, models.clone(), run),
             models,
             journal: runs.journal.clone(),
             storage: runs.storage.clone(),
@@ -96,7 +97,6 @@ impl ModelRequestBuilder {
             prompts: runs.prompt.clone(),
             options,
             clock: MetadataClock::new(&runs.history, clock::now()),
-            summarizer: Summarizer::new(runs, run),
             summaries: Mutex::new(summaries),
         }
     }

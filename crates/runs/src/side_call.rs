@@ -48,10 +48,11 @@ pub(super) struct SideAnswer {
 }
 
 impl SideCall {
-    pub fn new(runs: &Inner, run: RunKey, purpose: Purpose, name: &'static str) -> Self {
+    /// Creates a call of one of these models, for a run.
+    pub fn new(runs: &Inner, models: Arc<Models>, run: RunKey, purpose: Purpose, name: &'static str) -> Self {
         Self {
             run,
-            models: runs.models.clone(),
+            models,
             journal: runs.journal.clone(),
             recorder_settings: runs.recorder_settings.clone(),
             max_repetitions: runs.agent.repetitions,

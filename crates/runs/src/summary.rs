@@ -23,6 +23,7 @@ use parlor_base::settings::HistorySettings;
 use parlor_journal::Journal;
 use parlor_model::{ModelMessage, ModelRequest};
 use parlor_protocol::{ConversationId, RunEvent, TokenTotals};
+use parlor_providers::Models;
 use parlor_storage::{HistorySummary, RunKey};
 
 /// Minimum tokens of a summary; a shorter one would carry no information.
@@ -56,13 +57,20 @@ pub(super) struct Summarizer {
 }
 
 impl Summarizer {
-    pub fn new(runs: &Inner, run: RunKey) -> Self {
+    /// Creates it with the models that the run began with.
+    pub fn new(runs: &Inner, models: Arc<Models>, run: RunKey) -> Self {
         Self {
             run,
             journal: runs.journal.clone(),
             settings: runs.history.clone(),
             failures: runs.summary_failures.clone(),
-            call: SideCall::new(runs, run, Purpose::Summary, "the summary of a conversation"),
+            call: SideCall::new(
+                runs,
+                models,
+                run,
+                Purpose::Summary,
+                "the summary of a conversation",
+            ),
             unreported: Mutex::default(),
         }
     }

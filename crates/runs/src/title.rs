@@ -132,7 +132,14 @@ impl Runs {
             parameters: self.0.models.adapt_parameters(&model, &parameters),
             ..ModelRequest::new(model.clone(), messages)
         };
-        let call = SideCall::new(&self.0, run, Purpose::Title, "the title of a conversation");
+        let models = self.0.models.clone();
+        let call = SideCall::new(
+            &self.0,
+            models,
+            run,
+            Purpose::Title,
+            "the title of a conversation",
+        );
         let deadline = time::Instant::now() + settings.timeout;
         let answer = call.run(request, deadline, MAX_ANSWER_BYTES).await;
         let title = answer.text.and_then(|text| clean_title(&text));
