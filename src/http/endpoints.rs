@@ -12,7 +12,7 @@ use super::{
 };
 use crate::app::{self, Caller};
 use parlor_protocol::{
-    EndpointId, EndpointList, EndpointTest, EndpointTestResult, EndpointUpdate, EndpointView, NewEndpoint,
+    EndpointList, EndpointTest, EndpointTestResult, EndpointUpdate, EndpointView, NewEndpoint,
 };
 
 /// `GET /api/endpoints`: all model servers, without their keys.
@@ -36,7 +36,7 @@ pub async fn change(
     path: Result<Path<String>, PathRejection>,
     body: Result<JsonBody<EndpointUpdate>, Problem>,
 ) -> Result<Json<EndpointView>, Problem> {
-    let id = parse_id(path)?;
+    let id = problem::parse_id(path)?;
     let JsonBody(update) = body?;
     Ok(Json(app::endpoints::change(&caller, id, update).await?))
 }
@@ -46,7 +46,7 @@ pub async fn remove(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<StatusCode, Problem> {
-    app::endpoints::remove(&caller, parse_id(path)?).await?;
+    app::endpoints::remove(&caller, problem::parse_id(path)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -57,8 +57,4 @@ pub async fn test(
 ) -> Result<Json<EndpointTestResult>, Problem> {
     let JsonBody(test) = body?;
     Ok(Json(app::endpoints::test(&caller, test).await?))
-}
-
-fn parse_id(path: Result<Path<String>, PathRejection>) -> Result<EndpointId, Problem> {
-    problem::parse_id(path)
 }

@@ -52,7 +52,7 @@ pub struct EndpointValues {
 /// A change to model servers. All users' logs say that the models have changed.
 #[derive(Clone, Debug)]
 pub enum EndpointChange {
-    /// Adds one at the end, if there are fewer than `limit`. Rejected with `IntentReused` if its id is taken, with `NameTaken`
+    /// Adds one at the end, if there are fewer than `limit`. Rejected with `IntentReused` if its id is taken, with `EndpointNameTaken`
     /// if its name is.
     Add { endpoint: StoredEndpoint, limit: usize },
     /// Changes one.

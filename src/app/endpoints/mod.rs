@@ -13,7 +13,10 @@ use std::sync::Arc;
 use reqwest::Url;
 
 use self::check::CheckedEndpoint;
-use super::{AppState, Caller};
+use super::{
+    AppState, Caller,
+    access::{Access, Credential},
+};
 use parlor_base::{
     clock,
     sealing::{Place, SealError, SealingKeys},
@@ -100,6 +103,7 @@ impl Endpoints {
             let Some(from) = endpoint.key.clone().filter(|key| self.keys.is_outdated(&key.0)) else {
                 continue;
             };
+            // What can't be opened is told when it is registered, what can't be sealed by `seal`.
             let Ok(Some(key)) = self.unseal(&endpoint) else {
                 continue;
             };
@@ -315,13 +319,21 @@ pub async fn test(caller: &Caller, request: EndpointTest) -> Result<EndpointTest
     endpoints.test(request).await
 }
 
+/// A token is not enough: whoever finds one could send everybody's conversations to a server of their own.
 async fn require_administrator(caller: &Caller) -> Result<&Arc<Endpoints>, ApiError> {
     let AppState { endpoints, .. } = &caller.app;
+    let has_token = |access: &Access| matches!(access.credential, Credential::Token { .. });
+    if caller.access.as_ref().is_some_and(has_token) {
+        return Err(ApiError::new(
+            ErrorCode::Forbidden,
+            "Model servers can't be seen or changed with an API token. Sign in to the page.",
+        ));
+    }
     match caller.is_administrator().await? {
         true => Ok(endpoints),
         false => Err(ApiError::new(
             ErrorCode::Forbidden,
-            "Only administrators can see and change model servers. Nothing was changed.",
+            "Only administrators can see, test and change model servers.",
         )),
     }
 }

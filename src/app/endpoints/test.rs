@@ -22,7 +22,10 @@ impl Endpoints {
                         "The key belongs to the former address and is not sent to another one. Enter it again to test the new one.",
                     ));
                 }
-                self.unseal(&stored).unwrap_or_default()
+                self.unseal(&stored).map_err(|_| {
+                    let message = "The stored key can't be read any more. Enter it again.";
+                    ApiError::new(ErrorCode::BadRequest, message)
+                })?
             }
         };
         let mut config = self.config(TESTED, request.kind, &base_url, key.as_ref());

@@ -9,14 +9,12 @@ use super::{
 use parlor_protocol::EndpointView;
 
 pub fn list_endpoints(operation: Operation<'_>) -> Operation<'_> {
-    let mut operation = operation
+    operation
         .id("listEndpoints")
         .summary("List the model servers")
         .description(
-            "For administrators: those of the settings, then those that were added, without their keys.",
-        );
-    add_problems(operation.inner_mut(), &[403]);
-    operation
+            "For administrators, not with a token: those of the settings, then those that were added, without their keys.",
+        )
 }
 
 pub fn add_endpoint(operation: Operation<'_>) -> Operation<'_> {
@@ -24,7 +22,7 @@ pub fn add_endpoint(operation: Operation<'_>) -> Operation<'_> {
         .id("addEndpoint")
         .summary("Add a model server")
         .description(
-            "For administrators. Its models are offered at once. The same request twice (same id) adds one; another request under \
+            "For administrators, not with a token. Its models are offered at once. The same request twice (same id) adds one; another request under \
              an id that is taken gets 409.",
         );
     set_request_example(
@@ -34,7 +32,7 @@ pub fn add_endpoint(operation: Operation<'_>) -> Operation<'_> {
             "base_url": "http://127.0.0.1:11434/v1",
         }),
     );
-    add_problems(operation.inner_mut(), &[403, 409]);
+    add_problems(operation.inner_mut(), &[409]);
     with_created(operation, "The model server.", response_schema::<EndpointView>())
 }
 
@@ -42,18 +40,16 @@ pub fn change_endpoint(operation: Operation<'_>) -> Operation<'_> {
     let mut operation = operation
         .id("changeEndpoint")
         .summary("Change a model server that was added")
-        .description("For administrators. What is missing stays, also its key. Answers that are being written keep the former one.");
+        .description("For administrators, not with a token. What is missing stays, also its key. Answers that are being written keep the former one.");
     set_request_example(&mut operation, json!({ "is_enabled": false }));
-    add_problems(operation.inner_mut(), &[403]);
     operation
 }
 
 pub fn remove_endpoint(operation: Operation<'_>) -> Operation<'_> {
-    let mut operation = operation
+    let operation = operation
         .id("removeEndpoint")
         .summary("Remove a model server that was added")
-        .description("For administrators. Its key is deleted with it.");
-    add_problems(operation.inner_mut(), &[403]);
+        .description("For administrators, not with a token. Its key is deleted with it.");
     with_status(operation, 204, "Removed, or removed before.")
 }
 
@@ -62,13 +58,12 @@ pub fn test_endpoint(operation: Operation<'_>) -> Operation<'_> {
         .id("testEndpoint")
         .summary("Test a model server")
         .description(
-            "For administrators. Requests its list of models, in at most ten seconds, without adding anything. The reason why there is \
+            "For administrators, not with a token. Requests its list of models, in at most ten seconds, without adding anything. The reason why there is \
              none is in problem.",
         );
     set_request_example(
         &mut operation,
         json!({ "kind": "openai", "base_url": "http://127.0.0.1:11434/v1" }),
     );
-    add_problems(operation.inner_mut(), &[403]);
     operation
 }

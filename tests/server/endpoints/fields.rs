@@ -60,13 +60,18 @@ async fn names_of_models_with_markup_are_only_text() {
     let turn = json!({ "message": "Hello", "model": format!("mine/{odd}") });
     let events = parlor.chat(&turn).await.read_to_end().await;
     assert_eq!(event_types(&events).last().copied(), Some("complete"));
-    for path in ["/", "/settings"] {
+    for path in ["/", "/settings/models"] {
         let page = parlor
             .get(path)
             .header("accept", "text/html")
             .send()
             .await
             .unwrap();
-        assert!(!page.text().await.unwrap().contains("<img src=x"), "{path}");
+        let html = page.text().await.unwrap();
+        assert!(!html.contains("<img src=x"), "{path}");
+        assert!(
+            path != "/" || html.contains("&lt;img src=x"),
+            "it is in the list of models"
+        );
     }
 }

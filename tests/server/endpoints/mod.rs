@@ -16,6 +16,7 @@ use uuid::Uuid;
 use crate::{
     accounts::{Browser, with_passwords},
     support::{Parlor, event_types, read_json},
+    tokens::create_token,
 };
 
 const KEY: &str = "sk-added-0123456789";
@@ -247,6 +248,20 @@ async fn members_are_refused() {
     assert_eq!(upstream.requests().len(), 0, "nothing was tested");
 
     parlor.client = ann.signed_in_client();
+    let token = create_token(&parlor, "a").await;
+    for (method, path, body) in &requests[..5] {
+        let url = format!("{}{path}", parlor.url);
+        let client = Browser::new(&parlor).client;
+        let request = client.request(method.parse().unwrap(), url).bearer_auth(&token);
+        let refused = request.json(body).send().await.unwrap();
+        assert_eq!(
+            refused.status(),
+            403,
+            "a token of an administrator: {method} {path}"
+        );
+    }
+    assert_eq!(upstream.requests().len(), 0, "nothing was tested");
+
     add(&parlor, &new).await;
     send(&parlor, "PATCH", &path_of(&new), &json!({ "key": "k2" })).await;
     send(&parlor, "DELETE", &path_of(&new), &Value::Null).await;
