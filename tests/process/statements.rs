@@ -1,4 +1,4 @@
-//! The number of round trips to the database that an answer takes. Each costs switches between threads, of which most of a
+//! The statements that an answer makes, and the number of a token. Each costs switches between threads, of which most of a
 //! server's time once went.
 
 use std::{collections::BTreeSet, path::Path};
@@ -27,6 +27,12 @@ async fn a_token_is_one_round_trip_to_the_database() {
         kinds.len() <= MAX_KINDS_OF_ANSWER,
         "{} kinds of statements for an answer: {kinds:#?}",
         kinds.len()
+    );
+    let count = two.len() - one.len();
+    assert!(
+        count <= 2 * MAX_KINDS_OF_ANSWER,
+        "{count} statements for an answer: {:#?}",
+        &two[one.len()..]
     );
     // The message so far is stored from time to time, and the client may read the log once more.
     let of_tokens = long.len() - two.len();
