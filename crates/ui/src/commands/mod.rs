@@ -11,7 +11,7 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 
 #[cfg(test)]
 pub use self::keys::labels as key_labels;
-use self::keys::{KeyPress, combinations};
+use self::keys::{Combination, KeyPress, combinations};
 pub use self::shortcuts::{Action, Scope, Shortcut};
 use crate::{browser, runtime::erase::Erase, state::page_registry::Registry};
 
@@ -181,16 +181,15 @@ impl Commands {
         if event.default_prevented() || browser::is_composing(event) {
             return false;
         }
-        let (press, is_mac) = (KeyPress::from(event), browser::is_mac());
+        let (press, is_mac) = (KeyPress::from(event), self.is_mac.get_untracked());
+        // The document is searched for the few keys of shortcuts only, not for each letter that is typed.
+        let is_typed = |keys: &Combination| keys.is_character() && browser::is_within(event, TEXT_FIELDS);
         // A dialog has keys of its own. Those that close something know what is above it.
-        if press.key != "Escape" && browser::exists("dialog[open]") {
-            return false;
-        }
-        let is_in_field = browser::is_within(event, TEXT_FIELDS);
+        let is_of_dialog = || press.key != "Escape" && browser::exists("dialog[open]");
         Shortcut::ALL.iter().any(|shortcut| {
             let entry = shortcut.entry();
-            combinations(entry.keys)
-                .any(|keys| keys.is_pressed(&press, is_mac) && !(is_in_field && keys.is_character()))
+            combinations(entry.keys).any(|keys| keys.is_pressed(&press, is_mac) && !is_typed(&keys))
+                && !is_of_dialog()
                 && match entry.action {
                     Action::Page(perform) => !self.is_read_only && perform(event),
                     Action::View => self
