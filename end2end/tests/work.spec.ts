@@ -85,8 +85,8 @@ test.describe('with an external tool', () => {
     await expect(steps(chat).first().locator('code').first()).toBeVisible();
     await upstream.open('rest');
     await chat.done();
-    await expect(steps(chat).first().locator('code').first()).toBeVisible();
     await waitForPaint(chat.page);
+    await expect(steps(chat).first().locator('code').first()).toBeVisible();
   });
 
   test('what there is to look at stays in its place', async ({ chat, page, upstream }) => {

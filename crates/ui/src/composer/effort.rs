@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, task::spawn_local, wasm_split::wasm_split};
 
-use super::thinking::{level_label, offered_levels};
+use super::thinking::{chosen_thinking, level_label, offered_levels};
 use crate::{
     components::{
         icons,
@@ -19,7 +19,7 @@ use crate::{
     },
     state::{use_conversations, use_models, use_next_message},
 };
-use parlor_protocol::{ParameterInput, Parameters, ThinkingChoice, ThinkingLevel};
+use parlor_protocol::{ParameterInput, ThinkingChoice, ThinkingLevel};
 
 /// The button. For a model that is known not to take a level, it opens the dialog at once.
 #[component]
@@ -33,10 +33,7 @@ pub fn EffortButton(is_asking: RwSignal<bool>) -> impl IntoView {
         true => "How the model answers (changed)",
         false => "How the model answers",
     };
-    let thinking = Memo::new(move |_| match conversations.current_view() {
-        Some(view) => view.parameters.with(Parameters::thinking),
-        None => next_message.thinking(),
-    });
+    let thinking = chosen_thinking();
     let has_levels = Memo::new(move |_| !offered_levels(&models.current_capabilities(), "").is_empty());
     let menu = Menu::new("effort");
     view! {

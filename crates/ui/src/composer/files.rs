@@ -134,7 +134,7 @@ fn Chip(file: DraftFile) -> impl IntoView {
             view! {
                 <span class="attached-note attached-failed" role="alert">{reason}</span>
                 <button type="button" class="button button-quiet" on:click=move |_| draft.retry(&again)>
-                    "Retry"
+                    "Try again"
                 </button>
             }
             .erase()

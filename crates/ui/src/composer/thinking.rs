@@ -31,15 +31,19 @@ const USUAL_LEVELS: [ThinkingLevel; 5] = [
 /// code is loaded after the page.
 #[component]
 pub fn ThinkingNote() -> impl IntoView {
-    let (conversations, next_message) = (use_conversations(), use_next_message());
-    let is_hydrated = after_hydration();
-    let is_set = move || match conversations.current_view() {
-        Some(view) => view.parameters.with(|set| set.thinking().is_some()),
-        None => next_message.has_parameters(),
-    };
+    let (is_hydrated, chosen) = (after_hydration(), chosen_thinking());
     view! {
-        <When when=move || is_hydrated.get() && is_set()>{lazy_optional(load_view)}</When>
+        <When when=move || is_hydrated.get() && chosen.get().is_some()>{lazy_optional(load_view)}</When>
     }
+}
+
+/// The thinking that is set here: of the shown conversation, or for a new one.
+pub fn chosen_thinking() -> Memo<Option<ThinkingChoice>> {
+    let (conversations, next_message) = (use_conversations(), use_next_message());
+    Memo::new(move |_| match conversations.current_view() {
+        Some(view) => view.parameters.with(Parameters::thinking),
+        None => next_message.thinking(),
+    })
 }
 
 /// Loads the view's code on first use.
@@ -50,14 +54,10 @@ pub fn load_view() -> Result<LazyView, LoadError> {
 
 #[component]
 fn Note() -> impl IntoView {
-    let (conversations, next_message, models) = (use_conversations(), use_next_message(), use_models());
-    let choice = move || match conversations.current_view() {
-        Some(view) => view.parameters.with(Parameters::thinking),
-        None => next_message.thinking(),
-    };
+    let (models, chosen) = (use_models(), chosen_thinking());
     let note = Memo::new(move |_| {
         let thinking = models.current_capabilities().thinking?;
-        fallback_note(&models.current_name()?, &thinking, choice()?)
+        fallback_note(&models.current_name()?, &thinking, chosen.get()?)
     });
     view! {
         <div role="status">

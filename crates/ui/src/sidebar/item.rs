@@ -144,8 +144,8 @@ fn RenameField(row: ListRow, renaming: Renaming) -> impl IntoView {
         }
     };
     let save_on_leaving = save.clone();
-    // A row that moves takes the focus from its field for a moment, and a field that is removed is not left either. A tap on
-    // the pencil of another row begins to rename that one before the next frame.
+    // A row that moves takes the focus from its field for a moment, and a field that is removed is not left either. Another
+    // row may begin to be renamed before the next frame.
     let left = move |event: ev::FocusEvent| {
         // Enter or Escape has ended it.
         if renaming.id.get_untracked().is_none() {

@@ -67,18 +67,14 @@ fn actions(
     let id = row.id;
     let text = answer_text(conversation_id, id);
     let copied = text.clone();
-    let action = move |name: &'static str, press: fn(RunIntents, ConversationId, MessageId)| {
-        let icon = if name == "Continue" {
-            icons::play()
-        } else {
-            icons::retry()
+    let action =
+        move |name: &'static str, icon: AnyView, press: fn(RunIntents, ConversationId, MessageId)| {
+            let button = IconButton::new(name, icon, move || press(run_intents, conversation_id, id));
+            button.disabled_while(move || busy.get())
         };
-        let button = IconButton::new(name, icon, move || press(run_intents, conversation_id, id));
-        button.disabled_while(move || busy.get())
-    };
     // A truncated answer has the button in its problem box.
     let continue_button = move || {
-        let action = action("Continue", RunIntents::continue_answer).class("foot-stays");
+        let action = action("Continue", icons::play(), RunIntents::continue_answer).class("foot-stays");
         (status == RunStatus::Stopped && can_continue.get()).then(|| action.view())
     };
     let siblings = row.siblings.clone();
@@ -86,7 +82,7 @@ fn actions(
     vec![
         continue_button.erase(),
         view! { <CopyButton name="Copy" text=move || copied()/> }.erase(),
-        action("Regenerate", RunIntents::regenerate).view(),
+        action("Regenerate", icons::retry(), RunIntents::regenerate).view(),
         regenerate_with(conversation_id, id, busy),
         menu_button(conversation_id, id, text, true),
         view! { <SiblingSwitch conversation_id id siblings names/> }.erase(),

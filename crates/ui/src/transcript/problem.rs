@@ -57,13 +57,8 @@ pub fn Problem(
         let press = |intents: RunIntents, id, _| intents.start_fresh_session(id);
         action("Start a fresh session", icons::code(), press)
     });
-    let ProblemText {
-        tone,
-        what,
-        advice,
-        is_plain,
-    } = text;
-    let cause = error.map(|error| cause(error, is_plain));
+    let ProblemText { tone, what, advice } = text;
+    let cause = error.map(|error| cause(error, !advice.is_empty()));
     let icon = match tone {
         ProblemTone::Note => icons::pause(),
         ProblemTone::Failure | ProblemTone::Loss => icons::alert(),

@@ -19,10 +19,8 @@ pub enum ProblemTone {
 pub struct ProblemText {
     pub tone: ProblemTone,
     pub what: &'static str,
-    /// What helps, or what was kept; may be empty.
+    /// The next step, or what was kept. If it is empty, the error's own words say it; otherwise they are the technical cause.
     pub advice: &'static str,
-    /// True if `what` and `advice` say it for people, and the error's own words are the technical cause.
-    pub is_plain: bool,
 }
 
 const KEPT: &str = "The answer so far is kept.";
@@ -38,7 +36,6 @@ pub fn describe_cut(reason: &FinishReason) -> ProblemText {
         tone: ProblemTone::Note,
         what,
         advice: "",
-        is_plain: true,
     }
 }
 
@@ -50,12 +47,11 @@ pub fn describe_error(error: &RunError, status: RunStatus) -> ProblemText {
                 tone: ProblemTone::Loss,
                 what: "Something is missing here.",
                 advice: "",
-                is_plain: false,
             };
         }
         SESSION_NOT_RESTORED => ("The Python session is gone.", ""),
         "shut_down" | "interrupted" => ("The answer was interrupted.", KEPT),
-        _ if status == RunStatus::Interrupted => interruption(&error.code),
+        _ if status == RunStatus::Interrupted => (interruption(&error.code), KEPT),
         "endpoint_unreachable" => (
             "The model server can’t be reached.",
             "Check that it is running, then try again.",
@@ -104,23 +100,18 @@ pub fn describe_error(error: &RunError, status: RunStatus) -> ProblemText {
         tone: ProblemTone::Failure,
         what,
         advice,
-        is_plain: !advice.is_empty(),
     }
 }
 
 /// The text about an answer that broke off.
-fn interruption(code: &str) -> (&'static str, &'static str) {
+fn interruption(code: &str) -> &'static str {
     match code {
-        "broke_off" | "connection_lost" => (
-            "The answer was interrupted. The connection to the model server broke.",
-            KEPT,
-        ),
-        "fell_silent" => ("The answer was interrupted. The model server fell silent.", KEPT),
-        "too_long" => (
-            "The answer was interrupted. It took longer than answers may take.",
-            KEPT,
-        ),
-        _ => ("The answer was interrupted.", KEPT),
+        "broke_off" | "connection_lost" => {
+            "The answer was interrupted. The connection to the model server broke."
+        }
+        "fell_silent" => "The answer was interrupted. The model server fell silent.",
+        "too_long" => "The answer was interrupted. It took longer than answers may take.",
+        _ => "The answer was interrupted.",
     }
 }
 
@@ -156,12 +147,16 @@ mod tests {
         assert_eq!(describe_cut(&FinishReason::Length).tone, ProblemTone::Note);
         assert_eq!(tone("key_refused", RunStatus::Failed), ProblemTone::Failure);
         assert_eq!(tone("broke_off", RunStatus::Interrupted), ProblemTone::Failure);
+        assert_eq!(tone("damaged_message", RunStatus::Failed), ProblemTone::Loss);
     }
 
     #[test]
     fn unknown_codes_keep_the_words_of_the_error() {
         let text = describe_error(&error("new_code"), RunStatus::Failed);
-        assert!(!text.is_plain, "its message is not hidden under Details");
-        assert!(describe_error(&error("rate_limited"), RunStatus::Failed).is_plain);
+        assert_eq!(text.advice, "", "its message is not hidden under Details");
+        assert_ne!(
+            describe_error(&error("rate_limited"), RunStatus::Failed).advice,
+            ""
+        );
     }
 }
