@@ -155,7 +155,7 @@ test('a failed upload is retried, a running one is cancelled', async ({ browserL
   await routeOnce(page, '**/rpc/files?*', (route) => route.abort());
   await choose(chat, image('map.png'));
   await expect(attached(page).getByRole('alert')).toHaveText('The upload was cut off.');
-  await page.getByRole('button', { name: 'Retry' }).click();
+  await page.getByRole('button', { name: 'Try again' }).click();
   await expect(page.getByRole('button', { name: 'Remove map.png' })).toBeVisible();
   await expect(attached(page).getByRole('alert')).toHaveCount(0);
   const release = await hold(page, '**/rpc/files?*');

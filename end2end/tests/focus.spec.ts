@@ -54,7 +54,7 @@ test('the focus is never lost', async ({ chat, page, upstream }) => {
     await expect(chat.answers).toContainText('2/2');
     await expect(previous!).toBeFocused();
   });
-  await test.step('Retry', async () => {
+  await test.step('Try again', async () => {
     await upstream.requireKey('sk-another');
     await chat.say('Again');
     await expect(chat.problem).toBeVisible();

@@ -98,7 +98,7 @@ test('a refused key names endpoint, cause and setting', async ({ chat, page, ups
 test.describe('with a model that the endpoint does not know', () => {
   test.use({ models: ['ghost', 'echo'] });
 
-  test('Retry uses another model after an unknown one', async ({ chat, upstream }) => {
+  test('Try again uses another model after an unknown one', async ({ chat, upstream }) => {
     await chat.open();
     await chat.say('Hello');
     const problem = chat.problem;
@@ -111,7 +111,7 @@ test.describe('with a model that the endpoint does not know', () => {
   });
 });
 
-test('Retry works when an unreachable endpoint returns', async ({ chat, upstream }) => {
+test('Try again works when an unreachable endpoint returns', async ({ chat, upstream }) => {
   await chat.open();
   await upstream.kill();
   await chat.say('Hello');

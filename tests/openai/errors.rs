@@ -11,7 +11,7 @@ async fn errors_name_endpoint_cause_and_advice() {
     };
     let key_hint = "Set ACME_API_KEY to a valid key and restart Parlor.";
     let picker_hint = "Choose another model in the picker at the composer.";
-    let log_hint = "Retry. If the error persists, check that server's log.";
+    let log_hint = "Try again. If the error persists, check that server's log.";
     for (script, code, kind, what, hint) in [
         (
             Script::new().status(401, json!({"error": {"message": "Who?"}}), &[]),

@@ -42,7 +42,7 @@ const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
 const MAX_LIST_BYTES: usize = 16 << 20;
 
 /// The hint for an error without a server message.
-const RETRY_HINT: &str = "Retry. If the error persists, check that server's log.";
+const RETRY_HINT: &str = "Try again. If the error persists, check that server's log.";
 
 /// Sends requests and converts all failures to [`ModelError`]s that name the endpoint.
 #[derive(Clone, Debug)]

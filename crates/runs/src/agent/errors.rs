@@ -32,7 +32,7 @@ pub(super) fn session_not_restored(cause: &str) -> RunError {
     run_error(
         SESSION_NOT_RESTORED,
         format!("Failed to restore session: {cause}"),
-        "The conversation is kept, and the model was not asked. Retry tries again; a fresh session begins without the earlier variables.",
+        "The conversation is kept, and the model was not asked. “Try again” tries to restore it; a fresh session begins without the earlier variables.",
     )
 }
 
@@ -45,7 +45,7 @@ pub(super) fn empty_answer() -> RunError {
     run_error(
         "empty_answer",
         "The model finished without saying anything.".into(),
-        "Retry, or choose another model.",
+        "Try again, or choose another model.",
     )
 }
 
@@ -71,7 +71,7 @@ pub(super) fn unreadable_answer(names: &[String]) -> RunError {
             "The model server's answer has nothing that Parlor can read, only: {}.",
             names.join(", ")
         ),
-        "The diagnostics below the answer show what was received. Retry, or choose another model.",
+        "The diagnostics, in the menu of the answer, show what was received. Try again, or choose another model.",
     )
 }
 
@@ -79,7 +79,7 @@ pub(super) fn malformed_call() -> RunError {
     run_error(
         "malformed_function_call",
         "The model requested a tool in a format that its server could not read.".into(),
-        "The answer so far is kept. Retry, or choose another model.",
+        "The answer so far is kept. Try again, or choose another model.",
     )
 }
 
@@ -112,7 +112,7 @@ pub(super) fn repeating_answer(limit: usize) -> RunError {
     run_error(
         "answer_repeats",
         format!("The model repeated the same passage at least {limit} times in a row and was stopped."),
-        "The answer so far is kept. Retry, rephrase the question, or choose another model. The limit is the setting \
+        "The answer so far is kept. Try again, rephrase the question, or choose another model. The limit is the setting \
          agent.repetitions.",
     )
 }

@@ -89,7 +89,7 @@ fn described_error(
                 unavailable,
                 "endpoint_failed",
                 what,
-                "Retry. If the error persists, check that server's log.",
+                "Try again. If the error persists, check that server's log.",
             )
         }
         400 | 404 | 422 if model.is_some() && described.is_unknown_model() => {
