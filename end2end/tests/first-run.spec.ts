@@ -13,10 +13,9 @@ test.use({
 test('without a model, the tour explains itself and the setup', async ({ chat, page }) => {
   await chat.open();
   await test.step('without a model, explains the tour and the setup', async () => {
-    await expect(page.getByRole('heading', { name: 'You are talking to the tour' })).toBeVisible();
-    await expect(page.getByText('It is a script, not a model.')).toBeVisible();
-    await expect(page.getByText('OPENAI_BASE_URL')).toBeVisible();
-    await expect(page.getByRole('link', { name: 'Ollama' })).toHaveAttribute('href', 'https://ollama.com');
+    await expect(page.getByRole('heading', { name: 'Connect a model' })).toBeVisible();
+    await expect(page.getByText('You are talking to a scripted tour.')).toBeVisible();
+    await expect(page.getByRole('link', { name: 'Add a model' })).toHaveAttribute('href', '/settings/models');
     await expect(chat.model).toHaveText('Tour (a script, not a model)');
     await expectAccessible(page);
   });

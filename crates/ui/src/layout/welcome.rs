@@ -111,28 +111,24 @@ fn endpoint_problem(problem: RunError) -> AnyView {
     .erase()
 }
 
+/// The card that connects a model.
 fn connection_help(can_connect: bool) -> AnyView {
-    let connect = if can_connect {
-        view! {
-            <p>"It is a script, not a model. Connect one: a service with its key, or a program on a machine of yours."</p>
-            <a class="button button-primary needs-script" href="/settings/models">"Connect a model"</a>
-        }
-        .erase()
+    let (what, button) = if can_connect {
+        let button = view! { <a class="button button-primary needs-script" href="/settings/models">"Add a model"</a> };
+        (
+            "Add a service with its key. Ollama, llama.cpp’s server and LM Studio on this machine are found by themselves.",
+            Some(button.erase()),
+        )
     } else {
-        view! { <p>"It is a script, not a model. An administrator can connect one in the settings."</p> }
-            .erase()
+        ("An administrator can connect one in the settings.", None)
     };
     view! {
-        <div class="hint">
-            <h3>"You are talking to the tour"</h3>
-            {connect}
-            <p>
-                "Parlor also finds "
-                <a href="https://ollama.com" rel="noreferrer" target="_blank">"Ollama"</a>
-                ", llama.cpp’s server and LM Studio on its own machine, and takes what its environment ("
-                <code>"ANTHROPIC_API_KEY"</code>", "<code>"GEMINI_API_KEY"</code>", "<code>"OPENAI_API_KEY"</code>", "
-                <code>"OPENAI_BASE_URL"</code>") and "<code>"Leptos.toml"</code>" name."
-            </p>
+        <div class="hint connect">
+            <div>
+                <h3>"Connect a model"</h3>
+                <p>"You are talking to a scripted tour. " {what}</p>
+            </div>
+            {button}
         </div>
     }
     .erase()
