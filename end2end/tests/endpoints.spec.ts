@@ -23,7 +23,7 @@ test('from no model to the first answer', async ({ chat, newTab, page, upstream 
   await other.open();
   await page.bringToFront();
   await chat.open();
-  await page.getByRole('link', { name: 'Connect a model' }).click();
+  await page.getByRole('link', { name: 'Add a model' }).click();
   await expect(models.getByText('None yet.')).toBeVisible();
 
   await test.step('a tile fills in what is known', async () => {

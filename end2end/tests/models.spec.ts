@@ -10,7 +10,7 @@ test.describe('with three models', () => {
     await chat.model.click();
     await expect(page.getByRole('option')).toHaveText(['small', 'large', 'vendor/odd:free']);
     await page.keyboard.press('Escape');
-    await expect(page.getByText('You are talking to the tour')).toHaveCount(0);
+    await expect(page.getByText('You are talking to a scripted tour')).toHaveCount(0);
   });
 });
 
@@ -156,7 +156,7 @@ test.describe('with an unreachable endpoint', () => {
     await chat.open();
     await expect(page.getByText('No model is connected')).toBeVisible();
     await expect(page.getByRole('heading', { name: 'No model can answer yet' }), 'before anybody has written').toBeVisible();
-    await expect(page.getByText('You are talking to the tour')).toHaveCount(0);
+    await expect(page.getByText('You are talking to a scripted tour')).toHaveCount(0);
     await page.getByRole('button', { name: 'Some models could not be listed' }).click();
     const story = page.getByRole('heading', { name: 'Some models could not be listed' }).locator('..');
     await expect(story).toContainText('The endpoint “openai” (http://127.0.0.1:9/v1)');

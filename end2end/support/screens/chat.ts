@@ -55,7 +55,7 @@ export const CHAT_SCREENS: ScreenGroup[] = [
         name: 'first-run',
         prepare: async ({ chat, page }) => {
           await chat.open();
-          await expect(page.getByRole('heading', { name: 'You are talking to the tour' })).toBeVisible();
+          await expect(page.getByRole('heading', { name: 'Connect a model' })).toBeVisible();
         },
       },
       {
