@@ -32,7 +32,7 @@ fn property(name: &str) -> &'static str {
         _ if begins(&["font-"]) => "font-family",
         _ if begins(&["weight-"]) => "font-weight",
         _ if begins(&["tracking"]) => "letter-spacing",
-        _ if begins(&["space-", "measure", "target", "row", "sidebar-"]) => "width",
+        _ if begins(&["space-", "measure", "target", "row", "sidebar-", "page-"]) => "width",
         _ if begins(&["radius"]) => "border-radius",
         _ if begins(&["shadow"]) => "box-shadow",
         _ if begins(&["quick", "calm"]) => "transition-duration",
