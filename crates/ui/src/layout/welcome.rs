@@ -114,7 +114,8 @@ fn endpoint_problem(problem: RunError) -> AnyView {
 /// The card that connects a model.
 fn connection_help(can_connect: bool) -> AnyView {
     let (what, button) = if can_connect {
-        let button = view! { <a class="button button-primary needs-script" href="/settings/models">"Add a model"</a> };
+        let button =
+            view! { <a class="button button-primary needs-script" href="/settings/models">"Add a model"</a> };
         (
             "Add a service with its key. Ollama, llama.cpp’s server and LM Studio on this machine are found by themselves.",
             Some(button.erase()),
