@@ -320,11 +320,11 @@ const written: Record<string, { says: ((payload: string) => string)[]; check: (p
     check: async (page) => {
       // A proposed version shows its changes at first.
       const toggle = panel(page).getByRole('button', { name: 'Show changes' });
-      await expect(panel(page).getByRole('insertion')).toHaveText('+ the **world**');
+      await expect(panel(page).getByRole('insertion')).toHaveText('the **world**');
       await toggle.click();
       await expect(panel(page).locator('strong')).toHaveText('world');
       await toggle.click();
-      await expect(panel(page).getByRole('deletion')).toHaveText('− world');
+      await expect(panel(page).getByRole('deletion')).toHaveText('world');
     },
   },
 };

@@ -7,12 +7,12 @@ use crate::{
     runtime::{clock::format_seconds, effect::effect, erase::Erase},
 };
 
-/// An activity indicator, with text. With a clock, it shows the seconds of long waits.
-pub fn activity(text: String, has_clock: bool) -> AnyView {
-    let clock = has_clock.then(elapsed);
+/// What goes on, as text. While something works, with moving dots and the seconds of long waits; not while it waits for the user.
+pub fn activity(text: String, is_working: bool) -> AnyView {
+    let clock = is_working.then(elapsed);
     view! {
         <div class="activity">
-            <Dots/>
+            {is_working.then(|| view! { <Dots/> })}
             <span class="activity-text">{text} {clock}</span>
         </div>
     }

@@ -105,9 +105,9 @@ fn diff(lines: &[DiffLine]) -> AnyView {
 pub fn diff_line(line: &DiffLine) -> AnyView {
     let text = line.text.clone();
     match line.change {
-        LineChange::Same => view! { <div class="diff-line">"  " {text}</div> }.erase(),
-        LineChange::Added => view! { <ins class="diff-line">"+ " {text}</ins> }.erase(),
-        LineChange::Removed => view! { <del class="diff-line">"− " {text}</del> }.erase(),
+        LineChange::Same => view! { <div class="diff-line">{text}</div> }.erase(),
+        LineChange::Added => view! { <ins class="diff-line">{text}</ins> }.erase(),
+        LineChange::Removed => view! { <del class="diff-line">{text}</del> }.erase(),
         LineChange::Skipped => view! { <div class="diff-skipped">{text}</div> }.erase(),
     }
 }
