@@ -27,7 +27,7 @@ test-rust: ## only the Rust tests
 test-e2e: ## only the end-to-end tests (ARGS is passed to Playwright)
 	@scripts/test e2e $(ARGS)
 
-photos: ## photograph every screen into target/photos, light and dark, at four widths (ARGS as above)
+photos: ## photograph every screen into target/photos, light and dark and in forced colours, at five widths (ARGS as above)
 	@scripts/test e2e --config photos.config.ts $(ARGS)
 
 fuzz: ## randomized tests with new seeds, for 20 minutes (PARLOR_FUZZ_SECONDS; ARGS selects some)

@@ -11,8 +11,8 @@ import { test } from './test.ts';
 
 const GROUPS = [...CHAT_SCREENS, ...TOOL_SCREENS, ...PAGE_SCREENS, ...ACCOUNT_SCREENS];
 
-/** Declares a test for each group of screens, with a step for each screen. */
-export function eachScreen(what: string, check: (page: Page, name: string) => Promise<void>): void {
+/** Declares a test for each group of screens, with a step for each screen. `onPhone` is called once the window is narrow. */
+export function eachScreen(what: string, check: (page: Page, name: string, onPhone: () => Promise<void>) => Promise<void>): void {
   for (const { environment, settings, models, screens } of GROUPS) {
     const names = screens.map(({ name }) => name).join(', ');
     test.describe(() => {
@@ -22,12 +22,13 @@ export function eachScreen(what: string, check: (page: Page, name: string) => Pr
       test(`${names}: each ${what}`, async ({ browserLog, chat, page, parlor, upstream }) => {
         test.setTimeout(test.info().timeout * screens.length);
         const viewport = page.viewportSize()!;
-        for (const { name, prepare } of screens) {
+        const stage = { browserLog, chat, page, parlor, upstream };
+        for (const { name, prepare, onPhone } of screens) {
           await test.step(`${name} ${what}`, async () => {
             await page.setViewportSize(viewport);
             await page.emulateMedia({ colorScheme: 'light' });
-            await prepare({ browserLog, chat, page, parlor, upstream });
-            await check(page, name);
+            await prepare(stage);
+            await check(page, name, async () => onPhone?.(stage));
           });
         }
       });

@@ -46,10 +46,8 @@ export const PAGE_SCREENS: ScreenGroup[] = [
             await chat.begin(text);
             await chat.done();
           }
-          // For the drawer of narrow windows.
-          await page.setViewportSize({ width: 390, height: 844 });
-          await page.getByRole('button', { name: 'Conversations' }).click();
         },
+        onPhone: ({ page }) => page.getByRole('button', { name: 'Conversations' }).click(),
       },
       {
         name: 'settings',
@@ -114,18 +112,21 @@ export const PAGE_SCREENS: ScreenGroup[] = [
           await literature.open();
           await literature.search('tides');
         },
+        onPhone: ({ page }) => page.getByRole('button', { name: 'Close the chat' }).click(),
       },
       {
         name: 'literature-article',
         prepare: async ({ page, upstream }) => {
           await upstream.script({ steps: [{ text: 'It is about tides.' }] });
           const literature = new Literature(page);
+          await literature.openTray.click();
           await literature.save(tides.title).click();
           await literature.entry(tides.title).click();
           await expect(page.getByText(tides.text)).toBeVisible();
           await literature.ask('What is this about?');
           await expect(literature.answers.getByText('It is about tides.')).toBeVisible();
         },
+        onPhone: ({ page }) => page.getByRole('button', { name: 'Close the chat' }).click(),
       },
     ],
   },

@@ -19,6 +19,8 @@ export type Screen = {
   name: string;
   /** Brings the page from the screen before to this one. */
   prepare: (stage: Stage) => Promise<void>;
+  /** Brings it back once the window has become as narrow as a phone's: what floats closes then, or covers the page. */
+  onPhone?: (stage: Stage) => Promise<void>;
 };
 
 /** Asks a question and waits for the scripted answer. */
