@@ -55,6 +55,27 @@ test('the list next to the chat can be hidden, also after a reload', async ({ ch
   await expect(chat.list).toBeVisible();
 });
 
+test('what is open follows the window', async ({ chat, page }) => {
+  await chat.open();
+  await chat.model.click();
+  const list = page.getByRole('dialog', { name: /model/i });
+  await expect(list).toBeVisible();
+  await page.setViewportSize({ width: 640, height: 720 });
+  await expect
+    .poll(async () => {
+      const { x, width } = (await list.boundingBox())!;
+      return x >= 0 && x + width <= 640;
+    })
+    .toBe(true);
+  await page.keyboard.press('Escape');
+  // The drawer of a narrow window does not cover a wide one.
+  await page.getByRole('button', { name: 'Conversations' }).click();
+  await page.setViewportSize({ width: 1280, height: 720 });
+  await expect.poll(async () => (await chat.list.boundingBox())!.width).toBe(260);
+  await chat.model.click();
+  await expect(list).toBeVisible();
+});
+
 test('the button of the tray covers nothing', async ({ page }) => {
   await page.goto('/literature');
   const button = (await page.getByRole('button', { name: 'Ask about this page' }).boundingBox())!;

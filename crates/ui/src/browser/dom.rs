@@ -5,7 +5,7 @@ use leptos::{
     prelude::{Effect, document, window},
     task::spawn_local,
 };
-use wasm_bindgen::JsCast;
+use wasm_bindgen::{JsCast, closure::Closure};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
     ClipboardEvent, Element, Event, HtmlDialogElement, HtmlElement, HtmlTextAreaElement, KeyboardEvent,
@@ -158,6 +158,15 @@ pub fn has_hardware_keyboard() -> bool {
 /// Evaluates a media query.
 pub fn matches_media(query: &str) -> bool {
     matches!(window().match_media(query), Ok(Some(query)) if query.matches())
+}
+
+/// Calls when a media query begins or ceases to match, for the whole life of the page.
+pub fn on_media_change(query: &str, call: impl Fn() + 'static) {
+    if let Ok(Some(list)) = window().match_media(query) {
+        let changed = Closure::<dyn Fn()>::new(call);
+        let _ = list.add_event_listener_with_callback("change", changed.as_ref().unchecked_ref());
+        changed.forget();
+    }
 }
 
 /// The width of the viewport, in pixels.

@@ -85,6 +85,7 @@ browser_functions! {
         fn pasted_text(event: &ClipboardEvent) -> Option<String> = None;
         fn has_hardware_keyboard() -> bool = true;
         fn matches_media(query: &str) -> bool = false;
+        fn on_media_change(query: &str, call: impl Fn() + 'static);
         fn viewport_width() -> u32 = 0;
         fn right_edge(id: &str) -> Option<u32> = None;
         fn max_width(id: &str) -> Option<u32> = None;

@@ -1,6 +1,8 @@
 //! Popovers and menus: their positions next to their buttons, and the focus in them.
 
-use leptos::prelude::document;
+use std::cell::RefCell;
+
+use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::document};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlElement};
 
@@ -17,6 +19,11 @@ pub fn is_toggled_open(event: &Event) -> bool {
 /// The distance of a popover from its button and from the edges of the window, in pixels.
 pub(super) const POPOVER_GAP_PX: f64 = 6.0;
 
+thread_local! {
+    /// The open popovers that were placed, with their buttons. `None` until the first: then it follows the window.
+    static PLACED: RefCell<Option<Vec<(HtmlElement, HtmlElement)>>> = const { RefCell::new(None) };
+}
+
 /// Opens a popover next to a button. If its content shrinks, it keeps its height.
 pub fn show_popover(popover: &HtmlElement, button: &HtmlElement) {
     let _ = popover.show_popover();
@@ -32,8 +39,31 @@ pub(super) fn to_pixels(length: f64) -> String {
     text
 }
 
-/// Places an open popover below a button, or above where there is more room.
+/// Places an open popover below a button, or above where there is more room. It stays there while the window changes its size.
 pub fn place_popover(popover: &HtmlElement, button: &HtmlElement) {
+    place(popover, button);
+    PLACED.with_borrow_mut(|placed| {
+        let placed = placed.get_or_insert_with(|| {
+            // It lives as long as the page.
+            let _ = window_event_listener(ev::resize, |_| place_again());
+            Vec::new()
+        });
+        placed.retain(|(other, _)| other != popover);
+        placed.push((popover.clone(), button.clone()));
+    });
+}
+
+fn place_again() {
+    PLACED.with_borrow_mut(|placed| {
+        let Some(placed) = placed else { return };
+        placed.retain(|(popover, _)| popover.matches(":popover-open").unwrap_or(false));
+        for (popover, button) in placed {
+            place(popover, button);
+        }
+    });
+}
+
+fn place(popover: &HtmlElement, button: &HtmlElement) {
     let (window_width, window_height) = viewport_size();
     let at = button.get_bounding_client_rect();
     let (above, below) = (at.top(), window_height - at.bottom());

@@ -2,10 +2,9 @@
 
 use std::cell::OnceCell;
 
-use leptos::prelude::{ArcRwSignal, Get, GetUntracked, Set, document, window};
-use wasm_bindgen::{JsCast, closure::Closure};
+use leptos::prelude::{ArcRwSignal, Get, GetUntracked, Set, document};
 
-use super::{matches_media, set_root_attribute};
+use super::{matches_media, on_media_change, set_root_attribute};
 
 const DARK_SYSTEM: &str = "(prefers-color-scheme: dark)";
 
@@ -20,12 +19,7 @@ pub fn is_dark() -> bool {
 
 /// Returns a signal that follows the theme of the page.
 fn follow() -> ArcRwSignal<bool> {
-    let changed = Closure::<dyn Fn()>::new(theme_changed);
-    if let Ok(Some(system)) = window().match_media(DARK_SYSTEM) {
-        let _ = system.add_event_listener_with_callback("change", changed.as_ref().unchecked_ref());
-        // There is one for the whole life of the page.
-        changed.forget();
-    }
+    on_media_change(DARK_SYSTEM, theme_changed);
     ArcRwSignal::new(reads_dark())
 }
 

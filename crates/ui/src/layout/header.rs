@@ -8,6 +8,7 @@ use crate::{
     components::icons,
     runtime::{effect::effect, erase::Erase},
     sharing::header_button,
+    sidebar::WIDE_QUERY,
     state::{
         ConnectionStatus, ConversationPhase, route::Route, use_connection, use_conversations, use_navigation,
     },
@@ -57,9 +58,6 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
         </header>
     }
 }
-
-/// The media query for windows in which the list is next to the conversation.
-const WIDE_QUERY: &str = "(width >= 48rem)";
 
 /// The storage key of the hidden sidebar. A script in the page's head applies it before the first paint.
 const SIDEBAR_KEY: &str = "parlor-sidebar";

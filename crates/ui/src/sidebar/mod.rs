@@ -32,6 +32,9 @@ use crate::{
     },
 };
 
+/// The media query for windows in which the list is next to the conversation, not a drawer.
+pub const WIDE_QUERY: &str = "(width >= 48rem)";
+
 /// The logo, *New chat*, and the conversations by day.
 #[component]
 pub fn Sidebar() -> impl IntoView {
@@ -46,6 +49,8 @@ pub fn Sidebar() -> impl IntoView {
         navigation.chat_route().track();
         close();
     });
+    // A drawer that is open when the window becomes wide would cover the page.
+    effect(move || browser::on_media_change(WIDE_QUERY, close));
     // A user who follows a link wants to see its target, not the drawer, also if the target is already shown.
     let pressed = move |event: ev::MouseEvent| {
         if browser::is_within(&event, "a") {

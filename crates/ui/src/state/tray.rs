@@ -6,8 +6,10 @@ use super::{page_registry::PageEntry, route::Route};
 use crate::browser;
 use parlor_protocol::{PageContext, PageInfo};
 
-/// The media query for windows in which the tray does not fit next to the page.
+/// The media query for windows in which the tray covers the whole page.
 const NARROW_QUERY: &str = "(width < 48rem)";
+/// The media query for windows in which it covers at least a part of the page: it is closed at first.
+const COVERING_QUERY: &str = "(width < 64rem)";
 /// The storage key of its state: open or closed.
 const OPEN_KEY: &str = "parlor-tray-open";
 
@@ -61,7 +63,7 @@ impl Tray {
                 self.set_route(page.info.name, Route::parse(&path, &[]));
             }
         }
-        if browser::storage_get(OPEN_KEY).is_some() && !browser::matches_media(NARROW_QUERY) {
+        if browser::storage_get(OPEN_KEY).is_some() && !browser::matches_media(COVERING_QUERY) {
             self.was_restored.set_value(true);
             self.is_open.set(true);
         }
@@ -87,7 +89,7 @@ impl Tray {
     /// Shows the conversation that the user had before next to a page, if there is room for both.
     pub(super) fn carry_over(self, page: &'static PageInfo, route: Route) {
         self.keep_route(page.name, route);
-        self.set_open(!browser::matches_media(NARROW_QUERY));
+        self.set_open(!browser::matches_media(COVERING_QUERY));
         // The user came for the page, so the tray must not take the focus.
         self.was_restored.set_value(true);
     }
