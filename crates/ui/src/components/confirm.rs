@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::{html, prelude::*};
 
+use super::texts;
 use crate::{
     browser,
     runtime::{effect::effect, erase::Erase},
@@ -62,7 +63,7 @@ impl Confirm {
                     <h2 dir="auto">{title}</h2>
                     <p dir="auto">{text}</p>
                     <div class="dialog-actions">
-                        <button class="button" autofocus>"Cancel"</button>
+                        <button class="button" autofocus>{texts::CANCEL}</button>
                         <button class="button button-danger" on:click=move |_| confirmed.set_value(true)>
                             {button}
                         </button>

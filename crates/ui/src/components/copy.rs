@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::texts;
 use crate::{
     browser,
     components::{icons, toast::Toasts},
@@ -10,13 +11,11 @@ use crate::{
 /// The time for which the button shows that the text was copied.
 const COPIED_NOTICE_MS: f64 = 2000.0;
 
-const COPY_BLOCKED: &str = "Your browser blocked copying. Select the text instead.";
-
 /// Announces the success or failure of copying a text.
 pub fn announce_copy(toasts: Toasts, is_copied: bool) {
     toasts.show(match is_copied {
-        true => "Copied.",
-        false => COPY_BLOCKED,
+        true => texts::COPY_DONE,
+        false => texts::COPY_BLOCKED,
     });
 }
 
@@ -59,7 +58,7 @@ pub fn CopyButton(
         });
     };
     let done = move || copied.get() > 0;
-    let name = move || if done() { "Copied" } else { name };
+    let name = move || if done() { texts::COPIED } else { name };
     let class = if label.is_some() {
         "button needs-script"
     } else {
@@ -71,8 +70,8 @@ pub fn CopyButton(
         </button>
         <span class:visually-hidden=move || !is_blocked.get() role="status">
             {move || match is_blocked.get() {
-                true => Some(COPY_BLOCKED),
-                false => done().then_some("Copied"),
+                true => Some(texts::COPY_BLOCKED),
+                false => done().then_some(texts::COPIED),
             }}
         </span>
     }

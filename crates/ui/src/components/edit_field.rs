@@ -2,6 +2,7 @@
 
 use leptos::{ev, html, prelude::*};
 
+use super::texts;
 use crate::browser;
 use crate::runtime::effect::effect;
 
@@ -65,7 +66,7 @@ pub fn EditField(
                 on:input=on_input
                 on:keydown=on_key
             ></textarea>
-            <button type="button" class="button button-quiet" on:click=move |_| on_cancel()>"Cancel"</button>
+            <button type="button" class="button button-quiet" on:click=move |_| on_cancel()>{texts::CANCEL}</button>
             <button type="button" class="button button-primary" on:click=move |_| save()>{save_label}</button>
         </div>
     }

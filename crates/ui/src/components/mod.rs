@@ -12,5 +12,6 @@ pub mod link;
 pub mod menu;
 pub mod more;
 pub mod not_found;
+pub mod texts;
 pub mod time;
 pub mod toast;

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::texts;
 use crate::runtime::erase::Erase;
 
 /// A button that shows the next piece.
@@ -9,9 +10,9 @@ pub fn more(press: impl Fn() + Send + Sync + 'static) -> AnyView {
     view! {
         <div class="more">
             <button type="button" class="button button-quiet needs-script" on:click=move |_| press()>
-                "Show more"
+                {texts::SHOW_MORE}
             </button>
-            <p class="without-script">"This text is very long. The rest of it is shown only with scripts."</p>
+            <p class="without-script">{texts::REST_NEEDS_SCRIPTS}</p>
         </div>
     }
     .erase()

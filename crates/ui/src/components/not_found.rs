@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
 
+use super::texts;
 use crate::runtime::{
     erase::Erase,
     lazy::{LazyView, LoadError, lazy_view},
@@ -25,8 +26,8 @@ fn notice(what: &'static str) -> AnyView {
     view! {
         <div class="notice" data-lazy=LazyPart::NotFound.name()>
             <h2>{what}</h2>
-            <p>"The link may be old, or what was here was deleted."</p>
-            <a class="button" href="/">"Start a new chat"</a>
+            <p>{texts::NOT_FOUND_REASONS}</p>
+            <a class="button" href="/">{texts::START_NEW_CHAT}</a>
         </div>
     }
     .erase()

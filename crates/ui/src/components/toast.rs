@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
+use super::texts;
 use crate::{
     browser,
     components::{icon_button::IconButton, icons},
@@ -101,10 +102,10 @@ pub fn ToastArea(toasts: Toasts) -> impl IntoView {
                                 browser::focus_after_removal();
                             }
                         >
-                            "Undo"
+                            {texts::UNDO}
                         </button>
                     })}
-                    {IconButton::new("Dismiss", icons::close(), move || {
+                    {IconButton::new(texts::DISMISS, icons::close(), move || {
                         toasts.dismiss(toast.number);
                         browser::focus_after_removal();
                     })

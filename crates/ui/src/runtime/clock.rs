@@ -5,7 +5,7 @@
 
 use leptos::prelude::*;
 
-use super::{each::ItemKey, signal::set_if_changed};
+use super::{each::ItemKey, signal::set_if_changed, texts};
 use crate::browser;
 use parlor_protocol::{Timestamp, time};
 
@@ -116,15 +116,10 @@ impl DateGroup {
     /// Returns the heading of the group in the list of conversations.
     pub fn label(self) -> String {
         match self {
-            Self::Today => "Today".into(),
-            Self::Yesterday => "Yesterday".into(),
-            Self::Week => "Previous 7 days".into(),
-            Self::Month { year, month } => {
-                let mut label = String::from(time::MONTH_NAMES[month as usize - 1]);
-                label.push(' ');
-                label.push_str(&year.to_string());
-                label
-            }
+            Self::Today => texts::TODAY.into(),
+            Self::Yesterday => texts::YESTERDAY.into(),
+            Self::Week => texts::PREVIOUS_WEEK.into(),
+            Self::Month { year, month } => texts::month(time::MONTH_NAMES[month as usize - 1], year),
         }
     }
 }
@@ -148,7 +143,9 @@ pub fn format_duration(ms: u64) -> Option<String> {
 
 fn format_tenths(ms: u64) -> String {
     match (ms / 1000, ms / 100 % 10) {
-        (seconds @ 0..10, tenths) => [&seconds.to_string(), ".", &tenths.to_string(), " s"].concat(),
+        (seconds @ 0..10, tenths) => {
+            texts::seconds(&[&seconds.to_string(), ".", &tenths.to_string()].concat())
+        }
         (seconds, _) => format_seconds(seconds),
     }
 }
@@ -157,8 +154,8 @@ fn format_tenths(ms: u64) -> String {
 pub fn format_seconds(seconds: u64) -> String {
     let (minutes, seconds) = (seconds / 60, (seconds % 60).to_string());
     match minutes {
-        0 => [&seconds, " s"].concat(),
-        _ => [&minutes.to_string(), " min ", &seconds, " s"].concat(),
+        0 => texts::seconds(&seconds),
+        _ => texts::minutes(&minutes.to_string(), &seconds),
     }
 }
 

@@ -30,6 +30,7 @@ use std::{
 use futures::FutureExt;
 use leptos::{prelude::*, task::spawn_local, wasm_split::SplitLoaderError};
 
+use super::texts;
 use crate::{
     browser,
     runtime::{backoff::backoff_ms, erase::Erase},
@@ -57,7 +58,7 @@ pub fn lazy_view<F: Future<Output = Result<LazyView, LoadError>> + 'static>(
     load: impl Fn() -> F + Send + Sync + 'static,
 ) -> AnyView {
     Lazy::new(load)
-        .show(|| view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase())
+        .show(|| view! { <div class="notice notice-waiting" role="status">{texts::LOADING}</div> }.erase())
 }
 
 /// Shows a part of a larger view once its code is loaded; no notice while it is loading.
@@ -232,9 +233,9 @@ impl Lazy {
         };
         view! {
             <div class="notice" role="alert">
-                <p>"This part of the page could not be loaded. Parlor tries again by itself."</p>
+                <p>{texts::PART_FAILED}</p>
                 <button type="button" class="button" on:click=again>
-                    "Try again"
+                    {texts::TRY_AGAIN}
                 </button>
             </div>
         }

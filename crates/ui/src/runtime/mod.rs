@@ -14,4 +14,5 @@ pub mod page_state;
 pub mod roving;
 pub mod shared_view;
 pub mod signal;
+pub mod texts;
 pub mod when;

@@ -1,0 +1,22 @@
+//! The texts of the small views, and those that several screens share.
+
+// Buttons
+pub(crate) const CANCEL: &str = "Cancel";
+pub(crate) const SHOW_MORE: &str = "Show more";
+
+// Copying
+pub(super) const COPIED: &str = "Copied";
+pub(super) const COPY_DONE: &str = "Copied.";
+pub(super) const COPY_BLOCKED: &str = "Your browser blocked copying. Select the text instead.";
+
+// Content in pieces
+pub(super) const REST_NEEDS_SCRIPTS: &str =
+    "This text is very long. The rest of it is shown only with scripts.";
+
+// What does not exist
+pub(super) const NOT_FOUND_REASONS: &str = "The link may be old, or what was here was deleted.";
+pub(super) const START_NEW_CHAT: &str = "Start a new chat";
+
+// Toasts
+pub(super) const UNDO: &str = "Undo";
+pub(super) const DISMISS: &str = "Dismiss";
