@@ -1,7 +1,16 @@
 //! The texts of the small views, and those that several screens share.
 
+pub(crate) use crate::runtime::texts::TRY_AGAIN;
+
 // Buttons
 pub(crate) const CANCEL: &str = "Cancel";
+pub(crate) const CLOSE: &str = "Close";
+pub(crate) const COPY: &str = "Copy";
+pub(crate) const DELETE: &str = "Delete";
+pub(crate) const DETAILS: &str = "Details";
+pub(crate) const DOWNLOAD: &str = "Download";
+pub(crate) const SHOW_ALL: &str = "Show all";
+pub(crate) const SHOW_LESS: &str = "Show less";
 pub(crate) const SHOW_MORE: &str = "Show more";
 
 // Copying

@@ -4,7 +4,7 @@
 pub(super) const LOADING: &str = "Loading…";
 pub(super) const PART_FAILED: &str =
     "This part of the page could not be loaded. Parlor tries again by itself.";
-pub(super) const TRY_AGAIN: &str = "Try again";
+pub(crate) const TRY_AGAIN: &str = "Try again";
 
 // Groups of dates
 pub(super) const TODAY: &str = "Today";

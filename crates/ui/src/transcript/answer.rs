@@ -12,6 +12,7 @@ use super::{
     problem::{Problem, describe_problem},
     sections::{Section, group_parts},
     suggestions::{sources, suggestions},
+    texts,
     tool::{CallContext, answer_image, tool_card},
     trace::{Work, WorkContext},
 };
@@ -49,9 +50,9 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
         Memo::new(move |_| {
             let waits = || {
                 if thinks.get() {
-                    "Thinking…"
+                    texts::MODEL_THINKS
                 } else {
-                    "Waiting for the model…"
+                    texts::WAITING_FOR_MODEL
                 }
             };
             run.with(|run| match run.status {
@@ -60,7 +61,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
                 }
                 RunStatus::Running if run.activity.is_some() => run.activity.clone(),
                 RunStatus::Running if parts.with(Vec::is_empty) => Some(waits().into()),
-                RunStatus::Waiting => Some("Waiting for you…".into()),
+                RunStatus::Waiting => Some(texts::WAITING_FOR_YOU.into()),
                 _ => None,
             })
         })
@@ -119,8 +120,8 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             || run.with(|run| !run.status.is_terminal())
     });
     view! {
-        <article id=message_id.to_string() class="message answer" class:writing=is_writing aria-label="Answer" tabindex="-1">
-            <h2 class="visually-hidden">"Answer"</h2>
+        <article id=message_id.to_string() class="message answer" class:writing=is_writing aria-label=texts::ANSWER tabindex="-1">
+            <h2 class="visually-hidden">{texts::ANSWER}</h2>
             <Each of=move || first.get() key=Section::view_key children=section.clone()/>
             {move || has_more.get().then(|| more(move || pieces.update(|pieces| *pieces += 1)))}
             <Each of=move || last.get() key=Section::view_key children=section/>

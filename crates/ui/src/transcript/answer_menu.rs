@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use leptos::{html, prelude::*, wasm_split::wasm_split};
 
+use super::texts;
 use crate::{
     browser,
     components::{
@@ -39,8 +40,8 @@ pub fn regenerate_with(conversation_id: ConversationId, id: MessageId, busy: Mem
             node_ref=anchor
             type="button"
             class="icon-button icon-narrow needs-script"
-            aria-label="Answer with another model"
-            title="Answer with another model"
+            aria-label=texts::REGENERATE_WITH
+            title=texts::REGENERATE_WITH
             aria-haspopup="dialog"
             aria-disabled=move || busy.get().then_some("true")
             on:click=move |_| is_open.set(!busy.get_untracked())
@@ -65,8 +66,8 @@ pub fn menu_button(
         lazy_part(move || items((conversation_id, id), is_ended, text.clone(), menu))
     };
     view! {
-        {menu.icon_button("More", icons::dots())}
-        {menu.view(|| "More".into(), content)}
+        {menu.icon_button(texts::MORE, icons::dots())}
+        {menu.view(|| texts::MORE.into(), content)}
     }
     .erase()
 }
@@ -103,19 +104,19 @@ fn Items(
     let is_busy = untrack(|| view.is_busy());
     let mut items = vec![
         item(
-            "Copy as Markdown",
+            texts::COPY_MARKDOWN,
             icons::code(),
             Box::new(move || browser::copy_text(source(), done)),
         ),
         item(
-            "Copy as text",
+            texts::COPY_TEXT,
             icons::copy(),
             Box::new(move || copy_without_markup(text(), done)),
         ),
     ];
     if is_ended {
         items.push(item(
-            "Branch into a new conversation",
+            texts::BRANCH_TITLE,
             icons::branch(),
             Box::new(move || conversations.branch(id, None)),
         ));
@@ -126,14 +127,14 @@ fn Items(
         items.push(
             view! {
                 <a class="menu-item" role="menuitem" tabindex="-1" href=href download="" on:click=move |_| menu.close()>
-                    {icons::download()} "Download conversation as notebook"
+                    {icons::download()} {texts::DOWNLOAD_NOTEBOOK}
                 </a>
             }
             .erase(),
         );
     }
     items.push(item(
-        "Diagnostics",
+        texts::DIAGNOSTICS,
         icons::pulse(),
         Box::new(move || diagnostics.open(id)),
     ));
@@ -143,11 +144,7 @@ fn Items(
             conversations.delete_message(conversation_id, id);
             browser::focus_after_removal();
         };
-        items.push(item(
-            "Delete, with all that follows",
-            icons::trash(),
-            Box::new(delete),
-        ));
+        items.push(item(texts::DELETE_TITLE, icons::trash(), Box::new(delete)));
     }
     menu.items(items)
 }

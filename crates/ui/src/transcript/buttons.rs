@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
+use super::texts;
 use crate::{
     browser,
     components::{
@@ -57,7 +58,7 @@ pub fn action_buttons(
         if performer.perform(stores, pressed) {
             conversations.mark_action_taken(conversation_id, message_id, index);
         } else {
-            toasts.show("This is no longer possible here.");
+            toasts.show(texts::ACTION_IMPOSSIBLE);
         }
     });
     let press = Callback::new(move |(index, action): NumberedAction| {
@@ -65,8 +66,8 @@ pub fn action_buttons(
             // It can't be undone.
             confirm.ask(ConfirmRequest {
                 title: action.label.clone(),
-                text: "The model suggested this. You may not be able to undo it.".into(),
-                button_label: "Go ahead",
+                text: texts::ACTION_WARNING.into(),
+                button_label: texts::ACTION_CONFIRM,
                 on_confirm: Arc::new(move || perform.run((index, action.clone()))),
             });
         } else {
@@ -86,7 +87,7 @@ pub fn action_buttons(
             .collect()
     };
     view! {
-        <div class="suggestions actions needs-script" role="group" aria-label="Actions" data-lazy=LazyPart::Suggestions.name()>
+        <div class="suggestions actions needs-script" role="group" aria-label=texts::ACTIONS data-lazy=LazyPart::Suggestions.name()>
             {shown}
         </div>
         {confirm.dialog()}

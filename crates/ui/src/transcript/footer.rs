@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use leptos::{html, prelude::*};
 
-use super::answer_menu::{AnswerText, menu_button, regenerate_with};
+use super::{
+    answer_menu::{AnswerText, menu_button, regenerate_with},
+    texts,
+};
 use crate::{
     browser,
     components::{copy::CopyButton, icon_button::IconButton, icons, time::Time},
@@ -28,13 +31,13 @@ pub fn AnswerFooter(
     let is_read_only = is_read_only();
     move || {
         let status = status.get();
-        let stopped =
-            (status == RunStatus::Stopped).then(|| view! { <span class="stopped">"Stopped"</span> }.erase());
+        let stopped = (status == RunStatus::Stopped)
+            .then(|| view! { <span class="stopped">{texts::STOPPED}</span> }.erase());
         let actions = match (is_read_only, status.is_terminal()) {
             (true, false) => return ().into_any(),
             (true, true) => {
                 let text = answer_text(conversation_id, row.id);
-                vec![view! { <CopyButton name="Copy" text=move || text()/> }.erase()]
+                vec![view! { <CopyButton name=texts::COPY text=move || text()/> }.erase()]
             }
             (false, false) => {
                 let text = answer_text(conversation_id, row.id);
@@ -74,15 +77,15 @@ fn actions(
         };
     // A truncated answer has the button in its problem box.
     let continue_button = move || {
-        let action = action("Continue", icons::play(), RunIntents::continue_answer).class("foot-stays");
+        let action = action(texts::CONTINUE, icons::play(), RunIntents::continue_answer).class("foot-stays");
         (status == RunStatus::Stopped && can_continue.get()).then(|| action.view())
     };
     let siblings = row.siblings.clone();
-    let names = ["Answers", "Previous answer", "Next answer"];
+    let names = [texts::ANSWERS, texts::PREVIOUS_ANSWER, texts::NEXT_ANSWER];
     vec![
         continue_button.erase(),
-        view! { <CopyButton name="Copy" text=move || copied()/> }.erase(),
-        action("Regenerate", icons::retry(), RunIntents::regenerate).view(),
+        view! { <CopyButton name=texts::COPY text=move || copied()/> }.erase(),
+        action(texts::REGENERATE, icons::retry(), RunIntents::regenerate).view(),
         regenerate_with(conversation_id, id, busy),
         menu_button(conversation_id, id, text, true),
         view! { <SiblingSwitch conversation_id id siblings names/> }.erase(),
@@ -113,10 +116,7 @@ fn figures(run: &RunView) -> String {
     let speed = (totals.output_tokens as u64 * 1000)
         .checked_div(generation_ms)
         .filter(|speed| *speed > 0)
-        .map(|speed| {
-            let about = if totals.estimated_calls > 0 { "about " } else { "" };
-            [about, &group_digits(speed), " tokens/s"].concat()
-        });
+        .map(|speed| texts::speed(&group_digits(speed), totals.estimated_calls > 0));
     let cost = (totals.calls > totals.unpriced_calls).then(|| totals.cost.to_short_label());
     let figures: Vec<String> = speed.into_iter().chain(cost).collect();
     figures.join(" · ")

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::{ev, prelude::*, wasm_split::wasm_split};
 
-use super::edit_image::edit_image;
+use super::{edit_image::edit_image, texts};
 use crate::{
     browser::{self, LinkedImage},
     components::{
@@ -130,7 +130,7 @@ fn Dialog(gallery: Gallery) -> impl IntoView {
     let content = move || {
         shown.get().map(|(image, position, count)| {
             let LinkedImage { id, url, name } = image;
-            let place = [&(position + 1).to_string(), " of ", &count.to_string()].concat();
+            let place = texts::image_place(position + 1, count);
             let (href, saved, alt) = (url.clone(), name.clone(), name.clone());
             let edited = name.clone();
             view! {
@@ -139,13 +139,13 @@ fn Dialog(gallery: Gallery) -> impl IntoView {
                     {(count > 1).then(|| view! { <span class="gallery-place" role="status">{place}</span> })}
                     {(!is_read_only).then(|| view! {
                         <button type="button" class="button button-quiet" on:click=edit(id, edited)>
-                            {icons::pencil()} "Edit this"
+                            {icons::pencil()} {texts::EDIT_IMAGE}
                         </button>
                     })}
-                    <a class="icon-button" href=href download=saved aria-label="Download" title="Download">
+                    <a class="icon-button" href=href download=saved aria-label=texts::DOWNLOAD title=texts::DOWNLOAD>
                         {icons::download()}
                     </a>
-                    {IconButton::new("Close", icons::close(), move || close_dialog(dialog)).view()}
+                    {IconButton::new(texts::CLOSE, icons::close(), move || close_dialog(dialog)).view()}
                 </div>
                 <div
                     class="gallery-stage"
@@ -154,8 +154,8 @@ fn Dialog(gallery: Gallery) -> impl IntoView {
                     on:pointercancel=move |_| pressed_at.set_value(None)
                 >
                     <img class="gallery-image" src=url alt=alt draggable="false"/>
-                    {(count > 1).then(|| arrow("gallery-previous", "Previous image", -1, position == 0))}
-                    {(count > 1).then(|| arrow("gallery-next", "Next image", 1, position + 1 == count))}
+                    {(count > 1).then(|| arrow("gallery-previous", texts::PREVIOUS_IMAGE, -1, position == 0))}
+                    {(count > 1).then(|| arrow("gallery-next", texts::NEXT_IMAGE, 1, position + 1 == count))}
                 </div>
             }
             .erase()
@@ -165,7 +165,7 @@ fn Dialog(gallery: Gallery) -> impl IntoView {
         <dialog
             node_ref=dialog
             class="dialog gallery"
-            aria-label="Image"
+            aria-label=texts::IMAGE
             on:keydown=on_key
             on:close=move |_| opened.set(None)
         >

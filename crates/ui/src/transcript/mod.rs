@@ -19,6 +19,7 @@ mod quote;
 mod scroll;
 mod sections;
 mod suggestions;
+mod texts;
 mod tool;
 mod trace;
 mod unrecorded;
@@ -67,7 +68,7 @@ fn sent_messages(view: &ConversationView) -> AnyView {
     let (rows, pending_send) = (view.rows.clone(), view.pending_send.clone());
     let message = |row| match row {
         Row::User(row) => view! {
-            <article class="message question" aria-label="You">
+            <article class="message question" aria-label=texts::YOU>
                 <div class="question-text" dir="auto">{row.text.to_string()}</div>
             </article>
         }
@@ -75,9 +76,9 @@ fn sent_messages(view: &ConversationView) -> AnyView {
         Row::Answer(_) | Row::Unrecorded(_) => ().into_any(),
     };
     let status = move || match pending_send.get() {
-        PendingSend::WaitingForConnection => "Waiting for the connection…",
-        PendingSend::Requested => "Sending…",
-        PendingSend::Nothing => "Loading the conversation…",
+        PendingSend::WaitingForConnection => texts::WAITING_FOR_CONNECTION,
+        PendingSend::Requested => texts::SENDING,
+        PendingSend::Nothing => texts::LOADING_CONVERSATION,
     };
     view! {
         <div class="transcript">
@@ -109,15 +110,15 @@ pub fn Conversation(view: ConversationView) -> impl IntoView {
         ConversationPhase::Missing => {
             browser::set_not_found();
             drafts::move_to_new_chat(Route::Conversation(view.id));
-            not_found_notice("This conversation does not exist.")
+            not_found_notice(texts::NOT_FOUND)
         }
         ConversationPhase::Failed(message) => {
             let route = Route::Conversation(view.id);
             view! {
                 <div class="notice" role="alert">
-                    <h2>"This conversation could not be loaded"</h2>
+                    <h2>{texts::LOADING_FAILED}</h2>
                     <p>{message}</p>
-                    <button type="button" class="button" on:click=move |_| conversations.load_route(route)>"Try again"</button>
+                    <button type="button" class="button" on:click=move |_| conversations.load_route(route)>{texts::TRY_AGAIN}</button>
                 </div>
             }
             .erase()
@@ -134,7 +135,7 @@ fn loading(view: &ConversationView) -> AnyView {
     };
     view! {
         <div class="loading">
-            <div class="notice notice-waiting" role="status">"Loading the conversation…"</div>
+            <div class="notice notice-waiting" role="status">{texts::LOADING_CONVERSATION}</div>
             <div class="messages">
                 <Each of=move || rows.get() key=Row::id children=question/>
             </div>
@@ -203,7 +204,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
     let gallery = Gallery::new();
     let scrolled = Trigger::new();
     view! {
-        <div node_ref=scroller class="transcript" tabindex="0" aria-label="Messages" role="region"
+        <div node_ref=scroller class="transcript" tabindex="0" aria-label=texts::MESSAGES role="region"
             on:scroll=move |_| {
                 follower.on_scroll();
                 scrolled.notify();
@@ -222,8 +223,8 @@ fn Transcript(view: ConversationView) -> impl IntoView {
                 <OlderMessages view=older/>
                 <When when=move || is_empty.get()>
                     <div class="notice" role="status">
-                        <h2>"There are no messages here any more"</h2>
-                        <p>"They were deleted. Write a new message, or delete the conversation in the list."</p>
+                        <h2>{texts::EMPTY_TITLE}</h2>
+                        <p>{texts::EMPTY_HINT}</p>
                     </div>
                 </When>
                 <Each of=move || rows.get() key=Row::id let:row>
@@ -234,11 +235,11 @@ fn Transcript(view: ConversationView) -> impl IntoView {
                     }}
                 </Each>
                 {move || match pending_send.get() {
-                    PendingSend::Requested if started.with(Option::is_none) => Some(activity::activity("Sending…".into(), true)),
+                    PendingSend::Requested if started.with(Option::is_none) => Some(activity::activity(texts::SENDING.into(), true)),
                     PendingSend::WaitingForConnection => Some(waiting_message(id)),
                     PendingSend::Requested | PendingSend::Nothing => None,
                 }}
-                {move || (failed_syncs.get() > 0).then(|| activity::activity("There may be more. Loading it…".into(), true))}
+                {move || (failed_syncs.get() > 0).then(|| activity::activity(texts::MAY_BE_MORE.into(), true))}
             </div>
         </div>
         <p class="visually-hidden" role="status">{announcement}</p>
@@ -249,7 +250,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
                 follower.follow_end();
                 browser::focus_selector(".transcript");
             }>
-                {icons::down()} "Jump to latest"
+                {icons::down()} {texts::JUMP_TO_LATEST}
             </button>
         </When>
     }
@@ -263,11 +264,11 @@ fn announce_progress(
     let announcement = Memo::new(move |before: Option<&(bool, &'static str)>| {
         let was_running = before.is_some_and(|(running, _)| *running);
         let words = match running.get() {
-            Some(_) => "Answering",
+            Some(_) => texts::ANSWERING,
             None if was_running => rows.with_untracked(|rows| match rows.last() {
                 Some(Row::Answer(row)) => row.run.with_untracked(|run| match run.status {
-                    RunStatus::Complete => "Answer complete",
-                    RunStatus::Stopped => "Answer stopped",
+                    RunStatus::Complete => texts::ANSWER_COMPLETE,
+                    RunStatus::Stopped => texts::ANSWER_STOPPED,
                     // The problem box is an alert of its own.
                     _ => "",
                 }),
@@ -285,9 +286,9 @@ fn waiting_message(id: ConversationId) -> AnyView {
     let run_intents = use_run_intents();
     view! {
         <div class="held">
-            <span role="status">"Waiting for the connection…"</span>
+            <span role="status">{texts::WAITING_FOR_CONNECTION}</span>
             <button type="button" class="button button-quiet" on:click=move |_| run_intents.withdraw_message(id)>
-                {icons::pencil()} "Edit message"
+                {icons::pencil()} {texts::EDIT_MESSAGE}
             </button>
         </div>
     }

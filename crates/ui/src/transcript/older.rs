@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::texts;
 use crate::{
     browser,
     runtime::{erase::Erase, shared_view::use_shared_view},
@@ -19,12 +20,12 @@ pub fn OlderMessages(view: ConversationView) -> impl IntoView {
         let before = earliest.get()?;
         let (label, error) = (older.clone(), older.clone());
         let label = move || match label.get() {
-            OlderState::Idle => "Show older messages",
-            OlderState::Loading => "Loading older messages…",
-            OlderState::Failed(_) => "Try again",
+            OlderState::Idle => texts::SHOW_OLDER,
+            OlderState::Loading => texts::LOADING_OLDER,
+            OlderState::Failed(_) => texts::TRY_AGAIN,
         };
         let error = move || match error.get() {
-            OlderState::Failed(reason) => ["Older messages could not be loaded. ", &reason].concat(),
+            OlderState::Failed(reason) => texts::older_failed(&reason),
             _ => String::new(),
         };
         let press = move |event: leptos::ev::MouseEvent| {
@@ -38,7 +39,7 @@ pub fn OlderMessages(view: ConversationView) -> impl IntoView {
         };
         if let Some(share) = &share {
             let href = share.older_messages(before);
-            let link = view! { <a class="button button-quiet" href=href>"Show older messages"</a> };
+            let link = view! { <a class="button button-quiet" href=href>{texts::SHOW_OLDER}</a> };
             return Some(view! { <div class="older">{link}</div> }.erase());
         }
         let before = before.to_string();

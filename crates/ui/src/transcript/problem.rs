@@ -2,16 +2,16 @@
 
 use leptos::prelude::*;
 
-use super::problem_texts::{ProblemText, ProblemTone, describe_cut, describe_error};
+use super::{
+    problem_texts::{ProblemText, ProblemTone, describe_cut, describe_error},
+    texts,
+};
 use crate::{
     components::icons,
     runtime::{erase::Erase, shared_view::is_read_only},
     state::{RunIntents, RunView, use_run_intents},
 };
 use parlor_protocol::{ConversationId, MessageId, RunError, SESSION_NOT_RESTORED};
-
-/// The meaning of the buttons of an answer that can be continued.
-const CONTINUE_HINT: &str = "“Continue” goes on from here, “Try again” starts over.";
 
 /// The problem of a run that did not complete: what is said about it, and its error, if there was one.
 pub fn describe_problem(run: &RunView) -> Option<(ProblemText, Option<RunError>)> {
@@ -55,7 +55,7 @@ pub fn Problem(
         .is_some_and(|error| error.code == SESSION_NOT_RESTORED);
     let fresh_session = is_session_lost.then(|| {
         let press = |intents: RunIntents, id, _| intents.start_fresh_session(id);
-        action("Start a fresh session", icons::code(), press)
+        action(texts::FRESH_SESSION, icons::code(), press)
     });
     let ProblemText { tone, what, advice } = text;
     let cause = error.map(|error| cause(error, !advice.is_empty()));
@@ -69,7 +69,7 @@ pub fn Problem(
             class:problem-note=tone == ProblemTone::Note
             class:problem-loss=tone == ProblemTone::Loss
             role="group"
-            aria-label="Problem"
+            aria-label=texts::PROBLEM
         >
             {icon}
             <div class="problem-text" role=move || is_announced.get().then_some("alert")>
@@ -78,12 +78,12 @@ pub fn Problem(
                     {(!advice.is_empty()).then(|| view! { " " <span>{advice}</span> })}
                 </p>
                 {cause}
-                {move || can_continue.get().then(|| view! { <p class="problem-hint">{CONTINUE_HINT}</p> })}
+                {move || can_continue.get().then(|| view! { <p class="problem-hint">{texts::CONTINUE_HINT}</p> })}
             </div>
             {(!is_read_only()).then(|| view! {
                 <div class="problem-actions needs-script">
-                    {move || can_continue.get().then(|| action("Continue", icons::play(), RunIntents::continue_answer))}
-                    {action("Try again", icons::retry(), RunIntents::regenerate)}
+                    {move || can_continue.get().then(|| action(texts::CONTINUE, icons::play(), RunIntents::continue_answer))}
+                    {action(texts::TRY_AGAIN, icons::retry(), RunIntents::regenerate)}
                     {fresh_session}
                 </div>
             })}
@@ -103,7 +103,7 @@ fn cause(error: RunError, is_plain: bool) -> AnyView {
     }
     view! {
         <details class="problem-details">
-            <summary>"Details"</summary>
+            <summary>{texts::DETAILS}</summary>
             {words}
         </details>
     }

@@ -1,6 +1,7 @@
-//! The sentences about an answer that did not complete: what happened, and what helps. The technical cause (`RunError`) stands
+//! Which sentences are said about an answer that did not complete: what happened, and what helps. The technical cause (`RunError`) stands
 //! below them, under *Details*.
 
+use super::texts;
 use parlor_protocol::{FinishReason, RunError, RunStatus, SESSION_NOT_RESTORED};
 
 /// How much a problem matters, which decides how it looks.
@@ -23,14 +24,12 @@ pub struct ProblemText {
     pub advice: &'static str,
 }
 
-const KEPT: &str = "The answer so far is kept.";
-
 /// The text about an answer that was cut.
 pub fn describe_cut(reason: &FinishReason) -> ProblemText {
     let what = match reason {
-        FinishReason::PauseTurn => "The model server paused the answer.",
-        FinishReason::ToolLimit => "The answer used as many tools as it may at a time.",
-        _ => "The answer reached the length limit.",
+        FinishReason::PauseTurn => texts::CUT_BY_SERVER,
+        FinishReason::ToolLimit => texts::CUT_BY_TOOL_LIMIT,
+        _ => texts::CUT_BY_LENGTH,
     };
     ProblemText {
         tone: ProblemTone::Note,
@@ -45,56 +44,26 @@ pub fn describe_error(error: &RunError, status: RunStatus) -> ProblemText {
         _ if error.is_damage() => {
             return ProblemText {
                 tone: ProblemTone::Loss,
-                what: "Something is missing here.",
+                what: texts::DAMAGED,
                 advice: "",
             };
         }
-        SESSION_NOT_RESTORED => ("The Python session is gone.", ""),
-        "shut_down" | "interrupted" => ("The answer was interrupted.", KEPT),
-        _ if status == RunStatus::Interrupted => (interruption(&error.code), KEPT),
-        "endpoint_unreachable" => (
-            "The model server can’t be reached.",
-            "Check that it is running, then try again.",
-        ),
-        "endpoint_failed" => ("The model server failed.", "Try again in a moment."),
-        "key_refused" => (
-            "The model server did not accept the key.",
-            "Choose another model, or correct the key.",
-        ),
-        "key_missing" => (
-            "The model server wants a key, and none is set.",
-            "Choose another model, or add the key.",
-        ),
-        "no_credit" => (
-            "The model server wants to be paid first.",
-            "Add credit there, or choose another model.",
-        ),
-        "rate_limited" => (
-            "The model server takes no more requests for now.",
-            "Wait a little, then try again.",
-        ),
-        "model_unknown" => (
-            "The model server does not know this model.",
-            "Choose another model.",
-        ),
-        "context_too_long" => (
-            "The conversation is too long for this model.",
-            "Start a new chat, or choose a model with a larger context.",
-        ),
-        "other_protocol" => (
-            "The model server speaks another protocol.",
-            "Its kind must be corrected in the settings.",
-        ),
-        "no_answer" => (
-            "The model server did not answer.",
-            "It may still be loading the model: try again.",
-        ),
-        "bad_answer" | "unreadable_answer" => (
-            "The model server’s answer could not be read.",
-            "Try again, or choose another model.",
-        ),
-        "stream_error" => ("The model server reported an error.", "Try again."),
-        _ => ("The model could not answer.", ""),
+        SESSION_NOT_RESTORED => (texts::SESSION_GONE, ""),
+        "shut_down" | "interrupted" => (texts::INTERRUPTED, texts::ANSWER_KEPT),
+        _ if status == RunStatus::Interrupted => (interruption(&error.code), texts::ANSWER_KEPT),
+        "endpoint_unreachable" => (texts::SERVER_UNREACHABLE, texts::CHECK_SERVER),
+        "endpoint_failed" => (texts::SERVER_FAILED, texts::TRY_SOON),
+        "key_refused" => (texts::KEY_REFUSED, texts::CORRECT_KEY),
+        "key_missing" => (texts::KEY_MISSING, texts::ADD_KEY),
+        "no_credit" => (texts::NO_CREDIT, texts::ADD_CREDIT),
+        "rate_limited" => (texts::RATE_LIMITED, texts::WAIT_THEN_TRY),
+        "model_unknown" => (texts::MODEL_UNKNOWN, texts::CHOOSE_MODEL),
+        "context_too_long" => (texts::CONTEXT_TOO_LONG, texts::SHORTEN),
+        "other_protocol" => (texts::OTHER_PROTOCOL, texts::CORRECT_KIND),
+        "no_answer" => (texts::NO_ANSWER, texts::MAY_BE_LOADING),
+        "bad_answer" | "unreadable_answer" => (texts::ANSWER_UNREADABLE, texts::TRY_OR_CHOOSE_MODEL),
+        "stream_error" => (texts::SERVER_ERROR, texts::TRY_NOW),
+        _ => (texts::UNKNOWN_ERROR, ""),
     };
     ProblemText {
         tone: ProblemTone::Failure,
@@ -106,12 +75,10 @@ pub fn describe_error(error: &RunError, status: RunStatus) -> ProblemText {
 /// The text about an answer that broke off.
 fn interruption(code: &str) -> &'static str {
     match code {
-        "broke_off" | "connection_lost" => {
-            "The answer was interrupted. The connection to the model server broke."
-        }
-        "fell_silent" => "The answer was interrupted. The model server fell silent.",
-        "too_long" => "The answer was interrupted. It took longer than answers may take.",
-        _ => "The answer was interrupted.",
+        "broke_off" | "connection_lost" => texts::INTERRUPTED_BY_CONNECTION,
+        "fell_silent" => texts::INTERRUPTED_BY_SILENCE,
+        "too_long" => texts::INTERRUPTED_BY_TIME_LIMIT,
+        _ => texts::INTERRUPTED,
     }
 }
 

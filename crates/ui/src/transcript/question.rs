@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
 
-use super::{footer::SiblingSwitch, question_text::question_text};
+use super::{footer::SiblingSwitch, question_text::question_text, texts};
 use crate::{
     browser,
     components::{copy::CopyButton, edit_field::EditField, icon_button::IconButton, icons, time::Time},
@@ -65,19 +65,19 @@ pub fn UserMessage(
             {edit}
             {branch_button(id, text.clone())}
             {delete_button(conversation_id, id)}
-            <SiblingSwitch conversation_id id siblings names=["Versions", "Previous version", "Next version"]/>
+            <SiblingSwitch conversation_id id siblings names=[texts::VERSIONS, texts::PREVIOUS_VERSION, texts::NEXT_VERSION]/>
         }
         .erase()
     });
     view! {
-        <article id=id.to_string() class="message question" class:damaged=is_damaged class:pending=move || is_pending.get() aria-label="You">
-            <h2 class="visually-hidden">"You"</h2>
+        <article id=id.to_string() class="message question" class:damaged=is_damaged class:pending=move || is_pending.get() aria-label=texts::YOU>
+            <h2 class="visually-hidden">{texts::YOU}</h2>
             {message_files(&files, is_pending.clone())}
             {content}
             <footer class="message-foot">
                 {interaction_label(interaction)}
                 <Time at=created_at/>
-                <CopyButton name="Copy" text=move || copied.to_string()/>
+                <CopyButton name=texts::COPY text=move || copied.to_string()/>
                 {actions}
             </footer>
         </article>
@@ -95,7 +95,7 @@ fn folded_text(id: MessageId, text: &Arc<str>) -> AnyView {
                 aria-expanded=move || (!folded.get()).to_string()
                 on:click=move |_| folded.update(|folded| *folded = !*folded)
             >
-                {move || if folded.get() { "Show more" } else { "Show less" }}
+                {move || if folded.get() { texts::SHOW_MORE } else { texts::SHOW_LESS }}
             </button>
         }
         .erase()
@@ -111,8 +111,8 @@ fn folded_text(id: MessageId, text: &Arc<str>) -> AnyView {
 fn branch_button(message: MessageId, text: Arc<str>) -> AnyView {
     let conversations = use_conversations();
     let press = move || conversations.branch(message, Some(text.clone()));
-    IconButton::new("Branch", icons::branch(), press)
-        .title("Branch into a new conversation")
+    IconButton::new(texts::BRANCH, icons::branch(), press)
+        .title(texts::BRANCH_TITLE)
         .view()
 }
 
@@ -126,8 +126,8 @@ fn delete_button(conversation_id: ConversationId, message: MessageId) -> AnyView
             browser::focus_after_removal();
         }
     };
-    IconButton::new("Delete", icons::trash(), press)
-        .title("Delete, with all that follows")
+    IconButton::new(texts::DELETE, icons::trash(), press)
+        .title(texts::DELETE_TITLE)
         .disabled_while(move || busy.get())
         .view()
 }
@@ -136,7 +136,7 @@ fn edit_button(conversation_id: ConversationId, is_editing: RwSignal<bool>) -> A
     let view = use_conversations().view(conversation_id);
     let busy = Memo::new(move |_| view.is_busy());
     let press = move || is_editing.set(!busy.get_untracked());
-    IconButton::new("Edit", icons::pencil(), press)
+    IconButton::new(texts::EDIT, icons::pencil(), press)
         .disabled_while(move || busy.get())
         .view()
 }
@@ -172,7 +172,16 @@ fn Editor(
     let close = move || {
         end();
         browser::on_next_frame(move || {
-            browser::focus_selector(&["[id='", &message.to_string(), "'] [aria-label=Edit]"].concat());
+            browser::focus_selector(
+                &[
+                    "[id='",
+                    &message.to_string(),
+                    "'] [aria-label='",
+                    texts::EDIT,
+                    "']",
+                ]
+                .concat(),
+            );
         });
     };
     let send = move |typed: String| {
@@ -186,8 +195,8 @@ fn Editor(
     };
     view! {
         <EditField
-            name="Edit message"
-            save_label="Send"
+            name=texts::EDIT_MESSAGE
+            save_label=texts::SEND
             text=begun
             on_input=move |text| next_message.set_edit(message, Some(text))
             on_save=send
@@ -203,8 +212,8 @@ fn interaction_label(interaction: Interaction) -> Option<AnyView> {
         return None;
     };
     let words = match &*action {
-        FRESH_SESSION => "Button: Start a fresh session".into(),
-        _ => ["Button: ", &action].concat(),
+        FRESH_SESSION => texts::button_pressed(texts::FRESH_SESSION),
+        _ => texts::button_pressed(&action),
     };
     Some(view! { <span class="how-said">{words}</span> }.erase())
 }

@@ -2,6 +2,7 @@
 
 use leptos::{html, prelude::*};
 
+use super::texts;
 use crate::{
     browser,
     commands::{Shortcut, use_commands},
@@ -44,12 +45,12 @@ pub fn quote_button(scrolled: Trigger) -> AnyView {
                     type="button"
                     class="quote-button"
                     aria-keyshortcuts=Shortcut::Quote.aria()
-                    title=Shortcut::Quote.title("Quote in the message box")
+                    title=Shortcut::Quote.title(texts::QUOTE_TITLE)
                     // The selection stays.
                     on:pointerdown=|event| event.prevent_default()
                     on:click=move |_| quote(selected)
                 >
-                    {icons::quote()} "Quote"
+                    {icons::quote()} {texts::QUOTE}
                 </button>
             }
             .erase()

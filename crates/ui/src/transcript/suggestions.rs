@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
 
-use super::buttons::action_buttons;
+use super::{buttons::action_buttons, texts};
 use crate::{
     components::{icons, link::EXTERNAL_LINK_REL},
     runtime::{
@@ -86,7 +86,7 @@ fn suggested_replies(conversation_id: ConversationId, values: &[SuggestedValue])
     };
     let chips: Vec<_> = values.iter().cloned().map(chip).collect();
     view! {
-        <div class="suggestions needs-script" role="group" aria-label="Suggestions" data-lazy=LazyPart::Suggestions.name()>
+        <div class="suggestions needs-script" role="group" aria-label=texts::SUGGESTIONS data-lazy=LazyPart::Suggestions.name()>
             {chips}
         </div>
     }
@@ -116,10 +116,7 @@ pub fn list(sources: Vec<CitedSource>) -> Result<LazyView, LoadError> {
             }
             .erase()
         };
-        let name = match sources.len() {
-            1 => "1 source".to_owned(),
-            count => [&count.to_string(), " sources"].concat(),
-        };
+        let name = texts::sources(sources.len());
         let items: Vec<_> = sources.iter().cloned().map(item).collect();
         view! {
             <details class="sources fold" data-lazy=LazyPart::Sources.name()>

@@ -8,6 +8,7 @@ use super::{
     opened::OpenedView,
     parts::part_id,
     sections::{PartKey, Section},
+    texts,
     tool::{CallContext, tool_card},
 };
 use crate::{
@@ -160,13 +161,13 @@ fn step_view(part: PartRow, calls: CallContext) -> AnyView {
 
 /// What a screen reader is told about a line that can be opened.
 pub fn show_details() -> AnyView {
-    view! { <span class="visually-hidden">" · Show details"</span> }.erase()
+    view! { <span class="visually-hidden">{texts::SHOW_DETAILS}</span> }.erase()
 }
 
 /// The line while the model thinks.
 fn thinking_line(thought: PartRow) -> AnyView {
     view! {
-        <span class="trace-now">"Thinking" {elapsed()}</span>
+        <span class="trace-now">{texts::THINKING} {elapsed()}</span>
         <Dots/>
         <span class="trace-latest">{move || thought.latest_line.get()}</span>
     }
@@ -179,7 +180,7 @@ fn working_line(activity: Option<String>, latest: Option<PartRow>) -> AnyView {
         Some(activity) => view! { <span class="trace-now">{activity} {elapsed()}</span> <Dots/> }.erase(),
         None => {
             let latest = move || latest.as_ref().map(|thought| thought.latest_line.get());
-            view! { <span class="trace-now">"Working"</span> <span class="trace-latest">{latest}</span> }
+            view! { <span class="trace-now">{texts::WORKING}</span> <span class="trace-latest">{latest}</span> }
                 .erase()
         }
     }
@@ -204,10 +205,9 @@ fn ended_words(steps: &[PartRow], thought_ms: Option<u64>) -> String {
     let has_thoughts = steps.iter().any(PartRow::is_thinking);
     let thought_ms = if has_thoughts { thought_ms } else { Some(0) };
     let took = thought_ms.and_then(|thought_ms| clock::format_duration(union_ms(intervals) + thought_ms));
-    let took = took.map_or_else(String::new, |took| [" for ", &took].concat());
     match calls.count() {
-        0 => ["Thought", &took].concat(),
-        _ => ["Worked", &took, " · ", &steps.len().to_string(), " steps"].concat(),
+        0 => texts::thought(took.as_deref()),
+        _ => texts::worked(took.as_deref(), steps.len()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::icons;
+use super::{icons, texts};
 use crate::{
     components::{copy::CopyButton, time::Time},
     markdown::{MarkdownView, Prose},
@@ -15,13 +15,12 @@ use parlor_protocol::{AssistantMessage, JoinedPart, JoinedPartKind, Message, Mes
 pub fn unrecorded_messages(row: UnrecordedRow) -> AnyView {
     let messages = row.messages.iter().map(message).collect_view();
     view! {
-        <section class="lost" aria-label="Not on the server">
+        <section class="lost" aria-label=texts::UNRECORDED>
             <p class="lost-note" role="status">
                 {icons::alert()}
                 <span>
-                    <strong>"Incomplete:"</strong>
-                    " the server has no record of these messages, perhaps because an older backup was restored. Copy \
-                     what you need: they disappear with this page."
+                    <strong>{texts::UNRECORDED_TITLE}</strong>
+                    {texts::UNRECORDED_WARNING}
                 </span>
             </p>
             {messages}
@@ -33,13 +32,15 @@ pub fn unrecorded_messages(row: UnrecordedRow) -> AnyView {
 fn message(message: &Message) -> AnyView {
     let (name, text, shown) = match &message.body {
         MessageBody::User { text, .. } => (
-            "You",
+            texts::YOU,
             text.clone(),
             view! { <div class="question-text" dir="auto">{text.clone()}</div> }.erase(),
         ),
-        MessageBody::Assistant(assistant) => ("Answer", full_text(assistant), answer(message, assistant)),
+        MessageBody::Assistant(assistant) => {
+            (texts::ANSWER, full_text(assistant), answer(message, assistant))
+        }
         // There is nothing to lose.
-        MessageBody::Damaged => ("You", String::new(), ().into_any()),
+        MessageBody::Damaged => (texts::YOU, String::new(), ().into_any()),
     };
     let class = match message.body {
         MessageBody::User { .. } | MessageBody::Damaged => "message question",
@@ -51,7 +52,7 @@ fn message(message: &Message) -> AnyView {
             {shown}
             <footer class="message-foot">
                 <Time at=message.created_at/>
-                <CopyButton name="Copy" text=move || text.clone()/>
+                <CopyButton name=texts::COPY text=move || text.clone()/>
             </footer>
         </article>
     }
@@ -81,7 +82,7 @@ fn answer(message: &Message, assistant: &AssistantMessage) -> AnyView {
         if joined.kind == JoinedPartKind::Thinking {
             view! {
                 <details class="trace fold" open>
-                    <summary>"Thinking"</summary>
+                    <summary>{texts::THINKING}</summary>
                     <div class="trace-steps">{text}</div>
                 </details>
             }

@@ -15,6 +15,7 @@ use crate::{
         shared_view::is_read_only,
     },
     state::{use_navigation, use_next_message},
+    transcript::texts,
 };
 use parlor_protocol::{
     Attachment, ToolCall, ToolStatus, attachment::AttachmentDisplay, tool::object_entries,
@@ -83,7 +84,7 @@ fn reported_size(call: &ToolCall) -> Option<Size> {
 fn placeholder(size: Size) -> AnyView {
     view! {
         <figure class="made">
-            <div class="made-image made-placeholder" role="img" aria-label="The image is being made">
+            <div class="made-image made-placeholder" role="img" aria-label=texts::IMAGE_BEING_MADE>
                 {sizer(size)}
             </div>
             <figcaption class="made-actions"></figcaption>
@@ -104,11 +105,11 @@ fn made_image(file: Attachment, expected: Size) -> AnyView {
             <figcaption class="made-actions">
                 {(!is_read_only()).then(|| view! {
                     <button type="button" class="button button-quiet needs-script" on:click=edit>
-                        {icons::pencil()} "Edit this"
+                        {icons::pencil()} {texts::EDIT_IMAGE}
                     </button>
                 })}
                 <a class="button button-quiet" href=url download=saved_name>
-                    {icons::download()} "Download"
+                    {icons::download()} {texts::DOWNLOAD}
                 </a>
             </figcaption>
         </figure>

@@ -1,5 +1,6 @@
 //! The label of a call: what it does, did, or failed to do.
 
+use crate::transcript::texts;
 use parlor_protocol::{ToolCall, ToolStatus};
 
 /// The first word of the label of an external tool's call.
@@ -21,15 +22,15 @@ pub fn call_label(call: &ToolCall, status: ToolStatus) -> String {
         ToolStatus::Running | ToolStatus::Allowed | ToolStatus::Waiting | ToolStatus::Complete => {
             return call.label.clone();
         }
-        ToolStatus::Failed => " failed",
-        ToolStatus::Denied => " denied",
-        ToolStatus::Stopped => " stopped",
-        ToolStatus::Unknown => " interrupted",
+        ToolStatus::Failed => texts::call_failed,
+        ToolStatus::Denied => texts::call_denied,
+        ToolStatus::Stopped => texts::call_stopped,
+        ToolStatus::Unknown => texts::call_interrupted,
     };
     let label = call.label.trim_end_matches(['.', '…', ' ']);
     let label = label.strip_prefix(CALLING).unwrap_or(label);
     let subject = call.kind().and_then(|kind| kind.noun).unwrap_or(label);
-    [subject, end].concat()
+    end(subject)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use self::{
 use super::{
     activity::{Dots, elapsed},
     opened::{Opened, OpenedView},
+    texts,
     trace::show_details,
 };
 use crate::{
@@ -177,7 +178,7 @@ fn ToolCard(
                 </summary>
                 <div class="tool-body">
                     {is_read_only.then(|| view! {
-                        <p class="settings-empty">"What the tool was given and what it returned is not shared."</p>
+                        <p class="settings-empty">{texts::NOT_SHARED}</p>
                     })}
                     {move || (seen.get() && !is_read_only).then(|| {
                         let is_whole = asks.get_untracked();
@@ -227,8 +228,8 @@ fn status_icon(status: ToolStatus) -> AnyView {
         ToolStatus::Running | ToolStatus::Allowed => {
             return view! { <span class="tool-took">{elapsed()}</span> <Dots/> }.erase();
         }
-        ToolStatus::Waiting => (None, "Asks: "),
-        ToolStatus::Complete => (Some(icons::check()), "Done: "),
+        ToolStatus::Waiting => (None, texts::CALL_ASKS),
+        ToolStatus::Complete => (Some(icons::check()), texts::CALL_DONE),
         ToolStatus::Failed => (Some(icons::alert()), ""),
         ToolStatus::Denied | ToolStatus::Stopped | ToolStatus::Unknown => (None, ""),
     };
@@ -247,7 +248,7 @@ fn progress_bar(
 ) -> AnyView {
     view! {
         <div class="tool-progress">
-            {progress.map(|fraction| view! { <progress max="100" value=fraction.percent() aria-label="Progress"></progress> })}
+            {progress.map(|fraction| view! { <progress max="100" value=fraction.percent() aria-label=texts::PROGRESS></progress> })}
             <span>{message}</span>
         </div>
     }
@@ -263,11 +264,11 @@ fn approval_prompt(context: &CallContext, index: usize) -> AnyView {
         view! { <button type="button" class=class on:click=press>{name}</button> }.erase()
     };
     view! {
-        <div class="tool-approval" role="group" aria-label="Allow this?">
-            <strong>"Allow this?"</strong>
-            {button("button button-primary", "Allow", ApprovalAnswer::Allow)}
-            {button("button", "Deny", ApprovalAnswer::Deny)}
-            {button("button", "Always in this conversation", ApprovalAnswer::Always)}
+        <div class="tool-approval" role="group" aria-label=texts::APPROVAL>
+            <strong>{texts::APPROVAL}</strong>
+            {button("button button-primary", texts::ALLOW, ApprovalAnswer::Allow)}
+            {button("button", texts::DENY, ApprovalAnswer::Deny)}
+            {button("button", texts::ALLOW_ALWAYS, ApprovalAnswer::Always)}
         </div>
     }
     .erase()

@@ -12,6 +12,7 @@ use crate::{
     components::{copy::CopyButton, highlight::highlighted},
     markdown::{MarkdownView, Prose},
     runtime::erase::Erase,
+    transcript::texts,
 };
 use parlor_protocol::{
     ToolCall, ToolStatus, json,
@@ -64,7 +65,7 @@ pub fn CallDetails(
     view! {
         {move || arguments.get().into_iter().map(part).collect::<Vec<_>>()}
         {move || given.get().map(|(given, status)| {
-            let title = if status == ToolStatus::Failed { "Error" } else { "Result" };
+            let title = if status == ToolStatus::Failed { texts::ERROR } else { texts::RESULT };
             result_part(title, given, prefix.clone())
         })}
     }
@@ -100,7 +101,7 @@ fn argument_sections(call: &ToolCall) -> Vec<(String, String, String)> {
     code.extend(
         changes
             .into_iter()
-            .map(|change| ("Change".into(), change, "diff".into())),
+            .map(|change| (texts::CHANGE.into(), change, "diff".into())),
     );
     let kind = call.kind();
     let data_frame = kind.and_then(|kind| kind.data_frame);
@@ -113,7 +114,7 @@ fn argument_sections(call: &ToolCall) -> Vec<(String, String, String)> {
         match (text, language) {
             (Some(text), Some(language)) => code.push((argument_title(name), text, language)),
             (Some(text), None) if data_frame.is_some_and(|argument| argument == name) => {
-                code.push(("Data frame".into(), ["→ ", &text].concat(), String::new()));
+                code.push((texts::DATA_FRAME.into(), ["→ ", &text].concat(), String::new()));
             }
             (Some(text), None) if text.contains('\n') => {
                 code.push((argument_title(name), text, String::new()));
@@ -131,7 +132,7 @@ fn argument_sections(call: &ToolCall) -> Vec<(String, String, String)> {
     }
     let others = others
         .iter()
-        .map(|json| ("Asked".into(), json::pretty_print(json), "json".into()));
+        .map(|json| (texts::ASKED.into(), json::pretty_print(json), "json".into()));
     code.into_iter().chain(others).collect()
 }
 
@@ -284,7 +285,7 @@ fn table_view(given: String, prefix: String) -> AnyView {
         view! { <MarkdownView prose=Prose::finished(shown) prefix=prefix.clone()/> }
     };
     view! {
-        <div class="tool-text">{rows} <CopyButton name="Copy" text=move || copied.clone()/></div>
+        <div class="tool-text">{rows} <CopyButton name=texts::COPY text=move || copied.clone()/></div>
         {show_all(all)}
     }
     .erase()
@@ -309,7 +310,7 @@ fn preview_end(table: &str) -> usize {
 fn show_all(all: RwSignal<bool>) -> AnyView {
     let button = move || {
         (!all.get()).then(|| view! {
-            <button type="button" class="button button-quiet" on:click=move |_| all.set(true)>"Show all"</button>
+            <button type="button" class="button button-quiet" on:click=move |_| all.set(true)>{texts::SHOW_ALL}</button>
         })
     };
     button.erase()
@@ -327,7 +328,7 @@ fn text_view(text: String, language: String, is_whole: bool) -> AnyView {
     view! {
         <div class="tool-text">
             <pre tabindex="0"><code>{code}</code></pre>
-            <CopyButton name="Copy" text=move || copied.clone()/>
+            <CopyButton name=texts::COPY text=move || copied.clone()/>
         </div>
         {show_all(all)}
     }

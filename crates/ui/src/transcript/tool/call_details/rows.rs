@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{MAX_INITIAL_BYTES, argument_title, text_view};
-use crate::{components::copy::CopyButton, runtime::erase::Erase};
+use crate::{components::copy::CopyButton, runtime::erase::Erase, transcript::texts};
 use parlor_protocol::{json, tool::object_entries};
 
 /// The maximum number of columns that are read as a table.
@@ -27,7 +27,7 @@ pub fn json_part(
                     aria-pressed=move || is_json.get().to_string()
                     on:click=move |_| is_json.update(|is_json| *is_json = !*is_json)
                 >
-                    "JSON"
+                    {texts::JSON}
                 </button>
             </div>
             {move || match is_json.get() {
@@ -53,7 +53,7 @@ pub fn field_rows(fields: &[(String, String)], json: String) -> AnyView {
     view! {
         <div class="tool-text">
             <dl class="tool-fields">{fields.iter().map(row).collect::<Vec<_>>()}</dl>
-            <CopyButton name="Copy" text=move || json.clone()/>
+            <CopyButton name=texts::COPY text=move || json.clone()/>
         </div>
     }
     .erase()

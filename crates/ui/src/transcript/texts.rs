@@ -1,0 +1,217 @@
+//! The texts of a conversation that people read. Which of them is said about a problem, `problem_texts` decides.
+
+pub(super) use crate::components::texts::{
+    CLOSE, COPY, DELETE, DETAILS, DOWNLOAD, SHOW_ALL, SHOW_LESS, SHOW_MORE, TRY_AGAIN,
+};
+
+// The conversation
+pub(super) const MESSAGES: &str = "Messages";
+pub(super) const LOADING_CONVERSATION: &str = "Loading the conversation…";
+pub(super) const LOADING_FAILED: &str = "This conversation could not be loaded";
+pub(super) const NOT_FOUND: &str = "This conversation does not exist.";
+pub(super) const EMPTY_TITLE: &str = "There are no messages here any more";
+pub(super) const EMPTY_HINT: &str =
+    "They were deleted. Write a new message, or delete the conversation in the list.";
+pub(super) const SENDING: &str = "Sending…";
+pub(super) const WAITING_FOR_CONNECTION: &str = "Waiting for the connection…";
+pub(super) const MAY_BE_MORE: &str = "There may be more. Loading it…";
+pub(super) const JUMP_TO_LATEST: &str = "Jump to latest";
+
+// Older messages
+pub(super) const SHOW_OLDER: &str = "Show older messages";
+pub(super) const LOADING_OLDER: &str = "Loading older messages…";
+
+pub(super) fn older_failed(reason: &str) -> String {
+    ["Older messages could not be loaded. ", reason].concat()
+}
+
+// Announcements to screen readers
+pub(super) const ANSWERING: &str = "Answering";
+pub(super) const ANSWER_COMPLETE: &str = "Answer complete";
+pub(super) const ANSWER_STOPPED: &str = "Answer stopped";
+
+// A message of the user
+pub(super) const YOU: &str = "You";
+pub(super) const VERSIONS: &str = "Versions";
+pub(super) const PREVIOUS_VERSION: &str = "Previous version";
+pub(super) const NEXT_VERSION: &str = "Next version";
+pub(super) const BRANCH: &str = "Branch";
+pub(super) const BRANCH_TITLE: &str = "Branch into a new conversation";
+pub(super) const DELETE_TITLE: &str = "Delete, with all that follows";
+pub(super) const EDIT: &str = "Edit";
+pub(super) const EDIT_MESSAGE: &str = "Edit message";
+pub(super) const SEND: &str = "Send";
+
+/// The label of a message that a button sent.
+pub(super) fn button_pressed(name: &str) -> String {
+    ["Button: ", name].concat()
+}
+
+// An answer
+pub(super) const ANSWER: &str = "Answer";
+pub(super) const MODEL_THINKS: &str = "Thinking…";
+pub(super) const WAITING_FOR_MODEL: &str = "Waiting for the model…";
+pub(super) const WAITING_FOR_YOU: &str = "Waiting for you…";
+
+// The foot of an answer
+pub(super) const STOPPED: &str = "Stopped";
+pub(super) const CONTINUE: &str = "Continue";
+pub(super) const REGENERATE: &str = "Regenerate";
+pub(super) const REGENERATE_WITH: &str = "Answer with another model";
+pub(super) const ANSWERS: &str = "Answers";
+pub(super) const PREVIOUS_ANSWER: &str = "Previous answer";
+pub(super) const NEXT_ANSWER: &str = "Next answer";
+
+pub(super) fn speed(tokens: &str, is_estimated: bool) -> String {
+    let about = if is_estimated { "about " } else { "" };
+    [about, tokens, " tokens/s"].concat()
+}
+
+// The menu of an answer
+pub(super) const MORE: &str = "More";
+pub(super) const COPY_MARKDOWN: &str = "Copy as Markdown";
+pub(super) const COPY_TEXT: &str = "Copy as text";
+pub(super) const DOWNLOAD_NOTEBOOK: &str = "Download conversation as notebook";
+pub(super) const DIAGNOSTICS: &str = "Diagnostics";
+
+// The button at a selection
+pub(super) const QUOTE: &str = "Quote";
+pub(super) const QUOTE_TITLE: &str = "Quote in the message box";
+
+// Suggested replies and actions
+pub(super) const SUGGESTIONS: &str = "Suggestions";
+pub(super) const ACTIONS: &str = "Actions";
+pub(super) const ACTION_IMPOSSIBLE: &str = "This is no longer possible here.";
+pub(super) const ACTION_WARNING: &str = "The model suggested this. You may not be able to undo it.";
+pub(super) const ACTION_CONFIRM: &str = "Go ahead";
+
+// Sources
+pub(super) fn sources(count: usize) -> String {
+    match count {
+        1 => "1 source".to_owned(),
+        count => [&count.to_string(), " sources"].concat(),
+    }
+}
+
+// Work: thoughts and calls
+pub(super) const SHOW_DETAILS: &str = " · Show details";
+pub(super) const THINKING: &str = "Thinking";
+pub(super) const WORKING: &str = "Working";
+
+/// A stretch of thoughts alone.
+pub(super) fn thought(duration: Option<&str>) -> String {
+    match duration {
+        Some(duration) => ["Thought for ", duration].concat(),
+        None => "Thought".to_owned(),
+    }
+}
+
+/// A stretch with calls.
+pub(super) fn worked(duration: Option<&str>, steps: usize) -> String {
+    let steps = steps.to_string();
+    match duration {
+        Some(duration) => ["Worked for ", duration, " · ", &steps, " steps"].concat(),
+        None => ["Worked · ", &steps, " steps"].concat(),
+    }
+}
+
+// A tool call
+pub(super) const NOT_SHARED: &str = "What the tool was given and what it returned is not shared.";
+pub(super) const PROGRESS: &str = "Progress";
+pub(super) const CALL_ASKS: &str = "Asks: ";
+pub(super) const CALL_DONE: &str = "Done: ";
+
+pub(super) fn call_failed(subject: &str) -> String {
+    [subject, " failed"].concat()
+}
+
+pub(super) fn call_denied(subject: &str) -> String {
+    [subject, " denied"].concat()
+}
+
+pub(super) fn call_stopped(subject: &str) -> String {
+    [subject, " stopped"].concat()
+}
+
+pub(super) fn call_interrupted(subject: &str) -> String {
+    [subject, " interrupted"].concat()
+}
+
+// The approval of a call
+pub(super) const APPROVAL: &str = "Allow this?";
+pub(super) const ALLOW: &str = "Allow";
+pub(super) const DENY: &str = "Deny";
+pub(super) const ALLOW_ALWAYS: &str = "Always in this conversation";
+
+// What a call was given and returned
+pub(super) const ERROR: &str = "Error";
+pub(super) const RESULT: &str = "Result";
+pub(super) const CHANGE: &str = "Change";
+pub(super) const DATA_FRAME: &str = "Data frame";
+pub(super) const ASKED: &str = "Asked";
+pub(super) const JSON: &str = "JSON";
+
+// Images
+pub(super) const IMAGE: &str = "Image";
+pub(super) const IMAGE_BEING_MADE: &str = "The image is being made";
+pub(super) const EDIT_IMAGE: &str = "Edit this";
+/// The beginning of the user's message about it.
+pub(super) const EDIT_IMAGE_REQUEST: &str = "Edit this image: ";
+pub(super) const PREVIOUS_IMAGE: &str = "Previous image";
+pub(super) const NEXT_IMAGE: &str = "Next image";
+
+pub(super) fn image_place(position: usize, count: usize) -> String {
+    [&position.to_string(), " of ", &count.to_string()].concat()
+}
+
+// Messages that the server has lost
+pub(super) const UNRECORDED: &str = "Not on the server";
+pub(super) const UNRECORDED_TITLE: &str = "Incomplete:";
+pub(super) const UNRECORDED_WARNING: &str = " the server has no record of these messages, perhaps because an older \
+     backup was restored. Copy what you need: they disappear with this page.";
+
+// The box of a problem
+pub(super) const PROBLEM: &str = "Problem";
+pub(super) const CONTINUE_HINT: &str = "“Continue” goes on from here, “Try again” starts over.";
+pub(super) const FRESH_SESSION: &str = "Start a fresh session";
+
+// Problems: what happened
+pub(super) const CUT_BY_SERVER: &str = "The model server paused the answer.";
+pub(super) const CUT_BY_TOOL_LIMIT: &str = "The answer used as many tools as it may at a time.";
+pub(super) const CUT_BY_LENGTH: &str = "The answer reached the length limit.";
+pub(super) const DAMAGED: &str = "Something is missing here.";
+pub(super) const SESSION_GONE: &str = "The Python session is gone.";
+pub(super) const INTERRUPTED: &str = "The answer was interrupted.";
+pub(super) const INTERRUPTED_BY_CONNECTION: &str =
+    "The answer was interrupted. The connection to the model server broke.";
+pub(super) const INTERRUPTED_BY_SILENCE: &str = "The answer was interrupted. The model server fell silent.";
+pub(super) const INTERRUPTED_BY_TIME_LIMIT: &str =
+    "The answer was interrupted. It took longer than answers may take.";
+pub(super) const SERVER_UNREACHABLE: &str = "The model server can’t be reached.";
+pub(super) const SERVER_FAILED: &str = "The model server failed.";
+pub(super) const KEY_REFUSED: &str = "The model server did not accept the key.";
+pub(super) const KEY_MISSING: &str = "The model server wants a key, and none is set.";
+pub(super) const NO_CREDIT: &str = "The model server wants to be paid first.";
+pub(super) const RATE_LIMITED: &str = "The model server takes no more requests for now.";
+pub(super) const MODEL_UNKNOWN: &str = "The model server does not know this model.";
+pub(super) const CONTEXT_TOO_LONG: &str = "The conversation is too long for this model.";
+pub(super) const OTHER_PROTOCOL: &str = "The model server speaks another protocol.";
+pub(super) const NO_ANSWER: &str = "The model server did not answer.";
+pub(super) const ANSWER_UNREADABLE: &str = "The model server’s answer could not be read.";
+pub(super) const SERVER_ERROR: &str = "The model server reported an error.";
+pub(super) const UNKNOWN_ERROR: &str = "The model could not answer.";
+
+// Problems: what was kept, what to do
+pub(super) const ANSWER_KEPT: &str = "The answer so far is kept.";
+pub(super) const CHECK_SERVER: &str = "Check that it is running, then try again.";
+pub(super) const TRY_SOON: &str = "Try again in a moment.";
+pub(super) const CORRECT_KEY: &str = "Choose another model, or correct the key.";
+pub(super) const ADD_KEY: &str = "Choose another model, or add the key.";
+pub(super) const ADD_CREDIT: &str = "Add credit there, or choose another model.";
+pub(super) const WAIT_THEN_TRY: &str = "Wait a little, then try again.";
+pub(super) const CHOOSE_MODEL: &str = "Choose another model.";
+pub(super) const SHORTEN: &str = "Start a new chat, or choose a model with a larger context.";
+pub(super) const CORRECT_KIND: &str = "Its kind must be corrected in the settings.";
+pub(super) const MAY_BE_LOADING: &str = "It may still be loading the model: try again.";
+pub(super) const TRY_OR_CHOOSE_MODEL: &str = "Try again, or choose another model.";
+pub(super) const TRY_NOW: &str = "Try again.";
