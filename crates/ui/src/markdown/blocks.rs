@@ -10,6 +10,7 @@ use super::{
     inlines,
     node::{BlockNode, InlineNode, ItemNode, NodeKind, Nodes},
     table::render_table,
+    texts,
 };
 use crate::runtime::erase::Erase;
 use parlor_markup::markdown::AlertKind;
@@ -77,11 +78,11 @@ fn render_block(node: BlockNode, dir: Option<&'static str>, context: &RenderCont
 
 fn alert(kind: AlertKind, nodes: &Nodes, dir: Option<&'static str>, context: &RenderContext) -> AnyView {
     let (class, title) = match kind {
-        AlertKind::Note => ("md-alert md-alert-note", "Note"),
-        AlertKind::Tip => ("md-alert md-alert-tip", "Tip"),
-        AlertKind::Important => ("md-alert md-alert-important", "Important"),
-        AlertKind::Warning => ("md-alert md-alert-warning", "Warning"),
-        AlertKind::Caution => ("md-alert md-alert-caution", "Caution"),
+        AlertKind::Note => ("md-alert md-alert-note", texts::NOTE),
+        AlertKind::Tip => ("md-alert md-alert-tip", texts::TIP),
+        AlertKind::Important => ("md-alert md-alert-important", texts::IMPORTANT),
+        AlertKind::Warning => ("md-alert md-alert-warning", texts::WARNING),
+        AlertKind::Caution => ("md-alert md-alert-caution", texts::CAUTION),
     };
     view! {
         <div class=class role="note" dir=dir>
@@ -95,7 +96,7 @@ fn alert(kind: AlertKind, nodes: &Nodes, dir: Option<&'static str>, context: &Re
 /// The text of a summary; a general one in place of an empty one, as in browsers.
 fn summary_text(summary: &[InlineNode], context: &RenderContext) -> Vec<AnyView> {
     if summary.is_empty() {
-        vec![view! { <span>"Details"</span> }.erase()]
+        vec![view! { <span>{texts::DETAILS}</span> }.erase()]
     } else {
         inlines::render_inlines(summary, context)
     }
@@ -145,7 +146,7 @@ fn item(item: &ItemNode, context: &RenderContext) -> AnyView {
     let blocks = render_inner_blocks(&item.nodes, context);
     match item.task {
         Some(done) => {
-            let name = if done { "Done" } else { "To do" };
+            let name = if done { texts::TASK_DONE } else { texts::TASK_OPEN };
             view! {
                 <li class="md-task">
                     <input type="checkbox" disabled checked=done aria-label=name/>

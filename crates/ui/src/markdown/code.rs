@@ -12,6 +12,7 @@ use super::{
     highlighting::{EndedBlock, colour},
     preview::{PreviewKind, PreviewState},
     scroll::{follow_end, tab_stop_while_wider},
+    texts,
 };
 use crate::{
     components::highlight::MAX_HIGHLIGHTED_BYTES,
@@ -108,9 +109,9 @@ pub fn CodeBlock(
 fn show_all_button(is_cut: RwSignal<bool>, lines: usize) -> AnyView {
     let name = move || {
         if is_cut.get() {
-            format!("Show all {lines} lines")
+            texts::show_all_lines(lines)
         } else {
-            "Show less".to_owned()
+            texts::SHOW_LESS.to_owned()
         }
     };
     view! {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::preview::PreviewState;
+use super::{preview::PreviewState, texts};
 use crate::{
     browser,
     components::{copy::CopyButton, icon_button::IconButton, icons},
@@ -28,13 +28,13 @@ pub fn CodeTools(
     view! {
         <div class="md-code-head">
             <span class="md-code-language">{language}</span>
-            {IconButton::new("Wrap lines", icons::wrap(), wrap)
+            {IconButton::new(texts::WRAP_LINES, icons::wrap(), wrap)
                 .class("md-code-tool")
                 .pressed_while(move || is_wrapped.get())
                 .view()}
-            {IconButton::new("Download code", icons::download(), save).class("md-code-tool").view()}
+            {IconButton::new(texts::DOWNLOAD_CODE, icons::download(), save).class("md-code-tool").view()}
             <When when=move || preview.is_expected()>{preview_buttons(preview)}</When>
-            <CopyButton name="Copy code" text=move || copied()/>
+            <CopyButton name=texts::COPY_CODE text=move || copied()/>
         </div>
     }
 }
@@ -47,8 +47,8 @@ fn preview_buttons(preview: PreviewState) -> AnyView {
             type="button"
             class="icon-button needs-script"
             class:md-unready=move || !preview.is_ready()
-            aria-label="Show source"
-            title="Show source"
+            aria-label=texts::SHOW_SOURCE
+            title=texts::SHOW_SOURCE
             aria-pressed=move || if preview.is_shown() { "false" } else { "true" }
             on:click=move |_| preview.toggle()
         >
@@ -58,8 +58,8 @@ fn preview_buttons(preview: PreviewState) -> AnyView {
             type="button"
             class="icon-button needs-script"
             class:md-unready=move || !preview.is_ready()
-            aria-label="Show larger"
-            title="Show larger"
+            aria-label=texts::SHOW_LARGER
+            title=texts::SHOW_LARGER
             on:click=move |_| preview.enlarge()
         >
             {icons::expand()}

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::preview_view::{failure_note, image_url};
+use super::{
+    preview_view::{failure_note, image_url},
+    texts,
+};
 use crate::{
     browser::{self, DrawFailure},
     runtime::{effect::effect, erase::Erase},
@@ -64,7 +67,7 @@ impl Diagram {
                 Err(_) if drawing.with_untracked(Option::is_some) => {}
                 Err(DrawFailure::NotLoaded) => {
                     can_retry.try_set(true);
-                    failure.try_set(Some(failure_notice("Mermaid could not be loaded")));
+                    failure.try_set(Some(failure_notice(texts::MERMAID_FAILED)));
                 }
                 Err(DrawFailure::Impossible(reason)) => {
                     can_retry.try_set(false);
@@ -84,7 +87,7 @@ impl Diagram {
             (Some(notice), _) => {
                 let retry = retry.clone();
                 let button = can_retry.get().then(|| {
-                    view! { <button type="button" class="button" on:click=retry>"Try again"</button> }.erase()
+                    view! { <button type="button" class="button" on:click=retry>{texts::TRY_AGAIN}</button> }.erase()
                 });
                 failure_note(notice, button)
             }
@@ -115,7 +118,7 @@ fn sized_image(
             <button
                 type="button"
                 class="md-diagram-image"
-                aria-label="Diagram, show larger"
+                aria-label=texts::DIAGRAM_LARGER
                 on:click=move |_| is_enlarged.set(true)
             >
                 {sizer}
@@ -144,11 +147,8 @@ fn view_box_size(svg: &str) -> Option<(usize, usize)> {
 
 /// The notice that a diagram cannot be drawn, with the first two lines of Mermaid's message: the line and the text there.
 fn failure_notice(message: &str) -> String {
-    const NOTICE: &str = "This diagram cannot be drawn";
     let reason = match message {
-        _ if message.starts_with("No diagram type detected") => {
-            "its type is unknown, or not supported here".to_owned()
-        }
+        _ if message.starts_with("No diagram type detected") => texts::DIAGRAM_TYPE_UNKNOWN.to_owned(),
         _ => {
             let lines: Vec<_> = message
                 .lines()
@@ -160,8 +160,8 @@ fn failure_notice(message: &str) -> String {
         }
     };
     match reason.as_str() {
-        "" => NOTICE.to_owned(),
-        reason => [NOTICE, ": ", reason].concat(),
+        "" => texts::DIAGRAM_FAILED.to_owned(),
+        reason => texts::diagram_failed(reason),
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use leptos::{ev, prelude::*};
 
-use super::context::RenderContext;
+use super::{context::RenderContext, texts};
 use crate::{
     browser,
     runtime::{erase::Erase, when::When},
@@ -39,7 +39,7 @@ fn reference_id(context: &RenderContext, label: &str) -> String {
 pub fn reference_link(label: &str, key: u64, context: &RenderContext) -> AnyView {
     let href = format!("#{}", note_id(context, label));
     let id = reference_id(context, label);
-    let name = format!("Footnote {label}");
+    let name = texts::footnote(label);
     let footnotes = context.footnotes.clone();
     let label = label.to_owned();
     let in_key = label_key(&label);
@@ -68,7 +68,7 @@ pub fn footnote(label: &Arc<str>, key: u64, text: AnyView, context: &RenderConte
     let in_key = label_key(label);
     let id = note_id(context, label);
     let back = format!("#{}", reference_id(context, label));
-    let name = format!("Back to footnote {label} in the text");
+    let name = texts::back_to_footnote(label);
     let footnotes = context.footnotes.clone();
     let first = Memo::new({
         let in_key = in_key.clone();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use leptos::{html, prelude::*};
 
+use super::texts;
 use crate::{
     browser::{self, FrameKind},
     runtime::{effect::effect, erase::Erase},
@@ -46,13 +47,13 @@ fn page_view(text: &Arc<str>, is_enlarged: RwSignal<bool>) -> AnyView {
 
 fn bar(is_running: RwSignal<bool>) -> AnyView {
     let status = move || match is_running.get() {
-        true => "Its scripts run, without network.",
-        false => "Shown without its scripts.",
+        true => texts::SCRIPTS_RUN,
+        false => texts::SCRIPTS_STOPPED,
     };
     let button = move || {
         let (name, class) = match is_running.get() {
-            true => ("Stop scripts", "button button-danger"),
-            false => ("Run scripts", "button"),
+            true => (texts::STOP_SCRIPTS, "button button-danger"),
+            false => (texts::RUN_SCRIPTS, "button"),
         };
         view! {
             <button type="button" class=class on:click=move |_| is_running.update(|is_running| *is_running = !*is_running)>
@@ -85,7 +86,7 @@ fn frame(text: &Arc<str>, kind: FrameKind) -> AnyView {
         }
     });
     view! {
-        <iframe node_ref=frame class="md-frame" name=name title="Page" sandbox=kind.sandbox()></iframe>
+        <iframe node_ref=frame class="md-frame" name=name title=texts::PAGE sandbox=kind.sandbox()></iframe>
     }
     .erase()
 }

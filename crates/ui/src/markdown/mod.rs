@@ -43,6 +43,7 @@ mod table;
 mod table_export;
 mod table_order;
 mod text_node;
+mod texts;
 mod xml_error;
 
 #[cfg(test)]

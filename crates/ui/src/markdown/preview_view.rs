@@ -12,6 +12,7 @@ use super::{
     diagram::Diagram,
     framed_page::{framed_page, large_page},
     preview::PreviewKind,
+    texts,
     xml_error::xml_error,
 };
 use crate::{
@@ -92,13 +93,12 @@ fn image(text: &Arc<str>, failure: RwSignal<Option<String>>, is_enlarged: RwSign
     let url = image_url(text);
     let text = text.clone();
     let failed = move || {
-        let reason = xml_error(&text).map_or(String::new(), |reason| [": ", &reason].concat());
-        failure.set(Some(["This image cannot be drawn", &reason].concat()));
+        failure.set(Some(texts::image_failed(xml_error(&text).as_deref())));
     };
     let content = move || match failure.get() {
         Some(notice) => failure_note(notice, None),
         None => image_button(
-            "Image, show larger",
+            texts::IMAGE_LARGER,
             "md-preview",
             &url,
             is_enlarged,
@@ -131,13 +131,13 @@ pub fn failure_note(notice: String, button: Option<AnyView>) -> AnyView {
 
 fn large_image(url: &str, file_name: &'static str) -> AnyView {
     view! {
-        <img class="md-large-image" src=url.to_owned() alt="Image"/>
+        <img class="md-large-image" src=url.to_owned() alt=texts::IMAGE/>
         <a
             class="icon-button md-large-download"
             href=url.to_owned()
             download=file_name
-            aria-label="Download image"
-            title="Download image"
+            aria-label=texts::DOWNLOAD_IMAGE
+            title=texts::DOWNLOAD_IMAGE
         >
             {icons::download()}
         </a>
@@ -157,9 +157,9 @@ fn dialog(
         PreviewKind::Image | PreviewKind::Page => "dialog md-large",
     };
     view! {
-        <dialog node_ref=dialog class=class aria-label="Preview" on:close=move |_| is_open.set(false)>
+        <dialog node_ref=dialog class=class aria-label=texts::PREVIEW on:close=move |_| is_open.set(false)>
             <form method="dialog">
-                <button class="icon-button" aria-label="Close" title="Close">{icons::close()}</button>
+                <button class="icon-button" aria-label=texts::CLOSE title=texts::CLOSE>{icons::close()}</button>
             </form>
             {move || is_open.get().then(&content)}
         </dialog>

@@ -11,6 +11,7 @@ use super::{
     scroll::tab_stop_while_wider,
     table_export::{cell_text, to_csv, to_markdown},
     table_order::{Order, Sorting, sorter},
+    texts,
 };
 use crate::{
     browser,
@@ -36,7 +37,7 @@ pub fn render_table(table: &Arc<TableNode>, dir: Option<&'static str>, context: 
     };
     view! {
         <div class="md-table-box" dir=dir>
-            <div node_ref=scroller class="md-table" class:md-growing=is_growing role="group" aria-label="Table" tabindex=tab_stop>
+            <div node_ref=scroller class="md-table" class:md-growing=is_growing role="group" aria-label=texts::TABLE tabindex=tab_stop>
                 <table node_ref=content>
                     <thead>
                         <tr>{head}</tr>
@@ -45,8 +46,8 @@ pub fn render_table(table: &Arc<TableNode>, dir: Option<&'static str>, context: 
                 </table>
             </div>
             <div class="md-table-tools needs-script" dir="ltr">
-                {copy_button("Copy as CSV", table, order, to_csv)}
-                {copy_button("Copy as Markdown", table, order, to_markdown)}
+                {copy_button(texts::COPY_CSV, table, order, to_csv)}
+                {copy_button(texts::COPY_MARKDOWN, table, order, to_markdown)}
             </div>
         </div>
     }
@@ -98,9 +99,7 @@ fn sort_by(column: usize, order: TableOrder, toasts: Option<Toasts>) {
             let next = Order::next(sorting.map(|sorting| sorting.order), column);
             *sorting = next.map(|order| Sorting { order, sort });
         })),
-        (Err(_), Some(toasts)) => {
-            toasts.show("Sorting could not be loaded. Check your connection and try again.")
-        }
+        (Err(_), Some(toasts)) => toasts.show(texts::SORTING_FAILED),
         (Err(_), None) => {}
     });
 }
@@ -115,10 +114,10 @@ fn head(table: &Arc<TableNode>, order: TableOrder, context: &RenderContext) -> V
         let sort = move |_| sort_by(column, order, toasts);
         let content = if inlines.iter().any(is_interactive) {
             // Buttons contain no links.
-            view! { {text} <button type="button" class="md-sort needs-script" aria-label="Sort" on:click=sort></button> }
+            view! { {text} <button type="button" class="md-sort needs-script" aria-label=texts::SORT on:click=sort></button> }
                 .erase()
         } else {
-            let name = cell_text(inlines).is_empty().then_some("Sort");
+            let name = cell_text(inlines).is_empty().then_some(texts::SORT);
             view! { <button type="button" class="md-sort" aria-label=name on:click=sort>{text}</button> }
                 .erase()
         };

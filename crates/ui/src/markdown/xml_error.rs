@@ -1,5 +1,6 @@
 //! The reason why an SVG is not well-formed XML.
 
+use super::texts;
 /// Finds the first tag that does not fit, as a sentence without its end. `None` if all tags do.
 pub fn xml_error(text: &str) -> Option<String> {
     let mut open: Vec<(&str, usize)> = Vec::new();
@@ -15,7 +16,7 @@ pub fn xml_error(text: &str) -> Option<String> {
             None => tag_end(rest),
         };
         let Some(end) = end else {
-            return Some(format!("line {line}: a tag has no end"));
+            return Some(texts::tag_unfinished(line));
         };
         let tag = &rest[1..end - 1];
         at = start + end;
@@ -31,18 +32,16 @@ pub fn xml_error(text: &str) -> Option<String> {
             match open.pop() {
                 Some((opened, _)) if opened == name => {}
                 Some((opened, line_of)) => {
-                    return Some(format!(
-                        "line {line}: </{name}> ends <{opened}>, which begins in line {line_of}"
-                    ));
+                    return Some(texts::tag_ends_another(line, name, opened, line_of));
                 }
-                None => return Some(format!("line {line}: </{name}> ends nothing")),
+                None => return Some(texts::tag_ends_nothing(line, name)),
             }
         } else if !tag.ends_with('/') {
             open.push((&tag[..name_end(tag)], line));
         }
     }
     let (name, line) = open.pop()?;
-    Some(format!("line {line}: <{name}> has no end"))
+    Some(texts::tag_open(line, name))
 }
 
 /// The byte position after the `>` of a tag. Quoted values may contain one.
