@@ -2,7 +2,7 @@
 
 use leptos::{prelude::*, web_sys};
 
-use super::{load_error, state::DataState};
+use super::{load_error, state::DataState, texts};
 use crate::{browser, runtime::erase::Erase, state::remote::Remote};
 use parlor_protocol::{
     data::{self, DATA_PATH, DataLocation, DatabaseEntry, SubjectEntry, TableEntry},
@@ -18,9 +18,9 @@ pub fn catalogue_view(state: DataState) -> AnyView {
     let body = move || {
         state.catalogue.with(|catalogue| match catalogue {
             Remote::NotRequested | Remote::Loading => {
-                view! { <p class="notice-waiting" role="status">"Reading the catalogue…"</p> }.erase()
+                view! { <p class="notice-waiting" role="status">{texts::READING_CATALOGUE}</p> }.erase()
             }
-            Remote::Failed(error) => load_error("The catalogue could not be loaded", error, move || {
+            Remote::Failed(error) => load_error(texts::CATALOGUE_FAILED, error, move || {
                 state.load_catalogue();
             }),
             Remote::Ready(catalogue) if catalogue.databases.is_empty() => how_to_try(),
@@ -43,13 +43,13 @@ pub fn catalogue_view(state: DataState) -> AnyView {
 fn how_to_try() -> AnyView {
     view! {
         <section class="data-empty data-card">
-            <h2>"Ask a database"</h2>
+            <h2>{texts::NO_DATABASE_TITLE}</h2>
             <p>
-                "Here the assistant answers questions from databases: it reads the catalogue, queries with SQL, and shows tables. No database is configured yet."
+                {texts::NO_DATABASE}
             </p>
-            <p>"Add one to the settings file, for example, and start Parlor again:"</p>
-            <pre><code>"[[databases]]\nname = \"statistics\"\nurl = \"sqlite:/path/to/statistics.db\""</code></pre>
-            <p>"SQLite and PostgreSQL are supported. Databases are only read. " <code>"make try-data-agent"</code> " starts a sample."</p>
+            <p>{texts::ADD_DATABASE}</p>
+            <pre><code>{texts::DATABASE_EXAMPLE}</code></pre>
+            <p>{texts::SUPPORTED_DATABASES} <code>{texts::SAMPLE_COMMAND}</code> {texts::SAMPLE_COMMAND_MEANING}</p>
         </section>
     }
     .erase()
@@ -81,14 +81,10 @@ fn searchable_list(state: DataState) -> AnyView {
     });
     let count = move || {
         let (found, total): (usize, usize) = counts.get();
-        let total = [
-            &*group_digits(total as u64),
-            if total == 1 { " table" } else { " tables" },
-        ]
-        .concat();
+        let total = texts::tables(&group_digits(total as u64), total == 1);
         match words.with(String::is_empty) {
             true => total,
-            false => [&*group_digits(found as u64), " of ", &total].concat(),
+            false => texts::found_tables(&group_digits(found as u64), &total),
         }
     };
     let list = move || {
@@ -112,12 +108,12 @@ fn searchable_list(state: DataState) -> AnyView {
                 show_all.set(true);
                 // The button is removed.
                 browser::focus_selector("#data");
-            }>"Show all"</button> }
+            }>{texts::SHOW_ALL}</button> }
         })
     };
     let nothing = move || {
         (counts.get().0 == 0 && !words.with(String::is_empty)).then(|| {
-            view! { <p class="data-note">"No table has these words in its name, its text or its columns."</p> }
+            view! { <p class="data-note">{texts::NOTHING_FOUND}</p> }
         })
     };
     view! {
@@ -131,8 +127,8 @@ fn searchable_list(state: DataState) -> AnyView {
             <input
                 type="search"
                 name="q"
-                aria-label="Search tables and columns"
-                placeholder="Search tables and columns"
+                aria-label=texts::SEARCH
+                placeholder=texts::SEARCH
                 autocomplete="off"
                 dir="auto"
                 value=words.get_untracked()
@@ -161,12 +157,12 @@ fn database_section(database: &DatabaseEntry, has_heading: bool, words: &str, ro
     let problem = database.problem.clone().map(|problem| {
         view! {
             <p class="data-problem" role="alert">
-                "The database “" {database.name.clone()} "” can’t be read. " {problem}
+                {texts::database_unreadable(&database.name)} {problem}
             </p>
         }
     });
     let is_empty = database.problem.is_none() && tables(database).next().is_none();
-    let empty = is_empty.then(|| view! { <p class="data-note">"It has no tables that can be read."</p> });
+    let empty = is_empty.then(|| view! { <p class="data-note">{texts::DATABASE_EMPTY}</p> });
     let subjects: Vec<AnyView> = database
         .subjects
         .iter()

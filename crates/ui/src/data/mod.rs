@@ -9,6 +9,7 @@ mod actions;
 mod catalogue;
 mod state;
 mod table;
+mod texts;
 mod tray_page;
 
 use std::sync::Arc;
@@ -58,7 +59,7 @@ fn page() -> AnyView {
     let body = move || {
         if is_elsewhere.get() {
             browser::set_not_found();
-            return not_found_notice("There is nothing at this address.");
+            return not_found_notice(texts::NOT_FOUND);
         }
         let content = match open.get() {
             Some(_) => table::table_view(state),
@@ -75,7 +76,7 @@ fn load_error(what: &'static str, error: &ApiError, again: impl Fn() + 'static) 
         <section class="data-empty" role="alert">
             <h2>{what}</h2>
             <p>{error.message.clone()}</p>
-            <button type="button" class="button" on:click=move |_| again()>"Try again"</button>
+            <button type="button" class="button" on:click=move |_| again()>{texts::TRY_AGAIN}</button>
         </section>
     }
     .erase()

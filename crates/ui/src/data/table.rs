@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{load_error, state::DataState};
+use super::{load_error, state::DataState, texts};
 use crate::{
     browser,
     components::icons,
@@ -18,16 +18,14 @@ pub fn table_view(state: DataState) -> AnyView {
     let body = move || {
         state.table.with(|table| match table {
             Remote::NotRequested | Remote::Loading => {
-                view! { <p class="notice-waiting" role="status">"Reading the table…"</p> }.erase()
+                view! { <p class="notice-waiting" role="status">{texts::READING_TABLE}</p> }.erase()
             }
             Remote::Ready(table) => full_table(table),
             Remote::Failed(error) => {
                 if error.code == ErrorCode::NotFound {
                     browser::set_not_found();
                 }
-                load_error("The table could not be loaded", error, move || {
-                    state.load_open_table()
-                })
+                load_error(texts::TABLE_FAILED, error, move || state.load_open_table())
             }
         })
     };
@@ -39,15 +37,14 @@ pub fn table_view(state: DataState) -> AnyView {
         list.to_url()
     };
     view! {
-        <a class="button button-quiet data-back" href=back>{icons::previous()} "Back to the catalogue"</a>
+        <a class="button button-quiet data-back" href=back>{icons::previous()} {texts::BACK_TO_CATALOGUE}</a>
         {body}
     }
     .erase()
 }
 
 fn full_table(table: &TableDetails) -> AnyView {
-    let kind = if table.is_view { "View" } else { "Table" };
-    let place = [kind, " in ", &table.database, " · ", &table.subject].concat();
+    let place = texts::table_place(table.is_view, &table.database, &table.subject);
     let about = (!table.about.is_empty()).then(|| {
         view! { <p class="data-about" dir="auto">{table.about.clone()}</p> }
     });
@@ -58,21 +55,21 @@ fn full_table(table: &TableDetails) -> AnyView {
             <p class="data-note" dir="auto">{place}</p>
             {about}
             {ask_button()}
-            <h3>"Columns"</h3>
-            <div class="panel-table" role="region" tabindex="0" aria-label="Columns">
+            <h3>{texts::COLUMNS}</h3>
+            <div class="panel-table" role="region" tabindex="0" aria-label=texts::COLUMNS>
                 <table>
                     <thead>
                         <tr>
-                            <th scope="col">"Name"</th>
-                            <th scope="col">"Type"</th>
-                            <th scope="col">"Meaning"</th>
-                            <th scope="col">"Examples"</th>
+                            <th scope="col">{texts::COLUMN_NAME}</th>
+                            <th scope="col">{texts::COLUMN_TYPE}</th>
+                            <th scope="col">{texts::COLUMN_MEANING}</th>
+                            <th scope="col">{texts::COLUMN_EXAMPLES}</th>
                         </tr>
                     </thead>
                     <tbody>{columns}</tbody>
                 </table>
             </div>
-            <h3>"First rows"</h3>
+            <h3>{texts::FIRST_ROWS}</h3>
             {first_rows(table)}
         </article>
     }
@@ -91,7 +88,7 @@ fn ask_button() -> AnyView {
     };
     view! {
         <button type="button" class="button button-primary data-ask needs-script" on:click=ask>
-            "Ask about this table"
+            {texts::ASK_ABOUT_TABLE}
         </button>
     }
     .erase()
@@ -99,17 +96,17 @@ fn ask_button() -> AnyView {
 
 fn column_row(column: &ColumnDetails) -> AnyView {
     let mut about = column.about.clone();
-    let mut add = |note: &[&str]| {
+    let mut add = |note: &str| {
         if !about.is_empty() {
             about.push_str(" · ");
         }
-        about.push_str(&note.concat());
+        about.push_str(note);
     };
     if column.is_key {
-        add(&["Key"]);
+        add(texts::COLUMN_IS_KEY);
     }
     if let Some(to) = &column.references {
-        add(&["Refers to ", to]);
+        add(&texts::column_refers_to(to));
     }
     view! {
         <tr>
@@ -124,11 +121,11 @@ fn column_row(column: &ColumnDetails) -> AnyView {
 
 fn first_rows(table: &TableDetails) -> AnyView {
     if let Some(problem) = &table.problem {
-        return view! { <p class="data-problem" role="alert">"The rows can’t be read now. " {problem.clone()}</p> }
+        return view! { <p class="data-problem" role="alert">{texts::ROWS_UNREADABLE} {problem.clone()}</p> }
             .erase();
     }
     if table.rows.is_empty() {
-        return view! { <p class="data-note">"The table has no rows."</p> }.erase();
+        return view! { <p class="data-note">{texts::NO_ROWS}</p> }.erase();
     }
     let class = |column: &ColumnDetails| column.is_numeric.then_some("panel-number");
     let head: Vec<_> = table
@@ -138,7 +135,7 @@ fn first_rows(table: &TableDetails) -> AnyView {
         .collect();
     let cell = |(text, column): (&Option<String>, &ColumnDetails)| match text {
         Some(text) => view! { <td class=class(column) dir="auto">{text.clone()}</td> }.erase(),
-        None => view! { <td class=class(column)><span class="data-null">"NULL"</span></td> }.erase(),
+        None => view! { <td class=class(column)><span class="data-null">{texts::NULL}</span></td> }.erase(),
     };
     let rows: Vec<_> = table
         .rows
@@ -149,7 +146,7 @@ fn first_rows(table: &TableDetails) -> AnyView {
         })
         .collect();
     view! {
-        <div class="panel-table" role="region" tabindex="0" aria-label="First rows">
+        <div class="panel-table" role="region" tabindex="0" aria-label=texts::FIRST_ROWS>
             <table>
                 <thead>
                     <tr>{head}</tr>

@@ -2,25 +2,15 @@
 
 use leptos::prelude::*;
 
-use super::state::DataState;
+use super::{state::DataState, texts};
 use crate::state::{remote::Remote, tray::TrayPage};
 use parlor_protocol::{ErrorCode, PageContext, data::DataCatalogue};
-
-const TABLE_QUESTIONS: [&str; 3] = [
-    "What is in this table?",
-    "Summarize its most important numbers",
-    "Which questions can it answer?",
-];
-const GENERAL_QUESTIONS: [&str; 2] = [
-    "What data is there?",
-    "Which tables show how something changes over time?",
-];
 
 /// Returns the tray chat's view of this page: the context of a message, suggested questions and the placeholder.
 pub fn tray_page(state: DataState) -> TrayPage {
     TrayPage {
         context: Callback::new(move |()| state.context()),
-        about: "The assistant can query these databases, and sees which table is open.",
+        about: texts::CHAT_ABOUT,
         suggested_questions: Callback::new(move |()| state.questions()),
         placeholder: Callback::new(move |()| {
             let placeholder = state.with_catalogue(|catalogue| catalogue.placeholder.clone());
@@ -45,14 +35,14 @@ impl DataState {
     fn questions(self) -> Vec<String> {
         let own = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
         if self.location.with(|location| location.table.is_some()) {
-            return own(&TABLE_QUESTIONS);
+            return own(&texts::TABLE_QUESTIONS);
         }
         self.with_catalogue(
             |DataCatalogue {
                  questions, databases, ..
              }| match (&questions[..], &databases[..]) {
                 (_, []) => Vec::new(),
-                ([], _) => own(&GENERAL_QUESTIONS),
+                ([], _) => own(&texts::GENERAL_QUESTIONS),
                 (questions, _) => questions.to_vec(),
             },
         )
