@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::links::link_selector;
+use super::{links::link_selector, texts};
 use crate::{
     browser,
     components::confirm::{Confirm, ConfirmRequest},
@@ -33,14 +33,9 @@ impl DeletionDialog {
     pub fn ask(self, id: ConversationId, title: &str) {
         let list = self.list;
         self.confirm.ask(ConfirmRequest {
-            title: "Delete this conversation?".into(),
-            text: [
-                "“",
-                &isolated(title),
-                "” and all of its messages will be deleted permanently.",
-            ]
-            .concat(),
-            button_label: "Delete",
+            title: texts::DELETE_TITLE.into(),
+            text: texts::delete_warning(&isolated(title)),
+            button_label: texts::DELETE,
             on_confirm: Arc::new(move || {
                 let next = focus_target_after_delete(list, id);
                 list.delete(id);

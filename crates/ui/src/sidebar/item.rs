@@ -2,6 +2,7 @@
 
 use leptos::{ev, html, prelude::*};
 
+use super::texts;
 use crate::{
     browser,
     runtime::{effect::effect, erase::Erase},
@@ -90,13 +91,13 @@ fn ItemLink(row: ListRow, here: Memo<bool>) -> impl IntoView {
             <span class="item-title" dir="auto">{move || shown.get()}</span>
             {move || is_running.get().then(|| if is_waiting.get() {
                 view! {
-                    <span class="item-dot item-waiting"><span class="visually-hidden">"waits for you"</span></span>
+                    <span class="item-dot item-waiting"><span class="visually-hidden">{texts::WAITS_FOR_YOU}</span></span>
                 }.erase()
             } else {
-                view! { <span class="item-dot"><span class="visually-hidden">"is answering"</span></span> }.erase()
+                view! { <span class="item-dot"><span class="visually-hidden">{texts::IS_ANSWERING}</span></span> }.erase()
             })}
             {move || (has_news.get() && !asks.get()).then(|| view! {
-                <span class="item-dot item-news"><span class="visually-hidden">"has something new"</span></span>
+                <span class="item-dot item-news"><span class="visually-hidden">{texts::HAS_NEWS}</span></span>
             }.erase())}
         </a>
         <div class="item-actions needs-script">
@@ -191,7 +192,7 @@ fn RenameField(row: ListRow, renaming: Renaming) -> impl IntoView {
         <input
             node_ref=input
             class="item-rename"
-            aria-label="Title of the conversation"
+            aria-label=texts::RENAME_FIELD
             maxlength="200"
             prop:value=title
             on:keydown=on_key

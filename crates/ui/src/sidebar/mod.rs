@@ -8,6 +8,7 @@ mod links;
 mod list_keys;
 mod person;
 mod row_menu;
+mod texts;
 
 use leptos::{ev, html, prelude::*};
 
@@ -63,18 +64,18 @@ pub fn Sidebar() -> impl IntoView {
             id="sidebar"
             class="sidebar"
             popover="auto"
-            aria-label="Conversations"
+            aria-label=texts::CONVERSATIONS
             inert=move || panel.is_covering_page()
             on:click=pressed
         >
             <div class="sidebar-head">
                 <a class="brand" href="/">
-                    {icons::brand()} "Parlor"
+                    {icons::brand()} {texts::PARLOR}
                 </a>
                 <button
                     type="button"
                     class="icon-button only-narrow"
-                    aria-label="Close the list"
+                    aria-label=texts::CLOSE_LIST
                     popovertarget="sidebar"
                     popovertargetaction="hide"
                 >
@@ -88,7 +89,7 @@ pub fn Sidebar() -> impl IntoView {
                 aria-keyshortcuts=Shortcut::NewChat.aria()
                 on:click=move |_| focus_composer()
             >
-                {icons::plus()} "New chat"
+                {icons::plus()} {texts::NEW_CHAT}
             </a>
             <button
                 type="button"
@@ -101,7 +102,7 @@ pub fn Sidebar() -> impl IntoView {
                     use_commands().open(CommandDialog::Search);
                 }
             >
-                {icons::search()} "Search" {search_keys()}
+                {icons::search()} {texts::SEARCH} {search_keys()}
             </button>
             {page_links()}
             <GroupedList/>
@@ -179,7 +180,7 @@ fn GroupedList() -> impl IntoView {
                 <OlderConversations/>
             </When>
             <When when=move || list.with_rows(<[ListRow]>::is_empty)>
-                <p class="list-empty">"Your conversations will be listed here."</p>
+                <p class="list-empty">{texts::EMPTY}</p>
             </When>
             {menu.view(renaming)}
         </div>
@@ -192,13 +193,13 @@ fn list_error_notice(error: ListError) -> AnyView {
     let again = error.is_newest.then(|| {
         view! {
             <button type="button" class="button button-quiet" on:click=move |_| list.reload()>
-                "Load the list again"
+                {texts::LOAD_AGAIN}
             </button>
         }
     });
     view! {
         <div class="list-trouble" role="status">
-            <p>"A part of the list could not be loaded. " {error.message}</p>
+            <p>{texts::LOADING_FAILED} {error.message}</p>
             {again}
         </div>
     }
@@ -224,7 +225,7 @@ fn OlderConversations() -> impl IntoView {
             aria-busy=move || list.is_loading_more().to_string()
             on:click=move |_| list.load_more()
         >
-            {move || if list.is_loading_more() { "Loading older conversations…" } else { "Show older" }}
+            {move || if list.is_loading_more() { texts::LOADING_OLDER } else { texts::SHOW_OLDER }}
         </button>
     }
 }

@@ -2,6 +2,7 @@
 
 use leptos::{ev, html, prelude::*};
 
+use super::texts;
 use crate::{
     browser,
     components::icons,
@@ -28,7 +29,7 @@ fn settings_link(class: &'static str) -> AnyView {
     let is_here = move || matches!(navigation.page_route().get(), Route::Settings(_));
     view! {
         <a class=class href=SettingsTab::General.path() aria-current=move || is_here().then_some("page")>
-            {icons::gear()} "Settings"
+            {icons::gear()} {texts::SETTINGS}
         </a>
     }
     .erase()
@@ -52,7 +53,7 @@ fn person_row(person: Person) -> AnyView {
     let sign_out = has_session.then(|| {
         view! {
             <form method="post" action="/sign-out">
-                <button type="submit" class="menu-item">"Sign out"</button>
+                <button type="submit" class="menu-item">{texts::SIGN_OUT}</button>
             </form>
         }
     });
@@ -60,7 +61,7 @@ fn person_row(person: Person) -> AnyView {
         <button type="button" class="nav-row person" popovertarget="person-menu">
             <span class="person-initial" aria-hidden="true">{initial}</span>
             <span class="person-name" dir="auto">{name}</span>
-            <span class="visually-hidden">"settings and account"</span>
+            <span class="visually-hidden">{texts::PERSON_HINT}</span>
         </button>
         <div
             node_ref=menu
@@ -68,12 +69,12 @@ fn person_row(person: Person) -> AnyView {
             class="menu person-menu"
             popover="auto"
             role="group"
-            aria-label="Settings and account"
+            aria-label=texts::PERSON_MENU
             on:click=pressed
         >
             {settings_link("menu-item")}
             <div class="person-preferences">
-                <span class="person-label" aria-hidden="true">"Theme"</span>
+                <span class="person-label" aria-hidden="true">{texts::THEME}</span>
                 {theme_choice("menu-theme")}
                 {notify_switch()}
             </div>

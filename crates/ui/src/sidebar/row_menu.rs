@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{deletion::DeletionDialog, item::Renaming};
+use super::{deletion::DeletionDialog, item::Renaming, texts};
 use crate::{
     commands::Shortcut,
     components::{
@@ -56,8 +56,8 @@ impl RowMenu {
                 // The keys of the row open the menu, too.
                 tabindex="-1"
                 aria-keyshortcuts=Shortcut::RowActions.aria()
-                aria-label=move || ["Actions for “", &isolated(&title.get()), "”"].concat()
-                title="Actions"
+                aria-label=move || texts::actions_for(&isolated(&title.get()))
+                title=texts::ACTIONS
                 aria-haspopup="menu"
                 popovertarget=self.menu.id()
                 on:click=press
@@ -71,8 +71,8 @@ impl RowMenu {
     /// The menu.
     pub fn view(self, renaming: Renaming) -> AnyView {
         let name = move || match self.row.get() {
-            Some(row) => ["Actions for “", &isolated(&row.title.get()), "”"].concat(),
-            None => "Actions".into(),
+            Some(row) => texts::actions_for(&isolated(&row.title.get())),
+            None => texts::ACTIONS.into(),
         };
         let (deletion, sharing) = (
             expect_context::<DeletionDialog>(),
@@ -85,13 +85,17 @@ impl RowMenu {
             let button = self.menu.button();
             let items = vec![
                 item(
-                    "Share",
+                    texts::SHARE,
                     icons::people(),
                     Box::new(move || sharing.open(id, button.clone())),
                 ),
-                item("Rename", icons::pencil(), Box::new(move || renaming.begin(id))),
                 item(
-                    "Delete",
+                    texts::RENAME,
+                    icons::pencil(),
+                    Box::new(move || renaming.begin(id)),
+                ),
+                item(
+                    texts::DELETE,
                     icons::trash(),
                     Box::new(move || deletion.ask(id, &title.get_untracked())),
                 ),
