@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::{ev, html, prelude::*, task::spawn_local, wasm_split::wasm_split};
 
-use super::ShareDialog;
+use super::{ShareDialog, texts};
 use crate::{
     browser::{self, ShareChoices},
     components::{
@@ -61,8 +61,8 @@ fn frame(ShareDialog { open_for }: ShareDialog, id: ConversationId, button: Stri
     view! {
         <dialog node_ref=dialog class="dialog sharing" aria-labelledby="sharing-title" on:close=closed>
             <form method="dialog" class="sharing-head">
-                <h2 id="sharing-title" tabindex="-1">"Share this conversation"</h2>
-                <button class="icon-button" aria-label="Close" title="Close">
+                <h2 id="sharing-title" tabindex="-1">{texts::TITLE}</h2>
+                <button class="icon-button" aria-label=texts::CLOSE title=texts::CLOSE>
                     {icons::close()}
                 </button>
             </form>
@@ -144,7 +144,7 @@ fn form(state: ShareForm, choices: ShareChoices) -> AnyView {
     if !choices.links && !choices.people {
         return view! {
             <p class="sharing-note">
-                "Nothing can be shared here: links are switched off (setting sharing.links), and there are no accounts."
+                {texts::IMPOSSIBLE}
             </p>
         }
         .erase();
@@ -156,13 +156,13 @@ fn form(state: ShareForm, choices: ShareChoices) -> AnyView {
     view! {
         <form class="sharing-form" on:submit=submit>
             <fieldset>
-                <legend>"Who can read it"</legend>
-                {choices.links.then(|| choice("sharing-audience", "Whoever has the link", is_by_name, false))}
-                {choices.people.then(|| choice("sharing-audience", "People here, by name", is_by_name, true))}
+                <legend>{texts::READERS}</legend>
+                {choices.links.then(|| choice("sharing-audience", texts::READERS_BY_LINK, is_by_name, false))}
+                {choices.people.then(|| choice("sharing-audience", texts::READERS_BY_NAME, is_by_name, true))}
             </fieldset>
             <When when=move || is_by_name.get()>
                 <label class="field">
-                    "Names"
+                    {texts::NAMES}
                     <input
                         node_ref=state.names
                         class="settings-input"
@@ -170,21 +170,20 @@ fn form(state: ShareForm, choices: ShareChoices) -> AnyView {
                         autocomplete="off"
                         autocapitalize="none"
                         spellcheck="false"
-                        placeholder="ann, ben"
+                        placeholder=texts::NAMES_EXAMPLE
                     />
                 </label>
             </When>
             <fieldset>
-                <legend>"What they see"</legend>
-                {choice("sharing-extent", "The conversation as it is now", is_live, false)}
-                {choice("sharing-extent", "Also what comes, as it is written", is_live, true)}
+                <legend>{texts::EXTENT}</legend>
+                {choice("sharing-extent", texts::EXTENT_NOW, is_live, false)}
+                {choice("sharing-extent", texts::EXTENT_LIVE, is_live, true)}
             </fieldset>
             <p class="sharing-note">
-                "Readers see the shown messages with their files, charts and tables. They do not see what tools were given and returned, the model’s \
-                 reasoning, your instructions and memories, other versions of messages, or deleted ones."
+                {texts::WHAT_READERS_SEE}
             </p>
             <button class="button button-primary" aria-disabled=move || state.is_busy.get().to_string()>
-                {move || if is_by_name.get() { "Share" } else { "Make a link" }}
+                {move || if is_by_name.get() { texts::SHARE } else { texts::MAKE_LINK }}
             </button>
         </form>
     }
@@ -214,15 +213,15 @@ fn created_share(state: ShareForm) -> AnyView {
         let url = browser::full_url(&path);
         let copied = url.clone();
         let words = match share.readers {
-            None => "The link. Copy it now: it is not shown again.",
-            Some(_) => "The address. Give it to the people whom you named: they open it signed in.",
+            None => texts::NEW_LINK_HINT,
+            Some(_) => texts::NEW_ADDRESS_HINT,
         };
         Some(view! {
-            <div id="made-share" class="settings-made" role="group" aria-label="The new share" tabindex="-1">
+            <div id="made-share" class="settings-made" role="group" aria-label=texts::NEW_SHARE tabindex="-1">
                 <p>{words}</p>
                 <div class="settings-token">
                     <code>{url}</code>
-                    <CopyButton name="Copy the link" text=move || copied.clone()/>
+                    <CopyButton name=texts::COPY_LINK text=move || copied.clone()/>
                 </div>
             </div>
         })
@@ -234,15 +233,15 @@ fn list(state: ShareForm, confirm: Confirm) -> AnyView {
     let shares = Memo::new(move |_| state.shares.of_conversation(state.id));
     view! {
         <section aria-labelledby="sharing-list" class="sharing-list">
-            <h3 id="sharing-list">"Shared now"</h3>
+            <h3 id="sharing-list">{texts::SHARED_NOW}</h3>
             <When when=move || state.shares.is_unread()>
-                <p class="settings-empty" role="status">"Your shares could not be loaded."</p>
+                <p class="settings-empty" role="status">{texts::LOADING_FAILED}</p>
                 <button type="button" class="button button-quiet" on:click=move |_| state.shares.reload()>
-                    "Try again"
+                    {texts::TRY_AGAIN}
                 </button>
             </When>
             <When when=move || !state.shares.is_unread() && shares.with(Vec::is_empty)>
-                <p class="settings-empty">"Only you can read this conversation."</p>
+                <p class="settings-empty">{texts::NOT_SHARED}</p>
             </When>
             <ul class="settings-list">
                 <Each of=move || shares.get() key=|share| share.id let:share>
@@ -256,27 +255,25 @@ fn list(state: ShareForm, confirm: Confirm) -> AnyView {
 
 fn row(state: ShareForm, confirm: Confirm, share: Share) -> AnyView {
     let who = match &share.readers {
-        None => "Whoever has the link".to_owned(),
+        None => texts::READERS_BY_LINK.to_owned(),
         Some(names) => names.join(", "),
     };
     let extent = match share.is_live {
-        true => "live",
-        false => "as it was then",
+        true => texts::SHARE_IS_LIVE,
+        false => texts::SHARE_IS_PAST,
     };
     let url = share.readers.as_ref().map(|_| {
         let url = browser::full_url(&shared_path(&share.id.to_string()));
-        view! { <CopyButton name="Copy the address" text=move || url.clone()/> }
+        view! { <CopyButton name=texts::COPY_ADDRESS text=move || url.clone()/> }
     });
-    let name = ["End: ", &who].concat();
+    let name = texts::end_of(&who);
     let (created_at, ended) = (share.created_at, share);
     let ask = move |_| {
         let share = ended.clone();
         confirm.ask(ConfirmRequest {
-            title: "End this share?".into(),
-            text: "Nobody can read the conversation through it any more, also those who read it now. What they have seen or copied \
-                   stays with them."
-                .into(),
-            button_label: "End it",
+            title: texts::END_TITLE.into(),
+            text: texts::END_WARNING.into(),
+            button_label: texts::END_CONFIRM,
             on_confirm: Arc::new(move || {
                 state.end(share.clone());
                 browser::focus_selector(HEADING);
@@ -289,11 +286,11 @@ fn row(state: ShareForm, confirm: Confirm, share: Share) -> AnyView {
                 <p dir="auto">{who}</p>
                 <p class="settings-facts">
                     <span>{extent}</span>
-                    <span>"since " <Time at=created_at/></span>
+                    <span>{texts::SINCE} <Time at=created_at/></span>
                 </p>
             </div>
             {url}
-            <button type="button" class="button button-quiet" aria-label=name on:click=ask>"End"</button>
+            <button type="button" class="button button-quiet" aria-label=name on:click=ask>{texts::END}</button>
         </li>
     }
     .erase()

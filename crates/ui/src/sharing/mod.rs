@@ -4,6 +4,7 @@
 //! in a file of its own ([`content`]), which is loaded when it is first opened. What readers see is in `layout::shared_page`.
 
 mod content;
+mod texts;
 
 use leptos::prelude::*;
 
@@ -41,7 +42,7 @@ pub fn shared_mark(id: ConversationId, title: ArcRwSignal<String>) -> AnyView {
     let name = move |audience: Option<String>| {
         let title = title.get();
         let title = isolated(&title);
-        [&audience.unwrap_or_default(), ": “", &title, "”"].concat()
+        texts::shared_mark(&audience.unwrap_or_default(), &title)
     };
     let mark = move || {
         let button_id = ["share-", &id.to_string()].concat();
@@ -64,7 +65,7 @@ pub fn header_button(id: ConversationId) -> AnyView {
         "share".into(),
         "icon-button share-button needs-script",
         None,
-        |audience| audience.unwrap_or_else(|| "Share".into()),
+        |audience| audience.unwrap_or_else(|| texts::SHARE.into()),
     )
 }
 
