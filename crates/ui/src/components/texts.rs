@@ -1,6 +1,6 @@
 //! The texts of the small views, and those that several screens share.
 
-pub(crate) use crate::runtime::texts::TRY_AGAIN;
+pub(crate) use crate::runtime::texts::{LOADING, TRY_AGAIN};
 
 // Buttons
 pub(crate) const CANCEL: &str = "Cancel";

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::{html, prelude::*, wasm_split::wasm_split};
 
-use super::file_url;
+use super::{file_url, texts};
 use crate::{
     browser::{self, ChartUrls, DrawFailure, FrameKind},
     components::icons,
@@ -45,7 +45,7 @@ pub fn chart(file: &Attachment) -> AnyView {
     view! {
         <figure class="tool-chart">
             <div class="tool-chart-place" node_ref=place>
-                <img src=urls.picture alt=["Chart ", &file.name].concat() loading="lazy"/>
+                <img src=urls.picture alt=texts::chart_file(&file.name) loading="lazy"/>
                 {frame.view(|| ().into_any())}
             </div>
             <figcaption>
@@ -82,7 +82,8 @@ fn frame_view(urls: ChartUrls) -> AnyView {
     let note = move || {
         failure.get().map(|Failure { reason, can_retry }| {
             let button = can_retry.then(|| {
-                view! { <button type="button" class="button" on:click=retry>"Try again"</button> }.erase()
+                view! { <button type="button" class="button" on:click=retry>{texts::TRY_AGAIN}</button> }
+                    .erase()
             });
             view! { <p class="tool-chart-failure" role="note">{reason} {button}</p> }
         })
@@ -123,8 +124,8 @@ fn frame(
         });
     });
     let label = move || match title.get() {
-        Some(title) if !title.is_empty() => ["Chart: ", &title].concat(),
-        _ => "Chart".to_owned(),
+        Some(title) if !title.is_empty() => texts::chart_title(&title),
+        _ => texts::CHART.to_owned(),
     };
     view! {
         <iframe
@@ -140,17 +141,16 @@ fn frame(
 
 /// Converts a drawing error to the notice for the user.
 fn to_failure(error: DrawFailure) -> Failure {
-    const NOTICE: &str = "This chart can’t be drawn";
     let (reason, can_retry) = match error {
-        DrawFailure::NotLoaded => ("Plotly could not be loaded".to_owned(), true),
+        DrawFailure::NotLoaded => (texts::PLOTLY_FAILED.to_owned(), true),
         DrawFailure::Impossible(reason) => {
             let line = reason.split_whitespace().collect::<Vec<_>>().join(" ");
             (line.chars().take(MAX_REASON_CHARACTERS).collect(), false)
         }
     };
     let reason = match reason.as_str() {
-        "" => NOTICE.to_owned(),
-        reason => [NOTICE, ": ", reason].concat(),
+        "" => texts::CHART_FAILED.to_owned(),
+        reason => texts::chart_failed(reason),
     };
     Failure { reason, can_retry }
 }

@@ -3,6 +3,7 @@
 
 mod chart;
 mod preview;
+mod texts;
 
 use leptos::prelude::*;
 
@@ -64,7 +65,7 @@ pub fn image_link(file: &Attachment) -> AnyView {
             href=full
             target="_blank"
             rel="noopener"
-            title="Open in full"
+            title=texts::OPEN_IN_FULL
             data-image=file.id.to_string()
         >
             <img
@@ -93,7 +94,7 @@ pub fn message_files(files: &[Attachment], is_pending: ArcRwSignal<bool>) -> Opt
         .iter()
         .map(|file| message_file(file, is_pending.clone()))
         .collect();
-    Some(view! { <ul class="message-files" aria-label="Files">{files}</ul> }.erase())
+    Some(view! { <ul class="message-files" aria-label=texts::FILES>{files}</ul> }.erase())
 }
 
 fn message_file(file: &Attachment, is_pending: ArcRwSignal<bool>) -> AnyView {
@@ -111,7 +112,7 @@ fn message_file(file: &Attachment, is_pending: ArcRwSignal<bool>) -> AnyView {
     let full = url.clone();
     view! {
         <li>
-            <a href=full target="_blank" rel="noopener" title="Open in full" data-image=file.id.to_string()>
+            <a href=full target="_blank" rel="noopener" title=texts::OPEN_IN_FULL data-image=file.id.to_string()>
                 <img
                     src=url
                     alt=name
@@ -149,7 +150,7 @@ pub fn preview_button(file: &Attachment) -> Option<AnyView> {
     file.text_bytes?;
     let (id, name) = (file.id, file.name.clone());
     let is_open = RwSignal::new(false);
-    let label = ["Show what models get of ", &name].concat();
+    let label = texts::show_text_of(&name);
     let dialog = move || {
         let name = name.clone();
         lazy_part(move || preview::load_view(id, name.clone(), is_open))
@@ -160,7 +161,7 @@ pub fn preview_button(file: &Attachment) -> Option<AnyView> {
                 type="button"
                 class="icon-button needs-script"
                 aria-label=label
-                title="Show what models get of it"
+                title=texts::SHOW_TEXT_TITLE
                 aria-haspopup="dialog"
                 on:click=move |_| is_open.set(true)
             >

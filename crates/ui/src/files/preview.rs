@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, task::spawn_local, wasm_split::wasm_split};
 
+use super::texts;
 use crate::{
     api::files::file_preview,
     components::{
@@ -41,7 +42,7 @@ fn dialog(name: String, is_open: RwSignal<bool>, content: AnyView) -> AnyView {
             // No form: of a draft's file, it would be in that of the message, and send it.
             <div class="diagnostics-head">
                 <h2 dir="auto">{name}</h2>
-                {IconButton::new("Close", icons::close(), move || close_dialog(dialog)).view()}
+                {IconButton::new(texts::CLOSE, icons::close(), move || close_dialog(dialog)).view()}
             </div>
             {content}
         </dialog>
@@ -63,11 +64,11 @@ fn file_view(id: AttachmentId) -> AnyView {
     };
     load();
     let shown = move || match found.get() {
-        None => view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase(),
+        None => view! { <div class="notice notice-waiting" role="status">{texts::LOADING}</div> }.erase(),
         Some(Err(message)) => view! {
             <div class="notice" role="alert">
                 <p>{message}</p>
-                <button type="button" class="button" on:click=move |_| load()>"Try again"</button>
+                <button type="button" class="button" on:click=move |_| load()>{texts::TRY_AGAIN}</button>
             </div>
         }
         .erase(),
@@ -86,12 +87,12 @@ fn document(preview: FilePreview) -> AnyView {
         (!text.is_empty()).then(|| view! { <pre class="file-preview-text" dir="auto">{text}</pre> }.erase());
     let tables: Vec<AnyView> = tables.into_iter().map(table).collect();
     let omitted = (omitted_tables > 0).then(|| {
-        let note = [&omitted_tables.to_string(), " more sheets are not shown."].concat();
+        let note = texts::omitted_sheets(omitted_tables);
         view! { <p>{note}</p> }.erase()
     });
     view! {
-        <div class="file-preview-content" tabindex="0" role="region" aria-label="Content">
-            <p>"Models that don’t read the file itself get this of it."</p>
+        <div class="file-preview-content" tabindex="0" role="region" aria-label=texts::CONTENT>
+            <p>{texts::CONTENT_HINT}</p>
             {text}
             {tables}
             {omitted}
@@ -134,15 +135,9 @@ fn table(table: TablePreview) -> AnyView {
 
 /// Returns the size of a table, and how much of it is shown.
 fn summary(table: &TablePreview) -> String {
-    let shown = match table.rows.len() {
-        count if count < table.row_count => ["; the first ", &count.to_string(), " are shown"].concat(),
-        _ => String::new(),
-    };
-    let columns = match table.omitted_columns {
-        0 => String::new(),
-        more => ["; ", &more.to_string(), " more columns are not shown"].concat(),
-    };
-    [&table.counted_rows(), &*shown, &columns, "."].concat()
+    let shown = table.rows.len();
+    let shown = (shown < table.row_count).then_some(shown);
+    texts::table_summary(&table.counted_rows(), shown, table.omitted_columns)
 }
 
 fn heading(column: ColumnPreview) -> AnyView {

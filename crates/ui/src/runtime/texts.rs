@@ -1,7 +1,7 @@
 //! The texts of views that do not know what the page shows, and of times.
 
 // Code that is loaded later
-pub(super) const LOADING: &str = "Loading…";
+pub(crate) const LOADING: &str = "Loading…";
 pub(super) const PART_FAILED: &str =
     "This part of the page could not be loaded. Parlor tries again by itself.";
 pub(crate) const TRY_AGAIN: &str = "Try again";
