@@ -2,6 +2,7 @@
 //! person and in the settings, and for readers of a share in the header.
 
 mod notify;
+mod texts;
 mod theme;
 
 use leptos::prelude::*;

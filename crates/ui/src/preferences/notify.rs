@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use super::use_preferences;
+use super::{texts, use_preferences};
 use crate::{
     browser::{self, NotificationPermission},
     commands::{Command, use_commands},
@@ -28,10 +28,8 @@ pub(super) fn follow(setting: RwSignal<NotifySetting>) {
     });
     let toasts = use_toasts();
     use_commands().add(
-        Command::new("Turn notifications on or off", icons::bell, move || {
-            press(setting, toasts)
-        })
-        .words("notify bell long answers"),
+        Command::new(texts::NOTIFY_COMMAND, icons::bell, move || press(setting, toasts))
+            .words("notify bell long answers"),
     );
 }
 
@@ -77,7 +75,7 @@ pub fn notify_switch() -> AnyView {
             aria-checked=move || on().to_string()
             on:click=move |_| press(setting, toasts)
         >
-            <span class="switch-text">"Notify me when a long answer is finished"</span>
+            <span class="switch-text">{texts::NOTIFY}</span>
             <span class="switch" aria-hidden="true"></span>
         </button>
     }
@@ -87,10 +85,8 @@ pub fn notify_switch() -> AnyView {
 /// The screen reader text for the result of a press.
 fn announcement(setting: NotifySetting) -> &'static str {
     match setting {
-        NotifySetting::On => "You get a notification when a long answer is done and you are elsewhere.",
-        NotifySetting::Blocked => {
-            "The browser blocks notifications from Parlor. Allow them in its settings for this site, then press again."
-        }
-        NotifySetting::Off | NotifySetting::Unsupported => "This browser does not support notifications.",
+        NotifySetting::On => texts::NOTIFIED,
+        NotifySetting::Blocked => texts::BLOCKED,
+        NotifySetting::Off | NotifySetting::Unsupported => texts::UNSUPPORTED,
     }
 }

@@ -4,7 +4,7 @@
 
 use leptos::prelude::*;
 
-use super::use_preferences;
+use super::{texts, use_preferences};
 use crate::{
     browser,
     commands::{Command, use_commands},
@@ -51,17 +51,17 @@ impl Theme {
 
     fn name(self) -> &'static str {
         match self {
-            Self::System => "System",
-            Self::Light => "Light",
-            Self::Dark => "Dark",
+            Self::System => texts::SYSTEM,
+            Self::Light => texts::LIGHT,
+            Self::Dark => texts::DARK,
         }
     }
 
     fn label(self) -> &'static str {
         match self {
-            Self::System => "Theme: system",
-            Self::Light => "Theme: light",
-            Self::Dark => "Theme: dark",
+            Self::System => texts::THEME_SYSTEM,
+            Self::Light => texts::THEME_LIGHT,
+            Self::Dark => texts::THEME_DARK,
         }
     }
 
@@ -112,7 +112,7 @@ pub fn theme_choice(id: &'static str) -> AnyView {
     };
     view! {
         <fieldset class="choice needs-script">
-            <legend class="visually-hidden">"Theme"</legend>
+            <legend class="visually-hidden">{texts::THEME}</legend>
             {Vec::from(Theme::ALL.map(option))}
         </fieldset>
     }
