@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::{ev, html, prelude::*, wasm_split::wasm_split, web_sys};
 
+use super::texts;
 use crate::{
     browser,
     commands::Shortcut,
@@ -51,7 +52,7 @@ fn tray_view() -> AnyView {
                     aria-keyshortcuts=Shortcut::ToggleTray.aria()
                     on:click=move |_| tray.set_open(true)
                 >
-                    {icons::brand()} "Ask about this page"
+                    {icons::brand()} {texts::ASK}
                 </button>
             </When>
             <When when=move || tray.is_open()>
@@ -102,13 +103,13 @@ fn OpenTray() -> impl IntoView {
             class="tray"
             role=move || if covers() { "dialog" } else { "complementary" }
             aria-modal=move || covers().then_some("true")
-            aria-label="Chat"
+            aria-label=texts::CHAT
             inert=move || panel.is_covering_page()
             on:keydown=escape
         >
             <header class="tray-head">
                 <ConversationPicker/>
-                {IconButton::new("New conversation", icons::plus(), move || {
+                {IconButton::new(texts::NEW_CONVERSATION, icons::plus(), move || {
                     navigation.go_to(Route::New);
                     browser::focus_selector("#message");
                 })
@@ -116,16 +117,16 @@ fn OpenTray() -> impl IntoView {
                 <a
                     class="icon-button"
                     href=move || chat_route.get().path()
-                    aria-label="Open in full chat"
-                    title="Open in full chat"
+                    aria-label=texts::OPEN_FULL
+                    title=texts::OPEN_FULL
                 >
                     {icons::expand()}
                 </a>
                 <button
                     type="button"
                     class="icon-button"
-                    aria-label="Close the chat"
-                    title=move || Shortcut::ToggleTray.title("Close the chat")
+                    aria-label=texts::CLOSE
+                    title=move || Shortcut::ToggleTray.title(texts::CLOSE)
                     aria-keyshortcuts=Shortcut::ToggleTray.aria()
                     on:click=move |_| tray.close()
                 >
@@ -182,8 +183,8 @@ fn ConversationPicker() -> impl IntoView {
         navigation.go_to(chosen.parse().map_or(Route::New, Route::Conversation));
     };
     view! {
-        <select node_ref=select class="tray-picker" aria-label="Conversation" on:change=choose>
-            <option value="">"New conversation"</option>
+        <select node_ref=select class="tray-picker" aria-label=texts::CONVERSATION on:change=choose>
+            <option value="">{texts::NEW_CONVERSATION}</option>
             <Each of=move || choices.get() key=|id| *id let:id>
                 <option value=id.to_string()>{move || title(id)}</option>
             </Each>

@@ -5,6 +5,7 @@
 //! file of their own ([`content`]).
 
 mod content;
+mod texts;
 
 use leptos::prelude::*;
 
