@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::{ev, prelude::*, task::spawn_local, wasm_split::wasm_split};
 
-use super::{DiagnosticsDialog, OPENER};
+use super::{DiagnosticsDialog, OPENER, texts};
 
 use crate::{
     api::rpc,
@@ -38,8 +38,8 @@ fn frame(DiagnosticsDialog { open_for: asked }: DiagnosticsDialog, id: MessageId
     view! {
         <dialog node_ref=dialog class="dialog diagnostics" aria-labelledby="diagnostics-title" on:close=closed>
             <form method="dialog" class="diagnostics-head">
-                <h2 id="diagnostics-title">"Diagnostics"</h2>
-                <button class="icon-button" aria-label="Close" title="Close">
+                <h2 id="diagnostics-title">{texts::TITLE}</h2>
+                <button class="icon-button" aria-label=texts::CLOSE title=texts::CLOSE>
                     {icons::close()}
                 </button>
             </form>
@@ -98,7 +98,7 @@ fn loaded_diagnostics(id: MessageId) -> AnyView {
     let is_here = Memo::new(move |_| state.view.with(Option::is_some));
     let first = move || {
         (state.is_loading.get() && !is_here.get()).then(|| {
-            view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }
+            view! { <div class="notice notice-waiting" role="status">{texts::LOADING}</div> }
         })
     };
     let failure = move || {
@@ -106,7 +106,7 @@ fn loaded_diagnostics(id: MessageId) -> AnyView {
             view! {
                 <div class="notice" role="alert">
                     <p>{message}</p>
-                    <button type="button" class="button" on:click=move |_| state.load()>"Try again"</button>
+                    <button type="button" class="button" on:click=move |_| state.load()>{texts::TRY_AGAIN}</button>
                 </div>
             }
         })
@@ -135,8 +135,8 @@ fn diagnostics_view(state: DiagnosticsState) -> AnyView {
     let again = move || {
         at_work.get().then(|| {
             view! {
-                <span class="diagnostics-at-work">"The answer is being written."</span>
-                {IconButton::new("Refresh", icons::retry(), move || state.load())
+                <span class="diagnostics-at-work">{texts::BEING_WRITTEN}</span>
+                {IconButton::new(texts::REFRESH, icons::retry(), move || state.load())
                     .disabled_while(move || state.is_loading.get())
                     .view()}
             }
@@ -149,11 +149,11 @@ fn diagnostics_view(state: DiagnosticsState) -> AnyView {
         json.unwrap_or_default()
     };
     view! {
-        <div class="diagnostics-body" role="group" tabindex="0" aria-label="Details">
+        <div class="diagnostics-body" role="group" tabindex="0" aria-label=texts::DETAILS>
             <dl class="diagnostics-facts">{facts}</dl>
             {sections}
         </div>
-        <div class="diagnostics-foot">{again} <CopyButton name="Copy as JSON" text=json/></div>
+        <div class="diagnostics-foot">{again} <CopyButton name=texts::COPY_JSON text=json/></div>
     }
     .erase()
 }

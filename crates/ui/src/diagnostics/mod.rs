@@ -4,6 +4,7 @@
 //! own ([`content`]), which is loaded when it is first opened.
 
 mod content;
+mod texts;
 
 use leptos::prelude::*;
 
