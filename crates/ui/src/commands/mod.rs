@@ -6,6 +6,7 @@
 
 mod keys;
 mod shortcuts;
+mod texts;
 
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 

@@ -6,7 +6,7 @@ use leptos::{ev::KeyboardEvent, prelude::*};
 use super::{
     CommandDialog,
     keys::{KeyPress, aria_keyshortcuts, combinations, labels},
-    use_commands,
+    texts, use_commands,
 };
 use crate::{
     browser,
@@ -30,10 +30,10 @@ impl Scope {
     /// The heading.
     pub fn heading(self) -> &'static str {
         match self {
-            Self::Everywhere => "Everywhere",
-            Self::MessageBox => "In the message box",
-            Self::Conversation => "In a conversation",
-            Self::List => "In the list of conversations",
+            Self::Everywhere => texts::EVERYWHERE,
+            Self::MessageBox => texts::IN_MESSAGE_BOX,
+            Self::Conversation => texts::IN_CONVERSATION,
+            Self::List => texts::IN_LIST,
         }
     }
 }
@@ -61,7 +61,7 @@ pub struct Entry {
 
 /// Declares the shortcuts, each in one entry.
 macro_rules! shortcuts {
-    ($($id:ident: $keys:literal $name:literal $scope:ident $action:expr,)*) => {
+    ($($id:ident: $keys:literal $name:ident $scope:ident $action:expr,)*) => {
         /// A shortcut.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Shortcut {
@@ -75,7 +75,7 @@ macro_rules! shortcuts {
             /// The entry of the shortcut.
             pub fn entry(self) -> Entry {
                 match self {
-                    $(Self::$id => Entry { keys: $keys, name: $name, scope: Scope::$scope, action: $action },)*
+                    $(Self::$id => Entry { keys: $keys, name: texts::$name, scope: Scope::$scope, action: $action },)*
                 }
             }
         }
@@ -83,18 +83,18 @@ macro_rules! shortcuts {
 }
 
 shortcuts! {
-    Search: "Mod+K" "Search chats and actions" Everywhere Action::Page(open_search),
-    NewChat: "Mod+Shift+O" "New chat" Everywhere Action::Page(new_chat),
-    ShowShortcuts: "? Mod+/" "Keyboard shortcuts" Everywhere Action::Page(show_shortcuts),
-    ToggleTray: "Mod+." "Open or close the chat next to a page" Everywhere Action::Page(toggle_tray),
-    Close: "Escape" "Close what is open" Everywhere Action::View,
-    Send: "Enter Mod+Enter" "Send the message" MessageBox Action::Element,
-    InsertLine: "Shift+Enter" "Insert a line" MessageBox Action::Element,
-    EditLast: "ArrowUp" "Edit your last message, if the box is empty" MessageBox Action::Element,
-    Stop: "Escape" "Stop the answer, if nothing is open" Conversation Action::Page(stop),
-    Quote: "Mod+Shift+U" "Quote the selected text" Conversation Action::View,
-    MoveInList: "ArrowUp ArrowDown Home End" "Go from chat to chat" List Action::Element,
-    RowActions: "Delete ContextMenu Shift+F10" "Actions of the chat" List Action::Element,
+    Search: "Mod+K" SEARCH Everywhere Action::Page(open_search),
+    NewChat: "Mod+Shift+O" NEW_CHAT Everywhere Action::Page(new_chat),
+    ShowShortcuts: "? Mod+/" SHOW_SHORTCUTS Everywhere Action::Page(show_shortcuts),
+    ToggleTray: "Mod+." TOGGLE_TRAY Everywhere Action::Page(toggle_tray),
+    Close: "Escape" CLOSE Everywhere Action::View,
+    Send: "Enter Mod+Enter" SEND MessageBox Action::Element,
+    InsertLine: "Shift+Enter" INSERT_LINE MessageBox Action::Element,
+    EditLast: "ArrowUp" EDIT_LAST MessageBox Action::Element,
+    Stop: "Escape" STOP Conversation Action::Page(stop),
+    Quote: "Mod+Shift+U" QUOTE Conversation Action::View,
+    MoveInList: "ArrowUp ArrowDown Home End" MOVE_IN_LIST List Action::Element,
+    RowActions: "Delete ContextMenu Shift+F10" ROW_ACTIONS List Action::Element,
 }
 
 impl Shortcut {

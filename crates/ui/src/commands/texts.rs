@@ -1,0 +1,22 @@
+//! The texts of the keyboard shortcuts that people read: the sheet of shortcuts, the titles of buttons, and README have them.
+
+pub(super) use crate::components::texts::NEW_CHAT;
+
+// Places
+pub(super) const EVERYWHERE: &str = "Everywhere";
+pub(super) const IN_MESSAGE_BOX: &str = "In the message box";
+pub(super) const IN_CONVERSATION: &str = "In a conversation";
+pub(super) const IN_LIST: &str = "In the list of conversations";
+
+// Shortcuts
+pub(super) const SEARCH: &str = "Search chats and actions";
+pub(super) const SHOW_SHORTCUTS: &str = "Keyboard shortcuts";
+pub(super) const TOGGLE_TRAY: &str = "Open or close the chat next to a page";
+pub(super) const CLOSE: &str = "Close what is open";
+pub(super) const SEND: &str = "Send the message";
+pub(super) const INSERT_LINE: &str = "Insert a line";
+pub(super) const EDIT_LAST: &str = "Edit your last message, if the box is empty";
+pub(super) const STOP: &str = "Stop the answer, if nothing is open";
+pub(super) const QUOTE: &str = "Quote the selected text";
+pub(super) const MOVE_IN_LIST: &str = "Go from chat to chat";
+pub(super) const ROW_ACTIONS: &str = "Actions of the chat";
