@@ -49,6 +49,7 @@ pub mod snapshot;
 mod stores;
 #[cfg(test)]
 mod test_events;
+mod texts;
 pub mod tray;
 
 pub use self::{

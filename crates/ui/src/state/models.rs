@@ -2,7 +2,7 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{connection::Connection, conversations::OpenConversations, snapshot::PageSnapshot};
+use super::{connection::Connection, conversations::OpenConversations, snapshot::PageSnapshot, texts};
 use crate::api::rpc;
 use crate::browser;
 use parlor_protocol::{
@@ -193,7 +193,7 @@ pub fn by_endpoint(list: &ModelList, chosen: Option<&str>) -> Vec<(String, Vec<M
             endpoint: String::new(),
             capabilities: ModelCapabilities::default(),
         };
-        groups.push(("Not available now".into(), vec![gone]));
+        groups.push((texts::UNAVAILABLE_MODELS.into(), vec![gone]));
     }
     groups
 }

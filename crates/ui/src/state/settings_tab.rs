@@ -1,6 +1,6 @@
 //! The tabs of the settings: their addresses, names and readers.
 
-use super::person::Person;
+use super::{person::Person, texts};
 
 /// The path of the settings.
 const PATH: &str = "/settings";
@@ -31,7 +31,7 @@ enum Content {
 
 /// Declares the tabs in their order, with the part of the path after `/settings/`.
 macro_rules! settings_tabs {
-    ($($tab:ident: $name:literal $title:literal $readers:ident $content:ident,)*) => {
+    ($($tab:ident: $name:literal $title:ident $readers:ident $content:ident,)*) => {
         /// A tab of the settings.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum SettingsTab {
@@ -44,7 +44,7 @@ macro_rules! settings_tabs {
 
             fn facts(self) -> (&'static str, &'static str, Readers, Content) {
                 match self {
-                    $(Self::$tab => ($name, $title, Readers::$readers, Content::$content),)*
+                    $(Self::$tab => ($name, texts::$title, Readers::$readers, Content::$content),)*
                 }
             }
         }
@@ -52,16 +52,16 @@ macro_rules! settings_tabs {
 }
 
 settings_tabs! {
-    General: "" "General" Everybody View,
-    Models: "models" "Models" Operators View,
-    Memories: "memories" "Memories" Everybody View,
-    Tokens: "tokens" "API tokens" Everybody View,
-    Usage: "usage" "Usage" Everybody Server,
-    Account: "account" "Account" Accounts Server,
-    Devices: "devices" "Devices" Sessions Server,
-    Users: "users" "Users" Administrators Server,
-    Invitations: "invitations" "Invitations" Inviting Server,
-    Audit: "audit" "Audit log" Administrators Server,
+    General: "" GENERAL Everybody View,
+    Models: "models" MODELS Operators View,
+    Memories: "memories" MEMORIES Everybody View,
+    Tokens: "tokens" TOKENS Everybody View,
+    Usage: "usage" USAGE Everybody Server,
+    Account: "account" ACCOUNT Accounts Server,
+    Devices: "devices" DEVICES Sessions Server,
+    Users: "users" USERS Administrators Server,
+    Invitations: "invitations" INVITATIONS Inviting Server,
+    Audit: "audit" AUDIT Administrators Server,
 }
 
 impl SettingsTab {

@@ -2,7 +2,7 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::connection::Connection;
+use super::{connection::Connection, texts};
 use crate::api::sharing;
 use parlor_protocol::{ApiError, ConversationId, NewShare, Share, ShareId, sorted_vec::insert_sorted};
 
@@ -100,16 +100,15 @@ fn describe_audience(list: &[Share], id: ConversationId) -> Option<String> {
         }
     }
     if has_link {
-        names.push("whoever has the link");
+        names.push(texts::SHARED_BY_LINK);
     }
     match names.split_last() {
         None => {
             // The accounts of its readers are gone.
             let is_shared = list.iter().any(|share| share.conversation_id == id);
-            is_shared.then(|| "Shared with nobody who is still here".into())
+            is_shared.then(|| texts::SHARED_WITH_NOBODY.into())
         }
-        Some((last, [])) => Some(["Shared with ", last].concat()),
-        Some((last, others)) => Some(["Shared with ", &others.join(", "), " and ", last].concat()),
+        Some((last, others)) => Some(texts::shared_with(others, last)),
     }
 }
 

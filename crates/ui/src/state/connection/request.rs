@@ -5,7 +5,7 @@ use std::pin::{Pin, pin};
 use futures::future::{Either, select};
 
 use super::{Connection, reconnect::ConnectionEvent};
-use crate::browser;
+use crate::{browser, state::texts};
 use parlor_protocol::{ApiError, ErrorCode};
 
 /// The time limit for a response. After it the request counts as failed because the server is unreachable.
@@ -55,7 +55,7 @@ impl Connection {
 pub fn check_user() -> Result<(), ApiError> {
     if browser::has_other_user() {
         browser::set_signed_out(true);
-        let message = "Another user has signed in. What you wrote is kept; sign in again to go on.";
+        let message = texts::OTHER_USER;
         return Err(ApiError::new(ErrorCode::SignedOut, message));
     }
     Ok(())
@@ -71,7 +71,7 @@ pub fn report_signed_out<T>(outcome: &Result<T, ApiError>) {
 /// The text for a failed load. Loading changes nothing, so the text need not say what was done.
 pub fn load_error_text(error: &ApiError) -> String {
     match error.code {
-        ErrorCode::Unreachable => "The server can’t be reached.".into(),
+        ErrorCode::Unreachable => texts::SERVER_UNREACHABLE.into(),
         _ => error.message.clone(),
     }
 }

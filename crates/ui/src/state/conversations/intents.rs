@@ -8,6 +8,7 @@ use super::OpenConversations;
 use crate::{
     api::rpc,
     browser,
+    state::texts,
     state::{drafts, route::Route},
 };
 use parlor_protocol::{
@@ -32,7 +33,7 @@ impl OpenConversations {
         spawn_local(async move {
             let deletion = rpc::set_message_deleted(conversation_id, message_id, true);
             match self.connection.call(deletion).await {
-                Ok(()) => toasts.show_with_undo("Message deleted, with all that followed.", move || {
+                Ok(()) => toasts.show_with_undo(texts::MESSAGE_DELETED, move || {
                     let restoring = rpc::set_message_deleted(conversation_id, message_id, false);
                     self.send_intent(restoring, || {});
                 }),
@@ -57,8 +58,7 @@ impl OpenConversations {
                     }
                     self.navigation.go_to(route);
                     browser::focus_after_removal();
-                    self.toasts
-                        .show("You are in a new conversation, a copy. The original is unchanged.");
+                    self.toasts.show(texts::BRANCHED);
                 }
                 Err(error) => self.toasts.show(error.message),
             }
@@ -121,7 +121,7 @@ impl OpenConversations {
         spawn_local(async move {
             match self.connection.call(rpc::judge_payload(intent)).await {
                 Ok(first) if first == verdict => on_stored(),
-                Ok(_) => self.toasts.show("This was answered already, in another tab."),
+                Ok(_) => self.toasts.show(texts::ANSWERED_ELSEWHERE),
                 Err(error) => self.toasts.show(error.message),
             }
             on_end();

@@ -29,7 +29,7 @@ pub use self::{
     view::{ConversationPhase, ConversationView, OlderState, QueueRow, QueueView},
 };
 use super::{connection::Connection, lifecycle::PageLifecycle, navigation::Navigation, outbox::Outbox};
-use crate::{browser, components::toast::Toasts, runtime::page_state::PageState};
+use crate::{browser, components::toast::Toasts, runtime::page_state::PageState, state::texts};
 use parlor_protocol::{
     AssistantMessage, ConversationEvent, ConversationId, Event, EventBody, Message, MessageId, ToolCall,
     ToolStatus, Transcript,
@@ -136,7 +136,7 @@ impl OpenConversations {
             CacheOutcome::Unchanged | CacheOutcome::Touched(_) | CacheOutcome::Replaced => {}
             CacheOutcome::NeedsSnapshot => self.load_conversation(id),
             CacheOutcome::Broken => {
-                let message = "This conversation could not be loaded correctly. Reload the page.";
+                let message = texts::CONVERSATION_BROKEN;
                 let phase = self.view(id).phase;
                 phase.set(ConversationPhase::Failed(message.into()));
             }

@@ -20,7 +20,7 @@ use super::{
     outbox::Outbox,
     run_intents::RunIntents,
 };
-use crate::components::toast::Toasts;
+use crate::{components::toast::Toasts, state::texts};
 use parlor_protocol::{
     ClientUpdate, ConversationId, ConversationList, Event, Position, StreamNotice, Transcript,
     conversation_list::{ListUpdate, RunEnd},
@@ -157,8 +157,7 @@ impl EventFollower {
                 EventEffect::RunEnded(ended) => self.notifier.on_run_end(ended),
                 EventEffect::Damaged(position) => {
                     let id = position.0.to_string();
-                    self.toasts
-                        .show(["A change is damaged and can't be shown. Id ", &id].concat());
+                    self.toasts.show(texts::damaged_change(&id));
                 }
                 EventEffect::Resync => self.resync(),
             }

@@ -3,7 +3,10 @@
 mod run_end;
 
 pub(super) use self::run_end::RunEndNotifier;
-use crate::browser::{self, NotificationPermission};
+use crate::{
+    browser::{self, NotificationPermission},
+    state::texts,
+};
 
 /// The setting's key in the browser's storage.
 pub const STORAGE_KEY: &str = "parlor-notify";
@@ -34,9 +37,9 @@ impl NotifySetting {
     /// The tooltip of the switch.
     pub fn title(self) -> &'static str {
         match self {
-            Self::On => "Notify me when a long answer is finished: on",
-            Self::Off | Self::Unsupported => "Notify me when a long answer is finished: off",
-            Self::Blocked => "Notify me when a long answer is finished: blocked by the browser",
+            Self::On => texts::NOTIFY_ON,
+            Self::Off | Self::Unsupported => texts::NOTIFY_OFF,
+            Self::Blocked => texts::NOTIFY_BLOCKED,
         }
     }
 }

@@ -5,6 +5,7 @@ use leptos::{prelude::*, task::spawn_local};
 use crate::{
     api::rpc,
     browser,
+    state::texts,
     state::{
         connection::Connection, conversation_list::ConversationListStore, conversations::OpenConversations,
         lifecycle::PageLifecycle, navigation::Navigation, preview_line::first_line, route::Route,
@@ -81,8 +82,8 @@ fn ending_line(transcript: &Transcript, run: MessageId) -> Option<String> {
     let answer = transcript.message(run).and_then(Message::assistant)?;
     match answer.status {
         RunStatus::Running | RunStatus::Waiting => None,
-        RunStatus::Failed => Some("The model could not answer.".into()),
-        RunStatus::Interrupted => Some("The answer was interrupted.".into()),
+        RunStatus::Failed => Some(texts::RUN_FAILED.into()),
+        RunStatus::Interrupted => Some(texts::RUN_INTERRUPTED.into()),
         RunStatus::Complete | RunStatus::Stopped => Some(first_line(&answer.text())),
     }
 }

@@ -3,7 +3,7 @@
 use leptos::task::spawn_local;
 
 use super::{Outbox, storage};
-use crate::api::rpc;
+use crate::{api::rpc, state::texts};
 use parlor_protocol::{
     ApiError, ConversationId, IntentId, MessageId, RunStatus, Timestamp, intent::StartedRun,
 };
@@ -45,7 +45,7 @@ impl Outbox {
     pub(in crate::state) fn stop_run(self, run: MessageId) {
         spawn_local(async move {
             match self.connection.call(rpc::stop_run(run)).await {
-                Ok(RunStatus::Stopped) => self.toasts.show("Response stopped."),
+                Ok(RunStatus::Stopped) => self.toasts.show(texts::STOPPED),
                 // The run ended by itself just before.
                 Ok(_) => {}
                 Err(error) => self.toasts.show(error.message),

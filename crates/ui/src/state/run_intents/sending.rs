@@ -11,6 +11,7 @@ use crate::{
     api::rpc,
     browser,
     runtime::backoff::backoff_ms,
+    state::texts,
     state::{
         outbox::{MessageOptions, Retry},
         route::Route,
@@ -64,7 +65,7 @@ impl RunIntents {
             data: None,
         };
         let model = self.conversations.view(id).model.get_untracked();
-        let text = "Start a fresh Python session, and go on with my last question.".into();
+        let text = texts::FRESH_SESSION_REQUEST.into();
         self.send_interaction(Route::Conversation(id), text, model, interaction);
         browser::focus_after_removal();
     }
@@ -74,8 +75,7 @@ impl RunIntents {
     pub fn send_version(self, id: ConversationId, replaced: MessageId, text: String) -> bool {
         let view = self.conversations.view(id);
         if untrack(|| view.is_busy()) {
-            self.toasts
-                .show("The answer is still being written. Stop it, or send this when it is done.");
+            self.toasts.show(texts::ANSWER_BEING_WRITTEN);
             return false;
         }
         let options = MessageOptions {

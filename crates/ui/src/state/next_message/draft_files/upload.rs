@@ -8,6 +8,7 @@ use crate::{
     browser,
     runtime::lazy::{LoadError, when_loaded},
     state::connection::{check_user, report_signed_out},
+    state::texts,
 };
 use parlor_protocol::{ApiError, Attachment, AttachmentId, ErrorCode, json, number_format::format_size};
 
@@ -29,29 +30,13 @@ impl DraftFiles {
             && source.size() > max_bytes as f64
         {
             let (size, limit) = (format_size(source.size() as usize), format_size(max_bytes));
-            return Some(
-                [
-                    "The file has ",
-                    &size,
-                    "; the limit is ",
-                    &limit,
-                    ". Attach a smaller one.",
-                ]
-                .concat(),
-            );
+            return Some(texts::file_too_large(&size, &limit));
         }
         let others = untrack(|| self.for_route(file.route))
             .into_iter()
             .filter(|other| other.key != file.key);
         let is_kept = |other: &DraftFile| !matches!(other.state.get_untracked(), UploadState::Failed(_));
-        (others.filter(is_kept).count() >= max_count).then(|| {
-            [
-                "A message can have ",
-                &max_count.to_string(),
-                " files. Send this one in the next message.",
-            ]
-            .concat()
-        })
+        (others.filter(is_kept).count() >= max_count).then(|| texts::too_many_files(max_count))
     }
 
     /// Uploads a file unless it exceeds a limit.
@@ -164,10 +149,10 @@ fn read_response(status: u16, body: &str) -> Result<Attachment, ApiError> {
     let body = body.as_bytes();
     match status {
         201 => json::parse(body).map_err(ApiError::unreadable),
-        0 => Err(ApiError::new(ErrorCode::Unreachable, "The upload was cut off.")),
+        0 => Err(ApiError::new(ErrorCode::Unreachable, texts::UPLOAD_CUT_OFF)),
         _ => {
             let error = json::parse(body);
-            Err(error.unwrap_or_else(|_| ApiError::new(ErrorCode::Internal, "The upload failed.")))
+            Err(error.unwrap_or_else(|_| ApiError::new(ErrorCode::Internal, texts::UPLOAD_FAILED)))
         }
     }
 }

@@ -1,0 +1,81 @@
+//! The texts that the stores say to people: toasts, titles, and why something failed.
+
+// The connection
+pub(super) const OTHER_USER: &str =
+    "Another user has signed in. What you wrote is kept; sign in again to go on.";
+pub(super) const SERVER_UNREACHABLE: &str = "The server can’t be reached.";
+
+pub(super) fn damaged_change(position: &str) -> String {
+    ["A change is damaged and can't be shown. Id ", position].concat()
+}
+
+// Conversations
+pub(super) const CONVERSATION_BROKEN: &str =
+    "This conversation could not be loaded correctly. Reload the page.";
+pub(super) const MESSAGE_DELETED: &str = "Message deleted, with all that followed.";
+pub(super) const BRANCHED: &str = "You are in a new conversation, a copy. The original is unchanged.";
+pub(super) const ANSWERED_ELSEWHERE: &str = "This was answered already, in another tab.";
+pub(super) const STOPPED: &str = "Response stopped.";
+pub(super) const ANSWER_BEING_WRITTEN: &str =
+    "The answer is still being written. Stop it, or send this when it is done.";
+/// A message that the user sends with a button.
+pub(super) const FRESH_SESSION_REQUEST: &str =
+    "Start a fresh Python session, and go on with my last question.";
+
+// Files of the next message
+pub(super) const UPLOAD_CUT_OFF: &str = "The upload was cut off.";
+pub(super) const UPLOAD_FAILED: &str = "The upload failed.";
+
+pub(super) fn file_too_large(size: &str, limit: &str) -> String {
+    [
+        "The file has ",
+        size,
+        "; the limit is ",
+        limit,
+        ". Attach a smaller one.",
+    ]
+    .concat()
+}
+
+pub(super) fn too_many_files(limit: usize) -> String {
+    [
+        "A message can have ",
+        &limit.to_string(),
+        " files. Send this one in the next message.",
+    ]
+    .concat()
+}
+
+// Models
+pub(super) const UNAVAILABLE_MODELS: &str = "Not available now";
+
+// Notifications
+pub(super) const NOTIFY_ON: &str = "Notify me when a long answer is finished: on";
+pub(super) const NOTIFY_OFF: &str = "Notify me when a long answer is finished: off";
+pub(super) const NOTIFY_BLOCKED: &str = "Notify me when a long answer is finished: blocked by the browser";
+pub(super) const RUN_FAILED: &str = "The model could not answer.";
+pub(super) const RUN_INTERRUPTED: &str = "The answer was interrupted.";
+
+// Shares: who can read a conversation
+pub(super) const SHARED_BY_LINK: &str = "whoever has the link";
+pub(super) const SHARED_WITH_NOBODY: &str = "Shared with nobody who is still here";
+
+/// Readers, of whom there is at least the last one.
+pub(super) fn shared_with(others: &[&str], last: &str) -> String {
+    match others {
+        [] => ["Shared with ", last].concat(),
+        others => ["Shared with ", &others.join(", "), " and ", last].concat(),
+    }
+}
+
+// The tabs of the settings
+pub(super) const GENERAL: &str = "General";
+pub(super) const MODELS: &str = "Models";
+pub(super) const MEMORIES: &str = "Memories";
+pub(super) const TOKENS: &str = "API tokens";
+pub(super) const USAGE: &str = "Usage";
+pub(super) const ACCOUNT: &str = "Account";
+pub(super) const DEVICES: &str = "Devices";
+pub(super) const USERS: &str = "Users";
+pub(super) const INVITATIONS: &str = "Invitations";
+pub(super) const AUDIT: &str = "Audit log";
