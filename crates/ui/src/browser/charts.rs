@@ -14,7 +14,7 @@ use web_sys::{Headers, HtmlIFrameElement, MessageEvent, RequestInit, Response};
 use super::{
     ChartUrls, DrawFailure, FrameKind, Timer,
     frames::{mark_run, restart_frames},
-    set_timeout, show_in_frame,
+    set_timeout, show_in_frame, texts,
 };
 
 /// The script that draws charts.
@@ -171,11 +171,11 @@ impl Chart {
         let (script, chart) = match (script, chart) {
             (Ok(script), Ok(chart)) => (script, chart),
             (Err(LoadFailure::Missing), _) => {
-                let reason = "the Python of this Parlor has no package Plotly";
+                let reason = texts::NO_PLOTLY;
                 return self.fail(DrawFailure::Impossible(reason.into()));
             }
             (_, Err(LoadFailure::Missing)) => {
-                return self.fail(DrawFailure::Impossible("it was deleted".into()));
+                return self.fail(DrawFailure::Impossible(texts::CHART_DELETED.into()));
             }
             _ => return self.fail(DrawFailure::NotLoaded),
         };
@@ -219,7 +219,7 @@ impl Chart {
         // The frame has no origin that could be named.
         let _ = frame.post_message(&message, "*");
         self.set_deadline(DRAW_TIMEOUT_MS, |chart| {
-            (chart.done)(Err(DrawFailure::Impossible("it takes too long".into())));
+            (chart.done)(Err(DrawFailure::Impossible(texts::TOO_SLOW.into())));
             restart_frames();
         });
     }

@@ -15,7 +15,7 @@ use web_sys::{HtmlIFrameElement, MessageEvent, Response};
 use super::{
     DrawFailure, FrameKind, Timer,
     frames::{are_paused, mark_run, restart_frames},
-    random, set_timeout, show_in_frame,
+    random, set_timeout, show_in_frame, texts,
 };
 
 /// The time until the frame has Mermaid's script, in milliseconds.
@@ -145,9 +145,7 @@ fn receive(message: &JsValue) {
                 return;
             };
             if url.is_empty() {
-                return fail_all(&DrawFailure::Impossible(
-                    "this Parlor was built without Mermaid".into(),
-                ));
+                return fail_all(&DrawFailure::Impossible(texts::NO_MERMAID.into()));
             }
             RENDERER.with_borrow_mut(|renderer| renderer.state = FrameState::Loading);
             spawn_local(load(url));
@@ -165,7 +163,7 @@ fn receive(message: &JsValue) {
             };
             (job.done)(match read_text(message, "svg") {
                 Some(svg) if svg.len() <= MAX_SVG_LENGTH => Ok(svg),
-                Some(_) => Err(DrawFailure::Impossible("it is too large".into())),
+                Some(_) => Err(DrawFailure::Impossible(texts::DIAGRAM_TOO_LARGE.into())),
                 None => Err(DrawFailure::Impossible(
                     read_text(message, "failure").unwrap_or_default(),
                 )),
@@ -240,7 +238,7 @@ fn post(fields: &[(&str, JsValue)]) {
 fn give_up_first() {
     let job = RENDERER.with_borrow_mut(|renderer| renderer.jobs.pop_front());
     if let Some(job) = job {
-        (job.done)(Err(DrawFailure::Impossible("it takes too long".into())));
+        (job.done)(Err(DrawFailure::Impossible(texts::TOO_SLOW.into())));
     }
     restart_frames();
 }

@@ -37,6 +37,8 @@ mod selection;
 #[cfg(feature = "hydrate")]
 mod storage;
 #[cfg(feature = "hydrate")]
+mod texts;
+#[cfg(feature = "hydrate")]
 mod theme;
 #[cfg(feature = "hydrate")]
 mod time;
