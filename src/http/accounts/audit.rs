@@ -12,6 +12,7 @@ use serde::Deserialize;
 use super::{
     SignedIn,
     page::{self, failure, in_words, time},
+    texts,
 };
 use parlor_protocol::ApiError;
 use parlor_storage::audit::{AuditAction, AuditEntry};
@@ -32,7 +33,7 @@ pub async fn show(admin: SignedIn, query: Result<Query<AuditQuery>, QueryRejecti
     let Query(query) = query.unwrap_or_default();
     match audit_page(&admin, query.before).await {
         Ok(response) => response,
-        Err(error) => failure("Audit log", &error),
+        Err(error) => failure(texts::AUDIT_TITLE, &error),
     }
 }
 
@@ -49,20 +50,19 @@ async fn audit_page(admin: &SignedIn, before: Option<i64>) -> Result<Response, A
         .collect();
     let is_empty = rows.is_empty();
     let older = last.filter(|_| has_more).map(|last| {
-        view! { <a class="button" rel="next" href=format!("/settings/audit?before={last}")>"Older entries"</a> }
+        view! { <a class="button" rel="next" href=format!("/settings/audit?before={last}")>{texts::OLDER_ENTRIES}</a> }
     });
-    let newest = before.map(|_| view! { <a class="button" href="/settings/audit">"Newest entries"</a> });
+    let newest =
+        before.map(|_| view! { <a class="button" href="/settings/audit">{texts::NEWEST_ENTRIES}</a> });
     let settings = &admin.app.settings.accounts;
     let (keep, most) = (in_words(settings.audit_keep), settings.audit_entries);
     let content = view! {
-        <p class="account-note">{format!(
-            "Who did what, without contents. Entries are kept for {keep}, and at most {most} of them."
-        )}</p>
-        {is_empty.then(|| view! { <p class="settings-empty">"There are no entries."</p> })}
+        <p class="account-note">{texts::about_audit(&keep, most)}</p>
+        {is_empty.then(|| view! { <p class="settings-empty">{texts::NO_ENTRIES}</p> })}
         <ul class="settings-list">{rows}</ul>
         <div class="account-actions">{newest} {older}</div>
     };
-    Ok(page::respond(StatusCode::OK, "Audit log", content))
+    Ok(page::respond(StatusCode::OK, texts::AUDIT_TITLE, content))
 }
 
 pub(super) fn entry_row(entry: &AuditEntry, zone: &TimeZone) -> impl IntoView + use<> {
@@ -81,50 +81,15 @@ pub(super) fn entry_row(entry: &AuditEntry, zone: &TimeZone) -> impl IntoView + 
 /// Returns the actor's name and the action of an entry.
 fn sentence(entry: &AuditEntry) -> (String, String) {
     let who = match entry.name.as_str() {
-        "" if entry.action == AuditAction::PasswordLinkMade => "The operator".to_owned(),
-        "" => "Somebody".to_owned(),
+        "" if entry.action == AuditAction::PasswordLinkMade => texts::OPERATOR.to_owned(),
+        "" => texts::SOMEBODY.to_owned(),
         name => name.to_owned(),
     };
-    let about = match entry.about.as_str() {
-        "" => "their own account".to_owned(),
-        name => format!("the account {name}"),
+    let about = entry.about.as_str();
+    let account = match about {
+        "" => texts::OWN_ACCOUNT.to_owned(),
+        name => texts::account(name),
     };
-    let what = match entry.action {
-        AuditAction::SignedIn => "signed in".to_owned(),
-        AuditAction::SignInFailed if entry.name.is_empty() => {
-            "failed to sign in, without an account here".to_owned()
-        }
-        AuditAction::SignInFailed => "could not sign in".to_owned(),
-        AuditAction::PasswordChangeFailed => "wrote a wrong old password when changing it".to_owned(),
-        AuditAction::SignedOut => "signed a device out".to_owned(),
-        AuditAction::SignedOutEverywhere => "signed all devices out".to_owned(),
-        AuditAction::AccountMade => "got an account".to_owned(),
-        AuditAction::Renamed => format!("is called {} since", entry.about),
-        AuditAction::MadeAdministrator if entry.about.is_empty() => {
-            "is an administrator since, by the provider's groups".to_owned()
-        }
-        AuditAction::MadeAdministrator => format!("made {about} an administrator"),
-        AuditAction::MadeMember if entry.about.is_empty() => {
-            "is a member since, by the provider's groups".to_owned()
-        }
-        AuditAction::MadeMember => format!("made {about} a member"),
-        AuditAction::Disabled => format!("disabled {about}"),
-        AuditAction::Enabled => format!("enabled {about}"),
-        AuditAction::Deleted => format!("deleted {about} with everything in it"),
-        AuditAction::HandedOver => format!("handed over what was in {about}, and deleted the account"),
-        AuditAction::Invited => "made an invitation".to_owned(),
-        AuditAction::InvitedAdministrator => "made an invitation for an administrator".to_owned(),
-        AuditAction::PasswordLinkMade => format!("made a link for a new password of {about}"),
-        AuditAction::LinkWithdrawn => "withdrew a link".to_owned(),
-        AuditAction::PasswordChanged => "has a new password".to_owned(),
-        AuditAction::TokenMade => "made an API token".to_owned(),
-        AuditAction::TokenRevoked => "revoked an API token".to_owned(),
-        AuditAction::Shared => "shared a conversation".to_owned(),
-        AuditAction::ShareEnded => "ended a share".to_owned(),
-        AuditAction::EndpointAdded => format!("added the model server {}", entry.about),
-        AuditAction::EndpointChanged => format!("changed the model server {}", entry.about),
-        AuditAction::EndpointKeyChanged => format!("changed the key of the model server {}", entry.about),
-        AuditAction::EndpointRemoved => format!("removed the model server {}", entry.about),
-    };
+    let what = texts::action(entry.action, !entry.name.is_empty(), &account, about);
     (who, what)
 }

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use super::{
     SignedIn,
     page::{self, failure, redirect},
+    texts,
     users::{UsersFormInput, parse_user, read},
 };
 use crate::app::{self, accounts::deletion::DeletionError};
@@ -30,7 +31,7 @@ pub async fn delete(admin: SignedIn, form: UsersFormInput) -> Response {
         is_sure,
     } = match read_deletion(&admin, form).await {
         Ok(read) => read,
-        Err(error) => return failure("Nothing was changed", &error),
+        Err(error) => return failure(texts::NOTHING_CHANGED, &error),
     };
     if !is_sure {
         return confirm(&account, &others);
@@ -46,11 +47,10 @@ pub async fn delete(admin: SignedIn, form: UsersFormInput) -> Response {
         Err(DeletionError {
             error,
             has_begun: false,
-        }) => failure("Nothing was changed", &error),
+        }) => failure(texts::NOTHING_CHANGED, &error),
         Err(DeletionError { error, .. }) => {
-            let message =
-                "The account is disabled. Its deletion goes on at the next start; enable it to give that up.";
-            failure("Not deleted yet", &ApiError::new(error.code, message))
+            let message = texts::NOT_DELETED;
+            failure(texts::NOT_DELETED_TITLE, &ApiError::new(error.code, message))
         }
     }
 }
@@ -83,35 +83,35 @@ pub(super) fn confirm(account: &Account, others: &[Account]) -> Response {
     let hand_over = (!options.is_empty()).then(|| {
         view! {
             <section class="settings-section" aria-labelledby="delete-hand-over">
-                <h3 id="delete-hand-over">"Hand over, then delete"</h3>
+                <h3 id="delete-hand-over">{texts::HAND_OVER_TITLE}</h3>
                 <p>
-                    "Another user gets the conversations with their files, and the library. Everything else is deleted: the account, its \
-                     memories, instructions and tokens, and messages that were deleted or not yet sent."
+                    {texts::HAND_OVER_WARNING}
                 </p>
                 <form method="post" action="/settings/users/delete">
                     <input type="hidden" name="user" value=user.clone()/>
                     <input type="hidden" name="sure" value="yes"/>
-                    <label class="field">"To" <select name="heir">{options}</select></label>
-                    <button type="submit" class="button button-warning">"Hand over and delete the account"</button>
+                    <label class="field">{texts::HAND_OVER_TO} <select name="heir">{options}</select></label>
+                    <button type="submit" class="button button-warning">{texts::HAND_OVER}</button>
                 </form>
             </section>
         }
     });
+    let [before, after] = texts::DELETE_WARNING;
     let content = view! {
-        <p>"The account " <strong>{account.name.clone()}</strong> " will be deleted. This cannot be undone."</p>
+        <p>{before} <strong>{account.name.clone()}</strong> {after}</p>
         {hand_over}
         <section class="settings-section" aria-labelledby="delete-everything">
-            <h3 id="delete-everything">"Delete everything"</h3>
-            <p>"All conversations, files and settings of the user are deleted with the account."</p>
+            <h3 id="delete-everything">{texts::DELETE_ALL_TITLE}</h3>
+            <p>{texts::DELETE_ALL_WARNING}</p>
             <form method="post" action="/settings/users/delete">
                 <input type="hidden" name="user" value=user.clone()/>
                 <input type="hidden" name="sure" value="yes"/>
-                <button type="submit" class="button button-danger">"Delete everything of this user"</button>
+                <button type="submit" class="button button-danger">{texts::DELETE_ALL}</button>
             </form>
         </section>
         <div class="account-actions">
-            <a class="button" href="/settings/users">"Keep it"</a>
+            <a class="button" href="/settings/users">{texts::KEEP_ACCOUNT}</a>
         </div>
     };
-    page::respond(StatusCode::OK, "Delete an account", content)
+    page::respond(StatusCode::OK, texts::DELETE_TITLE, content)
 }

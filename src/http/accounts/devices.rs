@@ -16,6 +16,7 @@ use super::{
     SignedIn,
     own::{DoneQuery, signed_out},
     page::{self, FormError, done_notice, failure, invalid_form, redirect, time},
+    texts,
 };
 use crate::app;
 use parlor_protocol::SessionId;
@@ -24,14 +25,14 @@ use parlor_storage::accounts::Session;
 /// `GET /settings/devices`
 pub async fn show(user: SignedIn, query: Result<Query<DoneQuery>, QueryRejection>) -> Response {
     let Query(query) = query.unwrap_or_default();
-    let done = (query.done == "session").then_some("That device was signed out.");
+    let done = (query.done == "session").then_some(texts::DEVICE_SIGNED_OUT);
     devices_page(&user, done, None).await
 }
 
 async fn devices_page(user: &SignedIn, done: Option<&'static str>, error: Option<FormError>) -> Response {
     let sessions = match user.app.accounts.sessions(user.account.user_id).await {
         Ok(sessions) => sessions,
-        Err(error) => return failure("Devices", &error.into()),
+        Err(error) => return failure(texts::DEVICES_TITLE, &error.into()),
     };
     let zone = &user.app.settings.history.time_zone();
     let rows: Vec<_> = sessions
@@ -41,16 +42,16 @@ async fn devices_page(user: &SignedIn, done: Option<&'static str>, error: Option
     let is_empty = rows.is_empty();
     let content = view! {
         {done_notice(done)}
-        <p class="account-note">"Where you are signed in. A device that you do not know: sign it out, then change your password."</p>
-        {is_empty.then(|| view! { <p class="settings-empty">"Parlor has not signed you in on any device."</p> })}
+        <p class="account-note">{texts::DEVICES_HINT}</p>
+        {is_empty.then(|| view! { <p class="settings-empty">{texts::NO_DEVICES}</p> })}
         <ul class="settings-list">{rows}</ul>
         {(!is_empty).then(|| view! {
             <form method="post" action="/settings/devices/end-all">
-                <button type="submit" class="button button-warning">"Sign out everywhere"</button>
+                <button type="submit" class="button button-warning">{texts::SIGN_OUT_EVERYWHERE}</button>
             </form>
         })}
     };
-    page::form("Devices", error, content)
+    page::form(texts::DEVICES_TITLE, error, content)
 }
 
 pub(super) fn session_row(
@@ -59,19 +60,19 @@ pub(super) fn session_row(
     zone: &TimeZone,
 ) -> impl IntoView + use<> {
     let state = match current == Some(session.id) {
-        true => view! { <span>"This device"</span> }.into_any(),
-        false => view! { <span>"Last used " {time(session.last_used_at, zone)}</span> }.into_any(),
+        true => view! { <span>{texts::THIS_DEVICE}</span> }.into_any(),
+        false => view! { <span>{texts::LAST_USED} {time(session.last_used_at, zone)}</span> }.into_any(),
     };
     let since = time(session.created_at, zone);
     view! {
         <li class="account-row">
             <div>
                 <strong>{session.device}</strong>
-                <p class="settings-facts">{state} <span>{session.address}</span> <span>"Signed in " {since}</span></p>
+                <p class="settings-facts">{state} <span>{session.address}</span> <span>{texts::SIGNED_IN} {since}</span></p>
             </div>
             <form method="post" action="/settings/devices/end">
                 <input type="hidden" name="session" value=session.id.to_string()/>
-                <button type="submit" class="button button-quiet">"Sign out"</button>
+                <button type="submit" class="button button-quiet">{texts::SIGN_OUT}</button>
             </form>
         </li>
     }

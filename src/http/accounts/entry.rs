@@ -17,7 +17,7 @@ use super::{
         self, FormError, failure, invalid_form, name_field, password_field, redirect, referring_page,
         safe_next,
     },
-    provider,
+    provider, texts,
 };
 use crate::app::accounts::ClientAddress;
 use parlor_base::settings::SignUp;
@@ -63,7 +63,7 @@ impl EntryForm {
         if self.password == self.again {
             return Ok(());
         }
-        let message = "The two passwords differ. Nothing was changed; write both again.";
+        let message = texts::PASSWORDS_DIFFER;
         Err(ApiError::new(ErrorCode::BadRequest, message).into())
     }
 }
@@ -121,7 +121,7 @@ pub async fn sign_in_page(
             }
         }
         Ok(true) => redirect(SETUP_PATH),
-        Err(error) => failure("Not available", &error.into()),
+        Err(error) => failure(texts::NOT_AVAILABLE, &error.into()),
     }
 }
 
@@ -155,23 +155,24 @@ pub async fn sign_in(to: WithPasswords, headers: HeaderMap, form: FormInput) -> 
 
 fn sign_in_form(to: &Visitor, form: EntryForm, error: Option<FormError>) -> Response {
     let is_open = to.app.accounts.sign_up_mode() == SignUp::Open;
-    let sign_up = is_open.then(|| view! { <p>"No account yet? " <a href="/sign-up">"Make one"</a></p> });
+    let sign_up =
+        is_open.then(|| view! { <p>{texts::NO_ACCOUNT_YET} <a href="/sign-up">{texts::MAKE_ONE}</a></p> });
     let is_known = !form.name.is_empty();
     let content = view! {
         <form method="post" action="/sign-in">
             <input type="hidden" name="next" value=safe_next(&form.next)/>
             {name_field(form.name, !is_known)}
-            {password_field("Password", "password", "current-password", is_known)}
+            {password_field(texts::PASSWORD, "password", "current-password", is_known)}
             <label class="account-choice">
                 <input type="checkbox" name="remember" value="yes" checked=!form.remember.is_empty()/>
-                "Stay signed in on this device"
+                {texts::STAY_SIGNED_IN}
             </label>
-            <button type="submit" class="button button-primary">"Sign in"</button>
+            <button type="submit" class="button button-primary">{texts::SIGN_IN}</button>
         </form>
         {sign_up}
-        <p class="account-note">"Forgot your password? An administrator can send you a link for a new one."</p>
+        <p class="account-note">{texts::PASSWORD_FORGOTTEN}</p>
     };
-    page::form("Sign in", error, content)
+    page::form(texts::SIGN_IN, error, content)
 }
 
 /// `GET /setup`
@@ -187,7 +188,7 @@ pub async fn setup_page(to: WithPasswords, query: Result<Query<EntryQuery>, Quer
             setup_form(&to, form, None).await
         }
         Ok(false) => redirect(super::SIGN_IN_PATH),
-        Err(error) => failure("Not available", &error.into()),
+        Err(error) => failure(texts::NOT_AVAILABLE, &error.into()),
     }
 }
 
@@ -217,25 +218,25 @@ async fn setup_form(to: &WithPasswords, form: EntryForm, error: Option<FormError
         view! {
             <label class="account-choice">
                 <input type="checkbox" name="keep" value="yes" checked=!form.keep.is_empty()/>
-                "The conversations that are here already become mine"
+                {texts::KEEP_CONVERSATIONS}
             </label>
         }
     });
     let has_token = !form.token.is_empty();
     let content = view! {
-        <p>"Make the first account. It manages the others. Parlor printed the setup token when it started."</p>
+        <p>{texts::SETUP_HINT}</p>
         <form method="post" action="/setup">
             <label class="field">
-                "Setup token"
+                {texts::SETUP_TOKEN}
                 <input name="token" value=form.token required autocomplete="off" spellcheck="false" autofocus=!has_token/>
             </label>
             {name_field(form.name, has_token)}
-            {password_field("Password", "password", "new-password", false)}
-            {password_field("Password again", "again", "new-password", false)}
+            {password_field(texts::PASSWORD, "password", "new-password", false)}
+            {password_field(texts::PASSWORD_AGAIN, "again", "new-password", false)}
             {page::password_rules(&to.app.accounts)}
             {keep}
-            <button type="submit" class="button button-primary">"Make the account"</button>
+            <button type="submit" class="button button-primary">{texts::MAKE_ACCOUNT}</button>
         </form>
     };
-    page::form("Set up Parlor", error, content)
+    page::form(texts::SETUP_TITLE, error, content)
 }

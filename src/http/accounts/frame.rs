@@ -10,6 +10,7 @@ use axum::{
 };
 use leptos::prelude::*;
 
+use super::texts;
 use crate::{
     app::AppState,
     http::{document::Document, page},
@@ -55,7 +56,7 @@ pub async fn card(request: Request, next: Next) -> Response {
 fn on_card(response: Response, content: PageContent) -> Response {
     let PageContent { title, html, kind } = content;
     let home = (kind == ContentKind::Failure)
-        .then(|| view! { <p><a class="button" href="/">"Back to Parlor"</a></p> });
+        .then(|| view! { <p><a class="button" href="/">{texts::BACK_TO_PARLOR}</a></p> });
     let document = Document {
         status: response.status(),
         title,

@@ -11,6 +11,7 @@ use super::{
     SignedIn,
     own::DoneQuery,
     page::{self, done_notice, failure, time},
+    texts,
     users::{UsersFormInput, done, read},
 };
 use crate::app;
@@ -21,17 +22,17 @@ use parlor_storage::accounts::{AccountLink, LinkPurpose, Role};
 /// `GET /settings/invitations`
 pub async fn show(admin: SignedIn, query: Result<Query<DoneQuery>, QueryRejection>) -> Response {
     let Query(query) = query.unwrap_or_default();
-    let done = (query.done == "link").then_some("The link is not valid any more.");
+    let done = (query.done == "link").then_some(texts::LINK_WITHDRAWN);
     match invitations_page(&admin, done).await {
         Ok(response) => response,
-        Err(error) => failure("Invitations", &error),
+        Err(error) => failure(texts::INVITATIONS_TITLE, &error),
     }
 }
 
 async fn invitations_page(admin: &SignedIn, done: Option<&'static str>) -> Result<Response, ApiError> {
     admin.require_administrator()?;
     if admin.app.accounts.mode() != AuthMode::Password {
-        let message = "Nobody needs an invitation here: people sign in to this Parlor in another way.";
+        let message = texts::NO_INVITATIONS;
         return Err(ApiError::new(ErrorCode::NotFound, message));
     }
     let accounts = admin.app.accounts.accounts().await?;
@@ -45,9 +46,9 @@ async fn invitations_page(admin: &SignedIn, done: Option<&'static str>) -> Resul
         .iter()
         .map(|link| {
             let what = match link.purpose {
-                LinkPurpose::Invitation(Role::Administrator) => "Invitation of an administrator".to_owned(),
-                LinkPurpose::Invitation(Role::Member) => "Invitation".to_owned(),
-                LinkPurpose::NewPassword(user_id) => format!("New password for {}", name_of(user_id)),
+                LinkPurpose::Invitation(Role::Administrator) => texts::ADMINISTRATORS_INVITATION.to_owned(),
+                LinkPurpose::Invitation(Role::Member) => texts::INVITATION.to_owned(),
+                LinkPurpose::NewPassword(user_id) => texts::password_link_for(&name_of(user_id)),
             };
             link_row(link, what, time(link.expires_at, zone))
         })
@@ -55,24 +56,24 @@ async fn invitations_page(admin: &SignedIn, done: Option<&'static str>) -> Resul
     let is_empty = links.is_empty();
     let content = view! {
         {done_notice(done)}
-        <p class="account-note">"A person with an invitation link makes an account of their own. Each link works once."</p>
+        <p class="account-note">{texts::INVITATIONS_HINT}</p>
         <form class="account-inline" method="post" action="/settings/invitations/invite">
             <label class="field">
-                "Role"
+                {texts::ROLE}
                 <select name="role">
-                    <option value="member">"Member"</option>
-                    <option value="administrator">"Administrator"</option>
+                    <option value="member">{texts::MEMBER}</option>
+                    <option value="administrator">{texts::ADMINISTRATOR}</option>
                 </select>
             </label>
-            <button type="submit" class="button button-primary">"Make an invitation link"</button>
+            <button type="submit" class="button button-primary">{texts::MAKE_INVITATION}</button>
         </form>
         <section class="settings-section" aria-labelledby="invitations-links">
-            <h3 id="invitations-links">"Links that are valid"</h3>
-            {is_empty.then(|| view! { <p class="settings-empty">"There is no link that was not used yet."</p> })}
+            <h3 id="invitations-links">{texts::LINKS}</h3>
+            {is_empty.then(|| view! { <p class="settings-empty">{texts::NO_LINKS}</p> })}
             <ul class="settings-list">{links}</ul>
         </section>
     };
-    Ok(page::respond(StatusCode::OK, "Invitations", content))
+    Ok(page::respond(StatusCode::OK, texts::INVITATIONS_TITLE, content))
 }
 
 pub(super) fn link_row(link: &AccountLink, what: String, until: AnyView) -> impl IntoView + use<> {
@@ -80,11 +81,11 @@ pub(super) fn link_row(link: &AccountLink, what: String, until: AnyView) -> impl
         <li class="account-row">
             <div>
                 <strong>{what}</strong>
-                <p class="settings-facts">"Valid until " {until}</p>
+                <p class="settings-facts">{texts::VALID_UNTIL} {until}</p>
             </div>
             <form method="post" action="/settings/invitations/withdraw">
                 <input type="hidden" name="link" value=link.id.to_string()/>
-                <button type="submit" class="button button-quiet">"Withdraw"</button>
+                <button type="submit" class="button button-quiet">{texts::WITHDRAW}</button>
             </form>
         </li>
     }
@@ -104,7 +105,7 @@ pub async fn invite(admin: SignedIn, headers: HeaderMap, form: UsersFormInput) -
         "/settings/invitations",
         made.await,
         browser_origin(&headers),
-        "Send this link to the person. It works once, for a new account.",
+        texts::INVITATION_HINT,
     )
 }
 
@@ -124,20 +125,20 @@ pub(super) fn new_link_page(
 ) -> Response {
     let path = match made {
         Ok(path) => path,
-        Err(error) => return failure("No link was made", &error),
+        Err(error) => return failure(texts::NO_LINK_MADE, &error),
     };
     let url = [site, &path].concat();
     let content = view! {
-        <p>{about} " It is shown only now: copy it."</p>
+        <p>{about} {texts::LINK_SHOWN_ONCE}</p>
         <div class="account-link">
-            <input class="settings-input" aria-label="Link" value=url.clone() readonly/>
-            <button type="button" class="button button-primary needs-script" data-copy=url>"Copy the link"</button>
+            <input class="settings-input" aria-label=texts::LINK value=url.clone() readonly/>
+            <button type="button" class="button button-primary needs-script" data-copy=url>{texts::COPY_LINK}</button>
         </div>
         <div class="account-actions">
-            <a class="button" href=tab>"Done"</a>
+            <a class="button" href=tab>{texts::DONE}</a>
         </div>
     };
-    page::respond(StatusCode::OK, "A new link", content)
+    page::respond(StatusCode::OK, texts::NEW_LINK_TITLE, content)
 }
 
 /// `POST /settings/invitations/withdraw`

@@ -7,6 +7,7 @@ use super::{
     SETUP_PATH, WithPasswords,
     entry::{EntryForm, FormInput, read, start_session},
     page::{self, FormError, failure, name_field, password_field, password_rules, redirect},
+    texts,
 };
 use crate::app::accounts::{
     ClientAddress,
@@ -21,7 +22,7 @@ pub async fn sign_up_page(to: WithPasswords) -> Response {
     match to.app.accounts.needs_setup().await {
         Ok(false) => {}
         Ok(true) => return redirect(SETUP_PATH),
-        Err(error) => return failure("Not available", &error.into()),
+        Err(error) => return failure(texts::NOT_AVAILABLE, &error.into()),
     }
     match to.app.accounts.sign_up_mode() {
         SignUp::Open => new_account_form(&to, "/sign-up".into(), EntryForm::default(), None),
@@ -30,8 +31,8 @@ pub async fn sign_up_page(to: WithPasswords) -> Response {
 }
 
 fn closed_page() -> Response {
-    let message = "New accounts need an invitation here. Ask an administrator for a link.";
-    failure("No open sign-up", &ApiError::new(ErrorCode::NotFound, message))
+    let message = texts::CLOSED;
+    failure(texts::CLOSED_TITLE, &ApiError::new(ErrorCode::NotFound, message))
 }
 
 /// `POST /sign-up`
@@ -58,16 +59,16 @@ pub async fn sign_up(to: WithPasswords, headers: HeaderMap, form: FormInput) -> 
 
 fn new_account_form(to: &WithPasswords, path: String, form: EntryForm, error: Option<FormError>) -> Response {
     let content = view! {
-        <p>"Choose a name and a password. Others here see your name."</p>
+        <p>{texts::NEW_ACCOUNT_HINT}</p>
         <form method="post" action=path>
             {name_field(form.name, true)}
-            {password_field("Password", "password", "new-password", false)}
-            {password_field("Password again", "again", "new-password", false)}
+            {password_field(texts::PASSWORD, "password", "new-password", false)}
+            {password_field(texts::PASSWORD_AGAIN, "again", "new-password", false)}
             {password_rules(&to.app.accounts)}
-            <button type="submit" class="button button-primary">"Make the account"</button>
+            <button type="submit" class="button button-primary">{texts::MAKE_ACCOUNT}</button>
         </form>
     };
-    page::form("Make an account", error, content)
+    page::form(texts::NEW_ACCOUNT_TITLE, error, content)
 }
 
 /// `GET /invitation/{secret}`
@@ -76,8 +77,8 @@ pub async fn invitation_page(to: WithPasswords, Path(secret): Path<String>) -> R
         Ok(purpose @ LinkPurpose::Invitation(_)) if to.app.accounts.sign_up_mode() != SignUp::Closed => {
             new_account_form(&to, links::path(purpose, &secret), EntryForm::default(), None)
         }
-        Ok(_) => failure("Not valid", &invalid_link()),
-        Err(error) => failure("Not valid", &error),
+        Ok(_) => failure(texts::LINK_NOT_VALID, &invalid_link()),
+        Err(error) => failure(texts::LINK_NOT_VALID, &error),
     }
 }
 
@@ -90,8 +91,8 @@ pub async fn accept_invitation(
 ) -> Response {
     let path = match to.app.accounts.link_purpose(&secret).await {
         Ok(purpose @ LinkPurpose::Invitation(_)) => links::path(purpose, &secret),
-        Ok(_) => return failure("Not valid", &invalid_link()),
-        Err(error) => return failure("Not valid", &error),
+        Ok(_) => return failure(texts::LINK_NOT_VALID, &invalid_link()),
+        Err(error) => return failure(texts::LINK_NOT_VALID, &error),
     };
     let form = match read(form) {
         Ok(form) => form,
@@ -117,8 +118,8 @@ pub async fn new_password_page(to: WithPasswords, Path(secret): Path<String>) ->
         Ok(purpose @ LinkPurpose::NewPassword(_)) => {
             new_password_form(&to, links::path(purpose, &secret), None)
         }
-        Ok(_) => failure("Not valid", &invalid_link()),
-        Err(error) => failure("Not valid", &error),
+        Ok(_) => failure(texts::LINK_NOT_VALID, &invalid_link()),
+        Err(error) => failure(texts::LINK_NOT_VALID, &error),
     }
 }
 
@@ -131,8 +132,8 @@ pub async fn set_new_password(
 ) -> Response {
     let path = match to.app.accounts.link_purpose(&secret).await {
         Ok(purpose @ LinkPurpose::NewPassword(_)) => links::path(purpose, &secret),
-        Ok(_) => return failure("Not valid", &invalid_link()),
-        Err(error) => return failure("Not valid", &error),
+        Ok(_) => return failure(texts::LINK_NOT_VALID, &invalid_link()),
+        Err(error) => return failure(texts::LINK_NOT_VALID, &error),
     };
     let done = async {
         let form = read(form)?;
@@ -148,13 +149,13 @@ pub async fn set_new_password(
 
 fn new_password_form(to: &WithPasswords, path: String, error: Option<FormError>) -> Response {
     let content = view! {
-        <p>"All devices on which you are signed in will be signed out, and your API tokens will end."</p>
+        <p>{texts::NEW_PASSWORD_WARNING}</p>
         <form method="post" action=path>
-            {password_field("New password", "password", "new-password", true)}
-            {password_field("New password again", "again", "new-password", false)}
+            {password_field(texts::NEW_PASSWORD, "password", "new-password", true)}
+            {password_field(texts::NEW_PASSWORD_AGAIN, "again", "new-password", false)}
             {password_rules(&to.app.accounts)}
-            <button type="submit" class="button button-primary">"Set the password"</button>
+            <button type="submit" class="button button-primary">{texts::SET_PASSWORD}</button>
         </form>
     };
-    page::form("Set a new password", error, content)
+    page::form(texts::NEW_PASSWORD_TITLE, error, content)
 }

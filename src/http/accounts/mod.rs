@@ -2,7 +2,7 @@
 //! for signing in are plain documents: they work where nothing else of Parlor is loaded.
 //!
 //! - [`cookie`]: the cookies of a session
-//! - [`page`]: the common parts of the pages; [`frame`]: the documents around them
+//! - [`page`]: the common parts of the pages; [`frame`]: the documents around them; [`texts`]: what they say
 //! - [`entry`]: the pages for people who are not signed in: sign-in and setup
 //! - [`joining`]: the pages for a new account or a new password
 //! - [`provider`]: signing in at an OpenID provider
@@ -21,6 +21,7 @@ mod joining;
 mod own;
 mod page;
 mod provider;
+mod texts;
 mod usage;
 mod users;
 
@@ -218,10 +219,7 @@ impl SignedIn {
     fn require_administrator(&self) -> Result<(), ApiError> {
         match self.account.role {
             Role::Administrator => Ok(()),
-            Role::Member => Err(ApiError::new(
-                ErrorCode::Forbidden,
-                "Only administrators can see and change other accounts. Nothing was changed.",
-            )),
+            Role::Member => Err(ApiError::new(ErrorCode::Forbidden, texts::ONLY_ADMINISTRATORS)),
         }
     }
 }

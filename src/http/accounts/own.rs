@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::{
     SIGN_IN_PATH, SignedIn, cookie,
     page::{self, FormError, done_notice, failure, invalid_form, password_field, redirect},
-    provider,
+    provider, texts,
 };
 use crate::app::accounts::ClientAddress;
 use parlor_base::settings::AuthMode;
@@ -31,31 +31,29 @@ pub struct DoneQuery {
 /// `GET /settings/account`
 pub async fn show(user: SignedIn, query: Result<Query<DoneQuery>, QueryRejection>) -> Response {
     let Query(query) = query.unwrap_or_default();
-    let done = (query.done == "password").then_some(
-        "The password was changed. All other devices were signed out, and your API tokens have ended.",
-    );
+    let done = (query.done == "password").then_some(texts::PASSWORD_CHANGED);
     account_page(&user, done, None)
 }
 
 fn account_page(user: &SignedIn, done: Option<&'static str>, error: Option<FormError>) -> Response {
     let name = user.account.name.clone();
     let role = match user.account.role {
-        Role::Administrator => "You are an administrator: you can manage other people’s accounts.",
-        Role::Member => "You are a member.",
+        Role::Administrator => texts::YOU_ARE_ADMINISTRATOR,
+        Role::Member => texts::YOU_ARE_MEMBER,
     };
     let has_password = user.app.accounts.mode() == AuthMode::Password;
     let with_password = (user.session.is_some() && has_password).then(|| {
         view! {
             <section class="settings-section" aria-labelledby="account-password">
-                <h3 id="account-password">"Password"</h3>
+                <h3 id="account-password">{texts::PASSWORD}</h3>
                 <form method="post" action="/settings/account/password">
                     <input type="hidden" name="name" value=name.clone() autocomplete="username"/>
-                    {password_field("Old password", "old", "current-password", false)}
-                    {password_field("New password", "password", "new-password", false)}
-                    {password_field("New password again", "again", "new-password", false)}
+                    {password_field(texts::OLD_PASSWORD, "old", "current-password", false)}
+                    {password_field(texts::NEW_PASSWORD, "password", "new-password", false)}
+                    {password_field(texts::NEW_PASSWORD_AGAIN, "again", "new-password", false)}
                     {page::password_rules(&user.app.accounts)}
-                    <p class="account-note">"All other devices will be signed out, and your API tokens will end."</p>
-                    <button type="submit" class="button button-primary">"Change the password"</button>
+                    <p class="account-note">{texts::CHANGE_PASSWORD_WARNING}</p>
+                    <button type="submit" class="button button-primary">{texts::CHANGE_PASSWORD}</button>
                 </form>
             </section>
         }
@@ -63,17 +61,18 @@ fn account_page(user: &SignedIn, done: Option<&'static str>, error: Option<FormE
     let sign_out = user.session.is_some().then(|| {
         view! {
             <form method="post" action="/sign-out">
-                <button type="submit" class="button">"Sign out"</button>
+                <button type="submit" class="button">{texts::SIGN_OUT}</button>
             </form>
         }
     });
+    let [before, after] = texts::SIGNED_IN_AS;
     let content = view! {
         {done_notice(done)}
-        <p>"You are signed in as " <strong>{name.clone()}</strong> ". " {role}</p>
+        <p>{before} <strong>{name.clone()}</strong> {after} {role}</p>
         {sign_out}
         {with_password}
     };
-    page::form("Account", error, content)
+    page::form(texts::ACCOUNT_TITLE, error, content)
 }
 
 /// The fields of the password form.
@@ -90,12 +89,12 @@ pub async fn change_password(user: SignedIn, form: Result<Form<PasswordForm>, Fo
     let changed = async {
         let has_password = user.app.accounts.mode() == AuthMode::Password;
         let Some(session) = user.session.filter(|_| has_password) else {
-            let message = "You do not sign in with a password here. Nothing was changed.";
+            let message = texts::NO_PASSWORD;
             return Err(ApiError::new(ErrorCode::BadRequest, message).into());
         };
         let Form(form) = form.map_err(|rejection| invalid_form(&rejection))?;
         if form.password != form.again {
-            let message = "The two new passwords differ. Nothing was changed; write both again.";
+            let message = texts::NEW_PASSWORDS_DIFFER;
             return Err(ApiError::new(ErrorCode::BadRequest, message).into());
         }
         let passwords = (form.old.as_str(), form.password.as_str());
@@ -122,7 +121,7 @@ pub async fn sign_out(user: SignedIn, headers: HeaderMap) -> Response {
     };
     match ended.await {
         // The button was pressed twice, or the session ended meanwhile.
-        Err(error) if error.code != ErrorCode::NotFound => failure("Not signed out", &error),
+        Err(error) if error.code != ErrorCode::NotFound => failure(texts::NOT_SIGNED_OUT, &error),
         _ => signed_out(&user, &headers).await,
     }
 }

@@ -10,7 +10,10 @@ use axum::{
 use jiff::tz::TimeZone;
 use leptos::prelude::*;
 
-use super::frame::{ContentKind, PageContent};
+use super::{
+    frame::{ContentKind, PageContent},
+    texts,
+};
 use crate::{
     app::accounts::{Accounts, AttemptError},
     http::error_response::{add_retry_after, status},
@@ -23,11 +26,8 @@ pub struct NoAccounts;
 
 impl IntoResponse for NoAccounts {
     fn into_response(self) -> Response {
-        let error = ApiError::new(
-            ErrorCode::NotFound,
-            "There is no such page here: people sign in to this Parlor in another way.",
-        );
-        failure("Not found", &error)
+        let error = ApiError::new(ErrorCode::NotFound, texts::NO_ACCOUNTS);
+        failure(texts::NOT_FOUND, &error)
     }
 }
 
@@ -76,10 +76,7 @@ impl From<AttemptError> for FormError {
             AttemptError::Refused(error) => error.into(),
             AttemptError::Wait(wait) => Self {
                 status: StatusCode::TOO_MANY_REQUESTS,
-                message: format!(
-                    "Too many attempts. Nothing was changed; try again in {}.",
-                    in_words(wait)
-                ),
+                message: texts::too_many_attempts(&in_words(wait)),
                 retry_after: Some(whole_seconds(wait)),
             },
         }
@@ -89,10 +86,10 @@ impl From<AttemptError> for FormError {
 /// Returns the error for a form that is too large, or has other fields than the page's.
 pub fn invalid_form(rejection: &FormRejection) -> ApiError {
     if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        let message = "The form is too large. Nothing was changed.";
+        let message = texts::FORM_TOO_LARGE;
         return ApiError::new(ErrorCode::TooLarge, message);
     }
-    let message = "The form could not be read. Nothing was changed; go back and try again.";
+    let message = texts::FORM_INVALID;
     ApiError::new(ErrorCode::BadRequest, message)
 }
 
@@ -129,21 +126,21 @@ pub fn in_words(wait: Duration) -> String {
     const HOUR: u64 = 60 * MINUTE;
     const DAY: u64 = 24 * HOUR;
     // The largest unit of which there are two.
-    let (unit, name) = match whole_seconds(wait) {
-        1 => return "a second".into(),
-        seconds if seconds >= 2 * DAY => (DAY, "days"),
-        seconds if seconds >= 2 * HOUR => (HOUR, "hours"),
-        seconds if seconds >= 2 * MINUTE => (MINUTE, "minutes"),
-        _ => (1, "seconds"),
+    let (unit, words): (u64, fn(u64) -> String) = match whole_seconds(wait) {
+        1 => return texts::SECOND.into(),
+        seconds if seconds >= 2 * DAY => (DAY, texts::days),
+        seconds if seconds >= 2 * HOUR => (HOUR, texts::hours),
+        seconds if seconds >= 2 * MINUTE => (MINUTE, texts::minutes),
+        _ => (1, texts::seconds),
     };
-    format!("{} {name}", whole_seconds(wait).div_ceil(unit))
+    words(whole_seconds(wait).div_ceil(unit))
 }
 
 /// Returns a labelled field of a name.
 pub fn name_field(value: String, has_focus: bool) -> impl IntoView {
     view! {
         <label class="field">
-            "Name"
+            {texts::NAME}
             <input
                 name="name"
                 value=value
@@ -176,7 +173,7 @@ pub fn password_field(
 /// Returns the rules of new passwords, as a note in their form.
 pub fn password_rules(accounts: &Accounts) -> impl IntoView + use<> {
     let min_characters = accounts.min_password_characters();
-    view! { <p class="account-note">{format!("At least {min_characters} characters, and not your name.")}</p> }
+    view! { <p class="account-note">{texts::password_rules(min_characters)}</p> }
 }
 
 /// Returns the URL that a sign-in leads to: only paths of this server.

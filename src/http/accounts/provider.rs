@@ -13,6 +13,7 @@ use super::{
     entry::start_session,
     frame::{ContentKind, PageContent},
     page::{self, FormError, failure, redirect, safe_next},
+    texts,
 };
 use crate::{
     app::{
@@ -45,17 +46,18 @@ pub struct StartQuery {
 pub fn sign_in_page(at: &Provider, next: &str, error: Option<FormError>) -> Response {
     let next = percent_encoding::utf8_percent_encode(next, percent_encoding::NON_ALPHANUMERIC).to_string();
     let name = at.name().to_owned();
+    let [before, after] = texts::SIGN_IN_AT_PROVIDER;
     let content = view! {
-        <p>"You sign in at " <strong>{name.clone()}</strong> " and come back."</p>
+        <p>{before} <strong>{name.clone()}</strong> {after}</p>
         <div class="account-actions">
-            <a class="button button-primary" href=format!("/sign-in/start?next={next}")>{format!("Sign in at {name}")}</a>
+            <a class="button button-primary" href=format!("/sign-in/start?next={next}")>{texts::sign_in_at(&name)}</a>
         </div>
         <p class="account-note">
-            "On your own device: "
-            <a href=format!("/sign-in/start?remember=yes&next={next}")>"sign in and stay signed in"</a>
+            {texts::ON_OWN_DEVICE}
+            <a href=format!("/sign-in/start?remember=yes&next={next}")>{texts::ON_OWN_DEVICE_LINK}</a>
         </p>
     };
-    page::form("Sign in", error, content)
+    page::form(texts::SIGN_IN, error, content)
 }
 
 /// `GET /sign-in/start`
@@ -65,7 +67,7 @@ pub async fn start(
     query: Result<Query<StartQuery>, QueryRejection>,
 ) -> Response {
     let Some(at) = to.app.accounts.provider() else {
-        return failure("Not found", &app::not_found());
+        return failure(texts::NOT_FOUND, &app::not_found());
     };
     let Query(query) = query.unwrap_or_default();
     let next = safe_next(&query.next);
@@ -97,7 +99,7 @@ pub async fn finish(
     callback: Result<Query<Callback>, QueryRejection>,
 ) -> Response {
     let Some(at) = to.app.accounts.provider() else {
-        return failure("Not found", &app::not_found());
+        return failure(texts::NOT_FOUND, &app::not_found());
     };
     let attempt = cookie::attempt(&headers, &to.client).and_then(|value| Attempt::from_cookie(&value));
     let callback = callback.map(|Query(callback)| callback).unwrap_or_default();
@@ -127,25 +129,22 @@ pub async fn finish(
 
 /// Returns the error for a callback that does not belong to a sign-in of this browser.
 fn not_begun_here() -> ApiError {
-    ApiError::new(
-        ErrorCode::BadRequest,
-        "This sign-in was not begun in this browser, was used already, or took too long. You are not signed in; begin it again.",
-    )
+    ApiError::new(ErrorCode::BadRequest, texts::SIGN_IN_NOT_BEGUN)
 }
 
 /// Returns the page that ends the provider's own session, if the provider can.
 pub async fn sign_out_page(at: &Provider, headers: &HeaderMap, client: &Client) -> Option<Response> {
     let back = at.own_url(&site(headers, client), SIGN_IN_PATH);
     let url = at.sign_out_url(&back).await?;
-    let label = format!("Sign out at {} too", at.name());
+    let label = texts::sign_out_at(at.name());
     let content = view! {
-        <p>"You are signed out of Parlor."</p>
+        <p>{texts::SIGNED_OUT}</p>
         <div class="account-actions">
             <a class="button button-primary" href=url.as_str().to_owned()>{label}</a>
         </div>
     };
     let content = PageContent {
-        title: "Signed out",
+        title: texts::SIGNED_OUT_TITLE,
         html: content.to_html(),
         kind: ContentKind::SignedOut,
     };

@@ -15,6 +15,7 @@ use serde_json::json;
 use super::{
     SignedIn,
     page::{self, failure},
+    texts,
 };
 use crate::app::{self, AppState, Caller};
 use parlor_base::clock;
@@ -46,7 +47,7 @@ pub async fn show_own(caller: Caller, account: Option<Extension<Account>>) -> Re
     let is_administrator = account.is_some_and(|account| account.role == Role::Administrator);
     match own_page(&caller, is_administrator).await {
         Ok(response) => response,
-        Err(error) => failure("Usage", &error),
+        Err(error) => failure(texts::USAGE_TITLE, &error),
     }
 }
 
@@ -56,9 +57,9 @@ fn switch(is_of_all: bool) -> impl IntoView {
         view! { <a class="choice-link" href=path aria-current=is_here.then_some("page")>{label}</a> }
     };
     view! {
-        <nav class="choice" aria-label="Usage">
-            {link("Yours", "/settings/usage", !is_of_all)}
-            {link("All users", "/settings/usage/all", is_of_all)}
+        <nav class="choice" aria-label=texts::USAGE_TITLE>
+            {link(texts::OWN_USAGE, "/settings/usage", !is_of_all)}
+            {link(texts::USAGE_OF_ALL, "/settings/usage/all", is_of_all)}
         </nav>
     }
 }
@@ -76,9 +77,9 @@ async fn own_page(caller: &Caller, is_administrator: bool) -> Result<Response, A
         {about()}
         {limits(&caller.app, used)}
         {charts(&days, today)}
-        {table("By day", "Day", rows_by_day(&days))}
+        {table(texts::BY_DAY, texts::DAY, rows_by_day(&days))}
     };
-    Ok(page::respond(StatusCode::OK, "Usage", content))
+    Ok(page::respond(StatusCode::OK, texts::USAGE_TITLE, content))
 }
 
 /// `GET /settings/usage/all`
@@ -86,7 +87,7 @@ pub async fn show_all(admin: SignedIn, query: Result<Query<UsageQuery>, QueryRej
     let Query(query) = query.unwrap_or_default();
     match administrators_page(&admin, query).await {
         Ok(response) => response,
-        Err(error) => failure("Usage", &error),
+        Err(error) => failure(texts::USAGE_TITLE, &error),
     }
 }
 
@@ -128,13 +129,14 @@ async fn administrators_page(admin: &SignedIn, query: UsageQuery) -> Result<Resp
         {about()}
         {charts(&days, today)}
         {of_users}
-        {table("By day", "Day", rows_by_day(&days))}
+        {table(texts::BY_DAY, texts::DAY, rows_by_day(&days))}
     };
-    Ok(page::respond(StatusCode::OK, "Usage", content))
+    Ok(page::respond(StatusCode::OK, texts::USAGE_TITLE, content))
 }
 
 pub(super) fn heading(name: String) -> impl IntoView {
-    view! { <p>"Of the account " <strong>{name}</strong> "."</p> }
+    let [before, after] = texts::USAGE_OF;
+    view! { <p>{before} <strong>{name}</strong> {after}</p> }
 }
 
 pub(super) fn table_by_user(sums: Vec<(UserId, String, UsageSum)>) -> impl IntoView {
@@ -142,36 +144,26 @@ pub(super) fn table_by_user(sums: Vec<(UserId, String, UsageSum)>) -> impl IntoV
         let link = view! { <a href=format!("/settings/usage/all?user={user}")>{name}</a> };
         (link.into_any(), sum)
     });
-    table("By user", "User", rows.collect())
+    table(texts::BY_USER, texts::USER, rows.collect())
 }
 
 fn about() -> impl IntoView {
-    let text = format!(
-        "The last {SHOWN_DAYS} days. A day begins at midnight UTC. An answer counts on the day on which it begins, its tokens and its \
-         cost when the model’s server reports them; models without a known price cost nothing here."
-    );
+    let text = texts::about_usage(SHOWN_DAYS);
     view! { <p class="account-note">{text}</p> }
 }
 
 /// Returns the rest of the day's limits, if there are any.
 fn limits(app: &AppState, used: UsageSum) -> impl IntoView + use<> {
     let settings = &app.settings.accounts;
-    let tokens = settings.tokens_per_day.map(|limit| {
-        format!(
-            "{} of {} tokens",
-            group_digits(used.tokens()),
-            group_digits(limit)
-        )
-    });
+    let tokens = settings
+        .tokens_per_day
+        .map(|limit| texts::used_tokens(&group_digits(used.tokens()), &group_digits(limit)));
     let cost = settings
         .dollars_per_day
-        .map(|limit| format!("{} of {}", used.cost.to_label(), limit.to_label()));
-    let runs = settings
-        .runs
-        .map(|limit| format!("at most {limit} answers are written at the same time"));
+        .map(|limit| texts::used_dollars(&used.cost.to_label(), &limit.to_label()));
+    let runs = settings.runs.map(texts::runs_at_once);
     let parts: Vec<_> = [tokens, cost, runs].into_iter().flatten().collect();
-    (!parts.is_empty())
-        .then(|| view! { <p>"Your limits, and what you have used today: " {parts.join("; ")} "."</p> })
+    (!parts.is_empty()).then(|| view! { <p>{texts::limits(&parts)}</p> })
 }
 
 fn first_day(today: Day) -> Day {
@@ -205,7 +197,7 @@ fn charts(days: &BTreeMap<Day, UsageSum>, today: Day) -> impl IntoView + use<> {
         .any(|cost| *cost > 0.0)
         .then(|| chart(&shown, &cost))
         .flatten();
-    let drawn: Vec<_> = [("Tokens by day", tokens), ("Cost by day, in US dollars", cost)]
+    let drawn: Vec<_> = [(texts::TOKENS_BY_DAY, tokens), (texts::COST_BY_DAY, cost)]
         .into_iter()
         .filter_map(|(title, chart)| Some((title, chart?)))
         .map(|(title, chart)| {
@@ -246,13 +238,13 @@ fn rows_by_day(days: &BTreeMap<Day, UsageSum>) -> Vec<(AnyView, UsageSum)> {
 /// Returns a table of sums, with their total.
 fn table(title: &'static str, first: &'static str, rows: Vec<(AnyView, UsageSum)>) -> impl IntoView + use<> {
     if rows.is_empty() {
-        return view! { <p class="settings-empty">"Nothing was used in these days."</p> }.into_any();
+        return view! { <p class="settings-empty">{texts::NOTHING_USED}</p> }.into_any();
     }
     let total = rows
         .iter()
         .fold(UsageSum::default(), |total, (_, sum)| total.plus(*sum));
     let rows: Vec<_> = rows.into_iter().map(|(name, sum)| row(name, sum)).collect();
-    let total = row(view! { <span>"All"</span> }.into_any(), total);
+    let total = row(view! { <span>{texts::TOTAL}</span> }.into_any(), total);
     view! {
         <section class="settings-section">
             <h3>{title}</h3>
@@ -261,10 +253,10 @@ fn table(title: &'static str, first: &'static str, rows: Vec<(AnyView, UsageSum)
                     <thead>
                         <tr>
                             <th scope="col">{first}</th>
-                            <th scope="col">"Answers"</th>
-                            <th scope="col">"Tokens in"</th>
-                            <th scope="col">"Tokens out"</th>
-                            <th scope="col">"Cost"</th>
+                            <th scope="col">{texts::ANSWERS}</th>
+                            <th scope="col">{texts::TOKENS_IN}</th>
+                            <th scope="col">{texts::TOKENS_OUT}</th>
+                            <th scope="col">{texts::COST}</th>
                         </tr>
                     </thead>
                     <tbody>{rows}</tbody>

@@ -16,6 +16,7 @@ use super::{
     invitations::{browser_origin, new_link_page},
     own::DoneQuery,
     page::{self, done_notice, failure, invalid_form, redirect, time},
+    texts,
 };
 use crate::app;
 use parlor_base::settings::AuthMode;
@@ -41,22 +42,16 @@ pub(super) type UsersFormInput = Result<Form<UsersForm>, FormRejection>;
 pub async fn show(admin: SignedIn, query: Result<Query<DoneQuery>, QueryRejection>) -> Response {
     let Query(query) = query.unwrap_or_default();
     let done = match query.done.as_str() {
-        "disabled" => Some(
-            "The account was disabled, its devices were signed out, and the links that it had made have ended.",
-        ),
-        "enabled" => Some("The account can be used again."),
-        "deleted" => Some("The account and everything of its user were deleted."),
-        "handed-over" => {
-            Some("The account was deleted. The other user has its conversations, files and library.")
-        }
-        "role" => Some(
-            "The role was changed. Links that the account had made as an administrator end with that role.",
-        ),
+        "disabled" => Some(texts::DISABLED),
+        "enabled" => Some(texts::ENABLED),
+        "deleted" => Some(texts::DELETED),
+        "handed-over" => Some(texts::HANDED_OVER),
+        "role" => Some(texts::ROLE_CHANGED),
         _ => None,
     };
     match users_page(&admin, done).await {
         Ok(response) => response,
-        Err(error) => failure("Users", &error),
+        Err(error) => failure(texts::USERS_TITLE, &error),
     }
 }
 
@@ -73,8 +68,8 @@ async fn users_page(admin: &SignedIn, done: Option<&'static str>) -> Result<Resp
                 .iter()
                 .any(|deletion| deletion.user_id == account.user_id);
             let state = match account.is_disabled {
-                true if is_being_deleted => "being deleted",
-                true => "disabled",
+                true if is_being_deleted => texts::USER_IS_BEING_DELETED,
+                true => texts::USER_IS_DISABLED,
                 false => "",
             };
             user_row(
@@ -90,7 +85,7 @@ async fn users_page(admin: &SignedIn, done: Option<&'static str>) -> Result<Resp
         {done_notice(done)}
         <ul class="settings-list">{rows}</ul>
     };
-    Ok(page::respond(StatusCode::OK, "Users", content))
+    Ok(page::respond(StatusCode::OK, texts::USERS_TITLE, content))
 }
 
 pub(super) fn user_row(
@@ -110,22 +105,22 @@ pub(super) fn user_row(
         }
     };
     let role = match account.role {
-        Role::Administrator => "Administrator",
-        Role::Member => "Member",
+        Role::Administrator => texts::ADMINISTRATOR,
+        Role::Member => texts::MEMBER,
     };
-    let own = is_self.then(|| view! { <span>"you"</span> });
+    let own = is_self.then(|| view! { <span>{texts::USER_IS_YOU}</span> });
     let state = (!state.is_empty()).then(|| view! { <span>{state}</span> });
     let quiet = "button button-quiet";
     let actions = (!is_self).then(|| {
         let switch = match account.is_disabled {
-            true => button("enable", "Enable", quiet),
-            false => button("disable", "Disable", quiet),
+            true => button("enable", texts::ENABLE, quiet),
+            false => button("disable", texts::DISABLE, quiet),
         };
-        let password =
-            (has_passwords && !account.is_disabled).then(|| button("password", "New password link", quiet));
+        let password = (has_passwords && !account.is_disabled)
+            .then(|| button("password", texts::MAKE_PASSWORD_LINK, quiet));
         let (other_role, label) = match account.role {
-            Role::Administrator => (Role::Member, "Make a member"),
-            Role::Member => (Role::Administrator, "Make an administrator"),
+            Role::Administrator => (Role::Member, texts::MAKE_MEMBER),
+            Role::Member => (Role::Administrator, texts::MAKE_ADMINISTRATOR),
         };
         let role = has_own_roles.then(|| {
             view! {
@@ -136,13 +131,13 @@ pub(super) fn user_row(
                 </form>
             }
         });
-        view! { {role} {password} {switch} {button("delete", "Delete…", "button button-quiet")} }
+        view! { {role} {password} {switch} {button("delete", texts::DELETE_USER, "button button-quiet")} }
     });
     view! {
         <li class="account-row">
             <div>
                 <strong>{account.name.clone()}</strong>
-                <p class="settings-facts"><span>{role}</span> {own} {state} <span>"since " {since}</span></p>
+                <p class="settings-facts"><span>{role}</span> {own} {state} <span>{texts::USER_SINCE} {since}</span></p>
             </div>
             <div class="account-actions account-quiet">{actions}</div>
         </li>
@@ -163,7 +158,7 @@ pub(super) fn parse_user(form: &UsersForm) -> Result<UserId, ApiError> {
 pub(super) fn done(outcome: Result<&'static str, ApiError>) -> Response {
     match outcome {
         Ok(path) => redirect(path),
-        Err(error) => failure("Nothing was changed", &error),
+        Err(error) => failure(texts::NOTHING_CHANGED, &error),
     }
 }
 
@@ -181,7 +176,7 @@ pub async fn new_password_link(admin: SignedIn, headers: HeaderMap, form: UsersF
         "/settings/users",
         made.await,
         browser_origin(&headers),
-        "Send this link to the user. It works once, to set a new password.",
+        texts::PASSWORD_LINK_HINT,
     )
 }
 
@@ -205,10 +200,7 @@ pub async fn set_role(admin: SignedIn, form: UsersFormInput) -> Response {
         let form = read(&admin, form)?;
         let user_id = parse_user(&form)?;
         if admin.app.accounts.has_provided_roles() {
-            return Err(ApiError::new(
-                ErrorCode::BadRequest,
-                "The provider’s groups decide the roles. Nothing was changed.",
-            ));
+            return Err(ApiError::new(ErrorCode::BadRequest, texts::ROLES_ARE_PROVIDED));
         }
         let role = Role::from_name(&form.role);
         admin.app.accounts.set_role(&admin.actor(), user_id, role).await?;
