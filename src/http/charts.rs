@@ -14,6 +14,7 @@ use tokio_util::io::ReaderStream;
 use super::{
     files::{CACHE_CONTROL_IMMUTABLE, FILE_CSP, READ_BYTES},
     problem::{self, Problem},
+    texts,
 };
 use crate::app::{AppState, Caller, files, not_found};
 use parlor_storage::StoredFile;
@@ -54,10 +55,15 @@ pub async fn script(State(app): State<AppState>, headers: HeaderMap) -> Response
     (kept, content_type, Body::from_stream(stream)).into_response()
 }
 
-/// The place of a chart that has not been drawn yet.
-const PLACEHOLDER: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 800 450\" width=\"800\" height=\"450\">\
-     <text x=\"400\" y=\"225\" text-anchor=\"middle\" font-family=\"system-ui, sans-serif\" font-size=\"16\" fill=\"#808080\">\
-     This chart has not been drawn yet</text></svg>";
+/// Returns the picture in place of a chart that has not been drawn yet.
+fn placeholder() -> String {
+    let text = texts::CHART_NOT_DRAWN;
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 800 450\" width=\"800\" height=\"450\">\
+         <text x=\"400\" y=\"225\" text-anchor=\"middle\" font-family=\"system-ui, sans-serif\" font-size=\"16\" fill=\"#808080\">\
+         {text}</text></svg>"
+    )
+}
 
 /// `GET /rpc/files/{id}/picture`: the picture of a chart.
 pub async fn picture(caller: Caller, path: Result<Path<String>, PathRejection>) -> Result<Response, Problem> {
@@ -73,7 +79,7 @@ pub async fn picture_response(app: &AppState, file: &StoredFile) -> Result<Respo
     let headers = |media_type, cache| [(header::CONTENT_TYPE, media_type), (header::CACHE_CONTROL, cache)];
     Ok(match picture {
         Some(picture) => (policy, headers("image/png", CACHE_CONTROL_IMMUTABLE), picture).into_response(),
-        None => (policy, headers("image/svg+xml", "no-store"), PLACEHOLDER).into_response(),
+        None => (policy, headers("image/svg+xml", "no-store"), placeholder()).into_response(),
     })
 }
 

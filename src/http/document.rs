@@ -11,7 +11,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use leptos::prelude::*;
 use ring::digest::{SHA256, digest};
 
-use super::page::THEME_SCRIPT;
+use super::{page::THEME_SCRIPT, texts};
 use crate::assets::Manifest;
 use parlor_ui::brand_mark;
 
@@ -47,7 +47,7 @@ impl<V: IntoView> Document<V> {
             has_brand,
             content,
         } = self;
-        let brand = has_brand.then(|| view! { <p class="brand">{brand_mark()} "Parlor"</p> });
+        let brand = has_brand.then(|| view! { <p class="brand">{brand_mark()} {texts::PARLOR}</p> });
         let page = view! {
             <!DOCTYPE html>
             <html lang="en">

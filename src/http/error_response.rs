@@ -14,6 +14,7 @@ use super::{
     problem::{CommonExtensions, Problem},
     rpc,
     security::{is_api, is_path_below, is_rpc},
+    texts,
 };
 use parlor_protocol::{ApiError, ErrorCode, text::truncate_chars};
 
@@ -28,7 +29,7 @@ pub fn respond(uri: &Uri, request: &HeaderMap, error: ApiError) -> Response {
         return rpc::respond(&error);
     }
     if !is_program_path(path) && accepts_html(request) {
-        let title = "Parlor refused this request";
+        let title = texts::REFUSED_TITLE;
         let mut response = message_page(status(&error), title, &error.message, None);
         add_retry_after(response.headers_mut(), error.retry_after);
         return response;
@@ -78,8 +79,8 @@ static ROUTES: LazyLock<Vec<String>> = LazyLock::new(|| {
 /// Asks the user before a search is sent to PubMed, since a page of another site opened it.
 pub fn confirm_search_page(uri: &Uri) -> Response {
     let url = uri.path_and_query().map_or("/", |url| url.as_str());
-    let message = "A page of another site wants to open a search here. Opening it asks PubMed.";
-    message_page(StatusCode::FORBIDDEN, "Open this search?", message, Some(url))
+    let message = texts::SEARCH_WARNING;
+    message_page(StatusCode::FORBIDDEN, texts::SEARCH_TITLE, message, Some(url))
 }
 
 /// Returns the HTTP status of an error.
@@ -103,7 +104,7 @@ fn message_page(status: StatusCode, title: &str, message: &str, link: Option<&st
     let message = html_escape::encode_text(message);
     let link = link.map(|url| {
         let url = html_escape::encode_double_quoted_attribute(url);
-        format!("<p><a href=\"{url}\">Open it</a></p>")
+        format!("<p><a href=\"{url}\">{}</a></p>", texts::OPEN)
     });
     let html = format!(
         "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\

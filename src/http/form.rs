@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     document::Document,
     error_response::{add_retry_after, status},
+    texts,
 };
 use crate::app::{self, Caller, fingerprint, turns};
 use parlor_protocol::{
@@ -86,18 +87,13 @@ fn parse_id<T: Default + std::str::FromStr>(text: &str) -> Result<T, ApiError> {
     if text.is_empty() {
         return Ok(T::default());
     }
-    text.parse().map_err(|_| {
-        ApiError::new(
-            ErrorCode::BadRequest,
-            "The form contains an invalid id. Reload the page.",
-        )
-    })
+    text.parse()
+        .map_err(|_| ApiError::new(ErrorCode::BadRequest, texts::INVALID_ID))
 }
 
 fn invalid_form(rejection: &FormRejection) -> ApiError {
     if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        let message = "The message is longer than the limit (setting limits.request_bytes). It was not sent: go \
-                       back, where your browser still has it, and make it shorter.";
+        let message = texts::MESSAGE_TOO_LONG;
         return ApiError::new(ErrorCode::TooLarge, message);
     }
     ApiError::new(ErrorCode::BadRequest, excerpt(&rejection.body_text()))
@@ -132,7 +128,7 @@ fn rejection_page(error: &ApiError, mut composed: ComposerForm, models: Vec<Mode
             .into_iter()
             .map(|ModelInfo { id, .. }| view! { <option>{id}</option> });
         let options: Vec<_> = options.collect();
-        view! { <p><label>"Model: " <select name="model">{options}</select></label></p> }.into_any()
+        view! { <p><label>{texts::MODEL} <select name="model">{options}</select></label></p> }.into_any()
     };
     let again = (!text.is_empty()).then(|| {
         // Leptos does not escape the contents of a text area. HTML drops the leading line break.
@@ -144,21 +140,21 @@ fn rejection_page(error: &ApiError, mut composed: ComposerForm, models: Vec<Mode
                 <input type="hidden" name="message_id" value=message_id/>
                 <input type="hidden" name="begins" value=begins/>
                 {model}
-                <textarea name="message" aria-label="Message" rows="8" required inner_html=text></textarea>
+                <textarea name="message" aria-label=texts::MESSAGE rows="8" required inner_html=text></textarea>
                 <p>
-                    <button type="submit" class="button">"Send again"</button>
+                    <button type="submit" class="button">{texts::SEND_AGAIN}</button>
                     " "
-                    <a class="button" href=back.clone()>"Back to the conversation"</a>
+                    <a class="button" href=back.clone()>{texts::BACK_TO_CONVERSATION}</a>
                 </p>
             </form>
         }
     });
     let alone = again
         .is_none()
-        .then(|| view! { <a class="button" href=back>"Back"</a> });
+        .then(|| view! { <a class="button" href=back>{texts::BACK}</a> });
     let document = Document {
         status: status(error),
-        title: "Not sent",
+        title: texts::NOT_SENT,
         classes: ("", "refused"),
         style: None,
         has_brand: false,

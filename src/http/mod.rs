@@ -58,6 +58,7 @@ mod run_result;
 mod run_stream;
 mod security;
 mod shared;
+mod texts;
 mod tool_markers;
 mod upload;
 

@@ -24,7 +24,7 @@ use super::{
     accounts::{self, SIGN_IN_PATH},
     charts, event_stream, files, framed_page, notebook,
     nul::{replace_nul, without_nul},
-    payloads, rpc,
+    payloads, rpc, texts,
 };
 use crate::{
     api,
@@ -170,7 +170,7 @@ fn shell() -> impl IntoView {
         .map_or(Vec::new(), |app| app.notices.all());
     let found = (!found.is_empty()).then(|| {
         let notice = |Notice { title, text }| view! { <details open><summary>{title}</summary><p>{text}</p></details> };
-        view! { <aside class="notices" aria-label="Notices">{found.into_iter().map(notice).collect_view()}</aside> }
+        view! { <aside class="notices" aria-label=texts::NOTICES>{found.into_iter().map(notice).collect_view()}</aside> }
     });
     let user = user.map(|access| access.user_id.to_string());
     let signed_out = user.is_some().then(signed_out_notice);
@@ -263,18 +263,16 @@ fn start_failure_notices(again: String) -> impl IntoView {
     view! {
         <div class="start-notice start-failed" role="alert">
             <p>
-                "This page could not start. You are reading the plain page: reading and sending work, and what you wrote is kept. If \
-                 this happens again, report it with what the browser's console says."
+                {texts::START_FAILED}
             </p>
-            <a class="button" target="_self" href=again.clone()>"Try again"</a>
+            <a class="button" target="_self" href=again.clone()>{texts::TRY_AGAIN}</a>
         </div>
         <div class="start-notice start-stopped" role="alert">
             <p>
-                "This page has stopped working. What was sent and what you wrote is kept. If this happens again, report it with what \
-                 the browser's console says."
+                {texts::PAGE_STOPPED}
             </p>
-            <a class="button" target="_self" href=again>"Reload"</a>
-            <a class="button" target="_self" href=plain>"Open the plain page"</a>
+            <a class="button" target="_self" href=again>{texts::RELOAD}</a>
+            <a class="button" target="_self" href=plain>{texts::OPEN_PLAIN_PAGE}</a>
         </div>
     }
 }
@@ -283,9 +281,9 @@ fn start_failure_notices(again: String) -> impl IntoView {
 fn signed_out_notice() -> impl IntoView {
     view! {
         <div class="start-notice signed-out" role="alert">
-            <p>"You are signed out. What you wrote is kept in this browser, and what waits is sent when you are back."</p>
+            <p>{texts::SIGNED_OUT}</p>
             // The page for signing in redirects to the page that it was opened from.
-            <a class="button button-primary" target="_self" href=SIGN_IN_PATH>"Sign in"</a>
+            <a class="button button-primary" target="_self" href=SIGN_IN_PATH>{texts::SIGN_IN}</a>
         </div>
     }
 }

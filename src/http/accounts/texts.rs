@@ -287,11 +287,11 @@ pub(super) fn action(action: AuditAction, has_name: bool, account: &str, about: 
         AuditAction::AccountMade => "got an account".to_owned(),
         AuditAction::Renamed => format!("is called {about} since"),
         AuditAction::MadeAdministrator if about.is_empty() => {
-            "is an administrator since, by the provider's groups".to_owned()
+            "is an administrator since, by the provider’s groups".to_owned()
         }
         AuditAction::MadeAdministrator => format!("made {account} an administrator"),
         AuditAction::MadeMember if about.is_empty() => {
-            "is a member since, by the provider's groups".to_owned()
+            "is a member since, by the provider’s groups".to_owned()
         }
         AuditAction::MadeMember => format!("made {account} a member"),
         AuditAction::Disabled => format!("disabled {account}"),

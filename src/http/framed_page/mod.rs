@@ -17,6 +17,7 @@ use leptos::nonce::Nonce;
 use serde::Deserialize;
 
 use self::markup::{guarded, without_connections};
+use super::texts;
 use crate::assets::Manifest;
 
 /// The path of this URL.
@@ -65,8 +66,7 @@ pub async fn show(form: Result<Form<FrameForm>, FormRejection>) -> Response {
             (policy, Html(page).into_response())
         }
         Err(rejection) => {
-            let text =
-                "This page cannot be shown: it is too long, or the form is damaged. Its source is kept.";
+            let text = texts::FRAME_INVALID;
             let status = match rejection {
                 FormRejection::BytesRejection(_) => StatusCode::PAYLOAD_TOO_LARGE,
                 _ => StatusCode::BAD_REQUEST,
