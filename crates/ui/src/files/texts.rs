@@ -16,17 +16,22 @@ pub(super) const CONTENT: &str = "Content";
 pub(super) const CONTENT_HINT: &str = "Models that don’t read the file itself get this of it.";
 
 pub(super) fn omitted_sheets(count: usize) -> String {
-    [&count.to_string(), " more sheets are not shown."].concat()
+    match count {
+        1 => "1 more sheet is not shown.".to_owned(),
+        _ => [&count.to_string(), " more sheets are not shown."].concat(),
+    }
 }
 
 /// The line over a table: the count of its rows, and what is left out of it.
 pub(super) fn table_summary(rows: &str, shown_rows: Option<usize>, omitted_columns: usize) -> String {
     let shown = match shown_rows {
+        Some(1) => "; the first is shown".to_owned(),
         Some(count) => ["; the first ", &count.to_string(), " are shown"].concat(),
         None => String::new(),
     };
     let columns = match omitted_columns {
         0 => String::new(),
+        1 => "; 1 more column is not shown".to_owned(),
         more => ["; ", &more.to_string(), " more columns are not shown"].concat(),
     };
     [rows, &shown, &columns, "."].concat()

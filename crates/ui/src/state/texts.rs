@@ -6,7 +6,7 @@ pub(super) const OTHER_USER: &str =
 pub(super) const SERVER_UNREACHABLE: &str = "The server can’t be reached.";
 
 pub(super) fn damaged_change(position: &str) -> String {
-    ["A change is damaged and can't be shown. Id ", position].concat()
+    ["A change is damaged and can’t be shown. Id ", position].concat()
 }
 
 // Conversations
@@ -38,12 +38,11 @@ pub(super) fn file_too_large(size: &str, limit: &str) -> String {
 }
 
 pub(super) fn too_many_files(limit: usize) -> String {
-    [
-        "A message can have ",
-        &limit.to_string(),
-        " files. Send this one in the next message.",
-    ]
-    .concat()
+    let files = match limit {
+        1 => "1 file".to_owned(),
+        _ => [&limit.to_string(), " files"].concat(),
+    };
+    ["A message can have ", &files, ". Send this one in the next message."].concat()
 }
 
 // Models

@@ -138,7 +138,7 @@ fn action_button(
     let done = move || {
         taken
             .get()
-            .then(|| view! { <span class="visually-hidden">" (done)"</span> })
+            .then(|| view! { <span class="visually-hidden">{texts::ACTION_DONE}</span> })
     };
     view! {
         <button

@@ -83,6 +83,8 @@ pub(super) const SUGGESTIONS: &str = "Suggestions";
 pub(super) const ACTIONS: &str = "Actions";
 pub(super) const ACTION_IMPOSSIBLE: &str = "This is no longer possible here.";
 pub(super) const ACTION_WARNING: &str = "The model suggested this. You may not be able to undo it.";
+/// What screen readers are told of the button of an action.
+pub(super) const ACTION_DONE: &str = " (done)";
 pub(super) const ACTION_CONFIRM: &str = "Go ahead";
 
 // Sources
@@ -108,10 +110,13 @@ pub(super) fn thought(duration: Option<&str>) -> String {
 
 /// A stretch with calls.
 pub(super) fn worked(duration: Option<&str>, steps: usize) -> String {
-    let steps = steps.to_string();
+    let steps = match steps {
+        1 => "1 step".to_owned(),
+        _ => [&steps.to_string(), " steps"].concat(),
+    };
     match duration {
-        Some(duration) => ["Worked for ", duration, " · ", &steps, " steps"].concat(),
-        None => ["Worked · ", &steps, " steps"].concat(),
+        Some(duration) => ["Worked for ", duration, " · ", &steps].concat(),
+        None => ["Worked · ", &steps].concat(),
     }
 }
 
