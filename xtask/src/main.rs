@@ -26,6 +26,7 @@ mod release;
 mod site;
 mod test;
 mod test_layout;
+mod texts;
 mod wasm;
 
 use anyhow::{Result, bail};
@@ -57,10 +58,11 @@ fn main() -> Result<()> {
         Some("fuzz") => fuzz::run(rest),
         Some("layers") => layers::check(),
         Some("test-layout") => test_layout::check(),
+        Some("texts") => texts::check(),
         Some("doc-paths") => doc_paths::check(),
         Some("dependencies") => dependencies::check(),
         other => bail!(
-            "xtask knows build, run, dev, release, size, test, fuzz, layers, test-layout, doc-paths and dependencies, not {other:?}"
+            "xtask knows build, run, dev, release, size, test, fuzz, layers, test-layout, texts, doc-paths and dependencies, not {other:?}"
         ),
     }
 }
