@@ -40,7 +40,7 @@ test.describe('a tool that needs approval', () => {
     await chat.begin('Try it');
     await chat.answers.getByRole('button', { name: 'Deny' }).click();
     await expect(chat.answers.getByText('So be it.')).toBeVisible();
-    await expect(chat.answers.getByText('echo denied', { exact: true })).toBeVisible();
+    await expect(chat.answers.getByText('echo not allowed', { exact: true })).toBeVisible();
     const told = (await upstream.asked()).at(-1)!.messages.at(-1)!;
     expect(told.content).toContain('did not allow');
   });

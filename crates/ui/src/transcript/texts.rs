@@ -126,12 +126,16 @@ pub(super) const PROGRESS: &str = "Progress";
 pub(super) const CALL_ASKS: &str = "Asks: ";
 pub(super) const CALL_DONE: &str = "Done: ";
 
+pub(super) fn call_waits(tool: &str) -> String {
+    ["Wants to use ", tool].concat()
+}
+
 pub(super) fn call_failed(subject: &str) -> String {
     [subject, " failed"].concat()
 }
 
 pub(super) fn call_denied(subject: &str) -> String {
-    [subject, " denied"].concat()
+    [subject, " not allowed"].concat()
 }
 
 pub(super) fn call_stopped(subject: &str) -> String {

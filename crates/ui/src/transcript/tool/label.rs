@@ -19,6 +19,7 @@ pub fn shown_status(call: &ToolCall, has_run_ended: bool) -> ToolStatus {
 /// Returns the label of a call. The server's label of a call without a result is still that of a running one.
 pub fn call_label(call: &ToolCall, status: ToolStatus) -> String {
     let end = match status {
+        ToolStatus::Waiting if call.label.starts_with(CALLING) => texts::call_waits,
         ToolStatus::Running | ToolStatus::Allowed | ToolStatus::Waiting | ToolStatus::Complete => {
             return call.label.clone();
         }
@@ -54,7 +55,7 @@ mod tests {
             (ToolStatus::Allowed, "SQL query interrupted"),
             (ToolStatus::Failed, "SQL query failed"),
             (ToolStatus::Stopped, "SQL query stopped"),
-            (ToolStatus::Denied, "SQL query denied"),
+            (ToolStatus::Denied, "SQL query not allowed"),
             (ToolStatus::Unknown, "SQL query interrupted"),
         ] {
             assert_eq!(query(status), words);
@@ -65,6 +66,9 @@ mod tests {
     fn active_call_has_its_label() {
         let call = ToolCall::for_test("look", ToolStatus::Running);
         assert_eq!(call_label(&call, shown_status(&call, false)), "look");
+        let mut waiting = ToolCall::for_test("desk_echo", ToolStatus::Waiting);
+        waiting.label = "Calling echo".into();
+        assert_eq!(call_label(&waiting, ToolStatus::Waiting), "Wants to use echo");
     }
 
     #[test]
