@@ -72,7 +72,7 @@ pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
                 </Each>
             </ul>
             {move || tokens.created.get().map(|token| created_token(tokens, token))}
-            <form class="settings-form needs-script" on:submit=make>
+            <form class="settings-form needs-script" class:hidden=move || tokens.created.with(Option::is_some) on:submit=make>
                 <label>
                     <span>"Name"</span>
                     <input
@@ -107,11 +107,11 @@ fn created_token(tokens: Tokens, token: String) -> AnyView {
     view! {
         <div id="made-token" class="settings-made" role="group" aria-label="Your new token" tabindex="-1">
             <p>"Your new token. Copy it now: it is not shown again."</p>
-            <div class="settings-token">
-                <code>{token}</code>
-                <CopyButton name="Copy the token" text=move || text.clone()/>
+            <code class="settings-token">{token}</code>
+            <div class="settings-bar">
+                <CopyButton name="Copy the token" label="Copy the token" text=move || text.clone()/>
+                <button type="button" class="button button-primary" on:click=done>"Done"</button>
             </div>
-            <button type="button" class="button" on:click=done>"Done"</button>
         </div>
     }
     .erase()
