@@ -42,7 +42,12 @@ pub(super) fn too_many_files(limit: usize) -> String {
         1 => "1 file".to_owned(),
         _ => [&limit.to_string(), " files"].concat(),
     };
-    ["A message can have ", &files, ". Send this one in the next message."].concat()
+    [
+        "A message can have ",
+        &files,
+        ". Send this one in the next message.",
+    ]
+    .concat()
 }
 
 // Models

@@ -1,4 +1,4 @@
-//! The texts of a conversation that people read. Which of them is said about a problem, `problem_texts` decides.
+//! The texts of a conversation that people read. `problem_texts` decides which of them describes a problem.
 
 pub(super) use crate::components::texts::{
     CLOSE, COPY, DELETE, DETAILS, DOWNLOAD, SHOW_ALL, SHOW_LESS, SHOW_MORE, TRY_AGAIN,
