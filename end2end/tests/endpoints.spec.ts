@@ -78,3 +78,31 @@ test('from no model to the first answer', async ({ chat, newTab, page, upstream 
     await expect(chat.model).toHaveText(/Tour/);
   });
 });
+
+test('a refused key leads to its form', async ({ chat, page, upstream }) => {
+  await upstream.script({ when: {}, steps: [{ text: 'Here I am.' }] });
+  await upstream.requireKey('sk-right');
+  await chat.open('/settings/models');
+  const form = page.getByRole('region', { name: 'Models' }).getByRole('form');
+  await page.getByRole('button', { name: 'Add a model server' }).click();
+  await page.getByRole('button', { name: 'Another server' }).click();
+  await form.getByRole('textbox', { name: 'Name' }).fill('my work');
+  await form.getByRole('textbox', { name: 'Address' }).fill(upstream.baseUrl);
+  await form.getByLabel('Key').fill('sk-right');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await expect(form).toBeHidden();
+  await chat.newChat.click();
+  await upstream.requireKey('sk-newer');
+  await chat.begin('Hello');
+  await expect(chat.problem).toContainText('The model server did not accept the key.');
+  await screenshots(page, 'problem-key');
+  await chat.problem.getByRole('link', { name: 'Check the key' }).click();
+  await expect(form.getByRole('textbox', { name: 'Name' })).toHaveValue('my work');
+  await expect(form.getByLabel('Key')).toBeFocused();
+  await expect(form.getByText('The key is not valid for this address.')).toBeVisible();
+  await form.getByLabel('Key').fill('sk-newer');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.goBack();
+  await chat.problem.getByRole('button', { name: 'Try again' }).click();
+  await expect(chat.answers.getByText('Here I am.')).toBeVisible();
+});

@@ -1,8 +1,11 @@
 //! The available models and the selected one.
 
 use leptos::{prelude::*, task::spawn_local};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{connection::Connection, conversations::OpenConversations, snapshot::PageSnapshot, texts};
+use super::{
+    connection::Connection, conversations::OpenConversations, settings_tab::SettingsTab, snapshot::PageSnapshot, texts,
+};
 use crate::api::rpc;
 use crate::browser;
 use parlor_protocol::{
@@ -196,6 +199,13 @@ pub fn by_endpoint(list: &ModelList, chosen: Option<&str>) -> Vec<(String, Vec<M
         groups.push((texts::UNAVAILABLE_MODELS.into(), vec![gone]));
     }
     groups
+}
+
+/// The URL of the form for the endpoint of a model, or for an endpoint by its name.
+pub fn key_form_url(id: &str) -> String {
+    let endpoint = id.split_once('/').map_or(id, |(endpoint, _)| endpoint);
+    let encoded = utf8_percent_encode(endpoint, NON_ALPHANUMERIC).to_string();
+    [&SettingsTab::Models.path(), "?server=", &encoded].concat()
 }
 
 /// A model's name without its endpoint.

@@ -109,7 +109,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             spawn_local(async { drop(load_card().await) });
         }
     });
-    let message_id = row.id;
+    let (message_id, model) = (row.id, row.model.clone());
     let view = use_conversations().view(conversation_id);
     let busy = Memo::new(move |_| view.is_busy());
     // Problems from before the page was opened are not announced.
@@ -127,7 +127,7 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
             <Each of=move || last.get() key=Section::view_key children=section/>
             {move || doing.get().filter(|_| !ends_in_work.get()).map(|text| activity(text, !is_waiting.get()))}
             {move || problem.get().map(|(text, error)| view! {
-                <Problem conversation_id message_id text error can_continue busy is_announced/>
+                <Problem conversation_id message_id text error model=model.clone() can_continue busy is_announced/>
             })}
             {move || extras.with(|extras| (!extras.sources.is_empty()).then(|| sources(extras.sources.clone())))}
             <AnswerFooter conversation_id row=row.clone() can_continue busy/>

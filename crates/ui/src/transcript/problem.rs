@@ -1,15 +1,17 @@
 //! The problem box of an answer that did not complete: what happened, what was kept, what to do.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 
 use super::{
-    problem_texts::{ProblemText, ProblemTone, describe_cut, describe_error},
+    problem_texts::{ProblemText, ProblemTone, describe_cut, describe_error, is_about_key},
     texts,
 };
 use crate::{
     components::icons,
     runtime::{erase::Erase, shared_view::is_read_only},
-    state::{RunIntents, RunView, use_run_intents},
+    state::{RunIntents, RunView, models::key_form_url, use_models, use_run_intents},
 };
 use parlor_protocol::{ConversationId, MessageId, RunError, SESSION_NOT_RESTORED};
 
@@ -28,6 +30,8 @@ pub fn Problem(
     message_id: MessageId,
     text: ProblemText,
     error: Option<RunError>,
+    /// The model that answered.
+    model: Arc<str>,
     /// True if it can be continued.
     can_continue: Memo<bool>,
     /// True while a run is active.
@@ -57,6 +61,8 @@ pub fn Problem(
         let press = |intents: RunIntents, id, _| intents.start_fresh_session(id);
         action(texts::FRESH_SESSION, icons::code(), press)
     });
+    let key = error.as_ref().filter(|error| is_about_key(error) && !is_read_only());
+    let key = StoredValue::new(key.map(|_| key_form_url(&model)));
     let ProblemText { tone, what, advice } = text;
     let cause = error.map(|error| cause(error, !advice.is_empty()));
     let icon = match tone {
@@ -78,6 +84,7 @@ pub fn Problem(
                     {(!advice.is_empty()).then(|| view! { " " <span>{advice}</span> })}
                 </p>
                 {cause}
+                {move || key.get_value().filter(|_| !can_mend_key()).map(|_| view! { <p class="problem-hint">{texts::ADMINISTRATORS_KEY}</p> })}
                 {move || can_continue.get().then(|| view! { <p class="problem-hint">{texts::CONTINUE_HINT}</p> })}
             </div>
             {(!is_read_only()).then(|| view! {
@@ -85,10 +92,18 @@ pub fn Problem(
                     {move || can_continue.get().then(|| action(texts::CONTINUE, icons::play(), RunIntents::continue_answer))}
                     {action(texts::TRY_AGAIN, icons::retry(), RunIntents::regenerate)}
                     {fresh_session}
+                    {move || key.get_value().filter(|_| can_mend_key()).map(|url| view! {
+                        <a class="button" href=url>{texts::CHECK_KEY}</a>
+                    })}
                 </div>
             })}
         </div>
     }
+}
+
+/// Returns true if this person may change the keys of model servers. Tracked.
+fn can_mend_key() -> bool {
+    use_models().with_list(|list| list.can_connect)
 }
 
 /// The words of the error: folded if the text above them says it for people.

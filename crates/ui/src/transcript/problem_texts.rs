@@ -24,6 +24,11 @@ pub struct ProblemText {
     pub advice: &'static str,
 }
 
+/// Returns true for an error that another key ends.
+pub fn is_about_key(error: &RunError) -> bool {
+    matches!(error.code.as_str(), "key_refused" | "key_missing")
+}
+
 /// The text about an answer that was cut.
 pub fn describe_cut(reason: &FinishReason) -> ProblemText {
     let what = match reason {

@@ -198,6 +198,10 @@ pub(super) const INTERRUPTED_BY_TIME_LIMIT: &str =
     "The answer was interrupted. It took longer than answers may take.";
 pub(super) const SERVER_UNREACHABLE: &str = "The model server can’t be reached.";
 pub(super) const SERVER_FAILED: &str = "The model server failed.";
+/// The link to the form with the key, for those who may change it.
+pub(super) const CHECK_KEY: &str = "Check the key";
+/// The same for everybody else.
+pub(super) const ADMINISTRATORS_KEY: &str = "An administrator can do that in the settings, under Models.";
 pub(super) const KEY_REFUSED: &str = "The model server did not accept the key.";
 pub(super) const KEY_MISSING: &str = "The model server wants a key, and none is set.";
 pub(super) const NO_CREDIT: &str = "The model server wants to be paid first.";
@@ -214,8 +218,8 @@ pub(super) const UNKNOWN_ERROR: &str = "The model could not answer.";
 pub(super) const ANSWER_KEPT: &str = "The answer so far is kept.";
 pub(super) const CHECK_SERVER: &str = "Check that it is running, then try again.";
 pub(super) const TRY_SOON: &str = "Try again in a moment.";
-pub(super) const CORRECT_KEY: &str = "Choose another model, or correct the key.";
-pub(super) const ADD_KEY: &str = "Choose another model, or add the key.";
+pub(super) const CORRECT_KEY: &str = "Choose another model until the key is corrected.";
+pub(super) const ADD_KEY: &str = "Choose another model until a key is added.";
 pub(super) const ADD_CREDIT: &str = "Add credit there, or choose another model.";
 pub(super) const WAIT_THEN_TRY: &str = "Wait a little, then try again.";
 pub(super) const CHOOSE_MODEL: &str = "Choose another model.";

@@ -9,7 +9,7 @@ use crate::{
     api::endpoints,
     browser,
     components::toast::{Toasts, use_toasts},
-    state::{Connection, use_connection, use_feeds},
+    state::{Connection, models::key_form_url, use_connection, use_feeds},
 };
 use parlor_protocol::{
     EndpointId, EndpointKey, EndpointKind, EndpointProblemCode, EndpointTest, EndpointTestResult,
@@ -84,7 +84,11 @@ impl EndpointsState {
             match self.connection.call(endpoints::endpoints()).await {
                 Ok(found) => {
                     self.load_error.try_set(None);
+                    let is_first = self.endpoints.try_with_untracked(Option::is_none) == Some(true);
                     self.endpoints.try_set(Some(found.endpoints));
+                    if is_first {
+                        self.edit_linked();
+                    }
                 }
                 // A member has no such section.
                 Err(error) if error.code == ErrorCode::Forbidden => {}
@@ -93,6 +97,18 @@ impl EndpointsState {
                 }
             }
         });
+    }
+
+    /// Opens the form that the URL names: an answer has failed for its key.
+    fn edit_linked(self) {
+        let url = browser::current_url();
+        let linked = self.endpoints.with_untracked(|endpoints| {
+            let mut all = endpoints.iter().flatten();
+            all.find(|endpoint| key_form_url(&endpoint.name) == url).cloned()
+        });
+        if let Some(endpoint) = linked {
+            self.edit(&endpoint);
+        }
     }
 
     /// Opens the form for a tile.
