@@ -82,7 +82,7 @@ test('from no model to the first answer', async ({ chat, newTab, page, upstream 
 test('a refused key leads to its form', async ({ chat, page, upstream }) => {
   await upstream.script({ when: {}, steps: [{ text: 'Here I am.' }] });
   await upstream.requireKey('sk-right');
-  await chat.open('/settings/models');
+  await new Settings(page).open('/settings/models');
   const form = page.getByRole('region', { name: 'Models' }).getByRole('form');
   await page.getByRole('button', { name: 'Add a model server' }).click();
   await page.getByRole('button', { name: 'Another server' }).click();

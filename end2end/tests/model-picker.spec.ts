@@ -94,20 +94,72 @@ test('offers the thinking that the model takes', async ({ chat, page, upstream }
 test.describe('of many models', () => {
   test.use({
     models: [
-      Array.from({ length: 300 }, (_, index) => ({ ...described[index % 2]!, id: `vendor/model-${index}`, name: `Model ${index}`, created: 1000 - index })),
+      Array.from({ length: 340 }, (_, index) => ({
+        ...described[index % 2]!,
+        id: `vendor-${index % 7}/model-with-a-rather-long-name-${index}`,
+        name: `Model ${index}`,
+        created: 1000 - index,
+      })),
       { scope: 'test' },
     ],
   });
 
-  test('finds one of three hundred models', async ({ chat, page }) => {
+  test('finds one of many models', async ({ chat, page }) => {
     await chat.open();
     await chat.model.click();
-    await expect(page.getByRole('option')).toHaveCount(300);
-    await chat.page.getByRole('combobox', { name: 'Find a model' }).fill('model-299');
+    await expect(page.getByRole('option')).toHaveCount(340);
+    await chat.page.getByRole('combobox', { name: 'Find a model' }).fill('name-299');
     await expect(page.getByRole('option')).toHaveCount(1);
     await screenshots(page, 'model-picker-found');
     await page.getByRole('option').click();
     await expect(chat.model).toHaveAccessibleName('Model: Model 299');
+  });
+
+  test('keeps favourites and the last used ones at the top', async ({ chat, page }) => {
+    await chat.open();
+    await chat.chooseModel('Model 200');
+    await chat.model.click();
+    const list = page.getByRole('listbox', { name: 'Models' });
+    const field = page.getByRole('combobox', { name: 'Find a model' });
+    await expect(list.getByRole('group', { name: 'Last used' }).getByRole('option')).toHaveText([/^Model 200/]);
+
+    await field.fill('name-339');
+    await list.getByRole('option').hover();
+    await list.getByRole('option').locator('.model-star').click();
+    await expect(list.getByRole('option', { name: /^Model 339 .*favourite/ })).toBeVisible();
+    await field.fill('name-123');
+    const star = page.getByRole('button', { name: 'Favourite' });
+    await expect(star).toHaveAttribute('aria-pressed', 'false');
+    await star.press('Enter');
+    await expect(star).toHaveAttribute('aria-pressed', 'true');
+    await page.keyboard.press('Escape');
+
+    await page.reload();
+    await chat.ready();
+    await chat.model.click();
+    await expect(list.getByRole('group').first()).toHaveAccessibleName('Favourites');
+    await expect(list.getByRole('group', { name: 'Favourites' }).getByRole('option')).toHaveText([/^Model 339/, /^Model 123/]);
+    await expect(page.getByRole('option'), 'each is listed once').toHaveCount(340);
+    await expectAccessible(page);
+    for (const width of [1280, 390, 320]) {
+      await page.keyboard.press('Escape');
+      await page.setViewportSize({ width, height: 720 });
+      await chat.model.click();
+      await expect(field).toBeInViewport();
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect(wide, 'nothing sticks out').toBeLessThanOrEqual(width);
+      const cut = await list.evaluate((element) => element.scrollWidth > element.clientWidth);
+      expect(cut, 'no row is cut').toBe(false);
+      if (process.env.PARLOR_SCREENSHOTS) {
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          await page.screenshot({ path: `${process.env.PARLOR_SCREENSHOTS}/model-picker-many-${width}-${colorScheme}.png` });
+        }
+      }
+    }
+    await page.getByRole('link', { name: 'Add a model' }).click();
+    await expect(page.getByRole('heading', { name: 'Models', exact: true })).toBeVisible();
+    await expect(list).toHaveCount(0);
   });
 });
 

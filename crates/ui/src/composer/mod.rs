@@ -6,12 +6,14 @@ mod effort;
 mod files;
 mod gauge;
 mod gauge_figures;
+mod model_groups;
 mod model_list;
 mod model_row;
 mod parameters;
 mod pastes;
 mod picker;
 mod queue;
+mod texts;
 mod thinking;
 
 pub use self::{model_list::ModelDialog, queue::load_queue};

@@ -5,7 +5,11 @@ use std::sync::Arc;
 
 use leptos::{ev, html, prelude::*, wasm_split::wasm_split};
 
-use super::model_row::{ModelRow, matches_query};
+use super::{
+    model_groups::{ModelGroup, model_groups},
+    model_row::{ModelRow, matches_query},
+    texts,
+};
 use crate::{
     browser,
     components::{icon_button::IconButton, icons},
@@ -16,9 +20,8 @@ use crate::{
         roving::{AtEnd, Move},
         when::When,
     },
-    state::{models::by_endpoint, use_models},
+    state::{model_shortlist::ModelShortlist, settings_tab::SettingsTab, use_models},
 };
-use parlor_protocol::model_list::{ModelInfo, ModelList};
 
 /// The dialog, while it is open, next to the button that opens it.
 #[component]
@@ -44,43 +47,6 @@ pub fn load_view(
     }))
 }
 
-/// The models of an endpoint, and its error if it could not be queried.
-#[derive(Clone, PartialEq)]
-struct ModelGroup {
-    endpoint: String,
-    problem: Option<String>,
-    /// The models, each with its place among all.
-    models: Vec<(usize, ModelInfo)>,
-}
-
-/// Returns the groups of a list, also those of endpoints that have only a problem.
-fn model_groups(list: &ModelList, chosen: Option<&str>) -> Vec<ModelGroup> {
-    let mut at = 0..;
-    let mut groups: Vec<ModelGroup> = by_endpoint(list, chosen)
-        .into_iter()
-        .map(|(endpoint, models)| ModelGroup {
-            endpoint,
-            problem: None,
-            models: at.by_ref().zip(models).collect(),
-        })
-        .collect();
-    for problem in &list.problems {
-        let Some(endpoint) = &problem.endpoint else {
-            continue;
-        };
-        let message = Some([&problem.message, " ", &problem.hint].concat());
-        match groups.iter_mut().find(|group| group.endpoint == *endpoint) {
-            Some(group) => group.problem = message,
-            None => groups.push(ModelGroup {
-                endpoint: endpoint.clone(),
-                problem: message,
-                models: Vec::new(),
-            }),
-        }
-    }
-    groups
-}
-
 /// The state that all rows share.
 #[derive(Clone, Copy)]
 pub(super) struct ModelListState {
@@ -88,6 +54,8 @@ pub(super) struct ModelListState {
     shown: Memo<Vec<(usize, String)>>,
     /// The id of the model that Enter selects, if it is shown.
     pub active: RwSignal<Option<String>>,
+    /// The favourites. They move to the top when the list is opened again, so that nothing jumps under a finger.
+    favourites: RwSignal<Vec<String>>,
 }
 
 impl ModelListState {
@@ -122,6 +90,22 @@ impl ModelListState {
             .with(|shown| shown.binary_search_by_key(&place, by_place).is_ok())
     }
 
+    /// Returns true for a favourite. Tracked.
+    pub fn is_favourite(self, id: &str) -> bool {
+        self.favourites.with(|ids| ids.iter().any(|favourite| favourite == id))
+    }
+
+    /// Makes a model a favourite, or no longer.
+    pub fn toggle_favourite(self, id: &str) {
+        self.favourites.set(ModelShortlist::toggle_favourite(id));
+    }
+
+    /// The active model, if it is shown. Tracked.
+    fn active_id(self) -> Option<String> {
+        let index = self.active_index()?;
+        self.shown.with(|shown| shown.get(index).map(|(_, id)| id.clone()))
+    }
+
     fn scroll_to_active(self) {
         if let Some(row) = untrack(|| self.active_row_id()).and_then(|id| browser::element_by_id(&id)) {
             browser::scroll_into_view(&row);
@@ -153,10 +137,10 @@ fn Dialog(
         }
     };
     let query = RwSignal::new(String::new());
-    let chosen = untrack(|| models.current());
+    let (chosen, shortlist) = (untrack(|| models.current()), ModelShortlist::load());
     let groups = {
-        let chosen = chosen.clone();
-        Memo::new(move |_| models.with_list(|list| model_groups(list, chosen.as_deref())))
+        let (chosen, shortlist) = (chosen.clone(), shortlist.clone());
+        Memo::new(move |_| models.with_list(|list| model_groups(list, chosen.as_deref(), &shortlist)))
     };
     let shown = Memo::new(move |_| {
         let query = query.get().to_lowercase();
@@ -170,15 +154,14 @@ fn Dialog(
     let list = ModelListState {
         shown,
         active: RwSignal::new(chosen),
+        favourites: RwSignal::new(shortlist.favourites),
     };
     let choose = move |id: String| {
         close();
         on_choose.run(id);
     };
     let choose_active = move || {
-        if untrack(|| list.active_index()).is_some()
-            && let Some(id) = list.active.get_untracked()
-        {
+        if let Some(id) = untrack(|| list.active_id()) {
             choose(id);
         }
     };
@@ -201,35 +184,10 @@ fn Dialog(
         }
     });
     let found = move || match shown.with(Vec::len) {
-        0 => "No model has this name.".to_owned(),
-        1 => "1 model".into(),
-        count => [&count.to_string(), " models"].concat(),
+        0 => texts::NO_MODEL.to_owned(),
+        count => texts::models(count),
     };
-    let group = move |group: ModelGroup| {
-        let places: Vec<usize> = group.models.iter().map(|(place, _)| *place).collect();
-        // A problem is said until the user looks for something else.
-        let has_problem = group.problem.is_some();
-        let is_hidden = move || {
-            let has_shown = places.iter().any(|place| list.is_shown(*place));
-            !(has_shown || has_problem && query.with(String::is_empty))
-        };
-        let endpoint = group.endpoint.clone();
-        let rows: Vec<_> = group
-            .models
-            .into_iter()
-            .map(|(place, model)| view! { <ModelRow place model list on_choose=choose/> }.erase())
-            .collect();
-        view! {
-            <div role="group" class:hidden=is_hidden aria-label=endpoint>
-                <div class="model-group-name" aria-hidden="true">
-                    {group.endpoint}
-                </div>
-                {group.problem.map(|problem| view! { <p class="model-problem">{problem}</p> })}
-                {rows}
-            </div>
-        }
-        .erase()
-    };
+    let group = move |group: ModelGroup| group_view(group, list, query, choose);
     view! {
         <div
             node_ref=dialog
@@ -267,52 +225,71 @@ fn Dialog(
             <div id="model-list" class="model-list" role="listbox" aria-label="Models" tabindex="-1">
                 {move || groups.get().into_iter().map(group).collect::<Vec<_>>()}
             </div>
+            {foot(list, close)}
         </div>
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use parlor_protocol::{ModelCapabilities, RunError, model_list::ModelListProblem};
-
-    #[test]
-    fn groups_keep_endpoints_that_have_only_a_problem() {
-        let model = |endpoint: &str, name: &str| ModelInfo {
-            id: format!("{endpoint}/{name}"),
-            name: name.into(),
-            endpoint: endpoint.into(),
-            capabilities: ModelCapabilities::default(),
-        };
-        let error = |message: &str| RunError {
-            code: "endpoint_unreachable".into(),
-            message: message.into(),
-            hint: "Start it.".into(),
-        };
-        let list = ModelList {
-            models: vec![model("a", "one"), model("b", "two"), model("a", "three")],
-            problems: vec![
-                ModelListProblem::of_endpoint("b", error("It is slow.")),
-                ModelListProblem::of_endpoint("c", error("It is down.")),
-                error("A setting is wrong.").into(),
-            ],
-            ..ModelList::default()
-        };
-        let groups = model_groups(&list, Some("a/one"));
-        let summary: Vec<_> = groups
-            .iter()
-            .map(|group| {
-                let places: Vec<usize> = group.models.iter().map(|(place, _)| *place).collect();
-                (group.endpoint.as_str(), group.problem.as_deref(), places)
-            })
-            .collect();
-        assert_eq!(
-            summary,
-            [
-                ("a", None, vec![0, 1]),
-                ("b", Some("It is slow. Start it."), vec![2]),
-                ("c", Some("It is down. Start it."), vec![]),
-            ]
-        );
+fn group_view(
+    group: ModelGroup,
+    list: ModelListState,
+    query: RwSignal<String>,
+    choose: impl Fn(String) + Copy + 'static,
+) -> AnyView {
+    let places: Vec<usize> = group.models.iter().map(|(place, _)| *place).collect();
+    // A problem is said until the user looks for something else.
+    let has_problem = group.problem.is_some();
+    let is_hidden = move || {
+        let has_shown = places.iter().any(|place| list.is_shown(*place));
+        !(has_shown || has_problem && query.with(String::is_empty))
+    };
+    let (title, names_endpoint) = (group.title.clone(), group.is_mixed);
+    let rows: Vec<_> = group
+        .models
+        .into_iter()
+        .map(|(place, model)| view! { <ModelRow place model names_endpoint list on_choose=choose/> }.erase())
+        .collect();
+    view! {
+        <div role="group" class:hidden=is_hidden aria-label=title>
+            <div class="model-group-name" aria-hidden="true">
+                {group.title}
+            </div>
+            {group.problem.map(|problem| view! { <p class="model-problem">{problem}</p> })}
+            {rows}
+        </div>
     }
+    .erase()
+}
+
+/// Below the list: the star of the active model, for those who press no row, and the way to further models.
+fn foot(list: ModelListState, close: impl Fn() + Copy + Send + Sync + 'static) -> AnyView {
+    let models = use_models();
+    let is_favourite = move || list.active_id().is_some_and(|id| list.is_favourite(&id));
+    let toggle = move |_| {
+        if let Some(id) = untrack(|| list.active_id()) {
+            list.toggle_favourite(&id);
+        }
+    };
+    let can_add = move || models.with_list(|list| list.can_connect);
+    view! {
+        <div class="model-foot">
+            <button
+                type="button"
+                class="button button-quiet model-star-button"
+                class:hidden=move || list.active_id().is_none()
+                aria-pressed=move || is_favourite().to_string()
+                on:click=toggle
+            >
+                {icons::star()}
+                {texts::FAVOURITE}
+            </button>
+            <When when=can_add>
+                <a class="button button-quiet" href=SettingsTab::Models.path() on:click=move |_| close()>
+                    {icons::plus()}
+                    {texts::ADD_MODEL}
+                </a>
+            </When>
+        </div>
+    }
+    .erase()
 }

@@ -1,9 +1,15 @@
 //! One model in the list: its name, what it can do, its context window and its prices.
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 
-use super::model_list::{ModelListState, row_id};
-use crate::{components::icons, runtime::erase::Erase};
+use super::{
+    model_list::{ModelListState, row_id},
+    texts,
+};
+use crate::{
+    components::icons,
+    runtime::{erase::Erase, when::When},
+};
 use parlor_protocol::{ModelCapabilities, model_list::ModelInfo, number_format::group_digits};
 
 /// A model that can be chosen.
@@ -11,6 +17,8 @@ use parlor_protocol::{ModelCapabilities, model_list::ModelInfo, number_format::g
 pub(super) fn ModelRow(
     place: usize,
     model: ModelInfo,
+    /// True if its endpoint is not in the heading above it.
+    names_endpoint: bool,
     list: ModelListState,
     on_choose: impl Fn(String) + Copy + 'static,
 ) -> impl IntoView {
@@ -18,10 +26,12 @@ pub(super) fn ModelRow(
         id,
         name,
         capabilities,
-        ..
+        endpoint,
     } = model;
     let abilities = abilities(&capabilities);
-    let facts = facts(&capabilities);
+    let endpoint = names_endpoint.then_some(endpoint);
+    let facts: Vec<String> = endpoint.into_iter().chain(facts(&capabilities)).collect();
+    let facts = facts.join(" · ");
     let is_hidden = move || !list.is_shown(place);
     let own_id = id.clone();
     let is_active = Memo::new(move |_| list.active.with(|active| active.as_ref() == Some(&own_id)));
@@ -38,7 +48,12 @@ pub(super) fn ModelRow(
             .erase()
         })
         .collect();
-    let title = id.clone();
+    let (title, own_id, star_id) = (id.clone(), id.clone(), id.clone());
+    let is_favourite = Memo::new(move |_| list.is_favourite(&own_id));
+    let star = move |event: ev::MouseEvent| {
+        event.stop_propagation();
+        list.toggle_favourite(&star_id);
+    };
     view! {
         <div
             id=row_id(place)
@@ -52,7 +67,14 @@ pub(super) fn ModelRow(
         >
             <span class="model-name">{name}</span>
             <span class="model-abilities">{marks}</span>
+            // The button below the list does the same for the keyboard: a row of a list has no controls.
+            <span class="model-star" class:model-starred=is_favourite title=texts::FAVOURITE aria-hidden="true" on:click=star>
+                {icons::star()}
+            </span>
             <span class="model-facts">{facts}</span>
+            <When when=move || is_favourite.get()>
+                <span class="visually-hidden">", favourite"</span>
+            </When>
         </div>
     }
 }
@@ -80,7 +102,7 @@ fn abilities(capabilities: &ModelCapabilities) -> Vec<Ability> {
 }
 
 /// The context window and the prices, as far as they are known.
-fn facts(capabilities: &ModelCapabilities) -> String {
+fn facts(capabilities: &ModelCapabilities) -> Vec<String> {
     let window = capabilities.context_window.map(|tokens| match tokens {
         1_000_000.. => [&(tokens / 1_000_000).to_string(), "M tokens"].concat(),
         1000.. => [&(tokens / 1000).to_string(), "k tokens"].concat(),
@@ -98,8 +120,7 @@ fn facts(capabilities: &ModelCapabilities) -> String {
             ]
             .concat(),
         });
-    let facts: Vec<String> = window.into_iter().chain(prices).collect();
-    facts.join(" · ")
+    window.into_iter().chain(prices).collect()
 }
 
 /// Returns true if each word of a query, in lower case, is in the name or the id of a model.
@@ -146,7 +167,7 @@ mod tests {
                 .collect()
         };
         let unknown = ModelCapabilities::default();
-        assert_eq!((words(&unknown), facts(&unknown)), (vec![], String::new()));
+        assert_eq!((words(&unknown), facts(&unknown)), (vec![], vec![]));
         let known = ModelCapabilities {
             image_input: Some(true),
             pdf_input: Some(false),
@@ -161,12 +182,12 @@ mod tests {
             }),
         };
         assert_eq!(words(&known), ["sees images", "thinks", "uses tools"]);
-        assert_eq!(facts(&known), "1M tokens · $1.25 in, $10 out per million");
+        assert_eq!(facts(&known).join(" · "), "1M tokens · $1.25 in, $10 out per million");
         let free = ModelCapabilities {
             context_window: Some(131_072),
             prices: Some(Prices::default()),
             ..unknown
         };
-        assert_eq!(facts(&free), "131k tokens · free");
+        assert_eq!(facts(&free).join(" · "), "131k tokens · free");
     }
 }

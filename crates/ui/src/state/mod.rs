@@ -14,7 +14,7 @@
 //! - [`conversation_list`]: the list
 //! - [`conversations`]: the open conversations, shown with what the outbox has for them
 //! - [`shares`]: the user's shares of conversations
-//! - [`models`]: the available models and the selected one
+//! - [`models`]: the available models and the selected one; [`model_shortlist`]: the favourites and the last used ones
 //! - [`run_intents`]: sends messages, starts and stops runs
 //! - [`notifications`]: reports the ends of long answers
 //! - [`follower`]: applies the stream's events to all of them, and reloads them when the log can't be followed
@@ -30,6 +30,7 @@ mod conversations;
 mod feeds;
 mod follower;
 mod lifecycle;
+pub mod model_shortlist;
 pub mod models;
 mod navigation;
 mod next_message;

@@ -4,7 +4,7 @@ use leptos::{prelude::*, task::spawn_local};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
-    connection::Connection, conversations::OpenConversations, settings_tab::SettingsTab, snapshot::PageSnapshot, texts,
+    connection::Connection, conversations::OpenConversations, model_shortlist::ModelShortlist, settings_tab::SettingsTab, snapshot::PageSnapshot, texts,
 };
 use crate::api::rpc;
 use crate::browser;
@@ -134,6 +134,7 @@ impl ModelStore {
     /// Selects a model.
     pub fn choose(self, id: String) {
         browser::storage_set(STORAGE_KEY, Some(&id));
+        ModelShortlist::note_use(&id);
         self.last_choice.set(Some(id.clone()));
         if let Some(view) = untrack(|| self.conversations.current_view()) {
             self.conversations.choose_model(view.id, id);
