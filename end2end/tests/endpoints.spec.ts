@@ -86,7 +86,7 @@ test('a refused key leads to its form', async ({ chat, page, upstream }) => {
   const form = page.getByRole('region', { name: 'Models' }).getByRole('form');
   await page.getByRole('button', { name: 'Add a model server' }).click();
   await page.getByRole('button', { name: 'Another server' }).click();
-  await form.getByRole('textbox', { name: 'Name' }).fill('my work');
+  await form.getByRole('textbox', { name: 'Name' }).fill('our work');
   await form.getByRole('textbox', { name: 'Address' }).fill(upstream.baseUrl);
   await form.getByLabel('Key').fill('sk-right');
   await form.getByRole('button', { name: 'Save' }).click();
@@ -97,7 +97,7 @@ test('a refused key leads to its form', async ({ chat, page, upstream }) => {
   await expect(chat.problem).toContainText('The model server did not accept the key.');
   await screenshots(page, 'problem-key');
   await chat.problem.getByRole('link', { name: 'Check the key' }).click();
-  await expect(form.getByRole('textbox', { name: 'Name' })).toHaveValue('my work');
+  await expect(form.getByRole('textbox', { name: 'Name' })).toHaveValue('our work');
   await expect(form.getByLabel('Key')).toBeFocused();
   await expect(form.getByText('The key is not valid for this address.')).toBeVisible();
   await form.getByLabel('Key').fill('sk-newer');

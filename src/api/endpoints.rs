@@ -1,12 +1,12 @@
-//! The functions of the model servers that administrators add.
+//! The functions of the model servers that are added in the page.
 
 use async_trait::async_trait;
 
 use super::Api;
-use crate::app;
+use crate::app::{self, endpoints::own};
 use parlor_protocol::{
     ApiError, EndpointId, EndpointList, EndpointTest, EndpointTestResult, EndpointUpdate, EndpointView,
-    NewEndpoint,
+    NewEndpoint, NewOwnKey, OwnKeyList, OwnKeyTest, OwnKeyUpdate,
 };
 use parlor_ui::api::endpoints::EndpointFunctions;
 
@@ -39,5 +39,35 @@ impl EndpointFunctions for Api {
     async fn test_endpoint(&self, test: EndpointTest) -> Result<EndpointTestResult, ApiError> {
         let caller = app::current_caller()?;
         caller.set_error_status(app::endpoints::test(&caller, test).await)
+    }
+
+    async fn allow_own_keys(&self, is_allowed: bool) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(own::allow(&caller, is_allowed).await)
+    }
+
+    async fn own_keys(&self) -> Result<OwnKeyList, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(own::list(&caller).await)
+    }
+
+    async fn add_own_key(&self, new: NewOwnKey) -> Result<EndpointView, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(own::add(&caller, new).await)
+    }
+
+    async fn change_own_key(&self, id: EndpointId, update: OwnKeyUpdate) -> Result<EndpointView, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(own::change(&caller, id, update).await)
+    }
+
+    async fn remove_own_key(&self, id: EndpointId) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(own::remove(&caller, id).await)
+    }
+
+    async fn test_own_key(&self, test: OwnKeyTest) -> Result<EndpointTestResult, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(own::test(&caller, test).await)
     }
 }

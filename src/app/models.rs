@@ -3,8 +3,8 @@
 use super::AppState;
 use parlor_protocol::{ApiError, UserId, model_list::ModelList, tool_kind::WEB_SEARCH};
 
-/// Returns the models that a user can choose now, whether they can search the web, whether the user may add servers, and the unavailable servers of models and
-/// tools.
+/// Returns the models that a user can choose now, whether they can search the web, whether the user may add servers
+/// or keys, and the unavailable servers of models and tools.
 ///
 /// # Errors
 ///
@@ -14,6 +14,7 @@ pub async fn list(app: &AppState, user_id: UserId) -> Result<ModelList, ApiError
     let mut list = app.runs.allowed_models(&permissions).await;
     list.can_search = app.runs.is_tool_offered(&permissions, WEB_SEARCH.name);
     list.can_connect = app.is_administrator(user_id).await?;
+    list.can_bring_keys = app.endpoints.allows_own_keys();
     let tool_problems = app.runs.tool_problems(&permissions, &list.models);
     list.problems.extend(tool_problems.into_iter().map(Into::into));
     Ok(list)

@@ -24,8 +24,8 @@ pub struct EndpointList {
     pub endpoints: Vec<EndpointView>,
 }
 
-/// A model server, as administrators see it. Its key is never part of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// A model server, as administrators see it, or the owner of its key. The key is never part of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct EndpointView {
     /// Its id; null if the settings name it, which nobody can change in the page.
     pub id: Option<EndpointId>,
@@ -41,12 +41,14 @@ pub struct EndpointView {
     pub models: Vec<String>,
     /// The listed models that are not offered.
     pub hidden_models: Vec<String>,
+    /// True if users may bring keys of their own for its address.
+    pub takes_own_keys: bool,
     /// The reason why its models are not offered, in a sentence: the settings name another one so, or its key is needed.
     pub problem: Option<String>,
 }
 
 /// The state of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndpointKeyState {
     /// There is none.
@@ -76,6 +78,9 @@ pub struct NewEndpoint {
     /// The listed models that are not offered.
     #[serde(default)]
     pub hidden_models: Vec<String>,
+    /// True if users may bring keys of their own for its address.
+    #[serde(default)]
+    pub takes_own_keys: bool,
 }
 
 /// A change of a model server that was added in the page. What is missing stays.
@@ -96,6 +101,8 @@ pub struct EndpointUpdate {
     pub hidden_models: Option<Vec<String>>,
     #[serde(default)]
     pub is_enabled: Option<bool>,
+    #[serde(default)]
+    pub takes_own_keys: Option<bool>,
 }
 
 /// A model server to test before it is added or changed.

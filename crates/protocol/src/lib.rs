@@ -32,6 +32,7 @@ pub mod message;
 pub mod model_capabilities;
 pub mod model_list;
 pub mod number_format;
+mod own_key;
 pub mod page;
 pub mod panel;
 pub mod parameters;
@@ -43,6 +44,7 @@ pub mod role;
 pub mod run_status;
 #[cfg(feature = "server-functions")]
 pub mod server_functions;
+mod services;
 pub mod sharing;
 pub mod sorted_vec;
 pub mod sse;
@@ -84,6 +86,9 @@ pub use message::{
     WAITING_FOR_MODEL,
 };
 pub use model_capabilities::{ModelCapabilities, Prices};
+pub use own_key::{
+    NewOwnKey, OWN_KEY_PREFIX, OfferedService, OwnKeyList, OwnKeyTest, OwnKeyUpdate, is_of_own_key,
+};
 pub use page::PageInfo;
 pub use panel::PanelView;
 pub use parameters::{ParameterInput, Parameters};
@@ -93,6 +98,7 @@ pub use provider_data::{PlacedProviderData, ProviderData};
 pub use queue::{MessageQueue, QueuedMessage};
 pub use role::Role;
 pub use run_status::{RunError, RunStatus};
+pub use services::{SERVICES, Service};
 pub use sharing::{NewShare, Share, SharedConversation, SharedFrame};
 pub use suggestion::{ActionHandler, ActionStyle, CitedSource, SuggestedAction, SuggestedValue};
 pub use thinking::{ThinkingChoice, ThinkingLevel, ThinkingSupport};

@@ -84,4 +84,7 @@ pub struct ModelList {
     /// True if this user may add model servers.
     #[serde(default)]
     pub can_connect: bool,
+    /// True if this user may add keys of their own for services that are offered.
+    #[serde(default)]
+    pub can_bring_keys: bool,
 }

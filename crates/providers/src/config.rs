@@ -35,6 +35,8 @@ pub struct EndpointConfig {
     pub base_url_source: String,
     /// True if it was added in the page, where its URL and its key are changed.
     pub is_added: bool,
+    /// True if a user has added it for themselves alone.
+    pub is_own: bool,
     /// The source of the key for hints: "OPENAI_API_KEY".
     pub api_key_source: String,
     /// The headers of every request. Their values may be secret.
@@ -76,6 +78,7 @@ impl EndpointConfig {
             api_key: None,
             base_url_source: String::new(),
             is_added: false,
+            is_own: false,
             api_key_source: String::new(),
             headers: Vec::new(),
             models: Vec::new(),
@@ -104,6 +107,7 @@ impl fmt::Debug for EndpointConfig {
             .field("api_key", &self.api_key)
             .field("base_url_source", &self.base_url_source)
             .field("is_added", &self.is_added)
+            .field("is_own", &self.is_own)
             .field("api_key_source", &self.api_key_source)
             .field("headers", &self.headers)
             .field("models", &self.models)

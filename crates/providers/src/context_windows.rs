@@ -1,4 +1,4 @@
-//! A cache of the models' context windows, as last reported by their servers.
+//! A cache of the context windows of one endpoint's models, as last reported by its server.
 //!
 //! A known value is returned at once and refreshed in the background. Only an unknown value is waited for,
 //! because the server would silently truncate a conversation that is too long. Concurrent callers share one
@@ -14,7 +14,7 @@ use parlor_model::Endpoint;
 /// The lifetime of a result, found or not: a model may be reloaded with another window.
 const WINDOW_TTL: Duration = Duration::from_secs(60);
 
-/// The context windows of all requested models.
+/// The context windows of the requested models, by the endpoint's names of them.
 #[derive(Debug, Default)]
 pub struct ContextWindowCache(Mutex<HashMap<String, Arc<CachedWindow>>>);
 
@@ -46,7 +46,7 @@ impl WindowValue {
 impl ContextWindowCache {
     /// Returns the context window of a model. `model` is the endpoint's name of it.
     pub async fn get(&self, endpoint: Arc<dyn Endpoint>, model: String) -> Option<usize> {
-        let window = self.entry(&*endpoint, &model);
+        let window = self.entry(&model);
         if let Some(known) = window.known().filter(WindowValue::is_usable) {
             window.refresh(endpoint, model);
             return known.tokens;
@@ -61,19 +61,12 @@ impl ContextWindowCache {
 
     /// Starts to determine a window that will be needed soon.
     pub fn prefetch(&self, endpoint: Arc<dyn Endpoint>, model: String) {
-        self.entry(&*endpoint, &model).refresh(endpoint, model);
+        self.entry(&model).refresh(endpoint, model);
     }
 
-    /// Forgets the windows of an endpoint that was changed or removed.
-    pub fn forget(&self, endpoint: &str) {
-        let is_of = |id: &str| id.split_once('/').is_some_and(|(name, _)| name == endpoint);
-        self.0.lock().retain(|id, _| !is_of(id));
-    }
-
-    fn entry(&self, endpoint: &dyn Endpoint, model: &str) -> Arc<CachedWindow> {
-        let id = format!("{}/{model}", endpoint.name());
+    fn entry(&self, model: &str) -> Arc<CachedWindow> {
         let mut windows = self.0.lock();
-        windows.entry(id).or_default().clone()
+        windows.entry(model.to_owned()).or_default().clone()
     }
 }
 
@@ -195,7 +188,7 @@ mod tests {
         let window = || windows.get(server.clone(), "m".into());
         let answer_next = async || {
             server.permits.add_permits(1);
-            drop(windows.entry(&*server, "m").refresh_lock.lock().await);
+            drop(windows.entry("m").refresh_lock.lock().await);
         };
         server.permits.add_permits(1);
         assert_eq!(window().await, Some(5000));

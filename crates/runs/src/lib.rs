@@ -259,11 +259,12 @@ impl Runs {
     /// permissions has beyond the limits of these endpoints.
     pub fn tool_problems(&self, permissions: &Permissions, models: &[ModelInfo]) -> Vec<RunError> {
         let mut problems = self.0.tools.problems();
-        problems.extend(self.0.models.tool_problems());
+        let own_models = self.0.models.of_user(permissions.user_id());
+        problems.extend(own_models.tool_problems());
         let scope = self.0.pages.resolve(None);
         let offer = self.0.tools.offer_with(&with_code_tool(scope.tools));
         let names = offer.only(|name| permissions.allows_tool(name)).names();
-        problems.extend(tool_choice::limit_problems(&self.0.models, models, &names));
+        problems.extend(tool_choice::limit_problems(&own_models, models, &names));
         problems
     }
 

@@ -31,7 +31,8 @@ impl Runs {
         if count > limit {
             return Err(StartError::TooManyFiles { count, limit });
         }
-        let mut capabilities = self.0.models.capabilities(model);
+        let models = self.0.models.of_user(user_id);
+        let mut capabilities = models.capabilities(model);
         for id in ids {
             let stored = self.0.storage.file(user_id, *id).await;
             let Some(StoredFile { attachment, .. }) = stored.map_err(journal_error)? else {
@@ -57,7 +58,7 @@ impl Runs {
                 let permissions = self.permissions(user_id).await.map_err(journal_error)?;
                 let list = self.allowed_models(&permissions).await;
                 // A newer list, or the first one, may know more of the model.
-                capabilities = self.0.models.capabilities(model);
+                capabilities = models.capabilities(model);
                 if is_taken(&capabilities) {
                     continue;
                 }

@@ -19,12 +19,17 @@ use parlor_storage::{
 /// The models and tools that a user may use.
 #[derive(Clone, Debug)]
 pub struct Permissions {
+    user_id: UserId,
     settings: Arc<AccountSettings>,
     /// The role, if there are rules.
     role: Option<Role>,
 }
 
 impl Permissions {
+    pub(super) fn user_id(&self) -> UserId {
+        self.user_id
+    }
+
     /// Returns true if the user may use a model.
     pub fn allows_model(&self, id: &str) -> bool {
         self.role.is_none_or(|role| self.settings.allows_model(role, id))
@@ -64,7 +69,7 @@ impl Runs {
         self.0.permissions(user_id).await
     }
 
-    /// Returns the models that a user may use, as the endpoints list them.
+    /// Returns the models that a user may use, as the endpoints list them: those for all, and the user's own.
     pub async fn allowed_models(&self, permissions: &Permissions) -> ModelList {
         self.0.allowed_models(permissions).await
     }
@@ -76,10 +81,16 @@ impl Runs {
     /// If the name means no model or several, or one that the user may not use.
     pub async fn find_model(&self, user_id: UserId, name: &str) -> Result<String, StartError> {
         let permissions = self.permissions(user_id).await.map_err(journal_error)?;
-        let found = self.0.models.find(name).await.map_err(|mut unknown| {
-            unknown.models.retain(|id| permissions.allows_model(id));
-            StartError::UnknownModel(unknown)
-        })?;
+        let found = self
+            .0
+            .models
+            .of_user(user_id)
+            .find(name)
+            .await
+            .map_err(|mut unknown| {
+                unknown.models.retain(|id| permissions.allows_model(id));
+                StartError::UnknownModel(unknown)
+            })?;
         if !permissions.allows_model(&found) {
             return Err(StartError::Refused(
                 self.0.model_refusal(found, &permissions).await,
@@ -99,7 +110,11 @@ impl Inner {
                 Some(account.map_or(Role::Member, |account| account.role))
             }
         };
-        Ok(Permissions { settings, role })
+        Ok(Permissions {
+            user_id,
+            settings,
+            role,
+        })
     }
 
     /// Checks that a user may call a model now.
@@ -112,7 +127,7 @@ impl Inner {
         if permissions.role.is_some() {
             // An empty name means the default model.
             let default = match model.is_empty() {
-                true => self.models.list().await.default,
+                true => self.models.of_user(user_id).list().await.default,
                 false => None,
             };
             let model = default.as_deref().unwrap_or(model);
@@ -151,7 +166,7 @@ impl Inner {
 
     /// Returns the models that a user may use.
     pub(super) async fn allowed_models(&self, permissions: &Permissions) -> ModelList {
-        let mut list = self.models.list().await;
+        let mut list = self.models.of_user(permissions.user_id).list().await;
         permissions.filter(&mut list);
         list
     }
@@ -174,6 +189,7 @@ mod tests {
     fn problems_of_usable_endpoints_are_kept() {
         let access = "[[access]]\nmodels = [\"up/one\"]\nroles = [\"member\"]\n[[access]]\nmodels = [\"*\"]\nroles = []";
         let permissions = Permissions {
+            user_id: UserId::new(),
             settings: Arc::new(toml::from_str(access).unwrap()),
             role: Some(Role::Member),
         };

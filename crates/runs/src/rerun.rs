@@ -40,7 +40,7 @@ impl Runs {
             conversation_id,
             message_id: start.run,
         };
-        self.0.models.prefetch_context_window(&model);
+        self.0.models.of_user(user_id).prefetch_context_window(&model);
         let change = Change::Intent {
             user_id,
             change: IntentChange::Regenerate { intent, start },

@@ -1,6 +1,6 @@
 //! Titles of conversations by the model, after the first exchange. A title that the user has set is never replaced.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use parking_lot::Mutex;
 use tokio::time;
@@ -35,29 +35,15 @@ const PROMPT: &str = "You are given the beginning of a conversation. Write a tit
 /// The titles that are made.
 pub(super) struct Titles {
     settings: TitleSettings,
-    /// The endpoints of the settings that are neither on this machine nor in its network.
-    remote_endpoints: HashSet<String>,
     /// The conversations for which a model is being called.
     being_titled: Mutex<HashSet<ConversationId>>,
 }
 
 impl Titles {
     pub fn from_settings(settings: &Settings) -> Self {
-        let remote = settings.endpoints.iter().filter(|endpoint| !endpoint.is_local());
         Self {
             settings: settings.titles.clone(),
-            remote_endpoints: remote.map(|endpoint| endpoint.name.clone()).collect(),
             being_titled: Mutex::default(),
-        }
-    }
-
-    /// Returns true if there is a model that writes titles, or may answer and then write them.
-    fn are_possible(&self, models: &Models) -> bool {
-        match (self.settings.mode, &self.settings.model) {
-            (TitleMode::Always, _) => true,
-            (TitleMode::Auto, Some(model)) => self.is_remote(models, model),
-            (TitleMode::Auto, None) => !self.remote_endpoints.is_empty() || models.has_added_remote(),
-            (TitleMode::Never, _) => false,
         }
     }
 
@@ -66,16 +52,10 @@ impl Titles {
         let model = self.settings.model.as_deref().unwrap_or(answered);
         let is_due = match self.settings.mode {
             TitleMode::Always => true,
-            TitleMode::Auto => self.is_remote(models, model),
+            TitleMode::Auto => models.is_remote(endpoint_name(model)),
             TitleMode::Never => false,
         };
         is_due.then(|| model.to_owned())
-    }
-
-    /// Returns true if a model is neither on this machine nor in its network.
-    fn is_remote(&self, models: &Models, model: &str) -> bool {
-        let name = endpoint_name(model);
-        self.remote_endpoints.contains(name) || models.is_added_and_remote(name)
     }
 }
 
@@ -90,7 +70,7 @@ impl Runs {
     /// Makes a title in the background after a run, if its conversation needs one and none is being made. Failures are
     /// only logged.
     pub(super) fn make_title_later(&self, run: RunKey) {
-        if !self.0.titles.are_possible(&self.0.models) {
+        if self.0.titles.settings.mode == TitleMode::Never {
             return;
         }
         let runs = self.clone();
@@ -110,7 +90,8 @@ impl Runs {
         let Some(untitled) = self.find_untitled(run).await else {
             return;
         };
-        let Some(model) = self.0.titles.model(&self.0.models, &untitled.answer.model) else {
+        let models = Arc::new(self.0.models.of_user(run.user_id));
+        let Some(model) = self.0.titles.model(&models, &untitled.answer.model) else {
             return;
         };
         let settings = &self.0.titles.settings;
@@ -125,14 +106,13 @@ impl Runs {
             max_completion_tokens: Some(settings.max_tokens),
             ..Parameters::default()
         };
-        if self.0.models.capabilities(&model).thinking.is_some() {
+        if models.capabilities(&model).thinking.is_some() {
             parameters.set_thinking(Some(ThinkingChoice::Level(ThinkingLevel::Off)));
         }
         let request = ModelRequest {
-            parameters: self.0.models.adapt_parameters(&model, &parameters),
+            parameters: models.adapt_parameters(&model, &parameters),
             ..ModelRequest::new(model.clone(), messages)
         };
-        let models = self.0.models.clone();
         let call = SideCall::new(
             &self.0,
             models,
@@ -195,19 +175,22 @@ impl Runs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use parlor_providers::ModelsConfig;
+    use parlor_providers::{EndpointConfig, ModelsConfig};
 
     #[test]
     fn local_models_write_no_titles_by_default() {
-        let mut settings = Settings::default();
-        let file = "[[endpoints]]\nname = 'near'\nbase_url = 'http://10.0.0.7/v1'\n\
-                    [[endpoints]]\nname = 'far'\nbase_url = 'https://api.example.com/v1'";
-        settings.endpoints = toml::from_str::<Settings>(file).unwrap().endpoints;
+        let models = Models::new(ModelsConfig {
+            endpoints: vec![
+                EndpointConfig::new("near", "http://10.0.0.7/v1"),
+                EndpointConfig::new("far", "https://api.example.com/v1"),
+            ],
+            ..ModelsConfig::default()
+        });
         let model = |mode, model: Option<&str>, answered: &str| {
-            let mut settings = settings.clone();
+            let mut settings = Settings::default();
             settings.titles.mode = mode;
             settings.titles.model = model.map(Into::into);
-            Titles::from_settings(&settings).model(&Models::new(ModelsConfig::default()), answered)
+            Titles::from_settings(&settings).model(&models, answered)
         };
         assert_eq!(model(TitleMode::Auto, None, "near/a"), None);
         assert_eq!(model(TitleMode::Auto, None, "found/a"), None);

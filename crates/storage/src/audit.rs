@@ -69,10 +69,12 @@ pub enum AuditAction {
     EndpointChanged,
     EndpointKeyChanged,
     EndpointRemoved,
+    OwnKeysAllowed,
+    OwnKeysForbidden,
 }
 
 impl AuditAction {
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 28] = [
         Self::SignedIn,
         Self::SignInFailed,
         Self::PasswordChangeFailed,
@@ -99,6 +101,8 @@ impl AuditAction {
         Self::EndpointChanged,
         Self::EndpointKeyChanged,
         Self::EndpointRemoved,
+        Self::OwnKeysAllowed,
+        Self::OwnKeysForbidden,
     ];
 
     /// Returns the name as stored.
@@ -130,6 +134,8 @@ impl AuditAction {
             Self::EndpointChanged => "endpoint_changed",
             Self::EndpointKeyChanged => "endpoint_key_changed",
             Self::EndpointRemoved => "endpoint_removed",
+            Self::OwnKeysAllowed => "own_keys_allowed",
+            Self::OwnKeysForbidden => "own_keys_forbidden",
         }
     }
 

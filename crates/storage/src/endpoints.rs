@@ -21,7 +21,8 @@ pub struct StoredEndpoint {
     pub models: Vec<String>,
     pub hidden_models: Vec<String>,
     pub is_enabled: bool,
-    pub created_by: UserId,
+    /// True if users may bring keys of their own for its address. Never true of a user's own.
+    pub takes_own_keys: bool,
     pub created_at: Timestamp,
     pub updated_by: UserId,
     pub updated_at: Timestamp,
@@ -47,24 +48,31 @@ pub struct EndpointValues {
     pub models: Option<Vec<String>>,
     pub hidden_models: Option<Vec<String>>,
     pub is_enabled: Option<bool>,
+    pub takes_own_keys: Option<bool>,
 }
 
-/// A change to model servers. All users' logs say that the models have changed.
+/// A change to model servers. The logs of all users say that the models have changed; of a user's own, only the owner's.
 #[derive(Clone, Debug)]
 pub enum EndpointChange {
-    /// Adds one at the end, if there are fewer than `limit`. Rejected with `IntentReused` if its id is taken, with `EndpointNameTaken`
-    /// if its name is.
+    /// Adds one at the end, if its owner has fewer than `limit`. Rejected with `IntentReused` if its id is taken, with
+    /// `EndpointNameTaken` if its owner has one of this name.
     Add { endpoint: StoredEndpoint, limit: usize },
-    /// Changes one.
-    Update { id: EndpointId, values: EndpointValues },
+    /// Changes one of this owner.
+    Update {
+        id: EndpointId,
+        owner: Option<UserId>,
+        values: EndpointValues,
+    },
     /// Seals a key again, with a newer key of the server. Nothing else changes, so it is not logged.
     Reseal {
         id: EndpointId,
         from: SealedKey,
         to: SealedKey,
     },
-    /// Removes one, also if its row can't be read.
-    Remove { id: EndpointId },
+    /// Removes one of this owner, also if its row can't be read.
+    Remove { id: EndpointId, owner: Option<UserId> },
+    /// Allows keys of users' own, or forbids them. They stay stored.
+    AllowOwnKeys { is_allowed: bool },
 }
 
 /// The queries about model servers.
@@ -72,4 +80,10 @@ pub enum EndpointChange {
 pub trait EndpointStorage {
     /// Returns the model servers of a user, or those for everybody, in their order.
     async fn endpoints(&self, owner: Option<UserId>) -> Result<Vec<StoredEndpoint>, StorageError>;
+
+    /// Returns the model servers of all users for themselves alone, in their order.
+    async fn own_endpoints(&self) -> Result<Vec<StoredEndpoint>, StorageError>;
+
+    /// Returns true if users may bring keys of their own.
+    async fn allows_own_keys(&self) -> Result<bool, StorageError>;
 }

@@ -107,6 +107,7 @@ async fn finish(app: &AppState, by: &Actor, user_id: UserId, heir: Option<UserId
             ended => {
                 // An heir's questions restore them.
                 app.runs.end_sessions(user_id);
+                app.endpoints.forget_deleted().await;
                 return ended;
             }
         }

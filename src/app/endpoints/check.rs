@@ -7,7 +7,7 @@ use parlor_base::{
     settings::{Secret, Settings},
 };
 use parlor_markup::markdown::is_invisible;
-use parlor_protocol::{ApiError, EndpointKind, ErrorCode, NewEndpoint};
+use parlor_protocol::{ApiError, EndpointKind, ErrorCode, NewEndpoint, is_of_own_key};
 use parlor_providers::BUILT_IN_ENDPOINT;
 use parlor_storage::endpoints::StoredEndpoint;
 
@@ -28,6 +28,7 @@ pub struct CheckedEndpoint {
     pub key: Option<Secret>,
     pub models: Vec<String>,
     pub hidden_models: Vec<String>,
+    pub takes_own_keys: bool,
 }
 
 impl CheckedEndpoint {
@@ -39,6 +40,7 @@ impl CheckedEndpoint {
             key: check_key(&new.key.unwrap_or_default().0)?,
             models: check_models(new.models)?,
             hidden_models: check_models(new.hidden_models)?,
+            takes_own_keys: new.takes_own_keys,
         })
     }
 
@@ -49,6 +51,7 @@ impl CheckedEndpoint {
             && self.base_url == stored.base_url
             && self.models == stored.models
             && self.hidden_models == stored.hidden_models
+            && self.takes_own_keys == stored.takes_own_keys
             && self.key.as_ref() == key
     }
 }
@@ -79,12 +82,22 @@ fn check_name(name: &str, settings: &Settings) -> Result<String, ApiError> {
     if name == BUILT_IN_ENDPOINT {
         return Err(rejected("This name is Parlor’s own. Choose another one."));
     }
-    if settings.endpoints.iter().any(|endpoint| endpoint.name == name) {
+    if is_of_own_key(&name) {
+        return Err(rejected(
+            "Names that begin with “my” are for people’s own keys. Choose another one.",
+        ));
+    }
+    if is_of_settings(settings, &name) {
         return Err(rejected(
             "The settings file or the environment has a model server of this name. Choose another name.",
         ));
     }
     Ok(name)
+}
+
+/// Returns true if the settings have a model server of this name.
+pub fn is_of_settings(settings: &Settings, name: &str) -> bool {
+    settings.endpoints.iter().any(|endpoint| endpoint.name == name)
 }
 
 /// Returns an address without what people paste along with it, such as the path of a call.
@@ -241,14 +254,15 @@ mod tests {
             "\u{200b}",
             "parlor",
             "https://x",
+            "my openai",
             &"x".repeat(41),
         ] {
             let error = check_name(name, &Settings::default()).unwrap_err();
             assert!(!error.message.contains(secret), "{}", error.message);
         }
         assert_eq!(
-            check_name(" My  server ", &Settings::default()).unwrap(),
-            "My server"
+            check_name(" Our  server ", &Settings::default()).unwrap(),
+            "Our server"
         );
     }
 

@@ -1,14 +1,17 @@
-//! Model servers that administrators add in the page. Those of the settings have precedence and can't be changed here.
+//! Model servers that are added in the page: by administrators for all, and by users for themselves alone. Those of the settings
+//! have precedence and can't be changed here.
 //!
 //! - [`Endpoints`]: the changes, each of which takes effect at once, and the registry of models, which gets them
 //! - [`check`]: the rules for what is entered
+//! - [`own`]: keys of users' own
 //! - [`mod@test`]: tries a model server before it is added
 
 mod check;
+pub mod own;
 mod registered;
 mod test;
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use reqwest::Url;
 
@@ -46,6 +49,8 @@ pub struct Endpoints {
     models: Arc<Models>,
     keys: SealingKeys,
     settings: Settings,
+    /// True if users may bring keys of their own, as it is stored.
+    allows_own_keys: AtomicBool,
 }
 
 impl Endpoints {
@@ -66,6 +71,7 @@ impl Endpoints {
             models,
             keys: SealingKeys::open(&settings.server),
             settings: settings.clone(),
+            allows_own_keys: AtomicBool::new(false),
         });
         let guard = endpoints.models.begin_change().await;
         let stored = endpoints.register(&guard).await?;
@@ -79,21 +85,25 @@ impl Endpoints {
     }
 
     async fn find(&self, id: EndpointId) -> Result<StoredEndpoint, ApiError> {
-        let stored = self.stored().await?;
-        let found = stored.into_iter().find(|endpoint| endpoint.id == id);
-        found.ok_or_else(not_found)
+        find_in(self.stored().await?, id)
     }
 
-    fn seal(&self, id: EndpointId, base_url: &str, key: &Secret) -> Result<SealedKey, ApiError> {
+    fn seal(
+        &self,
+        id: EndpointId,
+        base_url: &str,
+        owner: Option<UserId>,
+        key: &Secret,
+    ) -> Result<SealedKey, ApiError> {
         let row = place_row(id, base_url);
-        let sealed = self.keys.seal(key, place(&row));
+        let sealed = self.keys.seal(key, place(&row, owner));
         sealed.map(SealedKey).map_err(|error| cannot_seal(&error))
     }
 
     /// Returns the key of a model server; `None` without one.
     fn unseal(&self, endpoint: &StoredEndpoint) -> Result<Option<Secret>, parlor_base::sealing::OpenError> {
         let row = place_row(endpoint.id, &endpoint.base_url);
-        let unseal = |key: &SealedKey| self.keys.unseal(&key.0, place(&row));
+        let unseal = |key: &SealedKey| self.keys.unseal(&key.0, place(&row, endpoint.owner));
         endpoint.key.as_ref().map(unseal).transpose()
     }
 
@@ -107,7 +117,7 @@ impl Endpoints {
             let Ok(Some(key)) = self.unseal(&endpoint) else {
                 continue;
             };
-            let Ok(to) = self.seal(endpoint.id, &endpoint.base_url, &key) else {
+            let Ok(to) = self.seal(endpoint.id, &endpoint.base_url, endpoint.owner, &key) else {
                 continue;
             };
             let id = endpoint.id;
@@ -143,7 +153,7 @@ impl Endpoints {
         let id = new.id;
         let checked = CheckedEndpoint::new(new, &self.settings)?;
         let key = checked.key.as_ref();
-        let sealed = key.map(|key| self.seal(id, &checked.base_url, key)).transpose()?;
+        let sealed = key.map(|key| self.seal(id, &checked.base_url, None, key)).transpose()?;
         let now = clock::now();
         let endpoint = StoredEndpoint {
             id,
@@ -155,23 +165,40 @@ impl Endpoints {
             models: checked.models.clone(),
             hidden_models: checked.hidden_models.clone(),
             is_enabled: true,
-            created_by: by,
+            takes_own_keys: checked.takes_own_keys,
             created_at: now,
             updated_by: by,
             updated_at: now,
         };
-        let limit = MAX_ENDPOINTS;
-        let added = self.commit(by, EndpointChange::Add { endpoint, limit }).await;
-        match added {
-            Err(JournalError::Rejected(ChangeRejection::IntentReused)) => {
-                let stored = self.find(id).await?;
-                let key = self.unseal(&stored).unwrap_or_default();
-                match checked.is_stored_as(&stored, key.as_ref()) {
-                    true => Ok(()),
-                    false => Err(ChangeRejection::IntentReused.into()),
-                }
-            }
-            added => Ok(added?),
+        if self.add_stored(by, endpoint, MAX_ENDPOINTS).await? {
+            return Ok(());
+        }
+        let stored = self.find(id).await?;
+        let key = self.unseal(&stored).unwrap_or_default();
+        match checked.is_stored_as(&stored, key.as_ref()) {
+            true => Ok(()),
+            false => Err(ChangeRejection::IntentReused.into()),
+        }
+    }
+
+    /// Stores a new one. Returns false if there is one under its id.
+    async fn add_stored(
+        self: &Arc<Self>,
+        by: UserId,
+        endpoint: StoredEndpoint,
+        limit: usize,
+    ) -> Result<bool, ApiError> {
+        match self.commit(by, EndpointChange::Add { endpoint, limit }).await {
+            Err(JournalError::Rejected(ChangeRejection::IntentReused)) => Ok(false),
+            added => Ok(added.map(|()| true)?),
+        }
+    }
+
+    /// Takes the keys of a deleted user from the registry.
+    pub async fn forget_deleted(&self) {
+        let guard = self.models.begin_change().await;
+        if let Err(error) = self.register(&guard).await {
+            tracing::error!(%error, "the keys of a deleted user stay in memory until the next change or start");
         }
     }
 
@@ -199,7 +226,7 @@ impl Endpoints {
                  together with the new address.",
             ));
         }
-        let sealed = key.map(|key| key.map(|key| self.seal(id, new_url, &key)).transpose());
+        let sealed = key.map(|key| key.map(|key| self.seal(id, new_url, None, &key)).transpose());
         let check_names = |names: Option<Vec<String>>| names.map(check::check_models).transpose();
         let values = EndpointValues {
             key: sealed.transpose()?,
@@ -208,13 +235,20 @@ impl Endpoints {
             models: check_names(update.models)?,
             hidden_models: check_names(update.hidden_models)?,
             is_enabled: update.is_enabled,
+            takes_own_keys: update.takes_own_keys,
         };
-        let changed = self.commit(by, EndpointChange::Update { id, values }).await;
+        let owner = None;
+        let changed = self.commit(by, EndpointChange::Update { id, owner, values }).await;
         changed.map_err(or_not_found)
     }
 
-    async fn remove(self: &Arc<Self>, by: UserId, id: EndpointId) -> Result<(), ApiError> {
-        match self.commit(by, EndpointChange::Remove { id }).await {
+    async fn remove(
+        self: &Arc<Self>,
+        by: UserId,
+        id: EndpointId,
+        owner: Option<UserId>,
+    ) -> Result<(), ApiError> {
+        match self.commit(by, EndpointChange::Remove { id, owner }).await {
             // It is gone already.
             Err(JournalError::Rejected(ChangeRejection::NotFound)) => Ok(()),
             removed => Ok(removed?),
@@ -246,15 +280,13 @@ impl Endpoints {
             is_enabled: endpoint.is_enabled,
             models: endpoint.models.clone(),
             hidden_models: endpoint.hidden_models.clone(),
+            takes_own_keys: endpoint.takes_own_keys,
             problem,
         }
     }
 
     fn is_of_settings(&self, name: &str) -> bool {
-        self.settings
-            .endpoints
-            .iter()
-            .any(|endpoint| endpoint.name == name)
+        check::is_of_settings(&self.settings, name)
     }
 }
 
@@ -306,7 +338,7 @@ pub async fn change(
 /// If the caller is no administrator.
 pub async fn remove(caller: &Caller, id: EndpointId) -> Result<(), ApiError> {
     let endpoints = require_administrator(caller).await?;
-    endpoints.remove(caller.user_id, id).await
+    endpoints.remove(caller.user_id, id, None).await
 }
 
 /// Tests a model server without adding it. The address may be of this machine or of its network.
@@ -320,7 +352,7 @@ pub async fn test(caller: &Caller, request: EndpointTest) -> Result<EndpointTest
 }
 
 /// A token is not enough: whoever finds one could send everybody's conversations to a server of their own.
-async fn require_administrator(caller: &Caller) -> Result<&Arc<Endpoints>, ApiError> {
+fn require_session(caller: &Caller) -> Result<&Arc<Endpoints>, ApiError> {
     let AppState { endpoints, .. } = &caller.app;
     let has_token = |access: &Access| matches!(access.credential, Credential::Token { .. });
     if caller.access.as_ref().is_some_and(has_token) {
@@ -329,6 +361,11 @@ async fn require_administrator(caller: &Caller) -> Result<&Arc<Endpoints>, ApiEr
             "Model servers can't be seen or changed with an API token. Sign in to the page.",
         ));
     }
+    Ok(endpoints)
+}
+
+async fn require_administrator(caller: &Caller) -> Result<&Arc<Endpoints>, ApiError> {
+    let endpoints = require_session(caller)?;
     match caller.is_administrator().await? {
         true => Ok(endpoints),
         false => Err(ApiError::new(
@@ -338,12 +375,17 @@ async fn require_administrator(caller: &Caller) -> Result<&Arc<Endpoints>, ApiEr
     }
 }
 
-fn place(row: &str) -> Place<'_> {
+fn place(row: &str, owner: Option<UserId>) -> Place<'_> {
     Place {
         table: TABLE,
         row,
-        owner: None,
+        owner,
     }
+}
+
+fn find_in(stored: Vec<StoredEndpoint>, id: EndpointId) -> Result<StoredEndpoint, ApiError> {
+    let found = stored.into_iter().find(|endpoint| endpoint.id == id);
+    found.ok_or_else(not_found)
 }
 
 /// Returns what a key is bound to: its row, and the server that it is for, so that it never goes to another one.

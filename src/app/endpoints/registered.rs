@@ -1,41 +1,61 @@
 //! The registry's side of added model servers.
 
+use std::{collections::HashMap, sync::atomic::Ordering};
+
 use secrecy::SecretString;
 
-use super::Endpoints;
+use super::{Endpoints, own};
 use parlor_base::settings::{EndpointSettings, Secret};
-use parlor_protocol::{EndpointKeyState, EndpointKind, EndpointView, RunError};
-use parlor_providers::{AddedEndpoint, EndpointChangeGuard, EndpointConfig, display_url};
+use parlor_protocol::{EndpointKeyState, EndpointKind, EndpointView, RunError, UserId};
+use parlor_providers::{AddedEndpoint, EndpointChangeGuard, EndpointConfig, UserEndpoints, display_url};
 use parlor_storage::{StorageError, endpoints::StoredEndpoint};
 
 impl Endpoints {
-    /// Gives all enabled model servers to the registry. Returns those that are stored.
+    /// Gives all enabled model servers to the registry, and the keys of users' own. Returns those that are stored.
     pub(super) async fn register(
         &self,
         guard: &EndpointChangeGuard,
     ) -> Result<Vec<StoredEndpoint>, StorageError> {
-        let stored = self.stored().await?;
-        let (mut added, mut problems) = (Vec::new(), Vec::new());
-        for endpoint in stored.iter().filter(|endpoint| endpoint.is_enabled) {
-            if self.is_of_settings(&endpoint.name) {
-                continue;
-            }
-            match self.unseal(endpoint) {
-                Ok(key) => added.push(AddedEndpoint {
-                    config: EndpointConfig {
-                        models: endpoint.models.clone(),
-                        ..self.config(&endpoint.name, endpoint.kind, &endpoint.base_url, key.as_ref())
-                    },
-                    hidden_models: endpoint.hidden_models.iter().cloned().collect(),
-                }),
-                Err(error) => {
-                    tracing::error!(endpoint = endpoint.name, %error, "the key of a model server can't be read");
-                    problems.push(key_needed(&endpoint.name));
-                }
+        let common = self.stored().await?;
+        let own = self.storage.own_endpoints().await?;
+        let allows_own_keys = self.storage.allows_own_keys().await?;
+        self.allows_own_keys.store(allows_own_keys, Ordering::Relaxed);
+        let mut for_all = UserEndpoints::default();
+        for endpoint in &common {
+            self.add_usable(endpoint, &mut for_all);
+        }
+        let services = own::offered(&common);
+        let mut of_users: HashMap<UserId, UserEndpoints> = HashMap::new();
+        for endpoint in own.iter().filter(|_| allows_own_keys) {
+            let is_offered = services.iter().any(|service| service.has(endpoint));
+            if let Some(owner) = endpoint.owner.filter(|_| is_offered) {
+                self.add_usable(endpoint, of_users.entry(owner).or_default());
             }
         }
-        guard.set_added(added, problems);
-        Ok(stored)
+        guard.set_added(for_all.added, for_all.problems);
+        guard.set_own(of_users);
+        Ok([common, own].concat())
+    }
+
+    /// Adds a model server, unless it is switched off or the settings have one of its name.
+    fn add_usable(&self, endpoint: &StoredEndpoint, to: &mut UserEndpoints) {
+        if !endpoint.is_enabled || self.is_of_settings(&endpoint.name) {
+            return;
+        }
+        match self.unseal(endpoint) {
+            Ok(key) => to.added.push(AddedEndpoint {
+                config: EndpointConfig {
+                    models: endpoint.models.clone(),
+                    is_own: endpoint.owner.is_some(),
+                    ..self.config(&endpoint.name, endpoint.kind, &endpoint.base_url, key.as_ref())
+                },
+                hidden_models: endpoint.hidden_models.iter().cloned().collect(),
+            }),
+            Err(error) => {
+                tracing::error!(endpoint = endpoint.name, %error, "the key of a model server can't be read");
+                to.problems.push(key_needed(&endpoint.name, endpoint.owner.is_some()));
+            }
+        }
     }
 
     /// Returns the configuration of a model server.
@@ -58,11 +78,15 @@ impl Endpoints {
     }
 }
 
-fn key_needed(name: &str) -> RunError {
+fn key_needed(name: &str, is_own: bool) -> RunError {
+    let hint = match is_own {
+        true => "You can do that in the settings, under Models.",
+        false => "An administrator can do that in the settings, under Models.",
+    };
     RunError {
         code: "endpoint_key_needed".into(),
         message: format!("The key of the model server “{name}” has to be entered again."),
-        hint: "An administrator can do that in the settings, under Models.".into(),
+        hint: hint.into(),
     }
 }
 
@@ -81,6 +105,7 @@ pub(super) fn settings_view(endpoint: &EndpointSettings) -> EndpointView {
         is_enabled: true,
         models: endpoint.models.clone(),
         hidden_models: Vec::new(),
+        takes_own_keys: false,
         problem: None,
     }
 }

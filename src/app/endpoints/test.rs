@@ -1,8 +1,10 @@
 //! Tries a model server before it is added or changed.
 
 use super::{Endpoints, check, origin};
-use parlor_protocol::{ApiError, EndpointTest, EndpointTestResult, ErrorCode};
+use parlor_base::settings::Secret;
+use parlor_protocol::{ApiError, EndpointKind, EndpointTest, EndpointTestResult, ErrorCode};
 use parlor_providers::test_endpoint;
+use parlor_storage::endpoints::StoredEndpoint;
 
 /// The name of a model server that is tested, in details of errors.
 const TESTED: &str = "test";
@@ -22,17 +24,30 @@ impl Endpoints {
                         "The key belongs to the former address and is not sent to another one. Enter it again to test the new one.",
                     ));
                 }
-                self.unseal(&stored).map_err(|_| {
-                    let message = "The stored key can't be read any more. Enter it again.";
-                    ApiError::new(ErrorCode::BadRequest, message)
-                })?
+                self.unseal_to_test(&stored)?
             }
         };
-        let mut config = self.config(TESTED, request.kind, &base_url, key.as_ref());
+        Ok(self.test_with(request.kind, &base_url, key).await)
+    }
+
+    pub(super) fn unseal_to_test(&self, stored: &StoredEndpoint) -> Result<Option<Secret>, ApiError> {
+        self.unseal(stored).map_err(|_| {
+            let message = "The stored key can't be read any more. Enter it again.";
+            ApiError::new(ErrorCode::BadRequest, message)
+        })
+    }
+
+    pub(super) async fn test_with(
+        &self,
+        kind: EndpointKind,
+        base_url: &str,
+        key: Option<Secret>,
+    ) -> EndpointTestResult {
+        let mut config = self.config(TESTED, kind, base_url, key.as_ref());
         if let Some(key) = &key {
             // It is not among the known ones before it is saved.
             config.secrets = std::sync::Arc::new(config.secrets.with_more([key.0.as_str()]));
         }
-        Ok(test_endpoint(&config).await)
+        test_endpoint(&config).await
     }
 }

@@ -172,6 +172,7 @@ pub fn person(app: &AppState, parts: &Parts) -> Option<Person> {
         is_administrator: account.role == Role::Administrator,
         has_session: access.is_some_and(|access| matches!(access.credential, Credential::Session { .. })),
         has_password: app.accounts.mode() == AuthMode::Password,
+        may_bring_keys: app.endpoints.allows_own_keys(),
     })
 }
 

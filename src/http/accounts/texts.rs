@@ -311,5 +311,7 @@ pub(super) fn action(action: AuditAction, has_name: bool, account: &str, about: 
         AuditAction::EndpointChanged => format!("changed the model server {about}"),
         AuditAction::EndpointKeyChanged => format!("changed the key of the model server {about}"),
         AuditAction::EndpointRemoved => format!("removed the model server {about}"),
+        AuditAction::OwnKeysAllowed => "allowed keys of people’s own".into(),
+        AuditAction::OwnKeysForbidden => "forbade keys of people’s own".into(),
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! - [`fields`]: what is refused
 //! - [`keys`]: their keys at rest
+//! - [`own_keys`]: keys that users bring
 
 mod fields;
 mod keys;
+mod own_keys;
 
 use std::path::Path;
 
@@ -93,7 +95,7 @@ async fn an_added_server_answers_without_a_restart() {
     let added = add(&parlor, &new).await;
     let expected = json!({
         "id": new["id"], "name": "mine", "kind": "openai", "base_url": upstream.url(), "key": "set", "is_enabled": true,
-        "models": [], "hidden_models": [], "problem": null,
+        "models": [], "hidden_models": [], "takes_own_keys": false, "problem": null,
     });
     assert_eq!(added, expected);
     assert_eq!(live.next().await.unwrap()["type"], "models_changed");

@@ -54,7 +54,7 @@ plain! {
     UnloadedSibling { id; parent_id };
     ConversationList { as_of, conversations, has_more };
     ListedConversation { id, title, updated_at, activity, waiting, unseen; active_run };
-    ModelList { models, problems; default } with can_search, can_connect;
+    ModelList { models, problems; default } with can_search, can_connect, can_bring_keys;
     ModelInfo { id, name, endpoint } with capabilities;
     ModelListProblem { code, message; endpoint } with hint;
     ModelCapabilities {

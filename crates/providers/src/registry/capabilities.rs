@@ -28,8 +28,8 @@ impl Models {
     pub(super) fn add_capabilities(&self, list: &mut ModelList) {
         let prices = self.prices_by_id();
         for model in &mut list.models {
-            if let Some((endpoint, name)) = self.split_id(&model.id) {
-                let capabilities = endpoint.model_capabilities(&name);
+            if let Some((slot, name)) = self.split_id(&model.id) {
+                let capabilities = slot.endpoint.model_capabilities(&name);
                 model.capabilities = with_prices(capabilities, prices.get(&model.id));
             }
         }

@@ -8,7 +8,7 @@ use std::{
 use secrecy::ExposeSecret;
 
 use super::{Models, check_endpoint_name};
-use crate::{EndpointConfig, adapter::create_endpoint};
+use crate::{EndpointConfig, adapter::create_endpoint, context_windows::ContextWindowCache};
 use parlor_base::{secrets::log::redact_in_log, settings::is_local_url};
 use parlor_model::Endpoint;
 use parlor_protocol::RunError;
@@ -32,6 +32,10 @@ pub(super) struct EndpointSlot {
     pub lists_all_models: bool,
     /// The listed models that are not offered.
     pub hidden_models: Arc<HashSet<String>>,
+    /// The context windows that it reports: another server of this name may have others.
+    pub windows: Arc<ContextWindowCache>,
+    /// True if it is neither on this machine nor in its network.
+    pub is_remote: bool,
     /// The configuration of an endpoint that was added in the page.
     added: Option<Arc<EndpointConfig>>,
 }
@@ -47,12 +51,24 @@ pub struct AddedEndpoint {
 impl EndpointSlot {
     fn new(config: &EndpointConfig, is_candidate: bool) -> Result<Self, RunError> {
         Ok(Self {
-            endpoint: create_endpoint(config).map_err(|error| error.error)?,
             is_candidate,
             lists_all_models: config.lists_all_models,
-            hidden_models: Arc::default(),
-            added: None,
+            is_remote: !is_local_url(&config.base_url),
+            ..Self::of(create_endpoint(config).map_err(|error| error.error)?)
         })
+    }
+
+    /// Returns the slot of an endpoint on this machine.
+    pub fn of(endpoint: Arc<dyn Endpoint>) -> Self {
+        Self {
+            endpoint,
+            is_candidate: false,
+            lists_all_models: true,
+            hidden_models: Arc::default(),
+            windows: Arc::default(),
+            is_remote: false,
+            added: None,
+        }
     }
 
     /// Returns the slot of an added endpoint. An unchanged one keeps its adapter, which has learned what its server rejects.
@@ -70,14 +86,6 @@ impl EndpointSlot {
             added: Some(Arc::new(added.config)),
             ..slot
         })
-    }
-}
-
-impl EndpointSlot {
-    /// Returns true if it was added in the page and is neither on this machine nor in its network.
-    fn is_added_and_remote(&self) -> bool {
-        let added = self.added.as_ref();
-        added.is_some_and(|config| !is_local_url(&config.base_url))
     }
 }
 
@@ -101,7 +109,7 @@ impl EndpointSet {
 
     /// Returns a set with these endpoints of the settings and the added ones. The settings have precedence, discovered endpoints
     /// have not.
-    fn with_added(fixed: &Self, added: Vec<AddedEndpoint>, problems: Vec<RunError>, old: &Self) -> Self {
+    pub fn with_added(fixed: &Self, added: Vec<AddedEndpoint>, problems: Vec<RunError>, old: &Self) -> Self {
         let mut set = fixed.clone();
         set.is_discovering &= problems.is_empty();
         set.problems.extend(problems);
@@ -118,6 +126,26 @@ impl EndpointSet {
             }
         }
         set
+    }
+
+    /// Returns these endpoints and those that a user has besides them.
+    pub fn joined(&self, own: &Self) -> Self {
+        let mut all = self.clone();
+        all.is_discovering &= own.slots.is_empty();
+        all.problems.extend(own.problems.iter().cloned());
+        let is_new = |slot: &&EndpointSlot| self.find(slot.endpoint.name()).is_none();
+        all.slots.extend(own.slots.iter().filter(is_new).cloned());
+        all
+    }
+
+    /// Returns true if another set has the same endpoints and problems.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let is_same_slot = |(a, b): (&EndpointSlot, &EndpointSlot)| {
+            Arc::ptr_eq(&a.endpoint, &b.endpoint) && a.hidden_models == b.hidden_models
+        };
+        self.slots.len() == other.slots.len()
+            && self.problems == other.problems
+            && self.slots.iter().zip(&other.slots).all(is_same_slot)
     }
 
     pub fn find(&self, name: &str) -> Option<&EndpointSlot> {
@@ -148,32 +176,26 @@ fn is_same_server(a: &EndpointConfig, b: &EndpointConfig) -> bool {
 impl Models {
     /// The endpoints: those with which a run began, or the present ones.
     pub(super) fn endpoints(&self) -> Arc<EndpointSet> {
-        match &self.pinned {
-            Some(pinned) => pinned.clone(),
-            None => self.inner.endpoints.read().clone(),
+        if let Some(pinned) = &self.pinned {
+            return pinned.clone();
+        }
+        let common = self.inner.endpoints.read().clone();
+        match &self.own {
+            Some(own) => own.join(common),
+            None => common,
         }
     }
 
-    /// Returns true if an endpoint was added in the page and is neither on this machine nor in its network.
-    pub fn is_added_and_remote(&self, name: &str) -> bool {
-        let endpoints = self.endpoints();
-        endpoints
-            .find(name)
-            .is_some_and(EndpointSlot::is_added_and_remote)
-    }
-
-    /// Returns true if there is any such endpoint.
-    pub fn has_added_remote(&self) -> bool {
-        self.endpoints()
-            .slots
-            .iter()
-            .any(EndpointSlot::is_added_and_remote)
+    /// Returns true if the endpoint of this name is neither on this machine nor in its network.
+    pub fn is_remote(&self, name: &str) -> bool {
+        self.endpoints().find(name).is_some_and(|slot| slot.is_remote)
     }
 
     /// Returns these models with the endpoints of now, whatever is changed later.
     pub fn pinned(&self) -> Self {
         Self {
             inner: self.inner.clone(),
+            own: self.own.clone(),
             pinned: Some(self.endpoints()),
         }
     }
@@ -191,7 +213,7 @@ impl Models {
 /// A change of the added endpoints. See [`Models::begin_change`].
 #[derive(Debug)]
 pub struct EndpointChangeGuard {
-    models: Models,
+    pub(super) models: Models,
     _guard: tokio::sync::OwnedRwLockWriteGuard<()>,
 }
 
@@ -200,22 +222,46 @@ impl EndpointChangeGuard {
     /// whose names are in their messages.
     pub fn set_added(&self, added: Vec<AddedEndpoint>, problems: Vec<RunError>) {
         let inner = &self.models.inner;
-        for added in &added {
-            if let Some(key) = &added.config.api_key {
-                inner.secrets.add(key.expose_secret());
-                redact_in_log(key.expose_secret());
-            }
-        }
+        self.redact_keys(&added);
         let mut endpoints = inner.endpoints.write();
         let set = EndpointSet::with_added(&inner.fixed, added, problems, &endpoints);
         let gone = endpoints.names_missing_in(&set);
         *endpoints = Arc::new(set);
         drop(endpoints);
-        for name in &gone {
-            inner.windows.forget(name);
-        }
         if let Some(cached) = &mut *inner.cache.lock() {
             cached.forget(&gone);
         }
+    }
+
+    pub(super) fn redact_keys(&self, added: &[AddedEndpoint]) {
+        for key in added.iter().filter_map(|added| added.config.api_key.as_ref()) {
+            self.models.inner.secrets.add(key.expose_secret());
+            redact_in_log(key.expose_secret());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn added(base_url: &str, hidden: &[&str]) -> AddedEndpoint {
+        AddedEndpoint {
+            config: EndpointConfig::new("e", base_url),
+            hidden_models: hidden.iter().map(|name| (*name).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn another_server_of_a_name_has_its_own_windows() {
+        let of = |added, old: &EndpointSet| {
+            EndpointSet::with_added(&EndpointSet::default(), vec![added], vec![], old)
+        };
+        let first = of(added("http://127.0.0.1:1/v1", &[]), &EndpointSet::default());
+        let hidden = of(added("http://127.0.0.1:1/v1", &["m"]), &first);
+        let other = of(added("http://127.0.0.1:2/v1", &["m"]), &hidden);
+        let windows = |set: &EndpointSet| set.slots[0].windows.clone();
+        assert!(Arc::ptr_eq(&windows(&first), &windows(&hidden)));
+        assert!(!Arc::ptr_eq(&windows(&hidden), &windows(&other)));
     }
 }

@@ -43,11 +43,15 @@ pub(super) struct ModelListCache {
 
 impl Models {
     pub(super) fn cached(&self) -> Option<ModelListCache> {
-        self.inner.cache.lock().clone()
+        let common = self.inner.cache.lock().clone();
+        match &self.own {
+            None => common,
+            Some(own) => Some(common?.joined(own.cached()?)),
+        }
     }
 
-    /// Refreshes all lists, unless the cached one is accepted by `is_acceptable`.
-    pub(super) async fn refresh(&self, is_acceptable: fn(&ModelListCache) -> bool) -> ModelList {
+    /// Refreshes the lists of the endpoints for all, unless the cached ones are accepted by `is_acceptable`.
+    pub(super) async fn refresh_common(&self, is_acceptable: fn(&ModelListCache) -> bool) -> ModelList {
         let _guard = self.inner.refresh_lock.lock().await;
         loop {
             let old = match self.cached() {
@@ -55,10 +59,10 @@ impl Models {
                 Some(cached) if is_acceptable(&cached) => return cached.list,
                 old => old,
             };
-            // The list is of all endpoints, also for a run that keeps those with which it began.
             let endpoints = self.inner.endpoints.read().clone();
             let by_endpoint = old.map(|old| old.by_endpoint).unwrap_or_default();
-            let cached = self.fetch_lists(&endpoints, by_endpoint).await;
+            let mut cached = self.fetch_lists(&endpoints, by_endpoint).await;
+            self.choose_default(&mut cached);
             let list = cached.list.clone();
             let mut cache = self.inner.cache.lock();
             // Endpoints that were changed meanwhile are asked again: few people change them, one after the other.
@@ -69,7 +73,8 @@ impl Models {
         }
     }
 
-    async fn fetch_lists(
+    /// Asks endpoints for their models.
+    pub(super) async fn fetch_lists(
         &self,
         endpoints: &EndpointSet,
         mut by_endpoint: HashMap<String, ListedModels>,
@@ -106,17 +111,21 @@ impl Models {
         if only_tour {
             list.models.push(tour::model_info());
         }
-        let mut cached = ModelListCache {
+        ModelListCache {
             fetched_at: Instant::now(),
             list,
             has_only_tour: only_tour,
             by_endpoint,
             answered_endpoints: answered,
             is_outdated: false,
-        };
+        }
+    }
+
+    /// Chooses the model that new conversations begin with: the one of the settings, or the first one.
+    fn choose_default(&self, cached: &mut ModelListCache) {
         let first = cached.list.models.first().map(|model| model.id.clone());
         cached.list.default = match self.inner.default_model.as_deref() {
-            Some(name) => match self.resolve_name_with(name, Some(&cached)) {
+            Some(name) => match self.resolve_name_with(name, Some(cached)) {
                 ModelMatch::Listed(id) | ModelMatch::Unlisted(id) => Some(id),
                 _ if name == tour::MODEL_ID => Some(name.to_owned()),
                 ModelMatch::NotListed { endpoint } => {
@@ -138,7 +147,6 @@ impl Models {
             },
             None => first,
         };
-        cached
     }
 }
 
@@ -178,6 +186,23 @@ impl ModelListCache {
         let has_problems = self.has_only_tour || !self.list.problems.is_empty();
         let lifetime = if has_problems { PROBLEM_LIST_TTL } else { LIST_TTL };
         !self.is_outdated && self.fetched_at.elapsed() < lifetime
+    }
+
+    /// Adds the lists of a user's own endpoints.
+    fn joined(mut self, own: Self) -> Self {
+        if self.has_only_tour && !own.list.models.is_empty() {
+            self.has_only_tour = false;
+            self.list.models.clear();
+            self.list.default = None;
+        }
+        self.fetched_at = self.fetched_at.min(own.fetched_at);
+        self.list.models.extend(own.list.models);
+        self.list.problems.extend(own.list.problems);
+        let first = || Some(self.list.models.first()?.id.clone());
+        self.list.default = self.list.default.take().or_else(first);
+        self.by_endpoint.extend(own.by_endpoint);
+        self.answered_endpoints.extend(own.answered_endpoints);
+        self
     }
 
     /// Forgets endpoints that were changed or removed. The list is fetched again before it is used.

@@ -5,25 +5,34 @@ mod endpoint_set;
 mod images;
 mod list_cache;
 mod name_lookup;
+mod own_endpoints;
 
-use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    net::SocketAddr,
+    sync::Arc,
+    time::Duration,
+};
 
-use self::{endpoint_set::EndpointSet, list_cache::ModelListCache};
 pub use self::{
     endpoint_set::{AddedEndpoint, EndpointChangeGuard},
     images::ImageModel,
+    own_endpoints::UserEndpoints,
+};
+use self::{
+    endpoint_set::{EndpointSet, EndpointSlot},
+    list_cache::ModelListCache,
+    own_endpoints::OwnEndpoints,
 };
 use super::{
-    EndpointConfig,
-    context_windows::ContextWindowCache,
-    discovery,
+    EndpointConfig, discovery,
     model_names::ModelMatch,
     tour::{self, Tour},
 };
 use parking_lot::{Mutex, RwLock};
 use parlor_base::{secrets::Secrets, settings::PromptLength};
 use parlor_model::{Endpoint, ModelError, ModelErrorKind, ModelRequest, ModelStream};
-use parlor_protocol::{Prices, RunError, model_list::ModelList};
+use parlor_protocol::{Prices, RunError, UserId, model_list::ModelList};
 
 /// The time that a page waits for a new list if there is an old one.
 const STALE_LIST_TIMEOUT: Duration = Duration::from_millis(400);
@@ -48,6 +57,8 @@ pub struct ModelsConfig {
 #[derive(Clone, Debug)]
 pub struct Models {
     inner: Arc<Inner>,
+    /// The endpoints of one user alone, besides those for all.
+    own: Option<Arc<OwnEndpoints>>,
     /// The endpoints with which a run began; `None` for the present ones.
     pinned: Option<Arc<EndpointSet>>,
 }
@@ -58,11 +69,12 @@ struct Inner {
     fixed: EndpointSet,
     /// The present endpoints.
     endpoints: RwLock<Arc<EndpointSet>>,
+    /// The endpoints of users for themselves alone.
+    own: RwLock<HashMap<UserId, Arc<OwnEndpoints>>>,
     default_model: Option<String>,
     prices: BTreeMap<String, Prices>,
     secrets: Arc<Secrets>,
-    tour: Arc<Tour>,
-    windows: ContextWindowCache,
+    tour: EndpointSlot,
     cache: Mutex<Option<ModelListCache>>,
     /// Held during a refresh, so that only one runs at a time.
     refresh_lock: tokio::sync::Mutex<()>,
@@ -97,12 +109,13 @@ impl Models {
                 default_model: config.default_model,
                 prices: config.prices,
                 secrets: config.secrets,
-                tour: Arc::new(Tour),
-                windows: ContextWindowCache::default(),
+                own: RwLock::default(),
+                tour: EndpointSlot::of(Arc::new(Tour)),
                 cache: Mutex::new(None),
                 refresh_lock: tokio::sync::Mutex::new(()),
                 changing: Arc::default(),
             }),
+            own: None,
             pinned: None,
         }
     }
@@ -178,8 +191,8 @@ impl Models {
 
     /// Returns the context window of a model in tokens, if it is known. An empty id means the default model.
     pub async fn context_window(&self, id: &str) -> Option<usize> {
-        let (endpoint, model) = self.resolve(id).ok()?;
-        self.inner.windows.get(endpoint, model).await
+        let (slot, model) = self.resolve_slot(id).ok()?;
+        slot.windows.get(slot.endpoint, model).await
     }
 
     /// Returns true unless a model is known to take no tools. The answer is known once its
@@ -217,8 +230,8 @@ impl Models {
     /// Starts to determine the context window of a model that will be called, in parallel with other
     /// preparations.
     pub fn prefetch_context_window(&self, id: &str) {
-        if let Ok((endpoint, model)) = self.resolve(id) {
-            self.inner.windows.prefetch(endpoint, model);
+        if let Ok((slot, model)) = self.resolve_slot(id) {
+            slot.windows.prefetch(slot.endpoint, model);
         }
     }
 
@@ -239,6 +252,11 @@ impl Models {
     /// If the id names no endpoint. Without an id, if there is no model at all: then the error has the
     /// reason.
     pub fn resolve(&self, id: &str) -> Result<(Arc<dyn Endpoint>, String), ModelError> {
+        let (slot, model) = self.resolve_slot(id)?;
+        Ok((slot.endpoint, model))
+    }
+
+    fn resolve_slot(&self, id: &str) -> Result<(EndpointSlot, String), ModelError> {
         let default = id.is_empty().then(|| self.default_id()).transpose()?;
         let id = default.as_deref().unwrap_or(id);
         if id == tour::MODEL_ID {

@@ -1,22 +1,19 @@
 //! Name resolution in the registry, and the errors of unknown names.
 
-use std::sync::Arc;
-
 use super::{Models, UnknownModel, endpoint_set::EndpointSlot, list_cache::ModelListCache};
 use crate::{
     model_names::{KnownModels, ModelMatch, resolve_name},
     tour,
 };
-use parlor_model::Endpoint;
 use parlor_protocol::RunError;
 
 impl Models {
     /// Splits a full name into its endpoint and the rest.
-    pub(super) fn split_id(&self, id: &str) -> Option<(Arc<dyn Endpoint>, String)> {
+    pub(super) fn split_id(&self, id: &str) -> Option<(EndpointSlot, String)> {
         let (name, model) = id.split_once('/').filter(|(_, model)| !model.is_empty())?;
         let endpoints = self.endpoints();
         let slot = endpoints.find(name)?;
-        Some((slot.endpoint.clone(), model.to_owned()))
+        Some((slot.clone(), model.to_owned()))
     }
 
     /// Returns true if the endpoint of a full name serves no other models than the listed ones.

@@ -29,6 +29,8 @@ pub struct EndpointInfo {
     pub base_url_source: String,
     /// True if it was added in the page.
     pub is_added: bool,
+    /// True if a user has added it for themselves alone.
+    pub is_own: bool,
     pub api_key_source: String,
     /// True if a key, or a header that may be one, is sent.
     pub has_key: bool,
@@ -56,6 +58,7 @@ impl EndpointInfo {
             url: redact_url(url),
             base_url_source: config.base_url_source.clone(),
             is_added: config.is_added,
+            is_own: config.is_own,
             api_key_source: config.api_key_source.clone(),
             has_key,
             secrets: config
@@ -104,6 +107,7 @@ impl EndpointInfo {
     /// Returns the hint for a possibly wrong URL.
     pub fn url_hint(&self) -> String {
         match self.base_url_source.as_str() {
+            _ if self.is_own => "Try again later.".into(),
             _ if self.is_added => {
                 "Is it running? An administrator can change its address in the settings, under Models.".into()
             }
@@ -135,6 +139,7 @@ impl EndpointInfo {
     /// Returns the hint about the key.
     pub fn key_hint(&self) -> String {
         match self.api_key_source.as_str() {
+            _ if self.is_own => "You can replace your key in the settings, under Models.".into(),
             _ if self.is_added => {
                 "An administrator can replace its key in the settings, under Models.".into()
             }

@@ -86,8 +86,9 @@ impl<'a> Driver<'a> {
         if !runs.files.with_tables(run.user_id, &attached).await.is_empty() {
             named_tools = data::with_file_tables(named_tools);
         }
-        let models = Arc::new(runs.models.pinned());
-        let image_model = models.image_model(&runs.images);
+        let models = Arc::new(runs.models.of_user(run.user_id).pinned());
+        // The tool uses the models for all.
+        let image_model = runs.models.image_model(&runs.images);
         if image_model.is_some_and(|model| permissions.allows_model(&model.id)) {
             named_tools.push(GenerateImage::NAME);
         }

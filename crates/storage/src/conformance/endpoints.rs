@@ -1,6 +1,6 @@
 //! Model servers that were added in the page.
 
-use super::{accounts::make_accounts, *};
+use super::{accounts::make_accounts, hand_over::delete_user, *};
 use crate::{
     audit::AuditAction,
     endpoints::{EndpointChange, EndpointValues, SealedKey, StoredEndpoint},
@@ -18,7 +18,7 @@ fn endpoint(name: &str) -> StoredEndpoint {
         models: vec!["one".into()],
         hidden_models: vec!["<b>two</b>".into()],
         is_enabled: true,
-        created_by: TEST_USER,
+        takes_own_keys: false,
         created_at: NOON,
         updated_by: TEST_USER,
         updated_at: NOON,
@@ -35,11 +35,24 @@ fn add(endpoint: &StoredEndpoint) -> Change {
 }
 
 fn update(id: EndpointId, values: EndpointValues) -> Change {
-    by(other_user(), EndpointChange::Update { id, values })
+    by(
+        other_user(),
+        EndpointChange::Update {
+            id,
+            owner: None,
+            values,
+        },
+    )
 }
 
 fn remove(endpoint: &StoredEndpoint) -> Change {
-    by(TEST_USER, EndpointChange::Remove { id: endpoint.id })
+    by(
+        TEST_USER,
+        EndpointChange::Remove {
+            id: endpoint.id,
+            owner: endpoint.owner,
+        },
+    )
 }
 
 pub async fn an_endpoint_exists_until_it_is_removed(backend: &dyn Backend) {
@@ -107,6 +120,7 @@ pub async fn only_given_values_change(backend: &dyn Backend) {
     commit_one(&*storage, &add(&one)).await.unwrap();
     let values = EndpointValues {
         is_enabled: Some(false),
+        takes_own_keys: Some(true),
         hidden_models: Some(Vec::new()),
         ..EndpointValues::default()
     };
@@ -116,6 +130,7 @@ pub async fn only_given_values_change(backend: &dyn Backend) {
     );
     one = StoredEndpoint {
         is_enabled: false,
+        takes_own_keys: true,
         hidden_models: Vec::new(),
         updated_by: other_user(),
         ..one
@@ -155,5 +170,78 @@ pub async fn only_given_values_change(backend: &dyn Backend) {
     assert_eq!(
         commit_one(&*storage, &missing).await,
         Err(ChangeRejection::NotFound)
+    );
+}
+
+pub async fn an_own_endpoint_is_its_owners_alone(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    make_accounts(&*storage).await;
+    let own = |owner: UserId| StoredEndpoint {
+        owner: Some(owner),
+        updated_by: owner,
+        ..endpoint("one")
+    };
+    let (mine, others) = (own(TEST_USER), own(other_user()));
+    let before = read_log(&*storage, other_user()).await.len();
+    commit_one(&*storage, &add(&mine)).await.unwrap();
+    assert_eq!(
+        read_log(&*storage, other_user()).await.len(),
+        before,
+        "nobody else is told"
+    );
+    commit_one(&*storage, &add(&others)).await.unwrap();
+    commit_one(&*storage, &add(&endpoint("one"))).await.unwrap();
+    assert_eq!(storage.endpoints(Some(TEST_USER)).await.unwrap(), [mine.clone()]);
+    assert_eq!(
+        storage.own_endpoints().await.unwrap(),
+        [mine.clone(), others.clone()]
+    );
+
+    let values = EndpointValues {
+        key: Some(None),
+        ..EndpointValues::default()
+    };
+    for change in [
+        EndpointChange::Update {
+            id: others.id,
+            owner: Some(TEST_USER),
+            values: values.clone(),
+        },
+        EndpointChange::Update {
+            id: others.id,
+            owner: None,
+            values,
+        },
+        EndpointChange::Remove {
+            id: others.id,
+            owner: Some(TEST_USER),
+        },
+        EndpointChange::Remove {
+            id: others.id,
+            owner: None,
+        },
+    ] {
+        let refused = commit_one(&*storage, &by(TEST_USER, change)).await;
+        assert_eq!(refused, Err(ChangeRejection::NotFound));
+    }
+    delete_user(&*storage, other_user(), None).await.unwrap();
+    assert_eq!(storage.own_endpoints().await.unwrap(), [mine]);
+}
+
+pub async fn own_keys_are_forbidden_until_they_are_allowed(backend: &dyn Backend) {
+    let (folder, storage) = temp_storage(backend).await;
+    assert!(!storage.allows_own_keys().await.unwrap());
+    for is_allowed in [true, true, false, true] {
+        let change = by(TEST_USER, EndpointChange::AllowOwnKeys { is_allowed });
+        commit_one(&*storage, &change).await.unwrap();
+        assert_eq!(storage.allows_own_keys().await.unwrap(), is_allowed);
+    }
+    drop(storage);
+    assert!(
+        open_storage(backend, &folder)
+            .await
+            .allows_own_keys()
+            .await
+            .unwrap()
     );
 }

@@ -130,7 +130,9 @@ macro_rules! conformance_tests {
             endpoints {
                 an_endpoint_exists_until_it_is_removed,
                 an_endpoint_is_added_once,
+                an_own_endpoint_is_its_owners_alone,
                 only_given_values_change,
+                own_keys_are_forbidden_until_they_are_allowed,
             }
             files {
                 files_belong_to_one_message,

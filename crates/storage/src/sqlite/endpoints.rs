@@ -15,16 +15,50 @@ use parlor_protocol::{EndpointKind, Timestamp, UserId};
 impl EndpointStorage for SqliteStorage {
     async fn endpoints(&self, owner: Option<UserId>) -> Result<Vec<StoredEndpoint>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        let rows = sqlx::query(
-            "SELECT id, user_id, name, kind, base_url, key, models, hidden_models, enabled, created_by, created_at, updated_by, \
-                 updated_at FROM endpoints WHERE user_id IS $1 ORDER BY place, id",
-        )
-        .bind_value(owner)
-        .fetch_all(&mut *connection)
-        .await?;
+        let rows = sqlx::query(OF_OWNER)
+            .bind_value(owner)
+            .fetch_all(&mut *connection)
+            .await?;
         read_undamaged_rows("endpoints", "id", &rows, read_endpoint)
     }
+
+    async fn own_endpoints(&self) -> Result<Vec<StoredEndpoint>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let rows = sqlx::query(OF_USERS).fetch_all(&mut *connection).await?;
+        read_undamaged_rows("endpoints", "id", &rows, read_endpoint)
+    }
+
+    async fn allows_own_keys(&self) -> Result<bool, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let row = sqlx::query("SELECT name, value FROM server_options WHERE name = $1")
+            .bind(OWN_KEYS)
+            .fetch_optional(&mut *connection)
+            .await?;
+        // An unreadable value allows nothing.
+        let value = |row: &SqliteRow| Ok(row.try_get::<String, _>("value")?);
+        let read = read_undamaged_rows("server_options", "name", row.as_slice(), value)?;
+        Ok(read == [ALLOWED])
+    }
 }
+
+/// The name of the option, and its value if users may bring keys of their own.
+pub(super) const OWN_KEYS: &str = "own_keys";
+pub(super) const ALLOWED: &str = "allowed";
+
+/// `select!("…")`: the query for model servers with this condition.
+macro_rules! select {
+    ($condition:literal) => {
+        concat!(
+            "SELECT id, user_id, name, kind, base_url, key, models, hidden_models, enabled, takes_own_keys, created_at, ",
+            "updated_by, updated_at FROM endpoints WHERE ",
+            $condition,
+            " ORDER BY place, id"
+        )
+    };
+}
+
+const OF_OWNER: &str = select!("user_id IS $1");
+const OF_USERS: &str = select!("user_id IS NOT NULL");
 
 fn read_endpoint(row: &SqliteRow) -> Result<StoredEndpoint, StorageError> {
     let kind: &str = row.try_get("kind")?;
@@ -41,7 +75,7 @@ fn read_endpoint(row: &SqliteRow) -> Result<StoredEndpoint, StorageError> {
         models: json(row, "models")?,
         hidden_models: json(row, "hidden_models")?,
         is_enabled: row.try_get::<i64, _>("enabled")? != 0,
-        created_by: id(row, "created_by")?,
+        takes_own_keys: row.try_get::<i64, _>("takes_own_keys")? != 0,
         created_at: time("created_at")?,
         updated_by: id(row, "updated_by")?,
         updated_at: time("updated_at")?,

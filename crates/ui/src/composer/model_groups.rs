@@ -99,7 +99,10 @@ mod tests {
 
     fn summary(groups: &[ModelGroup]) -> Vec<String> {
         let words = |group: &ModelGroup| {
-            let models = group.models.iter().map(|(place, model)| format!(" {place}:{}", model.id));
+            let models = group
+                .models
+                .iter()
+                .map(|(place, model)| format!(" {place}:{}", model.id));
             let problem = group.problem.iter().map(|problem| format!(" ({problem})"));
             group.title.clone() + &models.chain(problem).collect::<String>()
         };
@@ -150,6 +153,9 @@ mod tests {
                 "b 4:b/5 5:b/6 6:b/7 7:b/8",
             ]
         );
-        assert_eq!(groups(&all[..4]), ["Favourites 0:b/4 1:a/2", "a 2:a/1 3:a/3", "b"]);
+        assert_eq!(
+            groups(&all[..4]),
+            ["Favourites 0:b/4 1:a/2", "a 2:a/1 3:a/3", "b"]
+        );
     }
 }

@@ -92,7 +92,8 @@ impl ModelListState {
 
     /// Returns true for a favourite. Tracked.
     pub fn is_favourite(self, id: &str) -> bool {
-        self.favourites.with(|ids| ids.iter().any(|favourite| favourite == id))
+        self.favourites
+            .with(|ids| ids.iter().any(|favourite| favourite == id))
     }
 
     /// Makes a model a favourite, or no longer.
@@ -103,7 +104,8 @@ impl ModelListState {
     /// The active model, if it is shown. Tracked.
     fn active_id(self) -> Option<String> {
         let index = self.active_index()?;
-        self.shown.with(|shown| shown.get(index).map(|(_, id)| id.clone()))
+        self.shown
+            .with(|shown| shown.get(index).map(|(_, id)| id.clone()))
     }
 
     fn scroll_to_active(self) {
@@ -270,7 +272,7 @@ fn foot(list: ModelListState, close: impl Fn() + Copy + Send + Sync + 'static) -
             list.toggle_favourite(&id);
         }
     };
-    let can_add = move || models.with_list(|list| list.can_connect);
+    let can_add = move || models.with_list(|list| list.can_connect || list.can_bring_keys);
     view! {
         <div class="model-foot">
             <button

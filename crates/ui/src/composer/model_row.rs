@@ -182,7 +182,10 @@ mod tests {
             }),
         };
         assert_eq!(words(&known), ["sees images", "thinks", "uses tools"]);
-        assert_eq!(facts(&known).join(" · "), "1M tokens · $1.25 in, $10 out per million");
+        assert_eq!(
+            facts(&known).join(" · "),
+            "1M tokens · $1.25 in, $10 out per million"
+        );
         let free = ModelCapabilities {
             context_window: Some(131_072),
             prices: Some(Prices::default()),

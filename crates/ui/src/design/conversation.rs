@@ -44,6 +44,7 @@ pub fn page() -> (PageSnapshot, ConversationId) {
             problems: Vec::new(),
             can_search: true,
             can_connect: true,
+            can_bring_keys: false,
         }),
         shares: Ok(Vec::new()),
         opened: None,

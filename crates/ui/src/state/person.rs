@@ -12,6 +12,8 @@ pub struct Person {
     pub has_session: bool,
     /// True if people sign in here with passwords of Parlor.
     pub has_password: bool,
+    /// True if people may add keys of their own for model servers.
+    pub may_bring_keys: bool,
 }
 
 /// The context with the person of the page. The server provides it for the page's snapshot, and the page for its views.

@@ -9,8 +9,8 @@ const PATH: &str = "/settings";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Readers {
     Everybody,
-    /// Administrators, and the only user of a server without accounts.
-    Operators,
+    /// Administrators, the only user of a server without accounts, and everybody if they may add keys of their own.
+    Connecting,
     /// People with an account.
     Accounts,
     /// People whom Parlor has signed in.
@@ -53,7 +53,7 @@ macro_rules! settings_tabs {
 
 settings_tabs! {
     General: "" GENERAL Everybody View,
-    Models: "models" MODELS Operators View,
+    Models: "models" MODELS Connecting View,
     Memories: "memories" MEMORIES Everybody View,
     Tokens: "tokens" TOKENS Everybody View,
     Usage: "usage" USAGE Everybody Server,
@@ -104,7 +104,9 @@ impl SettingsTab {
     pub fn is_listed_for(self, person: Option<&Person>) -> bool {
         match self.facts().2 {
             Readers::Everybody => true,
-            Readers::Operators => person.is_none_or(|person| person.is_administrator),
+            Readers::Connecting => {
+                person.is_none_or(|person| person.is_administrator || person.may_bring_keys)
+            }
             Readers::Accounts => person.is_some(),
             Readers::Sessions => person.is_some_and(|person| person.has_session),
             Readers::Administrators => person.is_some_and(|person| person.is_administrator),
@@ -129,6 +131,7 @@ mod tests {
             is_administrator: false,
             has_session: true,
             has_password: true,
+            may_bring_keys: false,
         };
         let ann = Person {
             is_administrator: true,
@@ -144,6 +147,12 @@ mod tests {
         assert_eq!(titles(None), with_models);
         let of_members = [&of_everybody[..], &["Account", "Devices"]].concat();
         assert_eq!(titles(Some(&ben)), of_members);
+        let with_keys = Person {
+            may_bring_keys: true,
+            ..ben.clone()
+        };
+        let of_members = [&with_models[..], &["Account", "Devices"]].concat();
+        assert_eq!(titles(Some(&with_keys)), of_members);
         let of_administrators = [
             &with_models[..],
             &["Account", "Devices", "Users", "Invitations", "Audit log"],

@@ -13,7 +13,7 @@ use crate::{
     runtime::{erase::Erase, shared_view::is_read_only},
     state::{RunIntents, RunView, models::key_form_url, use_models, use_run_intents},
 };
-use parlor_protocol::{ConversationId, MessageId, RunError, SESSION_NOT_RESTORED};
+use parlor_protocol::{ConversationId, MessageId, RunError, SESSION_NOT_RESTORED, is_of_own_key};
 
 /// The problem of a run that did not complete: what is said about it, and its error, if there was one.
 pub fn describe_problem(run: &RunView) -> Option<(ProblemText, Option<RunError>)> {
@@ -61,8 +61,12 @@ pub fn Problem(
         let press = |intents: RunIntents, id, _| intents.start_fresh_session(id);
         action(texts::FRESH_SESSION, icons::code(), press)
     });
-    let key = error.as_ref().filter(|error| is_about_key(error) && !is_read_only());
+    let key = error
+        .as_ref()
+        .filter(|error| is_about_key(error) && !is_read_only());
     let key = StoredValue::new(key.map(|_| key_form_url(&model)));
+    let is_own = is_of_own_key(&model);
+    let can_mend_key = move || is_own || use_models().with_list(|list| list.can_connect);
     let ProblemText { tone, what, advice } = text;
     let cause = error.map(|error| cause(error, !advice.is_empty()));
     let icon = match tone {
@@ -99,11 +103,6 @@ pub fn Problem(
             })}
         </div>
     }
-}
-
-/// Returns true if this person may change the keys of model servers. Tracked.
-fn can_mend_key() -> bool {
-    use_models().with_list(|list| list.can_connect)
 }
 
 /// The words of the error: folded if the text above them says it for people.

@@ -1,9 +1,12 @@
-//! Changes to model servers. The logs of all users say that the models have changed, and nothing else.
+//! Changes to model servers. The logs of those who may use them say that the models have changed, and nothing else.
 
 use sqlx::{Row, SqliteConnection};
 
 use super::{
-    super::{id, text},
+    super::{
+        endpoints::{ALLOWED, OWN_KEYS},
+        id, text,
+    },
     Batch, ChangeError,
     audit::NewEntry,
     personal::ensure_user,
@@ -29,11 +32,15 @@ impl Batch<'_> {
     ) -> Result<Outcome, ChangeError> {
         let (action, name, outcome) = match change {
             EndpointChange::Add { endpoint, limit } => {
+                // A user who has done nothing yet has no row.
+                ensure_user(&mut *connection, by).await?;
                 self.add_endpoint(connection, endpoint, *limit).await?;
                 (AuditAction::EndpointAdded, endpoint.name.clone(), Outcome::Done)
             }
-            EndpointChange::Update { id, values } => {
-                let name = self.update_endpoint(connection, by, *id, values).await?;
+            EndpointChange::Update { id, owner, values } => {
+                let name = self
+                    .update_endpoint(connection, by, (*id, *owner), values)
+                    .await?;
                 let (action, outcome) = match values.key {
                     // A replaced key counts as deleted data.
                     Some(_) => (AuditAction::EndpointKeyChanged, Outcome::DataDeleted),
@@ -42,20 +49,29 @@ impl Batch<'_> {
                 (action, name, outcome)
             }
             EndpointChange::Reseal { id, from, to } => return reseal(connection, *id, from, to).await,
-            EndpointChange::Remove { id } => {
-                let removed = sqlx::query("DELETE FROM endpoints WHERE id = $1 RETURNING name")
-                    .bind_value(id)
-                    .fetch_optional(&mut *connection)
-                    .await?;
+            EndpointChange::Remove { id, owner } => {
+                let removed =
+                    sqlx::query("DELETE FROM endpoints WHERE id = $1 AND user_id IS $2 RETURNING name")
+                        .bind_value(id)
+                        .bind_value(*owner)
+                        .fetch_optional(&mut *connection)
+                        .await?;
                 let name = text(&removed.ok_or(ChangeRejection::NotFound)?, "name")?;
                 (AuditAction::EndpointRemoved, name, Outcome::DataDeleted)
+            }
+            EndpointChange::AllowOwnKeys { is_allowed } => {
+                let action = allow_own_keys(connection, *is_allowed).await?;
+                (action, String::new(), Outcome::Done)
             }
         };
         let entry = NewEntry::about_server(by, action, name);
         entry.store(&mut *connection, self.at).await?;
         // The only user of a new installation has no log yet, and waits for the models.
         ensure_user(&mut *connection, by).await?;
-        self.log_models_changed(connection).await?;
+        match change.owner() {
+            Some(owner) => self.log_change_for(connection, owner).await?,
+            None => self.log_models_changed(connection).await?,
+        }
         Ok(outcome)
     }
 
@@ -66,7 +82,7 @@ impl Batch<'_> {
         limit: usize,
     ) -> Result<(), ChangeError> {
         let counts = sqlx::query(
-            "SELECT count(*) AS count, count(*) FILTER (WHERE id = $1) AS same_id, \
+            "SELECT count(*) FILTER (WHERE user_id IS $3) AS count, count(*) FILTER (WHERE id = $1) AS same_id, \
                  count(*) FILTER (WHERE name = $2 AND user_id IS $3) AS same_name FROM endpoints",
         )
         .bind_value(endpoint.id)
@@ -86,8 +102,8 @@ impl Batch<'_> {
         }
         let place: i64 = sqlx::query_scalar(LAST_PLACE).fetch_one(&mut *connection).await?;
         sqlx::query(
-            "INSERT INTO endpoints (id, user_id, name, kind, base_url, key, models, hidden_models, enabled, place, created_by, \
-                 created_at, updated_by, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $11, $12)",
+            "INSERT INTO endpoints (id, user_id, name, kind, base_url, key, models, hidden_models, enabled, takes_own_keys, place, \
+                 created_at, updated_by, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $12)",
         )
         .bind_value(endpoint.id)
         .bind_value(endpoint.owner)
@@ -98,9 +114,10 @@ impl Batch<'_> {
         .bind(json_text(&endpoint.models)?)
         .bind(json_text(&endpoint.hidden_models)?)
         .bind(endpoint.is_enabled)
+        .bind(endpoint.takes_own_keys)
         .bind(place)
-        .bind_value(endpoint.created_by)
         .bind_value(self.at)
+        .bind_value(endpoint.updated_by)
         .execute(connection)
         .await?;
         Ok(())
@@ -111,14 +128,15 @@ impl Batch<'_> {
         &self,
         connection: &mut SqliteConnection,
         by: UserId,
-        id: EndpointId,
+        (id, owner): (EndpointId, Option<UserId>),
         values: &EndpointValues,
     ) -> Result<String, ChangeError> {
         let updated = sqlx::query(
             "UPDATE endpoints SET kind = coalesce($2, kind), base_url = coalesce($3, base_url), \
                  key = CASE WHEN $4 THEN $5 ELSE key END, models = coalesce($6, models), \
-                 hidden_models = coalesce($7, hidden_models), enabled = coalesce($8, enabled), updated_by = $9, updated_at = $10 \
-             WHERE id = $1 RETURNING name",
+                 hidden_models = coalesce($7, hidden_models), enabled = coalesce($8, enabled), \
+                 takes_own_keys = coalesce($9, takes_own_keys), updated_by = $10, updated_at = $11 \
+             WHERE id = $1 AND user_id IS $12 RETURNING name",
         )
         .bind_value(id)
         .bind(values.kind.map(|kind| kind.as_str()))
@@ -128,8 +146,10 @@ impl Batch<'_> {
         .bind(values.models.as_deref().map(json_text).transpose()?)
         .bind(values.hidden_models.as_deref().map(json_text).transpose()?)
         .bind(values.is_enabled)
+        .bind(values.takes_own_keys)
         .bind_value(by)
         .bind_value(self.at)
+        .bind_value(owner)
         .fetch_optional(connection)
         .await?;
         Ok(text(&updated.ok_or(ChangeRejection::NotFound)?, "name")?)
@@ -143,13 +163,52 @@ impl Batch<'_> {
         for row in users {
             let user_id = skip_damaged("users", text(&row, "id")?, id(&row, "id"))?;
             if let Some(user_id) = user_id {
-                let event = UserEvent::ModelsChanged;
-                self.log_event(connection, user_id, ConversationId::NONE, None, event)
-                    .await?;
+                self.log_change_for(connection, user_id).await?;
             }
         }
         Ok(())
     }
+
+    async fn log_change_for(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+    ) -> Result<(), ChangeError> {
+        let event = UserEvent::ModelsChanged;
+        self.log_event(connection, user_id, ConversationId::NONE, None, event)
+            .await?;
+        Ok(())
+    }
+}
+
+impl EndpointChange {
+    /// The only user whom the change concerns.
+    fn owner(&self) -> Option<UserId> {
+        match self {
+            Self::Add { endpoint, .. } => endpoint.owner,
+            Self::Update { owner, .. } | Self::Remove { owner, .. } => *owner,
+            Self::Reseal { .. } | Self::AllowOwnKeys { .. } => None,
+        }
+    }
+}
+
+async fn allow_own_keys(
+    connection: &mut SqliteConnection,
+    is_allowed: bool,
+) -> Result<AuditAction, ChangeError> {
+    sqlx::query("DELETE FROM server_options WHERE name = $1")
+        .bind(OWN_KEYS)
+        .execute(&mut *connection)
+        .await?;
+    if !is_allowed {
+        return Ok(AuditAction::OwnKeysForbidden);
+    }
+    sqlx::query("INSERT INTO server_options (name, value) VALUES ($1, $2)")
+        .bind(OWN_KEYS)
+        .bind(ALLOWED)
+        .execute(connection)
+        .await?;
+    Ok(AuditAction::OwnKeysAllowed)
 }
 
 /// Replaces a sealed key by one of the same content, unless it was changed meanwhile.

@@ -3,12 +3,15 @@
 use leptos::{ev, prelude::*};
 
 use super::{
+    hash_of,
     presets::{KeyNeed, kind_label},
     state::{Draft, EndpointsState},
+    texts,
 };
 use crate::{
     browser,
     runtime::{each::Each, effect::effect, erase::Erase, when::When},
+    state::person::use_person,
 };
 use parlor_protocol::EndpointKind;
 
@@ -23,19 +26,21 @@ pub fn form(state: EndpointsState, draft: Draft) -> AnyView {
         event.prevent_default();
         state.save(draft);
     };
-    let title = match (draft.is_stored, draft.preset) {
-        (true, _) => "Change the model server",
-        (false, Some(preset)) => preset.label,
-        (false, None) => "A model server",
+    let title = match (draft.service.get_untracked(), draft.is_stored, draft.preset) {
+        (Some(service), ..) => service.label,
+        (None, true, _) => "Change the model server".into(),
+        (None, false, Some(preset)) => preset.label.into(),
+        (None, false, None) => "A model server".into(),
     };
-    let note = draft.preset.map_or("", |preset| preset.note);
+    let own_note = draft.service.with_untracked(|service| service.as_ref().map(|service| service.note.clone()));
+    let note = own_note.unwrap_or_else(|| draft.preset.map_or("", |preset| preset.note).to_owned());
+    let has_note = !note.is_empty();
+    let person_is_here = use_person().is_some();
     effect(move || browser::on_next_frame(|| browser::focus_selector("#endpoint-first")));
     view! {
         <form class="endpoint-form" aria-labelledby="endpoint-form" on:submit=save>
             <h3 id="endpoint-form">{title}</h3>
-            <When when=move || !note.is_empty()>
-                <p class="settings-note">{note}</p>
-            </When>
+            {has_note.then(|| view! { <p class="settings-note">{note}</p> })}
             {fields(draft)}
             <div class="endpoint-bar">
                 <button
@@ -51,6 +56,7 @@ pub fn form(state: EndpointsState, draft: Draft) -> AnyView {
             {move || finding(draft)}
             <When when=move || { draft.found_count() > 0 }>{found_models(draft)}</When>
             <When when=move || draft.names_models()>{named_models(draft)}</When>
+            <When when=move || draft.is_for_all() && person_is_here>{own_keys_box(draft)}</When>
             <div role="alert" class="settings-alarm">{move || draft.error.get()}</div>
             <div class="endpoint-bar">
                 <button class="button button-primary" aria-disabled=move || draft.is_saving.get().to_string()>
@@ -64,13 +70,14 @@ pub fn form(state: EndpointsState, draft: Draft) -> AnyView {
 }
 
 fn fields(draft: Draft) -> AnyView {
-    let is_key_needed = draft.preset.is_some_and(|preset| preset.key == KeyNeed::Required);
+    let is_for_all = draft.is_for_all();
+    let is_key_needed = !is_for_all || draft.preset.is_some_and(|preset| preset.key == KeyNeed::Required);
     let key_hint = match (draft.has_key, is_key_needed) {
         (true, _) => "Stored. Paste another one to replace it.",
         (false, true) => "Paste it here",
         (false, false) => "If it needs one",
     };
-    let has_own_kind = draft.preset.is_none_or(|preset| preset.base_url.is_empty());
+    let has_own_kind = is_for_all && draft.preset.is_none_or(|preset| preset.base_url.is_empty());
     let (name_first, url_first) = match is_key_needed || draft.is_stored {
         true => ("endpoint-name", "endpoint-address"),
         false if draft.name.with_untracked(String::is_empty) => ("endpoint-first", "endpoint-address"),
@@ -82,6 +89,7 @@ fn fields(draft: Draft) -> AnyView {
         "endpoint-key"
     };
     view! {
+        <When when=move || is_for_all>
         <label class="field">
             "Name"
             <input
@@ -109,6 +117,7 @@ fn fields(draft: Draft) -> AnyView {
                 on:input=move |event| draft.base_url.set(event_target_value(&event))
             />
         </label>
+        </When>
         <label class="field">
             "Key"
             <input
@@ -211,7 +220,7 @@ fn found_models(draft: Draft) -> AnyView {
                 />
             </When>
             <div class="endpoint-model-list">
-                <Each of=limited key=|(_, name)| key_of(name) let:found>
+                <Each of=limited key=|(_, name)| hash_of(name) let:found>
                     {model_box(draft, found.1)}
                 </Each>
             </div>
@@ -219,14 +228,6 @@ fn found_models(draft: Draft) -> AnyView {
         </fieldset>
     }
     .erase()
-}
-
-/// The key of a model in the list.
-fn key_of(name: &str) -> u64 {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let mut hasher = DefaultHasher::new();
-    name.hash(&mut hasher);
-    hasher.finish()
 }
 
 fn model_box(draft: Draft, name: String) -> AnyView {
@@ -255,6 +256,21 @@ fn named_models(draft: Draft) -> AnyView {
                 prop:value=move || draft.models.get()
                 on:input=move |event| draft.models.set(event_target_value(&event))
             ></textarea>
+        </label>
+    }
+    .erase()
+}
+
+/// Allows keys of people's own at the address.
+fn own_keys_box(draft: Draft) -> AnyView {
+    view! {
+        <label class="endpoint-model">
+            <input
+                type="checkbox"
+                prop:checked=move || draft.takes_own_keys.get()
+                on:change=move |_| draft.takes_own_keys.update(|takes| *takes = !*takes)
+            />
+            <span>{texts::TAKES_OWN_KEYS}</span>
         </label>
     }
     .erase()

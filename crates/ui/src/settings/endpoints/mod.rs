@@ -1,4 +1,5 @@
-//! The section *Models* of the settings: the model servers that administrators add. Nobody else sees it.
+//! The tab *Models* of the settings: the model servers that administrators add, which nobody else sees, and the keys that people
+//! bring of their own.
 //!
 //! - [`presets`]: the services and programs that have a tile
 //! - [`state`]: the servers, and the one that is being edited
@@ -7,62 +8,125 @@
 mod editor;
 mod presets;
 mod state;
+mod texts;
 
-use std::sync::Arc;
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
 
 use leptos::prelude::*;
 
 use self::{
     presets::{PRESETS, Preset, kind_label},
-    state::EndpointsState,
+    state::{EndpointsState, Scope},
 };
 use super::heading;
 use crate::{
     browser,
     components::confirm::{Confirm, ConfirmRequest},
     runtime::{each::Each, erase::Erase, when::When},
+    state::person::use_person,
 };
-use parlor_protocol::{EndpointId, EndpointKeyState, EndpointView};
+use parlor_protocol::{EndpointId, EndpointKeyState, EndpointView, OfferedService};
 
-/// The section; nothing for those who are no administrators.
+/// The sections: the first one only for administrators.
 pub fn section(confirm: Confirm) -> AnyView {
-    let state = EndpointsState::new();
-    let is_shown = Memo::new(move |_| state.endpoints.with(Option::is_some));
+    let (common, own) = (EndpointsState::new(Scope::Server), EndpointsState::new(Scope::Own));
+    let is_shown = Memo::new(move |_| common.endpoints.with(Option::is_some));
+    // Also what is no longer allowed can be removed.
+    let has_own = Memo::new(move |_| {
+        own.is_allowed.get() || own.endpoints.with(|keys| keys.as_ref().is_some_and(|keys| !keys.is_empty()))
+    });
+    let error = move || common.load_error.get().or_else(|| own.load_error.get());
+    // Whoever is alone here needs no keys besides those of the server.
+    let has_people = use_person().is_some();
     view! {
-        <When when=move || is_shown.get()>{content(state, confirm)}</When>
-        {move || state.load_error.get().map(|error| view! { <div role="alert" class="settings-alarm">{error}</div> })}
+        <When when=move || is_shown.get()>
+            {content(common, confirm)}
+            {has_people.then(|| own_keys_switch(common, own))}
+        </When>
+        <When when=move || { has_people && has_own.get() }>{content(own, confirm)}</When>
+        {move || error().map(|error| view! { <div role="alert" class="settings-alarm">{error}</div> })}
     }
     .erase()
 }
 
+/// The switch that allows keys of people's own.
+fn own_keys_switch(common: EndpointsState, own: EndpointsState) -> AnyView {
+    view! {
+        <button
+            type="button"
+            class="switch-row needs-script"
+            role="switch"
+            aria-checked=move || own.is_allowed.get().to_string()
+            on:click=move |_| common.allow_own_keys(!own.is_allowed.get_untracked())
+        >
+            <span class="switch-text">{texts::ALLOW_OWN_KEYS}</span>
+            <span class="switch" aria-hidden="true"></span>
+        </button>
+    }
+    .erase()
+}
+
+/// The texts of a section.
+struct SectionTexts {
+    id: &'static str,
+    title: &'static str,
+    about: &'static str,
+    none: &'static str,
+    add: &'static str,
+}
+
+fn section_texts(scope: Scope) -> SectionTexts {
+    match scope {
+        Scope::Server => SectionTexts {
+            id: "settings-endpoints",
+            title: "Models",
+            about: "The servers whose models people here can choose. A change works at once, without a restart.",
+            none: "None yet. Connect a service with its key, or a program on your own machine, such as Ollama.",
+            add: "Add a model server",
+        },
+        Scope::Own => SectionTexts {
+            id: "settings-own-keys",
+            title: texts::OWN_KEYS,
+            about: texts::ABOUT_OWN_KEYS,
+            none: texts::NO_OWN_KEYS,
+            add: texts::ADD_KEY,
+        },
+    }
+}
+
 fn content(state: EndpointsState, confirm: Confirm) -> AnyView {
+    let SectionTexts {
+        id,
+        title,
+        about,
+        none,
+        add,
+    } = section_texts(state.scope);
     let all = move || state.endpoints.get().unwrap_or_default();
     let is_empty = Memo::new(move |_| all().is_empty());
     let is_idle = move || !state.is_choosing.get() && state.draft.with(Option::is_none);
+    let can_add = move || is_idle() && (state.scope == Scope::Server || state.is_allowed.get());
     let choose = move |_| {
         state.is_choosing.set(true);
         browser::on_next_frame(|| browser::focus_selector(".endpoint-tile"));
     };
     view! {
-        <section class="settings-section" aria-labelledby="settings-endpoints">
-            {heading(
-                "settings-endpoints",
-                "Models",
-                "The servers whose models people here can choose. A change works at once, without a restart.",
-            )}
+        <section class="settings-section" aria-labelledby=id>
+            {heading(id, title, about)}
             <When when=move || is_empty.get() && is_idle()>
-                <p class="settings-empty">
-                    "None yet. Connect a service with its key, or a program on your own machine, such as Ollama."
-                </p>
+                <p class="settings-empty">{none}</p>
             </When>
             <ul class="settings-list">
                 <Each of=move || rows(all()) key=|row| row.number let:row>
                     {row_view(state, confirm, row.endpoint)}
                 </Each>
             </ul>
-            <When when=is_idle>
+            <When when=can_add>
                 <div>
-                    <button type="button" class="button needs-script" on:click=choose>"Add a model server"</button>
+                    <button type="button" class="button needs-script" on:click=choose>{add}</button>
                 </div>
             </When>
             <When when=move || state.is_choosing.get()>{tiles(state)}</When>
@@ -79,27 +143,20 @@ struct Row {
 }
 
 fn rows(endpoints: Vec<EndpointView>) -> Vec<Row> {
-    let number = |endpoint: &EndpointView| {
-        use std::hash::{DefaultHasher, Hash, Hasher};
-        let mut hasher = DefaultHasher::new();
-        (
-            &endpoint.name,
-            &endpoint.base_url,
-            &endpoint.problem,
-            endpoint.is_enabled,
-        )
-            .hash(&mut hasher);
-        (endpoint.kind.as_str(), endpoint.key as u8, endpoint.id.is_some()).hash(&mut hasher);
-        (&endpoint.models, &endpoint.hidden_models).hash(&mut hasher);
-        hasher.finish()
-    };
     let endpoints = endpoints.into_iter();
     endpoints
         .map(|endpoint| Row {
-            number: number(&endpoint),
+            number: hash_of(&endpoint),
             endpoint,
         })
         .collect()
+}
+
+/// A number that is the same for equal values.
+fn hash_of(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn row_view(state: EndpointsState, confirm: Confirm, endpoint: EndpointView) -> AnyView {
@@ -151,16 +208,22 @@ fn actions(state: EndpointsState, confirm: Confirm, id: EndpointId, endpoint: En
         false => ("Switch on", named("Switch on")),
     };
     let title = [&remove_name, "?"].concat();
+    let (text, heading) = match state.scope {
+        Scope::Server => (
+            "Its models can no longer be chosen, and its key is deleted. Conversations stay; they need another model to go on.",
+            "#settings-endpoints",
+        ),
+        Scope::Own => (texts::KEY_IS_DELETED, "#settings-own-keys"),
+    };
     let is_enabled = endpoint.is_enabled;
     let remove = move |_| {
         confirm.ask(ConfirmRequest {
             title: title.clone(),
-            text: "Its models can no longer be chosen, and its key is deleted. Conversations stay; they need another model to go on."
-                .into(),
+            text: text.into(),
             button_label: "Remove",
             on_confirm: Arc::new(move || {
                 state.remove(id);
-                browser::focus_selector("#settings-endpoints");
+                browser::focus_selector(heading);
             }),
         });
     };
@@ -197,7 +260,21 @@ fn tiles(state: EndpointsState) -> AnyView {
         }
         .erase()
     };
-    let tiles: Vec<_> = PRESETS.iter().map(tile).collect();
+    let own_tile = |service: OfferedService| {
+        let label = service.label.clone();
+        view! {
+            <li>
+                <button type="button" class="endpoint-tile" on:click=move |_| state.begin_own(service.clone())>
+                    {label}
+                </button>
+            </li>
+        }
+        .erase()
+    };
+    let tiles: Vec<_> = match state.scope {
+        Scope::Server => PRESETS.iter().map(tile).collect(),
+        Scope::Own => state.services.get_untracked().into_iter().map(own_tile).collect(),
+    };
     view! {
         <ul class="endpoint-tiles" aria-label="Which one?">{tiles}</ul>
         <div>

@@ -1,6 +1,9 @@
 //! The services and programs that have a tile: what is filled in for each.
 
-use parlor_protocol::EndpointKind::{self, Anthropic, Gemini, OpenAi, OpenAiResponses};
+use parlor_protocol::{
+    EndpointKind::{self, Anthropic, Gemini, OpenAi, OpenAiResponses},
+    SERVICES, Service,
+};
 
 /// A service or a program that has models.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,62 +29,21 @@ pub enum KeyNeed {
 }
 
 pub const PRESETS: [Preset; 13] = [
-    service(
-        "Anthropic",
-        "anthropic",
-        Anthropic,
-        "https://api.anthropic.com",
-        "Keys are made at console.anthropic.com.",
-    ),
-    service(
-        "OpenAI",
-        "openai",
-        OpenAi,
-        "https://api.openai.com/v1",
-        "Keys are made at platform.openai.com.",
-    ),
-    service(
-        "Google",
-        "gemini",
-        Gemini,
-        "https://generativelanguage.googleapis.com/v1beta",
-        "Keys are made in Google AI Studio.",
-    ),
-    service(
-        "OpenRouter",
-        "openrouter",
-        OpenAi,
-        "https://openrouter.ai/api/v1",
-        "One key for the models of many providers.",
-    ),
-    service(
-        "Mistral",
-        "mistral",
-        OpenAi,
-        "https://api.mistral.ai/v1",
-        "Keys are made at console.mistral.ai.",
-    ),
-    service(
-        "Groq",
-        "groq",
-        OpenAi,
-        "https://api.groq.com/openai/v1",
-        "Keys are made at console.groq.com.",
-    ),
-    service(
-        "DeepSeek",
-        "deepseek",
-        OpenAi,
-        "https://api.deepseek.com/v1",
-        "Keys are made at platform.deepseek.com.",
-    ),
-    service(
-        "Azure OpenAI",
-        "azure",
-        OpenAi,
-        "https://NAME.openai.azure.com/openai/v1",
-        "Put the name of your resource in place of NAME.",
-    ),
+    service(&SERVICES[0]),
+    service(&SERVICES[1]),
+    service(&SERVICES[2]),
+    service(&SERVICES[3]),
+    service(&SERVICES[4]),
+    service(&SERVICES[5]),
+    service(&SERVICES[6]),
+    Preset {
+        label: "Azure OpenAI",
+        name: "azure",
+        kind: OpenAi,
+        base_url: "https://NAME.openai.azure.com/openai/v1",
+        key: KeyNeed::Required,
+        note: "Put the name of your resource in place of NAME.",
+    },
     program("Ollama", "ollama", "http://127.0.0.1:11434/v1"),
     program("llama.cpp", "llama.cpp", "http://127.0.0.1:8080/v1"),
     program("LM Studio", "lmstudio", "http://127.0.0.1:1234/v1"),
@@ -96,20 +58,14 @@ pub const PRESETS: [Preset; 13] = [
     },
 ];
 
-const fn service(
-    label: &'static str,
-    name: &'static str,
-    kind: EndpointKind,
-    base_url: &'static str,
-    note: &'static str,
-) -> Preset {
+const fn service(of: &Service) -> Preset {
     Preset {
-        label,
-        name,
-        kind,
-        base_url,
+        label: of.label,
+        name: of.name,
+        kind: of.kind,
+        base_url: of.base_url,
         key: KeyNeed::Required,
-        note,
+        note: of.note,
     }
 }
 

@@ -12,18 +12,33 @@ use crate::{
     state::{Connection, models::key_form_url, use_connection, use_feeds},
 };
 use parlor_protocol::{
-    EndpointId, EndpointKey, EndpointKind, EndpointProblemCode, EndpointTest, EndpointTestResult,
-    EndpointUpdate, EndpointView, ErrorCode, NewEndpoint,
+    ApiError, EndpointId, EndpointKey, EndpointKind, EndpointProblemCode, EndpointTest, EndpointTestResult,
+    EndpointUpdate, EndpointView, ErrorCode, NewEndpoint, NewOwnKey, OWN_KEY_PREFIX, OfferedService, OwnKeyTest,
+    OwnKeyUpdate,
 };
 
-/// The handle of the section. Lives as long as the settings are shown.
+/// The owner of the model servers of a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// They are for all. Administrators change them.
+    Server,
+    /// They are the user's own keys.
+    Own,
+}
+
+/// The handle of a section. Lives as long as the settings are shown.
 #[derive(Clone, Copy)]
 pub struct EndpointsState {
+    pub scope: Scope,
     connection: Connection,
     toasts: Toasts,
     /// `None` until they are loaded, and for those who may not see them.
     pub endpoints: RwSignal<Option<Vec<EndpointView>>>,
     pub load_error: RwSignal<Option<String>>,
+    /// True if keys of users' own are allowed.
+    pub is_allowed: RwSignal<bool>,
+    /// The services that such keys can be for.
+    pub services: RwSignal<Vec<OfferedService>>,
     /// True while the tiles are shown.
     pub is_choosing: RwSignal<bool>,
     pub draft: RwSignal<Option<Draft>>,
@@ -42,6 +57,8 @@ pub struct Draft {
     pub has_key: bool,
     /// The tile that it was begun with.
     pub preset: Option<&'static Preset>,
+    /// The service of a user's own key; `None` for a model server for all.
+    pub service: RwSignal<Option<OfferedService>>,
     pub name: RwSignal<String>,
     pub kind: RwSignal<EndpointKind>,
     pub base_url: RwSignal<String>,
@@ -49,6 +66,7 @@ pub struct Draft {
     /// The names of models, a line each, if the server has no list.
     pub models: RwSignal<String>,
     pub hidden_models: RwSignal<BTreeSet<String>>,
+    pub takes_own_keys: RwSignal<bool>,
     pub query: RwSignal<String>,
     pub tested: RwSignal<Option<EndpointTestResult>>,
     pub is_testing: RwSignal<bool>,
@@ -57,12 +75,15 @@ pub struct Draft {
 }
 
 impl EndpointsState {
-    pub fn new() -> Self {
+    pub fn new(scope: Scope) -> Self {
         let state = Self {
+            scope,
             connection: use_connection(),
             toasts: use_toasts(),
             endpoints: RwSignal::default(),
             load_error: RwSignal::default(),
+            is_allowed: RwSignal::new(false),
+            services: RwSignal::default(),
             is_choosing: RwSignal::new(false),
             draft: RwSignal::new(None),
             owner: StoredValue::new(Owner::new()),
@@ -81,11 +102,25 @@ impl EndpointsState {
 
     pub fn load(self) {
         spawn_local(async move {
-            match self.connection.call(endpoints::endpoints()).await {
+            let found = match self.scope {
+                Scope::Server => {
+                    let found = self.connection.call(endpoints::endpoints()).await;
+                    found.map(|found| found.endpoints)
+                }
+                Scope::Own => {
+                    let found = self.connection.call(endpoints::own_keys()).await;
+                    found.map(|found| {
+                        self.is_allowed.try_set(found.is_allowed);
+                        self.services.try_set(found.services);
+                        found.keys
+                    })
+                }
+            };
+            match found {
                 Ok(found) => {
                     self.load_error.try_set(None);
                     let is_first = self.endpoints.try_with_untracked(Option::is_none) == Some(true);
-                    self.endpoints.try_set(Some(found.endpoints));
+                    self.endpoints.try_set(Some(found));
                     if is_first {
                         self.edit_linked();
                     }
@@ -118,20 +153,59 @@ impl EndpointsState {
         self.draft.set(Some(draft));
     }
 
+    /// Opens the form for a key of the user's own.
+    pub fn begin_own(self, service: OfferedService) {
+        let draft = self.owner.get_value().with(|| {
+            let draft = Draft::new(EndpointId::new());
+            draft.service.set(Some(service));
+            draft
+        });
+        self.is_choosing.set(false);
+        self.draft.set(Some(draft));
+    }
+
+    /// Allows keys of users' own, or forbids them.
+    pub fn allow_own_keys(self, is_allowed: bool) {
+        spawn_local(async move {
+            let allowed = self.connection.call(endpoints::allow_own_keys(is_allowed)).await;
+            self.show_failure(allowed);
+        });
+    }
+
     /// Opens the form for a stored model server, and tests it, so that its models are shown.
     pub fn edit(self, endpoint: &EndpointView) {
         self.is_choosing.set(false);
         let draft = self.owner.get_value().with(|| Draft::from_stored(endpoint));
         if let Some(draft) = draft {
+            if self.scope == Scope::Own {
+                draft.service.set(Some(self.service_of(endpoint)));
+            }
             self.draft.set(Some(draft));
             self.test(draft);
         }
     }
 
+    fn service_of(self, endpoint: &EndpointView) -> OfferedService {
+        let name = endpoint.name.strip_prefix(OWN_KEY_PREFIX).unwrap_or(&endpoint.name);
+        let found = self.services.with_untracked(|services| {
+            let mut all = services.iter();
+            all.find(|service| service.name == name).cloned()
+        });
+        found.unwrap_or_else(|| OfferedService {
+            name: name.to_owned(),
+            label: name.to_owned(),
+            note: String::new(),
+        })
+    }
+
     pub fn close(self) {
         self.is_choosing.set(false);
         self.draft.set(None);
-        browser::on_next_frame(|| browser::focus_selector("#settings-endpoints"));
+        let heading = match self.scope {
+            Scope::Server => "#settings-endpoints",
+            Scope::Own => "#settings-own-keys",
+        };
+        browser::on_next_frame(move || browser::focus_selector(heading));
     }
 
     pub fn test(self, draft: Draft) {
@@ -141,17 +215,24 @@ impl EndpointsState {
         draft.is_testing.set(true);
         draft.error.set(None);
         draft.tested.set(None);
-        let test = EndpointTest {
-            kind: draft.kind.get_untracked(),
-            base_url: draft.base_url.get_untracked(),
-            key: draft.entered_key(),
-            id: draft.is_stored.then_some(draft.id),
-        };
+        let (key, id) = (draft.entered_key(), draft.is_stored.then_some(draft.id));
         spawn_local(async move {
-            let tested = self
-                .connection
-                .call_upstream(endpoints::test_endpoint(test))
-                .await;
+            let tested = match draft.service.get_untracked() {
+                Some(service) => {
+                    let service = service.name;
+                    let test = endpoints::test_own_key(OwnKeyTest { service, key, id });
+                    self.connection.call_upstream(test).await
+                }
+                None => {
+                    let test = endpoints::test_endpoint(EndpointTest {
+                        kind: draft.kind.get_untracked(),
+                        base_url: draft.base_url.get_untracked(),
+                        key,
+                        id,
+                    });
+                    self.connection.call_upstream(test).await
+                }
+            };
             // The form may be closed by now.
             if draft.is_testing.try_set(false).is_some() {
                 return;
@@ -175,12 +256,20 @@ impl EndpointsState {
         draft.is_saving.set(true);
         draft.error.set(None);
         spawn_local(async move {
-            let saved = match draft.is_stored {
-                true => {
+            let saved = match (draft.service.get_untracked(), draft.is_stored) {
+                (Some(_), true) => {
+                    let update = endpoints::change_own_key(draft.id, draft.to_key_update());
+                    self.connection.call_upstream(update).await
+                }
+                (Some(service), false) => {
+                    let add = endpoints::add_own_key(draft.to_new_key(service.name));
+                    self.connection.call_upstream(add).await
+                }
+                (None, true) => {
                     let update = endpoints::change_endpoint(draft.id, draft.to_update());
                     self.connection.call_upstream(update).await
                 }
-                false => {
+                (None, false) => {
                     let add = endpoints::add_endpoint(draft.to_new());
                     self.connection.call_upstream(add).await
                 }
@@ -189,37 +278,50 @@ impl EndpointsState {
                 return;
             }
             match saved {
-                Ok(_) => {
-                    self.load();
-                    self.close();
-                }
+                // The list is loaded for the event of the change.
+                Ok(_) => self.close(),
                 Err(error) => draft.error.set(Some(error.message)),
             }
         });
     }
 
     pub fn set_enabled(self, id: EndpointId, is_enabled: bool) {
-        let update = EndpointUpdate {
-            is_enabled: Some(is_enabled),
-            ..EndpointUpdate::default()
-        };
+        let is_enabled = Some(is_enabled);
         spawn_local(async move {
-            let changed = self.connection.call(endpoints::change_endpoint(id, update)).await;
-            self.on_changed(changed.map(drop).map_err(|error| error.message));
+            let changed = match self.scope {
+                Scope::Server => {
+                    let update = EndpointUpdate {
+                        is_enabled,
+                        ..EndpointUpdate::default()
+                    };
+                    self.connection.call(endpoints::change_endpoint(id, update)).await
+                }
+                Scope::Own => {
+                    let update = OwnKeyUpdate {
+                        is_enabled,
+                        ..OwnKeyUpdate::default()
+                    };
+                    self.connection.call(endpoints::change_own_key(id, update)).await
+                }
+            };
+            self.show_failure(changed.map(drop));
         });
     }
 
     pub fn remove(self, id: EndpointId) {
         spawn_local(async move {
-            let removed = self.connection.call(endpoints::remove_endpoint(id)).await;
-            self.on_changed(removed.map_err(|error| error.message));
+            let removed = match self.scope {
+                Scope::Server => self.connection.call(endpoints::remove_endpoint(id)).await,
+                Scope::Own => self.connection.call(endpoints::remove_own_key(id)).await,
+            };
+            self.show_failure(removed);
         });
     }
 
-    fn on_changed(self, outcome: Result<(), String>) {
-        match outcome {
-            Ok(()) => self.load(),
-            Err(message) => self.toasts.show(message),
+    /// After a success, the list is loaded for the event of the change.
+    fn show_failure(self, outcome: Result<(), ApiError>) {
+        if let Err(error) = outcome {
+            self.toasts.show(error.message);
         }
     }
 }
@@ -231,12 +333,14 @@ impl Draft {
             is_stored: false,
             has_key: false,
             preset: None,
+            service: RwSignal::default(),
             name: RwSignal::default(),
             kind: RwSignal::default(),
             base_url: RwSignal::default(),
             key: RwSignal::default(),
             models: RwSignal::default(),
             hidden_models: RwSignal::default(),
+            takes_own_keys: RwSignal::new(false),
             query: RwSignal::default(),
             tested: RwSignal::default(),
             is_testing: RwSignal::new(false),
@@ -266,6 +370,7 @@ impl Draft {
         draft.kind.set(endpoint.kind);
         draft.base_url.set(endpoint.base_url.clone());
         draft.models.set(endpoint.models.join("\n"));
+        draft.takes_own_keys.set(endpoint.takes_own_keys);
         draft
             .hidden_models
             .set(endpoint.hidden_models.iter().cloned().collect());
@@ -292,6 +397,29 @@ impl Draft {
             key: self.entered_key(),
             models: self.named_models(),
             hidden_models: self.hidden_models.get_untracked().into_iter().collect(),
+            takes_own_keys: self.takes_own_keys.get_untracked(),
+        }
+    }
+
+    /// Returns true for a model server for all. Tracked.
+    pub fn is_for_all(self) -> bool {
+        self.service.with(Option::is_none)
+    }
+
+    fn to_new_key(self, service: String) -> NewOwnKey {
+        NewOwnKey {
+            id: self.id,
+            service,
+            key: self.entered_key().unwrap_or_default(),
+            hidden_models: self.hidden_models.get_untracked().into_iter().collect(),
+        }
+    }
+
+    fn to_key_update(self) -> OwnKeyUpdate {
+        OwnKeyUpdate {
+            key: self.entered_key(),
+            hidden_models: Some(self.hidden_models.get_untracked().into_iter().collect()),
+            is_enabled: None,
         }
     }
 
@@ -303,6 +431,7 @@ impl Draft {
             models: Some(self.named_models()),
             hidden_models: Some(self.hidden_models.get_untracked().into_iter().collect()),
             is_enabled: None,
+            takes_own_keys: Some(self.takes_own_keys.get_untracked()),
         }
     }
 
@@ -346,6 +475,6 @@ impl Draft {
             let problem = tested.as_ref().and_then(|tested| tested.problem.as_ref());
             problem.is_some_and(|problem| matches!(problem.code, ListRefused | OtherServer))
         });
-        is_unlisted || self.models.with(|models| !models.is_empty())
+        self.is_for_all() && (is_unlisted || self.models.with(|models| !models.is_empty()))
     }
 }

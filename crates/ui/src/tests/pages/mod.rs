@@ -75,6 +75,7 @@ pub fn page(other: &str) -> PageSnapshot {
             problems: vec![problem(other).into()],
             can_search: true,
             can_connect: true,
+            can_bring_keys: true,
         }),
         shares: Ok(Vec::new()),
         opened: None,
@@ -84,6 +85,7 @@ pub fn page(other: &str) -> PageSnapshot {
             is_administrator: true,
             has_session: true,
             has_password: true,
+            may_bring_keys: true,
         }),
         form: FormIds {
             intent_id: Default::default(),

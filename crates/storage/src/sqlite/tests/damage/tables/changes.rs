@@ -80,6 +80,7 @@ async fn delete_rows(filled: &Filled, damage: &str) {
             by: filled.ids.other,
             change: EndpointChange::Remove {
                 id: EndpointId(damaged_id(0x13)),
+                owner: None,
             },
         },
         Change::Account(AccountChange::EndSession {

@@ -31,6 +31,7 @@ const KEPT_TABLES: &[&str] = &[
     "endpoints",
     "invitations",
     "pending_deletions",
+    "server_options",
     "users",
 ];
 

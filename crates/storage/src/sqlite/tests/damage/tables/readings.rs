@@ -91,6 +91,7 @@ async fn read_at_start(storage: &impl StorageOfAll, lines: &mut Lines<'_>) {
     lines.list("pending deletions", storage.pending_deletions().await);
     lines.list("accounts", storage.accounts().await);
     lines.list("endpoints", storage.endpoints(None).await);
+    lines.one("dddddddd own keys", storage.allows_own_keys().await);
     lines.list("links", storage.account_links().await);
     lines.list("audit log", storage.audit_log(None, 100).await);
     lines.list(
