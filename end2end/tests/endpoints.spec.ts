@@ -2,6 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { expectAccessibleInBothThemes } from '../support/accessibility.ts';
 import { screenshots } from '../support/screenshots.ts';
+import { makeAccount, makeFirstAccount } from '../support/accounts.ts';
+import { Chat } from '../support/chat.ts';
 import { Settings } from '../support/settings.ts';
 import { expect, test } from '../support/test.ts';
 
@@ -105,4 +107,100 @@ test('a refused key leads to its form', async ({ chat, page, upstream }) => {
   await page.goBack();
   await chat.problem.getByRole('button', { name: 'Try again' }).click();
   await expect(chat.answers.getByText('Here I am.')).toBeVisible();
+});
+
+test.describe('on Parlor’s machine', () => {
+  test.use({
+    environment: { OPENAI_BASE_URL: undefined, OPENAI_API_KEY: undefined },
+    settings: async ({ upstream }, use) => {
+      // Nothing runs when Parlor starts.
+      await upstream.kill();
+      const nothing = 'http://127.0.0.1:9/v1';
+      const others = ['lmstudio', 'llama.cpp', 'vllm'].map((name) => `"${name}" = "${nothing}"\n`);
+      await use(`[models.local]\nollama = "${upstream.baseUrl}"\n${others.join('')}`);
+    },
+  });
+
+  test('a server is found, and one that starts later appears by itself', async ({ chat, page, upstream }) => {
+    await chat.open();
+    await expect(chat.model).toHaveText(/Tour/);
+    await screenshots(page, 'home-without-model');
+    await page.getByRole('link', { name: 'Find Ollama' }).click();
+    const found = page.getByRole('list', { name: 'Found on Parlor’s machine' });
+    await expect(found.getByRole('listitem').first()).toContainText('OllamaNothing answers at this port.');
+    await expectAccessibleInBothThemes(page);
+    await page.goBack();
+    await expect(chat.model).toHaveText(/Tour/);
+
+    await upstream.start();
+    await expect(chat.model, 'nobody has done anything').not.toHaveText(/Tour/);
+    await expect(page.getByRole('heading', { name: 'Connect a model' })).toHaveCount(0);
+    await new Settings(page).open('/settings/models');
+    await page.getByRole('button', { name: 'Add a model server' }).click();
+    await page.getByRole('button', { name: 'Find one on Parlor’s machine' }).click();
+    await expect(found.getByRole('listitem').first()).toContainText('It is here');
+    await screenshots(page, 'endpoints-found');
+    await found.getByRole('button', { name: 'Add “Ollama”' }).click();
+    await expect(page.getByRole('form').getByText(/^It works: /)).toBeVisible();
+  });
+});
+
+test.describe('with accounts', () => {
+  test.use({
+    environment: { PARLOR_AUTH: 'password', OPENAI_BASE_URL: undefined, OPENAI_API_KEY: undefined },
+    settings: '[models]\ndiscover = false\n',
+  });
+
+  test('people add keys of their own once an administrator allows it', async ({ browser, page, parlor, upstream }) => {
+    await makeFirstAccount(page, parlor, 'ann');
+    await new Chat(page).ready();
+    const settings = new Settings(page);
+    await settings.open('/settings/models');
+    const form = page.getByRole('form');
+    await page.getByRole('button', { name: 'Add a model server' }).click();
+    await page.getByRole('button', { name: 'Another server' }).click();
+    await form.getByRole('textbox', { name: 'Name' }).fill('house');
+    await form.getByRole('textbox', { name: 'Address' }).fill(upstream.baseUrl);
+    await form.getByLabel('Key', { exact: true }).fill('sk-of-the-house');
+    await form.getByRole('checkbox', { name: 'People may use keys of their own at this address' }).check();
+    await form.getByRole('button', { name: 'Save' }).click();
+    await expect(form).toBeHidden();
+    const allow = page.getByRole('switch', { name: 'People may add keys of their own' });
+    await allow.click();
+    await expect(allow).toBeChecked();
+    await expect(page.getByRole('heading', { name: 'Your own keys' })).toBeVisible();
+    await screenshots(page, 'own-keys-administrator');
+
+    await settings.open('/settings/invitations');
+    await page.getByRole('button', { name: 'Make an invitation link' }).click();
+    const link = page.getByRole('textbox', { name: 'Link' });
+    await expect(link).toHaveValue(/\/invitation\//);
+    const path = new URL(await link.inputValue()).pathname;
+    const context = await browser.newContext({ baseURL: parlor.url });
+    const other = await context.newPage();
+    await other.goto(path);
+    await makeAccount(other, 'ben');
+    const chat = new Chat(other);
+    await chat.ready();
+    await chat.model.click();
+    await other.getByRole('link', { name: 'Add a model' }).click();
+    const own = other.getByRole('region', { name: 'Your own keys' });
+    await own.getByRole('button', { name: 'Add a key' }).click();
+    await expect(other.getByRole('region', { name: 'Models' })).toHaveCount(0);
+    await screenshots(other, 'own-keys-services');
+    await own.getByRole('button', { name: 'house' }).click();
+    await expect(own.getByLabel('Key', { exact: true })).toBeFocused();
+    await expect(own.getByRole('textbox', { name: 'Address' })).toHaveCount(0);
+    await own.getByLabel('Key', { exact: true }).fill('sk-of-ben');
+    await own.getByRole('button', { name: 'Test' }).click();
+    await expect(own.getByText(/^It works: /)).toBeVisible();
+    await own.getByRole('button', { name: 'Save' }).click();
+    await expect(own.getByRole('listitem')).toContainText('my house');
+    await expectAccessibleInBothThemes(other);
+    await screenshots(other, 'own-keys');
+    await chat.newChat.click();
+    await chat.model.click();
+    await expect(other.getByRole('group', { name: 'my house' }).getByRole('option').first()).toBeVisible();
+    await context.close();
+  });
 });

@@ -6,7 +6,7 @@ use super::Api;
 use crate::app::{self, endpoints::own};
 use parlor_protocol::{
     ApiError, EndpointId, EndpointList, EndpointTest, EndpointTestResult, EndpointUpdate, EndpointView,
-    NewEndpoint, NewOwnKey, OwnKeyList, OwnKeyTest, OwnKeyUpdate,
+    LocalServer, NewEndpoint, NewOwnKey, OwnKeyList, OwnKeyTest, OwnKeyUpdate,
 };
 use parlor_ui::api::endpoints::EndpointFunctions;
 
@@ -39,6 +39,11 @@ impl EndpointFunctions for Api {
     async fn test_endpoint(&self, test: EndpointTest) -> Result<EndpointTestResult, ApiError> {
         let caller = app::current_caller()?;
         caller.set_error_status(app::endpoints::test(&caller, test).await)
+    }
+
+    async fn local_servers(&self) -> Result<Vec<LocalServer>, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::endpoints::find_local(&caller).await)
     }
 
     async fn allow_own_keys(&self, is_allowed: bool) -> Result<(), ApiError> {

@@ -136,6 +136,20 @@ pub struct FoundModel {
     pub can_chat: bool,
 }
 
+/// A model server that was searched for on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LocalServer {
+    /// The name that it would get.
+    pub name: String,
+    /// Its name for people.
+    pub label: String,
+    pub base_url: String,
+    /// The number of models that it lists; 0 if it is not there.
+    pub models: usize,
+    /// The finding in a sentence for people.
+    pub finding: String,
+}
+
 /// A finding of a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EndpointProblem {

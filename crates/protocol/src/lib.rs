@@ -65,7 +65,7 @@ pub use conversation_list::{ConversationList, ListedConversation};
 pub use dollars::Dollars;
 pub use endpoint::{
     EndpointKey, EndpointKeyState, EndpointList, EndpointProblem, EndpointProblemCode, EndpointTest,
-    EndpointTestResult, EndpointUpdate, EndpointView, FoundModel, NewEndpoint,
+    EndpointTestResult, EndpointUpdate, EndpointView, FoundModel, LocalServer, NewEndpoint,
 };
 pub use endpoint_kind::EndpointKind;
 pub use error::{ApiError, ErrorCode};

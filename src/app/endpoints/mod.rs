@@ -2,11 +2,15 @@
 //! have precedence and can't be changed here.
 //!
 //! - [`Endpoints`]: the changes, each of which takes effect at once, and the registry of models, which gets them
+//! - [`changes`]: what administrators add and change
 //! - [`check`]: the rules for what is entered
+//! - [`find`]: the search for model servers on this machine
 //! - [`own`]: keys of users' own
 //! - [`mod@test`]: tries a model server before it is added
 
+mod changes;
 mod check;
+mod find;
 pub mod own;
 mod registered;
 mod test;
@@ -15,25 +19,24 @@ use std::sync::{Arc, atomic::AtomicBool};
 
 use reqwest::Url;
 
-use self::check::CheckedEndpoint;
 use super::{
     AppState, Caller,
     access::{Access, Credential},
 };
 use parlor_base::{
-    clock,
+    crash_point,
     sealing::{Place, SealError, SealingKeys},
     settings::{Secret, Settings},
 };
 use parlor_journal::{Journal, JournalError};
 use parlor_protocol::{
     ApiError, EndpointId, EndpointKeyState, EndpointList, EndpointTest, EndpointTestResult, EndpointUpdate,
-    EndpointView, ErrorCode, NewEndpoint, UserId,
+    EndpointView, ErrorCode, LocalServer, NewEndpoint, UserId,
 };
 use parlor_providers::Models;
 use parlor_storage::{
     Change, ChangeRejection, Storage, StorageError,
-    endpoints::{EndpointChange, EndpointValues, SealedKey, StoredEndpoint},
+    endpoints::{EndpointChange, SealedKey, StoredEndpoint},
 };
 
 /// The maximum number of model servers that can be added. All of them are asked for their lists at the same time.
@@ -136,7 +139,9 @@ impl Endpoints {
         let endpoints = self.clone();
         let committed = tokio::spawn(async move {
             let guard = endpoints.models.begin_change().await;
+            crash_point!("endpoints::begun");
             let outcome = endpoints.journal.submit(Change::Endpoint { by, change }).await;
+            crash_point!("endpoints::committed");
             if outcome.is_ok()
                 && let Err(error) = endpoints.register(&guard).await
             {
@@ -147,38 +152,6 @@ impl Endpoints {
         committed
             .await
             .unwrap_or(Err(JournalError::Rejected(ChangeRejection::Internal)))
-    }
-
-    async fn add(self: &Arc<Self>, by: UserId, new: NewEndpoint) -> Result<(), ApiError> {
-        let id = new.id;
-        let checked = CheckedEndpoint::new(new, &self.settings)?;
-        let key = checked.key.as_ref();
-        let sealed = key.map(|key| self.seal(id, &checked.base_url, None, key)).transpose()?;
-        let now = clock::now();
-        let endpoint = StoredEndpoint {
-            id,
-            owner: None,
-            name: checked.name.clone(),
-            kind: checked.kind,
-            base_url: checked.base_url.clone(),
-            key: sealed,
-            models: checked.models.clone(),
-            hidden_models: checked.hidden_models.clone(),
-            is_enabled: true,
-            takes_own_keys: checked.takes_own_keys,
-            created_at: now,
-            updated_by: by,
-            updated_at: now,
-        };
-        if self.add_stored(by, endpoint, MAX_ENDPOINTS).await? {
-            return Ok(());
-        }
-        let stored = self.find(id).await?;
-        let key = self.unseal(&stored).unwrap_or_default();
-        match checked.is_stored_as(&stored, key.as_ref()) {
-            true => Ok(()),
-            false => Err(ChangeRejection::IntentReused.into()),
-        }
     }
 
     /// Stores a new one. Returns false if there is one under its id.
@@ -200,46 +173,6 @@ impl Endpoints {
         if let Err(error) = self.register(&guard).await {
             tracing::error!(%error, "the keys of a deleted user stay in memory until the next change or start");
         }
-    }
-
-    async fn change(
-        self: &Arc<Self>,
-        by: UserId,
-        id: EndpointId,
-        update: EndpointUpdate,
-    ) -> Result<(), ApiError> {
-        let stored = self.find(id).await?;
-        let base_url = update.base_url.as_deref().map(|url| {
-            let kind = update.kind.unwrap_or(stored.kind);
-            check::check_base_url(url, kind)
-        });
-        let base_url = base_url.transpose()?;
-        let key = match &update.key {
-            None => None,
-            Some(key) => Some(check::check_key(&key.0)?),
-        };
-        let new_url = base_url.as_deref().unwrap_or(&stored.base_url);
-        if key.is_none() && stored.key.is_some() && origin(new_url) != origin(&stored.base_url) {
-            return Err(ApiError::new(
-                ErrorCode::BadRequest,
-                "The key belongs to the former address and is not sent to another one. Nothing was changed; enter the key again, \
-                 together with the new address.",
-            ));
-        }
-        let sealed = key.map(|key| key.map(|key| self.seal(id, new_url, None, &key)).transpose());
-        let check_names = |names: Option<Vec<String>>| names.map(check::check_models).transpose();
-        let values = EndpointValues {
-            key: sealed.transpose()?,
-            kind: update.kind,
-            base_url,
-            models: check_names(update.models)?,
-            hidden_models: check_names(update.hidden_models)?,
-            is_enabled: update.is_enabled,
-            takes_own_keys: update.takes_own_keys,
-        };
-        let owner = None;
-        let changed = self.commit(by, EndpointChange::Update { id, owner, values }).await;
-        changed.map_err(or_not_found)
     }
 
     async fn remove(
@@ -349,6 +282,16 @@ pub async fn remove(caller: &Caller, id: EndpointId) -> Result<(), ApiError> {
 pub async fn test(caller: &Caller, request: EndpointTest) -> Result<EndpointTestResult, ApiError> {
     let endpoints = require_administrator(caller).await?;
     endpoints.test(request).await
+}
+
+/// Searches for model servers on this machine. Nothing is added.
+///
+/// # Errors
+///
+/// If the caller is no administrator.
+pub async fn find_local(caller: &Caller) -> Result<Vec<LocalServer>, ApiError> {
+    let endpoints = require_administrator(caller).await?;
+    Ok(endpoints.find_local().await)
 }
 
 /// A token is not enough: whoever finds one could send everybody's conversations to a server of their own.

@@ -7,8 +7,8 @@ use super::{Endpoints, check, find_in, or_not_found};
 use crate::app::Caller;
 use parlor_base::clock;
 use parlor_protocol::{
-    ApiError, EndpointId, EndpointKind, EndpointTestResult, EndpointView, ErrorCode, NewOwnKey, OWN_KEY_PREFIX,
-    OfferedService, OwnKeyList, OwnKeyTest, OwnKeyUpdate, SERVICES, UserId,
+    ApiError, EndpointId, EndpointKind, EndpointTestResult, EndpointView, ErrorCode, NewOwnKey,
+    OWN_KEY_PREFIX, OfferedService, OwnKeyList, OwnKeyTest, OwnKeyUpdate, SERVICES, UserId,
 };
 use parlor_storage::endpoints::{EndpointChange, EndpointValues, StoredEndpoint};
 
@@ -86,7 +86,9 @@ impl Endpoints {
     fn own_view(&self, endpoint: &StoredEndpoint, services: &[Service]) -> EndpointView {
         let is_offered = services.iter().any(|service| service.has(endpoint));
         let problem = match (self.allows_own_keys(), is_offered) {
-            (false, _) => Some("Keys of your own are not allowed at present. An administrator can allow them.".into()),
+            (false, _) => {
+                Some("Keys of your own are not allowed at present. An administrator can allow them.".into())
+            }
             (true, false) => Some("This service is no longer offered for keys of your own.".into()),
             (true, true) => None,
         };
@@ -114,7 +116,9 @@ pub async fn list(caller: &Caller) -> Result<OwnKeyList, ApiError> {
     let endpoints = super::require_session(caller)?;
     let services = endpoints.services().await?;
     let stored = endpoints.storage.endpoints(Some(caller.user_id)).await?;
-    let views = stored.iter().map(|endpoint| endpoints.own_view(endpoint, &services));
+    let views = stored
+        .iter()
+        .map(|endpoint| endpoints.own_view(endpoint, &services));
     let keys = views.collect();
     let is_allowed = endpoints.allows_own_keys();
     let services = services.into_iter().filter(|_| is_allowed);
@@ -141,7 +145,10 @@ pub async fn add(caller: &Caller, new: NewOwnKey) -> Result<EndpointView, ApiErr
     let service = endpoints.find_service(&new.service).await?;
     let (id, owner) = (new.id, caller.user_id);
     let Some(key) = check::check_key(&new.key.0)? else {
-        return Err(ApiError::new(ErrorCode::BadRequest, "Paste the key. Nothing was saved."));
+        return Err(ApiError::new(
+            ErrorCode::BadRequest,
+            "Paste the key. Nothing was saved.",
+        ));
     };
     let now = clock::now();
     let endpoint = StoredEndpoint {
@@ -163,7 +170,8 @@ pub async fn add(caller: &Caller, new: NewOwnKey) -> Result<EndpointView, ApiErr
     endpoints.add_stored(owner, endpoint, MAX_OWN_KEYS).await?;
     let stored = endpoints.find_own(owner, id).await?;
     // The same request may have been applied before, another one under this id may not.
-    let is_same = stored.name == added.name && endpoints.unseal(&stored).ok().flatten().as_ref() == Some(&key);
+    let is_same =
+        stored.name == added.name && endpoints.unseal(&stored).ok().flatten().as_ref() == Some(&key);
     match is_same {
         true => Ok(endpoints.own_view(&stored, &endpoints.services().await?)),
         false => Err(parlor_storage::ChangeRejection::IntentReused.into()),

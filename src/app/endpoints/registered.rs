@@ -53,7 +53,8 @@ impl Endpoints {
             }),
             Err(error) => {
                 tracing::error!(endpoint = endpoint.name, %error, "the key of a model server can't be read");
-                to.problems.push(key_needed(&endpoint.name, endpoint.owner.is_some()));
+                to.problems
+                    .push(key_needed(&endpoint.name, endpoint.owner.is_some()));
             }
         }
     }

@@ -237,6 +237,7 @@ async fn members_are_refused() {
         ),
         ("POST", "/rpc/remove_endpoint".to_owned(), json!({ "id": id })),
         ("POST", "/rpc/test_endpoint".to_owned(), json!({ "test": test })),
+        ("GET", "/rpc/local_servers".to_owned(), Value::Null),
     ];
     parlor.client = ben.signed_in_client();
     for (method, path, body) in &requests {
@@ -277,4 +278,38 @@ async fn members_are_refused() {
     }
     parlor.client = ben.signed_in_client();
     assert_eq!(model_ids(&parlor).await, ["parlor/tour"]);
+}
+
+#[tokio::test]
+async fn servers_of_this_machine_are_found() {
+    let (folder, upstream) = (
+        tempfile::tempdir().unwrap(),
+        upstream_with_models(&["a", "b"]).await,
+    );
+    let (url, nothing) = (upstream.url(), "http://127.0.0.1:9/v1".to_owned());
+    let parlor = start(folder.path(), &upstream, |settings| {
+        // Whatever this machine has at the usual ports.
+        settings.models.local = ["ollama", "lmstudio", "llama.cpp", "vllm"]
+            .map(|name| (name.to_owned(), nothing.clone()))
+            .into();
+        settings.models.local.insert("llama.cpp".into(), url.clone());
+    })
+    .await;
+    let (_, found) = parlor.get_json("/rpc/local_servers").await;
+    let found = found.as_array().unwrap();
+    let here = json!({
+        "name": "llama.cpp", "label": "llama.cpp", "base_url": url, "models": 2, "finding": "It is here, with 2 models.",
+    });
+    assert_eq!((found.len(), &found[2]), (4, &here));
+    for gone in [&found[0], &found[1], &found[3]] {
+        assert_eq!(gone["models"], 0);
+        assert!(
+            gone["finding"]
+                .as_str()
+                .unwrap()
+                .starts_with("Nothing answers at this port."),
+            "{gone}"
+        );
+    }
+    assert_eq!(model_ids(&parlor).await, ["parlor/tour"], "nothing is added");
 }

@@ -6,7 +6,7 @@ use server_fn::codec::{GetUrl, Json};
 
 use parlor_protocol::{
     ApiError, EndpointId, EndpointList, EndpointTest, EndpointTestResult, EndpointUpdate, EndpointView,
-    NewEndpoint, NewOwnKey, OwnKeyList, OwnKeyTest, OwnKeyUpdate,
+    LocalServer, NewEndpoint, NewOwnKey, OwnKeyList, OwnKeyTest, OwnKeyUpdate,
 };
 
 server_functions! {
@@ -31,6 +31,10 @@ server_functions! {
     /// Tests a model server without adding it.
     Json "test_endpoint"
     fn test_endpoint(test: EndpointTest) -> EndpointTestResult;
+
+    /// Searches for model servers on this machine.
+    GetUrl "local_servers" as FindLocalServers
+    fn local_servers() -> Vec<LocalServer>;
 
     /// Allows keys of users' own, or forbids them.
     Json "allow_own_keys"

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::{
     runtime::{erase::Erase, when::When},
-    state::{route::Route, use_models, use_run_intents},
+    state::{models::FIND_LOCAL_URL, route::Route, use_models, use_run_intents},
 };
 use parlor_protocol::RunError;
 
@@ -114,10 +114,14 @@ fn endpoint_problem(problem: RunError) -> AnyView {
 /// The card that connects a model.
 fn connection_help(can_connect: bool) -> AnyView {
     let (what, button) = if can_connect {
-        let button =
-            view! { <a class="button button-primary needs-script" href="/settings/models">"Add a model"</a> };
+        let button = view! {
+            <div class="connect-actions needs-script">
+                <a class="button" href=FIND_LOCAL_URL>"Find Ollama"</a>
+                <a class="button button-primary" href="/settings/models">"Add a model"</a>
+            </div>
+        };
         (
-            "Add a service with its key. Ollama, llama.cpp’s server and LM Studio on this machine are found by themselves.",
+            "Add a service with its key. Ollama, LM Studio and the like appear by themselves once they run.",
             Some(button.erase()),
         )
     } else {

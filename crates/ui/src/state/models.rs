@@ -16,6 +16,10 @@ use parlor_protocol::{
 const STORAGE_KEY: &str = "parlor-model";
 /// The built-in endpoint. It has only the tour, a script that introduces itself as such.
 const BUILT_IN_ENDPOINT: &str = "parlor";
+/// The URL of the settings that begins with a search for model servers on Parlor's machine.
+pub const FIND_LOCAL_URL: &str = "/settings/models?find";
+/// A page without a model looks for one that starts later.
+const SEARCH_INTERVAL_MS: f64 = 5_000.0;
 /// A refresh asks every endpoint, so it must not happen on every focus of the page.
 const MIN_REFRESH_INTERVAL_MS: f64 = 20_000.0;
 
@@ -67,6 +71,26 @@ impl ModelStore {
                 self.refresh();
             }
         });
+        let has_only_tour = Memo::new(move |_| self.has_only_tour());
+        Effect::new(move |_| {
+            if has_only_tour.get() {
+                self.search_later();
+            }
+        });
+    }
+
+    /// Requests the list again and again until there is a model: a server on Parlor's machine is found as soon as it has started.
+    fn search_later(self) {
+        browser::set_timeout(SEARCH_INTERVAL_MS, move || {
+            if !untrack(|| self.has_only_tour()) {
+                return;
+            }
+            if !browser::is_page_hidden() {
+                self.reload();
+            }
+            self.search_later();
+        })
+        .detach();
     }
 
     /// Reloads the list: a model server may have been started in the meantime.

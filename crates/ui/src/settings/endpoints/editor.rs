@@ -3,9 +3,10 @@
 use leptos::{ev, prelude::*};
 
 use super::{
+    draft::Draft,
     hash_of,
     presets::{KeyNeed, kind_label},
-    state::{Draft, EndpointsState},
+    state::EndpointsState,
     texts,
 };
 use crate::{
@@ -32,7 +33,9 @@ pub fn form(state: EndpointsState, draft: Draft) -> AnyView {
         (None, false, Some(preset)) => preset.label.into(),
         (None, false, None) => "A model server".into(),
     };
-    let own_note = draft.service.with_untracked(|service| service.as_ref().map(|service| service.note.clone()));
+    let own_note = draft
+        .service
+        .with_untracked(|service| service.as_ref().map(|service| service.note.clone()));
     let note = own_note.unwrap_or_else(|| draft.preset.map_or("", |preset| preset.note).to_owned());
     let has_note = !note.is_empty();
     let person_is_here = use_person().is_some();

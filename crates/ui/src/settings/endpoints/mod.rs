@@ -2,9 +2,10 @@
 //! bring of their own.
 //!
 //! - [`presets`]: the services and programs that have a tile
-//! - [`state`]: the servers, and the one that is being edited
+//! - [`state`]: the servers; [`draft`]: the one that is being edited
 //! - [`editor`]: the form for one, with the models that a test finds
 
+mod draft;
 mod editor;
 mod presets;
 mod state;
@@ -28,15 +29,21 @@ use crate::{
     runtime::{each::Each, erase::Erase, when::When},
     state::person::use_person,
 };
-use parlor_protocol::{EndpointId, EndpointKeyState, EndpointView, OfferedService};
+use parlor_protocol::{EndpointId, EndpointKeyState, EndpointView, LocalServer, OfferedService};
 
 /// The sections: the first one only for administrators.
 pub fn section(confirm: Confirm) -> AnyView {
-    let (common, own) = (EndpointsState::new(Scope::Server), EndpointsState::new(Scope::Own));
+    let (common, own) = (
+        EndpointsState::new(Scope::Server),
+        EndpointsState::new(Scope::Own),
+    );
     let is_shown = Memo::new(move |_| common.endpoints.with(Option::is_some));
     // Also what is no longer allowed can be removed.
     let has_own = Memo::new(move |_| {
-        own.is_allowed.get() || own.endpoints.with(|keys| keys.as_ref().is_some_and(|keys| !keys.is_empty()))
+        own.is_allowed.get()
+            || own
+                .endpoints
+                .with(|keys| keys.as_ref().is_some_and(|keys| !keys.is_empty()))
     });
     let error = move || common.load_error.get().or_else(|| own.load_error.get());
     // Whoever is alone here needs no keys besides those of the server.
@@ -277,9 +284,55 @@ fn tiles(state: EndpointsState) -> AnyView {
     };
     view! {
         <ul class="endpoint-tiles" aria-label="Which one?">{tiles}</ul>
+        {(state.scope == Scope::Server).then(|| local_servers(state))}
         <div>
             <button type="button" class="button button-quiet" on:click=move |_| state.close()>"Cancel"</button>
         </div>
+    }
+    .erase()
+}
+
+/// The search for servers on Parlor's machine, with what it has found.
+fn local_servers(state: EndpointsState) -> AnyView {
+    let row = move |found: LocalServer| {
+        let (label, finding) = (found.label.clone(), found.finding.clone());
+        let name = [texts::ADD_FOUND, " “", &found.label, "”"].concat();
+        let add = (found.models > 0).then(|| {
+            view! {
+                <button type="button" class="button" aria-label=name on:click=move |_| state.begin_found(&found)>
+                    {texts::ADD_FOUND}
+                </button>
+            }
+        });
+        view! {
+            <li class="settings-row">
+                <div class="settings-what">
+                    <p>{label}</p>
+                    <p class="settings-facts">{finding}</p>
+                </div>
+                {add}
+            </li>
+        }
+        .erase()
+    };
+    let rows = move || {
+        let found = state.local.get()?;
+        let rows: Vec<_> = found.into_iter().map(row).collect();
+        Some(view! { <ul class="settings-list" aria-label=texts::FOUND_LOCAL>{rows}</ul> })
+    };
+    view! {
+        <div class="endpoint-bar">
+            <button
+                type="button"
+                class="button"
+                aria-disabled=move || state.is_finding.get().to_string()
+                on:click=move |_| state.find_local()
+            >
+                {texts::FIND_LOCAL}
+            </button>
+            <div role="status" class="settings-note">{move || state.is_finding.get().then_some(texts::SEARCHING)}</div>
+        </div>
+        {rows}
     }
     .erase()
 }

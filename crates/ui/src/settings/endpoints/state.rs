@@ -1,20 +1,22 @@
-//! The model servers and the one that is being edited.
-
-use std::collections::BTreeSet;
+//! The model servers or keys of a section, and the changes to them.
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::presets::Preset;
+use super::{draft::Draft, presets::Preset};
 use crate::{
     api::endpoints,
     browser,
     components::toast::{Toasts, use_toasts},
-    state::{Connection, models::key_form_url, use_connection, use_feeds},
+    state::{
+        Connection,
+        models::{FIND_LOCAL_URL, key_form_url},
+        person::use_person,
+        use_connection, use_feeds,
+    },
 };
 use parlor_protocol::{
-    ApiError, EndpointId, EndpointKey, EndpointKind, EndpointProblemCode, EndpointTest, EndpointTestResult,
-    EndpointUpdate, EndpointView, ErrorCode, NewEndpoint, NewOwnKey, OWN_KEY_PREFIX, OfferedService, OwnKeyTest,
-    OwnKeyUpdate,
+    ApiError, EndpointId, EndpointTest, EndpointUpdate, EndpointView, ErrorCode, LocalServer, OWN_KEY_PREFIX,
+    OfferedService, OwnKeyTest, OwnKeyUpdate,
 };
 
 /// The owner of the model servers of a section.
@@ -42,36 +44,11 @@ pub struct EndpointsState {
     /// True while the tiles are shown.
     pub is_choosing: RwSignal<bool>,
     pub draft: RwSignal<Option<Draft>>,
+    /// The servers that were searched for on Parlor's machine.
+    pub local: RwSignal<Option<Vec<LocalServer>>>,
+    pub is_finding: RwSignal<bool>,
     /// The owner of the drafts' signals: the button that begins one is removed while the form is shown.
     owner: StoredValue<Owner>,
-}
-
-/// A model server that is being added or changed.
-#[derive(Clone, Copy)]
-pub struct Draft {
-    /// Made when the form opens, so that a repeated request adds one.
-    pub id: EndpointId,
-    /// True for one that is stored.
-    pub is_stored: bool,
-    /// True if it has a key that stays if none is entered.
-    pub has_key: bool,
-    /// The tile that it was begun with.
-    pub preset: Option<&'static Preset>,
-    /// The service of a user's own key; `None` for a model server for all.
-    pub service: RwSignal<Option<OfferedService>>,
-    pub name: RwSignal<String>,
-    pub kind: RwSignal<EndpointKind>,
-    pub base_url: RwSignal<String>,
-    pub key: RwSignal<String>,
-    /// The names of models, a line each, if the server has no list.
-    pub models: RwSignal<String>,
-    pub hidden_models: RwSignal<BTreeSet<String>>,
-    pub takes_own_keys: RwSignal<bool>,
-    pub query: RwSignal<String>,
-    pub tested: RwSignal<Option<EndpointTestResult>>,
-    pub is_testing: RwSignal<bool>,
-    pub is_saving: RwSignal<bool>,
-    pub error: RwSignal<Option<String>>,
 }
 
 impl EndpointsState {
@@ -86,8 +63,15 @@ impl EndpointsState {
             services: RwSignal::default(),
             is_choosing: RwSignal::new(false),
             draft: RwSignal::new(None),
+            local: RwSignal::new(None),
+            is_finding: RwSignal::new(false),
             owner: StoredValue::new(Owner::new()),
         };
+        // A member has no model servers for all.
+        let may_see = use_person().is_none_or(|person| person.is_administrator);
+        if scope == Scope::Server && !may_see {
+            return state;
+        }
         let feeds = use_feeds();
         // Also the first time, in the browser: the server renders none of it.
         Effect::new(move |before: Option<u32>| {
@@ -137,6 +121,10 @@ impl EndpointsState {
     /// Opens the form that the URL names: an answer has failed for its key.
     fn edit_linked(self) {
         let url = browser::current_url();
+        if self.scope == Scope::Server && url == FIND_LOCAL_URL {
+            self.is_choosing.set(true);
+            self.find_local();
+        }
         let linked = self.endpoints.with_untracked(|endpoints| {
             let mut all = endpoints.iter().flatten();
             all.find(|endpoint| key_form_url(&endpoint.name) == url).cloned()
@@ -151,6 +139,38 @@ impl EndpointsState {
         let draft = self.owner.get_value().with(|| Draft::from_preset(preset));
         self.is_choosing.set(false);
         self.draft.set(Some(draft));
+    }
+
+    /// Searches Parlor's machine for model servers.
+    pub fn find_local(self) {
+        if self.is_finding.get_untracked() {
+            return;
+        }
+        self.is_finding.set(true);
+        self.local.set(None);
+        spawn_local(async move {
+            let found = self.connection.call_upstream(endpoints::local_servers()).await;
+            if self.is_finding.try_set(false).is_some() {
+                return;
+            }
+            match found {
+                Ok(found) => self.local.set(Some(found)),
+                Err(error) => self.toasts.show(error.message),
+            }
+        });
+    }
+
+    /// Opens the form for a server that was found, and tests it, so that its models are shown.
+    pub fn begin_found(self, found: &LocalServer) {
+        let draft = self.owner.get_value().with(|| {
+            let draft = Draft::new(EndpointId::new());
+            draft.name.set(found.name.clone());
+            draft.base_url.set(found.base_url.clone());
+            draft
+        });
+        self.is_choosing.set(false);
+        self.draft.set(Some(draft));
+        self.test(draft);
     }
 
     /// Opens the form for a key of the user's own.
@@ -186,7 +206,10 @@ impl EndpointsState {
     }
 
     fn service_of(self, endpoint: &EndpointView) -> OfferedService {
-        let name = endpoint.name.strip_prefix(OWN_KEY_PREFIX).unwrap_or(&endpoint.name);
+        let name = endpoint
+            .name
+            .strip_prefix(OWN_KEY_PREFIX)
+            .unwrap_or(&endpoint.name);
         let found = self.services.with_untracked(|services| {
             let mut all = services.iter();
             all.find(|service| service.name == name).cloned()
@@ -323,158 +346,5 @@ impl EndpointsState {
         if let Err(error) = outcome {
             self.toasts.show(error.message);
         }
-    }
-}
-
-impl Draft {
-    fn new(id: EndpointId) -> Self {
-        Self {
-            id,
-            is_stored: false,
-            has_key: false,
-            preset: None,
-            service: RwSignal::default(),
-            name: RwSignal::default(),
-            kind: RwSignal::default(),
-            base_url: RwSignal::default(),
-            key: RwSignal::default(),
-            models: RwSignal::default(),
-            hidden_models: RwSignal::default(),
-            takes_own_keys: RwSignal::new(false),
-            query: RwSignal::default(),
-            tested: RwSignal::default(),
-            is_testing: RwSignal::new(false),
-            is_saving: RwSignal::new(false),
-            error: RwSignal::default(),
-        }
-    }
-
-    fn from_preset(preset: &'static Preset) -> Self {
-        let draft = Self {
-            preset: Some(preset),
-            ..Self::new(EndpointId::new())
-        };
-        draft.name.set(preset.name.into());
-        draft.kind.set(preset.kind);
-        draft.base_url.set(preset.base_url.into());
-        draft
-    }
-
-    fn from_stored(endpoint: &EndpointView) -> Option<Self> {
-        let draft = Self {
-            is_stored: true,
-            has_key: endpoint.key == parlor_protocol::EndpointKeyState::Set,
-            ..Self::new(endpoint.id?)
-        };
-        draft.name.set(endpoint.name.clone());
-        draft.kind.set(endpoint.kind);
-        draft.base_url.set(endpoint.base_url.clone());
-        draft.models.set(endpoint.models.join("\n"));
-        draft.takes_own_keys.set(endpoint.takes_own_keys);
-        draft
-            .hidden_models
-            .set(endpoint.hidden_models.iter().cloned().collect());
-        Some(draft)
-    }
-
-    fn entered_key(self) -> Option<EndpointKey> {
-        let key = self.key.get_untracked();
-        (!key.trim().is_empty()).then_some(EndpointKey(key))
-    }
-
-    fn named_models(self) -> Vec<String> {
-        let models = self.models.get_untracked();
-        let lines = models.lines().map(str::trim);
-        lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
-    }
-
-    fn to_new(self) -> NewEndpoint {
-        NewEndpoint {
-            id: self.id,
-            name: self.name.get_untracked(),
-            kind: self.kind.get_untracked(),
-            base_url: self.base_url.get_untracked(),
-            key: self.entered_key(),
-            models: self.named_models(),
-            hidden_models: self.hidden_models.get_untracked().into_iter().collect(),
-            takes_own_keys: self.takes_own_keys.get_untracked(),
-        }
-    }
-
-    /// Returns true for a model server for all. Tracked.
-    pub fn is_for_all(self) -> bool {
-        self.service.with(Option::is_none)
-    }
-
-    fn to_new_key(self, service: String) -> NewOwnKey {
-        NewOwnKey {
-            id: self.id,
-            service,
-            key: self.entered_key().unwrap_or_default(),
-            hidden_models: self.hidden_models.get_untracked().into_iter().collect(),
-        }
-    }
-
-    fn to_key_update(self) -> OwnKeyUpdate {
-        OwnKeyUpdate {
-            key: self.entered_key(),
-            hidden_models: Some(self.hidden_models.get_untracked().into_iter().collect()),
-            is_enabled: None,
-        }
-    }
-
-    fn to_update(self) -> EndpointUpdate {
-        EndpointUpdate {
-            kind: Some(self.kind.get_untracked()),
-            base_url: Some(self.base_url.get_untracked()),
-            key: self.entered_key(),
-            models: Some(self.named_models()),
-            hidden_models: Some(self.hidden_models.get_untracked().into_iter().collect()),
-            is_enabled: None,
-            takes_own_keys: Some(self.takes_own_keys.get_untracked()),
-        }
-    }
-
-    fn hide_models_without_chat(self, result: &EndpointTestResult) {
-        let others = result.models.iter().filter(|model| !model.can_chat);
-        self.hidden_models
-            .update(|hidden| hidden.extend(others.map(|model| model.name.clone())));
-    }
-
-    pub fn set_shown(self, name: &str, is_shown: bool) {
-        self.hidden_models.update(|hidden| match is_shown {
-            true => {
-                hidden.remove(name);
-            }
-            false => {
-                hidden.insert(name.to_owned());
-            }
-        });
-    }
-
-    /// The found models that match the query. Tracked.
-    pub fn found_models(self) -> Vec<String> {
-        let query = self.query.get().to_lowercase();
-        self.tested.with(|tested| {
-            let models = tested.iter().flat_map(|tested| &tested.models);
-            let matching = models.filter(|model| model.name.to_lowercase().contains(&query));
-            matching.map(|model| model.name.clone()).collect()
-        })
-    }
-
-    /// The number of found models. Tracked.
-    pub fn found_count(self) -> usize {
-        self.tested
-            .with(|tested| tested.as_ref().map_or(0, |tested| tested.models.len()))
-    }
-
-    /// Returns true if the models have to be named. Tracked.
-    pub fn names_models(self) -> bool {
-        use EndpointProblemCode::{ListRefused, OtherServer};
-        let is_unlisted = self.tested.with(|tested| {
-            let problem = tested.as_ref().and_then(|tested| tested.problem.as_ref());
-            problem.is_some_and(|problem| matches!(problem.code, ListRefused | OtherServer))
-        });
-        self.is_for_all() && (is_unlisted || self.models.with(|models| !models.is_empty()))
     }
 }
