@@ -12,7 +12,7 @@ use super::{
     EndpointConfig,
     known_models::known_capabilities,
     local_probe::ModelProbe,
-    model_list::{MAX_LIST_ENTRIES, MAX_OFFERED_MODELS, is_chat_model, model_info, parse_count},
+    model_list::{MAX_LIST_ENTRIES, MAX_OFFERED_MODELS, model_info, offered_models, parse_count},
 };
 use parlor_base::settings::CONTEXT_WINDOW_RANGE;
 use parlor_model::{ListedModels, ModelError};
@@ -84,11 +84,11 @@ impl Catalog {
             });
         }
         let listed = list.await?;
-        let has_chat_models = listed.iter().any(|model| is_chat_model(&model.id));
+        let is_offered = offered_models(&listed);
         let models = ListedModels {
             selectable: listed
                 .iter()
-                .filter(|model| !has_chat_models || is_chat_model(&model.id))
+                .filter(|model| is_offered(&model.id))
                 .take(MAX_OFFERED_MODELS)
                 .map(|model| model_info(&self.endpoint, &model.id, model.name.as_deref()))
                 .collect(),

@@ -1,9 +1,9 @@
 //! The test of a model server that somebody is about to add: its list of models, or the reason why there is none, in words for
 //! people who don't know what a status or a certificate is. The technical cause stands apart.
 
-use std::{io, time::Duration};
+use std::time::Duration;
 
-use reqwest::{Response, Url};
+use reqwest::Url;
 use rustls::CertificateError;
 use serde_json::Value;
 
@@ -12,15 +12,15 @@ use super::{
     adapter::Adapter,
     anthropic::Anthropic,
     gemini::Gemini,
-    model_list::{ModelList, is_chat_model},
+    model_list::{ModelList, offered_models},
     openai::ChatCompletions,
     openai_responses::OpenAiResponses,
-    transport::Api,
+    transport::{Api, ConnectionFailure},
 };
 use parlor_base::settings::EndpointKind;
 use parlor_model::ModelError;
 use parlor_protocol::{EndpointProblem, EndpointProblemCode as Code, EndpointTestResult, FoundModel};
-use parlor_web::http_client::causes::{causes, innermost_cause};
+use parlor_web::http_client::causes::innermost_cause;
 
 /// The time limit of a test. A person waits for it.
 const TEST_TIMEOUT: Duration = Duration::from_secs(10);
@@ -74,9 +74,9 @@ async fn test_with<A: Adapter>(config: &EndpointConfig) -> Result<Vec<FoundModel
     let pages = api.list_pages(&A::LIST, |query| get_page(&api, &A::LIST, config, query));
     let listed = (A::LIST.read)(pages.await?);
     let listed = listed.ok_or_else(|| other_server(config.kind, "It sent no list of models.".into()))?;
-    let has_chat_models = listed.iter().any(|model| is_chat_model(&model.id));
+    let is_offered = offered_models(&listed);
     let found = listed.into_iter().take(MAX_FOUND_MODELS).map(|model| FoundModel {
-        can_chat: !has_chat_models || is_chat_model(&model.id),
+        can_chat: is_offered(&model.id),
         name: model.id,
     });
     Ok(found.collect())
@@ -91,14 +91,10 @@ async fn get_page(
     let sent = api.list_request(list, &query).send().await;
     let response = sent.map_err(|error| unreachable(api, &error))?;
     let checked = match response.status().is_success() {
-        true => read_page(api, response).await,
+        true => api.transport().read_list(response).await,
         false => Err(api.transport().status_error(response).await),
     };
     checked.map_err(|error| refused(config.kind, &error))
-}
-
-async fn read_page(api: &Api, response: Response) -> Result<Value, ModelError> {
-    api.transport().read_list(response).await
 }
 
 fn finding(code: Code, message: impl Into<String>, details: String) -> EndpointProblem {
@@ -189,29 +185,20 @@ fn refused(kind: EndpointKind, error: &ModelError) -> EndpointProblem {
 /// Returns the finding of a connection that failed.
 fn unreachable(api: &Api, error: &reqwest::Error) -> EndpointProblem {
     let details = api.endpoint().quote(&innermost_cause(error));
-    for cause in causes(error).skip(1) {
-        if let Some(error) = cause.downcast_ref::<rustls::Error>() {
-            return tls_finding(error, details);
-        }
-        match cause.downcast_ref::<io::Error>().map(io::Error::kind) {
-            Some(io::ErrorKind::ConnectionRefused) => {
-                return finding(
-                    Code::NothingAnswers,
-                    nothing_answers(&api.endpoint().url),
-                    details,
-                );
-            }
-            Some(io::ErrorKind::TimedOut) => return too_slow(details),
-            _ => {}
-        }
-        if cause.to_string().contains("dns error") {
-            let message = "There is no host with this name. Check the address for a typing error.";
-            return finding(Code::UnknownHost, message, details);
-        }
-    }
-    match error.is_timeout() {
-        true => too_slow(details),
-        false => finding(
+    match ConnectionFailure::new(error) {
+        ConnectionFailure::Tls(error) => tls_finding(error, details),
+        ConnectionFailure::Refused => finding(
+            Code::NothingAnswers,
+            nothing_answers(&api.endpoint().url),
+            details,
+        ),
+        ConnectionFailure::TimedOut => too_slow(details),
+        ConnectionFailure::UnknownHost(_) => finding(
+            Code::UnknownHost,
+            "There is no host with this name. Check the address for a typing error.",
+            details,
+        ),
+        ConnectionFailure::Reset | ConnectionFailure::Other => finding(
             Code::Other,
             "The connection failed. Check the address, and whether the server is running.",
             details,
@@ -256,4 +243,49 @@ fn tls_finding(error: &rustls::Error, details: String) -> EndpointProblem {
         format!("The certificate of this address is not trusted: {reason}."),
         details,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io::Read, net::TcpListener, sync::Arc, thread};
+
+    use rustls::{
+        ServerConfig, ServerConnection, Stream,
+        pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    };
+
+    use super::*;
+
+    /// Starts a server with a certificate that nobody has issued, for one connection. Returns its address.
+    fn self_signed_server() -> String {
+        let certificate = include_bytes!("../../../tests/fixtures/tls/chat.example.pem");
+        let certificate = CertificateDer::from_pem_slice(certificate).unwrap();
+        let key = include_bytes!("../../../tests/fixtures/tls/chat.example.key");
+        let key = PrivateKeyDer::from_pem_slice(key).unwrap();
+        let config = ServerConfig::builder()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate], key)
+            .unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            let (mut socket, _) = listener.accept().unwrap();
+            let mut connection = ServerConnection::new(Arc::new(config)).unwrap();
+            // The client hangs up in the handshake.
+            let _ = Stream::new(&mut connection, &mut socket).read(&mut [0]);
+        });
+        format!("https://{address}/v1")
+    }
+
+    #[tokio::test]
+    async fn an_unknown_issuer_is_told_in_words() {
+        parlor_web::http_client::install_tls();
+        let tested = test_endpoint(&EndpointConfig::new("e", self_signed_server())).await;
+        let problem = tested.problem.unwrap();
+        assert_eq!(problem.code, Code::UntrustedCertificate, "{problem:?}");
+        assert_eq!(
+            problem.message,
+            "The certificate of this address is not trusted: this machine does not know who issued it."
+        );
+    }
 }

@@ -138,9 +138,15 @@ pub fn model_info(endpoint: &str, model: &str, name: Option<&str>) -> ModelInfo 
 }
 
 /// Returns true unless the name is that of a model that can't chat.
-pub fn is_chat_model(id: &str) -> bool {
+fn is_chat_model(id: &str) -> bool {
     let id = id.to_lowercase();
     !NON_CHAT_NAME_PARTS.iter().any(|part| id.contains(part))
+}
+
+/// Returns a test for the ids of models that are offered: those that can chat, or all if none is known to.
+pub fn offered_models(listed: &[ListedModel]) -> impl Fn(&str) -> bool + use<> {
+    let has_chat_models = listed.iter().any(|model| is_chat_model(&model.id));
+    move |id| !has_chat_models || is_chat_model(id)
 }
 
 #[cfg(test)]

@@ -263,36 +263,57 @@ pub fn media_type(response: &Response) -> String {
         .to_ascii_lowercase()
 }
 
-fn describe_cause(error: &reqwest::Error) -> String {
-    for cause in causes(error).skip(1) {
-        if let Some(words) = describe_tls_error(cause) {
-            return words;
-        }
-        match cause.downcast_ref::<io::Error>().map(io::Error::kind) {
-            Some(io::ErrorKind::ConnectionRefused) => {
-                return "nothing answers there (connection refused)".into();
+/// The reason why a connection failed.
+pub enum ConnectionFailure<'a> {
+    Tls(&'a rustls::Error),
+    Refused,
+    TimedOut,
+    Reset,
+    /// The name of the host is not known, with the words of the system.
+    UnknownHost(String),
+    Other,
+}
+
+impl<'a> ConnectionFailure<'a> {
+    pub fn new(error: &'a reqwest::Error) -> Self {
+        for cause in causes(error).skip(1) {
+            if let Some(error) = cause.downcast_ref() {
+                return Self::Tls(error);
             }
-            Some(io::ErrorKind::TimedOut) => return "it does not answer (timed out)".into(),
-            Some(io::ErrorKind::ConnectionReset) => return "it closed the connection".into(),
-            _ => {}
+            match cause.downcast_ref::<io::Error>().map(io::Error::kind) {
+                Some(io::ErrorKind::ConnectionRefused) => return Self::Refused,
+                Some(io::ErrorKind::TimedOut) => return Self::TimedOut,
+                Some(io::ErrorKind::ConnectionReset) => return Self::Reset,
+                _ => {}
+            }
+            if cause.to_string().contains("dns error") {
+                return Self::UnknownHost(innermost_cause(cause));
+            }
         }
-        if cause.to_string().contains("dns error") {
-            return format!("its host name is not known ({})", innermost_cause(cause));
+        match error.is_timeout() {
+            true => Self::TimedOut,
+            false => Self::Other,
         }
-    }
-    if error.is_timeout() {
-        "it does not answer (timed out)".into()
-    } else {
-        innermost_cause(error)
     }
 }
 
-fn describe_tls_error(error: &(dyn std::error::Error + 'static)) -> Option<String> {
-    Some(match error.downcast_ref::<rustls::Error>()? {
+fn describe_cause(error: &reqwest::Error) -> String {
+    match ConnectionFailure::new(error) {
+        ConnectionFailure::Tls(error) => describe_tls_error(error),
+        ConnectionFailure::Refused => "nothing answers there (connection refused)".into(),
+        ConnectionFailure::TimedOut => "it does not answer (timed out)".into(),
+        ConnectionFailure::Reset => "it closed the connection".into(),
+        ConnectionFailure::UnknownHost(cause) => format!("its host name is not known ({cause})"),
+        ConnectionFailure::Other => innermost_cause(error),
+    }
+}
+
+fn describe_tls_error(error: &rustls::Error) -> String {
+    match error {
         rustls::Error::InvalidCertificate(cause) => format!("its TLS certificate is not trusted ({cause:?})"),
         rustls::Error::InvalidMessage(_) => {
             "it does not speak TLS (should the address begin with http:// instead of https://?)".into()
         }
         other => format!("TLS failed ({other})"),
-    })
+    }
 }
