@@ -18,6 +18,7 @@ mod client;
 #[cfg(target_os = "linux")]
 mod clock;
 mod damage;
+mod endpoints;
 mod failpoints;
 mod files;
 mod hand_over;
