@@ -4,7 +4,8 @@ use leptos::{prelude::*, task::spawn_local};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
-    connection::Connection, conversations::OpenConversations, model_shortlist::ModelShortlist, settings_tab::SettingsTab, snapshot::PageSnapshot, texts,
+    connection::Connection, conversations::OpenConversations, model_shortlist::ModelShortlist,
+    settings_tab::SettingsTab, snapshot::PageSnapshot, texts,
 };
 use crate::api::rpc;
 use crate::browser;
