@@ -12,7 +12,7 @@ use super::{
 use crate::{
     FetchError,
     error::quote_line,
-    http_client::{causes::causes, install_tls},
+    http_client::{causes::causes, install_tls, with_roots},
 };
 use parlor_base::settings::{AllowedHosts, InvalidHostError};
 
@@ -205,7 +205,7 @@ fn redirect_location(response: &Response) -> Option<&[u8]> {
 
 fn http_client(config: &WebConfig, resolver: &Arc<dyn Resolve>) -> reqwest::Result<Client> {
     install_tls();
-    client_builder(config, resolver.clone()).build().or_else(|error| {
+    with_roots(client_builder(config, resolver.clone())).build().or_else(|error| {
         // Unencrypted pages can still be fetched.
         tracing::warn!(%error, "the system's CA certificates can't be loaded: no https page can be fetched");
         client_builder(config, resolver.clone())

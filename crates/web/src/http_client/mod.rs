@@ -1,13 +1,16 @@
 //! HTTP clients for servers named in the settings: model servers, search engines, MCP servers. Their
 //! URLs are trusted and may be on this machine. URLs from models and pages are not trusted: `web`
-//! requests those. [`causes`] lists the causes of a failed request.
+//! requests those. [`causes`] lists the causes of a failed request, [`roots`] has CA certificates for machines without any.
 
 pub mod causes;
+mod roots;
 
 use std::{
     net::IpAddr,
     time::{Duration, SystemTime},
 };
+
+pub use self::roots::with_roots;
 
 use reqwest::{Client, ClientBuilder, Url, header::HeaderMap, redirect};
 
@@ -24,9 +27,9 @@ pub fn client_for(url: &Url) -> ClientBuilder {
     }
     if url.scheme() == "http" {
         // No certificates are checked: the system's need not exist and are not loaded.
-        client = client.tls_certs_only([]);
+        return client.tls_certs_only([]);
     }
-    client
+    with_roots(client)
 }
 
 /// Installs ring as the TLS provider of this process, unless there is one already. Everything that creates a
