@@ -17,13 +17,17 @@ use parlor_python::PlotlyScript;
 use parlor_runs::Runs;
 use parlor_storage::Storage;
 
+use self::doctor::ServerServices;
+
 pub mod access;
 pub mod accounts;
 mod caller;
 pub mod deletion;
 pub mod diagnostics;
+pub mod doctor;
 pub mod endpoints;
 pub mod files;
+mod hosts;
 mod last_uses;
 pub mod models;
 pub mod notebook;
@@ -41,6 +45,7 @@ pub use self::{
     accounts::Accounts,
     caller::{Caller, current_caller, current_visitor, fingerprint, set_error_status},
     endpoints::Endpoints,
+    hosts::Hosts,
     sharing::Watchers,
     tokens::TokenAuthenticator,
 };
@@ -50,6 +55,10 @@ pub use parlor_storage::not_found;
 #[derive(Clone)]
 pub struct AppState {
     pub settings: Arc<Settings>,
+    /// The host names that requests may have.
+    pub hosts: Arc<Hosts>,
+    /// What the check for operators looks at.
+    pub services: Arc<ServerServices>,
     pub storage: Arc<dyn Storage>,
     pub journal: Journal,
     pub hub: Arc<Hub>,

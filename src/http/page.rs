@@ -130,8 +130,9 @@ fn shell() -> impl IntoView {
             .as_ref()
             .and_then(|parts| parts.headers.get(header::HOST)?.to_str().ok());
         // A proxy may send a host of its own instead of the browser's.
-        let allowed = app.iter().flat_map(|app| &app.settings.server.allowed_hosts);
-        let policy = content_security_policy(nonce, host.into_iter().chain(allowed.map(String::as_str)));
+        let allowed = app.as_ref().map(|app| app.hosts.all()).unwrap_or_default();
+        let allowed = allowed.iter().map(String::as_str);
+        let policy = content_security_policy(nonce, host.into_iter().chain(allowed));
         response.insert_header(header::CONTENT_SECURITY_POLICY, policy);
         // A page contains one user's current data.
         response.insert_header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -1,6 +1,7 @@
 //! Access control: the checks before every handler.
 //!
-//! 1. `Host`: a page of another site can make its own name resolve to Parlor's address (DNS rebinding).
+//! 1. `Host`: a page of another site can make its own name resolve to Parlor's address (DNS rebinding). Until there is an account,
+//!    the setup page alone answers under any name; its token adds the name to those that are accepted.
 //! 2. The identity ([`authentication`]): a token, a session, a user named by a proxy, or the local user.
 //! 3. Cross-site requests (`Origin`, `Sec-Fetch-Site`), of every method: a request that only reads can also trigger requests to
 //!    other servers.
@@ -19,7 +20,7 @@ use axum::{
 };
 
 use super::{
-    accounts::whole_seconds,
+    accounts::{SETUP_PATH, whole_seconds},
     authentication::{self, Identity},
     client::{Client, PeerAddress},
     cors, error_response,
@@ -132,8 +133,12 @@ pub(super) enum Admission {
 /// If the request is rejected.
 async fn admit(app: &AppState, head: RequestHead<'_>, client: &Client) -> Result<Admission, ApiError> {
     let (path, headers) = (head.uri.path(), head.headers);
-    let allowed = &app.settings.server.allowed_hosts;
-    let host = head.check_host(allowed)?;
+    let allowed = &*app.hosts;
+    let host = match head.check_host(allowed) {
+        // Nobody can be signed in yet, and whoever has the setup token adds this name.
+        Err(_) if app.accounts.is_awaiting_setup() && is_needed_for_setup(path) => head.named_host()?,
+        checked => checked?,
+    };
     if head.is_upgrade() {
         let message = "Parlor supports HTTP only, no WebSockets. Nothing was done.";
         return Err(ApiError::new(ErrorCode::Forbidden, message));
@@ -173,6 +178,11 @@ async fn admit(app: &AppState, head: RequestHead<'_>, client: &Client) -> Result
     } else {
         Admission::Granted(identity)
     })
+}
+
+/// Returns true for the page that makes the first account, and for the files that it loads.
+fn is_needed_for_setup(path: &str) -> bool {
+    path == SETUP_PATH || assets::is_asset(path)
 }
 
 /// Counts a request of a server with accounts.

@@ -4,19 +4,21 @@ use std::{sync::Arc, time::Duration};
 
 use futures::future::join_all;
 use leptos::prelude::LeptosOptions;
-use secrecy::SecretString;
 use tokio::{net::TcpListener, task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    app::{self, AccessMonitor, Accounts, AppState, Endpoints, TokenAuthenticator},
+    app::{
+        self, AccessMonitor, Accounts, AppState, Endpoints, Hosts, TokenAuthenticator,
+        doctor::{ServerServices, network_notice},
+    },
     http,
 };
 use parlor_base::{
     clock,
     notices::Notices,
     secrets::Secrets,
-    settings::{self, AccessRule, Settings},
+    settings::{AccessRule, Settings},
 };
 use parlor_databases::Databases;
 use parlor_files as files;
@@ -24,7 +26,7 @@ use parlor_files::Files;
 use parlor_journal::{Journal, hub::Hub};
 use parlor_pages::{Pages, data::Data};
 use parlor_protocol::{ApiError, Timestamp};
-use parlor_providers::{DEFAULT_MAX_TOOLS, EndpointConfig, Models, ModelsConfig};
+use parlor_providers::Models;
 use parlor_python::Python;
 use parlor_runs::Runs;
 use parlor_storage::{
@@ -37,10 +39,12 @@ use parlor_web::services::pubmed;
 mod built_in;
 mod damage_check;
 mod memory;
+mod models_config;
 
 pub use self::{
     built_in::{ServerParts, built_in_pages, built_in_tools},
     memory::return_freed_memory,
+    models_config::models_config,
 };
 
 /// The longest wait of a start for recovery, which ends the runs left by an earlier process. It takes longer
@@ -80,7 +84,7 @@ impl Server {
         tools: impl FnOnce(&ServerParts) -> ToolRegistry,
         pages: impl FnOnce(&ServerParts) -> Pages,
     ) -> Result<Self, StorageError> {
-        let database = SqliteStorage::open(&settings.server.data).await?;
+        let database = SqliteStorage::open(settings.server.data()).await?;
         let notices = Notices::default();
         if database.lacks_earlier_data() {
             notices.add(damage_check::missing_data_notice());
@@ -88,9 +92,14 @@ impl Server {
         let storage: Arc<dyn Storage> = Arc::new(database);
         let hub = Arc::new(Hub::default());
         let (journal, writer) = Journal::start(storage.clone(), hub.clone());
-        let files = Files::open(&settings.server.data, storage.clone(), journal.clone(), &settings)?;
+        let files = Files::open(
+            settings.server.data(),
+            storage.clone(),
+            journal.clone(),
+            &settings,
+        )?;
         // Without its database, every file looks like one that belongs to no message.
-        match keep_files_marker(&settings.server.data) {
+        match keep_files_marker(settings.server.data()) {
             Some(marker) => tracing::warn!(
                 "files that belong to no message are kept, since parlor.db was empty or missing; delete {} to have the next start delete \
                  them",
@@ -111,7 +120,15 @@ impl Server {
         let python = Python::start(&settings, files.clone());
         let mcp = Arc::new(mcp::Servers::start(&settings.mcp, &secrets));
         let databases = Databases::new(&settings.databases, &settings.data);
+        if let Some(notice) = network_notice(settings.server.data()) {
+            notices.add(notice);
+        }
         databases.check_in_background(&notices);
+        let services = ServerServices {
+            databases: databases.clone(),
+            mcp: mcp.clone(),
+            python: python.clone(),
+        };
         let parts = ServerParts {
             data: Data::new(
                 databases,
@@ -179,9 +196,12 @@ impl Server {
         ));
         let leptos = LeptosOptions::builder().output_name("parlor").build();
         let shutdown = CancellationToken::new();
+        let hosts = Hosts::open(&settings);
         let settings = Arc::new(settings);
         let app = AppState {
             settings,
+            hosts: Arc::new(hosts),
+            services: Arc::new(services),
             storage,
             journal,
             hub,
@@ -312,75 +332,5 @@ async fn trim_log_periodically(app: AppState) {
         if let Err(error) = app.accounts.trim_audit_log().await {
             tracing::error!(error = error.message, "could not trim the audit log");
         }
-    }
-}
-
-/// Returns the names of the variables that have an endpoint's key, for hints to the user.
-fn key_source(endpoint: &settings::EndpointSettings) -> String {
-    let headers = endpoint.headers_env.values().map(String::as_str);
-    let variables: Vec<&str> = endpoint
-        .api_key_env
-        .as_deref()
-        .into_iter()
-        .chain(headers)
-        .collect();
-    variables.join(" and ")
-}
-
-/// Returns the endpoints of the settings, and the local servers to try if there are none.
-fn models_config(settings: &Settings, secrets: &Arc<Secrets>) -> ModelsConfig {
-    let max_frame = settings.limits.model_event_bytes;
-    let connect_timeout = settings.timeouts.connect;
-    let endpoints = settings.endpoints.iter().map(|endpoint| EndpointConfig {
-        api_key: endpoint
-            .api_key
-            .as_ref()
-            .map(|key| SecretString::from(key.0.as_str())),
-        api_key_source: key_source(endpoint),
-        base_url_source: endpoint.base_url_source(),
-        kind: endpoint.kind,
-        models: endpoint.models.clone(),
-        headers: endpoint
-            .headers
-            .iter()
-            .map(|(name, value)| (name.clone(), value.0.as_str().into()))
-            .collect(),
-        context_window: endpoint.context_window,
-        context_windows: endpoint.context_windows.clone(),
-        capabilities: endpoint
-            .capabilities
-            .iter()
-            .map(|(model, set)| (model.clone(), set.into()))
-            .collect(),
-        lists_all_models: endpoint.lists_all_models,
-        dialect: endpoint.dialect,
-        prompt_length: endpoint.prompt,
-        takes_tools: endpoint.tools,
-        max_tools: endpoint.max_tools.unwrap_or(DEFAULT_MAX_TOOLS),
-        secrets: secrets.clone(),
-        max_frame_bytes: max_frame,
-        connect_timeout,
-        ..EndpointConfig::new(&endpoint.name, &endpoint.base_url)
-    });
-    let local = settings.models.local.iter().filter(|_| settings.models.discover);
-    ModelsConfig {
-        endpoints: endpoints.collect(),
-        default_model: settings.models.default.clone(),
-        prices: settings
-            .models
-            .prices
-            .iter()
-            .map(|(model, price)| (model.clone(), price.into()))
-            .collect(),
-        candidates: local
-            .map(|(name, base_url)| EndpointConfig {
-                secrets: secrets.clone(),
-                max_frame_bytes: max_frame,
-                connect_timeout,
-                ..EndpointConfig::new(name, base_url)
-            })
-            .collect(),
-        secrets: secrets.clone(),
-        own_address: Some(settings.server.addr),
     }
 }

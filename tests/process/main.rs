@@ -31,6 +31,7 @@ mod read_only;
 mod shutdown;
 #[cfg(target_os = "linux")]
 mod ssrf;
+mod start;
 mod statements;
 mod titles;
 #[cfg(target_os = "linux")]

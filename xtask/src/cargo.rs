@@ -64,6 +64,7 @@ pub fn server_binary(mode: Profile) -> PathBuf {
 pub fn exec_server(args: &[String]) -> Result<()> {
     let mut command = Command::new(server_binary(Profile::Dev));
     command.arg("serve").args(args);
+    of_checkout(&mut command);
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;
@@ -71,6 +72,22 @@ pub fn exec_server(args: &[String]) -> Result<()> {
     }
     #[cfg(not(unix))]
     run_checked(&mut command)
+}
+
+/// Makes a started Parlor use the checkout's settings and the folder `data` in it, unless the environment says otherwise. Options in
+/// its arguments have precedence over both.
+pub fn of_checkout(command: &mut Command) {
+    if env::var_os("PARLOR_CONFIG").is_none() {
+        command.env("PARLOR_CONFIG", "Leptos.toml");
+        // A data folder in that file counts as well.
+        let settings = std::fs::read_to_string("Leptos.toml").unwrap_or_default();
+        if settings.lines().any(|line| line.starts_with("data = ")) {
+            return;
+        }
+    }
+    if env::var_os("PARLOR_DATA").is_none() {
+        command.env("PARLOR_DATA", "data");
+    }
 }
 
 /// Returns a cargo command of the toolchain that `scripts/toolchain.sh` put on PATH.

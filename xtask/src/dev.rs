@@ -39,13 +39,9 @@ pub fn watch(args: &[String]) -> Result<()> {
                     old.wait()?;
                 }
                 let mut parlor = Command::new(cargo::server_binary(Profile::Dev));
-                server = Some(
-                    parlor
-                        .arg("serve")
-                        .args(args)
-                        .env("PARLOR_DEV_RELOAD", "1")
-                        .spawn()?,
-                );
+                parlor.args(["serve", "--no-browser"]).args(args);
+                cargo::of_checkout(&mut parlor);
+                server = Some(parlor.env("PARLOR_DEV_RELOAD", "1").spawn()?);
             }
         }
         while source_state() == seen {

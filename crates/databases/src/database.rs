@@ -9,7 +9,7 @@ use tokio::sync::{Mutex, Semaphore};
 
 use super::{
     Catalogue, Column, FILES, QueryError, QueryErrorKind, QueryResult, SqlDialect, Table,
-    backend::{DatabaseBackend, quote_identifier},
+    backend::{DatabaseBackend, DatabaseReport, quote_identifier},
     documentation::Documentation,
     limits::QueryLimits,
     list_names,
@@ -95,10 +95,15 @@ impl Database {
         self.0.backend.dialect()
     }
 
+    /// Connects once. Returns what the operator should change.
+    pub async fn report(&self) -> Result<DatabaseReport, QueryError> {
+        self.0.backend.check(&self.0.limits).await
+    }
+
     /// Connects once and says what the operator should change: in a notice if its role can do more than read, else in the log.
     pub async fn check(&self, notices: &Notices) {
         let name = self.name();
-        let report = match self.0.backend.check(&self.0.limits).await {
+        let report = match self.report().await {
             Ok(report) => report,
             Err(error) => {
                 tracing::warn!(database = name, %error, "a database of the settings can't be read");

@@ -50,7 +50,7 @@ pub async fn check_session(
     settings: &Settings,
     groups: Option<&SessionGroups>,
 ) -> Result<Environment, Missing> {
-    let folder = settings.server.data.join("python");
+    let folder = settings.server.data().join("python");
     let fonts = folder.join("fonts");
     let remembered = remembered(settings);
     let checked = Checked::describe(&environment, settings, groups.is_some()).await;
@@ -80,7 +80,7 @@ pub async fn forget(settings: &Settings) {
 }
 
 fn remembered(settings: &Settings) -> PathBuf {
-    settings.server.data.join("python").join("checked.json")
+    settings.server.data().join("python").join("checked.json")
 }
 
 impl Checked {
@@ -102,7 +102,7 @@ impl Checked {
             bubblewrap: environment.bubblewrap.clone(),
             bubblewrap_version,
             has_cgroup,
-            data: settings.server.data.clone().into(),
+            data: settings.server.data().to_owned(),
         }
     }
 }

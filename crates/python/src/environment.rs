@@ -123,13 +123,18 @@ impl Environment {
             return Err(Missing::OtherSystem);
         }
         let interpreter = find_interpreter(settings).ok_or(Missing::NoPython)?;
-        let mut environment = Self::describe(&interpreter, &settings.server.data).await?;
+        let mut environment = Self::describe(&interpreter, settings.server.data()).await?;
         if !python.unsandboxed {
             let bubblewrap = kernelspec::in_path(&python.bubblewrap.to_string_lossy());
             environment.bubblewrap = bubblewrap.ok_or(Missing::NoBubblewrap)?;
             environment.check_sandbox(python).await?;
         }
         Ok(environment)
+    }
+
+    /// Returns the name for people.
+    pub fn name(&self) -> String {
+        format!("Python {} ({})", self.version, self.interpreter.display())
     }
 
     /// Asks a Python what it consists of.
@@ -180,7 +185,7 @@ fn find_interpreter(settings: &Settings) -> Option<PathBuf> {
         let found = kernelspec::in_path(&interpreter.to_string_lossy());
         return Some(found.unwrap_or_else(|| interpreter.clone().into()));
     }
-    let own = setup::interpreter(&settings.server.data);
+    let own = setup::interpreter(settings.server.data());
     if own.is_file() {
         return Some(own);
     }

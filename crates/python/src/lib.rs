@@ -8,6 +8,7 @@
 //! - [`names`]: the usual names of packages
 //! - [`output`]: what a call shows; [`chart`]: a chart in it; [`cell`]: a finished call for a notebook
 //! - [`frame`]: tables for a session; [`attached`]: files for it
+//! - [`state`]: what is known of the Python, for operators
 //! - [`tools`]: the model's tools
 
 mod attached;
@@ -29,6 +30,7 @@ mod session;
 mod sessions;
 pub mod setup;
 mod share;
+mod state;
 mod tools;
 mod wire;
 
@@ -50,6 +52,7 @@ pub use self::{
     frame::{ColumnType, Frame, StoredFrame, ValueKind, is_valid_name},
     names::UsedName,
     output::Output,
+    state::{PythonState, find},
     tools::{ExecuteCode, JupyterNotebook},
 };
 use self::{
@@ -114,7 +117,7 @@ pub fn run_helper() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Looks for a Python and its sandbox. Returns its name.
+/// Looks for a Python and its sandbox, and tries a session. Returns its name.
 ///
 /// # Errors
 ///
@@ -123,11 +126,7 @@ pub async fn check(settings: &Settings) -> Result<String, Missing> {
     let found = Environment::find(settings).await?;
     check::forget(settings).await;
     let found = check::check_session(found, settings, None).await?;
-    Ok(format!(
-        "Python {} ({})",
-        found.version,
-        found.interpreter.display()
-    ))
+    Ok(found.name())
 }
 
 impl Python {
@@ -135,7 +134,7 @@ impl Python {
     /// moves this process into one, and has to be called before others are started.
     pub fn start(settings: &Settings, files: Files) -> Self {
         let (sender, environment) = watch::channel(None);
-        let folder = settings.server.data.join("python").join("sessions");
+        let folder = settings.server.data().join("python").join("sessions");
         let groups = SessionGroups::of_system(&settings.python);
         let python = Self(Arc::new(Inner {
             settings: settings.python.clone(),
@@ -174,6 +173,15 @@ impl Python {
     /// Returns `true` if there is a Python, as far as known.
     pub fn is_available(&self) -> bool {
         matches!(*self.0.environment.borrow(), Some(Ok(_)))
+    }
+
+    /// Returns what is known of it.
+    pub fn state(&self) -> PythonState {
+        match &*self.0.environment.borrow() {
+            None => PythonState::Unknown,
+            Some(Ok(environment)) => environment.into(),
+            Some(Err(missing)) => (&**missing).into(),
+        }
     }
 
     /// Returns the script that draws its charts.

@@ -24,6 +24,11 @@ impl Accounts {
         Ok(Some(token))
     }
 
+    /// Returns true while a setup token is valid, which it is until the first account is made.
+    pub fn is_awaiting_setup(&self) -> bool {
+        self.setup.lock().is_some()
+    }
+
     /// Returns true if the first account is not made yet.
     pub async fn needs_setup(&self) -> Result<bool, StorageError> {
         Ok(self.mode() == AuthMode::Password && !self.storage.has_accounts().await?)

@@ -20,6 +20,7 @@ use super::{
     provider, texts,
 };
 use crate::app::accounts::ClientAddress;
+use crate::http::origin::needs_listing;
 use parlor_base::settings::SignUp;
 use parlor_protocol::{ApiError, ErrorCode, UserId};
 
@@ -204,6 +205,12 @@ pub async fn set_up(to: WithPasswords, headers: HeaderMap, form: FormInput) -> R
         let from = ClientAddress(to.client.address);
         let keeps = !form.keep.is_empty();
         let user_id = to.app.accounts.set_up(&form.token, login, keeps, from).await?;
+        // The token was printed where Parlor runs: whoever has it says under which name Parlor is reached.
+        if let Some(host) = to.host.as_ref().filter(|host| needs_listing(host))
+            && let Err(error) = to.app.hosts.add(host.as_str())
+        {
+            tracing::error!(%error, %host, "the name could not be added to the accepted hosts");
+        }
         start_session(&to, &headers, user_id, false, "/").await
     };
     match done.await {

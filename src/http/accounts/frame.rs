@@ -10,10 +10,10 @@ use axum::{
 };
 use leptos::prelude::*;
 
-use super::texts;
+use super::{named_host, texts};
 use crate::{
     app::AppState,
-    http::{document::Document, page},
+    http::{client::Client, document::Document, origin::is_loopback, page},
 };
 use parlor_ui::PART_HEADER;
 
@@ -46,15 +46,28 @@ impl PageContent {
 
 /// Shows the content as a card, in a document without scripts.
 pub async fn card(request: Request, next: Next) -> Response {
+    let is_in_clear = is_in_clear(&request);
     let mut response = next.run(request).await;
     match response.extensions_mut().remove::<PageContent>() {
-        Some(content) => on_card(response, content),
+        Some(content) => on_card(response, content, is_in_clear),
         None => response,
     }
 }
 
-fn on_card(response: Response, content: PageContent) -> Response {
+/// Returns true if a request crosses a network without TLS, as far as Parlor can tell.
+fn is_in_clear(request: &Request) -> bool {
+    let is_tls = request
+        .extensions()
+        .get::<Client>()
+        .is_some_and(|client| client.is_tls);
+    let host = named_host(request.method(), request.uri(), request.headers());
+    !is_tls && !host.is_some_and(|host| is_loopback(&host))
+}
+
+fn on_card(response: Response, content: PageContent, is_in_clear: bool) -> Response {
     let PageContent { title, html, kind } = content;
+    let clear = (is_in_clear && kind == ContentKind::Page)
+        .then(|| view! { <p class="account-note">{texts::WITHOUT_TLS}</p> });
     let home = (kind == ContentKind::Failure)
         .then(|| view! { <p><a class="button" href="/">{texts::BACK_TO_PARLOR}</a></p> });
     let document = Document {
@@ -63,7 +76,7 @@ fn on_card(response: Response, content: PageContent) -> Response {
         classes: ("account-body", "account-card"),
         style: None,
         has_brand: true,
-        content: view! { <div class="account-content" inner_html=html></div> {home} },
+        content: view! { <div class="account-content" inner_html=html></div> {clear} {home} },
     };
     with_headers_of(response, document.respond())
 }
@@ -76,7 +89,7 @@ pub async fn shell(State(app): State<AppState>, request: Request, next: Next) ->
         return response;
     };
     if content.kind == ContentKind::SignedOut {
-        return on_card(response, content);
+        return on_card(response, content, false);
     }
     let html = tab(&head, content);
     if head.headers.contains_key(PART_HEADER) {

@@ -9,6 +9,7 @@
 //! - [`own`], [`devices`]: the user's own account
 //! - [`users`], [`deletion`], [`invitations`]: the administrators' pages; [`audit`]: who did what
 //! - [`usage`]: the tokens and the cost of users by day
+//! - [`system`]: the check of the machine and the settings
 
 mod audit;
 pub mod cookie;
@@ -21,6 +22,7 @@ mod joining;
 mod own;
 mod page;
 mod provider;
+mod system;
 mod texts;
 mod usage;
 mod users;
@@ -33,7 +35,7 @@ use std::ops::Deref;
 use axum::{
     Router,
     extract::FromRequestParts,
-    http::{Uri, request::Parts},
+    http::{HeaderMap, Method, Uri, request::Parts, uri::Authority},
     middleware,
     response::{Redirect, Response},
     routing::{get, post},
@@ -46,7 +48,7 @@ use crate::{
         AppState,
         access::{Access, Credential},
     },
-    http::client::Client,
+    http::{client::Client, origin::RequestHead},
 };
 use parlor_base::settings::AuthMode;
 use parlor_protocol::{ApiError, ErrorCode, SessionId};
@@ -89,6 +91,7 @@ pub fn routes(app: &AppState) -> Router<AppState> {
         .route("/settings/users", get(users::show))
         .route("/settings/invitations", get(invitations::show))
         .route("/settings/audit", get(audit::show))
+        .route("/settings/system", get(system::show))
         .route(
             "/settings/account/password",
             get(to_tab).post(own::change_password),
@@ -225,10 +228,18 @@ impl SignedIn {
     }
 }
 
+/// Returns the host that a request names.
+fn named_host(method: &Method, uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
+    let head = RequestHead { method, uri, headers };
+    head.named_host().ok()
+}
+
 /// A request to a page that only servers with sessions have: with passwords, or with a provider.
 pub struct Visitor {
     pub app: AppState,
     pub client: Client,
+    /// The name or address under which the browser reaches Parlor.
+    pub host: Option<Authority>,
 }
 
 impl Visitor {
@@ -240,6 +251,7 @@ impl Visitor {
         Ok(Self {
             app: app.clone(),
             client,
+            host: named_host(&parts.method, &parts.uri, &parts.headers),
         })
     }
 }

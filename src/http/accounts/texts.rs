@@ -315,3 +315,32 @@ pub(super) fn action(action: AuditAction, has_name: bool, account: &str, about: 
         AuditAction::OwnKeysForbidden => "forbade keys of people’s own".into(),
     }
 }
+
+// Any page for signing in
+pub(super) const WITHOUT_TLS: &str = "This page came without TLS: what you enter, a password too, crosses the network in the clear. Use an \
+     address that begins with https://, if there is one.";
+
+// The state of the system
+pub(super) const SYSTEM_TITLE: &str = "System";
+pub(super) const SYSTEM_ABOUT: &str =
+    "What works here and what does not, checked just now. On the machine itself, “parlor doctor” prints the same.";
+pub(super) const SYSTEM_ALL_WORKS: &str = "Everything works.";
+pub(super) const SYSTEM_IS_FOR_OPERATORS: &str = "Only administrators can see the state of the system.";
+
+/// Counts the checks that need attention.
+pub(super) fn checks_with_problems(failed: usize, warnings: usize) -> String {
+    let count = |number: usize, one: &str, many: &str| match number {
+        0 => None,
+        1 => Some(format!("One {one}")),
+        _ => Some(format!("{number} {many}")),
+    };
+    let parts = [
+        count(failed, "part fails", "parts fail"),
+        count(warnings, "warning", "warnings"),
+    ];
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    match parts.is_empty() {
+        true => SYSTEM_ALL_WORKS.into(),
+        false => parts.join(", ") + ".",
+    }
+}

@@ -3,9 +3,12 @@
 //!
 //! Each value of a repeated header is checked: one that is not allowed rejects the request.
 
+use std::net::IpAddr;
+
 use axum::http::{HeaderMap, Method, Uri, header, uri::Authority};
 
 use super::security::is_rpc;
+use crate::app::Hosts;
 use parlor_protocol::{ApiError, ErrorCode};
 
 /// Prefixes of paths that are not pages. Links of other sites cannot open them.
@@ -28,9 +31,37 @@ impl RequestHead<'_> {
     ///
     /// # Errors
     ///
-    /// If it is neither a loopback name nor among `allowed` (setting `server.allowed_hosts`): a page of
-    /// another site can make its own name resolve to loopback.
-    pub fn check_host(self, allowed: &[String]) -> Result<Authority, ApiError> {
+    /// If it is neither a loopback name nor among `allowed` (setting `server.allowed_hosts`) nor, with accounts, an IP address: a
+    /// page of another site can make its own name resolve to loopback.
+    pub fn check_host(self, allowed: &Hosts) -> Result<Authority, ApiError> {
+        let host = self.named_host()?;
+        // An absolute URL in the request line takes precedence over the header Host.
+        for name in [Some(&host), self.uri.authority()].into_iter().flatten() {
+            let is_accepted = is_loopback(name)
+                || allowed.contains(name.as_str())
+                || allowed.accepts_addresses() && ip_address(name).is_some();
+            if !is_accepted {
+                return Err(forbidden(format!(
+                    "Parlor was asked as “{name}”, and answers only under a loopback name, such as http://127.0.0.1 or \
+                     http://localhost{}. If you reach it through a proxy under that name, add \"{name}\" to the setting \
+                     server.allowed_hosts and start Parlor again.",
+                    if allowed.accepts_addresses() {
+                        ", and under IP addresses"
+                    } else {
+                        ""
+                    }
+                )));
+            }
+        }
+        Ok(host)
+    }
+
+    /// Returns the host that the request names, whatever it is.
+    ///
+    /// # Errors
+    ///
+    /// If it names none, or several.
+    pub fn named_host(self) -> Result<Authority, ApiError> {
         let mut values = self.headers.get_all(header::HOST).iter();
         let (first, second) = (values.next(), values.next());
         if second.is_some() {
@@ -40,23 +71,12 @@ impl RequestHead<'_> {
             Some(value) => value.to_str().ok().and_then(|host| host.parse().ok()),
             None => self.uri.authority().cloned(),
         };
-        let host: Authority = named.ok_or_else(|| forbidden("The request has no valid Host."))?;
-        // An absolute URL in the request line takes precedence over the header Host.
-        for name in [Some(&host), self.uri.authority()].into_iter().flatten() {
-            if !is_loopback(name) && !is_allowed_host(allowed, name.as_str()) {
-                return Err(forbidden(format!(
-                    "Parlor was asked as “{name}”, and answers only under a loopback name, such as http://127.0.0.1 or \
-                     http://localhost. If you reach it through a proxy under that name, add \"{name}\" to the setting \
-                     server.allowed_hosts and start Parlor again."
-                )));
-            }
-        }
-        Ok(host)
+        named.ok_or_else(|| forbidden("The request has no valid Host."))
     }
 
     /// Checks that a request comes from a page of Parlor, or from no page at all. Pages of other sites may
     /// only link to Parlor's pages: merely loading one can send requests to other hosts, such as PubMed, and use up the rate limit.
-    pub fn check_site(self, host: &Authority, allowed: &[String]) -> Result<(), ApiError> {
+    pub fn check_site(self, host: &Authority, allowed: &Hosts) -> Result<(), ApiError> {
         // Chromium sends an Origin for modules. Behind a proxy that sets Host, they must load all the same,
         // so that the page can show what is wrong. They contain no user data.
         let is_own_code =
@@ -79,8 +99,7 @@ impl RequestHead<'_> {
             // An Origin ends with its host.
             let end = rest.find('/').filter(|_| named_by == header::REFERER);
             let authority = &rest[..end.unwrap_or(rest.len())];
-            let is_here =
-                authority.eq_ignore_ascii_case(host.as_str()) || is_allowed_host(allowed, authority);
+            let is_here = authority.eq_ignore_ascii_case(host.as_str()) || allowed.contains(authority);
             if !is_here || !matches!(scheme, "http" | "https") {
                 return Err(cross_origin_error(authority, host));
             }
@@ -148,16 +167,21 @@ fn cross_origin_error(authority: &str, host: &Authority) -> ApiError {
     })
 }
 
-fn is_allowed_host(allowed: &[String], name: &str) -> bool {
-    allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
+/// Returns true if a host is a name that has to be listed to be accepted.
+pub fn needs_listing(host: &Authority) -> bool {
+    !is_loopback(host) && ip_address(host).is_none()
 }
 
-fn is_loopback(authority: &Authority) -> bool {
-    let host = authority.host();
-    let ip = host.trim_start_matches('[').trim_end_matches(']');
-    let is_loopback = host.eq_ignore_ascii_case("localhost")
-        || ip.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
-    is_loopback && !authority.as_str().contains('@')
+/// Returns true if a host is a loopback name or address.
+pub fn is_loopback(authority: &Authority) -> bool {
+    let is_name = authority.host().eq_ignore_ascii_case("localhost") && !authority.as_str().contains('@');
+    is_name || ip_address(authority).is_some_and(|ip| ip.is_loopback())
+}
+
+/// Returns the IP address that a host is, if it is one.
+fn ip_address(authority: &Authority) -> Option<IpAddr> {
+    let ip = authority.host().trim_start_matches('[').trim_end_matches(']');
+    ip.parse().ok().filter(|_| !authority.as_str().contains('@'))
 }
 
 #[cfg(test)]

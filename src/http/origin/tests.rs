@@ -3,6 +3,7 @@
 use axum::http::{HeaderName, HeaderValue};
 
 use super::*;
+use parlor_base::settings::{AuthMode, Settings};
 
 const LOCAL_HOST: (&str, &str) = ("host", "localhost:8080");
 
@@ -21,9 +22,17 @@ fn check_site_at(
         uri: &Uri::from_static(uri),
         headers: &map,
     };
-    let allowed = ["parlor.lan".to_owned(), "parlor.lan:8443".to_owned()];
-    let host = head.check_host(&allowed)?;
-    head.check_site(&host, &allowed)
+    let hosts = hosts(AuthMode::None);
+    let host = head.check_host(&hosts)?;
+    head.check_site(&host, &hosts)
+}
+
+fn hosts(auth: AuthMode) -> Hosts {
+    let mut settings = Settings::default();
+    settings.server.data = Some("/nowhere".into());
+    settings.server.allowed_hosts = vec!["parlor.lan".into(), "parlor.lan:8443".into()];
+    settings.accounts.auth = auth;
+    Hosts::open(&settings)
 }
 
 fn is_accepted(method: Method, headers: &[(&'static str, &str)]) -> bool {
@@ -72,6 +81,43 @@ fn answers_under_loopback_and_allowed_names_only() {
     assert!(!is_accepted(Method::GET, &[LOCAL_HOST, LOCAL_HOST]), "twice");
     let absolute = |uri| check_site_at(Method::GET, uri, &[LOCAL_HOST]).is_ok();
     assert!(absolute("http://localhost:8080/x") && !absolute("http://example.com/x"));
+}
+
+/// Without accounts, whoever is in the network would have everything. A name can be an attacker's in any case.
+#[test]
+fn answers_under_addresses_only_with_accounts() {
+    let is_accepted = |auth, host: &str| {
+        let headers = HeaderMap::from_iter([(header::HOST, HeaderValue::from_str(host).unwrap())]);
+        let head = RequestHead {
+            method: &Method::GET,
+            uri: &Uri::from_static("/"),
+            headers: &headers,
+        };
+        head.check_host(&hosts(auth)).is_ok()
+    };
+    for host in [
+        "192.168.0.1",
+        "192.168.0.1:7387",
+        "203.0.113.7",
+        "[fd00::7]:7387",
+        "[2001:db8::1]",
+    ] {
+        assert!(is_accepted(AuthMode::Password, host), "{host}");
+        assert!(!is_accepted(AuthMode::None, host), "{host}");
+    }
+    for host in [
+        "evil.example",
+        "192.168.0.1.evil.example",
+        "192.168.0.1.nip.io:7387",
+        "evil@192.168.0.1",
+        // Browsers write these as addresses.
+        "3232235521",
+        "0xc0a80001",
+        "192.168.1",
+        "nas.local",
+    ] {
+        assert!(!is_accepted(AuthMode::Password, host), "{host}");
+    }
 }
 
 #[test]

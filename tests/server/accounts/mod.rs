@@ -6,6 +6,7 @@ mod cut_calls;
 mod deletion;
 mod earlier_version;
 mod entry;
+mod hosts;
 mod limits;
 mod oidc;
 mod permissions;

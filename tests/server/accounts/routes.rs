@@ -58,8 +58,9 @@ pub(super) const OWN: [(&str, &str); 24] = [
 ];
 
 /// Routes of administrators.
-pub(super) const ADMINISTRATORS: [(&str, &str); 11] = [
+pub(super) const ADMINISTRATORS: [(&str, &str); 12] = [
     ("GET", "/settings/audit"),
+    ("GET", "/settings/system"),
     ("POST", "/settings/users/role"),
     ("GET", "/settings/users"),
     ("GET", "/settings/invitations"),

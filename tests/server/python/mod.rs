@@ -69,13 +69,13 @@ impl Sessions {
     pub async fn start(change: impl FnOnce(&mut Settings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut settings = Settings::default();
-        settings.server.data = folder.path().join("data").into();
+        settings.server.data = Some(folder.path().join("data").into());
         settings.python.helper = Some(env!("CARGO_BIN_EXE_parlor").into());
         enable(&mut settings);
         change(&mut settings);
-        let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(&settings.server.data).await.unwrap());
+        let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(settings.server.data()).await.unwrap());
         let (journal, _writer) = Journal::start(storage.clone(), Arc::default());
-        let files = Files::open(&settings.server.data, storage, journal, &settings).unwrap();
+        let files = Files::open(settings.server.data(), storage, journal, &settings).unwrap();
         let python = Python::start(&settings, files);
         timeout(TEST_TIMEOUT, python.wait_until_settled()).await.unwrap();
         let missing = python.unavailable();

@@ -200,7 +200,7 @@ impl Parlor {
 /// Returns settings with the data in a folder and one endpoint at the scripted server.
 pub fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Settings)) -> Settings {
     let mut settings = Settings::default();
-    settings.server.data = data.into();
+    settings.server.data = Some(data.into());
     // The program of the tests can't read images.
     settings.files.reader = Some(env!("CARGO_BIN_EXE_parlor").into());
     settings.python.helper = Some(env!("CARGO_BIN_EXE_parlor").into());

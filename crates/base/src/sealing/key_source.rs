@@ -39,10 +39,7 @@ impl SealingKeys {
                 keys: Mutex::new(keys),
             };
         }
-        let file = match &settings.secret_key_file {
-            Some(file) => file.to_path_buf(),
-            None => settings.data.join(KEY_FILE_NAME),
-        };
+        let file = key_file(settings);
         let keys = read_file(&file).unwrap_or_else(|error| {
             tracing::error!(%error, "stored keys of model servers can't be read");
             Vec::new()
@@ -51,6 +48,11 @@ impl SealingKeys {
             file: Some(file),
             keys: Mutex::new(keys),
         }
+    }
+
+    /// Returns the file with the keys, which need not exist; `None` if the environment has them.
+    pub fn file(settings: &ServerSettings) -> Option<PathBuf> {
+        settings.secret_key.is_none().then(|| key_file(settings))
     }
 
     /// Seals a secret for its place.
@@ -84,6 +86,13 @@ impl SealingKeys {
         let keys = self.keys.lock();
         let first = keys.first().map(|key| &key.id[..]);
         key_id(sealed).is_ok_and(|id| first.is_some_and(|first| first != id))
+    }
+}
+
+fn key_file(settings: &ServerSettings) -> PathBuf {
+    match &settings.secret_key_file {
+        Some(file) => file.to_path_buf(),
+        None => settings.data().join(KEY_FILE_NAME),
     }
 }
 

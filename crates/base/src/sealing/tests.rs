@@ -25,7 +25,7 @@ fn keys_of(text: &str) -> SealingKeys {
 
 fn keys_in(folder: &Path) -> SealingKeys {
     SealingKeys::open(&ServerSettings {
-        data: folder.into(),
+        data: Some(folder.into()),
         ..ServerSettings::default()
     })
 }

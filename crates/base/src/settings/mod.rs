@@ -8,6 +8,7 @@ use std::{
     fmt,
     net::{Ipv4Addr, SocketAddr},
     ops::RangeInclusive,
+    path::Path,
 };
 
 use ipnet::IpNet;
@@ -34,6 +35,7 @@ pub use self::{
     mcp::McpServer,
     oidc::OidcSettings,
     path::{ProgramPath, SettingPath},
+    places::SYSTEM_SETTINGS_FILE,
     prompt::{PromptLength, PromptSettings},
     python::PythonSettings,
     read::{Overrides, SettingsError, is_local_url},
@@ -61,6 +63,7 @@ pub mod mcp;
 mod model_capabilities;
 mod oidc;
 mod path;
+mod places;
 mod prompt;
 mod python;
 mod read;
@@ -70,9 +73,6 @@ mod tools;
 
 #[cfg(test)]
 mod tests;
-
-/// The settings file that is read by default, if it exists.
-pub const DEFAULT_SETTINGS_FILE: &str = "Leptos.toml";
 
 /// The default port. No well-known server uses it, in particular no model server.
 pub const DEFAULT_PORT: u16 = 7387;
@@ -120,6 +120,9 @@ pub struct Settings {
     pub limits: Limits,
     pub timeouts: Timeouts,
     pub log: LogRetention,
+    /// The file that they were read from.
+    #[serde(skip)]
+    pub file: Option<SettingPath>,
     /// Leptos' own section of the same file.
     pub package: IgnoredAny,
 }
@@ -132,8 +135,9 @@ pub struct ServerSettings {
     /// `accounts.auth` is "password", "oidc" or "proxy". Port 0 selects any free port.
     #[serde(deserialize_with = "listen::deserialize")]
     pub addr: SocketAddr,
-    /// The folder for all data; or `PARLOR_DATA`, or `--data`. Copy it to keep the conversations.
-    pub data: SettingPath,
+    /// The folder for all data; or `PARLOR_DATA`, or `--data`. Copy it to keep the conversations. If unset,
+    /// `$XDG_DATA_HOME/parlor`, which is usually `~/.local/share/parlor`.
+    pub data: Option<SettingPath>,
     /// The file with the key that encrypts secrets entered in the page, such as keys of model servers; made when it is needed.
     /// If unset, secret.key in the data folder. `PARLOR_SECRET_KEY` has precedence over it.
     pub secret_key_file: Option<SettingPath>,
@@ -294,11 +298,18 @@ pub struct AgentSettings {
     pub instructions: String,
 }
 
+impl ServerSettings {
+    /// Returns the data folder. [`Settings::read`] sets it in any case.
+    pub fn data(&self) -> &Path {
+        self.data.as_deref().unwrap_or(Path::new("data"))
+    }
+}
+
 impl Default for ServerSettings {
     fn default() -> Self {
         Self {
             addr: SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)),
-            data: "data".into(),
+            data: None,
             secret_key_file: None,
             secret_key: None,
             allowed_hosts: Vec::new(),

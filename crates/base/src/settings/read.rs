@@ -11,10 +11,10 @@ use std::{
 use http::uri::Authority;
 
 use super::{
-    AuthMode, BaseUrlOrigin, CONTEXT_WINDOW_RANGE, DEFAULT_SETTINGS_FILE, DatabaseSettingsError,
-    EndpointSettings, InvalidHostError, MAX_ITERATIONS, MAX_REPETITIONS, MIN_REPETITIONS, POSITIVE_RANGE,
-    Secret, Settings, access_rules, accounts::parse_mode, databases, environment::endpoints_from_environment,
-    listen, python,
+    AuthMode, BaseUrlOrigin, CONTEXT_WINDOW_RANGE, DatabaseSettingsError, EndpointSettings, InvalidHostError,
+    MAX_ITERATIONS, MAX_REPETITIONS, MIN_REPETITIONS, POSITIVE_RANGE, SYSTEM_SETTINGS_FILE, Secret, Settings,
+    access_rules, accounts::parse_mode, databases, environment::endpoints_from_environment, listen, places,
+    python,
 };
 use crate::sealing::{InvalidKey, check_keys};
 
@@ -127,22 +127,17 @@ impl Settings {
     /// If a set value can't be used; never for an unset one.
     pub fn read(overrides: &Overrides, env: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let env = |name: &str| env(name).filter(|value| !value.trim().is_empty());
-        let named = overrides
-            .file
-            .clone()
-            .or_else(|| env("PARLOR_CONFIG").map(PathBuf::from));
-        let mut settings = match &named {
+        let file = Self::find_file(overrides, env);
+        let mut settings = match &file {
             Some(path) => Self::from_file(path)?,
-            None if Path::new(DEFAULT_SETTINGS_FILE).is_file() => {
-                Self::from_file(Path::new(DEFAULT_SETTINGS_FILE))?
-            }
             None => Self::default(),
         };
+        settings.file = file.map(Into::into);
         if let Some(value) = env("PARLOR_ADDR") {
             settings.server.addr = resolve_address("PARLOR_ADDR", &value)?;
         }
         if let Some(value) = env("PARLOR_DATA") {
-            settings.server.data = value.as_str().into();
+            settings.server.data = Some(value.as_str().into());
         }
         settings.server.secret_key = env("PARLOR_SECRET_KEY").map(Secret);
         if let Some(value) = env("PARLOR_AUTH") {
@@ -171,10 +166,19 @@ impl Settings {
             settings.server.addr = resolve_address("--addr", addr)?;
         }
         if let Some(data) = &overrides.data {
-            settings.server.data = data.as_path().into();
+            settings.server.data = Some(data.as_path().into());
         }
+        let data = &mut settings.server.data;
+        data.get_or_insert_with(|| places::data_folder(env).into());
         settings.check()?;
         Ok(settings)
+    }
+
+    /// Returns the settings file: the named one, which need not exist, or one that is found.
+    fn find_file(overrides: &Overrides, env: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+        let named = overrides.file.clone();
+        let named = named.or_else(|| env("PARLOR_CONFIG").map(PathBuf::from));
+        named.or_else(|| places::settings_file(env, Path::new(SYSTEM_SETTINGS_FILE)))
     }
 
     fn from_file(path: &Path) -> Result<Self, SettingsError> {

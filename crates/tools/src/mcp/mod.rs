@@ -29,6 +29,7 @@ use tokio::{sync::Mutex, task::JoinSet};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use self::server::ConfiguredServer;
+pub use self::server::Unavailable;
 use super::{AnyTool, ToolProvider};
 use parlor_base::{secrets::Secrets, settings::McpServer};
 use parlor_protocol::RunError;
@@ -60,6 +61,12 @@ impl Servers {
             _stops: stop.clone().drop_guard(),
             stop,
         }
+    }
+
+    /// Returns the names of the servers with the number of tools that each offers, or the reason why it offers none.
+    pub fn states(&self) -> Vec<(String, Result<usize, Unavailable>)> {
+        let state = |server: &Arc<ConfiguredServer>| (server.settings.name.clone(), server.tool_count());
+        self.servers.iter().map(state).collect()
     }
 
     /// Stops all servers, and returns when they have ended.

@@ -62,6 +62,7 @@ settings_tabs! {
     Users: "users" USERS Administrators Server,
     Invitations: "invitations" INVITATIONS Inviting Server,
     Audit: "audit" AUDIT Administrators Server,
+    System: "system" SYSTEM Operators Server,
 }
 
 impl SettingsTab {
@@ -144,7 +145,7 @@ mod tests {
         };
         let of_everybody = ["General", "Memories", "API tokens", "Usage"];
         let with_models = ["General", "Models", "Memories", "API tokens", "Usage"];
-        assert_eq!(titles(None), with_models);
+        assert_eq!(titles(None), [&with_models[..], &["System"]].concat());
         let of_members = [&of_everybody[..], &["Account", "Devices"]].concat();
         assert_eq!(titles(Some(&ben)), of_members);
         let with_keys = Person {
@@ -155,11 +156,18 @@ mod tests {
         assert_eq!(titles(Some(&with_keys)), of_members);
         let of_administrators = [
             &with_models[..],
-            &["Account", "Devices", "Users", "Invitations", "Audit log"],
+            &[
+                "Account",
+                "Devices",
+                "Users",
+                "Invitations",
+                "Audit log",
+                "System",
+            ],
         ]
         .concat();
         assert_eq!(titles(Some(&ann)), of_administrators);
-        let behind_a_proxy = [&with_models[..], &["Account", "Users", "Audit log"]].concat();
+        let behind_a_proxy = [&with_models[..], &["Account", "Users", "Audit log", "System"]].concat();
         assert_eq!(titles(Some(&proxied)), behind_a_proxy);
     }
 

@@ -83,3 +83,4 @@ pub(super) const DEVICES: &str = "Devices";
 pub(super) const USERS: &str = "Users";
 pub(super) const INVITATIONS: &str = "Invitations";
 pub(super) const AUDIT: &str = "Audit log";
+pub(super) const SYSTEM: &str = "System";

@@ -22,7 +22,10 @@ fn read_settings(file: &str, env: &[(&str, &str)]) -> Result<Settings, SettingsE
 
 #[test]
 fn an_empty_file_gives_the_defaults() {
-    assert_eq!(read_settings("", &[]).unwrap(), Settings::default());
+    let mut settings = read_settings("", &[("XDG_DATA_HOME", "/srv")]).unwrap();
+    assert_eq!(settings.server.data.take(), Some("/srv/parlor".into()));
+    assert!(settings.file.take().is_some());
+    assert_eq!(settings, Settings::default());
 }
 
 #[test]
@@ -36,7 +39,7 @@ fn flags_override_environment_overrides_file() {
         server,
         ServerSettings {
             addr: "[::1]:2".parse().unwrap(),
-            data: "two".into(),
+            data: Some("two".into()),
             ..ServerSettings::default()
         }
     );
@@ -52,7 +55,7 @@ fn flags_override_environment_overrides_file() {
         server,
         ServerSettings {
             addr: "127.0.0.1:3".parse().unwrap(),
-            data: "three".into(),
+            data: Some("three".into()),
             ..ServerSettings::default()
         }
     );
@@ -71,7 +74,7 @@ fn relative_paths_are_of_the_start_folder() {
         panic!("a file");
     };
     let documentation = DocumentationSettings::File(here.join("src/lib.rs").into());
-    assert_eq!(&*settings.server.data, here.join("one"));
+    assert_eq!(settings.server.data(), here.join("one"));
     assert_eq!(
         settings.python.interpreter.as_deref(),
         Some(&*here.join("venv/bin/python"))
@@ -80,11 +83,11 @@ fn relative_paths_are_of_the_start_folder() {
     assert_eq!(&*database_file, here.join("Cargo.toml"));
     assert_eq!(database.documentation, Some(documentation));
     let default = read_settings("", &[]).unwrap();
-    assert_eq!(&*default.server.data, here.join("data"));
+    assert_eq!(default.server.data(), here.join("data"));
     // A name is looked up in PATH.
-    assert_eq!(&*default.python.bubblewrap, std::path::Path::new("bwrap"));
+    assert_eq!(&*default.python.bubblewrap, Path::new("bwrap"));
     let of_variable = read_settings("", &[("PARLOR_DATA", "two")]).unwrap();
-    assert_eq!(&*of_variable.server.data, here.join("two"));
+    assert_eq!(of_variable.server.data(), here.join("two"));
 }
 
 #[test]

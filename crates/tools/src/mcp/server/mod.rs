@@ -65,6 +65,14 @@ enum ServerState {
     Stopped,
 }
 
+/// The reason why a server offers no tools.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unavailable {
+    /// It has not answered yet.
+    Starting,
+    Failed(RunError),
+}
+
 impl ConfiguredServer {
     pub fn new(settings: McpServer, secrets: Arc<Secrets>) -> Self {
         Self {
@@ -102,6 +110,18 @@ impl ConfiguredServer {
                  the settings and restart Parlor."
             ),
         })
+    }
+
+    /// Returns the number of the tools that it offers.
+    pub fn tool_count(self: &Arc<Self>) -> Result<usize, Unavailable> {
+        if let Some(problem) = self.problem() {
+            return Err(Unavailable::Failed(problem));
+        }
+        let is_connected = matches!(&*self.state.borrow(), ServerState::Connected(_));
+        match is_connected {
+            true => Ok(self.tools().len()),
+            false => Err(Unavailable::Starting),
+        }
     }
 
     /// Returns the reasons why some of its tools are not offered, for the user.

@@ -1,0 +1,41 @@
+//! What is known of the Python for models, as operators are told.
+
+use parlor_base::settings::Settings;
+
+use super::environment::{Environment, Missing};
+
+/// What is known of the Python for models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PythonState {
+    /// Its name.
+    Found(String),
+    /// Switched off by the settings.
+    Off,
+    /// The reason, with what to do.
+    Missing(String),
+    /// It is still being looked for.
+    Unknown,
+}
+
+impl From<&Missing> for PythonState {
+    fn from(missing: &Missing) -> Self {
+        match missing {
+            Missing::Disabled => Self::Off,
+            missing => Self::Missing(missing.to_string()),
+        }
+    }
+}
+
+impl From<&Environment> for PythonState {
+    fn from(environment: &Environment) -> Self {
+        Self::Found(environment.name())
+    }
+}
+
+/// Looks for a Python and its sandbox. No session is started, and nothing is written.
+pub async fn find(settings: &Settings) -> PythonState {
+    match Environment::find(settings).await {
+        Ok(environment) => (&environment).into(),
+        Err(missing) => (&missing).into(),
+    }
+}

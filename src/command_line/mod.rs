@@ -1,0 +1,162 @@
+//! The command line: its commands and options, and what they do.
+//!
+//! - [`serve`]: the server, with which a plain `parlor` starts; [`browser`]: the program that opens its page
+//! - [`doctor`]: the check of a machine and its settings
+//! - [`others`]: the short commands
+
+mod browser;
+pub mod doctor;
+pub mod others;
+pub mod serve;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use parlor_base::settings::Overrides;
+use parlor_files::{DocumentArguments, TablesArguments};
+
+pub type CommandError = Box<dyn std::error::Error>;
+
+/// A self-hosted web chat for LLM agents: one binary, one folder of data, nothing else needed. Without a command, it starts.
+#[derive(Debug, Parser)]
+#[command(version, args_conflicts_with_subcommands = true, args_override_self = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub serve: ServeOptions,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    #[command(flatten)]
+    WithLog(CommandWithLog),
+    /// Read an image from the standard input. Parlor itself runs this.
+    #[command(hide = true)]
+    ReadImage {
+        max_pixels: u64,
+        memory: u64,
+        /// Keep its size.
+        #[arg(long)]
+        whole: bool,
+    },
+    /// Read a document from the standard input. Parlor itself runs this.
+    #[command(hide = true)]
+    ReadDocument(DocumentArguments),
+    /// Read the tables of a file from the standard input. Parlor itself runs this.
+    #[command(hide = true)]
+    ReadTables(TablesArguments),
+    /// Run a Python session. Parlor itself runs this.
+    #[command(hide = true)]
+    RunPython,
+}
+
+// No doc comment: it would be the text of `--help`.
+#[derive(Debug, Subcommand)]
+pub enum CommandWithLog {
+    /// Start Parlor, print its URL and open it; also what `parlor` alone does.
+    #[command(args_override_self = true)]
+    Serve(ServeOptions),
+    /// Check this machine and the settings: what works, what does not, and how to mend it. Fails if something does not work.
+    Doctor(DoctorOptions),
+    /// Set up Python for the assistant (docs/python.md).
+    #[command(subcommand)]
+    Python(PythonCommand),
+    /// Help with the databases that the assistant reads (docs/databases.md).
+    #[command(subcommand)]
+    Database(DatabaseCommand),
+    /// Print a link with which a user sets a new password, for an administrator who cannot sign in. Stop Parlor first.
+    NewPassword {
+        /// The name of the account.
+        name: String,
+        #[command(flatten)]
+        place: PlaceOptions,
+    },
+}
+
+// No doc comments on these structs, as above.
+#[derive(Debug, Args)]
+pub struct ServeOptions {
+    /// The address to listen on, such as localhost:7387; loopback only without accounts [default: 127.0.0.1:7387]. Port 0 takes any free one.
+    #[arg(long)]
+    pub addr: Option<String>,
+    /// The folder for all data [default: $XDG_DATA_HOME/parlor, usually ~/.local/share/parlor].
+    #[arg(long)]
+    pub data: Option<PathBuf>,
+    /// The settings file [default: $XDG_CONFIG_HOME/parlor/parlor.toml, or /etc/parlor/parlor.toml, if there is one].
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Do not open a browser. Without this, one is opened if Parlor is started in a terminal of a desktop.
+    #[arg(long)]
+    pub no_browser: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct DoctorOptions {
+    /// Print JSON, for programs.
+    #[arg(long)]
+    pub json: bool,
+    /// The address that Parlor listens on.
+    #[arg(long)]
+    pub addr: Option<String>,
+    #[command(flatten)]
+    pub place: PlaceOptions,
+}
+
+#[derive(Debug, Args)]
+pub struct PlaceOptions {
+    /// The folder for all data [default: $XDG_DATA_HOME/parlor, usually ~/.local/share/parlor].
+    #[arg(long)]
+    data: Option<PathBuf>,
+    /// The settings file [default: $XDG_CONFIG_HOME/parlor/parlor.toml, or /etc/parlor/parlor.toml, if there is one].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl From<PlaceOptions> for Overrides {
+    fn from(place: PlaceOptions) -> Self {
+        Self {
+            file: place.config,
+            addr: None,
+            data: place.data,
+        }
+    }
+}
+
+// No doc comment, as above.
+#[derive(Debug, Subcommand)]
+pub enum PythonCommand {
+    /// Make a virtual environment in the data folder, with a Jupyter kernel and packages for data.
+    Setup {
+        /// The Python that makes it.
+        #[arg(long, default_value = "python3")]
+        python: String,
+        #[command(flatten)]
+        place: PlaceOptions,
+    },
+}
+
+// No doc comment, as above.
+#[derive(Debug, Subcommand)]
+pub enum DatabaseCommand {
+    /// Print the SQL that makes a role of Postgres which can only read. Nothing is contacted.
+    Role {
+        /// A Postgres of the settings, from whose URL role and database are taken.
+        name: Option<String>,
+        /// The name of the role [default: that of the URL, or reader].
+        #[arg(long)]
+        role: Option<String>,
+        /// The database of the server [default: that of the URL, or postgres].
+        #[arg(long)]
+        database: Option<String>,
+        /// A schema that it may read; can be repeated.
+        #[arg(long = "schema", default_value = "public")]
+        schemas: Vec<String>,
+        /// For a provider's server, where nobody is a superuser.
+        #[arg(long)]
+        managed: bool,
+        /// The settings file [default: $XDG_CONFIG_HOME/parlor/parlor.toml, or /etc/parlor/parlor.toml, if there is one].
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+    },
+}
