@@ -4,7 +4,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help run dev build test test-rust test-e2e photos fuzz lint fmt openapi bench release try-local-model try-data-agent compare-prompts schemathesis clean
+.PHONY: help run dev build test test-rust test-e2e photos fuzz lint fmt openapi bench release packages packages-test try-local-model try-data-agent compare-prompts schemathesis clean
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-16s %s\n", $$1, $$2 }'
@@ -49,6 +49,12 @@ bench: ## measure speed and size with the release build
 	@scripts/xtask release
 	@scripts/with-toolchain cargo build --release --package upstream
 	@scripts/with-toolchain cargo run --release --package parlor-bench -- $(ARGS)
+
+packages: ## make all packages in dist/packages: programs, .deb, container images (PARLOR_PROCESSORS="x86_64" makes some)
+	@scripts/packages
+
+packages-test: ## start each package in bare systems, as root: debootstrap, bubblewrap
+	@scripts/packages-test $(ARGS)
 
 release: ## build dist/parlor: one file with its assets
 	@scripts/xtask release
