@@ -77,7 +77,7 @@ impl Server {
         command
     }
 
-    /// Returns the command that starts it in a folder, with the default data folder.
+    /// Returns the command that starts it in a folder, without a data folder.
     fn command_in(folder: &Path, upstream: &Upstream, addr: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_parlor"));
         command
@@ -88,6 +88,8 @@ impl Server {
             // A developer's keys are not for tests.
             .env_remove("ANTHROPIC_API_KEY")
             .env_remove("GEMINI_API_KEY")
+            // Nor are their settings.
+            .env("PARLOR_CONFIG", "/dev/null")
             .env("PARLOR_LOG", "error")
             .kill_on_drop(true);
         command

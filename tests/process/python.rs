@@ -137,6 +137,7 @@ async fn default_data_folder_works_from_any_folder() {
     script_code(&upstream, "set", "x = [1]");
     script_code(&upstream, "show", "x.append(2)\nx");
     let mut command = Server::command_in(elsewhere.path(), &upstream, "127.0.0.1:0");
+    command.args(["--data", "data"]);
     command.env("PARLOR_CONFIG", &settings).env("PARLOR_LOG", "info");
     let server = Server::run(&mut command).await;
     server.wait_for_log_line(0, "Python is offered to models").await;

@@ -177,11 +177,7 @@ impl Python {
 
     /// Returns what is known of it.
     pub fn state(&self) -> PythonState {
-        match &*self.0.environment.borrow() {
-            None => PythonState::Unknown,
-            Some(Ok(environment)) => environment.into(),
-            Some(Err(missing)) => (&**missing).into(),
-        }
+        self.0.environment.borrow().as_ref().into()
     }
 
     /// Returns the script that draws its charts.

@@ -1,5 +1,7 @@
 //! What is known of the Python for models, as operators are told.
 
+use std::sync::Arc;
+
 use parlor_base::settings::Settings;
 
 use super::environment::{Environment, Missing};
@@ -29,6 +31,16 @@ impl From<&Missing> for PythonState {
 impl From<&Environment> for PythonState {
     fn from(environment: &Environment) -> Self {
         Self::Found(environment.name())
+    }
+}
+
+impl From<Option<&Result<Environment, Arc<Missing>>>> for PythonState {
+    fn from(found: Option<&Result<Environment, Arc<Missing>>>) -> Self {
+        match found {
+            None => Self::Unknown,
+            Some(Ok(environment)) => environment.into(),
+            Some(Err(missing)) => (&**missing).into(),
+        }
     }
 }
 

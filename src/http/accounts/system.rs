@@ -29,7 +29,7 @@ pub async fn show(caller: Caller, request: Request) -> Response {
             let error = ApiError::new(ErrorCode::Forbidden, texts::SYSTEM_IS_FOR_OPERATORS);
             return failure(texts::SYSTEM_TITLE, &error);
         }
-        Err(error) => return failure(texts::SYSTEM_TITLE, &error.into()),
+        Err(error) => return failure(texts::SYSTEM_TITLE, &error),
     }
     let app = &caller.app;
     let examined = Examined {

@@ -322,8 +322,8 @@ pub(super) const WITHOUT_TLS: &str = "This page came without TLS: what you enter
 
 // The state of the system
 pub(super) const SYSTEM_TITLE: &str = "System";
-pub(super) const SYSTEM_ABOUT: &str =
-    "What works here and what does not, checked just now. On the machine itself, “parlor doctor” prints the same.";
+pub(super) const SYSTEM_ABOUT: &str = "What works here and what does not, checked just now. On the machine itself, “parlor \
+     doctor” prints the same.";
 pub(super) const SYSTEM_ALL_WORKS: &str = "Everything works.";
 pub(super) const SYSTEM_IS_FOR_OPERATORS: &str = "Only administrators can see the state of the system.";
 
