@@ -16,7 +16,7 @@ use parlor::{
 };
 use parlor_base::{
     secrets::{Secrets, log},
-    settings::{Overrides, Settings},
+    settings::{Overrides, ServerSettings, Settings},
 };
 use parlor_databases::Databases;
 use parlor_providers::Models;
@@ -74,15 +74,26 @@ async fn probe(settings: &Settings) -> Listening {
     match TcpListener::bind(addr).await {
         Ok(_) => Listening::Free,
         Err(error) if error.kind() == ErrorKind::AddrInUse => {
-            let url = format!("http://{}/healthz", super::serve::host_to_open(addr));
-            let asked = timeout(ANSWER_TIMEOUT, reqwest::get(url)).await;
-            match asked {
-                Ok(Ok(response)) if response.status().is_success() => Listening::ByParlor,
+            match timeout(ANSWER_TIMEOUT, is_parlor(&settings.server)).await {
+                Ok(true) => Listening::ByParlor,
                 _ => Listening::Blocked("another program listens there".into()),
             }
         }
         Err(error) => Listening::Blocked(error.to_string()),
     }
+}
+
+/// Returns true if what listens at the address says that it is well, as Parlor does.
+async fn is_parlor(settings: &ServerSettings) -> bool {
+    let url = format!("http://{}/healthz", super::serve::host_to_open(settings.addr));
+    let Ok(url) = url.parse() else {
+        return false;
+    };
+    let Ok(client) = http_client::client_for(&url).build() else {
+        return false;
+    };
+    let response = client.get(url).send().await;
+    response.is_ok_and(|response| response.status().is_success())
 }
 
 fn print(findings: &[Finding], as_json: bool) -> io::Result<()> {
