@@ -11,6 +11,8 @@ enum Readers {
     Everybody,
     /// Administrators, the only user of a server without accounts, and everybody if they may add keys of their own.
     Connecting,
+    /// Administrators, and the only user of a server without accounts.
+    Operators,
     /// People with an account.
     Accounts,
     /// People whom Parlor has signed in.
@@ -108,6 +110,7 @@ impl SettingsTab {
             Readers::Connecting => {
                 person.is_none_or(|person| person.is_administrator || person.may_bring_keys)
             }
+            Readers::Operators => person.is_none_or(|person| person.is_administrator),
             Readers::Accounts => person.is_some(),
             Readers::Sessions => person.is_some_and(|person| person.has_session),
             Readers::Administrators => person.is_some_and(|person| person.is_administrator),
