@@ -153,12 +153,8 @@ async fn keys_are_only_for_offered_services() {
         (403, &json!("forbidden")),
         "it is not allowed yet"
     );
-    for user in ["ben", "cid"] {
-        let of = |house: &House| match user {
-            "ben" => house.ben.signed_in_client(),
-            _ => house.cid.signed_in_client(),
-        };
-        house.parlor.client = of(&house);
+    for client in [house.ben.signed_in_client(), house.cid.signed_in_client()] {
+        house.parlor.client = client;
         let (status, _) = send(
             &house.parlor,
             "POST",
