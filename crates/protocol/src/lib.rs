@@ -42,6 +42,7 @@ pub mod provider_data;
 pub mod queue;
 pub mod role;
 pub mod run_status;
+pub mod search;
 #[cfg(feature = "server-functions")]
 pub mod server_functions;
 mod services;

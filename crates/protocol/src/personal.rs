@@ -14,6 +14,8 @@ pub struct PersonalData {
     pub instructions_bytes: usize,
     /// True if models are offered the tools for storing and recalling memories.
     pub remembers: bool,
+    /// True if the assistant may search the user's earlier conversations.
+    pub searches_chats: bool,
     /// The memories, newest first.
     pub memories: Vec<Memory>,
     /// The API tokens, newest first.

@@ -129,6 +129,7 @@ tool_kinds! {
         ..ToolKind::plain("recall")
     };
     REMEMBER = ToolKind { icon: ToolIcon::Bookmark, ..ToolKind::plain("remember") };
+    SEARCH_CONVERSATIONS = ToolKind { icon: ToolIcon::Search, ..ToolKind::plain("search_conversations") };
     SEARCH_PUBMED = ToolKind {
         icon: ToolIcon::Book,
         code: code("query", "query"),

@@ -17,6 +17,7 @@ use parlor_protocol::{
     TokenTotals, Transcript, UserId,
     conversation_list::ListCursor,
     literature::{Library, ResearchStream, SavedArticle},
+    search::SearchHits,
 };
 
 pub use self::{
@@ -29,6 +30,7 @@ pub use self::{
     outcome::{ChangeRejection, Outcome},
     record::{AttachmentRow, CompletedIntent, FileLocation, StoredConversation, StoredFile, TokenHash},
     run_context::{HistorySummary, RunContext, RunOptions},
+    search::SearchRequest,
 };
 
 pub mod accounts;
@@ -42,6 +44,7 @@ mod error;
 mod outcome;
 mod record;
 mod run_context;
+pub mod search;
 pub mod shares;
 pub mod sqlite;
 pub mod usage;
@@ -326,6 +329,9 @@ pub trait Storage:
     /// Returns a user's instructions for the assistant in every conversation. Empty if there are none.
     async fn instructions(&self, user_id: UserId) -> Result<String, StorageError>;
 
+    /// Returns true if the assistant may search a user's earlier conversations.
+    async fn may_search_chats(&self, user_id: UserId) -> Result<bool, StorageError>;
+
     /// Returns the API tokens of a user, newest first.
     async fn api_tokens(&self, user_id: UserId) -> Result<Vec<ApiToken>, StorageError>;
 
@@ -344,6 +350,19 @@ pub trait Storage:
 
     /// Returns all runs with the status `running`.
     async fn running_runs(&self) -> Result<Vec<StoredRun>, StorageError>;
+
+    /// Searches everything that a user has.
+    async fn search(&self, user_id: UserId, request: &SearchRequest) -> Result<SearchHits, StorageError>;
+
+    /// Makes some of the data searchable that is not yet, as after an update. Returns false if there was none. The texts of
+    /// files are not among it.
+    async fn index_old_data(&self) -> Result<bool, StorageError>;
+
+    /// Returns a file in a message whose text is not searchable yet, with its user.
+    async fn next_unindexed_file(&self) -> Result<Option<(UserId, StoredFile)>, StorageError>;
+
+    /// Returns a receiver that is notified of every commit.
+    async fn watch_commits(&self) -> watch::Receiver<()>;
 
     /// Deletes log entries and intents made before `before`, and all but the newest `keep` log entries. Keeps
     /// everything from the first event of the oldest run that has not ended. Returns the number of removed

@@ -21,6 +21,8 @@ pub struct RunContext {
     pub verdicts: Vec<PayloadVerdict>,
     /// The user's instructions for the assistant in every conversation.
     pub instructions: String,
+    /// True if the user lets the assistant search earlier conversations.
+    pub may_search_chats: bool,
     /// The tools that the user has allowed for the rest of the conversation.
     pub allowed_tools: Vec<String>,
     pub options: RunOptions,

@@ -22,6 +22,7 @@ use uuid::Uuid;
 use super::{
     Attachment, AttachmentId, ConversationId, Dollars, MemoryId, MessageId, Parameters, PayloadRef, Position,
     QueuedMessage, RawJson, RunError, RunStatus, Timestamp, TokenId, ToolStatus, Verdict, json,
+    search::{HitKind, Snippet},
 };
 
 /// The error of an object that can't be read.
@@ -165,6 +166,8 @@ blank! {
         id: MessageId(Uuid::nil()), text: String::new(), files: Vec::new(), created_at: Timestamp(0)
     },
     Dollars: Dollars::default(),
+    HitKind: HitKind::Title,
+    Snippet: Snippet::default(),
 }
 
 impl<T> Blank for Vec<T> {

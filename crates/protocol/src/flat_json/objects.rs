@@ -8,6 +8,7 @@ use super::{
         ToolCall, ToolProgress, Transcript, Usage,
         intent::StartedRun,
         model_list::{ModelInfo, ModelList, ModelListProblem},
+        search::{SearchHit, SearchHits, Snippet},
         transcript::UnloadedSibling,
     },
     Fields, ObjectError,
@@ -71,8 +72,13 @@ plain! {
         cached_input_tokens, cache_write_tokens, thinking_tokens, image_input_tokens, image_output_tokens,
         estimated_calls, unpriced_calls;
     Attachment { id, name, media_type, bytes; width, height, text_bytes, problem };
-    PersonalData { instructions, instructions_bytes, remembers, memories, tokens, unavailable_tools };
+    PersonalData { instructions, instructions_bytes, remembers, searches_chats, memories, tokens, unavailable_tools };
     Memory { id, text, created_at };
+    SearchHits { hits; next, indexed_percent };
+    SearchHit {
+        kind, title, created_at, snippet; conversation_id, message_id, file_id, file_name, pmid
+    };
+    Snippet { text, marks };
     ApiToken { id, name, beginning, created_at; expires_at, last_used_at };
 }
 

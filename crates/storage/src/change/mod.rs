@@ -154,6 +154,13 @@ pub enum FileChange {
     ExpireUploads { before: Timestamp },
     /// Forgets deleted files whose contents have left the data folder.
     ForgetDeletedFiles { locations: Vec<FileLocation> },
+    /// Makes passages of a file's text searchable, from the passage `first` on; the name is passage 0.
+    IndexText {
+        id: AttachmentId,
+        first: usize,
+        texts: Vec<String>,
+        is_last: bool,
+    },
     /// Stores a file of a tool whose content was in the database, and deletes the former row.
     ReplaceAttachmentRow { file: StoredFile, message_id: MessageId },
 }

@@ -23,6 +23,7 @@ mod personal;
 mod provider_data;
 mod queue;
 mod run_contexts;
+mod search;
 mod shares;
 mod suggestions;
 mod token_totals;
@@ -175,6 +176,14 @@ macro_rules! conformance_tests {
             run_contexts {
                 run_context_has_all_of_its_user,
                 payloads_are_limited_by_total_bytes,
+            }
+            search {
+                texts_are_found_by_their_words,
+                conditions_narrow_a_search,
+                search_finds_nothing_of_others,
+                only_the_present_state_is_found,
+                files_and_articles_are_found,
+                long_lists_of_hits_have_pages,
             }
             shares {
                 a_share_exists_until_it_is_ended,

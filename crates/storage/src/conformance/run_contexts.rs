@@ -23,6 +23,17 @@ pub async fn run_context_has_all_of_its_user(backend: &dyn Backend) {
     )
     .await
     .unwrap();
+    commit_one(
+        &*storage,
+        &Change::Personal {
+            user_id: TEST_USER,
+            change: PersonalChange::SetChatSearch { is_on: true },
+        },
+    )
+    .await
+    .unwrap();
+    assert!(storage.may_search_chats(TEST_USER).await.unwrap());
+    assert!(!storage.may_search_chats(other_user()).await.unwrap());
     let mut second = new_turn(TEST_USER, conversation_id, "And?");
     let snapshot = PageContextSnapshot {
         text: "An article.".into(),
@@ -55,6 +66,7 @@ pub async fn run_context_has_all_of_its_user(backend: &dyn Backend) {
             context_snapshot: Some(snapshot),
             verdicts: Vec::new(),
             instructions: "Be brief.".into(),
+            may_search_chats: true,
             allowed_tools: vec!["look".into()],
             options: RunOptions::default(),
         }

@@ -16,8 +16,8 @@ use self::{
 };
 use super::{
     AttachmentRow, Change, CommitResult, CompletedIntent, FileLocation, LogPage, MessageKey,
-    PageContextSnapshot, PageSize, Queues, ReadyMessage, RecordedModelCall, RunContext, RunKey, Storage,
-    StorageError, StoredConversation, StoredFile, StoredRun, TokenHash,
+    PageContextSnapshot, PageSize, Queues, ReadyMessage, RecordedModelCall, RunContext, RunKey,
+    SearchRequest, Storage, StorageError, StoredConversation, StoredFile, StoredRun, TokenHash,
 };
 use parlor_protocol::{
     ApiToken, AttachmentId, ConversationId, ConversationList, IntentId, Memory, Message, MessageId,
@@ -25,6 +25,7 @@ use parlor_protocol::{
     Transcript, UserId,
     conversation_list::ListCursor,
     literature::{Library, ResearchStream, SavedArticle},
+    search::SearchHits,
 };
 
 mod accounts;
@@ -52,6 +53,7 @@ mod queries;
 mod queue;
 mod row;
 mod run_context;
+mod search;
 mod shares;
 mod token_totals;
 mod trim;
@@ -276,6 +278,11 @@ impl Storage for SqliteStorage {
         personal::instructions(&mut connection, user_id).await
     }
 
+    async fn may_search_chats(&self, user_id: UserId) -> Result<bool, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        personal::may_search_chats(&mut connection, user_id).await
+    }
+
     async fn api_tokens(&self, user_id: UserId) -> Result<Vec<ApiToken>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         personal::tokens(&mut connection, user_id).await
@@ -344,14 +351,25 @@ impl Storage for SqliteStorage {
 
     async fn running_runs(&self) -> Result<Vec<StoredRun>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        let rows = sqlx::query(queries::SELECT_RUNNING_RUNS)
-            .fetch_all(&mut *connection)
-            .await?;
-        let runs = rows
-            .iter()
-            .map(queries::read_stored_run)
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok(runs.into_iter().flatten().collect())
+        queries::running_runs(&mut connection).await
+    }
+
+    async fn search(&self, user_id: UserId, request: &SearchRequest) -> Result<SearchHits, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        search::search(&mut tx, user_id, request).await
+    }
+
+    async fn index_old_data(&self) -> Result<bool, StorageError> {
+        self.writer.lock().await.index_old_data().await
+    }
+
+    async fn next_unindexed_file(&self) -> Result<Option<(UserId, StoredFile)>, StorageError> {
+        let mut tx = self.readers.begin().await?;
+        search::next_unindexed_file(&mut tx).await
+    }
+
+    async fn watch_commits(&self) -> watch::Receiver<()> {
+        self.writer.lock().await.commits.subscribe()
     }
 
     async fn trim_log(&self, before: Timestamp, keep: u64) -> Result<u64, StorageError> {

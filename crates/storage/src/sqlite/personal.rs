@@ -43,6 +43,14 @@ pub(super) async fn instructions(
     row.map_or_else(|| Ok(String::new()), |row| text(&row, "text"))
 }
 
+pub(super) async fn may_search_chats(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+) -> Result<bool, StorageError> {
+    let may_search = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM chat_search WHERE user_id = $1)");
+    Ok(may_search.bind_value(user_id).fetch_one(connection).await?)
+}
+
 pub(super) async fn tokens(
     connection: &mut SqliteConnection,
     user_id: UserId,

@@ -158,6 +158,13 @@ pub(super) async fn run(
     Ok(Some(run))
 }
 
+/// Returns all runs with the status `running`. Damaged ones are left out.
+pub(super) async fn running_runs(connection: &mut SqliteConnection) -> Result<Vec<StoredRun>, StorageError> {
+    let rows = sqlx::query(SELECT_RUNNING_RUNS).fetch_all(connection).await?;
+    let runs = rows.iter().map(read_stored_run).collect::<Result<Vec<_>, _>>()?;
+    Ok(runs.into_iter().flatten().collect())
+}
+
 /// Reads a run. Returns `None` if its row does not name its owner.
 pub(super) fn read_stored_run(row: &SqliteRow) -> Result<Option<StoredRun>, StorageError> {
     let key = || -> Result<_, StorageError> {

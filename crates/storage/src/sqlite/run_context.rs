@@ -15,6 +15,7 @@ use parlor_protocol::{ConversationId, Message, MessageBody, MessageId};
 /// only damaged rows have.
 pub(super) const SELECT_CONTEXT: &str = "SELECT c.parameters, l.context, l.text, l.instructions, \
      (SELECT i.text FROM instructions i WHERE i.user_id = $1) AS user_instructions, \
+     EXISTS (SELECT 1 FROM chat_search h WHERE h.user_id = $1) AS may_search, \
      (SELECT r.force_tools FROM messages m JOIN runs r ON r.id = m.id \
          WHERE m.user_id = $1 AND m.parent_id = $3 AND r.force_tools IS NOT NULL LIMIT 1) AS forced, \
      (SELECT json_group_array(CAST(a.tool AS TEXT)) FROM allowed_tools a WHERE a.user_id = $1 AND a.conversation_id = $2) AS allowed, \
@@ -60,6 +61,7 @@ pub(super) async fn run_context(
         context_snapshot: page_context::read_context_snapshot(&row, question)?,
         verdicts: json_array(&row, "verdicts", "payload_verdicts")?,
         instructions: text(&row, "user_instructions")?,
+        may_search_chats: row.try_get("may_search")?,
         allowed_tools: json_array(&row, "allowed", "allowed_tools")?,
         options: read_options(&row, conversation_id, question)?,
     }))

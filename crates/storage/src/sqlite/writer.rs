@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 use tokio::sync::watch;
 
-use super::{checkpoint, data_folder::DataFolderLock, trim};
+use super::{checkpoint, commit::search::index_pending, data_folder::DataFolderLock, trim};
 use crate::StorageError;
 use parlor_protocol::{MessageId, Position, Timestamp, UserId};
 
@@ -59,6 +59,17 @@ impl WriteConnection {
         trimmed
     }
 
+    /// Indexes some of the data that is not searchable yet. Returns false if there was none.
+    pub(super) async fn index_old_data(&mut self) -> Result<bool, StorageError> {
+        let mut connection = self.take_connection().await?;
+        let indexed = index_old_data(&mut connection).await;
+        self.return_connection(indexed.is_ok(), connection).await;
+        if indexed.is_ok() {
+            self.commits.send_replace(());
+        }
+        indexed
+    }
+
     /// Copies all of the write-ahead log into the database file, empties it, and releases the data folder.
     pub(super) async fn close(&mut self) -> Result<(), StorageError> {
         let mut connection = self.take_connection().await?;
@@ -68,4 +79,11 @@ impl WriteConnection {
         copied?;
         Ok(closed?)
     }
+}
+
+async fn index_old_data(connection: &mut SqliteConnection) -> Result<bool, StorageError> {
+    let mut tx = connection.begin_with("BEGIN IMMEDIATE").await?;
+    let indexed = index_pending(&mut tx, false).await?;
+    tx.commit().await?;
+    Ok(indexed > 0)
 }

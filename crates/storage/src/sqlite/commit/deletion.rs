@@ -86,6 +86,7 @@ impl Batch<'_> {
         }
         let mut leaf_id = active_leaf(&mut *connection, key).await?;
         let subtree = self.subtree(&mut *connection, key, message_id).await?;
+        self.forget_messages(&mut *connection, &subtree).await?;
         if leaf_id.is_some_and(|leaf| subtree.contains(&leaf)) {
             let parent_id = branch::parent(&mut *connection, key, message_id).await?.flatten();
             leaf_id = leaf_without(&mut *connection, key, message_id, parent_id).await?;
@@ -123,6 +124,8 @@ impl Batch<'_> {
         require_shown(&mut *connection, key, message_id).await?;
         let leaf = newest_descendant(&mut *connection, key, message_id).await?;
         let leaf_id = leaf.ok_or(ChangeRejection::NotFound)?;
+        let subtree = self.subtree(&mut *connection, key, message_id).await?;
+        self.index_messages(&mut *connection, &subtree).await?;
         set_leaf(&mut *connection, key, Some(leaf_id)).await?;
         let event = ConversationEvent::MessageRestored { leaf_id };
         self.log_event(connection, key.0, key.1, None, event).await?;

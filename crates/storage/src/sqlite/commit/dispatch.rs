@@ -213,6 +213,15 @@ impl Batch<'_> {
             FileChange::CopyFile { user_id, id, copy } => {
                 self.copy_file(connection, *user_id, *id, *copy).await
             }
+            FileChange::IndexText {
+                id,
+                first,
+                texts,
+                is_last,
+            } => {
+                self.index_file_text(connection, *id, *first, texts, *is_last)
+                    .await
+            }
             FileChange::DeleteUpload { user_id, id } => self.delete_upload(connection, *user_id, *id).await,
             FileChange::ExpireUploads { before } => self.expire_uploads(connection, *before).await,
             FileChange::ForgetDeletedFiles { locations } => {
@@ -273,6 +282,9 @@ impl Batch<'_> {
                 self.delete_memories(connection, user_id, Some(*memory_id)).await
             }
             PersonalChange::DeleteAllMemories => self.delete_memories(connection, user_id, None).await,
+            PersonalChange::SetChatSearch { is_on } => {
+                self.set_chat_search(connection, user_id, *is_on).await
+            }
             PersonalChange::SetInstructions { text } => {
                 self.set_instructions(connection, user_id, text).await
             }

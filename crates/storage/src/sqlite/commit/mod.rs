@@ -14,6 +14,7 @@ use sqlx::SqliteConnection;
 use self::{
     intents::{intent_request, started_by_intent, store_intent},
     log::{EMPTY_EVENTS, erase_event},
+    search::{REBUILD_INDEX, is_damaged_index},
 };
 use super::WriteConnection;
 use crate::{Change, ChangeRejection, CommitResult, LoggedEvent, Outcome, RunKey, RunOutput, StorageError};
@@ -46,6 +47,7 @@ mod provider_data;
 mod queue;
 mod queue_state;
 mod run_output;
+pub(super) mod search;
 mod shares;
 mod suggestions;
 mod turns;
@@ -76,7 +78,15 @@ impl WriteConnection {
         changes: &[Change],
     ) -> Result<CommitResult, StorageError> {
         let mut connection = self.take_connection().await?;
-        let committed = self.commit_on(&mut connection, at, changes).await;
+        let mut committed = self.commit_on(&mut connection, at, changes).await;
+        if let Err(error) = &committed
+            && is_damaged_index(error)
+        {
+            tracing::error!(%error, "the search index is damaged and is built again");
+            sqlx::query("ROLLBACK").execute(&mut connection).await?;
+            sqlx::query(REBUILD_INDEX).execute(&mut connection).await?;
+            committed = self.commit_on(&mut connection, at, changes).await;
+        }
         self.return_connection(committed.is_ok(), connection).await;
         committed
     }
@@ -118,6 +128,7 @@ impl WriteConnection {
             });
         }
         crash_point!("commit::changed", if changes.iter().any(Change::is_run_end));
+        batch.index_changes(&mut *connection).await?;
         batch.write_events_and_commit(connection).await?;
         crash_point!("commit::committed", if changes.iter().any(Change::is_run_end));
         let Batch {

@@ -27,6 +27,25 @@ impl Batch<'_> {
         Ok(Outcome::DataDeleted)
     }
 
+    pub(super) async fn set_chat_search(
+        &mut self,
+        connection: &mut SqliteConnection,
+        user_id: UserId,
+        is_on: bool,
+    ) -> Result<Outcome, ChangeError> {
+        ensure_user(connection, user_id).await?;
+        let set = match is_on {
+            true => "INSERT OR IGNORE INTO chat_search (user_id) VALUES ($1)",
+            false => "DELETE FROM chat_search WHERE user_id = $1",
+        };
+        sqlx::query(set)
+            .bind_value(user_id)
+            .execute(&mut *connection)
+            .await?;
+        self.log_settings_changed(connection, user_id).await?;
+        Ok(Outcome::Done)
+    }
+
     /// Adds a token. Rejected with `TokensFull` if the user has `limit` already.
     pub(super) async fn add_token(
         &mut self,

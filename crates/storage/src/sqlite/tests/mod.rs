@@ -16,6 +16,7 @@ mod damage;
 mod data_folder;
 mod erasure;
 mod hand_over;
+mod search;
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
 

@@ -9,6 +9,7 @@ use crate::{
     LogPage, PageSize, Queues, Storage, StorageError, TokenHash,
     accounts::{AccountStorage, ProviderIdentity},
     endpoints::EndpointStorage,
+    search::{SearchQuery, SearchRequest},
     shares::ShareStorage,
     usage::Day,
 };
@@ -73,6 +74,10 @@ pub(super) async fn read_all(filled: &Filled, damage: &str) -> BTreeSet<String> 
 /// The reads of the server's start, and lists of all users.
 async fn read_at_start(storage: &impl StorageOfAll, lines: &mut Lines<'_>) {
     lines.list("running", storage.running_runs().await);
+    lines.one(
+        "dddddddd unindexed",
+        storage.next_unindexed_file().await.map(|file| file.is_some()),
+    );
     lines.list("hidden", storage.hidden_messages().await);
     lines.list("ready", storage.ready_messages(Queues::All).await);
     lines.list("deleted files", storage.deleted_files().await);
@@ -119,11 +124,22 @@ async fn read_user(storage: &impl StorageOfAll, user: UserId, lines: &mut Lines<
         storage.daily_usage(Some(user), Day::default()).await,
     );
     lines.one(&label("instructions"), storage.instructions(user).await);
+    lines.one(
+        &label("dddddddd chat search"),
+        storage.may_search_chats(user).await,
+    );
     lines.one(&label("dddddddd account"), storage.account(user).await);
     lines.list(
         &label("dddddddd bytes"),
         storage.stored_bytes(user).await.map(Some),
     );
+    let request = SearchRequest {
+        query: SearchQuery::parse("from:me"),
+        limit: 100,
+        ..SearchRequest::default()
+    };
+    let found = storage.search(user, &request).await;
+    lines.list(&label("found"), found.map(|found| found.hits));
     let log = storage.events_after(user, Position(0), None, 1000).await;
     let LogPage::Events { events, .. } = log.expect("the log") else {
         panic!("{}: the log is complete", lines.damage)

@@ -1,0 +1,123 @@
+//! Full-text search in everything that a user has.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{AttachmentId, ConversationId, MessageId, Timestamp, flat_json::Fields};
+
+/// The author of a text that is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchedAuthor {
+    Me,
+    Assistant,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HitKind {
+    /// The title of a conversation.
+    Title,
+    /// A message of the user.
+    Question,
+    /// The text of an answer.
+    Answer,
+    /// The result of a tool call.
+    Tool,
+    /// The name of a file or its text.
+    File,
+    /// A saved article.
+    Article,
+}
+
+impl HitKind {
+    /// The kind's name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Title => "title",
+            Self::Question => "question",
+            Self::Answer => "answer",
+            Self::Tool => "tool",
+            Self::File => "file",
+            Self::Article => "article",
+        }
+    }
+
+    /// Parses a kind's name.
+    pub fn parse(name: &str) -> Option<Self> {
+        let kinds = [
+            Self::Title,
+            Self::Question,
+            Self::Answer,
+            Self::Tool,
+            Self::File,
+            Self::Article,
+        ];
+        kinds.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+/// The order of hits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchOrder {
+    /// The best of the newest 1,000 hits first.
+    #[default]
+    Best,
+    /// The newest first.
+    Newest,
+}
+
+/// Something that was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "Fields")]
+#[schemars(!try_from)]
+pub struct SearchHit {
+    pub kind: HitKind,
+    /// The conversation with the hit; missing for an article.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation_id: Option<ConversationId>,
+    /// The conversation's or the article's title.
+    pub title: String,
+    /// The message with the hit: of a tool's result its answer, of a file the message that has it. Missing for a title and
+    /// for an article.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<MessageId>,
+    /// The file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_id: Option<AttachmentId>,
+    /// The file's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_name: Option<String>,
+    /// The article's PubMed ID.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pmid: Option<String>,
+    /// The time of the message, of the conversation's start, or at which the article was saved.
+    pub created_at: Timestamp,
+    pub snippet: Snippet,
+}
+
+/// A part of a text with the places of what was searched.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "Fields")]
+#[schemars(!try_from)]
+pub struct Snippet {
+    /// Plain text, in one line.
+    pub text: String,
+    /// The start and the end of each marked place, as UTF-8 byte offsets in `text`, in order.
+    pub marks: Vec<(usize, usize)>,
+}
+
+/// A part of the hits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "Fields")]
+#[schemars(!try_from)]
+pub struct SearchHits {
+    pub hits: Vec<SearchHit>,
+    /// The cursor of the next part; missing at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// The percentage of older data that can be searched, while it is being indexed after an update; missing once all can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub indexed_percent: Option<u8>,
+}

@@ -1,0 +1,341 @@
+//! Full-text search by SQLite's FTS5.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+
+use super::{
+    commit::search::{TAG_OF_ASSISTANT, TAG_OF_ME, article_text, conversation_tag, kind_tag, user_tag},
+    id, json, optional_id, optional_text, text,
+};
+use crate::{
+    StorageError, StoredFile,
+    column_value::BindValue,
+    damage::skip_damaged,
+    search::{Candidate, MAX_RANKED, SearchRequest, Term, passages, rank, snippet},
+};
+use parlor_protocol::{
+    ConversationId, MessageBody, MessageId, Timestamp, UserId,
+    search::{HitKind, SearchHit, SearchHits, SearchOrder, SearchedAuthor},
+};
+
+/// Selects documents by a query of FTS5 (`?1`) of a user (`?2`), below an id (`?3`) and not below another (`?4`), the newest
+/// first.
+macro_rules! select_documents {
+    ($columns:literal) => {
+        concat!(
+            "SELECT d.id, d.source, d.passage, d.kind, d.conversation_id, d.message_id",
+            $columns,
+            " FROM search_index i CROSS JOIN search_documents d ON d.id = i.rowid \
+             WHERE search_index MATCH $1 AND i.rowid < $3 AND i.rowid >= $4 AND d.user_id = $2 ORDER BY i.rowid DESC LIMIT $5"
+        )
+    };
+}
+
+/// A document that was found.
+#[derive(Clone, Debug)]
+struct Document {
+    id: i64,
+    source: String,
+    passage: usize,
+    kind: HitKind,
+    conversation_id: Option<ConversationId>,
+    message_id: Option<MessageId>,
+}
+
+/// Searches. Expects a connection with an open transaction, so that the result is consistent.
+pub(super) async fn search(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    request: &SearchRequest,
+) -> Result<SearchHits, StorageError> {
+    let indexed_percent = indexed_percent(&mut *connection).await?;
+    let query = &request.query;
+    let mut found = SearchHits {
+        indexed_percent,
+        ..SearchHits::default()
+    };
+    // There are no projects yet, so nothing is in one.
+    if query.is_empty() || query.project.is_some() || request.limit == 0 {
+        return Ok(found);
+    }
+    let documents = match request.order {
+        SearchOrder::Best => best(&mut *connection, user_id, request).await?,
+        SearchOrder::Newest => newest(&mut *connection, user_id, request).await?,
+    };
+    let skipped = match request.order {
+        SearchOrder::Best => cursor(request)
+            .and_then(|skipped| skipped.try_into().ok())
+            .unwrap_or(0),
+        SearchOrder::Newest => 0,
+    };
+    let (mut taken, mut last) = (0, None);
+    let mut rest = documents.into_iter().skip(skipped).peekable();
+    while let Some(document) = rest.next_if(|_| found.hits.len() < request.limit) {
+        taken += 1;
+        last = Some(document.id);
+        let hit = read_hit(&mut *connection, user_id, &document, request).await?;
+        found.hits.extend(hit);
+    }
+    if rest.peek().is_some() {
+        found.next = match request.order {
+            SearchOrder::Best => Some((skipped + taken).to_string()),
+            SearchOrder::Newest => last.map(|last| last.to_string()),
+        };
+    }
+    Ok(found)
+}
+
+fn cursor(request: &SearchRequest) -> Option<i64> {
+    request.cursor.as_deref()?.parse().ok()
+}
+
+/// Returns the documents in the order of their rank, one of each source.
+async fn best(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    request: &SearchRequest,
+) -> Result<Vec<Document>, StorageError> {
+    let rows = select(
+        connection,
+        select_documents!(", d.words, d.parts || d.file AS parts"),
+        user_id,
+        request,
+        MAX_RANKED,
+    )
+    .await?;
+    let mut candidates = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let hit = skip_damaged("search_documents", "one that was found", read_document(row))?;
+        candidates.extend(hit.map(|hit| {
+            Ok::<_, StorageError>(Candidate {
+                hit,
+                words: text(row, "words")?,
+                parts: text(row, "parts")?,
+            })
+        }));
+    }
+    let candidates = candidates.into_iter().collect::<Result<Vec<_>, _>>()?;
+    Ok(one_of_each_source(rank(candidates, &request.query)))
+}
+
+/// Returns the newest documents, one of each source, and one more than the hits if there is one.
+async fn newest(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    request: &SearchRequest,
+) -> Result<Vec<Document>, StorageError> {
+    // Further passages of the same text are no hits.
+    let limit = request.limit.saturating_mul(4).saturating_add(1);
+    let rows = select(connection, select_documents!(""), user_id, request, limit).await?;
+    let mut documents = Vec::with_capacity(rows.len());
+    for row in &rows {
+        documents.extend(skip_damaged(
+            "search_documents",
+            "one that was found",
+            read_document(row),
+        )?);
+    }
+    Ok(one_of_each_source(documents))
+}
+
+async fn select(
+    connection: &mut SqliteConnection,
+    sql: &'static str,
+    user_id: UserId,
+    request: &SearchRequest,
+    limit: usize,
+) -> Result<Vec<SqliteRow>, StorageError> {
+    let query = &request.query;
+    let below = |time: Option<Timestamp>| time.map(|time| (time.0 / 1000).saturating_mul(1 << 20));
+    let mut end = below(query.before).unwrap_or(i64::MAX);
+    if request.order == SearchOrder::Newest {
+        end = end.min(cursor(request).unwrap_or(i64::MAX));
+    }
+    let rows = sqlx::query(sql)
+        .bind(match_expression(user_id, request))
+        .bind_value(user_id)
+        .bind(end)
+        .bind(below(query.after).unwrap_or(0))
+        .bind(i64::try_from(limit).unwrap_or(i64::MAX))
+        .fetch_all(connection)
+        .await?;
+    Ok(rows)
+}
+
+fn one_of_each_source(documents: Vec<Document>) -> Vec<Document> {
+    let mut known = HashSet::new();
+    let mut documents = documents;
+    documents.retain(|document| known.insert(document.source.clone()));
+    documents
+}
+
+fn read_document(row: &SqliteRow) -> Result<Document, StorageError> {
+    let passage: i64 = row.try_get("passage")?;
+    Ok(Document {
+        id: row.try_get("id")?,
+        source: text(row, "source")?,
+        passage: passage.try_into().unwrap_or_default(),
+        kind: HitKind::parse(&text(row, "kind")?).unwrap_or(HitKind::Title),
+        conversation_id: optional_id(row, "conversation_id")?,
+        message_id: optional_id(row, "message_id")?,
+    })
+}
+
+/// Returns the expression of FTS5 for a request.
+fn match_expression(user_id: UserId, request: &SearchRequest) -> String {
+    let query = &request.query;
+    // In any column: a filter by column reads the places of each of the user's documents. No text of others is found by writing
+    // this word, since the query compares the user, too.
+    let mut expression = format!("\"{}\"", user_tag(user_id));
+    let mut add_tag = |tag: &str| {
+        // Writing to a string can't fail.
+        let _ = write!(expression, " AND tags : \"{tag}\"");
+    };
+    match query.from {
+        Some(SearchedAuthor::Me) => add_tag(TAG_OF_ME),
+        Some(SearchedAuthor::Assistant) => add_tag(TAG_OF_ASSISTANT),
+        None => {}
+    }
+    if query.file.is_some() {
+        add_tag(kind_tag(HitKind::File));
+    }
+    if let Some(conversation_id) = request.conversation_id {
+        add_tag(&conversation_tag(conversation_id));
+    }
+    let file = query.file.as_deref().unwrap_or_default();
+    if !file.is_empty() {
+        let _ = write!(expression, " AND file : ({})", terms_expression(file, false));
+    }
+    if !query.terms.is_empty() {
+        let terms = terms_expression(&query.terms, request.any_term);
+        let _ = write!(expression, " AND {{words parts file}} : ({terms})");
+    }
+    if let Some(except) = request.except {
+        expression = format!("({expression}) NOT tags : \"{}\"", conversation_tag(except));
+    }
+    expression
+}
+
+fn terms_expression(terms: &[Term], any_term: bool) -> String {
+    let terms = terms.iter().map(|Term(phrases)| {
+        let phrases = phrases.iter().map(|phrase| {
+            let words = phrase.words.join(" ").replace('"', "");
+            let star = if phrase.is_beginning { " *" } else { "" };
+            format!("\"{words}\"{star}")
+        });
+        format!("({})", phrases.collect::<Vec<_>>().join(" OR "))
+    });
+    terms
+        .collect::<Vec<_>>()
+        .join(if any_term { " OR " } else { " AND " })
+}
+
+/// Reads what was found. `None` if it can't be read, or its message waits in a queue.
+async fn read_hit(
+    connection: &mut SqliteConnection,
+    user_id: UserId,
+    document: &Document,
+    request: &SearchRequest,
+) -> Result<Option<SearchHit>, StorageError> {
+    let sql = match document.kind {
+        HitKind::Title => {
+            "SELECT id, title, created_at, title AS shown FROM conversations WHERE user_id = $1 AND id = $2"
+        }
+        HitKind::Question | HitKind::Answer | HitKind::Tool => {
+            "SELECT m.id, c.title, m.created_at, m.body FROM messages m JOIN conversations c ON c.id = m.conversation_id \
+             WHERE m.user_id = $1 AND m.id = $2"
+        }
+        HitKind::File => {
+            "SELECT f.id, c.title, f.created_at, f.name AS shown, d.text FROM search_documents d JOIN files f ON f.id = d.source \
+             JOIN conversations c ON c.id = f.conversation_id JOIN messages m ON m.id = f.message_id \
+             WHERE f.user_id = $1 AND f.id = $2 AND d.id = $3"
+        }
+        HitKind::Article => {
+            "SELECT pmid, title, authors, summary, note, saved_at AS created_at FROM articles WHERE user_id = $1 AND user_id || '/' || pmid = $2"
+        }
+    };
+    let mut found = sqlx::query(sql).bind_value(user_id).bind(&document.source);
+    if document.kind == HitKind::File {
+        found = found.bind(document.id);
+    }
+    let Some(row) = found.fetch_optional(connection).await? else {
+        return Ok(None);
+    };
+    let read = || {
+        let shown = match document.kind {
+            HitKind::Title => text(&row, "shown")?,
+            HitKind::File => match optional_text(&row, "text")? {
+                Some(text) => text,
+                None => text(&row, "shown")?,
+            },
+            HitKind::Question | HitKind::Answer | HitKind::Tool => {
+                let body: MessageBody = json(&row, "body")?;
+                let passages = passages::of_message(&body);
+                let passage = passages.into_iter().nth(document.passage);
+                passage.map(|passage| passage.text).unwrap_or_default()
+            }
+            HitKind::Article => article_text(&row)?,
+        };
+        Ok(SearchHit {
+            kind: document.kind,
+            conversation_id: document.conversation_id,
+            title: text(&row, "title")?,
+            message_id: document.message_id,
+            file_id: match document.kind {
+                HitKind::File => Some(id(&row, "id")?),
+                _ => None,
+            },
+            file_name: match document.kind {
+                HitKind::File => optional_text(&row, "shown")?,
+                _ => None,
+            },
+            pmid: match document.kind {
+                HitKind::Article => Some(text(&row, "pmid")?),
+                _ => None,
+            },
+            created_at: Timestamp(row.try_get("created_at")?),
+            snippet: snippet(&shown, &request.query, request.snippet_bytes),
+        })
+    };
+    skip_damaged("search_documents", document.id, read())
+}
+
+/// Returns the percentage of all data that is indexed, if something older is not.
+async fn indexed_percent(connection: &mut SqliteConnection) -> Result<Option<u8>, StorageError> {
+    let has_pending: bool =
+        sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM search_pending WHERE kind IN ('title', 'message'))")
+            .fetch_one(&mut *connection)
+            .await?;
+    if !has_pending {
+        return Ok(None);
+    }
+    let row = sqlx::query(
+        "SELECT (SELECT count(*) FROM search_pending WHERE kind IN ('title', 'message')) AS pending, \
+             (SELECT count(*) FROM messages) + (SELECT count(*) FROM conversations) AS present",
+    )
+    .fetch_one(connection)
+    .await?;
+    let (pending, present): (i64, i64) = (row.try_get("pending")?, row.try_get("present")?);
+    let indexed = (present - pending).max(0) * 100 / present.max(1);
+    Ok(Some(indexed.clamp(0, 99).try_into().unwrap_or(99)))
+}
+
+/// Returns a file in a message whose text is to be indexed.
+pub(super) async fn next_unindexed_file(
+    connection: &mut SqliteConnection,
+) -> Result<Option<(UserId, StoredFile)>, StorageError> {
+    let rows = sqlx::query(
+        "SELECT f.user_id, f.id FROM search_pending p JOIN files f ON f.id = p.source WHERE p.kind = 'text' \
+         ORDER BY p.source DESC LIMIT 1",
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    for row in &rows {
+        let (user_id, file_id) = (id(row, "user_id")?, id(row, "id")?);
+        let file = super::files::file(&mut *connection, user_id, file_id).await?;
+        return Ok(file.map(|file| (user_id, file)));
+    }
+    Ok(None)
+}
