@@ -10,6 +10,7 @@ use super::{
     generate_image::GenerateImage,
     memory::{Forget, MemoryStore, Recall, Remember},
     retrieve_file::RetrieveFile,
+    search_conversations::SearchConversations,
     search_pubmed::SearchPubmed,
     web_search::WebSearch,
 };
@@ -39,6 +40,7 @@ pub fn built_in(
         &settings.images,
         &tools.fetch_webpage,
     );
+    let search_conversations = SearchConversations(storage.clone());
     let memories = MemoryStore::new(storage, journal, &settings.limits);
     let fetch_webpage = FetchWebpage::new(&tools.fetch_webpage);
     ToolRegistry::default()
@@ -50,8 +52,12 @@ pub fn built_in(
         .with_tool(Remember(memories.clone()))
         .with_tool(Recall(memories.clone()))
         .with_tool(Forget(memories))
-        // Offered only in conversations with files, and with an image model.
-        .with_scoped_tools(vec![any_tool(retrieve_file), any_tool(generate_image)])
+        // Offered only in conversations with files, with an image model, and to those who have switched it on.
+        .with_scoped_tools(vec![
+            any_tool(retrieve_file),
+            any_tool(generate_image),
+            any_tool(search_conversations),
+        ])
         .without_tools(&tools.disabled)
 }
 

@@ -21,6 +21,7 @@ mod payload;
 mod registry;
 mod retrieve_file;
 pub mod schema;
+mod search_conversations;
 mod search_pubmed;
 mod session;
 #[cfg(test)]
@@ -48,6 +49,7 @@ pub use self::{
     payload::UNKNOWN_VERSION_FIELD,
     registry::{ToolOffer, ToolProvider, ToolRegistry},
     retrieve_file::RetrieveFile,
+    search_conversations::SearchConversations,
     session::{FinishedCall, ReplayedCall, SessionHold, SessionKeeper, StepId},
     typed::{any_tool, any_tool_with},
 };

@@ -30,7 +30,7 @@ use parlor_journal::JournalError;
 use parlor_pages::{BuiltContext, Instructions, Prompt, PromptInput, data, list_interactions};
 use parlor_protocol::{AssistantMessage, Attachment, Message, PayloadRef, RunEvent, RunStatus};
 use parlor_storage::{Change, PageContextSnapshot, RunChange, RunContext, RunKey, StorageErrorKind};
-use parlor_tools::{GenerateImage, RetrieveFile, Tool};
+use parlor_tools::{GenerateImage, RetrieveFile, SearchConversations, Tool};
 
 impl<'a> Driver<'a> {
     /// Prepares a run. Returns `None` if the run was ended before it could start.
@@ -52,6 +52,7 @@ impl<'a> Driver<'a> {
             mut context_snapshot,
             verdicts,
             instructions,
+            may_search_chats,
             allowed_tools,
             options,
         }) = runs.retry_read("a run's context", read).await?
@@ -81,6 +82,9 @@ impl<'a> Driver<'a> {
         let mut named_tools = scope.tools.clone();
         if history.iter().any(|message| !message.files().is_empty()) {
             named_tools.push(RetrieveFile::NAME);
+        }
+        if may_search_chats {
+            named_tools.push(SearchConversations::NAME);
         }
         let attached = attached_files(&history);
         if !runs.files.with_tables(run.user_id, &attached).await.is_empty() {
