@@ -19,6 +19,11 @@ impl PersonalFunctions for Api {
         caller.set_error_status(app::personal::save_instructions(&caller, text).await)
     }
 
+    async fn set_chat_search(&self, is_on: bool) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::personal::set_chat_search(&caller, is_on).await)
+    }
+
     async fn forget_memory(&self, memory_id: MemoryId) -> Result<(), ApiError> {
         let caller = app::current_caller()?;
         caller.set_error_status(app::personal::forget_memory(&caller, memory_id).await)

@@ -12,6 +12,7 @@ use parlor_protocol::{
     intent::{self, StartedRun},
     model_list::ModelList,
     panel::TablePage,
+    search::SearchHits,
 };
 use parlor_ui::api::rpc::RpcFunctions;
 
@@ -252,6 +253,21 @@ impl RpcFunctions for Api {
     async fn diagnostics(&self, message_id: MessageId) -> Result<DiagnosticsView, ApiError> {
         let caller = app::current_caller()?;
         caller.set_error_status(app::diagnostics::view(&caller, message_id).await)
+    }
+
+    async fn search(
+        &self,
+        query: String,
+        conversation_id: Option<ConversationId>,
+    ) -> Result<SearchHits, ApiError> {
+        let caller = app::current_caller()?;
+        let searched = app::search::Searched {
+            query,
+            conversation_id,
+            is_typed: true,
+            ..Default::default()
+        };
+        caller.set_error_status(app::search::search(&caller, searched).await)
     }
 
     async fn conversations(&self, before: Option<ListCursor>) -> Result<ConversationList, ApiError> {

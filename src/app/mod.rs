@@ -34,6 +34,7 @@ pub mod notebook;
 pub mod parameters;
 pub mod payloads;
 pub mod personal;
+pub mod search;
 pub mod sharing;
 pub mod stored_tables;
 pub mod token_totals;

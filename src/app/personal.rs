@@ -27,6 +27,7 @@ pub async fn load(caller: &Caller) -> Result<PersonalData, ApiError> {
         instructions: storage.instructions(user_id).await?,
         instructions_bytes: limits.instructions_bytes,
         remembers: offers(Remember::NAME) && offers(Recall::NAME),
+        searches_chats: storage.may_search_chats(user_id).await?,
         memories: storage.memories(user_id).await?,
         tokens: storage.api_tokens(user_id).await?,
         unavailable_tools: match caller.is_administrator().await? {
@@ -55,6 +56,13 @@ pub async fn save_instructions(caller: &Caller, text: String) -> Result<(), ApiE
         },
     )
     .await?)
+}
+
+/// Lets the assistant search the user's earlier conversations, from the next answer on, or not any more.
+pub async fn set_chat_search(caller: &Caller, is_on: bool) -> Result<(), ApiError> {
+    let user_id = caller.user_id;
+    let change = PersonalChange::SetChatSearch { is_on };
+    Ok(submit(caller, Change::Personal { user_id, change }).await?)
 }
 
 /// Deletes a memory. A memory that is already deleted is not an error.

@@ -56,6 +56,7 @@ mod rpc;
 mod run_projection;
 mod run_result;
 mod run_stream;
+mod search;
 mod security;
 mod shared;
 mod texts;
@@ -179,6 +180,7 @@ fn contract_routes() -> ApiRouter<AppState> {
             "/api/runs/{message_id}/stop",
             post_with(messages::stop_run, operations::stop_run),
         )
+        .api_route("/api/search", get_with(search::get, operations::search))
 }
 
 /// Builds the router of all routes.

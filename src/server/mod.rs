@@ -261,6 +261,7 @@ impl Server {
         let deleting = tokio::spawn(app::accounts::deletion::resume(app.clone()));
         let trimming = tokio::spawn(trim_log_periodically(app.clone()));
         let sweeping = tokio::spawn(files::sweep_periodically(app.files.clone()));
+        let indexing = tokio::spawn(app::search::index_in_background(app.clone()));
         let checking = tokio::spawn(damage_check::check_database(app.clone()));
         let down = CancellationToken::new();
         let stopping = tokio::spawn({
@@ -287,10 +288,12 @@ impl Server {
                 tracing::warn!("some connections did not end in time");
             }
         }
-        let tasks: Vec<_> = [erasing, deleting, trimming, sweeping, checking, stopping]
-            .into_iter()
-            .chain(recovery)
-            .collect();
+        let tasks: Vec<_> = [
+            erasing, deleting, trimming, sweeping, indexing, checking, stopping,
+        ]
+        .into_iter()
+        .chain(recovery)
+        .collect();
         tasks.iter().for_each(JoinHandle::abort);
         python.shut_down();
         // It has the files, and they have a handle of the journal.

@@ -51,6 +51,7 @@ mod rejections;
 mod releases;
 mod resume;
 mod roles;
+mod search;
 mod sharing;
 mod slow_clients;
 mod slow_reader;

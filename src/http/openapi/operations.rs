@@ -168,6 +168,12 @@ pub fn list_conversations(operation: Operation<'_>) -> Operation<'_> {
         .summary("List conversations, newest activity first")
 }
 
+pub fn search(operation: Operation<'_>) -> Operation<'_> {
+    operation
+        .id("search")
+        .summary("Search messages, tool results, titles, files and saved articles")
+}
+
 pub fn get_conversation(operation: Operation<'_>) -> Operation<'_> {
     operation.id("getConversation").summary("Get a conversation")
 }

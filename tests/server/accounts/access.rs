@@ -44,7 +44,9 @@ const NAME_NOTHING_OF_THE_OWNER: [&str; 5] = [
 
 /// Server functions and routes that change nothing of others and say the same about what does not exist, but with success:
 /// deleting or stopping something that is gone is no error, and what does not exist has used no tokens.
-const SUCCEED_WITHOUT_OBJECT: [&str; 7] = [
+const SUCCEED_WITHOUT_OBJECT: [&str; 9] = [
+    "/api/search",
+    "/rpc/search",
     "/api/files/{file_id}",
     "/rpc/token_totals",
     "/rpc/delete_conversation",

@@ -16,6 +16,10 @@ server_functions! {
     Json "save_instructions"
     fn save_instructions(text: String) -> ();
 
+    /// Lets the assistant search the user's earlier conversations, or not any more.
+    Json "set_chat_search"
+    fn set_chat_search(is_on: bool) -> ();
+
     /// Deletes one memory.
     Json "forget_memory"
     fn forget_memory(memory_id: MemoryId) -> ();

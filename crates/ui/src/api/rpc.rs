@@ -11,6 +11,7 @@ use parlor_protocol::{
     intent::{self, StartedRun},
     model_list::ModelList,
     panel::TablePage,
+    search::SearchHits,
 };
 
 server_functions! {
@@ -118,6 +119,10 @@ server_functions! {
     /// Returns the diagnostics of an answer.
     GetUrl "diagnostics"
     fn diagnostics(message_id: MessageId) -> DiagnosticsView;
+
+    /// Searches everything that the user has, or one conversation.
+    Json "search"
+    fn search(query: String, conversation_id: Option<ConversationId>) -> SearchHits;
 
     /// Returns a page of the conversation list: the newest conversations, or those after `before`.
     Json "conversations"
