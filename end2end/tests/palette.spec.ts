@@ -8,6 +8,8 @@ import { expect, test } from '../support/test.ts';
 const palette = (page: Page) => page.getByRole('dialog', { name: 'Search' });
 const field = (page: Page) => page.getByRole('combobox', { name: 'Search chats and actions' });
 const found = (page: Page) => palette(page).getByRole('option');
+/** Without what was found in texts: answers here repeat their questions. */
+const titles = (page: Page) => palette(page).locator('[role=option]:not(.palette-found)');
 const active = (page: Page) => palette(page).getByRole('option', { selected: true });
 const sheet = (page: Page) => page.getByRole('dialog', { name: 'Keyboard shortcuts' });
 
@@ -26,18 +28,15 @@ test.describe('with a list in pages of two', () => {
     for (const name of names) await runConversation(parlor.url, name);
     await chat.open();
     await search(page, 'OSTER cafe');
-    await expect(found(page)).toHaveText(['Cafés in Österreich']);
+    await expect(titles(page)).toHaveText(['Cafés in Österreich']);
     await page.keyboard.press('Enter');
     await expect(chat.title).toHaveText('Cafés in Österreich');
     await expect(palette(page)).toHaveCount(0);
     await expect(chat.message).toBeFocused();
 
     await search(page, 'tea');
-    await expect(found(page), 'beginnings of words first, recent ones first').toHaveText(['Tea in April', 'Tea in May', 'Instead']);
-    await page.keyboard.press('ArrowUp');
-    await expect(active(page)).toHaveText('Instead');
-    await expect(active(page)).toBeInViewport();
-    await page.keyboard.press('ArrowDown');
+    await expect(titles(page), 'also those that the list has not loaded').toHaveText(['Tea in April', 'Tea in May']);
+    await expect(active(page)).toHaveText('Tea in April');
     await page.keyboard.press('ArrowDown');
     await expect(active(page)).toHaveText('Tea in May');
     expect(await field(page).getAttribute('aria-activedescendant')).toBe(await active(page).getAttribute('id'));
@@ -120,7 +119,7 @@ test.describe('with two models', () => {
     await test.step('nothing', async () => {
       await search(page, 'xyzzy');
       await expect(found(page)).toHaveCount(0);
-      await expect(palette(page).getByRole('status')).toHaveText('Nothing is called like this.');
+      await expect(palette(page).getByRole('status')).toHaveText('Nothing found. Try fewer words, or the beginning of one.');
       await screenshots(page, 'palette-empty');
       await keyboard.press('Enter');
       await expect(palette(page), 'nothing is chosen').toBeVisible();

@@ -117,6 +117,9 @@ browser_functions! {
         fn try_lock(name: &str, granted: impl FnOnce() + 'static) -> Option<TabLock> = None;
         fn is_page_hidden() -> bool = false;
     }
+    found {
+        fn show_found(scroller: &str, id: &str, words: &[String]) -> bool = false;
+    }
     frames {
         fn are_frames_paused() -> bool = false;
         fn show_in_frame(frame: &HtmlIFrameElement, kind: FrameKind, page: &str);

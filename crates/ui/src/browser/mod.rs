@@ -18,6 +18,8 @@ mod erase;
 #[cfg(feature = "hydrate")]
 mod events;
 #[cfg(feature = "hydrate")]
+mod found;
+#[cfg(feature = "hydrate")]
 mod frames;
 mod functions;
 #[cfg(feature = "hydrate")]

@@ -13,7 +13,7 @@ use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*};
 #[cfg(test)]
 pub use self::keys::labels as key_labels;
 use self::keys::{Combination, KeyPress, combinations};
-pub use self::shortcuts::{Action, Scope, Shortcut};
+pub use self::shortcuts::{Action, Scope, Shortcut, start_new_chat};
 use crate::{browser, runtime::erase::Erase, state::page_registry::Registry};
 
 /// The fields to which a typed character belongs.
@@ -24,6 +24,8 @@ const TEXT_FIELDS: &str = "input, select, textarea, [contenteditable]";
 pub enum CommandDialog {
     /// The palette.
     Search,
+    /// The palette for the texts of the shown conversation.
+    Find,
     /// The sheet of shortcuts.
     Shortcuts,
 }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     browser,
     components::escape::EscapeAction,
-    state::{route::Route, tray::use_tray, use_conversations, use_navigation, use_run_intents},
+    state::{Navigation, route::Route, tray::use_tray, use_conversations, use_navigation, use_run_intents},
 };
 
 /// The place where a shortcut works, which is also its heading in the sheet.
@@ -92,6 +92,7 @@ shortcuts! {
     InsertLine: "Shift+Enter" INSERT_LINE MessageBox Action::Element,
     EditLast: "ArrowUp" EDIT_LAST MessageBox Action::Element,
     Stop: "Escape" STOP Conversation Action::Page(stop),
+    FindInChat: "Mod+Shift+F" FIND Conversation Action::Page(find_in_chat),
     Quote: "Mod+Shift+U" QUOTE Conversation Action::View,
     MoveInList: "ArrowUp ArrowDown Home End" MOVE_IN_LIST List Action::Element,
     RowActions: "Delete ContextMenu Shift+F10" ROW_ACTIONS List Action::Element,
@@ -126,15 +127,29 @@ fn open_search(_: &KeyboardEvent) -> bool {
     true
 }
 
+/// Opens the search in the shown conversation, if there is one.
+fn find_in_chat(_: &KeyboardEvent) -> bool {
+    let is_shown = use_navigation().shown_conversation().is_some();
+    if is_shown {
+        use_commands().open(CommandDialog::Find);
+    }
+    is_shown
+}
+
 fn show_shortcuts(_: &KeyboardEvent) -> bool {
     use_commands().open(CommandDialog::Shortcuts);
     true
 }
 
 fn new_chat(_: &KeyboardEvent) -> bool {
-    use_navigation().go_to(Route::New);
-    browser::focus_selector("#message");
+    start_new_chat(use_navigation());
     true
+}
+
+/// Shows a new chat, with the focus in its message box.
+pub fn start_new_chat(navigation: Navigation) {
+    navigation.go_to(Route::New);
+    browser::focus_selector("#message");
 }
 
 /// Toggles the chat next to a page, if this page has one.

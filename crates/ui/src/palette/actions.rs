@@ -2,18 +2,15 @@
 
 use leptos::prelude::*;
 
-use super::rename::RenameDialog;
+use super::{rename::RenameDialog, texts};
 use crate::{
     browser,
-    commands::{Command, CommandDialog, Shortcut, use_commands},
+    commands::{Command, CommandDialog, Shortcut, start_new_chat, use_commands},
     components::icons,
     runtime::erase::Erase,
     sharing::ShareDialog,
     sidebar::deletion::DeletionDialog,
-    state::{
-        ConversationPhase, ConversationView, Row, route::Route, use_conversations, use_navigation,
-        use_run_intents,
-    },
+    state::{ConversationPhase, ConversationView, Row, use_conversations, use_navigation, use_run_intents},
 };
 use parlor_protocol::MessageId;
 
@@ -28,10 +25,8 @@ pub fn add_actions() -> AnyView {
         view.filter(|view| view.phase.with(|phase| *phase == ConversationPhase::Ready))
     };
     let is_shown = move || shown().is_some();
-    let new_chat = move || {
-        navigation.go_to(Route::New);
-        browser::on_next_frame(|| browser::focus_selector("#message"));
-    };
+    // The closing palette moves the focus back first.
+    let new_chat = move || browser::on_next_frame(move || start_new_chat(navigation));
     let answer = move || shown().and_then(|view| idle_answer(&view));
     // The palette lists the latest first.
     let shortcuts = commands.clone();
@@ -41,6 +36,15 @@ pub fn add_actions() -> AnyView {
         })
         .words("keys help")
         .shortcut(Shortcut::ShowShortcuts),
+    );
+    let finding = commands.clone();
+    commands.add(
+        Command::new(texts::FIND, icons::search, move || {
+            finding.open(CommandDialog::Find)
+        })
+        .words("search conversation messages words")
+        .shortcut(Shortcut::FindInChat)
+        .possible_while(is_shown),
     );
     commands.add(
         Command::new("Delete this chat", icons::trash, move || {

@@ -5,8 +5,9 @@ use leptos::{ev, prelude::*};
 use super::{
     close_on_backdrop,
     entries::{self, Entry, Group},
-    older_titles::{OlderSearch, OlderTitles},
-    ranking::{Found, fold, rank, select},
+    ranking::{Found, Rank, fold, rank, select},
+    text_search::{SearchState, TextSearch},
+    texts,
 };
 use crate::{
     browser,
@@ -17,49 +18,84 @@ use crate::{
         icons,
     },
     runtime::{
-        effect::effect,
         erase::Erase,
         roving::{AtEnd, Move},
         when::When,
     },
 };
+use parlor_protocol::{ConversationId, search::Snippet};
 
 /// The state of the open palette.
 #[derive(Clone, Copy)]
 struct Palette {
     /// The folded query.
     query: RwSignal<String>,
-    entries: Memo<Vec<Entry>>,
-    /// The shown entries by group, as positions in `entries`.
-    found: Memo<Vec<Found<Group>>>,
+    /// What the server finds.
+    search: TextSearch,
+    /// The shown entries in order.
+    shown: Memo<Vec<Entry>>,
+    /// The shown groups, with the number of their entries.
+    groups: Memo<Vec<(Group, usize)>>,
     /// The key of the entry that Enter chooses, once the user has moved.
     chosen: RwSignal<Option<String>>,
+    /// The only conversation in which is searched.
+    conversation_id: Option<ConversationId>,
 }
 
 impl Palette {
-    fn new(older: OlderTitles) -> Self {
+    fn new(conversation_id: Option<ConversationId>) -> Self {
         let query = RwSignal::new(String::new());
-        let entries = Memo::new(move |_| entries::all(older));
-        let found = Memo::new(move |_| {
+        let search = TextSearch::new(conversation_id);
+        // Folding takes long, so it waits for no hits: these come with every key.
+        let local = Memo::new(move |_| match conversation_id {
+            Some(_) => Vec::new(),
+            None => entries::local(),
+        });
+        let from_server = Memo::new(move |_| local.with(|local| entries::found(search, local)));
+        let found: Memo<Vec<Found<Group>>> = Memo::new(move |_| {
             let query = query.get();
             let is_query = !query.trim().is_empty();
-            let groups = if is_query {
-                Group::OF_QUERY
-            } else {
-                Group::AT_FIRST
+            let groups = match is_query {
+                _ if conversation_id.is_some() => Group::OF_FIND,
+                true => Group::OF_QUERY,
+                false => Group::AT_FIRST,
             };
-            entries.with(|entries| {
-                let ranked = entries
-                    .iter()
-                    .map(|entry| (entry.group, rank(&entry.text, &query)));
-                select(ranked, groups, |group| group.max(is_query))
+            local.with(|local| {
+                let of_page = local.iter().map(|entry| (entry.group, rank(&entry.text, &query)));
+                from_server.with(|from_server| {
+                    // The server knows why.
+                    let of_server = from_server.iter().map(|entry| (entry.group, Some(Rank::Within)));
+                    select(of_page.chain(of_server), groups, |group| group.max(is_query))
+                })
+            })
+        });
+        let shown = Memo::new(move |_| {
+            found.with(|found| {
+                let places = found.iter().flat_map(|(_, places)| places);
+                local.with(|local| {
+                    from_server.with(|from_server| {
+                        let entry = |place: &usize| match place.checked_sub(local.len()) {
+                            Some(place) => from_server.get(place).cloned(),
+                            None => local.get(*place).cloned(),
+                        };
+                        places.filter_map(entry).collect()
+                    })
+                })
+            })
+        });
+        let groups = Memo::new(move |_| {
+            found.with(|found| {
+                let groups = found.iter().map(|(group, places)| (*group, places.len()));
+                groups.collect()
             })
         });
         Self {
             query,
-            entries,
-            found,
+            search,
+            shown,
+            groups,
             chosen: RwSignal::new(None),
+            conversation_id,
         }
     }
 
@@ -67,25 +103,41 @@ impl Palette {
         self.query.with(|query| !query.trim().is_empty())
     }
 
-    /// The shown entries in order. Tracked.
-    fn shown(self) -> Vec<Entry> {
-        self.found.with(|found| {
-            let places = found.iter().flat_map(|(_, places)| places);
-            self.entries
-                .with(|entries| places.filter_map(|place| entries.get(*place).cloned()).collect())
-        })
-    }
-
     /// The position of the active entry among the shown ones: the chosen one, or the first. Tracked.
     fn active(self) -> Option<usize> {
         let chosen = self.chosen.get();
-        let shown = self.shown();
-        let place = shown.iter().position(|entry| Some(&entry.key) == chosen.as_ref());
-        place.or((!shown.is_empty()).then_some(0))
+        self.shown.with(|shown| {
+            let place = shown.iter().position(|entry| Some(&entry.key) == chosen.as_ref());
+            place.or((!shown.is_empty()).then_some(0))
+        })
+    }
+
+    /// The name of the field.
+    fn label(self) -> &'static str {
+        match self.conversation_id {
+            Some(_) => texts::FIND,
+            None => texts::SEARCH,
+        }
+    }
+
+    /// The name of the dialog.
+    fn name(self) -> &'static str {
+        match self.conversation_id {
+            Some(_) => texts::FIND,
+            None => texts::DIALOG,
+        }
+    }
+
+    /// The dialog as which it is open.
+    fn dialog(self) -> CommandDialog {
+        match self.conversation_id {
+            Some(_) => CommandDialog::Find,
+            None => CommandDialog::Search,
+        }
     }
 
     fn move_active(self, to: Move) {
-        let shown = untrack(|| self.shown());
+        let shown = self.shown.get_untracked();
         let from = untrack(|| self.active());
         let next = to.target(from, shown.len(), AtEnd::Wrap);
         let Some((place, entry)) = next.and_then(|next| Some((next, shown.get(next)?))) else {
@@ -103,11 +155,10 @@ fn row_id(place: usize) -> String {
     ["found-", &place.to_string()].concat()
 }
 
-/// Shows the palette.
-pub fn palette() -> AnyView {
+/// Shows the palette: for everything, or to find texts in a conversation.
+pub fn palette(conversation_id: Option<ConversationId>) -> AnyView {
     let (dialog, commands) = (use_modal(|| true), use_commands());
-    let older = OlderTitles::new();
-    let palette = Palette::new(older);
+    let palette = Palette::new(conversation_id);
     // What is on the page decides what an entry does, so its contexts are needed.
     let owner = Owner::current().unwrap_or_default();
     let choose = move |entry: Option<Entry>| {
@@ -129,29 +180,24 @@ pub fn palette() -> AnyView {
             let active = untrack(|| {
                 palette
                     .active()
-                    .and_then(|place| palette.shown().into_iter().nth(place))
+                    .and_then(|place| palette.shown.get().into_iter().nth(place))
             });
             choose_active(active);
-        } else if Shortcut::Search.is_pressed(&event) {
+        } else if Shortcut::Search.is_pressed(&event) || Shortcut::FindInChat.is_pressed(&event) {
             close_dialog(dialog);
         } else {
             return;
         }
         event.prevent_default();
     };
-    effect(move || {
-        if palette.is_query() {
-            untrack(|| older.load());
-        }
-    });
     let active = Memo::new(move |_| palette.active());
     view! {
         <dialog
             node_ref=dialog
             class="dialog palette"
-            aria-label="Search"
+            aria-label=palette.name()
             on:click=move |event: ev::MouseEvent| close_on_backdrop(&event, dialog)
-            on:close=move |_| commands.closed(CommandDialog::Search)
+            on:close=move |_| commands.closed(palette.dialog())
         >
             <div class="palette-head">
                 {icons::search()}
@@ -163,25 +209,27 @@ pub fn palette() -> AnyView {
                     autocapitalize="off"
                     spellcheck="false"
                     enterkeyhint="go"
-                    placeholder="Search chats and actions"
-                    aria-label="Search chats and actions"
+                    placeholder=palette.label()
+                    aria-label=palette.label()
                     aria-expanded="true"
                     aria-autocomplete="list"
                     aria-controls="palette-list"
                     aria-activedescendant=move || active.get().map(row_id)
                     on:keydown=on_key
                     on:input=move |event| {
-                        palette.query.set(fold(&browser::decompose(&event_target_value(&event))));
+                        let typed = event_target_value(&event);
+                        palette.query.set(fold(&browser::decompose(&typed)));
+                        palette.search.search(typed);
                         // Enter takes the best match.
                         palette.chosen.set(None);
                     }
                 />
-                {IconButton::new("Close", icons::close(), move || close_dialog(dialog)).view()}
+                {IconButton::new(texts::CLOSE, icons::close(), move || close_dialog(dialog)).view()}
             </div>
-            <div id="palette-list" class="palette-list" role="listbox" aria-label="Found" tabindex="-1">
+            <div id="palette-list" class="palette-list" role="listbox" aria-label=texts::FOUND tabindex="-1">
                 {move || groups(palette, active, &choose)}
             </div>
-            {notes(palette, older)}
+            {notes(palette)}
         </dialog>
     }
     .erase()
@@ -195,11 +243,11 @@ fn groups(
 ) -> AnyView {
     let is_query = palette.is_query();
     let mut place = 0..;
-    let mut shown = palette.shown().into_iter();
-    let groups = palette.found.get().into_iter().map(|(group, places)| {
+    let mut shown = palette.shown.get().into_iter();
+    let groups = palette.groups.get().into_iter().map(|(group, count)| {
         let rows: Vec<_> = shown
             .by_ref()
-            .take(places.len())
+            .take(count)
             .zip(place.by_ref())
             .map(|(entry, place)| row(entry, place, active, choose.clone()))
             .collect();
@@ -227,13 +275,16 @@ fn row(
         detail,
         icon,
         shortcut,
+        snippet,
         ..
     } = entry.clone();
+    let is_text = snippet.is_some();
     view! {
         <div
             id=row_id(place)
             class="palette-row"
             class:palette-active=is_active
+            class:palette-found=is_text
             role="option"
             aria-selected=move || is_active.get().to_string()
             on:click=move |_| choose(Some(entry.clone()))
@@ -242,34 +293,60 @@ fn row(
             <span class="palette-name" dir="auto">{name}</span>
             {(!detail.is_empty()).then(|| view! { <span class="palette-detail">{detail}</span> })}
             {shortcut.map(keys)}
+            {snippet.map(|(kind, snippet)| snippet_view(kind, &snippet))}
         </div>
     }
     .erase()
 }
 
-/// What is said besides the entries: their number, and what is still missing.
-fn notes(palette: Palette, older: OlderTitles) -> AnyView {
-    let count = Memo::new(move |_| {
-        palette
-            .found
-            .with(|found| found.iter().map(|(_, places)| places.len()).sum())
-    });
-    let is_loading = move || older.search() == OlderSearch::Loading;
+/// A part of a text with the found words marked.
+fn snippet_view(kind: &'static str, snippet: &Snippet) -> AnyView {
+    let mut pieces = Vec::with_capacity(2 * snippet.marks.len() + 1);
+    let mut from = 0;
+    let piece = |from: usize, to: usize| snippet.text.get(from..to).unwrap_or_default().to_owned();
+    for (start, end) in &snippet.marks {
+        let marked = piece(*start, *end);
+        pieces.push(piece(from, *start).into_any());
+        pieces.push(view! { <mark>{marked}</mark> }.erase());
+        from = *end;
+    }
+    pieces.push(piece(from, snippet.text.len()).into_any());
+    view! {
+        <span class="palette-snippet" dir="auto"><span class="palette-kind">{kind}</span>{pieces}</span>
+    }
+    .erase()
+}
+
+/// What is said besides the entries: their number, what is still missing, and how to search.
+fn notes(palette: Palette) -> AnyView {
+    let search = palette.search;
+    let count = Memo::new(move |_| palette.shown.with(Vec::len));
     let said = move || match count.get() {
-        0 if is_loading() => "Searching older chats…".to_owned(),
-        0 => "Nothing is called like this.".into(),
-        1 => "1 found".into(),
-        count => [&usize::to_string(&count), " found"].concat(),
+        0 if !palette.is_query() => texts::HOW_TO_SEARCH.to_owned(),
+        0 if search.state() == SearchState::Loading => texts::SEARCHING.into(),
+        0 => texts::NOTHING_FOUND.into(),
+        count => texts::number_found(count),
+    };
+    let indexing = move || {
+        let percent = search.indexed_percent().filter(|_| palette.is_query());
+        percent.map(|percent| {
+            view! { <p class="palette-note palette-indexing">{texts::still_indexing(percent)}</p> }.erase()
+        })
     };
     view! {
         <p class="palette-note" class:visually-hidden=move || { count.get() > 0 } role="status">{said}</p>
-        <When when=move || older.search() == OlderSearch::Failed>
-            <p class="palette-note" role="alert">"Older chats could not be searched."</p>
+        <When when=move || search.state() == SearchState::Failed>
+            <p class="palette-note" role="alert">
+                {texts::FAILED}
+                " "
+                <button type="button" class="button button-quiet" on:click=move |_| search.retry()>{texts::TRY_AGAIN}</button>
+            </p>
         </When>
+        {indexing}
         <p class="palette-hints" aria-hidden="true">
-            <span class="keys"><kbd>"↑"</kbd><kbd>"↓"</kbd>"to move"</span>
-            <span class="keys"><kbd>"↵"</kbd>"to open"</span>
-            <span class="keys"><kbd>"Esc"</kbd>"to close"</span>
+            <span class="keys"><kbd>"↑"</kbd><kbd>"↓"</kbd>{texts::TO_MOVE}</span>
+            <span class="keys"><kbd>"↵"</kbd>{texts::TO_OPEN}</span>
+            <span class="keys"><kbd>"Esc"</kbd>{texts::TO_CLOSE}</span>
         </p>
     }
     .erase()

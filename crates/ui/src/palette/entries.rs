@@ -1,21 +1,27 @@
-//! The entries of the palette: the commands, the pages, the models, and the conversations.
+//! The entries of the palette: the commands, the pages, the models, the conversations, and what the server has found in texts.
 //!
-//! A further source adds its entries in [`all`]. One whose entries come later has them in a signal that a request fills, as
-//! [`OlderTitles`].
+//! A further source adds its entries in [`local`]. One whose entries come later has them in a signal that a request fills, as
+//! [`TextSearch`].
 
 use leptos::prelude::*;
 
-use super::{older_titles::OlderTitles, ranking::fold};
+use super::{ranking::fold, text_search::TextSearch, texts::hit_name};
 use crate::{
     browser,
     commands::{Command, Shortcut, use_commands},
     components::icons,
     state::{
-        page_registry::use_page_registry, route::Route, settings_tab::SettingsTab, use_conversation_list,
-        use_models, use_navigation,
+        FoundPlace, page_registry::use_page_registry, route::Route, settings_tab::SettingsTab,
+        use_conversation_list, use_conversations, use_models, use_navigation,
     },
 };
-use parlor_protocol::ConversationId;
+use parlor_protocol::{
+    ConversationId,
+    search::{HitKind, SearchHit, Snippet},
+};
+
+/// The path of saved articles.
+const ARTICLES: &str = "/literature/articles/";
 
 /// A group of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +29,7 @@ pub enum Group {
     Actions,
     Pages,
     Conversations,
+    Texts,
     Models,
 }
 
@@ -30,7 +37,15 @@ impl Group {
     /// The groups that are shown before anything is typed.
     pub const AT_FIRST: &[Self] = &[Self::Conversations, Self::Actions, Self::Pages];
     /// The groups of a query.
-    pub const OF_QUERY: &[Self] = &[Self::Actions, Self::Pages, Self::Conversations, Self::Models];
+    pub const OF_QUERY: &[Self] = &[
+        Self::Actions,
+        Self::Pages,
+        Self::Conversations,
+        Self::Texts,
+        Self::Models,
+    ];
+    /// The groups of a search in one conversation.
+    pub const OF_FIND: &[Self] = &[Self::Texts];
 
     /// The maximum number of its entries, before something is typed or of a query.
     pub fn max(self, is_query: bool) -> usize {
@@ -48,6 +63,7 @@ impl Group {
             Self::Pages => "Pages",
             Self::Conversations if is_query => "Chats",
             Self::Conversations => "Recent chats",
+            Self::Texts => "In texts",
             Self::Models => "Models",
         }
     }
@@ -59,6 +75,7 @@ enum Effect {
     Perform(Command),
     Go(String),
     Open(ConversationId),
+    OpenAt(FoundPlace),
     UseModel(String),
 }
 
@@ -75,13 +92,18 @@ pub struct Entry {
     pub shortcut: Option<Shortcut>,
     /// The folded text in which a query is searched.
     pub text: String,
+    /// The part of a text that the server has found, with what it is.
+    pub snippet: Option<(&'static str, Snippet)>,
     effect: Effect,
 }
 
 /// Entries with the same key look the same if their texts do.
 impl PartialEq for Entry {
     fn eq(&self, other: &Self) -> bool {
-        self.key == other.key && self.name == other.name && self.detail == other.detail
+        self.key == other.key
+            && self.name == other.name
+            && self.detail == other.detail
+            && self.snippet == other.snippet
     }
 }
 
@@ -96,6 +118,7 @@ impl Entry {
             icon,
             shortcut: None,
             text: fold(&browser::decompose(&text)),
+            snippet: None,
             effect,
         }
     }
@@ -118,18 +141,71 @@ impl Entry {
                     browser::on_next_frame(|| browser::focus_selector("#message"));
                 }
             }
+            Effect::OpenAt(place) => use_conversations().open_at(place.clone()),
             Effect::UseModel(id) => use_models().choose(id.clone()),
         }
     }
 }
 
-/// All entries, the recent conversations first. Tracked.
-pub fn all(older: OlderTitles) -> Vec<Entry> {
+/// The entries of what the page has, the recent conversations first. Tracked.
+pub fn local() -> Vec<Entry> {
     let mut entries = commands();
     entries.extend(pages());
-    entries.extend(conversations(older));
+    entries.extend(conversations());
     entries.extend(models());
     entries
+}
+
+/// What the server has found, without the titles that `known` has. Tracked.
+pub fn found(search: TextSearch, known: &[Entry]) -> Vec<Entry> {
+    search.with(|hits| {
+        let entries = hits
+            .iter()
+            .enumerate()
+            .filter_map(|(place, hit)| found_entry(place, hit));
+        let mut found: Vec<Entry> = Vec::with_capacity(hits.len());
+        for entry in entries {
+            if known.iter().chain(&found).all(|known| known.key != entry.key) {
+                found.push(entry);
+            }
+        }
+        found
+    })
+}
+
+fn found_entry(place: usize, hit: &SearchHit) -> Option<Entry> {
+    let icon: fn() -> AnyView = match hit.kind {
+        HitKind::Title | HitKind::Question | HitKind::Answer => icons::chat,
+        HitKind::Tool => icons::wrench,
+        HitKind::File => icons::page,
+        HitKind::Article => icons::book,
+    };
+    // The beginning of a chat is often its title.
+    let is_title =
+        hit.message_id.is_none() || (hit.kind == HitKind::Question && hit.snippet.text == hit.title);
+    let effect = match (hit.conversation_id, hit.message_id) {
+        (Some(id), _) if is_title => return Some(Entry::conversation(id, &hit.title)),
+        (Some(id), Some(message_id)) => {
+            let Snippet { text, marks } = &hit.snippet;
+            let mut words: Vec<String> = marks
+                .iter()
+                .filter_map(|(start, end)| text.get(*start..*end).map(str::to_owned))
+                .collect();
+            words.dedup();
+            Effect::OpenAt(FoundPlace::new(id, message_id, words))
+        }
+        (Some(_), None) => return None,
+        (None, _) => Effect::Go([ARTICLES, hit.pmid.as_deref()?].concat()),
+    };
+    let name = hit_name(hit.kind);
+    let detail = [Some(browser::local_time(hit.created_at)), hit.file_name.clone()];
+    let detail: Vec<String> = detail.into_iter().flatten().collect();
+    Some(Entry {
+        detail: detail.join(" · "),
+        snippet: Some((name, hit.snippet.clone())),
+        // The same message may be found by its text and by a tool's result.
+        ..Entry::new(Group::Texts, &place.to_string(), &hit.title, "", icon, effect)
+    })
 }
 
 fn commands() -> Vec<Entry> {
@@ -165,22 +241,11 @@ fn pages() -> Vec<Entry> {
     pages
 }
 
-fn conversations(older: OlderTitles) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = use_conversation_list().with_rows(|rows| {
+fn conversations() -> Vec<Entry> {
+    use_conversation_list().with_rows(|rows| {
         let entry = |row: &crate::state::ListRow| row.title.with(|title| Entry::conversation(row.id, title));
         rows.iter().map(entry).collect()
-    });
-    let listed = entries.len();
-    older.with(|older| {
-        for (id, title) in older {
-            let entry = Entry::conversation(*id, title);
-            // It may have moved up since.
-            if entries.iter().take(listed).all(|known| known.key != entry.key) {
-                entries.push(entry);
-            }
-        }
-    });
-    entries
+    })
 }
 
 fn models() -> Vec<Entry> {

@@ -1,4 +1,5 @@
-//! What opens by a key: the palette, which finds conversations and actions by name, and the sheet of shortcuts.
+//! What opens by a key: the palette, which finds conversations and actions by name and
+//! texts by their words, and the sheet of shortcuts.
 //!
 //! This module has what every page needs. The dialogs' code is in a file of its own, which is loaded when the browser has nothing
 //! else to do, or when one of them is first opened. [`entries`] says what is found, [`ranking`] in which order.
@@ -6,10 +7,11 @@
 mod actions;
 mod content;
 mod entries;
-mod older_titles;
 mod ranking;
 mod rename;
 mod sheet;
+mod text_search;
+mod texts;
 
 use std::sync::Arc;
 
@@ -23,6 +25,7 @@ use crate::{
         erase::Erase,
         lazy::{LazyView, LoadError, lazy_part},
     },
+    state::use_navigation,
 };
 
 /// The dialogs, once one of them has been opened.
@@ -50,7 +53,8 @@ fn view() -> AnyView {
     let actions = actions::add_actions();
     let opened = use_commands().opened();
     let dialog = move || match opened.get() {
-        Some(CommandDialog::Search) => content::palette(),
+        Some(CommandDialog::Search) => content::palette(None),
+        Some(CommandDialog::Find) => content::palette(use_navigation().shown_conversation()),
         Some(CommandDialog::Shortcuts) => sheet::sheet(),
         None => ().into_any(),
     };

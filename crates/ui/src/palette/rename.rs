@@ -39,11 +39,8 @@ impl RenameDialog {
             event.prevent_default();
             let typed = field.get_untracked().map(|field| field.value());
             let typed = typed.unwrap_or_default();
-            if let Some((id, title)) = self.0.get_untracked()
-                && !typed.trim().is_empty()
-                && typed.trim() != title
-            {
-                list.rename(id, typed.trim().into());
+            if let Some((id, title)) = self.0.get_untracked() {
+                list.rename_to(id, &typed, &title);
             }
             close_dialog(dialog);
         };

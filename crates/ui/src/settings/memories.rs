@@ -24,6 +24,8 @@ const MAX_WITHOUT_SEARCH: usize = 7;
 /// The maximum length of a memory in its button's label, in characters.
 const MAX_LABEL_CHARS: usize = 60;
 
+const LOOK_INTO_EARLIER_CHATS: &str = "Let the assistant search my earlier chats when they matter";
+
 #[derive(Clone, Copy)]
 struct Memories {
     settings: SettingsState,
@@ -66,6 +68,16 @@ pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
                      these."
                 </p>
             </When>
+            <button
+                type="button"
+                class="switch-row needs-script"
+                role="switch"
+                aria-checked=move || settings.searches_chats.get().to_string()
+                on:click=move |_| switch_chat_search(settings)
+            >
+                <span class="switch-text">{LOOK_INTO_EARLIER_CHATS}</span>
+                <span class="switch" aria-hidden="true"></span>
+            </button>
             <When when=move || nothing.get()>
                 <p class="settings-empty">
                     "Nothing yet. Tell the assistant something that will matter again, such as “Remember that I am allergic to \
@@ -100,6 +112,15 @@ pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
         </section>
     }
     .erase()
+}
+
+/// Lets the assistant search earlier conversations, or not any more.
+fn switch_chat_search(settings: SettingsState) {
+    let is_on = !settings.searches_chats.get_untracked();
+    settings.searches_chats.set(is_on);
+    settings.send(personal::set_chat_search(is_on), move || {
+        settings.searches_chats.set(!is_on);
+    });
 }
 
 fn count_label(count: usize) -> String {

@@ -37,6 +37,7 @@ pub struct SettingsState {
     /// True if the saved instructions have changed since the user began to edit.
     pub has_conflict: RwSignal<bool>,
     pub is_memory_on: RwSignal<bool>,
+    pub searches_chats: RwSignal<bool>,
     pub memories: RwSignal<Vec<Memory>>,
     pub tokens: RwSignal<Vec<ApiToken>>,
     pub unavailable_tools: RwSignal<Vec<RunError>>,
@@ -61,6 +62,7 @@ impl SettingsState {
             max_instructions_bytes: RwSignal::new(usize::MAX),
             has_conflict: RwSignal::new(false),
             is_memory_on: RwSignal::new(true),
+            searches_chats: RwSignal::new(false),
             memories: RwSignal::default(),
             tokens: RwSignal::default(),
             unavailable_tools: RwSignal::default(),
@@ -154,6 +156,7 @@ impl SettingsState {
         self.saved_instructions.set(personal.instructions);
         self.max_instructions_bytes.set(personal.instructions_bytes);
         self.is_memory_on.set(personal.remembers);
+        self.searches_chats.set(personal.searches_chats);
         self.memories.set(personal.memories);
         self.tokens.set(personal.tokens);
         self.unavailable_tools.set(personal.unavailable_tools);

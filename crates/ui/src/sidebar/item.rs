@@ -138,12 +138,7 @@ fn RenameField(row: ListRow, renaming: Renaming) -> impl IntoView {
             }
         }
     });
-    let save = move |after: &str| {
-        let after = after.trim();
-        if !after.is_empty() && after != before {
-            list.rename(row.id, after.into());
-        }
-    };
+    let save = move |after: &str| list.rename_to(row.id, after, &before);
     let save_on_leaving = save.clone();
     // A row that moves takes the focus from its field for a moment, and a field that is removed is not left either. Another
     // row may begin to be renamed before the next frame.

@@ -57,9 +57,9 @@ pub use self::{
     connection::{Connection, ConnectionStatus},
     conversation_list::{ConversationListStore, ListError, ListRow},
     conversations::{
-        AnswerExtras, AnswerRow, ConversationPhase, ConversationView, OlderState, OpenConversations,
-        PartKind, PartRow, QueueRow, QueueView, Row, RunView, Siblings, UnrecordedRow, UserRow,
-        call_interval, union_ms,
+        AnswerExtras, AnswerRow, ConversationPhase, ConversationView, FoundPlace, OlderState,
+        OpenConversations, PartKind, PartRow, QueueRow, QueueView, Row, RunView, Siblings, UnrecordedRow,
+        UserRow, call_interval, union_ms,
     },
     feeds::PageUpdate,
     navigation::Navigation,

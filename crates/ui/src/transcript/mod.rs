@@ -7,6 +7,7 @@ mod answer_menu;
 mod buttons;
 mod edit_image;
 mod footer;
+mod found;
 mod gallery;
 mod older;
 mod opened;
@@ -34,8 +35,8 @@ use std::sync::Arc;
 use leptos::{html, prelude::*, wasm_split::wasm_split};
 
 use self::{
-    answer::Answer, footer::SiblingStep, gallery::Gallery, older::OlderMessages, question::UserMessage,
-    scroll::EndFollower,
+    answer::Answer, footer::SiblingStep, found::Found, gallery::Gallery, older::OlderMessages,
+    question::UserMessage, scroll::EndFollower,
 };
 use super::{
     browser, state::ConversationPhase, state::ConversationView, state::PendingSend, state::Row,
@@ -158,6 +159,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
             conversations.load_older_near_start(id);
         }
     };
+    let found = Found::new(&view, follower);
     // The server's page may have been on the screen for a while.
     let new = use_lifecycle().is_hydrated();
     effect(move || {
@@ -171,6 +173,7 @@ fn Transcript(view: ConversationView) -> impl IntoView {
         }
         let resized = move || {
             follower.on_resize();
+            found.show_again();
             near_start();
         };
         watch.set_value(Some([
@@ -205,6 +208,9 @@ fn Transcript(view: ConversationView) -> impl IntoView {
     let scrolled = Trigger::new();
     view! {
         <div node_ref=scroller class="transcript" tabindex="0" aria-label=texts::MESSAGES role="region"
+            on:wheel=move |_| found.leave()
+            on:pointerdown=move |_| found.leave()
+            on:keydown=move |_| found.leave()
             on:scroll=move |_| {
                 follower.on_scroll();
                 scrolled.notify();

@@ -45,6 +45,11 @@ impl EndFollower {
         self.scroll_to_end();
     }
 
+    /// Stays where it is when the conversation grows.
+    pub fn leave_end(self) {
+        self.set_following(false);
+    }
+
     /// Scrolls to the end.
     pub fn scroll_to_end(self) {
         if let Some(scroller) = self.scroller.get_untracked() {

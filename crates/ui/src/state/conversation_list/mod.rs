@@ -22,10 +22,7 @@ use crate::{
     components::toast::Toasts,
     runtime::{page_state::PageState, signal::set_if_changed},
 };
-use parlor_protocol::{
-    ApiError, ConversationId, ConversationList, Event,
-    conversation_list::{ListCursor, ListUpdate},
-};
+use parlor_protocol::{ApiError, ConversationId, ConversationList, Event, conversation_list::ListUpdate};
 
 /// The list. One per page.
 #[derive(Clone, Copy)]
@@ -122,23 +119,21 @@ impl ConversationListStore {
         }
     }
 
-    /// Returns the cursor of what is not loaded yet, if there is more. Not tracked.
-    pub fn next_cursor(self) -> Option<ListCursor> {
-        self.state.with(|state| state.cache.cursor())
-    }
-
-    /// Requests a page without adding it to the list.
-    pub async fn load_page_from(self, cursor: ListCursor) -> Result<ConversationList, ApiError> {
-        self.connection.call(rpc::conversations(Some(cursor))).await
-    }
-
     /// Loads the newest page again.
     pub fn reload(self) {
         self.load_page(true);
     }
 
+    /// Renames a conversation to what was typed in place of its title, unless that is nothing or the same.
+    pub fn rename_to(self, id: ConversationId, typed: &str, before: &str) {
+        let typed = typed.trim();
+        if !typed.is_empty() && typed != before {
+            self.rename(id, typed.into());
+        }
+    }
+
     /// Renames a conversation.
-    pub fn rename(self, id: ConversationId, title: String) {
+    fn rename(self, id: ConversationId, title: String) {
         let row = self
             .rows
             .with_untracked(|rows| rows.iter().find(|row| row.id == id).cloned());

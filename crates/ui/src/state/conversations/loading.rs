@@ -81,7 +81,8 @@ impl OpenConversations {
         self,
         id: ConversationId,
     ) -> impl Future<Output = Result<Transcript, ApiError>> {
-        let first_message = self.state.with(|state| state.cache.first_shown(id));
+        let place = self.place_to_reach(id);
+        let first_message = place.or_else(|| self.state.with(|state| state.cache.first_shown(id)));
         self.connection.call(rpc::conversation(id, first_message))
     }
 
@@ -110,6 +111,7 @@ impl OpenConversations {
                     self.follow_up(id, outcome);
                     // The user is waiting to see it: no wait for the next frame.
                     self.update_signals();
+                    self.reach_place(id);
                 }
                 Err(error) => {
                     self.state.with(|state| state.cache.fail_snapshot(id));

@@ -4,6 +4,7 @@
 //! - [`mod@view`], [`rows`], [`part`]: a conversation as signals
 //! - [`loading`], [`older`]: requests for snapshots and for older messages
 //! - [`restart`]: new snapshots in place of the old ones; [`unrecorded`]: messages that the server has lost
+//! - [`place`]: a place that was found by a search
 //! - [`intents`]: requests about a conversation or an answer
 
 mod changes;
@@ -11,6 +12,7 @@ mod intents;
 mod loading;
 mod older;
 mod part;
+mod place;
 mod restart;
 mod rows;
 mod transcript_cache;
@@ -23,6 +25,7 @@ pub(super) use self::transcript_cache::CacheOutcome;
 use self::{changes::PendingChanges, transcript_cache::TranscriptCache};
 pub use self::{
     part::{PartKind, PartRow},
+    place::FoundPlace,
     rows::{
         AnswerExtras, AnswerRow, Row, RunView, Siblings, UnrecordedRow, UserRow, call_interval, union_ms,
     },
@@ -44,6 +47,8 @@ pub struct OpenConversations {
     lifecycle: PageLifecycle,
     navigation: Navigation,
     toasts: Toasts,
+    /// What was last opened from a search.
+    place: RwSignal<Option<FoundPlace>>,
 }
 
 #[derive(Default)]
@@ -73,6 +78,7 @@ impl OpenConversations {
             lifecycle,
             navigation,
             toasts,
+            place: RwSignal::new(None),
         }
     }
 
