@@ -6,7 +6,7 @@ use super::Api;
 use crate::app;
 use parlor_protocol::{
     ApiError, Attachment, AttachmentId, ConversationId, ConversationList, MessageId, OlderMessages,
-    PanelView, RawJson as Raw, RunStatus, TokenTotals, Transcript, Verdict,
+    PanelView, PayloadVerdict, RawJson as Raw, RunStatus, TokenTotals, Transcript,
     conversation_list::ListCursor,
     diagnostics::DiagnosticsView,
     intent::{self, StartedRun},
@@ -233,7 +233,7 @@ impl RpcFunctions for Api {
         caller.set_error_status(page)
     }
 
-    async fn judge_payload(&self, intent: intent::JudgePayload) -> Result<Verdict, ApiError> {
+    async fn judge_payload(&self, intent: intent::JudgePayload) -> Result<PayloadVerdict, ApiError> {
         let caller = app::current_caller()?;
         caller.set_error_status(app::payloads::judge(&caller, intent).await)
     }

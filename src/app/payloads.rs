@@ -1,11 +1,15 @@
 //! Payloads: as they were created, as the panel shows them, and the user's verdict on a proposal.
 
 use super::{Caller, caller::fingerprint, not_found, stored_tables};
+use parlor_base::text;
 use parlor_pages::payloads;
 use parlor_protocol::{
-    ApiError, ConversationId, ErrorCode, PanelView, Payload, Verdict, intent::JudgePayload,
+    ApiError, ConversationId, ErrorCode, PanelView, Payload, PayloadVerdict, Verdict, intent::JudgePayload,
 };
 use parlor_storage::{Change, IntentChange};
+
+/// The maximum length of a name that an error quotes, in characters.
+const MAX_QUOTED_CHARS: usize = 60;
 
 /// Returns a payload as the panel shows it, or the part of it that an answer shows.
 pub async fn view(
@@ -64,15 +68,17 @@ pub async fn load(
     payload.ok_or_else(not_found)
 }
 
-/// Accepts or rejects a proposal. Returns the verdict that counts, which is the first one.
-pub async fn judge(caller: &Caller, intent: JudgePayload) -> Result<Verdict, ApiError> {
+/// Accepts or rejects a proposal, or some of its fields. Returns the verdict that counts, which is the first one.
+pub async fn judge(caller: &Caller, intent: JudgePayload) -> Result<PayloadVerdict, ApiError> {
     let (conversation_id, payload_id) = (intent.conversation_id, intent.payload_id.clone());
-    if !payloads::is_proposal(&load(caller, conversation_id, &payload_id).await?) {
+    let payload = load(caller, conversation_id, &payload_id).await?;
+    if !payloads::is_proposal(&payload) {
         return Err(ApiError::new(
             ErrorCode::BadRequest,
             "This is not a proposal: there is nothing to accept or reject.",
         ));
     }
+    check_accepted_fields(&intent, &payloads::proposed_fields(&payload))?;
     let fingerprint = fingerprint(&intent)?;
     let change = Change::Intent {
         user_id: caller.user_id,
@@ -88,12 +94,30 @@ pub async fn load_verdict(
     caller: &Caller,
     conversation_id: ConversationId,
     payload_id: &str,
-) -> Result<Option<Verdict>, ApiError> {
+) -> Result<Option<PayloadVerdict>, ApiError> {
     let verdicts = caller
         .app
         .storage
         .payload_verdicts(caller.user_id, conversation_id);
     let mut verdicts = verdicts.await?.into_iter();
-    let judged = verdicts.find(|judged| judged.payload_id == payload_id);
-    Ok(judged.map(|judged| judged.verdict))
+    Ok(verdicts.find(|judged| judged.payload_id == payload_id))
+}
+
+/// Checks the names of accepted fields: each once, and one of the proposal's.
+fn check_accepted_fields(intent: &JudgePayload, proposed: &[String]) -> Result<(), ApiError> {
+    let accepted = &intent.accepted_fields;
+    let reject = |message: String| Err(ApiError::new(ErrorCode::BadRequest, message));
+    if intent.verdict == Verdict::Rejected && !accepted.is_empty() {
+        return reject("What is rejected has no accepted fields.".into());
+    }
+    for (index, field) in accepted.iter().enumerate() {
+        if !proposed.contains(field) {
+            let field = text::single_line(field, MAX_QUOTED_CHARS);
+            return reject(format!("The proposal has no field “{field}”."));
+        }
+        if accepted[..index].contains(field) {
+            return reject("A field is accepted twice.".into());
+        }
+    }
+    Ok(())
 }

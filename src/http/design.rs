@@ -115,6 +115,22 @@ fn examples() -> Vec<Payload> {
             json!({ "query": "tides[ti] AND 2024[dp]" }),
         ),
         (
+            "stream_suggestions",
+            "A proposal with several fields",
+            json!({
+                "name": "Tides of the moon", "query": "tides[ti] AND moon[ti]", "explanation": "It leaves out the sun.",
+                "base": { "name": "Tides", "query": "tides[ti]" },
+            }),
+        ),
+        (
+            "schema_proposal",
+            "A proposal for a list",
+            json!({
+                "fields": [{ "name": "range", "question": "How high is the tide?", "type": "number" }], "remove": ["country"],
+                "base": { "range": "", "country": "Where was it measured? (text)" },
+            }),
+        ),
+        (
             "unknown",
             "Data of another type",
             json!({ "a": 1, "b": [true, null, "text"], "c": {} }),

@@ -25,9 +25,14 @@ pub async fn get(
     path: Result<Path<(String, String)>, PathRejection>,
 ) -> Result<Json<PayloadWithVerdict>, Problem> {
     let (conversation_id, payload_id) = problem::parse_conversation_item(path)?;
+    let judged = app::payloads::load_verdict(&caller, conversation_id, &payload_id).await?;
+    let (verdict, accepted_fields) = judged
+        .map(|judged| (judged.verdict, judged.accepted_fields))
+        .unzip();
     Ok(Json(PayloadWithVerdict {
         payload: app::payloads::load(&caller, conversation_id, &payload_id).await?,
-        verdict: app::payloads::load_verdict(&caller, conversation_id, &payload_id).await?,
+        verdict,
+        accepted_fields: accepted_fields.unwrap_or_default(),
     }))
 }
 
@@ -38,6 +43,9 @@ pub struct PayloadWithVerdict {
     payload: Payload,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<Verdict>,
+    /// The fields of the proposal that were accepted; missing if the verdict is about the whole of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    accepted_fields: Vec<String>,
 }
 
 /// `GET /api/conversations/{id}/payloads/{id}/file`: the payload as a download, in a common file format.
@@ -73,6 +81,9 @@ pub async fn file(
 #[serde(deny_unknown_fields)]
 pub struct VerdictRequest {
     verdict: Verdict,
+    /// The fields that are accepted, if not the whole proposal is: names of fields of its data, or of the items in its list.
+    #[serde(default)]
+    accepted_fields: Vec<String>,
 }
 
 /// `POST /api/conversations/{id}/payloads/{id}/verdict`: accepts or rejects a proposal. Returns the verdict
@@ -84,13 +95,16 @@ pub async fn post_verdict(
     body: Result<JsonBody<VerdictRequest>, Problem>,
 ) -> Result<Json<PayloadVerdict>, Problem> {
     let (conversation_id, payload_id) = problem::parse_conversation_item(path)?;
-    let JsonBody(VerdictRequest { verdict }) = body?;
+    let JsonBody(VerdictRequest {
+        verdict,
+        accepted_fields,
+    }) = body?;
     let intent = JudgePayload {
         intent_id: parse_intent_id(&headers)?,
         conversation_id,
-        payload_id: payload_id.clone(),
+        payload_id,
         verdict,
+        accepted_fields,
     };
-    let verdict = app::payloads::judge(&caller, intent).await?;
-    Ok(Json(PayloadVerdict { payload_id, verdict }))
+    Ok(Json(app::payloads::judge(&caller, intent).await?))
 }

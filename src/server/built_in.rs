@@ -5,7 +5,11 @@ use std::sync::Arc;
 use parlor_base::settings::Settings;
 use parlor_files::Files;
 use parlor_journal::Journal;
-use parlor_pages::{Pages, data::Data, literature::Literature};
+use parlor_pages::{
+    Pages,
+    data::Data,
+    literature::{EditStream, Literature, Streams},
+};
 use parlor_providers::Models;
 use parlor_storage::Storage;
 use parlor_tools as tools;
@@ -49,12 +53,15 @@ pub fn built_in_tools(parts: &ServerParts) -> ToolRegistry {
 
 /// Returns the pages that Parlor includes: one line each.
 pub fn built_in_pages(parts: &ServerParts) -> Pages {
+    let literature = Literature::new(
+        parts.pubmed.clone(),
+        parts.storage.clone(),
+        parts.journal.clone(),
+        &parts.settings.literature,
+    );
     Pages::new(parts.settings.limits.context_bytes)
-        .with_page(Literature::new(
-            parts.pubmed.clone(),
-            parts.storage.clone(),
-            parts.journal.clone(),
-            &parts.settings.literature,
-        ))
+        .with_page(literature.clone())
+        .with_page(Streams(literature.clone()))
+        .with_page(EditStream(literature))
         .with_page(parts.data.clone())
 }

@@ -32,6 +32,12 @@ pub trait Page: Send + Sync + 'static {
         &[]
     }
 
+    /// Leaves out of the fields what does not fit into a context of `max_bytes`, and names it in them. A context that is still
+    /// too large is rejected.
+    fn fit(&self, fields: Self::Fields, _max_bytes: usize) -> Self::Fields {
+        fields
+    }
+
     /// Checks the open items before a message is accepted, as far as possible without asking another host.
     ///
     /// # Errors
@@ -131,6 +137,7 @@ pub(super) trait AnyPage: Any + Send + Sync {
     fn tools(&self) -> Vec<Arc<dyn AnyTool>>;
     fn required_tools(&self) -> &'static [&'static str];
     fn normalize(&self, context: PageContext) -> Result<PageContext, UnreadableField>;
+    fn fit(&self, context: PageContext, max_bytes: usize) -> Result<PageContext, UnreadableField>;
     async fn check(&self, user_id: UserId, context: &PageContext) -> Result<(), ContextError>;
     async fn describe(&self, user_id: UserId, context: &PageContext) -> Result<BuiltContext, StorageError>;
     async fn load(&self, user_id: UserId, url: &str) -> Result<RawJson, ApiError>;
@@ -154,6 +161,11 @@ impl<P: Page> AnyPage for P {
 
     fn normalize(&self, context: PageContext) -> Result<PageContext, UnreadableField> {
         context.normalized::<P::Fields>()
+    }
+
+    fn fit(&self, context: PageContext, max_bytes: usize) -> Result<PageContext, UnreadableField> {
+        let fields = Page::fit(self, context.fields()?, max_bytes);
+        Ok(context.with_own_fields(&fields))
     }
 
     async fn check(&self, user_id: UserId, context: &PageContext) -> Result<(), ContextError> {

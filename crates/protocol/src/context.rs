@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize, Serializer, de::DeserializeOwned, ser::Seria
 
 use super::{RawJson, flat_json::Fields, json};
 
+/// The field of a page's context with its drafts as they stand on the screen, by their names.
+pub const DRAFTS_FIELD: &str = "draft";
+
 /// The own fields of a page in its context. All of them are optional, and unknown ones are ignored.
 pub trait PageFields: Serialize + DeserializeOwned + Default {
     /// The page's name.
@@ -21,7 +24,7 @@ pub trait PageFields: Serialize + DeserializeOwned + Default {
 #[serde(try_from = "Fields")]
 #[schemars(!try_from)]
 pub struct PageContext {
-    /// The page: `chat`, `literature` or `data`. Unknown pages are rejected (422, `invalid_context`).
+    /// The page: `chat`, `literature`, `streams`, `edit_stream` or `data`. Unknown pages are rejected (422, `invalid_context`).
     pub current_page: String,
     pub active_tab: Option<String>,
     pub active_subtab: Option<String>,
@@ -77,6 +80,15 @@ impl PageContext {
             let unreadable = known.iter().find(|field| parse(&[field]).is_err());
             UnreadableField(unreadable.map_or(String::new(), |field| field.0.clone()))
         })
+    }
+
+    /// Returns the context with other fields of the page's own.
+    #[must_use]
+    pub fn with_own_fields(self, fields: &impl PageFields) -> Self {
+        Self {
+            own_fields: to_entries(fields),
+            ..self
+        }
     }
 
     /// Returns the context with only those of its own fields that the page knows.

@@ -61,8 +61,8 @@ kinds! {
         user_message_saved(None, button_interaction(Some(r#"{"a": "\""}"#))),
     ],
     ConversationEvent::PayloadJudged { .. } => [
-        ConversationEvent::PayloadJudged { payload_id: text(), verdict: Verdict::Accepted },
-        ConversationEvent::PayloadJudged { payload_id: text(), verdict: Verdict::Rejected },
+        ConversationEvent::PayloadJudged { payload_id: text(), verdict: Verdict::Accepted, accepted_fields: vec![text()] },
+        ConversationEvent::PayloadJudged { payload_id: text(), verdict: Verdict::Rejected, accepted_fields: vec![] },
     ],
 }
 

@@ -106,6 +106,9 @@ pub struct JudgePayload {
     pub conversation_id: ConversationId,
     pub payload_id: String,
     pub verdict: Verdict,
+    /// The accepted fields, if not the whole proposal is accepted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted_fields: Vec<String>,
 }
 
 /// Records that a suggested action was taken in the page. No tab offers it any longer.

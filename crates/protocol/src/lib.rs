@@ -12,6 +12,7 @@ pub mod damaged_message;
 pub mod data;
 pub mod diagnostics;
 pub mod dollars;
+pub mod draft;
 pub mod earlier_data;
 mod endpoint;
 mod endpoint_kind;
@@ -61,7 +62,7 @@ pub mod usage;
 
 pub use attachment::{Attachment, FileProblem};
 pub use client_update::ClientUpdate;
-pub use context::{PageContext, PageFields};
+pub use context::{DRAFTS_FIELD, PageContext, PageFields};
 pub use conversation_list::{ConversationList, ListedConversation};
 pub use dollars::Dollars;
 pub use endpoint::{

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::number_format::group_digits;
+use super::{draft::FieldChange, number_format::group_digits};
 
 /// The number of rows of a table that an answer shows.
 pub const PREVIEW_ROWS: usize = 5;
@@ -41,7 +41,8 @@ pub enum PanelBody {
     Table(TableView),
     Chart(ChartView),
     Document(DocumentView),
-    Query(QuerySuggestion),
+    /// Changes of a draft.
+    Proposal(ProposalView),
     /// Data of an unknown kind.
     Tree(TreeNode),
 }
@@ -245,12 +246,25 @@ pub enum LineChange {
     Skipped,
 }
 
-/// A query that the model proposes.
+/// Changes that the model proposes for a draft.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct QuerySuggestion {
-    pub query: String,
+pub struct ProposalView {
+    /// The payload type.
+    pub kind: String,
+    /// The name of the draft.
+    pub draft: String,
+    pub fields: Vec<ProposedField>,
     /// The model's reason, as Markdown.
     pub explanation: Option<String>,
+}
+
+/// A field that the model proposes to change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProposedField {
+    pub change: FieldChange,
+    /// The text that the field had when the model was asked; `None` if no draft was open then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
 }
 
 /// A value in data, with its children.

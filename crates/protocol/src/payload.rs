@@ -69,6 +69,9 @@ impl Verdict {
 pub struct PayloadVerdict {
     pub payload_id: String,
     pub verdict: Verdict,
+    /// The fields of the proposal that were accepted; empty if the verdict is about the whole of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted_fields: Vec<String>,
 }
 
 impl Payload {

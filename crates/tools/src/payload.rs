@@ -49,7 +49,10 @@ impl NewPayload {
 /// Returns a summary such as "PubMed search results: CRISPR (15)": the type, the subject, and the
 /// number of items, as far as the data have them.
 fn summary(kind: &str, data: &Value) -> String {
-    let mut words = kind.replace('_', " ").replace("pubmed", "PubMed");
+    let mut words = kind
+        .replace('_', " ")
+        .replace("pubmed", "PubMed")
+        .replace("ai ", "AI ");
     if let Some(first) = words.get_mut(..1) {
         first.make_ascii_uppercase();
     }

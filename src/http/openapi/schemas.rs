@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 use super::simplify::{add_fields, remove_null, remove_nulls, simplify};
 use crate::http::tool_markers::InsertedDelta;
 use parlor_protocol::{
-    ConversationEvent, RunEvent, UserEvent, data::DataFields, literature::LiteratureFields,
+    ConversationEvent, RunEvent, UserEvent,
+    data::DataFields,
+    literature::{EditStreamFields, LiteratureFields, StreamsFields},
 };
 
 /// The beginning of a reference to a schema.
@@ -176,6 +178,8 @@ fn add_fields_of_pages(schemas: &mut Map<String, Value>) {
     let mut generator = SchemaGenerator::new(settings);
     let fields = [
         LiteratureFields::json_schema(&mut generator).to_value(),
+        StreamsFields::json_schema(&mut generator).to_value(),
+        EditStreamFields::json_schema(&mut generator).to_value(),
         DataFields::json_schema(&mut generator).to_value(),
     ];
     let context = schemas.get_mut("PageContext");

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{
-    Item, Marker,
+    Item, Marker, RejectedPayload,
     echoed_metadata::{self, EchoedMetadata},
     is_space,
     json_scanner::{self, ScanStep},
@@ -240,8 +240,13 @@ impl ControlFilter {
 
     /// Handles the end of control text, which may turn out to be text.
     fn complete_body(&mut self, body: &PendingControl, out: &mut Vec<Item>) {
-        let Some(parsed) = json_scanner::parse(body.json()).and_then(|json| self.parse_item(body, json))
-        else {
+        let json = json_scanner::parse(body.json());
+        if let Some(rejected) = json.as_ref().and_then(|json| self.rejection(body, json)) {
+            self.visible.flush(out);
+            out.push(Item::Rejected(rejected));
+            return self.visible.mark_removed();
+        }
+        let Some(parsed) = json.and_then(|json| self.parse_item(body, json)) else {
             return self.visible.release(&body.held);
         };
         match (body.kind, parsed) {
@@ -259,6 +264,19 @@ impl ControlFilter {
                 }
             }
         }
+    }
+
+    /// Returns the payload if its data are rejected, and the model corrects such payloads.
+    fn rejection(&self, body: &PendingControl, json: &Value) -> Option<RejectedPayload> {
+        let ControlKind::Payload(index) = body.kind else {
+            return None;
+        };
+        let marker = self.markers.get(index).filter(|marker| marker.is_corrected)?;
+        Some(RejectedPayload {
+            marker: marker.marker.clone(),
+            reason: (marker.parse)(json).err()?,
+            raw: self.visible.pending_white_space() + &body.held,
+        })
     }
 
     /// Converts the JSON of control text to its item. Returns `None` if it is of the wrong type.

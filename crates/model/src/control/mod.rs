@@ -16,7 +16,8 @@
 //! talk about those two markers, while a page's marker is its own word.
 //!
 //! Code never contains control text: fenced, indented or in backticks, as [`markdown`](parlor_markup::markdown)
-//! parses it, including text that may still become code. Rejected control text (invalid, of the wrong type,
+//! parses it, including text that may still become code. Rejected data of a marker [whose payloads are
+//! corrected](Marker::is_corrected) are an [`Item::Rejected`]. Other rejected control text (invalid, of the wrong type,
 //! too long, unfinished) is released unchanged and not filtered again. So a text without control text passes
 //! unchanged, and the split into deltas doesn't matter.
 //!
@@ -60,6 +61,19 @@ pub struct Marker {
     /// The payload's type, for example `table`.
     pub kind: String,
     pub parse: ParsePayload,
+    /// True if rejected data become an [`Item::Rejected`] instead of text.
+    pub is_corrected: bool,
+}
+
+/// A payload that the model wrote and that does not fit its type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RejectedPayload {
+    /// The marker, such as `TABLE:`.
+    pub marker: String,
+    /// A sentence for the model.
+    pub reason: String,
+    /// The raw text in the answer, with the whitespace before it.
+    pub raw: String,
 }
 
 /// An item of a filtered answer.
@@ -78,6 +92,8 @@ pub enum Item {
         /// The raw text in the answer, with the whitespace before it.
         raw: String,
     },
+    /// A payload whose data do not fit.
+    Rejected(RejectedPayload),
     /// Sources. They are added to earlier ones.
     Sources(Vec<CitedSource>),
 }

@@ -26,8 +26,10 @@ pub enum LiteratureError {
     InvalidQuery,
     #[error("{what} is too long: it may have {limit} bytes (setting literature.text_bytes).")]
     TooLong { what: &'static str, limit: usize },
-    #[error("A stream needs a name.")]
+    #[error("A stream needs a name, and so does all that it lists.")]
     EmptyName,
+    #[error("{what} may have {limit} entries, each with a name of its own.")]
+    InvalidList { what: &'static str, limit: usize },
     #[error(transparent)]
     Pubmed(#[from] ServiceError),
     #[error(transparent)]
@@ -107,6 +109,7 @@ impl From<LiteratureError> for ApiError {
             LiteratureError::TooLong { .. } => ErrorCode::TooLarge,
             LiteratureError::InvalidQuery
             | LiteratureError::EmptyName
+            | LiteratureError::InvalidList { .. }
             | LiteratureError::Pubmed(ServiceError {
                 kind: ServiceErrorKind::InvalidQuery(_),
                 ..

@@ -7,15 +7,15 @@
 //! - [`articles`]: loading articles, and the deadline of PubMed
 //! - [`context`]: the page context of *Literature* for the model
 //! - [`tools`]: the model's tools for articles, [`stream_tools`]: and for streams
-//! - [`query_suggestion`]: a payload that the model may write
 //! - [`page`]: the page *Literature*, with these parts
+//! - [`stream_pages`]: the pages *Streams* and *Edit stream*
 
 mod article_cache;
 mod articles;
 mod context;
 mod error;
 mod page;
-mod query_suggestion;
+mod stream_pages;
 mod stream_tools;
 #[cfg(test)]
 mod tests;
@@ -27,11 +27,16 @@ use self::{
     article_cache::ArticleCache,
     articles::{Deadline, check_pmid},
 };
-pub use self::{error::LiteratureError, page::LITERATURE, query_suggestion::QUERY_SUGGESTION};
+pub use self::{
+    error::LiteratureError,
+    page::{LITERATURE, QUERY_SUGGESTION},
+    stream_pages::{EditStream, Streams},
+};
 use parlor_base::{clock, settings};
 use parlor_journal::Journal;
 use parlor_protocol::{
     ResearchStreamId, Timestamp, UserId,
+    draft::MAX_FIELDS,
     literature::{Article, ArticleSearchResults, ArticleSort, Library, ResearchStream, SavedArticle},
 };
 use parlor_storage::{Change, LibraryUpdate, Outcome, Storage};
@@ -269,6 +274,7 @@ impl Literature {
         mut stream: ResearchStream,
     ) -> Result<(), LiteratureError> {
         stream.name = stream.name.split_whitespace().collect::<Vec<_>>().join(" ");
+        stream.purpose = stream.purpose.trim().into();
         stream.query = stream.query.trim().into();
         stream.instructions = stream.instructions.trim().into();
         if stream.name.is_empty() {
@@ -278,7 +284,15 @@ impl Literature {
             return Err(LiteratureError::InvalidQuery);
         }
         self.check_length("The name", &stream.name)?;
+        self.check_length("The purpose", &stream.purpose)?;
         self.check_length("The instructions", &stream.instructions)?;
+        let schema = stream.schema.0.iter();
+        self.check_items("The schema", schema.map(|field| (&field.name, &field.question)))?;
+        let categories = stream.categories.0.iter();
+        self.check_items(
+            "The categories",
+            categories.map(|one| (&one.name, &one.description)),
+        )?;
         let change = Change::Library {
             user_id,
             update: LibraryUpdate::SaveResearchStream {
@@ -299,6 +313,30 @@ impl Literature {
             update: LibraryUpdate::DeleteResearchStream { stream_id },
         };
         Ok(self.0.journal.submit(change).await.map(drop)?)
+    }
+
+    /// Checks a list of named texts.
+    fn check_items<'a>(
+        &self,
+        what: &'static str,
+        items: impl Iterator<Item = (&'a String, &'a String)>,
+    ) -> Result<(), LiteratureError> {
+        let mut names = Vec::new();
+        for (name, text) in items {
+            if name.trim().is_empty() {
+                return Err(LiteratureError::EmptyName);
+            }
+            if names.contains(&name) || names.len() == MAX_FIELDS {
+                return Err(LiteratureError::InvalidList {
+                    what,
+                    limit: MAX_FIELDS,
+                });
+            }
+            self.check_length(what, name)?;
+            self.check_length(what, text)?;
+            names.push(name);
+        }
+        Ok(())
     }
 
     fn check_length(&self, what: &'static str, text: &str) -> Result<(), LiteratureError> {

@@ -8,20 +8,27 @@ use tokio::time::timeout;
 use super::{
     Literature, LiteratureError,
     articles::check_pmid,
-    query_suggestion::QUERY_SUGGESTION,
     stream_tools::{ChangeStream, DeleteStream, ListStreams, SaveStream},
     tools::{self, ListSavedArticles, SaveArticle},
 };
-use crate::{BuiltContext, ContextError, OpenPage, Page, PageDefinition, Scope, Tab, actions::ClientAction};
+use crate::{
+    BuiltContext, ContextError, OpenPage, Page, PageDefinition, Scope, Tab,
+    actions::ClientAction,
+    payload_config::{PayloadConfig, proposal},
+};
 use parlor_protocol::{
     ApiError, ErrorCode, PanelView, RawJson, Timestamp, UserId,
     literature::{
         self, LITERATURE_PATH, LiteratureFields, LiteratureLocation, LiteraturePageData, LiteratureTab,
+        QueryProposal,
     },
     panel::{ArticleView, PanelBody},
 };
 use parlor_storage::StorageError;
 use parlor_tools::{AnyTool, Tool};
+
+/// A query for the page's search.
+pub const QUERY_SUGGESTION: PayloadConfig = proposal::<QueryProposal>();
 
 /// Articles: searching and saved ones.
 pub static LITERATURE: PageDefinition = PageDefinition {
@@ -103,10 +110,6 @@ impl Page for Literature {
     }
 
     async fn check(&self, user_id: UserId, open: &OpenPage<LiteratureFields>) -> Result<(), ContextError> {
-        let refused = |error: LiteratureError| match error {
-            LiteratureError::Storage(error) => ContextError::from(error),
-            error => ContextError::NotFound(error.to_string()),
-        };
         if let Some(stream_id) = open.fields.stream_id {
             self.stream(user_id, stream_id).await.map_err(refused)?;
         }
@@ -138,7 +141,8 @@ impl Page for Literature {
     /// Marks the articles that the user has saved, and proposed queries that can't be run.
     async fn complete_view(&self, user_id: UserId, view: &mut PanelView) -> Result<(), ApiError> {
         self.mark_saved(user_id, view.articles_mut()).await?;
-        if matches!(view.body, PanelBody::Query(_)) {
+        let query = QUERY_SUGGESTION.payload_type;
+        if matches!(&view.body, PanelBody::Proposal(proposal) if proposal.kind == query) {
             view.obstacle = self.search_unavailable_reason();
         }
         Ok(())
@@ -146,6 +150,14 @@ impl Page for Literature {
 
     fn asks_other_hosts(&self, path: &str, has_query: bool) -> bool {
         asks_pubmed(path, has_query)
+    }
+}
+
+/// The refusal of a message about an item that does not exist.
+pub(super) fn refused(error: LiteratureError) -> ContextError {
+    match error {
+        LiteratureError::Storage(error) => ContextError::from(error),
+        error => ContextError::NotFound(error.to_string()),
     }
 }
 

@@ -42,6 +42,7 @@ fn stream_line(stream: &ResearchStream) -> String {
         name,
         query,
         instructions,
+        ..
     } = stream;
     let mut line = format!("{id}: {name}. Query: {query}");
     if !instructions.is_empty() {
@@ -85,10 +86,10 @@ impl Tool for SaveStream {
 
     async fn run(&self, input: SaveStreamInput, call: ToolContext) -> Result<ToolResult, ToolError> {
         let stream = ResearchStream {
-            id: ResearchStreamId::new(),
             name: input.name,
             query: input.query,
             instructions: input.instructions.unwrap_or_default(),
+            ..ResearchStream::new(ResearchStreamId::new())
         };
         let id = stream.id;
         self.0.save_stream(call.user_id, stream).await?;
@@ -144,10 +145,10 @@ impl Tool for ChangeStream {
         let again = input.new_name.as_deref();
         let now = load_named_stream(&self.0, call.user_id, input.stream_id, &input.name, again).await?;
         let stream = ResearchStream {
-            id: now.id,
             name: input.new_name.unwrap_or(now.name),
             query: input.query.unwrap_or(now.query),
             instructions: input.instructions.unwrap_or(now.instructions),
+            ..now
         };
         self.0.save_stream(call.user_id, stream).await?;
         Ok("The stream is changed.".to_owned().into())

@@ -36,11 +36,16 @@ struct WrittenSeries {
 pub const CHART: PayloadConfig = PayloadConfig {
     payload_type: "chart",
     marker: "CHART:",
-    instructions: "Numbers that say more as a picture, bar or line; null where one is not known:\n\
-                   CHART: {\"title\": \"Sales\", \"kind\": \"line\", \"x\": [\"2022\", \"2023\"], \"series\": [{\"name\": \"Tea\", \"values\": [4, 6.5]}]}",
+    instructions: || {
+        "Numbers that say more as a picture, bar or line; null where one is not known:\n\
+                   CHART: {\"title\": \"Sales\", \"kind\": \"line\", \"x\": [\"2022\", \"2023\"], \"series\": [{\"name\": \"Tea\", \"values\": [4, 6.5]}]}"
+            .into()
+    },
     progress_text: "Drawing a chart...",
     parse: |data| require_viewable("chart", data),
     schema: schema::for_type::<WrittenChart>,
     revise: None,
     to_model_input: unchanged,
+    is_corrected: false,
+    base: None,
 };

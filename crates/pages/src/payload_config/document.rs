@@ -27,13 +27,18 @@ struct WrittenDocument {
 pub const DOCUMENT: PayloadConfig = PayloadConfig {
     payload_type: "text_document",
     marker: "DOCUMENT:",
-    instructions: "A text to work on or to take away, such as a letter, as Markdown; to change one, write it again with its last version's \"id\":\n\
-                   DOCUMENT: {\"title\": \"Letter\", \"text\": \"Dear Ann,\\n\\nthank you.\"}",
+    instructions: || {
+        "A text to work on or to take away, such as a letter, as Markdown; to change one, write it again with its last version's \"id\":\n\
+                   DOCUMENT: {\"title\": \"Letter\", \"text\": \"Dear Ann,\\n\\nthank you.\"}"
+            .into()
+    },
     progress_text: "Writing a document...",
     parse,
     schema: schema::for_type::<WrittenDocument>,
     revise: Some(revise),
     to_model_input: latest_as_written,
+    is_corrected: false,
+    base: None,
 };
 
 /// Parses a document. If it is a new version, the result has a note with the id of the earlier document.

@@ -6,6 +6,7 @@
 
 mod chart;
 mod document;
+mod proposal;
 mod table;
 
 use serde_json::Value;
@@ -14,7 +15,12 @@ use crate::payloads;
 use parlor_model::control::{Marker, ParsePayload};
 use parlor_protocol::Payload;
 
-pub use self::{chart::CHART, document::DOCUMENT, table::TABLE};
+pub use self::{
+    chart::CHART,
+    document::DOCUMENT,
+    proposal::{BASE_FIELD, proposal, read as read_proposal},
+    table::TABLE,
+};
 
 /// A type of payload that the model may write.
 #[derive(Debug)]
@@ -24,7 +30,7 @@ pub struct PayloadConfig {
     /// The word before the JSON that occurs nowhere else, such as `TABLE:`.
     pub marker: &'static str,
     /// The instructions for the model, with an example on a line of its own.
-    pub instructions: &'static str,
+    pub instructions: fn() -> String,
     /// The text that the user sees while the model writes the payload.
     pub progress_text: &'static str,
     /// Parses the data. Returns an error if they do not fit the type.
@@ -37,6 +43,12 @@ pub struct PayloadConfig {
     pub revise: Option<fn(written: &Value, id: &str, earlier: &Value) -> Value>,
     /// Converts stored data back to the form in which the model wrote them.
     pub to_model_input: fn(&Value) -> Value,
+    /// True if the model is told why its data were rejected, and may write them once more. Rejected data of other types are
+    /// shown as text.
+    pub is_corrected: bool,
+    /// Returns what the drafts of the page's context have where these data propose changes, to be stored with them in
+    /// [`BASE_FIELD`].
+    pub base: Option<fn(data: &Value, drafts: &Value) -> Option<Value>>,
 }
 
 /// The payload types of every page.
@@ -49,6 +61,7 @@ impl PayloadConfig {
             marker: self.marker.into(),
             kind: self.payload_type.into(),
             parse: self.parse,
+            is_corrected: self.is_corrected,
         }
     }
 
@@ -66,7 +79,7 @@ pub fn instructions(configs: &[&PayloadConfig]) -> String {
          it.",
     );
     for config in configs {
-        text.push_str(&format!("\n{}", config.instructions));
+        text.push_str(&format!("\n{}", (config.instructions)()));
     }
     text
 }
@@ -105,8 +118,8 @@ mod tests {
             let markers = all().into_iter().map(PayloadConfig::as_marker).collect();
             let mut filter = ControlFilter::new(markers, DEFAULT_MAX_CONTROL_BYTES);
             let mut items = Vec::new();
-            let examples: Vec<&str> = config
-                .instructions
+            let instructions = (config.instructions)();
+            let examples: Vec<&str> = instructions
                 .lines()
                 .filter(|line| line.starts_with(config.marker))
                 .collect();
@@ -123,7 +136,7 @@ mod tests {
                 assert_eq!(kind, config.payload_type);
                 assert!(payloads::is_valid(&kind, &data), "{kind} {data}");
                 let required = (config.schema)()["required"].clone();
-                for field in required.as_array().expect("something is required") {
+                for field in required.as_array().into_iter().flatten() {
                     assert!(data.get(field.as_str().unwrap()).is_some(), "{field} {data}");
                 }
             }
@@ -137,7 +150,11 @@ mod tests {
             let properties = schema["properties"].as_object().expect("properties");
             for name in properties.keys().filter(|name| *name != "label") {
                 let shown = format!("\"{name}\"");
-                assert!(config.instructions.contains(&shown), "{} {name}", config.marker);
+                assert!(
+                    (config.instructions)().contains(&shown),
+                    "{} {name}",
+                    config.marker
+                );
             }
         }
     }
@@ -145,8 +162,8 @@ mod tests {
     #[test]
     fn stored_payloads_render_back_as_written() {
         for config in all() {
-            let line = config
-                .instructions
+            let instructions = (config.instructions)();
+            let line = instructions
                 .lines()
                 .find(|line| line.starts_with(config.marker))
                 .unwrap();

@@ -21,11 +21,16 @@ struct WrittenTable {
 pub const TABLE: PayloadConfig = PayloadConfig {
     payload_type: "table",
     marker: "TABLE:",
-    instructions: "More rows than one reads in a text:\n\
-                   TABLE: {\"title\": \"Rivers\", \"columns\": [\"Name\", \"km\"], \"rows\": [[\"Nile\", 6650]]}",
+    instructions: || {
+        "More rows than one reads in a text:\n\
+                   TABLE: {\"title\": \"Rivers\", \"columns\": [\"Name\", \"km\"], \"rows\": [[\"Nile\", 6650]]}"
+            .into()
+    },
     progress_text: "Writing a table...",
     parse: |data| require_viewable("table", data),
     schema: schema::for_type::<WrittenTable>,
     revise: None,
     to_model_input: unchanged,
+    is_corrected: false,
+    base: None,
 };

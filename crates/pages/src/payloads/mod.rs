@@ -10,7 +10,7 @@ mod file;
 mod formatting;
 mod links;
 mod preview;
-mod query;
+mod proposals;
 mod search_results;
 mod table;
 mod tree;
@@ -30,12 +30,11 @@ use parlor_protocol::{
 /// Reads data of a type; `None` if they do not fit.
 type ReadPayload = fn(&Value) -> Option<PanelBody>;
 
-/// The known types.
-const PAYLOAD_TYPES: [(&str, ReadPayload); 7] = [
+/// The known types, besides proposals.
+const PAYLOAD_TYPES: [(&str, ReadPayload); 6] = [
     ("chart", chart::read),
     ("pubmed_article", articles::read_article),
     ("pubmed_search_results", articles::read_list),
-    ("query_suggestion", query::read),
     ("table", table::read),
     ("text_document", document::read),
     ("web_search_results", search_results::read),
@@ -43,9 +42,23 @@ const PAYLOAD_TYPES: [(&str, ReadPayload); 7] = [
 
 /// Returns true if data can be shown as a type.
 pub fn is_valid(kind: &str, data: &Value) -> bool {
-    let known = PAYLOAD_TYPES.iter().find(|(known, _)| *known == kind);
-    let body = known.and_then(|(_, read)| read(data));
-    body.is_some_and(|body| !matches!(body, PanelBody::Tree(_)))
+    read(kind, data).is_some_and(|body| !matches!(body, PanelBody::Tree(_)))
+}
+
+fn read(kind: &str, data: &Value) -> Option<PanelBody> {
+    match PAYLOAD_TYPES.iter().find(|(known, _)| *known == kind) {
+        Some((_, read)) => read(data),
+        None => proposals::read(kind, data),
+    }
+}
+
+/// Returns the names of the fields that a proposal changes; empty for a proposal without fields.
+pub fn proposed_fields(payload: &Payload) -> Vec<String> {
+    let data: Value = serde_json::from_str(payload.data.as_str()).unwrap_or_default();
+    match proposals::read(&payload.kind, &data) {
+        Some(PanelBody::Proposal(view)) => view.fields.into_iter().map(|field| field.change.name).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Returns true if the user can accept or reject a payload.
@@ -56,10 +69,9 @@ pub fn is_proposal(payload: &Payload) -> bool {
 
 fn is_proposal_data(kind: &str, data: &Value) -> bool {
     match kind {
-        "query_suggestion" => query::read(data).is_some(),
         // A new version of another document.
         "text_document" => data["of"].is_string() && document::is_document(data),
-        _ => false,
+        _ => proposals::read(kind, data).is_some(),
     }
 }
 
@@ -68,14 +80,11 @@ pub fn view(payload: &Payload) -> PanelView {
     let data = payload.data.as_str();
     // Data that are nested too deeply for the parser are shown as text.
     let data: Value = serde_json::from_str(data).unwrap_or_else(|_| data.into());
-    let known = PAYLOAD_TYPES.iter().find(|(kind, _)| *kind == payload.kind);
     PanelView {
         summary: payload.summary.clone(),
         is_proposal: is_proposal_data(&payload.kind, &data),
         obstacle: None,
-        body: known
-            .and_then(|(_, read)| read(&data))
-            .unwrap_or_else(|| PanelBody::Tree(tree::build(&data))),
+        body: read(&payload.kind, &data).unwrap_or_else(|| PanelBody::Tree(tree::build(&data))),
     }
 }
 

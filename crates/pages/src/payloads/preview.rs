@@ -1,9 +1,9 @@
-//! Previews: what an answer itself shows of a payload. A chart is shown whole, of a table the first rows, of a proposed
-//! version of a document the first changes.
+//! Previews: what an answer itself shows of a payload. A chart and a proposal for a draft are shown whole, of a table the first
+//! rows, of a proposed version of a document the first changes.
 
 use serde_json::Value;
 
-use super::{chart, document, is_proposal_data, table};
+use super::{chart, document, is_proposal_data, proposals, table};
 use parlor_protocol::{
     Payload, PayloadRef,
     panel::{PREVIEW_LINES, PREVIEW_ROWS, PanelBody, PanelView},
@@ -25,7 +25,7 @@ fn preview_rows(payload: &Payload) -> Option<usize> {
         "text_document" if is_proposal_data(&payload.kind, &data) => {
             document::read(&data).and_then(|body| count_rows(&body))
         }
-        _ => None,
+        kind => proposals::read(kind, &data).and_then(|body| count_rows(&body)),
     }
 }
 
@@ -37,6 +37,7 @@ fn count_rows(body: &PanelBody) -> Option<usize> {
             stored.unwrap_or(table.rows.len())
         }
         PanelBody::Document(document) => document.versions.last()?.changes.len(),
+        PanelBody::Proposal(proposal) => proposal.fields.len(),
         _ => return None,
     };
     (rows > 0).then_some(rows)

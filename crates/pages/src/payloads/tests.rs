@@ -13,7 +13,7 @@ fn view_of(kind: &str, data: &Value) -> PanelView {
 }
 
 /// Returns data that fit each type.
-fn sample_payloads() -> [(&'static str, Value); 7] {
+fn sample_payloads() -> [(&'static str, Value); 11] {
     [
         ("pubmed_article", json!({"title": "T"})),
         (
@@ -25,6 +25,19 @@ fn sample_payloads() -> [(&'static str, Value); 7] {
             json!({"kind": "bar", "x": ["a"], "series": [{"name": "s", "values": [1.5]}]}),
         ),
         ("query_suggestion", json!({"query": "asthma[mesh]"})),
+        (
+            "stream_suggestions",
+            json!({"name": "Tides", "base": {"name": ""}}),
+        ),
+        (
+            "schema_proposal",
+            json!({"fields": [{"name": "n", "question": "How many?", "type": "number"}]}),
+        ),
+        (
+            "ai_column_suggestion",
+            json!({"name": "n", "question": "How many?"}),
+        ),
+        ("presentation_categories", json!({"remove": ["Other"]})),
         ("table", json!({"columns": ["a"], "rows": [[1]]})),
         (
             "text_document",
@@ -84,7 +97,11 @@ fn queries_and_document_versions_are_proposals() {
         view.is_proposal
     };
     for (kind, data) in sample_payloads() {
-        assert_eq!(is_proposal(kind, data), kind == "query_suggestion", "{kind}");
+        let is_for_draft = matches!(view_of(kind, &data).body, PanelBody::Proposal(_));
+        assert_eq!(is_proposal(kind, data), is_for_draft, "{kind}");
+        let is_named_so =
+            kind.contains("suggestion") || kind.contains("proposal") || kind.contains("categories");
+        assert_eq!(is_for_draft, is_named_so, "{kind}");
     }
     let version = json!({"of": "abc12345", "versions": [{"text": "a"}, {"text": "b"}]});
     assert!(is_proposal("text_document", version.clone()));

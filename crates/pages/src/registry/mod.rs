@@ -79,10 +79,16 @@ impl Pages {
         user_id: UserId,
         context: Option<&PageContext>,
     ) -> Result<Option<PageContextSnapshot>, ContextError> {
-        let Some(context) = self.normalize(context.cloned())? else {
+        let Some(mut context) = self.normalize(context.cloned())? else {
             return Ok(None);
         };
-        let length = serde_json::to_vec(&context).map_or(0, |json| json.len());
+        let mut length = context_bytes(&context);
+        if length > self.max_context_bytes
+            && let Some(page) = self.find(&context.current_page)
+        {
+            context = page.fit(context, self.max_context_bytes)?;
+            length = context_bytes(&context);
+        }
         if length > self.max_context_bytes {
             return Err(ContextError::TooLarge {
                 length,
@@ -224,6 +230,11 @@ impl Pages {
             subtabs: join_names(subtabs.iter().map(|subtab| subtab.name)),
         })
     }
+}
+
+/// The size of a context on the wire.
+fn context_bytes(context: &PageContext) -> usize {
+    serde_json::to_vec(context).map_or(0, |json| json.len())
 }
 
 fn may_open(page: Option<&dyn AnyPage>, is_allowed: impl Fn(&str) -> bool) -> bool {

@@ -62,5 +62,11 @@ pub enum ConversationEvent {
         created_at: Timestamp,
     },
     /// The user has accepted or rejected a payload.
-    PayloadJudged { payload_id: String, verdict: Verdict },
+    PayloadJudged {
+        payload_id: String,
+        verdict: Verdict,
+        /// The fields of the proposal that were accepted; missing if the verdict is about the whole of it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        accepted_fields: Vec<String>,
+    },
 }

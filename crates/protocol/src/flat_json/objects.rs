@@ -64,7 +64,7 @@ plain! {
     ThinkingSupport { supported; min_budget, max_budget } with levels;
     Prices { input, output; cached_input, cache_write, image_output };
     StartedRun { conversation_id, user_message_id, assistant_message_id };
-    PayloadVerdict { payload_id, verdict };
+    PayloadVerdict { payload_id, verdict } with accepted_fields;
     ToolProgress { stage, message; progress, data };
     Parameters { ; temperature, thinking_level, thinking_budget, max_completion_tokens };
     Usage { input_tokens, output_tokens, estimate; window } with estimated, totals;

@@ -5,12 +5,21 @@
 
 mod context;
 mod location;
+mod proposals;
+mod stream;
+mod stream_pages;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::{
     context::LiteratureFields,
     location::{LITERATURE_PATH, LiteratureLocation, LiteratureTab, doi_url},
+    proposals::{AiColumnSuggestion, PresentationCategories, QueryProposal, SchemaProposal},
+    stream::{
+        Categories, Category, ResearchStream, Schema, SchemaField, SchemaFieldType, StreamDraft, StreamForm,
+        StreamSuggestions,
+    },
+    stream_pages::{EDIT_STREAM_PAGE, EditStreamFields, EditStreamLocation, STREAMS_PAGE, StreamsFields},
 };
 use super::{ApiError, PageInfo, Position, ResearchStreamId, Timestamp};
 
@@ -53,16 +62,6 @@ pub struct SavedArticle {
     /// The user's note about it.
     pub note: String,
     pub saved_at: Timestamp,
-}
-
-/// A saved query, with instructions for the assistant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ResearchStream {
-    pub id: ResearchStreamId,
-    pub name: String,
-    pub query: String,
-    /// The user's own instructions for this stream.
-    pub instructions: String,
 }
 
 /// All that a user has saved, as it stood at a position of the log.
@@ -265,10 +264,9 @@ mod tests {
     fn a_renamed_stream_appears_once() {
         let mut library = Library::default();
         let mut stream = ResearchStream {
-            id: ResearchStreamId::new(),
             name: "B".into(),
             query: "water".into(),
-            instructions: String::new(),
+            ..ResearchStream::new(ResearchStreamId::new())
         };
         let other = ResearchStream {
             id: ResearchStreamId::new(),

@@ -13,9 +13,14 @@ pub(super) fn apply_to_conversation(
         | ConversationEvent::ConversationRenamed { title } => state.title.clone_from(title),
         ConversationEvent::ModelChosen { model } => state.model = Some(model.clone()),
         ConversationEvent::ParametersChosen { parameters } => state.parameters.clone_from(parameters),
-        ConversationEvent::PayloadJudged { payload_id, verdict } => state.add_verdict(PayloadVerdict {
+        ConversationEvent::PayloadJudged {
+            payload_id,
+            verdict,
+            accepted_fields,
+        } => state.add_verdict(PayloadVerdict {
             payload_id: payload_id.clone(),
             verdict: *verdict,
+            accepted_fields: accepted_fields.clone(),
         }),
         ConversationEvent::MessageQueued { queued } => state.queue.insert(queued.clone()),
         ConversationEvent::QueueChanged { queued_ids, held } => state.queue.arrange(queued_ids, *held),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::{
     AssistantMessage, ConversationId, Message, MessageId, MessageQueue, Parameters, PayloadVerdict, Position,
-    Usage, Verdict, flat_json::Fields, sorted_vec,
+    Usage, flat_json::Fields, sorted_vec,
 };
 
 /// A conversation as it stood at a position of its user's log.
@@ -87,12 +87,9 @@ impl Transcript {
     }
 
     /// The user's verdict on a payload.
-    pub fn verdict(&self, payload_id: &str) -> Option<Verdict> {
-        let judged = self
-            .verdicts
-            .iter()
-            .find(|judged| judged.payload_id == payload_id);
-        judged.map(|judged| judged.verdict)
+    pub fn verdict(&self, payload_id: &str) -> Option<&PayloadVerdict> {
+        let mut judged = self.verdicts.iter();
+        judged.find(|judged| judged.payload_id == payload_id)
     }
 
     /// Adds a verdict, unless the payload has one: the first verdict stays.

@@ -1,13 +1,15 @@
 //! The end of a model's answer: its validation and the next step of the run.
 
 use super::{
-    Agent, Effect,
+    Agent, Effect, Phase,
     errors::{
         answer_too_long, content_filtered, empty_answer, malformed_call, no_answer_after_tools,
         only_thinking, unreadable_answer,
     },
 };
-use parlor_protocol::{FinishReason, JoinedPartKind, RunError, RunStatus, Timestamp};
+use parlor_protocol::{
+    FinishReason, JoinedPartKind, RunError, RunEvent, RunStatus, Timestamp, transcript::apply_to_run,
+};
 
 impl Agent {
     /// Ends the run or starts the requested calls, after the model has sent its finish reason.
@@ -30,6 +32,9 @@ impl Agent {
         // Some servers send another finish reason although there are calls.
         if !self.incoming_calls.is_empty() {
             return self.dispatch_calls(at);
+        }
+        if self.correction.is_due() {
+            return self.start_model_call();
         }
         if self.has_refused_calls {
             self.finish_reason = Some(FinishReason::ToolLimit);
@@ -63,6 +68,37 @@ impl Agent {
     pub(super) fn hand_over(&mut self, at: Timestamp) -> Vec<Effect> {
         self.finish_reason = Some(FinishReason::Steered);
         self.end_run(RunStatus::Complete, None, at)
+    }
+
+    /// Ends the run before the natural end of the model's answer.
+    pub(super) fn break_off(&mut self, status: RunStatus, error: RunError, at: Timestamp) -> Vec<Effect> {
+        let mut items = Vec::new();
+        self.filter.break_off(&mut items);
+        let mut effects = self.apply_items(items);
+        effects.extend(self.end_run(status, Some(error), at));
+        effects
+    }
+
+    /// Returns the time in milliseconds since the run was started or last resumed.
+    pub(super) fn elapsed_ms(&self, now: Timestamp) -> u64 {
+        // The clock may have been set back.
+        now.0
+            .saturating_sub(self.started_at.0)
+            .try_into()
+            .unwrap_or_default()
+    }
+
+    pub(super) fn end_run(
+        &mut self,
+        status: RunStatus,
+        error: Option<RunError>,
+        at: Timestamp,
+    ) -> Vec<Effect> {
+        self.phase = Phase::Ended;
+        let event = RunEvent::run_ended(status, error, at, self.elapsed_ms(at))
+            .with_finish_reason(self.finish_reason.take());
+        apply_to_run(&mut self.message, &event);
+        vec![Effect::End(event)]
     }
 
     /// Returns the error of an answer without content: no text and no payload after the last tool.

@@ -5,19 +5,22 @@
 
 use std::{sync::Arc, time::Duration};
 
-use self::errors::{repeating_answer, session_not_restored, shut_down, stream_broke_off, timeout_error};
+use self::{
+    correction::Correction,
+    errors::{repeating_answer, session_not_restored, shut_down, stream_broke_off, timeout_error},
+};
 use parlor_model::{
     ModelError, ModelErrorKind, ModelEvent, ToolOutcome, Toolbox,
     control::{self, ControlFilter},
 };
 use parlor_protocol::{
-    AssistantMessage, FinishReason, Part, RunError, RunEvent, RunStatus, Timestamp, WAITING_FOR_MODEL,
+    AssistantMessage, FinishReason, Part, RunEvent, RunStatus, Timestamp, WAITING_FOR_MODEL,
     transcript::apply_to_run,
 };
 
 mod calls;
-
 mod content;
+mod correction;
 mod errors;
 mod finish;
 mod limits;
@@ -72,6 +75,7 @@ pub struct Agent {
     has_announced_payload: bool,
     /// The finish reason of the current model call, once the server has sent it.
     finish_reason: Option<FinishReason>,
+    correction: Correction,
     /// The server's words for withholding the current answer.
     refusal: Option<String>,
     /// The names of unreadable contents of the current answer.
@@ -122,6 +126,7 @@ impl Agent {
             thinking_repetition: RepetitionDetector::new(0),
             has_announced_payload: false,
             finish_reason: None,
+            correction: Correction::default(),
             refusal: None,
             unreadable: Vec::new(),
             ends_with_note: false,
@@ -294,7 +299,8 @@ impl Agent {
         self.text_repetition = RepetitionDetector::new(self.limits.max_repetitions);
         self.thinking_repetition = RepetitionDetector::new(self.limits.max_repetitions);
         self.has_announced_payload = false;
-        self.ends_with_note = false;
+        // A corrected answer begins a paragraph of its own.
+        self.ends_with_note = self.correction.begin_call() && self.ends_with_text();
         self.refusal = None;
         self.unreadable.clear();
         self.phase = Phase::AwaitingModel;
@@ -365,31 +371,5 @@ impl Agent {
             "the agent produced an inconsistent event: {event:?}"
         );
         Effect::Log(event)
-    }
-
-    /// Ends the run before the natural end of the model's answer.
-    fn break_off(&mut self, status: RunStatus, error: RunError, at: Timestamp) -> Vec<Effect> {
-        let mut items = Vec::new();
-        self.filter.break_off(&mut items);
-        let mut effects = self.apply_items(items);
-        effects.extend(self.end_run(status, Some(error), at));
-        effects
-    }
-
-    /// Returns the time in milliseconds since the run was started or last resumed.
-    fn elapsed_ms(&self, now: Timestamp) -> u64 {
-        // The clock may have been set back.
-        now.0
-            .saturating_sub(self.started_at.0)
-            .try_into()
-            .unwrap_or_default()
-    }
-
-    fn end_run(&mut self, status: RunStatus, error: Option<RunError>, at: Timestamp) -> Vec<Effect> {
-        self.phase = Phase::Ended;
-        let event = RunEvent::run_ended(status, error, at, self.elapsed_ms(at))
-            .with_finish_reason(self.finish_reason.take());
-        apply_to_run(&mut self.message, &event);
-        vec![Effect::End(event)]
     }
 }

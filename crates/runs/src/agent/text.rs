@@ -56,6 +56,10 @@ impl Agent {
                     effects.push(self.add_sources(trusted));
                     continue;
                 }
+                Item::Rejected(rejected) => match self.correction.reject(rejected) {
+                    Some(raw) => self.text_delta(raw),
+                    None => continue,
+                },
                 Item::Payload { kind, data, raw } => match self.payload_factory.create_payload(&kind, data) {
                     Ok(payload) => {
                         let (part, _) = self.delta_position(|_| false);

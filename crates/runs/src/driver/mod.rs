@@ -205,6 +205,7 @@ impl Driver<'_> {
                 history: &self.history,
                 answer: (self.run.message_id, self.agent.message()),
                 provider_data: &self.provider_data,
+                correction: self.agent.correction(),
             },
             &self.page_payloads,
             tools,

@@ -123,7 +123,8 @@ impl<'a> Driver<'a> {
             runs.limits.payload_bytes,
             earlier,
             history.clone(),
-        );
+        )
+        .with_drafts(context_snapshot.as_ref().map(|snapshot| &snapshot.context));
         let prompt = Prompt::new(
             scope.page,
             &PromptInput {

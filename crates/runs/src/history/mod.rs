@@ -94,7 +94,13 @@ impl ModelConversation {
             true,
             &mut latest,
         );
-        let continues_answer = request_continuation(&mut latest, answer);
+        let continues_answer = match run_history.correction {
+            Some(correction) => {
+                latest.push(ModelMessage::User(escape_metadata(correction).into_owned()));
+                true
+            }
+            None => request_continuation(&mut latest, answer),
+        };
         Self {
             prompt: String::new(),
             earlier_note: None,

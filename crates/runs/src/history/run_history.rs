@@ -15,6 +15,8 @@ pub struct RunHistory<'a> {
     pub answer: (MessageId, &'a AssistantMessage),
     /// All its provider data, for providers only.
     pub provider_data: &'a HashMap<MessageId, Vec<PlacedProviderData>>,
+    /// The request to correct a payload of the answer. It takes the place of a request to go on.
+    pub correction: Option<&'a str>,
 }
 
 impl<'a> RunHistory<'a> {

@@ -9,8 +9,13 @@ use serde_json::Value;
 use crate::agent::PayloadFactory;
 use parlor_markup::web_link;
 use parlor_model::control::Marker;
-use parlor_pages::{actions::ClientAction, payload_config::PayloadConfig};
-use parlor_protocol::{AssistantMessage, Message, Part, Payload, ToolCall, ToolStatus};
+use parlor_pages::{
+    actions::ClientAction,
+    payload_config::{BASE_FIELD, PayloadConfig},
+};
+use parlor_protocol::{
+    AssistantMessage, DRAFTS_FIELD, Message, PageContext, Part, Payload, ToolCall, ToolStatus,
+};
 use parlor_storage::{RunKey, Storage, StorageError};
 use parlor_tools::NewPayload;
 
@@ -33,6 +38,8 @@ pub(super) struct PagePayloads {
     created: Mutex<Vec<Payload>>,
     /// The messages that lead to the run.
     history: Arc<[Message]>,
+    /// The drafts of the page as the user had them on the screen, by their names.
+    drafts: Value,
 }
 
 impl PagePayloads {
@@ -51,7 +58,18 @@ impl PagePayloads {
             max_payload_bytes: limit,
             created: Mutex::new(created),
             history,
+            drafts: Value::Null,
         }
+    }
+
+    /// Sets the drafts in the context of the question.
+    pub fn with_drafts(mut self, context: Option<&PageContext>) -> Self {
+        let mut fields = context.into_iter().flat_map(|context| &context.own_fields);
+        let drafts = fields.find(|(name, _)| name == DRAFTS_FIELD);
+        self.drafts = drafts
+            .and_then(|(_, drafts)| serde_json::from_str(drafts.as_str()).ok())
+            .unwrap_or_default();
+        self
     }
 
     /// Returns the model's source text of a payload, also on a page with other types. `None` for
@@ -105,8 +123,13 @@ impl PayloadFactory for PagePayloads {
 
     fn create_payload(&self, kind: &str, mut data: Value) -> Result<Payload, String> {
         // Only a query has its rows in a file.
+        let base = self
+            .config(kind)
+            .and_then(|config| (config.base?)(&data, &self.drafts));
         if let Some(fields) = data.as_object_mut() {
             fields.remove("stored");
+            fields.remove(BASE_FIELD);
+            fields.extend(base.map(|base| (BASE_FIELD.into(), base)));
         }
         let data = self.with_versions(kind, data);
         let new = NewPayload {

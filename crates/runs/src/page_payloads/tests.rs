@@ -1,7 +1,9 @@
 use serde_json::json;
 
 use super::*;
+use parlor_pages::payload_config::proposal;
 use parlor_pages::{literature::QUERY_SUGGESTION, payload_config::COMMON_PAYLOADS};
+use parlor_protocol::literature::StreamSuggestions;
 use parlor_protocol::{CitedSource, MessageBody, MessageId, Node, Timestamp};
 
 fn page_payloads(limit: usize) -> PagePayloads {
@@ -127,4 +129,36 @@ fn accepts_urls_of_earlier_turns() {
     ] {
         assert_eq!(page_payloads.is_known_url(url), given, "{url}");
     }
+}
+
+#[test]
+fn proposal_has_the_texts_on_the_screen() {
+    const PROPOSAL: PayloadConfig = proposal::<StreamSuggestions>();
+    let context: PageContext = serde_json::from_str(
+        r#"{"current_page": "edit_stream", "draft": {"stream": {"name": "Tides", "query": "tides"}}}"#,
+    )
+    .unwrap();
+    let page_payloads = PagePayloads::new(
+        vec![&PROPOSAL],
+        Vec::new(),
+        Vec::new(),
+        1000,
+        Vec::new(),
+        [].into(),
+    );
+    let written = json!({"query": "tides[ti]", "purpose": "P", "base": {"query": "forged"}});
+    let without_draft = page_payloads.create_payload("stream_suggestions", written.clone());
+    assert_eq!(
+        data(&without_draft.unwrap()),
+        json!({"query": "tides[ti]", "purpose": "P"})
+    );
+    let page_payloads = page_payloads.with_drafts(Some(&context));
+    let made = page_payloads.create_payload(
+        "stream_suggestions",
+        json!({"query": "tides[ti]", "purpose": "P"}),
+    );
+    assert_eq!(
+        data(&made.unwrap()),
+        json!({"query": "tides[ti]", "purpose": "P", "base": {"query": "tides", "purpose": ""}})
+    );
 }

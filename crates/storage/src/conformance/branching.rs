@@ -62,6 +62,7 @@ async fn drawn_turn(storage: &dyn Storage, conversation_id: ConversationId) -> (
         conversation_id,
         payload_id: payload.payload_id.clone(),
         verdict,
+        accepted_fields: vec!["name".into()],
     };
     for change in [
         Change::Output {

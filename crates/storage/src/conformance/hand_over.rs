@@ -108,10 +108,9 @@ pub async fn an_heir_gets_conversations_files_and_library(backend: &dyn Backend)
         commit_one(&*storage, &change).await.unwrap();
     }
     let stream = ResearchStream {
-        id: ResearchStreamId::new(),
         name: "Tides".into(),
         query: "tides".into(),
-        instructions: String::new(),
+        ..ResearchStream::new(ResearchStreamId::new())
     };
     let save = Change::Library {
         user_id: other_user(),

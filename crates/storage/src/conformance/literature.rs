@@ -3,7 +3,10 @@
 use super::*;
 use parlor_protocol::{
     PageContext, ResearchStreamId,
-    literature::{self, Article, Library, ResearchStream, SavedArticle},
+    draft::DraftList,
+    literature::{
+        self, Article, Category, Library, ResearchStream, SavedArticle, SchemaField, SchemaFieldType,
+    },
 };
 
 fn article(pmid: &str) -> SavedArticle {
@@ -46,8 +49,18 @@ fn stream(name: &str) -> ResearchStream {
     ResearchStream {
         id: ResearchStreamId::new(),
         name: name.into(),
+        purpose: "To know".into(),
         query: "water".into(),
         instructions: "Mind the methods.".into(),
+        schema: DraftList(vec![SchemaField {
+            name: "n".into(),
+            question: "How many?".into(),
+            kind: SchemaFieldType::Number,
+        }]),
+        categories: DraftList(vec![Category {
+            name: "Trials".into(),
+            description: "Randomised".into(),
+        }]),
     }
 }
 

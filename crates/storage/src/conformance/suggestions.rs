@@ -56,11 +56,22 @@ async fn answered_turn_with_suggestions(storage: &dyn Storage) -> RunKey {
 }
 
 fn judge_payload(user_id: UserId, run: RunKey, payload_id: &str, verdict: Verdict) -> Change {
+    judge_fields(user_id, run, payload_id, verdict, &[])
+}
+
+fn judge_fields(
+    user_id: UserId,
+    run: RunKey,
+    payload_id: &str,
+    verdict: Verdict,
+    accepted_fields: &[&str],
+) -> Change {
     let intent = intent::JudgePayload {
         intent_id: IntentId::new(),
         conversation_id: run.conversation_id,
         payload_id: payload_id.into(),
         verdict,
+        accepted_fields: accepted_fields.iter().map(|&field| field.into()).collect(),
     };
     Change::Intent {
         user_id,
@@ -91,6 +102,7 @@ fn payload_verdict(payload_id: &str, verdict: Verdict) -> PayloadVerdict {
     PayloadVerdict {
         payload_id: payload_id.into(),
         verdict,
+        accepted_fields: Vec::new(),
     }
 }
 
@@ -103,6 +115,7 @@ pub async fn the_first_verdict_counts(backend: &dyn Backend) {
         &first,
         &first,
         &judge_payload(TEST_USER, run, "two", Verdict::Accepted),
+        &judge_fields(TEST_USER, run, "one", Verdict::Accepted, &["name", "query"]),
         &judge_payload(TEST_USER, run, "one", Verdict::Accepted),
     ] {
         assert_eq!(commit_one(&*storage, change).await, Ok(Outcome::Done));
@@ -110,7 +123,10 @@ pub async fn the_first_verdict_counts(backend: &dyn Backend) {
     assert_eq!(read_log(&*storage, TEST_USER).await.len(), before + 2);
     let expected = [
         payload_verdict("two", Verdict::Rejected),
-        payload_verdict("one", Verdict::Accepted),
+        PayloadVerdict {
+            accepted_fields: vec!["name".into(), "query".into()],
+            ..payload_verdict("one", Verdict::Accepted)
+        },
     ];
     let stored = full_transcript(&*storage, run.conversation_id)
         .await
@@ -124,6 +140,8 @@ pub async fn the_first_verdict_counts(backend: &dyn Backend) {
             .unwrap(),
         expected
     );
+    let context = storage.run_context(run).await.unwrap().expect("it is there");
+    assert_eq!(context.verdicts, expected);
 
     // The same id for a different request.
     let Change::Intent {

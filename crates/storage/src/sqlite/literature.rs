@@ -9,6 +9,10 @@ use parlor_protocol::{
     literature::{Article, Library, ResearchStream, SavedArticle},
 };
 
+const SELECT_STREAMS: &str =
+    "SELECT id, name, purpose, query, instructions, schema, categories FROM streams WHERE user_id = $1";
+const SELECT_STREAM: &str = "SELECT id, name, purpose, query, instructions, schema, categories FROM streams WHERE user_id = $1 AND id = $2";
+
 /// Returns the library. Expects a connection with an open transaction, so that the result is consistent.
 pub(super) async fn library(
     connection: &mut SqliteConnection,
@@ -21,7 +25,7 @@ pub(super) async fn library(
     .bind_value(user_id)
     .fetch_all(&mut *connection)
     .await?;
-    let streams = sqlx::query("SELECT id, name, query, instructions FROM streams WHERE user_id = $1")
+    let streams = sqlx::query(SELECT_STREAMS)
         .bind_value(user_id)
         .fetch_all(connection)
         .await?;
@@ -78,7 +82,7 @@ pub(super) async fn research_stream(
     user_id: UserId,
     stream_id: ResearchStreamId,
 ) -> Result<Option<ResearchStream>, StorageError> {
-    let row = sqlx::query("SELECT id, name, query, instructions FROM streams WHERE user_id = $1 AND id = $2")
+    let row = sqlx::query(SELECT_STREAM)
         .bind_value(user_id)
         .bind_value(stream_id)
         .fetch_optional(connection)
@@ -107,10 +111,17 @@ fn read_saved_article(row: &SqliteRow) -> Result<SavedArticle, StorageError> {
 }
 
 fn read_research_stream(row: &SqliteRow) -> Result<ResearchStream, StorageError> {
+    let id = id(row, "id")?;
+    // A damaged list counts as empty, so that the user can still see and change the stream.
+    let schema = skip_damaged("streams", id, json(row, "schema"))?;
+    let categories = skip_damaged("streams", id, json(row, "categories"))?;
     Ok(ResearchStream {
-        id: id(row, "id")?,
+        id,
         name: text(row, "name")?,
+        purpose: text(row, "purpose")?,
         query: text(row, "query")?,
         instructions: text(row, "instructions")?,
+        schema: schema.unwrap_or_default(),
+        categories: categories.unwrap_or_default(),
     })
 }

@@ -1,8 +1,8 @@
 //! Reads payloads, up to a byte limit, and the user's verdicts about them.
 
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use sqlx::{Row, SqliteConnection, ValueRef, sqlite::SqliteRow};
 
-use super::{read_undamaged_rows, text};
+use super::{json, read_undamaged_rows, text};
 use crate::{StorageError, column_value::BindValue, damage::skip_damaged};
 use parlor_protocol::{ConversationId, Payload, PayloadVerdict, RawJson, UserId, earlier_data};
 
@@ -66,16 +66,23 @@ pub(super) async fn payload_verdicts(
     conversation_id: ConversationId,
 ) -> Result<Vec<PayloadVerdict>, StorageError> {
     let rows = sqlx::query(
-        "SELECT payload_id, verdict FROM payload_verdicts WHERE user_id = $1 AND conversation_id = $2 ORDER BY position",
+        "SELECT payload_id, verdict, fields FROM payload_verdicts WHERE user_id = $1 AND conversation_id = $2 ORDER BY position",
     )
     .bind_value(user_id)
     .bind_value(conversation_id)
     .fetch_all(connection)
     .await?;
     let judged = |row: &SqliteRow| {
+        let payload_id: String = row.try_get("payload_id")?;
+        // Damaged fields cost the details, not the verdict.
+        let fields = match row.try_get_raw("fields")?.is_null() {
+            true => None,
+            false => skip_damaged("payload_verdicts", &payload_id, json(row, "fields"))?,
+        };
         Ok(PayloadVerdict {
-            payload_id: row.try_get("payload_id")?,
             verdict: serde_json::from_value(text(row, "verdict")?.into())?,
+            payload_id,
+            accepted_fields: fields.unwrap_or_default(),
         })
     };
     read_undamaged_rows("payload_verdicts", "payload_id", &rows, judged)

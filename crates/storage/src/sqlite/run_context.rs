@@ -21,7 +21,8 @@ pub(super) const SELECT_CONTEXT: &str = "SELECT c.parameters, l.context, l.text,
      (SELECT json_group_array(CAST(a.tool AS TEXT)) FROM allowed_tools a WHERE a.user_id = $1 AND a.conversation_id = $2) AS allowed, \
      (SELECT json_group_array(json_array(CAST(s.message_id AS TEXT), CAST(s.text AS TEXT))) FROM summaries s \
          WHERE s.user_id = $1 AND s.conversation_id = $2) AS summaries, \
-     (SELECT json_group_array(json_object('payload_id', CAST(v.payload_id AS TEXT), 'verdict', CAST(v.verdict AS TEXT)) \
+     (SELECT json_group_array(json_object('payload_id', CAST(v.payload_id AS TEXT), 'verdict', CAST(v.verdict AS TEXT), \
+             'accepted_fields', CASE WHEN json_valid(v.fields) THEN json(v.fields) ELSE json('[]') END) \
          ORDER BY v.position) \
          FROM payload_verdicts v WHERE v.user_id = $1 AND v.conversation_id = $2) AS verdicts \
      FROM conversations c LEFT JOIN contexts l ON l.user_id = c.user_id AND l.message_id = $3 WHERE c.user_id = $1 AND c.id = $2";

@@ -5,7 +5,7 @@ use server_fn::codec::{GetUrl, Json};
 
 use parlor_protocol::{
     ApiError, Attachment, AttachmentId, ConversationId, ConversationList, MessageId, OlderMessages,
-    PanelView, RawJson as Raw, RunStatus, TokenTotals, Transcript, Verdict,
+    PanelView, PayloadVerdict, RawJson as Raw, RunStatus, TokenTotals, Transcript,
     conversation_list::ListCursor,
     diagnostics::DiagnosticsView,
     intent::{self, StartedRun},
@@ -110,7 +110,7 @@ server_functions! {
 
     /// Accepts or rejects a proposed payload. Returns the verdict that counts, which is the first one.
     Json "judge_payload"
-    fn judge_payload(intent: intent::JudgePayload) -> Verdict;
+    fn judge_payload(intent: intent::JudgePayload) -> PayloadVerdict;
 
     /// Records that a suggested action was performed in the page.
     Json "take_action"

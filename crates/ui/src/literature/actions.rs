@@ -1,7 +1,5 @@
 //! The assistant's proposals for this page, and the actions that run when the user presses a button.
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
 use serde::Deserialize;
 
@@ -10,13 +8,15 @@ use crate::{
     browser,
     panel::use_panel,
     state::{
-        page_registry::{OtherPage, PageAction, PayloadHandler, PressedAction, use_page_registry},
+        page_registry::{
+            AcceptedChanges, OtherPage, PageAction, PayloadHandler, PressedAction, use_page_registry,
+        },
         tray::use_tray,
     },
 };
 use parlor_protocol::{
-    PanelView, json,
-    literature::{LiteratureLocation, LiteratureTab},
+    json,
+    literature::{LiteratureLocation, LiteratureTab, QueryProposal},
     panel::PanelBody,
 };
 
@@ -25,20 +25,23 @@ pub const QUERY_HANDLER: PayloadHandler = PayloadHandler {
     other_page: Some(OtherPage {
         button_label: "Search in Literature",
         description: "This opens the page Literature, together with this conversation.",
-        url: |proposal| match &proposal.body {
-            PanelBody::Query(suggestion) => {
-                let query = suggestion.query.clone();
-                let location = LiteratureLocation {
-                    query,
-                    ..LiteratureLocation::default()
-                };
-                Some(location.to_url())
-            }
-            _ => None,
+        url: |accepted| {
+            let location = LiteratureLocation {
+                query: proposed_query(accepted)?,
+                ..LiteratureLocation::default()
+            };
+            Some(location.to_url())
         },
     }),
-    ..PayloadHandler::new("query_suggestion", "Suggested query", 420)
+    ..PayloadHandler::proposal::<QueryProposal>(420)
 };
+
+fn proposed_query(accepted: &AcceptedChanges) -> Option<String> {
+    match &accepted.view.body {
+        PanelBody::Proposal(proposal) => Some(proposal.fields.first()?.change.text.clone()),
+        _ => None,
+    }
+}
 
 /// The data of the action `open_article`.
 #[derive(Deserialize)]
@@ -50,8 +53,8 @@ struct OpenArticleData {
 pub fn register(state: LiteratureState) {
     let (page, panel, tray) = (use_page_registry(), use_panel(), use_tray());
     page.handlers.register(PayloadHandler {
-        accept: Some(Callback::new(move |view: Arc<PanelView>| {
-            run_suggested_query(state, &view);
+        accept: Some(Callback::new(move |accepted: AcceptedChanges| {
+            run_suggested_query(state, &accepted);
             panel.close();
             tray.close_if_covering();
             browser::on_next_frame(|| browser::focus_selector(QUERY_INPUT));
@@ -84,12 +87,12 @@ pub fn register(state: LiteratureState) {
 }
 
 /// Puts a query into the box and searches.
-fn run_suggested_query(state: LiteratureState, view: &PanelView) {
-    if let PanelBody::Query(suggestion) = &view.body {
+fn run_suggested_query(state: LiteratureState, accepted: &AcceptedChanges) {
+    if let Some(query) = proposed_query(accepted) {
         let here = state.location.get_untracked();
         state.go_to(&LiteratureLocation {
             tab: LiteratureTab::Search,
-            query: suggestion.query.clone(),
+            query,
             sort: here.sort,
             ..LiteratureLocation::default()
         });

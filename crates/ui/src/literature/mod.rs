@@ -38,6 +38,7 @@ use parlor_protocol::number_format::group_digits;
 pub const PAGE: PageEntry = PageEntry {
     info: &literature::PAGE,
     icon: icons::book,
+    is_listed: true,
     view: || lazy_view(load_view),
     load: || Box::pin(async { load().await.is_ok() }),
     handlers: &[actions::QUERY_HANDLER],
@@ -83,7 +84,6 @@ fn page_content(state: LiteratureState) -> AnyView {
             {body}
         </div>
         {undo_bar(state)}
-        {streams::stream_dialog(state)}
     }
     .erase()
 }

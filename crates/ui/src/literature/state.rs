@@ -42,8 +42,6 @@ pub struct LiteratureState {
     pub saving: RwSignal<Vec<String>>,
     /// The article removed last.
     pub last_removed: RwSignal<Option<SavedArticle>>,
-    /// The stream being edited, with true for a new one.
-    pub edited_stream: RwSignal<Option<(ResearchStream, bool)>>,
     /// The requests that [`results`](Self::results) and [`article`](Self::article) belong to.
     requested: StoredValue<(Option<SearchRequest>, Option<String>)>,
     /// The search that was on the screen last.
@@ -68,7 +66,6 @@ impl LiteratureState {
             article: RwSignal::new(Remote::NotRequested),
             saving: RwSignal::default(),
             last_removed: RwSignal::default(),
-            edited_stream: RwSignal::default(),
             requested: StoredValue::default(),
             last_search: RwSignal::default(),
         };

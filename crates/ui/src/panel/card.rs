@@ -7,6 +7,7 @@ use leptos::{prelude::*, wasm_split::wasm_split};
 use super::{
     preview::{preview_place, preview_placeholder},
     use_panel,
+    verdict::verdict_word,
 };
 use crate::{
     components::icons,
@@ -18,7 +19,7 @@ use crate::{
     },
     state::page_registry::ShownPayload,
 };
-use parlor_protocol::{ConversationId, PayloadRef, Verdict};
+use parlor_protocol::{ConversationId, PayloadRef};
 
 /// The card of a payload of a tool or the model: a summary line, and a button that opens the panel.
 pub fn payload_card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
@@ -52,13 +53,10 @@ pub fn load_view(conversation_id: ConversationId, payload: PayloadRef) -> Result
 
 fn card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
     let panel = use_panel();
-    let verdict = panel.verdict(conversation_id, &payload.payload_id);
+    let judged = panel.judged(conversation_id, &payload.payload_id);
     let verdict_label = move || {
-        verdict.get().map(|verdict| {
-            let word = match verdict {
-                Verdict::Accepted => "Accepted",
-                Verdict::Rejected => "Rejected",
-            };
+        judged.get().map(|judged| {
+            let (_, word) = verdict_word(&judged);
             view! { <span class="payload-verdict">{word}</span> }
         })
     };

@@ -10,7 +10,8 @@ use super::{
     card::payload_file,
     handlers, loading,
     loading::LoadingPayload,
-    verdict::verdict_buttons,
+    proposal::own_proposal,
+    verdict::{VerdictInput, verdict_buttons},
     width,
 };
 use crate::{
@@ -23,7 +24,7 @@ use crate::{
     },
     state::page_registry::{PayloadHandler, ShownPayload, use_page_registry},
 };
-use parlor_protocol::{ApiError, PanelView};
+use parlor_protocol::{ApiError, PanelView, panel::PanelBody};
 
 /// Loads the view's code on first use.
 #[wasm_split(panel, wasm_split_path = leptos::wasm_split, fallible)]
@@ -64,9 +65,13 @@ fn payload_view(panel: Panel, shown: ShownPayload) -> AnyView {
             view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase()
         }
         PayloadState::Ready(view) => {
+            if handler.is_for_draft && matches!(view.body, PanelBody::Proposal(_)) {
+                return own_proposal(".panel-body".into(), panel, &proposed, &handler, view);
+            }
+            let input = VerdictInput::default();
             let answer = view
                 .is_proposal
-                .then(|| verdict_buttons(".panel-body", panel, &proposed, &handler, view.clone()));
+                .then(|| verdict_buttons(".panel-body", panel, &proposed, &handler, view.clone(), input));
             view! {
                 {payload_body(&handler, &proposed, &view)}
                 {answer}

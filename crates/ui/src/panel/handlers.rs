@@ -42,12 +42,29 @@ mod tests {
 
     use super::*;
     use crate::{
-        pages::PAGES, panel::content::payload_body, runtime::erase::Erase, state::page_registry::ShownPayload,
+        pages::PAGES,
+        panel::content::payload_body,
+        runtime::erase::Erase,
+        state::page_registry::{AcceptedChanges, ShownPayload},
     };
     use parlor_protocol::{
         ConversationId, PanelView, PayloadRef,
-        panel::{PanelBody, QuerySuggestion},
+        draft::FieldChange,
+        panel::{PanelBody, ProposalView, ProposedField},
     };
+
+    fn query_body() -> PanelBody {
+        let query = "tides[ti]";
+        PanelBody::Proposal(ProposalView {
+            kind: "query_suggestion".into(),
+            draft: "stream".into(),
+            fields: vec![ProposedField {
+                change: FieldChange::new("query", "Query", query.into(), &query),
+                base: None,
+            }],
+            explanation: None,
+        })
+    }
 
     #[test]
     fn queries_are_accepted_by_the_literature_page() {
@@ -60,13 +77,14 @@ mod tests {
             summary: String::new(),
             is_proposal: true,
             obstacle: None,
-            body: PanelBody::Query(QuerySuggestion {
-                query: "tides[ti]".into(),
-                explanation: None,
-            }),
+            body: query_body(),
         };
         assert_eq!(
-            (elsewhere.url)(&proposal).as_deref(),
+            (elsewhere.url)(&AcceptedChanges {
+                view: Arc::new(proposal),
+                changes: Vec::new(),
+            })
+            .as_deref(),
             Some("/literature?q=tides%5Bti%5D")
         );
     }
@@ -104,10 +122,7 @@ mod tests {
             summary: "Drawer 1".into(),
             is_proposal: false,
             obstacle: None,
-            body: PanelBody::Query(QuerySuggestion {
-                query: "tides[ti]".into(),
-                explanation: None,
-            }),
+            body: query_body(),
         });
         let render = || payload_body(&handler_for(&page, "drawer"), &shown, &view).to_html();
         assert!(render().contains("tides[ti]"));

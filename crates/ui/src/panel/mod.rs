@@ -5,7 +5,7 @@
 //! opened.
 //!
 //! - [`handlers`]: the presentation by payload type: title, width, and the page's own view and actions for proposals
-//! - [`verdict`]: accepting and rejecting
+//! - [`proposal`]: the changes of a draft; [`verdict`]: accepting and rejecting
 //! - [`width`]: the resizing by pointer and keys
 //! - [`loading`]: requests for the content
 //! - [`preview`]: the beginning of a payload in the answer
@@ -17,6 +17,7 @@ mod content;
 mod handlers;
 mod loading;
 mod preview;
+mod proposal;
 mod verdict;
 mod width;
 
@@ -38,7 +39,7 @@ use crate::{
         use_feeds, use_navigation,
     },
 };
-use parlor_protocol::{ConversationId, PayloadRef, Transcript, Verdict};
+use parlor_protocol::{ConversationId, PayloadRef, PayloadVerdict, Transcript};
 
 /// The frame, for focus changes.
 const FRAME_SELECTOR: &str = "#panel";
@@ -145,12 +146,12 @@ impl Panel {
     }
 
     /// The user's verdict on a payload.
-    fn verdict(self, conversation_id: ConversationId, payload_id: &str) -> Memo<Option<Verdict>> {
+    fn judged(self, conversation_id: ConversationId, payload_id: &str) -> Memo<Option<PayloadVerdict>> {
         let judged = self.conversations.view(conversation_id).verdict_version;
         let payload_id = payload_id.to_owned();
         Memo::new(move |_| {
             judged.track();
-            let verdict = |transcript: &Transcript| transcript.verdict(&payload_id);
+            let verdict = |transcript: &Transcript| transcript.verdict(&payload_id).cloned();
             self.conversations
                 .with_transcript(conversation_id, verdict)
                 .flatten()

@@ -9,8 +9,12 @@ use std::sync::Arc;
 use leptos::{html, prelude::*, task::spawn_local, wasm_split::wasm_split};
 
 use super::{
-    body::preview as preview_body, card::card_selector, handlers, loading, use_panel,
-    verdict::verdict_buttons,
+    body::preview as preview_body,
+    card::card_selector,
+    handlers, loading,
+    proposal::own_proposal,
+    use_panel,
+    verdict::{VerdictInput, verdict_buttons},
 };
 use crate::{
     browser,
@@ -32,11 +36,15 @@ enum PayloadPreviewKind {
     Chart,
     Rows,
     Changes,
+    /// The changes of a draft, all of them.
+    Fields,
 }
 
 impl PayloadPreviewKind {
     fn new(payload_type: &str, rows: usize) -> Self {
+        let handler = handlers::handler_for(&use_page_registry(), payload_type);
         match payload_type {
+            _ if handler.is_for_draft => Self::Fields,
             "text_document" => Self::Changes,
             // A chart that can't be drawn is a table.
             _ if rows == 0 => Self::Chart,
@@ -49,6 +57,7 @@ impl PayloadPreviewKind {
             Self::Chart => "preview preview-chart",
             Self::Rows => "preview preview-rows",
             Self::Changes => "preview preview-changes",
+            Self::Fields => "preview preview-fields",
         }
     }
 
@@ -58,6 +67,7 @@ impl PayloadPreviewKind {
             Self::Chart => 0,
             Self::Rows => rows.min(PREVIEW_ROWS),
             Self::Changes => rows.min(PREVIEW_LINES),
+            Self::Fields => rows,
         }
     }
 
@@ -65,7 +75,7 @@ impl PayloadPreviewKind {
     fn more(self, rows: usize) -> Option<String> {
         let more = rows.saturating_sub(self.shown_rows(rows));
         let noun = match self {
-            Self::Chart => return None,
+            Self::Chart | Self::Fields => return None,
             Self::Rows if more == 1 => " more row",
             Self::Rows => " more rows",
             Self::Changes if more == 1 => " more line",
@@ -124,7 +134,8 @@ fn placeholder(kind: PayloadPreviewKind, rows: usize) -> AnyView {
     let lines: Vec<_> = (0..head + kind.shown_rows(rows))
         .map(|_| view! { <div class="preview-line"></div> })
         .collect();
-    let verdict = (kind == PayloadPreviewKind::Changes).then(|| view! { <div class="panel-verdict"></div> });
+    let verdict = matches!(kind, PayloadPreviewKind::Changes | PayloadPreviewKind::Fields)
+        .then(|| view! { <div class="panel-verdict"></div> });
     view! {
         <div class="preview-placeholder" aria-hidden="true">{lines}</div>
         {verdict}
@@ -169,6 +180,9 @@ fn preview(shown: ShownPayload) -> AnyView {
     let shown = shown.clone();
     let content = move || match state.get() {
         PayloadPreviewState::Loading => placeholder(kind, rows),
+        PayloadPreviewState::Ready(view) if kind == PayloadPreviewKind::Fields => {
+            own_proposal(card_selector(&shown.payload), panel, &shown, &handler, view)
+        }
         PayloadPreviewState::Ready(view) => {
             let verdict = (kind == PayloadPreviewKind::Changes && view.is_proposal).then(|| {
                 verdict_buttons(
@@ -177,6 +191,7 @@ fn preview(shown: ShownPayload) -> AnyView {
                     &shown,
                     &handler,
                     view.clone(),
+                    VerdictInput::default(),
                 )
             });
             view! {

@@ -10,9 +10,41 @@ use crate::{
     browser,
     components::icons,
     runtime::erase::Erase,
-    state::page_registry::{PayloadHandler, ShownPayload},
+    state::page_registry::{AcceptedChanges, DraftOnScreen, PayloadHandler, ShownPayload},
 };
-use parlor_protocol::{PanelView, Verdict};
+use parlor_protocol::{
+    PanelView, PayloadVerdict, Verdict,
+    draft::FieldChange,
+    panel::{PanelBody, ProposedField},
+};
+
+const NO_DRAFT: &str = "To accept it, open what it is about.";
+
+/// What a verdict is about, besides the payload.
+#[derive(Clone, Copy, Default)]
+pub struct VerdictInput {
+    /// The names of the selected fields; `None` for a proposal without fields.
+    pub selected: Option<RwSignal<Vec<String>>>,
+    /// The draft on the screen.
+    pub draft: Option<DraftOnScreen>,
+}
+
+/// The icon and the word of a verdict.
+pub fn verdict_word(judged: &PayloadVerdict) -> (AnyView, &'static str) {
+    match judged.verdict {
+        Verdict::Accepted if judged.accepted_fields.is_empty() => (icons::check(), "Accepted"),
+        Verdict::Accepted => (icons::check(), "Accepted in part"),
+        Verdict::Rejected => (icons::close(), "Rejected"),
+    }
+}
+
+/// The fields of a proposal.
+fn fields_of(view: &PanelView) -> &[ProposedField] {
+    match &view.body {
+        PanelBody::Proposal(proposal) => &proposal.fields,
+        _ => &[],
+    }
+}
 
 /// The buttons, or the verdict. The buttons are removed when one is pressed, and the focus goes to the element that `focus`
 /// selects.
@@ -22,32 +54,44 @@ pub fn verdict_buttons(
     shown: &ShownPayload,
     handler: &PayloadHandler,
     proposal: Arc<PanelView>,
+    input: VerdictInput,
 ) -> AnyView {
-    let verdict = panel.verdict(shown.conversation_id, &shown.payload.payload_id);
+    let VerdictInput { selected, draft } = input;
+    let judged = panel.judged(shown.conversation_id, &shown.payload.payload_id);
     let is_sending = RwSignal::new(false);
     let announcement = move || {
-        verdict.get().map(|verdict| {
-            let (icon, word) = match verdict {
-                Verdict::Accepted => (icons::check(), "Accepted"),
-                Verdict::Rejected => (icons::close(), "Rejected"),
-            };
+        judged.get().map(|judged| {
+            let (icon, word) = verdict_word(&judged);
             view! { <p class="verdict">{icon} {word}</p> }
         })
     };
     let (id, payload_id) = (shown.conversation_id, shown.payload.payload_id.clone());
-    let (accept, reject) = (handler.accept, handler.reject);
+    let accept = handler.accept.or(draft.map(|draft| draft.accept));
+    let reject = handler.reject.or(draft.and_then(|draft| draft.reject));
     // A proposal that the present page can't accept is accepted on another one.
     let elsewhere = handler.other_page.filter(|_| accept.is_none());
-    let obstacle = proposal.obstacle.clone();
+    let needs_draft = handler.is_for_draft && accept.is_none() && elsewhere.is_none();
+    let obstacle = proposal.obstacle.clone().or(needs_draft.then(|| NO_DRAFT.into()));
+    let field_count = fields_of(&proposal).len();
     let focus: Arc<str> = focus.into();
     let say = Callback::new(move |verdict: Verdict| {
         if is_sending.get_untracked() {
             return;
         }
+        let chosen = selected.map_or(Vec::new(), |selected| selected.get_untracked());
+        if verdict == Verdict::Accepted && selected.is_some() && chosen.is_empty() {
+            return;
+        }
         is_sending.set(true);
-        let does = match verdict {
-            Verdict::Accepted => accept,
-            Verdict::Rejected => reject,
+        let fields = fields_of(&proposal).iter();
+        let changes: Vec<FieldChange> = fields
+            .filter(|field| chosen.contains(&field.change.name))
+            .map(|field| field.change.clone())
+            .collect();
+        let is_whole = changes.len() == field_count || verdict == Verdict::Rejected;
+        let accepted_fields = match is_whole {
+            true => Vec::new(),
+            false => changes.iter().map(|change| change.name.clone()).collect(),
         };
         let (proposal, focus) = (proposal.clone(), focus.clone());
         let counts = move || {
@@ -55,10 +99,20 @@ pub fn verdict_buttons(
             if !is_sending.is_disposed() {
                 browser::focus_selector(&focus);
             }
-            if let Some(does) = does {
-                does.try_run(proposal);
-            } else if let Some(there) = elsewhere.filter(|_| verdict == Verdict::Accepted)
-                && let Some(url) = (there.url)(&proposal)
+            if verdict == Verdict::Rejected {
+                if let Some(reject) = reject {
+                    reject.try_run(());
+                }
+                return;
+            }
+            let accepted = AcceptedChanges {
+                view: proposal,
+                changes,
+            };
+            if let Some(accept) = accept {
+                accept.try_run(accepted);
+            } else if let Some(there) = elsewhere
+                && let Some(url) = (there.url)(&accepted)
             {
                 let talk = panel.navigation.chat_route().get_untracked();
                 panel.navigation.set_url(url, false);
@@ -69,16 +123,40 @@ pub fn verdict_buttons(
             // The panel may show something else by now.
             is_sending.try_set(false);
         };
-        panel
-            .conversations
-            .send_verdict(id, payload_id.clone(), verdict, counts, over);
+        panel.conversations.send_verdict(
+            id,
+            PayloadVerdict {
+                payload_id: payload_id.clone(),
+                verdict,
+                accepted_fields,
+            },
+            counts,
+            over,
+        );
     });
-    let button = move |class: &'static str, word: &'static str, verdict: Verdict| {
+    let accept_word = move || {
+        let word = elsewhere.map_or("Accept", |there| there.button_label);
+        match selected.map(|selected| selected.with(Vec::len)) {
+            Some(count) if count < field_count => [
+                word,
+                " (",
+                &count.to_string(),
+                " of ",
+                &field_count.to_string(),
+                ")",
+            ]
+            .concat(),
+            _ => word.to_owned(),
+        }
+    };
+    let is_nothing = move || selected.is_some_and(|selected| selected.with(Vec::is_empty));
+    let button = move |class: &'static str, word: Box<dyn Fn() -> String + Send>, verdict: Verdict| {
+        let is_off = move || is_sending.get() || (verdict == Verdict::Accepted && is_nothing());
         view! {
             <button
                 type="button"
                 class=class
-                aria-disabled=move || is_sending.get().then_some("true")
+                aria-disabled=move || is_off().then_some("true")
                 on:click=move |_| say.run(verdict)
             >
                 {word}
@@ -86,7 +164,7 @@ pub fn verdict_buttons(
         }
     };
     let buttons = move || {
-        verdict.get().is_none().then(|| {
+        judged.with(Option::is_none).then(|| {
             let about = obstacle
                 .clone()
                 .or(elsewhere.map(|there| there.description.into()));
@@ -94,10 +172,10 @@ pub fn verdict_buttons(
                 <div class="verdict-buttons" role="group" aria-label="Accept this?">
                     {obstacle.is_none().then(|| button(
                         "button button-primary",
-                        elsewhere.map_or("Accept", |there| there.button_label),
+                        Box::new(accept_word),
                         Verdict::Accepted,
                     ))}
-                    {button("button", "Reject", Verdict::Rejected)}
+                    {button("button", Box::new(|| "Reject".to_owned()), Verdict::Rejected)}
                 </div>
                 {about.map(|about| view! { <p class="panel-meta">{about}</p> })}
             }

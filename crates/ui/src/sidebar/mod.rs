@@ -136,6 +136,7 @@ fn page_links() -> AnyView {
     use_page_registry()
         .pages
         .iter()
+        .filter(|page| page.is_listed)
         .map(link)
         .collect::<Vec<_>>()
         .erase()

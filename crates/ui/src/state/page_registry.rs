@@ -6,13 +6,18 @@ use std::{pin::Pin, sync::Arc};
 use leptos::prelude::*;
 
 use crate::runtime::lock::Lock;
-use parlor_protocol::{ConversationId, MessageId, PageInfo, PanelView, PayloadRef};
+use parlor_protocol::{
+    ConversationId, MessageId, PageInfo, PanelView, PayloadRef,
+    draft::{FieldChange, Proposal},
+};
 
 /// A page in the browser, as the parts around it know it. Its code is loaded when it is first shown.
 pub struct PageEntry {
     pub info: &'static PageInfo,
     /// The icon of its link in the sidebar.
     pub icon: fn() -> AnyView,
+    /// True if the sidebar and the palette have a link to it. A page without one is reached from another page.
+    pub is_listed: bool,
     /// Creates the page's view, for any of its URLs. The root element has the page's name as `data-lazy`; an element
     /// in it, which gets the focus, has it as `id`, and `tabindex="-1"`.
     pub view: fn() -> AnyView,
@@ -29,8 +34,30 @@ pub struct ShownPayload {
     pub payload: PayloadRef,
 }
 
-/// Handles a proposal on a page.
-pub type ProposalCallback = Callback<Arc<PanelView>>;
+/// What the user accepts of a proposal.
+#[derive(Clone, Debug)]
+pub struct AcceptedChanges {
+    pub view: Arc<PanelView>,
+    /// The accepted fields; empty for a proposal without fields.
+    pub changes: Vec<FieldChange>,
+}
+
+/// Handles what is accepted of a proposal on a page.
+pub type AcceptCallback = Callback<AcceptedChanges>;
+
+/// A draft that the page shows: proposals for it are compared with it, and accepted into it. It lives as long as the owner that
+/// registered it.
+#[derive(Clone, Copy)]
+pub struct DraftOnScreen {
+    /// The name of the [draft](parlor_protocol::draft::Draft).
+    pub name: &'static str,
+    /// Returns the text that a field has now; `None` if there is no such field. Tracked.
+    pub text: Callback<String, Option<String>>,
+    /// Puts the changes into the draft, without saving them.
+    pub accept: AcceptCallback,
+    /// The page's own reaction to Reject.
+    pub reject: Option<Callback<()>>,
+}
 
 /// Renders a payload in the panel.
 pub type PayloadRenderer = Callback<(ShownPayload, Arc<PanelView>), AnyView>;
@@ -46,10 +73,12 @@ pub struct PayloadHandler {
     /// The page's own view of the content. Without it, the panel shows the content by its kind.
     pub view: Option<PayloadRenderer>,
     /// The page's actions for Accept and Reject. Without them, only the verdict is stored.
-    pub accept: Option<ProposalCallback>,
-    pub reject: Option<ProposalCallback>,
+    pub accept: Option<AcceptCallback>,
+    pub reject: Option<Callback<()>>,
     /// The page that can accept the proposal if the present one can't.
     pub other_page: Option<OtherPage>,
+    /// True for proposals for drafts.
+    pub is_for_draft: bool,
 }
 
 /// Another page, on which a proposal is accepted.
@@ -59,8 +88,8 @@ pub struct OtherPage {
     pub button_label: &'static str,
     /// A sentence about its effect.
     pub description: &'static str,
-    /// The URL that opens the proposal there.
-    pub url: fn(&PanelView) -> Option<String>,
+    /// Prepares the proposal to be opened there, and returns the URL.
+    pub url: fn(&AcceptedChanges) -> Option<String>,
 }
 
 impl PayloadHandler {
@@ -73,6 +102,15 @@ impl PayloadHandler {
             accept: None,
             reject: None,
             other_page: None,
+            is_for_draft: false,
+        }
+    }
+
+    /// The handler of proposals for a draft.
+    pub const fn proposal<P: Proposal>(width: u32) -> Self {
+        Self {
+            is_for_draft: true,
+            ..Self::new(P::KIND.payload_type, P::KIND.title, width)
         }
     }
 }
@@ -104,6 +142,8 @@ pub struct PageRegistry {
     pub pages: &'static [PageEntry],
     pub handlers: Registry<PayloadHandler>,
     pub actions: Registry<PageAction>,
+    /// The drafts on the screen.
+    pub drafts: Registry<DraftOnScreen>,
 }
 
 impl PageRegistry {
@@ -114,6 +154,7 @@ impl PageRegistry {
             pages,
             handlers: Registry::new(changed),
             actions: Registry::new(changed),
+            drafts: Registry::new(changed),
         }
     }
 

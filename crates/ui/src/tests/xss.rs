@@ -97,6 +97,22 @@ fn panel_data(text: &str) -> Vec<(&'static str, Value)> {
             "query_suggestion",
             json!({ "query": text, "reason": text, "explanation": text }),
         ),
+        (
+            "stream_suggestions",
+            json!({ "name": text, "purpose": text, "explanation": text, "base": { "name": text } }),
+        ),
+        (
+            "schema_proposal",
+            json!({ "fields": [{ "name": text, "question": text, "type": "text" }], "explanation": text }),
+        ),
+        (
+            "presentation_categories",
+            json!({ "categories": [{ "name": text, "description": text }], "explanation": text }),
+        ),
+        (
+            "ai_column_suggestion",
+            json!({ "name": text, "question": text, "type": "date", "explanation": text }),
+        ),
         ("table", json!({ "columns": [text], "rows": [[text], [1]] })),
         ("text_document", json!({ "title": text, "text": text })),
         (

@@ -26,6 +26,7 @@ fn schema_marker() -> Marker {
             Some(Value::Array(_)) => Ok(json.clone()),
             _ => Err("a proposal has fields".into()),
         },
+        is_corrected: false,
     }
 }
 

@@ -342,8 +342,15 @@ pub fn log(conversation_id: ConversationId, steps: &[Step]) -> Vec<Event> {
                 if !proposed.is_empty() {
                     let payload_id = proposed[which % proposed.len()].clone();
                     let verdict = *verdict;
-                    let judged =
-                        EventBody::Conversation(ConversationEvent::PayloadJudged { payload_id, verdict });
+                    let accepted_fields = match verdict {
+                        Verdict::Accepted if which % 2 == 0 => vec!["name".into()],
+                        _ => Vec::new(),
+                    };
+                    let judged = EventBody::Conversation(ConversationEvent::PayloadJudged {
+                        payload_id,
+                        verdict,
+                        accepted_fields,
+                    });
                     add(conversation_id, None, judged);
                 }
             }

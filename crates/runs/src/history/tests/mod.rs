@@ -85,6 +85,7 @@ fn conversation_at(
         history,
         answer: (MessageId::new(), answer),
         provider_data: &HashMap::new(),
+        correction: None,
     };
     ModelConversation::new(run_history, page_payloads, clock)
 }

@@ -35,8 +35,8 @@ const COPY_BELONGINGS: [&str; 6] = [
     "INSERT INTO payloads (user_id, conversation_id, id, message_id, kind, summary, data, created_at) \
      SELECT $1, $2, p.id, c.value ->> 0, p.kind, p.summary, p.data, p.created_at \
      FROM json_each($3) c JOIN payloads p ON p.message_id = c.key WHERE p.user_id = $1",
-    "INSERT INTO payload_verdicts (user_id, conversation_id, payload_id, verdict, position) \
-     SELECT $1, $2, v.payload_id, v.verdict, v.position FROM json_each($3) c JOIN payloads p ON p.message_id = c.key \
+    "INSERT INTO payload_verdicts (user_id, conversation_id, payload_id, verdict, fields, position) \
+     SELECT $1, $2, v.payload_id, v.verdict, v.fields, v.position FROM json_each($3) c JOIN payloads p ON p.message_id = c.key \
      JOIN payload_verdicts v ON v.conversation_id = p.conversation_id AND v.payload_id = p.id WHERE p.user_id = $1",
     "INSERT INTO summaries (user_id, conversation_id, message_id, text, created_at) \
      SELECT $1, $2, c.value ->> 0, s.text, s.created_at \

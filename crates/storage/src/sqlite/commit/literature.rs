@@ -144,14 +144,18 @@ impl Batch<'_> {
             }
         }
         let saved = sqlx::query(
-            "INSERT INTO streams (id, user_id, name, query, instructions) VALUES ($1, $2, $3, $4, $5) \
-             ON CONFLICT (id) DO UPDATE SET name = $3, query = $4, instructions = $5 WHERE user_id = $2",
+            "INSERT INTO streams (id, user_id, name, query, instructions, purpose, schema, categories) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO UPDATE SET name = $3, query = $4, instructions = $5, \
+             purpose = $6, schema = $7, categories = $8 WHERE user_id = $2",
         )
         .bind_value(stream.id)
         .bind_value(user_id)
         .bind(&stream.name)
         .bind(&stream.query)
         .bind(&stream.instructions)
+        .bind(&stream.purpose)
+        .bind(serde_json::to_string(&stream.schema)?)
+        .bind(serde_json::to_string(&stream.categories)?)
         .execute(&mut *connection)
         .await?;
         if saved.rows_affected() == 0 {

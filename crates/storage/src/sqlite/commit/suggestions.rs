@@ -24,6 +24,7 @@ impl Batch<'_> {
             conversation_id,
             payload_id,
             verdict,
+            accepted_fields,
             ..
         } = intent;
         let found: Option<bool> = sqlx::query_scalar(
@@ -43,18 +44,23 @@ impl Batch<'_> {
         let judged = ConversationEvent::PayloadJudged {
             payload_id: payload_id.clone(),
             verdict: *verdict,
+            accepted_fields: accepted_fields.clone(),
         };
+        let fields = (!accepted_fields.is_empty())
+            .then(|| serde_json::to_string(accepted_fields))
+            .transpose()?;
         let position = self
             .log_event(&mut *connection, user_id, *conversation_id, None, judged)
             .await?;
         sqlx::query(
-            "INSERT INTO payload_verdicts (user_id, conversation_id, payload_id, verdict, position) VALUES ($1, $2, $3, $4, $5)",
+            "INSERT INTO payload_verdicts (user_id, conversation_id, payload_id, verdict, position, fields) VALUES ($1, $2, $3, $4, $5, $6)",
         )
         .bind_value(user_id)
         .bind_value(conversation_id)
         .bind(payload_id)
         .bind_value(verdict)
         .bind_value(position)
+        .bind(fields)
         .execute(connection)
         .await?;
         Ok(Outcome::Done)

@@ -6,7 +6,6 @@ mod chart_cursor;
 mod document;
 mod paged_table;
 mod preview;
-mod query;
 mod results;
 mod table;
 mod tree;
@@ -15,6 +14,7 @@ use leptos::prelude::*;
 
 pub use self::chart::still_chart;
 
+use super::proposal::proposal;
 use crate::{
     browser, components::link::EXTERNAL_LINK_REL, runtime::erase::Erase, state::page_registry::ShownPayload,
 };
@@ -32,7 +32,7 @@ pub fn body(view: &PanelView) -> AnyView {
         PanelBody::Table(table) => table::table(table),
         PanelBody::Chart(chart) => chart::chart(chart, &view.summary),
         PanelBody::Document(document) => document::document(document, view.is_proposal),
-        PanelBody::Query(query) => query::query(query),
+        PanelBody::Proposal(view) => proposal(view),
         PanelBody::Tree(tree) => tree::tree(tree),
     }
 }
@@ -54,6 +54,7 @@ pub fn preview(view: &PanelView) -> Option<AnyView> {
         PanelBody::Table(table) => Some(preview::table(table)),
         PanelBody::Chart(chart) => Some(chart::figure(chart, &view.summary)),
         PanelBody::Document(document) => Some(preview::changes(document)),
+        PanelBody::Proposal(view) => Some(proposal(view)),
         _ => None,
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     state::{drafts, route::Route},
 };
 use parlor_protocol::{
-    ApiError, ConversationId, IntentId, MessageId, ParameterInput, Verdict,
+    ApiError, ConversationId, IntentId, MessageId, ParameterInput, PayloadVerdict,
     intent::{ApprovalAnswer, BranchConversation, JudgePayload, QueueChange, SetParameters, TakeAction},
 };
 
@@ -107,20 +107,20 @@ impl OpenConversations {
     pub fn send_verdict(
         self,
         conversation_id: ConversationId,
-        payload_id: String,
-        verdict: Verdict,
+        judged: PayloadVerdict,
         on_stored: impl FnOnce() + 'static,
         on_end: impl FnOnce() + 'static,
     ) {
         let intent = JudgePayload {
             intent_id: IntentId::new(),
             conversation_id,
-            payload_id,
-            verdict,
+            payload_id: judged.payload_id.clone(),
+            verdict: judged.verdict,
+            accepted_fields: judged.accepted_fields.clone(),
         };
         spawn_local(async move {
             match self.connection.call(rpc::judge_payload(intent)).await {
-                Ok(first) if first == verdict => on_stored(),
+                Ok(first) if first == judged => on_stored(),
                 Ok(_) => self.toasts.show(texts::ANSWERED_ELSEWHERE),
                 Err(error) => self.toasts.show(error.message),
             }

@@ -28,10 +28,11 @@ pub fn opened(text: &str) -> LiteraturePageData {
                 saved_at: NOW,
             }],
             streams: vec![ResearchStream {
-                id: ResearchStreamId::new(),
                 name: text.into(),
+                purpose: text.into(),
                 query: text.into(),
                 instructions: text.into(),
+                ..ResearchStream::new(ResearchStreamId::new())
             }],
             no_search: Some(text.into()),
         }),

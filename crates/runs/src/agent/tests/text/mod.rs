@@ -1,5 +1,6 @@
 //! The model's output besides plain text.
 
+mod corrections;
 mod sources;
 
 use std::sync::Arc;
@@ -42,6 +43,7 @@ impl PayloadFactory for TablePage {
                 true => Ok(data.clone()),
                 false => Err("a table has rows".into()),
             },
+            is_corrected: false,
         }]
     }
 

@@ -16,7 +16,7 @@ async fn blobs_in_run_context_are_skipped() {
     execute_sql(&storage, "PRAGMA foreign_keys = OFF".into()).await;
     for insert in [
         format!(
-            "INSERT INTO payload_verdicts VALUES ({of}, 'sound', X'ff00', 1), ({of}, X'ff00', 'accepted', 2)"
+            "INSERT INTO payload_verdicts VALUES ({of}, 'sound', X'ff00', 1, NULL), ({of}, X'ff00', 'accepted', 2, NULL)"
         ),
         format!("INSERT INTO allowed_tools VALUES ({of}, 'search'), ({of}, X'ff00')"),
         format!("INSERT INTO summaries VALUES ({of}, X'ff00', 'In short', 1), ({of}, 'none', X'ff00', 1)"),
@@ -40,7 +40,7 @@ async fn a_damaged_row_of_a_message_is_isolated() {
             "INSERT INTO payloads VALUES ({of}, 'sound', '{answer}', 'table', 's', '[1]', 1), ({of}, 'odd', '{answer}', 'table', CAST(X'ff' AS TEXT), '{{', 1)"
         ),
         format!(
-            "INSERT INTO payload_verdicts VALUES ({of}, 'sound', 'accepted', 1), ({of}, 'odd', 'perhaps', 2)"
+            "INSERT INTO payload_verdicts VALUES ({of}, 'sound', 'accepted', 1, '['), ({of}, 'odd', 'perhaps', 2, NULL)"
         ),
         format!("INSERT INTO allowed_tools VALUES ({of}, 'search'), ({of}, CAST(X'ff' AS TEXT))"),
         format!("INSERT INTO summaries VALUES ({of}, '{answer}', 'In short', 1)"),
@@ -170,7 +170,7 @@ async fn a_damaged_personal_row_is_isolated() {
             hash("02")
         ),
         format!(
-            "INSERT INTO streams VALUES ('{second}', '{user}', 'sound', 'q', ''), ('none', '{user}', 'damaged', 'q', '')"
+            "INSERT INTO streams (id, user_id, name, query, instructions) VALUES ('{second}', '{user}', 'sound', 'q', ''), ('none', '{user}', 'damaged', 'q', '')"
         ),
         format!(
             "INSERT INTO articles VALUES ('{user}', '1', 'Sound', '[\"Ann\"]', 'J', '2020', NULL, '[\"Text\"]', '', 1), \

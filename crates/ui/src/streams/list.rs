@@ -1,0 +1,86 @@
+//! The list of all streams.
+
+use leptos::prelude::*;
+
+use super::{state::StreamsState, texts};
+use crate::{components::icons, runtime::erase::Erase, state::remote::Remote};
+use parlor_protocol::literature::{EditStreamLocation, LiteratureLocation, ResearchStream};
+
+pub fn stream_list(state: StreamsState) -> AnyView {
+    let new = EditStreamLocation { stream_id: None }.to_url();
+    let body = move || match &*state.library.read() {
+        library if library.get().is_some_and(|library| library.streams.is_empty()) => view! {
+            <section class="literature-empty">
+                <h2>{texts::NO_STREAMS}</h2>
+                <p>{texts::NO_STREAMS_HELP}</p>
+            </section>
+        }
+        .erase(),
+        library => match library.remote() {
+            Remote::Ready(_) => entries(state),
+            Remote::Failed(error) => failure(state, error.message.clone()),
+            _ => view! { <p class="notice-waiting" role="status">{texts::LOADING}</p> }.erase(),
+        },
+    };
+    view! {
+        <div id="streams" class="literature-page" tabindex="-1">
+            <div class="streams-head">
+                <div>
+                    <h1>{texts::STREAMS_TITLE}</h1>
+                    <p class="streams-lead">{texts::STREAMS_LEAD}</p>
+                </div>
+                <a class="button button-primary" href=new>{icons::plus()} {texts::NEW_STREAM}</a>
+            </div>
+            {body}
+        </div>
+    }
+    .erase()
+}
+
+fn entries(state: StreamsState) -> AnyView {
+    let entries = move || {
+        state.library.with(|library| {
+            let streams = library.get().map_or(&[][..], |library| &library.streams);
+            streams.iter().map(entry).collect::<Vec<_>>()
+        })
+    };
+    view! { <ul class="entries">{entries}</ul> }.erase()
+}
+
+fn entry(stream: &ResearchStream) -> AnyView {
+    let edit = EditStreamLocation {
+        stream_id: Some(stream.id),
+    };
+    let search = LiteratureLocation {
+        query: stream.query.clone(),
+        stream: Some(stream.id),
+        ..LiteratureLocation::default()
+    };
+    let purpose = (!stream.purpose.is_empty()).then(|| {
+        view! { <p class="entry-by" dir="auto">{stream.purpose.clone()}</p> }
+    });
+    let name = [texts::SEARCH, ": ", &stream.name].concat();
+    view! {
+        <li class="entry">
+            <div class="entry-about">
+                <h3 dir="auto"><a href=edit.to_url()>{stream.name.clone()}</a></h3>
+                {purpose}
+                <p class="entry-meta" dir="auto">{stream.query.clone()}</p>
+            </div>
+            <a class="button entry-save" href=search.to_url() aria-label=name>{icons::search()} {texts::SEARCH}</a>
+        </li>
+    }
+    .erase()
+}
+
+/// The failure to load the streams, on both pages.
+pub fn failure(state: StreamsState, message: String) -> AnyView {
+    view! {
+        <section class="literature-empty" role="alert">
+            <h2>{texts::LOAD_FAILED}</h2>
+            <p>{message}</p>
+            <button type="button" class="button" on:click=move |_| state.load()>{texts::TRY_AGAIN}</button>
+        </section>
+    }
+    .erase()
+}
