@@ -8,7 +8,6 @@ export class Literature {
   readonly entries: Locator;
   readonly filter: Locator;
   readonly streams: Locator;
-  readonly dialog: Locator;
   /** The chat tray. */
   readonly tray: Locator;
   readonly openTray: Locator;
@@ -20,7 +19,6 @@ export class Literature {
     this.entries = page.locator('.entries').getByRole('listitem');
     this.filter = page.getByRole('searchbox', { name: 'Find in what you saved' });
     this.streams = page.getByRole('navigation', { name: 'Streams' });
-    this.dialog = page.getByRole('dialog', { name: /stream/ });
     this.tray = page.locator('.tray');
     this.openTray = page.getByRole('button', { name: 'Ask about this page' });
     this.message = page.getByRole('textbox', { name: 'Message', exact: true });

@@ -88,13 +88,15 @@ test('a research stream is saved, run, changed and deleted', async ({
   await literature.open();
   await literature.search('tides');
   await page.getByRole('button', { name: 'Save as a stream' }).click();
-  await expect(literature.dialog).toBeVisible();
-  await literature.dialog.getByLabel('Name').fill('Sea level');
-  await literature.dialog.getByLabel('Instructions for the assistant').fill('Mind the methods.');
-  await expectAccessible(page);
-  await screenshots(page, 'literature-stream-dialog');
-  await literature.dialog.getByRole('button', { name: 'Keep' }).click();
-  await expect(literature.dialog).toBeHidden();
+  await expect(page).toHaveURL(/\/stream\/new/);
+  const form = page.locator('#edit_stream');
+  await expect(form.getByLabel('Query for PubMed')).toHaveValue('tides');
+  await form.getByLabel('Name').fill('Sea level');
+  await form.getByLabel('Instructions for reading').fill('Mind the methods.');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await expect(page).toHaveURL(/\/stream\/[0-9a-f-]{36}/);
+  await literature.open('/literature');
+  await literature.streams.getByRole('link', { name: 'Sea level' }).click();
   await expect(literature.streams.getByRole('link', { name: 'Sea level' })).toHaveAttribute('aria-current', 'true');
   await literature.ask('What matters here?');
   await expect(literature.answers.getByText('It is about tides.')).toBeVisible();
@@ -105,17 +107,20 @@ test('a research stream is saved, run, changed and deleted', async ({
   await expect(page.getByRole('region', { name: 'Open stream' })).toHaveCount(0);
   await literature.streams.getByRole('link', { name: 'Sea level' }).click();
   await expect(literature.query).toHaveValue('tides');
-  await page.getByRole('button', { name: 'Edit the stream' }).click();
-  await literature.dialog.getByLabel('Name').fill('Tides');
-  await literature.dialog.getByRole('button', { name: 'Keep' }).click();
+  await page.getByRole('link', { name: 'Edit the stream' }).click();
+  await form.getByLabel('Name').fill('Tides');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByText('The stream is saved.')).toBeVisible();
+  await literature.open('/literature?q=tides');
   await expect(literature.streams.getByRole('link', { name: 'Tides' })).toBeVisible();
+  await literature.streams.getByRole('link', { name: 'Tides' }).click();
   await screenshots(page, 'literature-stream');
 
-  await page.getByRole('button', { name: 'Edit the stream' }).click();
-  await literature.dialog.getByRole('button', { name: 'Delete' }).click();
-  await literature.dialog.getByRole('button', { name: 'Delete permanently' }).click();
-  await expect(literature.streams).toHaveCount(0);
-  await expect(literature.query).toHaveValue('tides');
+  await page.getByRole('link', { name: 'Edit the stream' }).click();
+  await form.getByRole('button', { name: 'Delete' }).click();
+  await form.getByRole('button', { name: 'Delete permanently' }).click();
+  await expect(page).toHaveURL(/\/streams$/);
+  await expect(page.getByText('There are no streams yet')).toBeVisible();
 });
 
 test('the server renders every view at its URL', async ({ literature, page, browser, browserLog, parlor }) => {
@@ -190,7 +195,7 @@ test('a suggested query fills the search box', async ({
   await literature.ask('Suggest a better query');
   const panel = page.locator('#panel');
   await page.getByRole('button', { name: /^Open: / }).click();
-  await expect(panel.locator('pre')).toHaveText('tides[ti] AND moon');
+  await expect(panel.locator('.proposal-new')).toHaveText('tides[ti] AND moon');
   await expect(panel.locator('em')).toHaveText('narrower');
   await expectAccessibleInBothThemes(page);
   await screenshots(page, 'literature-suggestion');

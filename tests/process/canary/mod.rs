@@ -157,6 +157,8 @@ async fn no_secret_comes_out_anywhere() {
         "/",
         "/settings",
         "/literature?q=tides",
+        "/streams",
+        "/stream/new",
         "/data",
         "/settings/account",
         "/settings/devices",

@@ -206,6 +206,8 @@ pub fn all_targets() -> Vec<Target> {
             "/literature",
             Some(json!({ "q": "tides", "article": "11" })),
         ),
+        ("GET", "/streams", None),
+        ("GET", "/stream/new", None),
         ("GET", "/data/town/jobs", Some(json!({ "q": "jobs" }))),
         ("GET", "/settings", None),
         ("GET", "/v1/models", None),

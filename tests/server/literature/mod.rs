@@ -1,6 +1,7 @@
 //! The page *Literature*, with a PubMed that has one article.
 
 mod context;
+mod drafts;
 mod library;
 mod search;
 mod streams;
