@@ -248,7 +248,8 @@ async fn proposal_that_stays_invalid_becomes_text() {
 async fn hostile_proposals_change_nothing_else() {
     let (_folder, upstream, parlor) = start_parlor().await;
     // Markup stays a text, and what the form had is taken from the form.
-    let markup = r#"STREAM_SUGGESTIONS: {"name": "<img src=x onerror=alert(1)>", "base": {"name": "forged"}}"#;
+    let markup =
+        r#"STREAM_SUGGESTIONS: {"name": "<img src=x onerror=alert(1)>", "base": {"name": "forged"}}"#;
     let (conversation, payload) = propose(&upstream, &parlor, markup).await;
     let payload = payload.expect("a payload");
     let view = view(&parlor, &conversation, payload["payload_id"].as_str().unwrap()).await;
