@@ -1,4 +1,4 @@
-//! Proposals for [drafts](parlor_protocol::draft): all that the server knows of them follows from their types.
+//! Proposals for [drafts](mod@parlor_protocol::draft): all that the server knows of them follows from their types.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};

@@ -109,6 +109,7 @@ fn personal_data_round_trips() {
         instructions: "Be \"kind\".".into(),
         instructions_bytes: 10,
         remembers: true,
+        searches_chats: true,
         memories: vec![Memory {
             id: MemoryId::new(),
             text: "likes tea".into(),

@@ -66,7 +66,7 @@ fn places<'a>(words: &'a [Word], phrase: &'a Phrase) -> impl Iterator<Item = Ran
                 },
             );
         let (first, last) = (window.first()?, window.last()?);
-        is_match.then(|| first.range.start..last.range.end)
+        is_match.then_some(first.range.start..last.range.end)
     })
 }
 

@@ -326,16 +326,14 @@ async fn indexed_percent(connection: &mut SqliteConnection) -> Result<Option<u8>
 pub(super) async fn next_unindexed_file(
     connection: &mut SqliteConnection,
 ) -> Result<Option<(UserId, StoredFile)>, StorageError> {
-    let rows = sqlx::query(
+    let row = sqlx::query(
         "SELECT f.user_id, f.id FROM search_pending p JOIN files f ON f.id = p.source WHERE p.kind = 'text' \
          ORDER BY p.source DESC LIMIT 1",
     )
-    .fetch_all(&mut *connection)
+    .fetch_optional(&mut *connection)
     .await?;
-    for row in &rows {
-        let (user_id, file_id) = (id(row, "user_id")?, id(row, "id")?);
-        let file = super::files::file(&mut *connection, user_id, file_id).await?;
-        return Ok(file.map(|file| (user_id, file)));
-    }
-    Ok(None)
+    let Some(row) = row else { return Ok(None) };
+    let (user_id, file_id) = (id(&row, "user_id")?, id(&row, "id")?);
+    let file = super::files::file(&mut *connection, user_id, file_id).await?;
+    Ok(file.map(|file| (user_id, file)))
 }

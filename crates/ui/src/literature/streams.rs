@@ -50,7 +50,7 @@ pub fn stream_list(state: LiteratureState) -> AnyView {
             }
         })
     };
-    let about = move || open.get().map(|stream| stream_details(stream));
+    let about = move || open.get().map(stream_details);
     view! {
         {list}
         {about}

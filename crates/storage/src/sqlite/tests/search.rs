@@ -107,12 +107,12 @@ async fn interrupted_indexing_neither_doubles_nor_misses() {
     execute_sql(&storage, forget.into()).await;
     assert_eq!(hits(&storage, "old").await, 0);
     let mut current = (folder, storage);
-    for round in 0..20 {
+    for (round, run) in runs.into_iter().take(20).enumerate() {
         let (folder, storage) = &current;
         // New and deleted data in between.
         if round % 5 == 0 {
             storage
-                .commit(NOON, &[send_change("new").0, delete(runs[round])])
+                .commit(NOON, &[send_change("new").0, delete(run)])
                 .await
                 .unwrap();
         }

@@ -9,6 +9,7 @@ pub fn personal(text: &str) -> PersonalData {
         instructions: text.into(),
         instructions_bytes: 8192,
         remembers: true,
+        searches_chats: true,
         memories: vec![Memory {
             id: MemoryId::new(),
             text: text.into(),
