@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use upstream::Upstream;
 use uuid::Uuid;
 
-use crate::Server;
+use crate::{Server, failpoints::ENDPOINT_POINTS};
 
 /// A change of the model servers by a request.
 struct Request {
@@ -76,7 +76,7 @@ async fn a_change_that_was_cut_off_is_applied_once() {
     parlor_web::http_client::install_tls();
     let upstream = Upstream::start().await;
     let name = |name: &str, hidden: &[&str]| (name.to_owned(), json!(hidden));
-    for (point, is_applied) in [("endpoints::begun", false), ("endpoints::committed", true)] {
+    for (point, is_applied) in ENDPOINT_POINTS.into_iter().zip([false, true]) {
         let folder = tempfile::tempdir().unwrap();
         let (one, two) = (new_endpoint("one"), new_endpoint("two"));
         let path = format!("/api/endpoints/{}", one["id"].as_str().unwrap());

@@ -66,6 +66,9 @@ const FILE_POINTS: [&str; 4] = [
 /// The failpoints of the deletion of an account: see `hand_over`.
 const DELETION_POINTS: [&str; 2] = ["deletion::begun", "deletion::stopped"];
 
+/// The failpoints of changes of model servers: see `endpoints`.
+pub const ENDPOINT_POINTS: [&str; 2] = ["endpoints::begun", "endpoints::committed"];
+
 /// A failpoint at which the first server leaves its run without an end.
 const UNFINISHED_RUN_POINT: &str = "commit::beginning";
 
@@ -122,7 +125,8 @@ fn tables_list_every_crash_point() {
         .chain(RECOVERY_POINTS)
         .chain([QUEUE_POINT])
         .chain(FILE_POINTS)
-        .chain(DELETION_POINTS);
+        .chain(DELETION_POINTS)
+        .chain(ENDPOINT_POINTS);
     let in_tables: BTreeSet<String> = in_tables.map(str::to_owned).collect();
     let mut in_source = BTreeSet::new();
     let repository = Path::new(env!("CARGO_MANIFEST_DIR"));

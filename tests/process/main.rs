@@ -80,6 +80,8 @@ impl Server {
     /// Returns the command that starts it in a folder, without a data folder.
     fn command_in(folder: &Path, upstream: &Upstream, addr: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_parlor"));
+        // A developer's own settings are not for tests.
+        let settings = Some(folder.join("Leptos.toml")).filter(|file| file.exists());
         command
             .args(["serve", "--addr", addr])
             .current_dir(folder)
@@ -88,8 +90,7 @@ impl Server {
             // A developer's keys are not for tests.
             .env_remove("ANTHROPIC_API_KEY")
             .env_remove("GEMINI_API_KEY")
-            // Nor are their settings.
-            .env("PARLOR_CONFIG", "/dev/null")
+            .env("PARLOR_CONFIG", settings.as_deref().unwrap_or("/dev/null".as_ref()))
             .env("PARLOR_LOG", "error")
             .kill_on_drop(true);
         command

@@ -14,7 +14,7 @@ const TOKENS: usize = 20;
 
 /// The kinds of statements of an answer. How often each is made depends on the moment: what is committed together has savepoints, and a
 /// client that falls behind reads the log.
-const MAX_KINDS_OF_ANSWER: usize = 24;
+const MAX_KINDS_OF_ANSWER: usize = 34;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_token_is_one_round_trip_to_the_database() {

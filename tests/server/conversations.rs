@@ -172,6 +172,7 @@ async fn lists_the_models() {
         "problems": [],
         "can_search": false,
         "can_connect": true,
+        "can_bring_keys": false,
     });
     assert_eq!(parlor.get_json("/api/models").await, (200, expected));
 }

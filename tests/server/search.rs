@@ -37,7 +37,7 @@ async fn finds_messages_by_their_words() {
     assert_eq!(&hit["snippet"]["text"].as_str().unwrap()[start..end], "Petrichor");
     assert_eq!(
         search(&parlor, "q=smell&order=newest").await.0,
-        ["answer", "question", "title"]
+        ["answer", "title", "question"]
     );
     let (one, page) = search(&parlor, "q=smell&order=newest&limit=1").await;
     let next = page["next"].as_str().unwrap();

@@ -278,6 +278,7 @@ fn function_arguments() -> Map<String, Value> {
         "mark_read": { "conversation_id": "$conversation" },
         "models": {},
         "endpoints": {},
+        "local_servers": {},
         "add_endpoint": { "endpoint": { "id": "$new", "name": "More", "kind": "openai", "base_url": "http://127.0.0.1:9/v1", "key": "k" } },
         "change_endpoint": { "id": "$new", "update": { "hidden_models": ["any"] } },
         "remove_endpoint": { "id": "$new" },

@@ -66,11 +66,17 @@ async fn open(path: &Path) -> SqliteConnection {
 
 async fn dump(database: &mut SqliteConnection) -> String {
     let mut sql = "BEGIN;\n".to_owned();
-    let made = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' AND sql IS NOT NULL ORDER BY type = 'table' DESC, name";
+    let made = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' AND sql IS NOT NULL \
+        AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow') ORDER BY type = 'table' DESC, name";
     let mut indexes = String::new();
     for made in database.fetch_all(made).await.unwrap() {
         let (kind, name, statement): (String, String, String) = (made.get(0), made.get(1), made.get(2));
-        if kind == "table" {
+        if statement.starts_with("CREATE VIRTUAL TABLE") {
+            // An index of words: it is made again from its table.
+            sql += &format!("{statement};\n");
+            indexes += &format!("INSERT INTO {name} ({name}, rank) VALUES ('secure-delete', 1);\n");
+            indexes += &format!("INSERT INTO {name} ({name}) VALUES ('rebuild');\n");
+        } else if kind == "table" {
             sql += &format!("{statement};\n");
             for row in rows(database, &name).await {
                 sql += &format!("INSERT INTO \"{name}\" VALUES({row});\n");

@@ -30,6 +30,9 @@ pub(super) fn filter_for(
     filter
 }
 
+/// The maximum length of the text of one event, in bytes.
+const MAX_DELTA_BYTES: usize = 256 * 1024;
+
 impl Agent {
     /// Adds the filter's items to the run.
     pub(super) fn apply_items(&mut self, items: Vec<Item>) -> Vec<Effect> {
@@ -37,10 +40,11 @@ impl Agent {
         for item in items {
             // The position of a text depends on the preceding log entries.
             let event = match item {
-                Item::Text(text) => match self.trim_after_payload(&text) {
-                    "" => continue,
-                    text => self.text_delta(text.to_owned()),
-                },
+                Item::Text(text) => {
+                    let text = self.trim_after_payload(&text).to_owned();
+                    self.log_text(&text, &mut effects);
+                    continue;
+                }
                 Item::Values(values) => RunEvent::SuggestedValues { values },
                 Item::Actions(actions) => RunEvent::SuggestedActions {
                     actions: actions
@@ -56,10 +60,12 @@ impl Agent {
                     effects.push(self.add_sources(trusted));
                     continue;
                 }
-                Item::Rejected(rejected) => match self.correction.reject(rejected) {
-                    Some(raw) => self.text_delta(raw),
-                    None => continue,
-                },
+                Item::Rejected(rejected) => {
+                    if let Some(raw) = self.correction.reject(rejected) {
+                        self.log_text(&raw, &mut effects);
+                    }
+                    continue;
+                }
                 Item::Payload { kind, data, raw } => match self.payload_factory.create_payload(&kind, data) {
                     Ok(payload) => {
                         let (part, _) = self.delta_position(|_| false);
@@ -72,12 +78,24 @@ impl Agent {
                             payload: reference,
                         }
                     }
-                    Err(_) => self.text_delta(raw),
+                    Err(_) => {
+                        self.log_text(&raw, &mut effects);
+                        continue;
+                    }
                 },
             };
             effects.push(self.log(event));
         }
         effects
+    }
+
+    /// Logs a text. What was held back may be longer than clients read an event.
+    fn log_text(&mut self, mut text: &str, effects: &mut Vec<Effect>) {
+        while !text.is_empty() {
+            let (piece, rest) = text.split_at(text.floor_char_boundary(MAX_DELTA_BYTES));
+            effects.push(self.log(self.text_delta(piece.to_owned())));
+            text = rest;
+        }
     }
 
     /// Removes the whitespace between a payload's card or an image and the text after it. The indent of the first line

@@ -8,7 +8,7 @@ use parlor_protocol::{MessageBody, RunError};
 
 /// The page of an answer with an error, for somebody who may change model servers or may not.
 fn page_with_error(code: &str, can_connect: bool) -> String {
-    let (mut page, url) = conversation(&Texts::uniform("my own/m"));
+    let (mut page, url) = conversation(&Texts::uniform("the lab/m"));
     if let Ok(list) = &mut page.models {
         list.can_connect = can_connect;
     }
@@ -29,7 +29,7 @@ fn page_with_error(code: &str, can_connect: bool) -> String {
 
 #[test]
 fn a_refused_key_leads_to_its_form() {
-    const FORM: &str = "/settings/models?server=my%20own";
+    const FORM: &str = "/settings/models?server=the%20lab";
     const NOTE: &str = "An administrator can do that";
     for (code, can_connect, is_linked, is_explained) in [
         ("key_refused", true, true, false),
