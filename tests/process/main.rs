@@ -90,7 +90,10 @@ impl Server {
             // A developer's keys are not for tests.
             .env_remove("ANTHROPIC_API_KEY")
             .env_remove("GEMINI_API_KEY")
-            .env("PARLOR_CONFIG", settings.as_deref().unwrap_or("/dev/null".as_ref()))
+            .env(
+                "PARLOR_CONFIG",
+                settings.as_deref().unwrap_or("/dev/null".as_ref()),
+            )
             .env("PARLOR_LOG", "error")
             .kill_on_drop(true);
         command

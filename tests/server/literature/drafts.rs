@@ -258,14 +258,13 @@ async fn hostile_proposals_change_nothing_else() {
         (&field["change"]["text"], &field["base"]),
         (&json!("<img src=x onerror=alert(1)>"), &json!("Tides"))
     );
-    // A field of 1 MB is no proposal.
-    let huge = format!(r#"STREAM_SUGGESTIONS: {{"name": "{}"}}"#, "xy ".repeat(350_000));
+    // A field of nearly 1 MB is no proposal.
+    let words: String = (0..150_000).map(|number| format!("{number} ")).collect();
+    let huge = format!(r#"STREAM_SUGGESTIONS: {{"name": "{words}"}}"#);
     let (conversation, payload) = propose(&upstream, &parlor, &huge).await;
     assert_eq!(payload, None);
-    assert_eq!(
-        parlor.transcript(&conversation).await["messages"][1]["status"],
-        "complete"
-    );
+    let transcript = parlor.transcript(&conversation).await.to_string();
+    assert!(transcript.contains("STREAM_SUGGESTIONS: "), "{}", &transcript[..500]);
 }
 
 #[tokio::test]
