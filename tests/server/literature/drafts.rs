@@ -264,7 +264,11 @@ async fn hostile_proposals_change_nothing_else() {
     let (conversation, payload) = propose(&upstream, &parlor, &huge).await;
     assert_eq!(payload, None);
     let transcript = parlor.transcript(&conversation).await.to_string();
-    assert!(transcript.contains("STREAM_SUGGESTIONS: "), "{}", &transcript[..500]);
+    assert!(
+        transcript.contains("STREAM_SUGGESTIONS: "),
+        "{}",
+        &transcript[..500]
+    );
 }
 
 #[tokio::test]
