@@ -37,7 +37,7 @@ test('a damaged event is reported once and skipped', async ({ browserLog, chat, 
   await damage(parlor, '"title":"Elsewhere"');
   const requests = new Requests(page);
   line.mend();
-  await expect(page.getByText(/A change is damaged and can't be shown\. Id \d+/)).toBeVisible();
+  await expect(page.getByText(/A change is damaged and can’t be shown\. Id \d+/)).toBeVisible();
   await expect(chat.titles).toHaveText(['Elsewhere', 'Before']);
   await expect(page.getByText('Reconnecting…')).toHaveCount(0);
   await chat.say('After');

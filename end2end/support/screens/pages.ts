@@ -119,7 +119,8 @@ export const PAGE_SCREENS: ScreenGroup[] = [
         prepare: async ({ page, upstream }) => {
           await upstream.script({ steps: [{ text: 'It is about tides.' }] });
           const literature = new Literature(page);
-          await literature.openTray.click();
+          // Closed for the photograph on a phone.
+          if (!(await literature.tray.isVisible())) await literature.openTray.click();
           await literature.save(tides.title).click();
           await literature.entry(tides.title).click();
           await expect(page.getByText(tides.text)).toBeVisible();

@@ -66,7 +66,8 @@ pub fn CopyButton(
     };
     view! {
         <button type="button" class=class aria-label=name title=name on:click=copy>
-            {move || if done() { icons::check() } else { icons::copy() }} {label}
+            {move || if done() { icons::check() } else { icons::copy() }}
+            {move || label.map(|label| if done() { texts::COPIED } else { label })}
         </button>
         <span class:visually-hidden=move || !is_blocked.get() role="status">
             {move || match is_blocked.get() {

@@ -40,7 +40,8 @@ pub fn stream_form(page: StreamsState, stream_id: Option<ResearchStreamId>) -> A
         <div id="edit_stream" class="literature-page" tabindex="-1">
             <p class="stream-back"><a href=STREAMS_PAGE.path>{icons::previous()} {texts::BACK}</a></p>
             <h1>{title}</h1>
-            <form class="stream-form" on:submit=submit>
+            <p class="settings-note without-script">{texts::NEEDS_SCRIPTS}</p>
+            <form class="stream-form needs-script" on:submit=submit>
                 {text_field(state, "stream-name", texts::NAME, "", 0, |draft| &draft.name, |draft| &mut draft.name)}
                 {text_field(
                     state,
@@ -145,13 +146,15 @@ fn actions(state: FormState) -> AnyView {
         }
         if let Some(id) = state.stream_id {
             let page = state.page;
+            let shown_url = move || untrack(|| page.navigation.with_url(String::clone));
+            let url = shown_url();
             spawn_local(async move {
                 match page.connection.call(rpc::delete_stream(id)).await {
                     Ok(()) => {
                         page.toasts.show(texts::DELETED);
-                        // The user may have left the page by now.
-                        if !state.form.is_disposed() {
-                            state.forget();
+                        state.forget();
+                        // The form may be gone already, with its stream; the user may have left the page.
+                        if shown_url() == url {
                             page.navigation.set_url(STREAMS_PAGE.path.into(), true);
                         }
                     }
