@@ -43,6 +43,12 @@ async fn finds_messages_by_their_words() {
     let next = page["next"].as_str().unwrap();
     let (rest, _) = search(&parlor, &format!("q=smell&order=newest&cursor={next}")).await;
     assert_eq!((one.len(), rest.len()), (1, 2));
+    let here = search(
+        &parlor,
+        &format!("q=smell&order=newest&conversation_id={conversation}"),
+    )
+    .await;
+    assert_eq!(here.0, ["answer", "title", "question"]);
     let elsewhere = uuid::Uuid::now_v7();
     assert!(
         search(&parlor, &format!("q=smell&conversation_id={elsewhere}"))

@@ -162,7 +162,7 @@ pub fn found(search: TextSearch, known: &[Entry]) -> Vec<Entry> {
         let entries = hits
             .iter()
             .enumerate()
-            .filter_map(|(place, hit)| found_entry(place, hit));
+            .filter_map(|(place, hit)| found_entry(place, hit, search.is_in_one_chat()));
         let mut found: Vec<Entry> = Vec::with_capacity(hits.len());
         for entry in entries {
             if known.iter().chain(&found).all(|known| known.key != entry.key) {
@@ -173,16 +173,17 @@ pub fn found(search: TextSearch, known: &[Entry]) -> Vec<Entry> {
     })
 }
 
-fn found_entry(place: usize, hit: &SearchHit) -> Option<Entry> {
+fn found_entry(place: usize, hit: &SearchHit, is_in_one_chat: bool) -> Option<Entry> {
     let icon: fn() -> AnyView = match hit.kind {
         HitKind::Title | HitKind::Question | HitKind::Answer => icons::chat,
         HitKind::Tool => icons::wrench,
         HitKind::File => icons::page,
         HitKind::Article => icons::book,
     };
-    // The beginning of a chat is often its title.
+    // The beginning of a chat is often its title, which says nothing in the chat itself.
     let is_title =
         hit.message_id.is_none() || (hit.kind == HitKind::Question && hit.snippet.text == hit.title);
+    let is_title = is_title && !is_in_one_chat;
     let effect = match (hit.conversation_id, hit.message_id) {
         (Some(id), _) if is_title => return Some(Entry::conversation(id, &hit.title)),
         (Some(id), Some(message_id)) => {

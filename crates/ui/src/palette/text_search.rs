@@ -46,6 +46,11 @@ impl TextSearch {
         self.hits.with(|hits| read(hits))
     }
 
+    /// Returns true if only one conversation is searched.
+    pub fn is_in_one_chat(self) -> bool {
+        self.conversation_id.is_some()
+    }
+
     /// The state of the search. Tracked.
     pub fn state(self) -> SearchState {
         self.state.get()
