@@ -102,6 +102,8 @@ pub struct Commands {
     commands: Registry<Command>,
     handlers: Registry<Handler>,
     opened: RwSignal<Option<CommandDialog>>,
+    /// How often one was opened.
+    openings: StoredValue<u32>,
     is_mac: RwSignal<bool>,
     /// True for a page that only shows something, without conversations to open.
     is_read_only: bool,
@@ -115,6 +117,7 @@ impl Commands {
             commands: Registry::new(changed),
             handlers: Registry::new(changed),
             opened: RwSignal::new(None),
+            openings: StoredValue::new(0),
             is_mac: RwSignal::new(false),
             is_read_only,
         });
@@ -146,12 +149,18 @@ impl Commands {
 
     /// Opens a dialog.
     pub fn open(&self, dialog: CommandDialog) {
+        self.openings.update_value(|openings| *openings += 1);
         self.opened.set(Some(dialog));
     }
 
-    /// Notes that a dialog was closed. Another one may be open by now.
-    pub fn closed(&self, dialog: CommandDialog) {
-        if self.opened.get_untracked() == Some(dialog) {
+    /// The number of the last opening, which a dialog keeps for [`closed`](Self::closed).
+    pub fn opening(&self) -> u32 {
+        self.openings.get_value()
+    }
+
+    /// Notes that a dialog was closed. Browsers report that later: another one, or the same again, may be open by now.
+    pub fn closed(&self, opening: u32) {
+        if self.openings.get_value() == opening {
             self.opened.set(None);
         }
     }

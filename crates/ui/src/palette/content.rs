@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     browser,
-    commands::{CommandDialog, Shortcut, keys, use_commands},
+    commands::{Shortcut, keys, use_commands},
     components::{
         confirm::{close_dialog, use_modal},
         icon_button::IconButton,
@@ -128,14 +128,6 @@ impl Palette {
         }
     }
 
-    /// The dialog as which it is open.
-    fn dialog(self) -> CommandDialog {
-        match self.conversation_id {
-            Some(_) => CommandDialog::Find,
-            None => CommandDialog::Search,
-        }
-    }
-
     fn move_active(self, to: Move) {
         let shown = self.shown.get_untracked();
         let from = untrack(|| self.active());
@@ -159,6 +151,7 @@ fn row_id(place: usize) -> String {
 pub fn palette(conversation_id: Option<ConversationId>) -> AnyView {
     let (dialog, commands) = (use_modal(|| true), use_commands());
     let palette = Palette::new(conversation_id);
+    let opening = commands.opening();
     // What is on the page decides what an entry does, so its contexts are needed.
     let owner = Owner::current().unwrap_or_default();
     let choose = move |entry: Option<Entry>| {
@@ -197,7 +190,7 @@ pub fn palette(conversation_id: Option<ConversationId>) -> AnyView {
             class="dialog palette"
             aria-label=palette.name()
             on:click=move |event: ev::MouseEvent| close_on_backdrop(&event, dialog)
-            on:close=move |_| commands.closed(palette.dialog())
+            on:close=move |_| commands.closed(opening)
         >
             <div class="palette-head">
                 {icons::search()}

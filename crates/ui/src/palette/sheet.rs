@@ -4,7 +4,7 @@ use leptos::{ev, prelude::*};
 
 use super::close_on_backdrop;
 use crate::{
-    commands::{CommandDialog, Scope, Shortcut, keys, use_commands},
+    commands::{Scope, Shortcut, keys, use_commands},
     components::{confirm::use_modal, icons},
     runtime::erase::Erase,
 };
@@ -13,6 +13,7 @@ use crate::{
 pub fn sheet() -> AnyView {
     let dialog = use_modal(|| true);
     let commands = use_commands();
+    let opening = commands.opening();
     let sections: Vec<_> = Scope::ALL.iter().map(|scope| section(*scope)).collect();
     view! {
         <dialog
@@ -20,7 +21,7 @@ pub fn sheet() -> AnyView {
             class="dialog shortcuts"
             aria-labelledby="shortcuts-title"
             on:click=move |event: ev::MouseEvent| close_on_backdrop(&event, dialog)
-            on:close=move |_| commands.closed(CommandDialog::Shortcuts)
+            on:close=move |_| commands.closed(opening)
         >
             <form method="dialog" class="shortcuts-head">
                 <h2 id="shortcuts-title">"Keyboard shortcuts"</h2>
