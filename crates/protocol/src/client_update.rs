@@ -69,6 +69,7 @@ fn run_update(event: &RunEvent) -> ClientUpdate<'_> {
         | RunEvent::PayloadMade { payload, .. } => ClientUpdate::Payload(payload),
         RunEvent::RunStarted { .. }
         | RunEvent::RunContinued { .. }
+        | RunEvent::RunResumed { .. }
         | RunEvent::Status { .. }
         | RunEvent::Thinking { .. }
         | RunEvent::TextDelta { .. }

@@ -207,7 +207,8 @@ fn apply_to_run(list: &mut ConversationList, event: &Event, output: &RunEvent) -
         RunEvent::Complete { ended_at, .. } => end_run(list, event, RunStatus::Complete, *ended_at),
         RunEvent::Cancelled { ended_at, .. } => end_run(list, event, RunStatus::Stopped, *ended_at),
         RunEvent::Error { status, ended_at, .. } => end_run(list, event, *status, *ended_at),
-        RunEvent::Status { .. }
+        RunEvent::RunResumed { .. }
+        | RunEvent::Status { .. }
         | RunEvent::Thinking { .. }
         | RunEvent::TextDelta { .. }
         | RunEvent::TextWasThinking { .. }

@@ -74,6 +74,7 @@ kinds! {
         created_at: AT,
     }],
     RunEvent::RunContinued { .. } => [RunEvent::RunContinued { created_at: AT }],
+    RunEvent::RunResumed { .. } => [RunEvent::RunResumed { resumed_at: AT }],
     RunEvent::Status { .. } => [RunEvent::Status { message: text() }],
     RunEvent::Thinking { .. } => [RunEvent::Thinking { node: 0, part: 1, offset: 2, text: text(), took_ms: 1200 }],
     RunEvent::TextDelta { .. } => [RunEvent::TextDelta { node: 0, part: 1, offset: 2, text: text() }],

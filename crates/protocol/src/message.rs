@@ -91,6 +91,10 @@ pub struct AssistantMessage {
     /// The part of that in which the model was thinking, in milliseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub thought_ms: u64,
+    /// The number of times that the run has gone on by itself after a crash or restart of the server, since a person started
+    /// or continued it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub resumptions: u64,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -199,6 +203,7 @@ impl AssistantMessage {
             usage: None,
             ended_at: None,
             worked_ms: 0,
+            resumptions: 0,
             thought_ms: 0,
         }
     }

@@ -148,6 +148,9 @@ fn project_run_event(event: &Event, body: &RunEvent) -> SharedEvent {
         RunEvent::RunContinued { created_at } => RunEvent::RunContinued {
             created_at: *created_at,
         },
+        RunEvent::RunResumed { resumed_at } => RunEvent::RunResumed {
+            resumed_at: *resumed_at,
+        },
         RunEvent::Status { message: _ } => RunEvent::Status {
             message: WAITING_FOR_MODEL.into(),
         },

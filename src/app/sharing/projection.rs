@@ -131,6 +131,7 @@ fn answer(answer: AssistantMessage) -> AssistantMessage {
         ended_at: answer.ended_at,
         worked_ms: 0,
         thought_ms: 0,
+        resumptions: 0,
     }
 }
 

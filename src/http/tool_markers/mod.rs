@@ -212,6 +212,7 @@ impl ToolMarkers {
             }
             RunEvent::RunStarted { .. }
             | RunEvent::RunContinued { .. }
+            | RunEvent::RunResumed { .. }
             | RunEvent::Status { .. }
             | RunEvent::ApprovalAnswered { .. }
             | RunEvent::ToolProgress { .. }
@@ -368,6 +369,7 @@ fn event_position(event: &RunEvent) -> Option<(usize, usize)> {
         RunEvent::ApprovalRequested(call) | RunEvent::ToolStart { call, .. } => Some((call.node, call.part)),
         RunEvent::RunStarted { .. }
         | RunEvent::RunContinued { .. }
+        | RunEvent::RunResumed { .. }
         | RunEvent::Status { .. }
         | RunEvent::TextWasThinking { .. }
         | RunEvent::ApprovalAnswered { .. }

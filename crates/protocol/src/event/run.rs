@@ -21,6 +21,8 @@ pub enum RunEvent {
     },
     /// A run that was stopped, failed, was interrupted or was cut short continues, in a new node.
     RunContinued { created_at: Timestamp },
+    /// A run that a crash or restart of the server interrupted goes on by itself, in a new node.
+    RunResumed { resumed_at: Timestamp },
     /// The run's activity, shown until there is output.
     Status { message: String },
     /// More of the model's thinking.
@@ -171,6 +173,7 @@ impl RunEvent {
             Self::Error { status, .. } => Some(*status),
             Self::RunStarted { .. }
             | Self::RunContinued { .. }
+            | Self::RunResumed { .. }
             | Self::Status { .. }
             | Self::Thinking { .. }
             | Self::TextDelta { .. }

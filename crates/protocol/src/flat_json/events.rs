@@ -80,6 +80,7 @@ fn read_run_event(kind: &str, flat: &mut Fields) -> Option<RunEvent> {
     Some(match kind {
         "run_started" => fields!(flat => RunEvent::RunStarted { parent_id, model, created_at }),
         "run_continued" => fields!(flat => RunEvent::RunContinued { created_at }),
+        "run_resumed" => fields!(flat => RunEvent::RunResumed { resumed_at }),
         "status" => fields!(flat => RunEvent::Status { message }),
         "thinking" => {
             let took_ms = flat.take("took_ms").unwrap_or_default();

@@ -115,9 +115,10 @@ fn read_message_body(flat: &mut Fields) -> MessageBody {
             let sources = flat.take("sources").unwrap_or_default();
             let worked_ms = read_worked_ms(flat);
             let thought_ms = flat.take("thought_ms").unwrap_or_default();
+            let resumptions = flat.take("resumptions").unwrap_or_default();
             MessageBody::Assistant(fields!(flat => AssistantMessage {
                 model, status, nodes; activity, error, finish_reason, usage, ended_at
-            } with suggested_values, suggested_actions, sources, worked_ms, thought_ms))
+            } with suggested_values, suggested_actions, sources, worked_ms, thought_ms, resumptions))
         }
         "user" => {
             let interaction = read_interaction(flat);

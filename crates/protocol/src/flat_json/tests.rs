@@ -57,6 +57,7 @@ fn every_message_round_trips() {
     answer.nodes.push(Node { parts });
     answer.usage = Some(usage());
     answer.worked_ms = 12_345;
+    answer.resumptions = 2;
     answer.sources.push(source());
     for body in [
         user_message(Interaction::TextInput),

@@ -20,6 +20,11 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &RunEvent) -> Option<RunU
         // The message was created with it.
         RunEvent::RunStarted { .. } => return Some(RunUpdate::Nothing),
         RunEvent::RunContinued { .. } => continue_run(run),
+        RunEvent::RunResumed { .. } => {
+            end_calls(run, false);
+            run.activity = None;
+            run.resumptions += 1;
+        }
         RunEvent::Status { message } => run.activity = Some(message.clone()),
         RunEvent::Thinking {
             node,
@@ -139,19 +144,25 @@ fn continue_run(run: &mut AssistantMessage) {
     run.status = RunStatus::Running;
     (run.activity, run.ended_at) = (None, None);
     run.finish_reason = None;
+    run.resumptions = 0;
     // A continued run is still damaged: the part that can't be read stays missing.
     run.error = run.error.take().filter(RunError::is_damage);
 }
 
 fn end_run(run: &mut AssistantMessage, status: RunStatus, ended_at: Timestamp, worked_ms: u64) {
-    for call in run.tool_calls_mut() {
-        call.status = call.status.at_run_end(status == RunStatus::Stopped);
-        call.progress = None;
-    }
+    end_calls(run, status == RunStatus::Stopped);
     run.status = status;
     run.activity = None;
     run.ended_at = Some(ended_at);
     run.worked_ms += worked_ms;
+}
+
+/// Gives the calls that nothing performs any more their status.
+fn end_calls(run: &mut AssistantMessage, stopped: bool) {
+    for call in run.tool_calls_mut() {
+        call.status = call.status.at_run_end(stopped);
+        call.progress = None;
+    }
 }
 
 fn make_text_thinking(run: &mut AssistantMessage, node: usize) -> Option<()> {

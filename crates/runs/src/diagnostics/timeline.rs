@@ -57,6 +57,7 @@ fn event_name(event: &RunEvent) -> (&'static str, Option<String>) {
     match event {
         RunEvent::RunStarted { model, .. } => ("run_started", short(model)),
         RunEvent::RunContinued { .. } => ("run_continued", None),
+        RunEvent::RunResumed { .. } => ("run_resumed", None),
         RunEvent::Status { message } => ("status", short(message)),
         RunEvent::Thinking { .. } => ("thinking", None),
         RunEvent::TextDelta { .. } => ("text_delta", None),

@@ -86,6 +86,8 @@ pub enum RunChange {
         user_id: UserId,
         approval: ApprovalDecision,
     },
+    /// Lets a run go on that is stored as running and that nothing drives. A run that has ended is not found.
+    Resume { run: RunKey },
     /// Stores the text that describes the open page to the model, as of a run's question. A stored text is
     /// kept.
     StoreContextSnapshot {

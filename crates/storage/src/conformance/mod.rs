@@ -22,6 +22,7 @@ mod parameters;
 mod personal;
 mod provider_data;
 mod queue;
+mod resumption;
 mod run_contexts;
 mod search;
 mod shares;
@@ -172,6 +173,10 @@ macro_rules! conformance_tests {
                 only_a_complete_run_releases_the_queue,
                 queues_are_limited_and_private,
                 queues_of_disabled_accounts_wait,
+            }
+            resumption {
+                a_resumed_run_keeps_its_place,
+                only_a_running_run_is_resumed,
             }
             run_contexts {
                 run_context_has_all_of_its_user,

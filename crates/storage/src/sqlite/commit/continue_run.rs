@@ -1,4 +1,4 @@
-//! Continuing a run that was cut off.
+//! Continuing a run that was cut off, by a person or by itself.
 
 use sqlx::SqliteConnection;
 
@@ -9,7 +9,7 @@ use super::{
     run_output::update_message,
     turns::conflict_as_rejection,
 };
-use crate::{ChangeRejection, RunKey, column_value::BindValue};
+use crate::{ChangeRejection, Outcome, RunKey, column_value::BindValue};
 use parlor_protocol::{
     RunEvent, RunStatus, UserId,
     intent::{ContinueRun, StartedRun},
@@ -21,6 +21,37 @@ const CONTINUE_RUN: &str = "UPDATE runs SET status = 'running', first_position =
      UPDATE conversations SET active_leaf = $3, updated_at = $4, activity = $5, unseen = 0 WHERE user_id = $1 AND id = $2";
 
 impl Batch<'_> {
+    /// Lets a run go on that an earlier process left running, with the content of its message.
+    pub(super) async fn resume_abandoned_run(
+        &mut self,
+        connection: &mut SqliteConnection,
+        run: RunKey,
+    ) -> Result<Outcome, ChangeError> {
+        let found = messages::message(connection, run.user_id, run.message_id).await?;
+        let Some((conversation_id, mut message)) = found else {
+            Err(ChangeRejection::NotFound)?
+        };
+        let parent_id = message.parent_id;
+        let (Some(assistant), Some(user_message_id)) = (message.assistant_mut(), parent_id) else {
+            Err(ChangeRejection::NotFound)?
+        };
+        if conversation_id != run.conversation_id || assistant.status != RunStatus::Running {
+            Err(ChangeRejection::NotFound)?;
+        }
+        let event = RunEvent::RunResumed { resumed_at: self.at };
+        apply_to_run(assistant, &event);
+        self.append_events(&mut *connection, &run, &[event]).await?;
+        self.store_message(connection, &run, assistant).await?;
+        Ok(Outcome::Started {
+            started: StartedRun {
+                conversation_id,
+                user_message_id,
+                assistant_message_id: run.message_id,
+            },
+            again: false,
+        })
+    }
+
     /// Continues a run: it starts again at the current position of the log, with the content of its message.
     pub(super) async fn continue_run(
         &mut self,
