@@ -28,6 +28,7 @@ mod python;
 mod queue;
 #[cfg(target_os = "linux")]
 mod read_only;
+mod resumption;
 mod shutdown;
 #[cfg(target_os = "linux")]
 mod ssrf;
@@ -49,6 +50,9 @@ use upstream::Upstream;
 
 /// The timeout of a wait in a test. It is generous: a machine may be busy.
 const TEST_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The settings of a server without settings of its own.
+const DEFAULT_SETTINGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/process/no_resumption.toml");
 
 /// A running `parlor serve`.
 struct Server {
@@ -92,7 +96,7 @@ impl Server {
             .env_remove("GEMINI_API_KEY")
             .env(
                 "PARLOR_CONFIG",
-                settings.as_deref().unwrap_or("/dev/null".as_ref()),
+                settings.as_deref().unwrap_or(DEFAULT_SETTINGS.as_ref()),
             )
             .env("PARLOR_LOG", "error")
             .kill_on_drop(true);

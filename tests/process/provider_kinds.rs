@@ -26,7 +26,7 @@ async fn start(data: &Path, upstream: &Upstream, kind: EndpointKind, protocol: P
     let settings = data.join("settings.toml");
     let url = upstream.url_for(protocol);
     let endpoint = format!(
-        "[[endpoints]]\nname = 'test'\nkind = '{}'\nbase_url = '{url}'\n",
+        "[agent]\nmax_resumptions = 0\n[[endpoints]]\nname = 'test'\nkind = '{}'\nbase_url = '{url}'\n",
         kind.as_str()
     );
     fs::write(&settings, endpoint).unwrap();

@@ -62,6 +62,7 @@ mod recorder;
 mod recovery;
 mod request_builder;
 mod rerun;
+mod resumption;
 mod side_call;
 mod start;
 mod stop;

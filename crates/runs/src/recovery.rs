@@ -1,7 +1,10 @@
-//! The end of runs without a driver: those left by a crash, those broken by an internal error, and
-//! those that are active when the server shuts down.
+//! Runs without a driver: those left by a crash, those broken by an internal error, and those that are active when the
+//! server shuts down. They end, or go on by themselves (`resumption`).
 
-use std::{sync::atomic::Ordering::Relaxed, time::Duration};
+use std::{
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    time::Duration,
+};
 
 use futures::{StreamExt, stream};
 use tokio::time::timeout;
@@ -18,7 +21,7 @@ use parlor_storage::{Change, Queues, RunKey, RunOutput, StorageErrorKind};
 const MAX_CONCURRENT_RECOVERIES: usize = 64;
 
 impl Runs {
-    /// Ends the runs that an earlier process left running, and keeps their output. Reads and writes
+    /// Lets the runs go on that an earlier process left running, or ends them, and keeps their output. Reads and writes
     /// that fail are repeated until they succeed or the server shuts down.
     pub async fn recover(&self) {
         let read = || self.0.storage.running_runs();
@@ -30,23 +33,45 @@ impl Runs {
             return;
         };
         crash_point!("recovery::found", if !left.is_empty());
-        let error = interrupted_error("interrupted", "Parlor stopped before the answer was finished.");
+        let resumed = AtomicUsize::new(0);
         // Concurrently, so that the journal commits them together.
         stream::iter(&left)
-            .for_each_concurrent(MAX_CONCURRENT_RECOVERIES, |run| {
-                self.end_stored_run(run.key, RunStatus::Interrupted, Some(error.clone()))
+            .for_each_concurrent(MAX_CONCURRENT_RECOVERIES, async |run| {
+                if self.recover_run(run.key).await {
+                    resumed.fetch_add(1, Relaxed);
+                }
             })
             .await;
         crash_point!("recovery::done", if !left.is_empty());
         if !left.is_empty() {
+            let resumed = resumed.into_inner();
             tracing::warn!(
-                interrupted = left.len(),
+                resumed,
+                interrupted = left.len() - resumed,
                 "answers were running when the last process ended; their output is kept"
             );
         }
         // A queue is held if its run was interrupted. The last process ended between a complete run and the next
         // message of the others.
         tokio::spawn(self.send_queued(Queues::All));
+    }
+
+    /// Lets a run go on that an earlier process left running, or ends it. Returns true if it goes on.
+    async fn recover_run(&self, run: RunKey) -> bool {
+        let read = || self.0.storage.message(run.user_id, run.message_id);
+        let found = match self.0.retry_read("an interrupted run", read).await {
+            Ok(found) => found,
+            Err(ReadError::ShuttingDown) => return false,
+            Err(ReadError::Damaged) => None,
+        };
+        let answer = found.as_ref().and_then(|(_, message)| message.assistant());
+        if answer.is_some_and(|answer| self.0.goes_on_by_itself(answer)) && self.resume(run).await {
+            return true;
+        }
+        let error = interrupted_error("interrupted", "Parlor stopped before the answer was finished.");
+        self.end_stored_run(run, RunStatus::Interrupted, Some(error))
+            .await;
+        false
     }
 
     /// Ends a run that this process has stopped driving, with all its output.
@@ -93,8 +118,8 @@ impl Runs {
         }
     }
 
-    /// Rejects new runs, gives active runs some time to end by themselves, interrupts the others,
-    /// and waits until all have ended.
+    /// Rejects new runs, gives active runs some time to end by themselves, and waits until all have ended. The others are
+    /// interrupted, or left to the next start if they go on by themselves.
     pub async fn shut_down(&self, grace_period: Duration) {
         self.0.is_closed.store(true, Relaxed);
         let ended = self.0.active.wait_until_all_ended();

@@ -208,6 +208,8 @@ pub fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Setti
     settings.python.enabled = false;
     // Scripted answers need no time to finish.
     settings.timeouts.shutdown = Duration::from_millis(100);
+    // Answers end with the server; tests/process has those that go on.
+    settings.agent.max_resumptions = 0;
     settings.endpoints = vec![EndpointSettings {
         name: "test".into(),
         kind: EndpointKind::OpenAi,

@@ -87,6 +87,9 @@ const POSITIVE_RANGE: RangeInclusive<usize> = 1..=1_000_000_000;
 /// The maximum of `max_iterations`. A model that calls tools more often is in a loop.
 const MAX_ITERATIONS: usize = 1000;
 
+/// The maximum of `max_resumptions`. An answer that was interrupted more often probably ends the server itself.
+const MAX_RESUMPTIONS: usize = 1000;
+
 /// The minimum of `repetitions`. Fewer repetitions of a passage are normal.
 const MIN_REPETITIONS: usize = 3;
 
@@ -288,6 +291,9 @@ pub struct AgentSettings {
     /// The number of times per turn that the model may call tools, at most 1000. Then it has to answer with
     /// the data it has.
     pub max_iterations: usize,
+    /// The number of times that an answer goes on by itself after a crash or restart of the server, at most 1000. It waits for
+    /// the user instead if a call of a tool was active that may have had an effect. 0 means never.
+    pub max_resumptions: usize,
     /// The number of consecutive repetitions of a passage that ends an answer or its thinking. Passages of less than 500
     /// characters need proportionally more. 0 means never.
     pub repetitions: usize,
@@ -341,7 +347,8 @@ impl Default for ModelSettings {
 impl Default for AgentSettings {
     fn default() -> Self {
         Self {
-            max_iterations: 5,
+            max_iterations: 25,
+            max_resumptions: 3,
             repetitions: 8,
             steer: false,
             instructions: String::new(),

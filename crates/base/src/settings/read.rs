@@ -12,9 +12,9 @@ use http::uri::Authority;
 
 use super::{
     AuthMode, BaseUrlOrigin, CONTEXT_WINDOW_RANGE, DatabaseSettingsError, EndpointSettings, InvalidHostError,
-    MAX_ITERATIONS, MAX_REPETITIONS, MIN_REPETITIONS, POSITIVE_RANGE, SYSTEM_SETTINGS_FILE, Secret, Settings,
-    access_rules, accounts::parse_mode, databases, environment::endpoints_from_environment, listen, places,
-    python,
+    MAX_ITERATIONS, MAX_REPETITIONS, MAX_RESUMPTIONS, MIN_REPETITIONS, POSITIVE_RANGE, SYSTEM_SETTINGS_FILE,
+    Secret, Settings, access_rules, accounts::parse_mode, databases, environment::endpoints_from_environment,
+    listen, places, python,
 };
 use crate::sealing::{InvalidKey, check_keys};
 
@@ -242,6 +242,11 @@ impl Settings {
             "agent.max_iterations",
             self.agent.max_iterations,
             0..=MAX_ITERATIONS,
+        )?;
+        check_range(
+            "agent.max_resumptions",
+            self.agent.max_resumptions,
+            0..=MAX_RESUMPTIONS,
         )?;
         check_range(
             "limits.request_bytes_per_second",

@@ -43,7 +43,8 @@ use parlor_storage::{Change, RunKey, RunOutput, StorageErrorKind};
 /// stay within a few times the answer.
 const MIN_EVENTS_PER_SNAPSHOT: usize = 1000;
 
-/// Drives a run until it ends or waits for a user. That is committed when this returns.
+/// Drives a run until it ends, waits for a user, or is left to the next start of the server. That is committed when this
+/// returns.
 pub(super) async fn drive(runs: &Inner, run: RunKey, slot: &mut RunSlot) {
     wait_for_tools(runs, run, slot).await;
     match Driver::prepare(runs, run, slot).await {
@@ -184,6 +185,9 @@ impl Driver<'_> {
                 }
             }
             self.count_cut_call(&input).await;
+            if matches!(input, Input::Shutdown) && self.runs.goes_on_by_itself(self.agent.message()) {
+                return self.leave().await;
+            }
         }
     }
 
@@ -237,6 +241,16 @@ impl Driver<'_> {
             let _ = answered.send(());
         }
         log_end_result(self.runs, self.run, self.agent.message().clone(), paused).await;
+    }
+
+    /// Leaves the run as it is: the next start of the server lets it go on.
+    async fn leave(mut self) {
+        let of_tools = self.tool_tasks.shut_down().await;
+        self.count_cut(true, of_tools).await;
+        self.recorder.write_call().await;
+        if let Err(error) = self.runs.journal.flush(self.run).await {
+            tracing::warn!(%error, run = %self.run.message_id, "the last words of an answer are not stored");
+        }
     }
 
     async fn end(mut self, event: RunEvent) {

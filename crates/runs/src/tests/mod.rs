@@ -19,7 +19,9 @@ pub(super) async fn tour_runs() -> (tempfile::TempDir, Runs) {
 
 /// Runs with the tour and these tools.
 pub(super) async fn runs_with(tools: ToolRegistry) -> (tempfile::TempDir, Runs) {
-    runs_with_settings(tools, &Settings::default()).await
+    let mut settings = Settings::default();
+    settings.agent.max_resumptions = 0;
+    runs_with_settings(tools, &settings).await
 }
 
 async fn runs_with_settings(tools: ToolRegistry, settings: &Settings) -> (tempfile::TempDir, Runs) {
