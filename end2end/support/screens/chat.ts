@@ -103,10 +103,16 @@ export const CHAT_SCREENS: ScreenGroup[] = [
           await chat.done();
         },
       },
+    ],
+  },
+  {
+    settings: () => '[agent]\nmax_resumptions = 0',
+    screens: [
       {
         name: 'interrupted',
         prepare: async ({ browserLog, chat, parlor, upstream }) => {
           browserLog.allowLostConnections();
+          await upstream.script({ steps: [{ text: 'The moon pulls the sea' }, { gate: 'never' }] });
           await chat.open();
           const path = await chat.begin('How do tides work?');
           await expect(chat.answers).toContainText('The moon pulls');
