@@ -5,17 +5,16 @@ use std::time::Duration;
 
 use reqwest::Url;
 use rustls::CertificateError;
-use serde_json::Value;
 
 use super::{
     EndpointConfig,
     adapter::Adapter,
     anthropic::Anthropic,
     gemini::Gemini,
-    model_list::{ModelList, offered_models},
+    model_list::offered_models,
     openai::ChatCompletions,
     openai_responses::OpenAiResponses,
-    transport::{Api, ConnectionFailure},
+    transport::{Api, ConnectionFailure, PageError},
 };
 use parlor_base::settings::EndpointKind;
 use parlor_model::ModelError;
@@ -71,7 +70,14 @@ pub async fn test_endpoint(config: &EndpointConfig) -> EndpointTestResult {
 async fn test_with<A: Adapter>(config: &EndpointConfig) -> Result<Vec<FoundModel>, EndpointProblem> {
     let api = A::api(config)
         .map_err(|error| finding(Code::Other, "This address can't be used.", error.error.message))?;
-    let pages = api.list_pages(&A::LIST, |query| get_page(&api, &A::LIST, config, query));
+    let api = &api;
+    let pages = api.list_pages(&A::LIST, |query| async move {
+        let page = api.get_page(&A::LIST, &query).await;
+        page.map_err(|error| match error {
+            PageError::Unreachable(error) => unreachable(api, &error),
+            PageError::Refused(error) => refused(config.kind, &error),
+        })
+    });
     let listed = (A::LIST.read)(pages.await?);
     let listed = listed.ok_or_else(|| other_server(config.kind, "It sent no list of models.".into()))?;
     let is_offered = offered_models(&listed);
@@ -80,21 +86,6 @@ async fn test_with<A: Adapter>(config: &EndpointConfig) -> Result<Vec<FoundModel
         name: model.id,
     });
     Ok(found.collect())
-}
-
-async fn get_page(
-    api: &Api,
-    list: &ModelList,
-    config: &EndpointConfig,
-    query: String,
-) -> Result<Value, EndpointProblem> {
-    let sent = api.list_request(list, &query).send().await;
-    let response = sent.map_err(|error| unreachable(api, &error))?;
-    let checked = match response.status().is_success() {
-        true => api.transport().read_list(response).await,
-        false => Err(api.transport().status_error(response).await),
-    };
-    checked.map_err(|error| refused(config.kind, &error))
 }
 
 fn finding(code: Code, message: impl Into<String>, details: String) -> EndpointProblem {

@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use reqwest::{
-    RequestBuilder, Response,
-    header::{self, HeaderMap, HeaderName, HeaderValue},
-};
+use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
 use super::{
@@ -27,6 +24,13 @@ const MODEL_LIST_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// The maximum number of pages of a list that are requested.
 const MAX_LIST_PAGES: usize = 20;
+
+/// The reason why a page of a list can't be read.
+pub enum PageError {
+    Unreachable(reqwest::Error),
+    /// The server answered with an error, or with no list.
+    Refused(ModelError),
+}
 
 /// One endpoint's API.
 #[derive(Debug)]
@@ -150,8 +154,9 @@ impl Api {
             .post(self.url(path, query))
             .header(header::ACCEPT, "text/event-stream")
             .header(header::CONTENT_TYPE, "application/json")
+            .headers(self.headers.clone())
             .body(body);
-        let response = self.send(post, Some(model)).await?;
+        let response = self.transport.send(post, Some(model)).await?;
         answer_stream::stream_events(self.transport.clone(), response, decoder, self.max_frame_bytes).await
     }
 
@@ -165,7 +170,13 @@ impl Api {
         if let Some(error) = self.list_backoff.active_error() {
             return Err(error);
         }
-        let pages = self.list_pages(list, |query| async move { self.get_page(list, &query).await });
+        let pages = self.list_pages(list, |query| async move {
+            let page = self.get_page(list, &query).await;
+            page.map_err(|error| match error {
+                PageError::Unreachable(error) => self.transport.unreachable(&error),
+                PageError::Refused(error) => error,
+            })
+        });
         let pages = match tokio::time::timeout(MODEL_LIST_TIMEOUT, pages).await {
             Ok(pages) => pages,
             Err(_) => Err(self.transport.timed_out(MODEL_LIST_TIMEOUT)),
@@ -196,20 +207,19 @@ impl Api {
         Ok(pages)
     }
 
-    /// Returns the request of a page of a list, without its answer's errors as those of an endpoint.
-    pub fn list_request(&self, list: &ModelList, query: &str) -> RequestBuilder {
+    /// Requests a page of a list.
+    ///
+    /// # Errors
+    ///
+    /// If there is no connection, or no list.
+    pub async fn get_page(&self, list: &ModelList, query: &str) -> Result<Value, PageError> {
         let get = self.transport.http().get(self.url(list.path, query));
-        get.headers(self.headers.clone())
-    }
-
-    async fn get_page(&self, list: &ModelList, query: &str) -> Result<Value, ModelError> {
-        let get = self.transport.http().get(self.url(list.path, query));
-        let response = self.send(get, None).await?;
-        self.transport.read_list(response).await
-    }
-
-    async fn send(&self, request: RequestBuilder, model: Option<&str>) -> Result<Response, ModelError> {
-        let request = request.headers(self.headers.clone());
-        self.transport.send(request, model).await
+        let sent = get.headers(self.headers.clone()).send().await;
+        let response = sent.map_err(PageError::Unreachable)?;
+        let page = match response.status().is_success() {
+            true => self.transport.read_list(response).await,
+            false => Err(self.transport.status_error(response, None).await),
+        };
+        page.map_err(PageError::Refused)
     }
 }

@@ -23,7 +23,11 @@ use reqwest::{Client, RequestBuilder, Response, Url, header};
 use serde_json::Value;
 
 use self::other_protocol::{kind_of_protocol, protocol_name};
-pub use self::{api::Api, endpoint_info::EndpointInfo};
+pub use self::{
+    api::{Api, PageError},
+    endpoint_info::EndpointInfo,
+};
+use crate::EndpointConfig;
 use parlor_model::{
     ModelError,
     ModelErrorKind::{Refused, StreamBroken, Unavailable},
@@ -86,15 +90,11 @@ impl Transport {
         if response.status().is_success() {
             return Ok(response);
         }
-        Err(self.model_status_error(response, model).await)
+        Err(self.status_error(response, model).await)
     }
 
-    /// Returns the error of a response with a status other than 2xx, to a request that is about no model.
-    pub async fn status_error(&self, response: Response) -> ModelError {
-        self.model_status_error(response, None).await
-    }
-
-    async fn model_status_error(&self, response: Response, model: Option<&str>) -> ModelError {
+    /// Returns the error of a response with a status other than 2xx. `model` is the requested model, if any.
+    pub async fn status_error(&self, response: Response, model: Option<&str>) -> ModelError {
         let (status, headers) = (response.status(), response.headers().clone());
         let body = read_error_body(response).await;
         http_errors::error_for_status(&self.endpoint, model, status, &headers, &body)
