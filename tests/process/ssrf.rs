@@ -15,6 +15,8 @@ use std::{
     time::Duration,
 };
 
+use parlor_protocol::EndpointProblemCode;
+use parlor_providers::{EndpointConfig, test_endpoint};
 use parlor_web::{FetchError, WebClient, WebConfig};
 use tokio::time::timeout;
 
@@ -175,6 +177,35 @@ async fn in_a_network_of_its_own() {
         }
     }
     assert_eq!(inside.new_connections(), 0);
+    own_keys_stay_outside(&inside, redirector).await;
+}
+
+/// Model servers for which people bring keys: their names may resolve to anything, but are not followed inside.
+async fn own_keys_stay_outside(inside: &InternalListener, redirector: u16) {
+    let found_at = async |url: String, is_guarded: bool| {
+        let config = EndpointConfig {
+            is_guarded,
+            ..EndpointConfig::new("own", url)
+        };
+        test_endpoint(&config).await.problem.map(|problem| problem.code)
+    };
+    let port = inside.port;
+    for (number, ip) in INTERNAL_ADDRESSES.iter().enumerate() {
+        for kind in ["rebinds-own", "both"] {
+            let url = format!("http://{kind}-{number}.test:{port}/v1");
+            for _ in 0..3 {
+                let found = found_at(url.clone(), true).await;
+                assert_eq!(found, Some(EndpointProblemCode::Other), "{ip} at {url}");
+            }
+        }
+    }
+    let redirected = found_at(format!("http://redirector.test:{redirector}/0"), false).await;
+    assert_eq!(redirected, Some(EndpointProblemCode::OtherServer));
+    assert_eq!(inside.new_connections(), 0);
+
+    // Without the guard it arrives.
+    found_at(format!("http://allowed.test:{port}/v1"), false).await;
+    assert_eq!(inside.new_connections(), 1);
 }
 
 /// A listener on every address of this network.
@@ -314,7 +345,7 @@ fn dns_answer(query: &[u8], asked: &mut HashMap<(String, u16), usize>) -> Option
 /// addresses.
 fn resolve_name(name: &str, before: usize) -> Vec<IpAddr> {
     let first = name.split('.').next().unwrap_or_default();
-    let (kind, number) = first.split_once('-').unwrap_or((first, ""));
+    let (kind, number) = first.rsplit_once('-').unwrap_or((first, ""));
     let inside = number
         .parse::<usize>()
         .ok()
@@ -325,7 +356,7 @@ fn resolve_name(name: &str, before: usize) -> Vec<IpAddr> {
         IpAddr::V6(_) => "2606:2800:220:1::1".parse().expect("an address"),
     };
     match kind {
-        "rebinds" if before == 0 => vec![outside],
+        "rebinds" | "rebinds-own" if before == 0 => vec![outside],
         "both" => vec![outside, inside],
         _ => vec![inside],
     }

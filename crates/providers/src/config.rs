@@ -37,6 +37,8 @@ pub struct EndpointConfig {
     pub is_added: bool,
     /// True if a user has added it for themselves alone.
     pub is_own: bool,
+    /// True if it is never connected to at an internal IP address: nobody here has chosen its address.
+    pub is_guarded: bool,
     /// The source of the key for hints: "OPENAI_API_KEY".
     pub api_key_source: String,
     /// The headers of every request. Their values may be secret.
@@ -79,6 +81,7 @@ impl EndpointConfig {
             base_url_source: String::new(),
             is_added: false,
             is_own: false,
+            is_guarded: false,
             api_key_source: String::new(),
             headers: Vec::new(),
             models: Vec::new(),
@@ -108,6 +111,7 @@ impl fmt::Debug for EndpointConfig {
             .field("base_url_source", &self.base_url_source)
             .field("is_added", &self.is_added)
             .field("is_own", &self.is_own)
+            .field("is_guarded", &self.is_guarded)
             .field("api_key_source", &self.api_key_source)
             .field("headers", &self.headers)
             .field("models", &self.models)

@@ -5,6 +5,7 @@ use reqwest::Url;
 
 use super::Endpoints;
 use parlor_protocol::{EndpointKind, EndpointTestResult, LocalServer};
+use parlor_providers::test_endpoint;
 
 /// The programs that are searched besides those of the settings: their names, labels and addresses.
 const USUAL: [(&str, &str, &str); 4] = [
@@ -30,7 +31,7 @@ impl Endpoints {
         let is_own = |base_url: &str| Url::parse(base_url).is_ok_and(|url| url.port() == Some(own_port));
         let searched = usual.chain(others).filter(|(_, _, base_url)| !is_own(base_url));
         join_all(searched.map(async |(name, label, base_url)| {
-            let tested = self.test_with(EndpointKind::OpenAi, &base_url, None).await;
+            let tested = test_endpoint(&self.tested_config(EndpointKind::OpenAi, &base_url, None)).await;
             LocalServer {
                 finding: describe(&tested),
                 models: tested.models.len(),

@@ -10,6 +10,7 @@ use parlor_protocol::{
     ApiError, EndpointId, EndpointKind, EndpointTestResult, EndpointView, ErrorCode, NewOwnKey,
     OWN_KEY_PREFIX, OfferedService, OwnKeyList, OwnKeyTest, OwnKeyUpdate, SERVICES, UserId,
 };
+use parlor_providers::{EndpointConfig, test_endpoint};
 use parlor_storage::endpoints::{EndpointChange, EndpointValues, StoredEndpoint};
 
 /// The maximum number of keys of one user.
@@ -23,9 +24,16 @@ pub(super) struct Service {
     note: &'static str,
     kind: EndpointKind,
     base_url: String,
+    /// True if an administrator has added it: its address may be inside the network.
+    is_added: bool,
 }
 
 impl Service {
+    /// Returns true if it is one that everybody knows, whose address is public.
+    pub fn is_public(&self) -> bool {
+        !self.is_added
+    }
+
     /// Returns true if a key is for this service.
     pub fn has(&self, endpoint: &StoredEndpoint) -> bool {
         self.kind == endpoint.kind && self.base_url == endpoint.base_url
@@ -43,6 +51,7 @@ pub(super) fn offered(common: &[StoredEndpoint]) -> Vec<Service> {
             note: "",
             kind: endpoint.kind,
             base_url: endpoint.base_url.clone(),
+            is_added: true,
         })
         .collect();
     for known in &SERVICES {
@@ -53,6 +62,7 @@ pub(super) fn offered(common: &[StoredEndpoint]) -> Vec<Service> {
                 note: known.note,
                 kind: known.kind,
                 base_url: known.base_url.into(),
+                is_added: false,
             });
         }
     }
@@ -184,9 +194,9 @@ pub async fn add(caller: &Caller, new: NewOwnKey) -> Result<EndpointView, ApiErr
 ///
 /// If keys are not allowed, the caller has no such key, or a field is invalid.
 pub async fn change(caller: &Caller, id: EndpointId, update: OwnKeyUpdate) -> Result<EndpointView, ApiError> {
-    let endpoints = require_allowed(caller)?;
     let owner = caller.user_id;
-    let stored = endpoints.find_own(owner, id).await?;
+    let stored = super::require_session(caller)?.find_own(owner, id).await?;
+    let endpoints = require_allowed(caller)?;
     let key = match &update.key {
         None => None,
         Some(key) => check::check_key(&key.0)?,
@@ -239,7 +249,12 @@ pub async fn test(caller: &Caller, request: OwnKeyTest) -> Result<EndpointTestRe
             }
         }
     };
-    Ok(endpoints.test_with(service.kind, &service.base_url, key).await)
+    let config = endpoints.tested_config(service.kind, &service.base_url, key);
+    Ok(test_endpoint(&EndpointConfig {
+        is_guarded: service.is_public(),
+        ..config
+    })
+    .await)
 }
 
 /// Allows keys of users' own, or forbids them. Those that are stored stay, and are not used.

@@ -22,14 +22,15 @@ impl Endpoints {
         self.allows_own_keys.store(allows_own_keys, Ordering::Relaxed);
         let mut for_all = UserEndpoints::default();
         for endpoint in &common {
-            self.add_usable(endpoint, &mut for_all);
+            self.add_usable(endpoint, false, &mut for_all);
         }
         let services = own::offered(&common);
         let mut of_users: HashMap<UserId, UserEndpoints> = HashMap::new();
         for endpoint in own.iter().filter(|_| allows_own_keys) {
-            let is_offered = services.iter().any(|service| service.has(endpoint));
-            if let Some(owner) = endpoint.owner.filter(|_| is_offered) {
-                self.add_usable(endpoint, of_users.entry(owner).or_default());
+            let service = services.iter().find(|service| service.has(endpoint));
+            if let Some((service, owner)) = service.zip(endpoint.owner) {
+                let of_user = of_users.entry(owner).or_default();
+                self.add_usable(endpoint, service.is_public(), of_user);
             }
         }
         guard.set_added(for_all.added, for_all.problems);
@@ -38,7 +39,7 @@ impl Endpoints {
     }
 
     /// Adds a model server, unless it is switched off or the settings have one of its name.
-    fn add_usable(&self, endpoint: &StoredEndpoint, to: &mut UserEndpoints) {
+    fn add_usable(&self, endpoint: &StoredEndpoint, is_guarded: bool, to: &mut UserEndpoints) {
         if !endpoint.is_enabled || self.is_of_settings(&endpoint.name) {
             return;
         }
@@ -47,6 +48,7 @@ impl Endpoints {
                 config: EndpointConfig {
                     models: endpoint.models.clone(),
                     is_own: endpoint.owner.is_some(),
+                    is_guarded,
                     ..self.config(&endpoint.name, endpoint.kind, &endpoint.base_url, key.as_ref())
                 },
                 hidden_models: endpoint.hidden_models.iter().cloned().collect(),

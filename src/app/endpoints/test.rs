@@ -3,7 +3,7 @@
 use super::{Endpoints, check, origin};
 use parlor_base::settings::Secret;
 use parlor_protocol::{ApiError, EndpointKind, EndpointTest, EndpointTestResult, ErrorCode};
-use parlor_providers::test_endpoint;
+use parlor_providers::{EndpointConfig, test_endpoint};
 use parlor_storage::endpoints::StoredEndpoint;
 
 /// The name of a model server that is tested, in details of errors.
@@ -27,7 +27,7 @@ impl Endpoints {
                 self.unseal_to_test(&stored)?
             }
         };
-        Ok(self.test_with(request.kind, &base_url, key).await)
+        Ok(test_endpoint(&self.tested_config(request.kind, &base_url, key)).await)
     }
 
     pub(super) fn unseal_to_test(&self, stored: &StoredEndpoint) -> Result<Option<Secret>, ApiError> {
@@ -37,17 +37,18 @@ impl Endpoints {
         })
     }
 
-    pub(super) async fn test_with(
+    /// Returns the configuration of a model server that is tested.
+    pub(super) fn tested_config(
         &self,
         kind: EndpointKind,
         base_url: &str,
         key: Option<Secret>,
-    ) -> EndpointTestResult {
+    ) -> EndpointConfig {
         let mut config = self.config(TESTED, kind, base_url, key.as_ref());
         if let Some(key) = &key {
             // It is not among the known ones before it is saved.
             config.secrets = std::sync::Arc::new(config.secrets.with_more([key.0.as_str()]));
         }
-        test_endpoint(&config).await
+        config
     }
 }

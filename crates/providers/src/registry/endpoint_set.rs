@@ -170,7 +170,8 @@ fn is_added(added: &[AddedEndpoint], name: &str) -> bool {
 /// Returns true if two configurations send the same requests to the same server.
 fn is_same_server(a: &EndpointConfig, b: &EndpointConfig) -> bool {
     let key = |config: &EndpointConfig| config.api_key.as_ref().map(|key| key.expose_secret().to_owned());
-    a.kind == b.kind && a.base_url == b.base_url && a.models == b.models && key(a) == key(b)
+    let connection = |config: &EndpointConfig| (config.kind, config.base_url.clone(), config.is_guarded);
+    connection(a) == connection(b) && a.models == b.models && key(a) == key(b)
 }
 
 impl Models {

@@ -69,7 +69,7 @@ impl Api {
         }
         headers.extend(configured_headers(config, &facts)?);
         Ok(Self {
-            transport: Transport::new(&url, facts, config.connect_timeout)?,
+            transport: Transport::new(&url, facts, config)?,
             base: base_path_url(&url),
             query: url.query().map(str::to_owned),
             headers,

@@ -35,7 +35,7 @@ use parlor_model::{
 };
 use parlor_web::http_client::{
     causes::{causes, innermost_cause},
-    client_for,
+    client_for, public_client_for,
 };
 
 /// The time limit and the maximum size for reading an error body.
@@ -56,8 +56,12 @@ pub struct Transport {
 }
 
 impl Transport {
-    pub fn new(url: &Url, facts: EndpointInfo, connect_timeout: Duration) -> Result<Self, ModelError> {
-        let client = client_for(url).connect_timeout(connect_timeout);
+    pub fn new(url: &Url, facts: EndpointInfo, config: &EndpointConfig) -> Result<Self, ModelError> {
+        let client = match config.is_guarded {
+            true => public_client_for(url),
+            false => client_for(url),
+        };
+        let client = client.connect_timeout(config.connect_timeout);
         let http = client.build().map_err(|error| {
             let what = format!("cannot be used: {}", facts.quote(&innermost_cause(&error)));
             facts.error(

@@ -21,4 +21,7 @@ mod target;
 #[cfg(test)]
 pub mod tests;
 
-pub use self::client::{Download, WebClient, WebClientError, WebConfig};
+pub use self::{
+    client::{Download, WebClient, WebClientError, WebConfig},
+    resolver::guarded_resolver,
+};

@@ -42,6 +42,11 @@ impl Resolve for GuardedResolver {
     }
 }
 
+/// Returns the system's resolver with the check of the addresses.
+pub fn guarded_resolver() -> Arc<GuardedResolver> {
+    Arc::new(GuardedResolver(Arc::new(SystemResolver)))
+}
+
 /// The system's resolver, which does not check the addresses.
 pub struct SystemResolver;
 

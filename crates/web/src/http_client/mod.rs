@@ -6,12 +6,14 @@ pub mod causes;
 mod roots;
 
 use std::{
+    env,
     net::IpAddr,
     time::{Duration, SystemTime},
 };
 
 pub use self::roots::with_roots;
 
+use crate::guard::guarded_resolver;
 use reqwest::{Client, ClientBuilder, Url, header::HeaderMap, redirect};
 
 /// Returns a builder of a client for one URL.
@@ -30,6 +32,23 @@ pub fn client_for(url: &Url) -> ClientBuilder {
         return client.tls_certs_only([]);
     }
     with_roots(client)
+}
+
+/// Returns a builder of a client for the URL of a public service, which never connects to an internal IP address, whatever its name
+/// resolves to. Behind a proxy of the environment, the proxy decides where it connects.
+pub fn public_client_for(url: &Url) -> ClientBuilder {
+    match has_proxy() {
+        true => client_for(url),
+        false => client_for(url).dns_resolver(guarded_resolver()),
+    }
+}
+
+/// Returns true if the environment names a proxy.
+fn has_proxy() -> bool {
+    let names = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
+    names
+        .iter()
+        .any(|name| env::var_os(name).is_some_and(|value| !value.is_empty()))
 }
 
 /// Installs ring as the TLS provider of this process, unless there is one already. Everything that creates a
