@@ -6,6 +6,9 @@ import { Program, cleanEnvironment } from './program.ts';
 /** A test must run the same on a machine with a Jupyter kernel. */
 const WITHOUT_PYTHON = '\n[python]\nenabled = false\n';
 
+/** The calls for titles would come at any time. */
+const WITHOUT_TITLES = '\n[titles]\nmode = "never"\n';
+
 /** The real server with its own data folder. It keeps folder and address across restarts. */
 export class Parlor {
   #program!: Program;
@@ -24,7 +27,8 @@ export class Parlor {
   static async start(environment: NodeJS.ProcessEnv, settings = ''): Promise<Parlor> {
     const folder = await mkdtemp(join(tmpdir(), 'parlor-e2e-'));
     const file = join(folder, 'settings.toml');
-    const ours = settings.includes('[python]') ? settings : settings + WITHOUT_PYTHON;
+    let ours = settings.includes('[python]') ? settings : settings + WITHOUT_PYTHON;
+    if (!settings.includes('[titles]')) ours += WITHOUT_TITLES;
     await writeFile(file, withTimeouts(ours));
     const parlor = new Parlor(folder, { ...cleanEnvironment(), PARLOR_CONFIG: file, ...environment });
     await parlor.start();

@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::time::timeout;
 use upstream::{Script, Upstream, When};
 
-use crate::{Server, TEST_TIMEOUT, client::query_sql};
+use crate::{Server, TEST_TIMEOUT, WITHOUT_TITLES, client::query_sql};
 
 const PASSWORD: &str = "a+long+password";
 
@@ -70,7 +70,7 @@ async fn crash_and_resume(point: &str) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(
         folder.path().join("Leptos.toml"),
-        "[accounts]\nsign_up = \"open\"\n",
+        format!("[accounts]\nsign_up = \"open\"\n{WITHOUT_TITLES}"),
     )
     .unwrap();
     let upstream = Upstream::start().await;

@@ -51,8 +51,11 @@ use upstream::Upstream;
 /// The timeout of a wait in a test. It is generous: a machine may be busy.
 const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The settings of a server without settings of its own.
-const DEFAULT_SETTINGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/process/no_resumption.toml");
+/// The settings file of a server whose test has none of its own.
+const DEFAULT_SETTINGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/process/settings.toml");
+
+/// The end of a settings file that switches titles off: their calls would come at any time.
+const WITHOUT_TITLES: &str = "\n[titles]\nmode = 'never'\n";
 
 /// A running `parlor serve`.
 struct Server {

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use upstream::{Protocol, Script, Upstream, When};
 
 use crate::{
-    Server, TEST_TIMEOUT,
+    Server, TEST_TIMEOUT, WITHOUT_TITLES,
     client::{ObservedRun, post_turn, stored_message},
 };
 
@@ -26,7 +26,7 @@ async fn start(data: &Path, upstream: &Upstream, kind: EndpointKind, protocol: P
     let settings = data.join("settings.toml");
     let url = upstream.url_for(protocol);
     let endpoint = format!(
-        "[agent]\nmax_resumptions = 0\n[[endpoints]]\nname = 'test'\nkind = '{}'\nbase_url = '{url}'\n",
+        "[agent]\nmax_resumptions = 0\n[[endpoints]]\nname = 'test'\nkind = '{}'\nbase_url = '{url}'\n{WITHOUT_TITLES}",
         kind.as_str()
     );
     fs::write(&settings, endpoint).unwrap();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::process::Command;
 use upstream::{Script, Upstream, When};
 
-use crate::Server;
+use crate::{Server, WITHOUT_TITLES};
 
 /// Sends a message and returns all events of its turn.
 async fn turn(url: &str, conversation: Option<&str>, message: &str) -> Vec<Value> {
@@ -73,7 +73,7 @@ async fn killed_server_restores_the_frame() {
     let folder = tempfile::tempdir().unwrap();
     let python = interpreter();
     let settings = format!(
-        "[python]\ninterpreter = {:?}\nstart_timeout = \"60s\"\n[timeouts]\nmcp_start = \"60s\"\n",
+        "[python]\ninterpreter = {:?}\nstart_timeout = \"60s\"\n[timeouts]\nmcp_start = \"60s\"\n{WITHOUT_TITLES}",
         python.display().to_string()
     );
     fs::write(folder.path().join("Leptos.toml"), settings).unwrap();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 
 use crate::{
-    Server,
+    Server, WITHOUT_TITLES,
     client::{post_turn, query_sql, wait_for_event},
 };
 
@@ -38,7 +38,7 @@ async fn run_case(point: Option<&str>, steer: bool) {
     upstream.add_script(When::user_contains("first"), first);
     upstream.add_script(When::user_contains("second"), Script::new().text("two"));
     let settings = folder.path().join("settings.toml");
-    fs::write(&settings, format!("[agent]\nsteer = {steer}\n")).unwrap();
+    fs::write(&settings, format!("[agent]\nsteer = {steer}\n{WITHOUT_TITLES}")).unwrap();
     let mut command = match point {
         Some(point) => Server::failpoint_command(folder.path(), &upstream, point),
         None => Server::command(folder.path(), &upstream, "127.0.0.1:0"),

@@ -12,10 +12,13 @@ use crate::{
     client::{ObservedRun, post_turn, query_sql, stored_message},
 };
 
+/// The settings file of such a server.
+const RESUMING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/process/resuming.toml");
+
 /// A server whose answers go on by themselves, as the default settings have it.
 async fn start(data: &Path, upstream: &Upstream) -> Server {
     let mut command = Server::command(data, upstream, "127.0.0.1:0");
-    Server::run(command.env("PARLOR_CONFIG", "/dev/null")).await
+    Server::run(command.env("PARLOR_CONFIG", RESUMING)).await
 }
 
 async fn answer(server: &Server, run: MessageId) -> AssistantMessage {

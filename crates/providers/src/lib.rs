@@ -47,8 +47,8 @@ pub use self::{
     endpoint_test::test_endpoint,
     images::{can_edit, expected_size},
     registry::{
-        AddedEndpoint, EndpointChangeGuard, ImageModel, Models, ModelsConfig, UnknownModel, UserEndpoints,
-        endpoint_name,
+        AddedEndpoint, EndpointChangeGuard, IdleEndpoint, ImageModel, Models, ModelsConfig, UnknownModel,
+        UserEndpoints, endpoint_name,
     },
     think_tags::ThinkFilter,
     tour::ENDPOINT as BUILT_IN_ENDPOINT,

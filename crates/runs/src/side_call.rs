@@ -1,10 +1,13 @@
 //! A model call of a run that is not for its answer, but for a summary or a title. It is recorded for the diagnostics.
 
-use std::sync::Arc;
+use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
-use futures::StreamExt;
+use futures::{
+    StreamExt,
+    future::{self, Either},
+};
 use parking_lot::Mutex;
-use tokio::time::{self, timeout_at};
+use tokio::time::sleep;
 
 use super::{
     Inner,
@@ -36,15 +39,28 @@ pub(super) struct SideCall {
     meter: Mutex<Option<SharedMeter>>,
     /// The result, for the log: "the summary of a conversation".
     name: &'static str,
+    /// True if the call leaves its endpoint idle for others.
+    has_low_priority: bool,
+}
+
+/// The reason why a call is cut off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// Its time is over.
+    TimedOut,
+    /// Its endpoint is needed for another call.
+    Needed,
 }
 
 /// The result of such a call.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct SideAnswer {
     /// The whole answer; `None` if it did not come to its natural end in time.
     pub text: Option<String>,
     /// The tokens and the cost; an estimate if the call was cut off, nothing if the server refused it.
     pub totals: TokenTotals,
+    /// The reason if it was cut off.
+    pub cut: Option<Cut>,
 }
 
 impl SideCall {
@@ -59,7 +75,14 @@ impl SideCall {
             purpose,
             meter: Mutex::default(),
             name,
+            has_low_priority: false,
         }
+    }
+
+    /// Makes the call one of low priority, which leaves its endpoint idle for others.
+    pub fn with_low_priority(mut self) -> Self {
+        self.has_low_priority = true;
+        self
     }
 
     /// Returns the tokens and the cost of the call in progress, if there is one. It is given up.
@@ -69,8 +92,13 @@ impl SideCall {
         Some(totals)
     }
 
-    /// Calls the model and waits for its answer, of which at most about `max_bytes` are taken.
-    pub async fn run(&self, request: ModelRequest, deadline: time::Instant, max_bytes: usize) -> SideAnswer {
+    /// Calls the model and waits for its answer, of which at most about `max_bytes` are taken, until it is cut off.
+    pub async fn run(
+        &self,
+        request: ModelRequest,
+        cut: impl Future<Output = Cut>,
+        max_bytes: usize,
+    ) -> SideAnswer {
         let estimate = request.messages.iter().map(tokens::estimate_message).sum();
         let prices = self.models.capabilities(&request.model).prices;
         let meter = TokenMeter::new(estimate, TokenScale::UNKNOWN, None);
@@ -85,27 +113,47 @@ impl SideCall {
         let request = Arc::new(request);
         recorder.record_call(request.clone(), prices).await;
         *self.meter.lock() = Some(meter.clone());
+        let mut cut = pin!(cut);
         // The call starts before it is recorded, and neither waits for the other.
-        let called = timeout_at(deadline, self.models.call(&request));
+        let call = pin!(self.call(&request));
+        let called = future::select(call, &mut cut);
         let (called, ()) = tokio::join!(called, recorder.write_due());
         let collected = match called {
-            Ok(called) => {
-                let collecting = self.collect(called, max_bytes, &meter, &mut recorder);
-                timeout_at(deadline, collecting).await
+            Either::Left((called, _)) => {
+                let collecting = pin!(self.collect(called, max_bytes, &meter, &mut recorder));
+                match future::select(collecting, cut).await {
+                    Either::Left((text, _)) => Ok(text),
+                    Either::Right((cut, _)) => Err(cut),
+                }
             }
-            Err(late) => Err(late),
+            Either::Right((cut, _)) => Err(cut),
         };
         // Also if it took too long, repeated itself or became too long.
         let totals = meter.lock().end_totals(collected.is_err());
-        let text = collected.unwrap_or_else(|_| {
-            tracing::warn!("{} took too long", self.name);
+        let cut = collected.as_ref().err().copied();
+        match cut {
+            Some(Cut::TimedOut) => tracing::warn!("{} took too long", self.name),
+            Some(Cut::Needed) => tracing::debug!("{} makes room for another call", self.name),
+            None => {}
+        }
+        if cut.is_some() {
             recorder.record_input(&Input::StreamEnded);
-            None
-        });
+        }
         recorder.write_due().await;
         // Until here, whoever gives the call up counts it.
         self.meter.lock().take();
-        SideAnswer { text, totals }
+        SideAnswer {
+            text: collected.ok().flatten(),
+            totals,
+            cut,
+        }
+    }
+
+    async fn call(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
+        match self.has_low_priority {
+            true => self.models.call_with_low_priority(request).await,
+            false => self.models.call(request).await,
+        }
     }
 
     async fn collect(
@@ -166,6 +214,12 @@ impl SideCall {
         recorder.record_input(&Input::StreamEnded);
         Some(text)
     }
+}
+
+/// Waits for the end of a call's time.
+pub(super) async fn time_out(timeout: Duration) -> Cut {
+    sleep(timeout).await;
+    Cut::TimedOut
 }
 
 /// Returns true if an answer with this finish reason is complete.

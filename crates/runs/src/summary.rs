@@ -11,12 +11,11 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tokio::time;
 
 use super::{
     Inner,
     history::{ModelConversation, Turn, tokens},
-    side_call::SideCall,
+    side_call::{SideCall, time_out},
 };
 use crate::diagnostics::record::Purpose;
 use parlor_base::settings::HistorySettings;
@@ -107,12 +106,9 @@ impl Summarizer {
         };
         self.journal.append(self.run, vec![status]).await;
         let messages = vec![ModelMessage::System(task), ModelMessage::User(input.text)];
-        let deadline = time::Instant::now() + self.settings.summary_timeout;
+        let cut = time_out(self.settings.summary_timeout);
         let request = ModelRequest::new(model, messages);
-        let answer = self
-            .call
-            .run(request, deadline, self.settings.summary_bytes)
-            .await;
+        let answer = self.call.run(request, cut, self.settings.summary_bytes).await;
         let mut unreported = self.unreported.lock();
         *unreported = unreported.plus(answer.totals);
         drop(unreported);

@@ -9,6 +9,13 @@ use parlor_model::lenient_json;
 /// The maximum length of a title, in characters.
 const MAX_TITLE_CHARACTERS: usize = 60;
 
+/// The maximum length of a line that is shortened to a title, in characters. A longer one is an answer or an explanation, as small
+/// models write instead of a title.
+const MAX_LINE_CHARACTERS: usize = 100;
+
+/// The beginnings of lines that repeat the conversation instead of naming it.
+const REPEATED: [&str; 2] = ["person:", "assistant:"];
+
 /// Words that announce a title, at the beginning of an answer.
 const OPENINGS: [&str; 9] = [
     "here",
@@ -23,7 +30,7 @@ const OPENINGS: [&str; 9] = [
 ];
 
 /// Returns a title as it is stored: one line, without markup, quotation marks and an ending period. `None` if nothing
-/// is left.
+/// is left, or the text is no title.
 pub fn clean_title(text: &str) -> Option<String> {
     let text = title_in_json(text).unwrap_or_else(|| text.to_owned());
     let text = without_markup(&text);
@@ -37,6 +44,10 @@ pub fn clean_title(text: &str) -> Option<String> {
         line => line,
     };
     let line = without_frame(line).trim_end_matches(['.', ':']);
+    let start = line.to_lowercase();
+    if line.chars().count() > MAX_LINE_CHARACTERS || REPEATED.iter().any(|begin| start.starts_with(begin)) {
+        return None;
+    }
     let title = plain_line(without_frame(line), MAX_TITLE_CHARACTERS);
     (!title.is_empty()).then_some(title)
 }
@@ -131,10 +142,15 @@ mod tests {
             ("\"Foo\" and \"bar\"", Some("\"Foo\" and \"bar\"")),
             ("", None),
             (" \n**\n", None),
+            ("Person: Where is Oslo?", None),
+            (
+                "The person asks where Oslo is, and the assistant says that it is the capital of Norway, by the sea.",
+                None,
+            ),
         ] {
             assert_eq!(clean_title(text).as_deref(), title, "{text:?}");
         }
-        let long = clean_title(&"wort ".repeat(40)).unwrap();
+        let long = clean_title(&"wort ".repeat(20)).unwrap();
         assert!(long.chars().count() <= MAX_TITLE_CHARACTERS + 1, "{long}");
     }
 

@@ -12,7 +12,7 @@ pub use stream::{EventStream, event_types, joined_deltas};
 use std::{path::Path, sync::Arc, time::Duration};
 
 use parlor::server::{Server, built_in_pages};
-use parlor_base::settings::{EndpointKind, EndpointSettings, Settings};
+use parlor_base::settings::{EndpointKind, EndpointSettings, Settings, TitleMode};
 use parlor_journal::hub::Hub;
 use parlor_tools::ToolRegistry;
 use schemars::JsonSchema;
@@ -206,6 +206,8 @@ pub fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Setti
     settings.python.helper = Some(env!("CARGO_BIN_EXE_parlor").into());
     // Its tests switch it on.
     settings.python.enabled = false;
+    // Their calls would come at any time.
+    settings.titles.mode = TitleMode::Never;
     // Scripted answers need no time to finish.
     settings.timeouts.shutdown = Duration::from_millis(100);
     // Answers end with the server; tests/process has those that go on.

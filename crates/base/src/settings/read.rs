@@ -277,6 +277,7 @@ impl Settings {
         }
         self.history.check()?;
         check_range("titles.max_tokens", self.titles.max_tokens, POSITIVE_RANGE)?;
+        check_range("titles.waiting", self.titles.waiting, POSITIVE_RANGE)?;
         databases::check(&self.databases)?;
         for (name, value) in self.python.memory() {
             check_range(name, value, python::MIN_MEMORY_BYTES..=usize::MAX)?;

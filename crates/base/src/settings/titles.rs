@@ -9,8 +9,8 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TitleSettings {
-    /// The conversations that get one: "auto" (not those of models on this machine or in its network), "always" or
-    /// "never".
+    /// The conversations that get one: "auto" (models on this machine or in its network write theirs while they are idle),
+    /// "always" (at once, whatever the model), "remote" (not those of such local models) or "never".
     pub mode: TitleMode,
     /// The model that writes them, as `endpoint/model`, such as a cheap one. If unset, the one that has answered.
     pub model: Option<String>,
@@ -19,6 +19,15 @@ pub struct TitleSettings {
     /// The timeout of such a call.
     #[serde(deserialize_with = "super::duration::positive")]
     pub timeout: Duration,
+    /// The timeout of such a call of a local model that is idle.
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub local_timeout: Duration,
+    /// The time without another call after which a local model counts as idle.
+    #[serde(deserialize_with = "super::duration::any")]
+    pub idle: Duration,
+    /// The maximum number of conversations whose titles are being made or wait for an idle model. Others get theirs after a
+    /// later answer.
+    pub waiting: usize,
 }
 
 impl Default for TitleSettings {
@@ -28,6 +37,9 @@ impl Default for TitleSettings {
             model: None,
             max_tokens: 400,
             timeout: Duration::from_secs(30),
+            local_timeout: Duration::from_secs(120),
+            idle: Duration::from_secs(2),
+            waiting: 100,
         }
     }
 }
@@ -36,9 +48,12 @@ impl Default for TitleSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TitleMode {
-    /// Conversations with models elsewhere: a local model may be slow, and busy with the next answer.
+    /// All of them. A local model may be slow, and busy with the next answer: it writes titles while it is idle.
     #[default]
     Auto,
+    /// All of them, at once.
     Always,
+    /// Those of models elsewhere.
+    Remote,
     Never,
 }

@@ -7,7 +7,7 @@ use std::{
 
 use secrecy::ExposeSecret;
 
-use super::{Models, check_endpoint_name};
+use super::{Models, activity::EndpointActivity, check_endpoint_name};
 use crate::{EndpointConfig, adapter::create_endpoint, context_windows::ContextWindowCache};
 use parlor_base::{secrets::log::redact_in_log, settings::is_local_url};
 use parlor_model::Endpoint;
@@ -36,6 +36,8 @@ pub(super) struct EndpointSlot {
     pub windows: Arc<ContextWindowCache>,
     /// True if it is neither on this machine nor in its network.
     pub is_remote: bool,
+    /// The calls in progress there.
+    pub activity: EndpointActivity,
     /// The configuration of an endpoint that was added in the page.
     added: Option<Arc<EndpointConfig>>,
 }
@@ -67,6 +69,7 @@ impl EndpointSlot {
             hidden_models: Arc::default(),
             windows: Arc::default(),
             is_remote: false,
+            activity: EndpointActivity::default(),
             added: None,
         }
     }

@@ -1,5 +1,6 @@
 //! The registry of all endpoints: their models, and the endpoint of a model's id.
 
+mod activity;
 mod capabilities;
 mod endpoint_set;
 mod images;
@@ -15,11 +16,13 @@ use std::{
 };
 
 pub use self::{
+    activity::IdleEndpoint,
     endpoint_set::{AddedEndpoint, EndpointChangeGuard},
     images::ImageModel,
     own_endpoints::UserEndpoints,
 };
 use self::{
+    activity::count_call,
     endpoint_set::{EndpointSet, EndpointSlot},
     list_cache::ModelListCache,
     own_endpoints::OwnEndpoints,
@@ -241,8 +244,8 @@ impl Models {
     ///
     /// If there is no such model, or its server rejects the call.
     pub async fn call(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
-        let (endpoint, model) = self.resolve(&request.model)?;
-        endpoint.call(&model, request).await
+        let (slot, model) = self.resolve_slot(&request.model)?;
+        count_call(&slot.activity, slot.endpoint.call(&model, request)).await
     }
 
     /// Returns the endpoint of a model and the endpoint's name of it. An empty id means the default model.
