@@ -4,7 +4,7 @@
 
 use aide::axum::{
     ApiRouter,
-    routing::{get_with, patch_with, post_with},
+    routing::{get_with, patch_with, post_with, put_with},
 };
 use axum::{
     Router,
@@ -17,7 +17,7 @@ use tower_http::compression::{
     predicate::{NotForContentType, Predicate, SizeAbove},
 };
 
-use self::openapi::{endpoint_operations, operations};
+use self::openapi::{endpoint_operations, operations, own_key_operations};
 use crate::app::AppState;
 
 mod accounts;
@@ -47,6 +47,7 @@ mod notebook;
 mod nul;
 pub mod openapi;
 mod origin;
+mod own_keys;
 mod page;
 mod parameters;
 mod payloads;
@@ -155,6 +156,24 @@ fn contract_routes() -> ApiRouter<AppState> {
         .api_route(
             "/api/openapi.json",
             get_with(openapi::get, operations::get_open_api),
+        )
+        .api_route(
+            "/api/own-keys",
+            get_with(own_keys::list, own_key_operations::list_own_keys)
+                .post_with(own_keys::add, own_key_operations::add_own_key),
+        )
+        .api_route(
+            "/api/own-keys/allowed",
+            put_with(own_keys::allow, own_key_operations::allow_own_keys),
+        )
+        .api_route(
+            "/api/own-keys/test",
+            post_with(own_keys::test, own_key_operations::test_own_key),
+        )
+        .api_route(
+            "/api/own-keys/{key_id}",
+            patch_with(own_keys::change, own_key_operations::change_own_key)
+                .delete_with(own_keys::remove, own_key_operations::remove_own_key),
         )
         .api_route(
             "/api/runs/{message_id}",

@@ -12,6 +12,7 @@
 pub(super) mod endpoint_operations;
 pub(super) mod generator;
 pub(super) mod operations;
+pub(super) mod own_key_operations;
 mod parts;
 mod schemas;
 mod simplify;

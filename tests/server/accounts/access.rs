@@ -33,9 +33,10 @@ const MAKE_CONVERSATIONS: [&str; 4] = [
 /// Server functions of readers, who need no account: without the key of a share they answer everybody as if there was none.
 const OF_READERS: [&str; 2] = ["/rpc/shared_conversation", "/rpc/shared_payload"];
 
-/// Targets whose valid arguments name nothing that exists: an unknown URL, a model server, a message in a queue, the key of a share.
-const NAME_NOTHING_OF_THE_OWNER: [&str; 5] = [
+/// Targets whose valid arguments name nothing that exists: an unknown URL, a model server, a key, a message in a queue, the key of a share.
+const NAME_NOTHING_OF_THE_OWNER: [&str; 6] = [
     "/api/endpoints/{endpoint_id}",
+    "/api/own-keys/{key_id}",
     "/v1/models",
     "/rpc/change_queue",
     "/rpc/shared_conversation",
@@ -44,7 +45,8 @@ const NAME_NOTHING_OF_THE_OWNER: [&str; 5] = [
 
 /// Server functions and routes that change nothing of others and say the same about what does not exist, but with success:
 /// deleting or stopping something that is gone is no error, and what does not exist has used no tokens.
-const SUCCEED_WITHOUT_OBJECT: [&str; 9] = [
+const SUCCEED_WITHOUT_OBJECT: [&str; 10] = [
+    "/api/own-keys/{key_id}",
     "/api/search",
     "/rpc/search",
     "/api/files/{file_id}",
@@ -57,7 +59,7 @@ const SUCCEED_WITHOUT_OBJECT: [&str; 9] = [
 ];
 
 /// What an administrator has to allow first.
-const NOT_ALLOWED: [&str; 1] = ["/rpc/add_own_key"];
+const NOT_ALLOWED: [&str; 3] = ["/rpc/add_own_key", "/api/own-keys", "/api/own-keys/test"];
 
 fn request(parlor: &Parlor, client: &reqwest::Client, target: &Target, ids: &Ids) -> RequestBuilder {
     let method: Method = target.method.parse().unwrap();

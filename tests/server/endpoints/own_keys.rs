@@ -1,6 +1,7 @@
 //! Keys that users bring of their own: only for services that are offered, and each its owner's alone.
 
 use super::*;
+use crate::tokens::create_token;
 
 /// A server with an administrator and two members, who may add keys of their own for one scripted server.
 struct House {
@@ -217,4 +218,72 @@ async fn forbidden_keys_stay_and_are_not_used() {
     for sentence in ["allowed keys of people’s own", "forbade keys of people’s own"] {
         assert!(log.contains(sentence), "{sentence}");
     }
+}
+
+#[tokio::test]
+async fn programs_have_the_operations_of_the_page() {
+    let mut house = House::open().await;
+    let id = Uuid::now_v7();
+    let new = json!({ "id": id, "service": "house", "key": "sk-of-ben-01234" });
+    let own = format!("/api/own-keys/{id}");
+    house.parlor.client = house.ben.signed_in_client();
+    for (method, path, body) in [
+        ("POST", "/api/own-keys", new.clone()),
+        (
+            "POST",
+            "/api/own-keys/test",
+            json!({ "service": "house", "key": "sk-of-ben-01234" }),
+        ),
+        ("PUT", "/api/own-keys/allowed", json!({ "is_allowed": true })),
+    ] {
+        let (status, refused) = send(&house.parlor, method, path, &body).await;
+        assert_eq!(status, 403, "{method} {path}: {refused}");
+    }
+    house.parlor.client = house.ann.signed_in_client();
+    let allowed = json!({ "is_allowed": true });
+    assert_eq!(
+        send(&house.parlor, "PUT", "/api/own-keys/allowed", &allowed)
+            .await
+            .0,
+        204
+    );
+
+    house.parlor.client = house.ben.signed_in_client();
+    for status in [201, 201] {
+        let (added, view) = send(&house.parlor, "POST", "/api/own-keys", &new).await;
+        assert_eq!((added, &view["name"]), (status, &json!("my house")), "{view}");
+        assert!(!view.to_string().contains("sk-of-ben"), "{view}");
+    }
+    let test = json!({ "service": "house", "id": id });
+    let (_, tested) = send(&house.parlor, "POST", "/api/own-keys/test", &test).await;
+    assert_eq!(
+        (&tested["problem"], tested["models"].as_array().unwrap().len()),
+        (&Value::Null, 2)
+    );
+    let hidden = json!({ "hidden_models": ["b"] });
+    let (_, changed) = send(&house.parlor, "PATCH", &own, &hidden).await;
+    let (_, listed) = house.parlor.get_json("/api/own-keys").await;
+    assert_eq!(
+        (&listed["keys"], &listed["is_allowed"]),
+        (&json!([changed]), &json!(true))
+    );
+    assert_eq!(house.models(|house| &house.ben).await, ["house/a", "my house/a"]);
+
+    house.parlor.client = house.cid.signed_in_client();
+    assert_eq!(
+        send(&house.parlor, "PATCH", &own, &hidden).await.0,
+        404,
+        "it is not his"
+    );
+    house.parlor.client = house.ben.signed_in_client();
+    let token = create_token(&house.parlor, "A program").await;
+    let url = format!("{}/api/own-keys", house.parlor.url);
+    let listed = reqwest::Client::new().get(url).bearer_auth(token).send().await;
+    assert_eq!(listed.unwrap().status(), 403, "a token is not enough");
+    for _ in 0..2 {
+        let url = format!("{}{own}", house.parlor.url);
+        let removed = house.parlor.client.delete(url).send().await.unwrap();
+        assert_eq!(removed.status(), 204);
+    }
+    assert_eq!(house.models(|house| &house.ben).await, ["house/a"]);
 }
