@@ -8,6 +8,14 @@ use super::link_policy;
 /// The prefixes of bare URLs. The second text of each is prepended to the link's URL.
 const URL_PREFIXES: [(&str, &str); 3] = [("https://", ""), ("http://", ""), ("www.", "http://")];
 
+/// The maximum length of a host in characters, with room for one in another script, and of a bare URL in bytes. Longer texts are no
+/// URLs: looking for the end of one at each of their characters would take quadratic time.
+const MAX_HOST_CHARS: usize = 253;
+const MAX_URL_BYTES: usize = 4096;
+
+/// The dot between the words of a name in Japanese, which belongs to a path (`/wiki/レオナルド・ダ・ヴィンチ`).
+const KATAKANA_DOT: char = '・';
+
 /// Signs of sentences in several scripts.
 const SENTENCE_SIGNS: &str = "«»·¡¿،؛؟۔।॥။።។";
 
@@ -87,7 +95,12 @@ fn match_url(text: &str) -> Option<(usize, &'static str)> {
     if !starts_with_host(rest) {
         return None;
     }
-    let length = length_without_punctuation(&rest[..url_end(rest)]);
+    let seen = &rest[..rest.floor_char_boundary(MAX_URL_BYTES)];
+    let end = url_end(seen);
+    if end == seen.len() && seen.len() < rest.len() {
+        return None;
+    }
+    let length = length_without_punctuation(&rest[..end]);
     (length > 0).then_some((beginning.len() + length, scheme))
 }
 
@@ -100,14 +113,20 @@ fn url_end(text: &str) -> usize {
     for (at, char) in text.char_indices() {
         is_host &= !is_after_host(char);
         let is_next_word = is_host && before.is_ascii_alphanumeric() && cjk::is_cjk(char);
+        let after = || text[at + char.len_utf8()..].chars().next();
         let is_apostrophe = || {
-            let after = text[at + char.len_utf8()..].chars().next();
             let joins = |c: char| c.is_alphabetic() && !cjk::is_cjk(c);
-            char == '’' && !is_host && joins(before) && after.is_some_and(joins)
+            char == '’' && !is_host && joins(before) && after().is_some_and(joins)
+        };
+        let is_in_name = || {
+            char == KATAKANA_DOT
+                && !is_host
+                && before.is_alphabetic()
+                && after().is_some_and(char::is_alphabetic)
         };
         if char.is_whitespace()
             || "<«»‹›“”„‘’‚".contains(char) && !is_apostrophe()
-            || cjk::is_cjk_punctuation(char)
+            || cjk::is_cjk_punctuation(char) && !is_in_name()
             || is_next_word
         {
             return at;
@@ -124,9 +143,13 @@ fn is_after_host(char: char) -> bool {
 
 /// Returns true if a text begins with a host: no underscore in its last two labels.
 fn starts_with_host(text: &str) -> bool {
-    let end = text
-        .find(|char: char| !(char.is_alphanumeric() || matches!(char, '-' | '_' | '.')))
-        .unwrap_or(text.len());
+    let is_of_host = |char: char| char.is_alphanumeric() || matches!(char, '-' | '_' | '.');
+    let mut chars = text.char_indices().take(MAX_HOST_CHARS + 1);
+    let end = match chars.find(|(_, char)| !is_of_host(*char)) {
+        Some((end, _)) => end,
+        None if text.chars().nth(MAX_HOST_CHARS).is_some() => return false,
+        None => text.len(),
+    };
     let host = text[..end].trim_end_matches('.');
     host.starts_with(char::is_alphanumeric) && !host.rsplit('.').take(2).any(|label| label.contains('_'))
 }

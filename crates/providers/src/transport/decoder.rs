@@ -260,6 +260,7 @@ impl Decoder {
 
     /// Releases what is held of an answer that fails, and reports what it has used.
     fn end_failed(&mut self, events: &mut VecDeque<ModelEvent>) {
+        self.protocol.answer_mut().close();
         self.release_held(events);
         self.halves.end(events);
         let usage = self.protocol.answer_mut().usage.take();

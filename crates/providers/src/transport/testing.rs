@@ -108,6 +108,18 @@ pub fn check_odd_json<D: EventDecoder + 'static>(
     for odd in ["null", "7", "\"odd\"", "true", "[]", "NaN", "{\"odd\": NaN}"] {
         assert_eq!(outcome(&[text("a"), odd.into(), text("b")])[0], "ab", "{odd}");
     }
+    // What is held as a possible tag is text if the answer fails.
+    let started = begin.iter().map(|event| (*event).to_owned());
+    let failing: Vec<String> = started
+        .chain([text("a <thi"), r#"{"error": {"message": "down"}}"#.to_owned()])
+        .collect();
+    let (events, error) = decode_texts(decoder(), &failing);
+    assert!(error.is_some(), "{events:?}");
+    let told = events.iter().filter_map(|event| match event {
+        Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    assert_eq!(told.collect::<String>(), "a <thi");
     // A last event without its empty line.
     let begin = begin.iter().map(|event| (*event).to_owned());
     let end = end.iter().map(|event| (*event).to_owned());

@@ -371,6 +371,7 @@ fn bare_url_keeps_letters_and_marks_of_all_scripts() {
         "https://x.example/🎉",
         "https://x.example/❤️",
         "https://ja.wikipedia.org/wiki/C言語",
+        "https://ja.wikipedia.org/wiki/レオナルド・ダ・ヴィンチ",
         "https://zh.wikipedia.org/wiki/C语言",
         "https://zh.wikipedia.org/wiki/T恤",
         "https://x.example/2024年/",
@@ -396,4 +397,12 @@ fn bare_url_keeps_letters_and_marks_of_all_scripts() {
 fn many_parentheses_after_a_url_are_trimmed() {
     let text = ["https://a.b/(c)", &")".repeat(200_000)].concat();
     assert_eq!(bare_urls(&text), ["https://a.b/(c)"]);
+}
+
+#[test]
+fn texts_of_almost_urls_take_linear_time() {
+    for part in ["éwww.", "(http://a@b/", "*https://é."] {
+        let text = [&part.repeat(400_000 / part.len()), "x_y"].concat();
+        assert_eq!(bare_urls(&text), Vec::<String>::new(), "{part}");
+    }
 }
