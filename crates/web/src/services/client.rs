@@ -87,15 +87,35 @@ impl Service {
     /// The reason for the failure, without the URL: it may contain a key, and concerns only the
     /// operator.
     pub async fn fetch_text(&self, request: RequestBuilder) -> Result<String, ServiceError> {
-        self.fetch_with_retries(request)
+        self.fetch_with_retries(request, Ok)
             .await
             .map_err(|fault| self.error(fault))
     }
 
     /// Returns a response that is JSON.
     pub async fn fetch_json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, ServiceError> {
-        let text = self.fetch_text(request).await?;
-        serde_json::from_str(&text).map_err(|error| self.error(self.unreadable(error)))
+        self.fetch_checked_json(request, |_| None).await
+    }
+
+    /// Returns a response that is JSON and has no error in it, as `find_error` reads it. Temporary ones are retried.
+    pub async fn fetch_checked_json<T: DeserializeOwned>(
+        &self,
+        request: RequestBuilder,
+        find_error: impl Fn(&T) -> Option<ServiceErrorKind>,
+    ) -> Result<T, ServiceError> {
+        let read = |text: String| {
+            let json = serde_json::from_str(&text);
+            let json = json.map_err(|error| RequestFailure::Final(self.unreadable(error)))?;
+            match find_error(&json) {
+                None => Ok(json),
+                Some(error @ (ServiceErrorKind::Busy(_) | ServiceErrorKind::Failed(_))) => {
+                    Err(RequestFailure::Retryable(error, None))
+                }
+                Some(error) => Err(RequestFailure::Final(error)),
+            }
+        };
+        let fetched = self.fetch_with_retries(request, read).await;
+        fetched.map_err(|fault| self.error(fault))
     }
 
     /// Returns an error of this service.
@@ -112,7 +132,11 @@ impl Service {
         ServiceErrorKind::Unreadable
     }
 
-    async fn fetch_with_retries(&self, request: RequestBuilder) -> Result<String, ServiceErrorKind> {
+    async fn fetch_with_retries<T>(
+        &self,
+        request: RequestBuilder,
+        read: impl Fn(String) -> Result<T, RequestFailure>,
+    ) -> Result<T, ServiceErrorKind> {
         let request = request.build().map_err(|error| self.unreadable(error))?;
         let mut retries = 0;
         loop {
@@ -124,8 +148,9 @@ impl Service {
             }
             // Bodies are in memory, so a request can always be cloned.
             let request = request.try_clone().ok_or(ServiceErrorKind::Unreachable)?;
-            let (fault, wait) = match timeout(self.timeout, self.fetch_once(request)).await {
-                Ok(Ok(text)) => return Ok(text),
+            let fetched = timeout(self.timeout, self.fetch_once(request)).await;
+            let (fault, wait) = match fetched.map(|fetched| fetched.and_then(&read)) {
+                Ok(Ok(read)) => return Ok(read),
                 Ok(Err(RequestFailure::Final(fault))) => return Err(fault),
                 Ok(Err(RequestFailure::Retryable(fault, wait))) => (fault, wait),
                 Err(_) => return Err(ServiceErrorKind::Timeout(self.timeout)),
@@ -146,11 +171,11 @@ impl Service {
         let response = self.http.execute(request).await.map_err(|error| {
             let cause = innermost_cause(&error.without_url());
             tracing::warn!(service = self.name, cause, "can't be reached");
-            RequestFailure::Final(ServiceErrorKind::Unreachable)
+            RequestFailure::Retryable(ServiceErrorKind::Unreachable, None)
         })?;
         let status = response.status();
         if status.is_success() {
-            return self.read_body(response).await.map_err(RequestFailure::Final);
+            return self.read_body(response).await;
         }
         tracing::warn!(service = self.name, %status, "refused");
         let after = parse_retry_after(response.headers(), SystemTime::now());
@@ -162,16 +187,21 @@ impl Service {
         })
     }
 
-    async fn read_body(&self, mut response: Response) -> Result<String, ServiceErrorKind> {
+    async fn read_body(&self, mut response: Response) -> Result<String, RequestFailure> {
         let mut body = Vec::new();
         loop {
             match response.chunk().await {
                 Ok(Some(chunk)) if body.len() + chunk.len() > MAX_RESPONSE_BYTES => {
-                    return Err(ServiceErrorKind::TooLarge(MAX_RESPONSE_BYTES));
+                    let fault = ServiceErrorKind::TooLarge(MAX_RESPONSE_BYTES);
+                    return Err(RequestFailure::Final(fault));
                 }
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
                 Ok(None) => return Ok(String::from_utf8_lossy(&body).into_owned()),
-                Err(error) => return Err(self.unreadable(error.without_url())),
+                // The connection broke.
+                Err(error) => {
+                    let fault = self.unreadable(error.without_url());
+                    return Err(RequestFailure::Retryable(fault, None));
+                }
             }
         }
     }

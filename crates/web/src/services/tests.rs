@@ -47,6 +47,32 @@ async fn retries_temporary_failures() {
 }
 
 #[tokio::test]
+async fn retries_failures_that_a_response_tells() {
+    let upstream = serve_pages(&[
+        Page::json(&json!({ "error": "Search Backend failed" })),
+        Page::json(&json!({ "answer": 42 })),
+        Page::json(&json!({ "error": "Empty term" })),
+    ])
+    .await;
+    let (service, url) = test_service(&upstream.url_of("/ask"));
+    let fetch = || {
+        let request = service.http().get(url.clone());
+        service.fetch_checked_json(request, |json: &Value| {
+            let words = json["error"].as_str()?.to_owned();
+            Some(match words.contains("failed") {
+                true => ServiceErrorKind::Failed(words),
+                false => ServiceErrorKind::InvalidQuery(words),
+            })
+        })
+    };
+    assert_eq!(fetch().await, Ok(json!({ "answer": 42 })));
+    assert_eq!(upstream.requests().len(), 2);
+    let refused = fetch().await.unwrap_err().kind;
+    assert_eq!(refused, ServiceErrorKind::InvalidQuery("Empty term".into()));
+    assert_eq!(upstream.requests().len(), 3, "another query would be needed");
+}
+
+#[tokio::test]
 async fn gives_up_after_max_retries() {
     let upstream = serve_pages(&[Page::text("<h1>Oops</h1>").status(500)]).await;
     let error = with_advice(&fetch(&upstream).await.unwrap_err());

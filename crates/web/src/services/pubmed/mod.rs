@@ -217,11 +217,8 @@ impl PubmedClient {
 
     /// Returns a response in JSON, unless it says that there is an error.
     async fn fetch(&self, url: Url) -> Result<Value, ServiceError> {
-        let response: Value = self.service.fetch_json(self.service.http().get(url)).await?;
-        match response_error(&response) {
-            Some(error) => Err(self.service.error(error)),
-            None => Ok(response),
-        }
+        let request = self.service.http().get(url);
+        self.service.fetch_checked_json(request, response_error).await
     }
 
     fn url(&self, program: &str, parameters: &[(&str, &str)]) -> Result<Url, ServiceError> {
