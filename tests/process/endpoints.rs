@@ -50,23 +50,35 @@ fn new_endpoint(name: &str) -> Value {
     })
 }
 
-/// Crashes at a point of a change, and sends it again. Returns what was there after the crash, and in the end.
-async fn crash(
+/// True if keys of users' own are allowed, and the enabled ones of those that were added.
+async fn own_keys(server: &Server) -> (bool, Vec<bool>) {
+    let listed = reqwest::get(format!("{}/api/own-keys", server.url))
+        .await
+        .unwrap();
+    let listed: Value = serde_json::from_str(&listed.text().await.unwrap()).unwrap();
+    let keys = listed["keys"].as_array().unwrap().iter();
+    let are_enabled = keys.map(|key| key["is_enabled"] == true).collect();
+    (listed["is_allowed"] == true, are_enabled)
+}
+
+/// Crashes at a point of a change, and sends it again. Returns what `read` finds after the crash, and in the end.
+async fn crash<T>(
     data: &Path,
     upstream: &Upstream,
     point: &str,
     request: &Request,
-) -> [Vec<(String, Value)>; 2] {
+    read: impl AsyncFn(&Server) -> T,
+) -> [T; 2] {
     let server = Server::start_with_failpoint(data, upstream, point).await;
     assert_eq!(request.send(&server).await, None, "it crashes");
     server.expect_crash().await;
     let server = Server::start(data, upstream).await;
-    let found = added(&server).await;
+    let found = read(&server).await;
     for _ in 0..2 {
         let status = request.send(&server).await.unwrap();
         assert!((200..300).contains(&status), "{status}");
     }
-    let end = added(&server).await;
+    let end = read(&server).await;
     server.kill().await;
     [found, end]
 }
@@ -99,7 +111,7 @@ async fn a_change_that_was_cut_off_is_applied_once() {
             vec![name("two", &[])],
         ];
         for (change, states) in changes.iter().zip(states.windows(2)) {
-            let [found, end] = crash(folder.path(), &upstream, point, change).await;
+            let [found, end] = crash(folder.path(), &upstream, point, change, added).await;
             let expected = if is_applied { &states[1] } else { &states[0] };
             assert_eq!(
                 (&found, &end),
@@ -108,6 +120,46 @@ async fn a_change_that_was_cut_off_is_applied_once() {
                 change.method,
                 change.path
             );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_change_of_own_keys_that_was_cut_off_is_applied_once() {
+    parlor_web::http_client::install_tls();
+    let upstream = Upstream::start().await;
+    for (point, is_applied) in ENDPOINT_POINTS.into_iter().zip([false, true]) {
+        let folder = tempfile::tempdir().unwrap();
+        let id = Uuid::now_v7();
+        let path = format!("/api/own-keys/{id}");
+        let request = |method, path: &str, body| Request {
+            method,
+            path: path.into(),
+            body,
+        };
+        let new = json!({ "id": id, "service": "groq", "key": "sk-0123456789" });
+        let changes = [
+            request(
+                reqwest::Method::PUT,
+                "/api/own-keys/allowed",
+                json!({ "is_allowed": true }),
+            ),
+            request(reqwest::Method::POST, "/api/own-keys", new),
+            request(reqwest::Method::PATCH, &path, json!({ "is_enabled": false })),
+            request(reqwest::Method::DELETE, &path, Value::Null),
+        ];
+        let states = [
+            (false, vec![]),
+            (true, vec![]),
+            (true, vec![true]),
+            (true, vec![false]),
+            (true, vec![]),
+        ];
+        for (change, states) in changes.iter().zip(states.windows(2)) {
+            let [found, end] = crash(folder.path(), &upstream, point, change, own_keys).await;
+            let expected = if is_applied { &states[1] } else { &states[0] };
+            let what = format!("{point}, {} {}", change.method, change.path);
+            assert_eq!((&found, &end), (expected, &states[1]), "{what}");
         }
     }
 }
