@@ -43,15 +43,44 @@ test('without a model, the tour explains itself and the setup', async ({ chat, p
     await chat.stop.click();
     await expect(answer.getByText('Stopped', { exact: true })).toBeVisible();
   });
-  await test.step('cards begin at once, also two conversations side by side', async () => {
+  await test.step('a card asks a spreadsheet, which it attaches', async () => {
     await chat.newChat.click();
-    await page.getByRole('button', { name: 'Draw a chart' }).click();
+    await page.getByRole('button', { name: 'Ask a spreadsheet' }).click();
+    await expect(chat.questions.getByText('rain.csv')).toBeVisible();
     await expect(answer.getByRole('img', { name: 'Chart: Rain in three towns' })).toBeVisible();
     await expect(chat.entries).toHaveCount(2);
+  });
+  await test.step('a card begins two conversations side by side', async () => {
     await chat.newChat.click();
-    await page.getByRole('button', { name: 'Run two chats at once' }).click();
+    await page.getByRole('button', { name: 'Two at once' }).click();
     await expect(chat.title).toHaveText('Tell me something long');
     await expect(chat.entry('Show me every kind of Markdown')).toBeVisible();
     await expect(chat.entries).toHaveCount(4);
   });
+  await test.step('a tool asks, and is told no', async () => {
+    await chat.newChat.click();
+    await page.getByRole('button', { name: 'See tools at work' }).click();
+    await answer.getByRole('button', { name: 'Deny' }).click();
+    await expect(answer.getByText('You said no')).toBeVisible();
+    await chat.done();
+  });
+});
+
+test('the tab can be closed in mid-answer', async ({ chat, newTab, page }) => {
+  await chat.open();
+  await page.getByRole('button', { name: 'Close the tab mid-answer' }).click();
+  await expect(page.getByRole('status').getByText('Close this tab now')).toBeVisible();
+  await expect(chat.answers.getByText('Close this tab now')).toBeVisible();
+  await expect(chat.entries).toHaveCount(3);
+  const url = page.url();
+  const again = await newTab();
+  await page.close();
+  await again.open(new URL(url).pathname);
+  // Three answers went on meanwhile: one is written to its end, one has its chart, and one waits for an answer.
+  await expect(again.answers.getByText(/And that.s all/)).toBeVisible({ timeout: 60_000 });
+  await again.entry('Draw a chart of the rain in three towns').click();
+  await expect(again.answers.getByRole('img', { name: 'Chart: Rain in three towns' })).toBeVisible();
+  await again.entry('Show me a tool that asks first').click();
+  await again.answers.getByRole('button', { name: 'Allow', exact: true }).click();
+  await expect(again.answers.getByText('584 years and a half')).toBeVisible();
 });

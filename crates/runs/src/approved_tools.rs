@@ -11,14 +11,17 @@ use parlor_tools::ToolOffer;
 #[derive(Debug)]
 pub(super) struct ApprovedTools {
     offer: ToolOffer,
+    /// True if every tool asks: the tour shows how that looks.
+    is_tour: bool,
     /// Tools that are always allowed in this conversation.
     always_allowed: Mutex<HashSet<String>>,
 }
 
 impl ApprovedTools {
-    pub fn new(offer: ToolOffer, always: impl IntoIterator<Item = String>) -> Self {
+    pub fn new(offer: ToolOffer, is_tour: bool, always: impl IntoIterator<Item = String>) -> Self {
         Self {
             offer,
+            is_tour,
             always_allowed: Mutex::new(always.into_iter().collect()),
         }
     }
@@ -37,7 +40,7 @@ impl Toolbox for ApprovedTools {
     fn plan(&self, tool: &str, arguments: &str) -> Result<ToolPlan, String> {
         let mut plan = self.offer.plan(tool, arguments)?;
         let always = self.always_allowed.lock();
-        plan.needs_approval &= !always.contains(tool);
+        plan.needs_approval = (plan.needs_approval || self.is_tour) && !always.contains(tool);
         Ok(plan)
     }
 }

@@ -10,7 +10,7 @@
 //! - [`commands`]: the table of keyboard shortcuts, and the registry of the actions that the palette offers
 //! - [`files`]: the views of files, and of the text and tables of documents
 //! - [`preferences`]: the controls of what this browser stores: theme, notifications
-//! - [`panel`], [`diagnostics`], [`transcript`], [`composer`], [`sharing`], [`sidebar`], [`settings`], [`literature`], [`streams`], [`data`],
+//! - [`panel`], [`diagnostics`], [`transcript`], [`composer`], [`sharing`], [`sidebar`], [`home`], [`settings`], [`literature`], [`streams`], [`data`],
 //!   [`tray`]: one folder a feature
 //! - [`palette`]: finds conversations and actions by name; the sheet of shortcuts
 //! - [`pages`]: the list of the features that are pages
@@ -36,6 +36,7 @@ mod data;
 pub mod design;
 mod diagnostics;
 mod files;
+mod home;
 mod layout;
 mod literature;
 pub mod markdown;

@@ -62,6 +62,7 @@ export const CHAT_SCREENS: ScreenGroup[] = [
         name: 'tour-tool',
         prepare: async ({ chat }) => {
           await chat.say('Show me a tool');
+          await chat.answers.getByRole('button', { name: 'Allow', exact: true }).click();
           await chat.done();
           await expect(chat.answers).toContainText('584 years');
         },

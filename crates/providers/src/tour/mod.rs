@@ -52,6 +52,9 @@ const TOOL: &str = tool_kind::CALCULATE.name;
 const TOOL_INPUT: &str = r#"{"expression":"2^64 / 10^9 / 3600 / 24 / 365.25"}"#;
 const TOOL_SCRIPT: &str = include_str!("tool.md");
 const AFTER_TOOL: &str = include_str!("tool_result.md");
+/// The beginning of the tool's result, and the script if it has another one: the person has said no.
+const TOOL_RESULT: &str = "584.";
+const AFTER_DENIED_TOOL: &str = include_str!("tool_denied.md");
 
 /// The endpoint whose only model is the tour.
 #[derive(Debug)]
@@ -114,8 +117,11 @@ impl Endpoint for Tour {
 
 /// Returns the script for a conversation.
 fn script_for(messages: &[ModelMessage]) -> &'static str {
-    if let Some(ModelMessage::Tool { .. }) = messages.last() {
-        return AFTER_TOOL;
+    if let Some(ModelMessage::Tool { output, .. }) = messages.last() {
+        return match output.contains(TOOL_RESULT) {
+            true => AFTER_TOOL,
+            false => AFTER_DENIED_TOOL,
+        };
     }
     let question = messages.iter().rev().find_map(|message| match message {
         ModelMessage::User(text) => Some(text.to_lowercase()),
@@ -238,7 +244,12 @@ mod tests {
             tool_use_id: "tour_call".into(),
             output: "584.5".into(),
         };
-        assert_eq!(script_for(&[asked, result]), AFTER_TOOL);
+        assert_eq!(script_for(&[asked.clone(), result]), AFTER_TOOL);
+        let denied = ModelMessage::Tool {
+            tool_use_id: "tour_call".into(),
+            output: "The person did not allow this call.".into(),
+        };
+        assert_eq!(script_for(&[asked, denied]), AFTER_DENIED_TOOL);
     }
 
     #[test]

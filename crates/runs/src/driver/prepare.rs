@@ -29,6 +29,7 @@ use parlor_base::{clock, settings::MetadataMode};
 use parlor_journal::JournalError;
 use parlor_pages::{BuiltContext, Instructions, Prompt, PromptInput, data, list_interactions};
 use parlor_protocol::{AssistantMessage, Attachment, Message, PayloadRef, RunEvent, RunStatus};
+use parlor_providers::{BUILT_IN_ENDPOINT, endpoint_name};
 use parlor_storage::{Change, PageContextSnapshot, RunChange, RunContext, RunKey, StorageErrorKind};
 use parlor_tools::{GenerateImage, RetrieveFile, SearchConversations, Tool};
 
@@ -144,7 +145,8 @@ impl<'a> Driver<'a> {
                 },
             },
         );
-        let toolbox = Arc::new(ApprovedTools::new(offer, allowed_tools));
+        let is_tour = endpoint_name(&answer.model) == BUILT_IN_ENDPOINT;
+        let toolbox = Arc::new(ApprovedTools::new(offer, is_tour, allowed_tools));
         let page_payloads = Arc::new(page_payloads);
         Ok(Some(Self {
             runs,

@@ -196,6 +196,7 @@ browser_functions! {
     }
     upload {
         fn file_limits() -> (usize, usize) = (usize::MAX, usize::MAX);
+        fn text_file(name: &str, text: &str) -> Option<LocalFile> = None;
         fn pasted_files(event: &ClipboardEvent) -> Vec<LocalFile> = Vec::new();
         fn dropped_files(event: &DragEvent) -> Vec<LocalFile> = Vec::new();
         fn has_files(event: &DragEvent) -> bool = false;

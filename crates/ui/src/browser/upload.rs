@@ -1,5 +1,6 @@
 //! Files of this machine: those that the user chooses, pastes or drops, and their upload.
 
+use js_sys::Array;
 use leptos::prelude::document;
 use send_wrapper::SendWrapper;
 use wasm_bindgen::{JsCast, JsValue, closure::Closure};
@@ -41,6 +42,13 @@ fn files_in(list: Option<FileList>) -> Vec<LocalFile> {
 
 fn files_of(data: Option<DataTransfer>) -> Vec<LocalFile> {
     files_in(data.and_then(|data| data.files()))
+}
+
+/// Makes a file of a text.
+pub fn text_file(name: &str, text: &str) -> Option<LocalFile> {
+    let parts = Array::of1(&JsValue::from_str(text));
+    let file = File::new_with_str_sequence(&parts, name).ok()?;
+    Some(LocalFile(SendWrapper::new(file)))
 }
 
 /// Returns the files that the user pastes.

@@ -11,10 +11,8 @@ use crate::{
     },
     composer::Composer,
     diagnostics::{self, DiagnosticsDialog},
-    layout::{
-        header::Header,
-        welcome::{Welcome, welcome_cards},
-    },
+    home::{Welcome, welcome_cards},
+    layout::header::Header,
     markdown::MarkdownLoader,
     pages::PAGES,
     palette,
