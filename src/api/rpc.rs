@@ -287,6 +287,11 @@ impl RpcFunctions for Api {
         caller.set_error_status(app::models::list(&caller.app, caller.user_id).await)
     }
 
+    async fn listed_pages(&self) -> Result<Vec<String>, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::listed_pages::of_user(&caller).await)
+    }
+
     async fn open_page(&self, address: String) -> Result<Raw, ApiError> {
         let caller = app::current_caller()?;
         caller.require_page(&address).await?;

@@ -29,6 +29,7 @@ pub mod endpoints;
 pub mod files;
 mod hosts;
 mod last_uses;
+pub mod listed_pages;
 pub mod models;
 pub mod notebook;
 pub mod parameters;

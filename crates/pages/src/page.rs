@@ -32,6 +32,15 @@ pub trait Page: Send + Sync + 'static {
         &[]
     }
 
+    /// Returns true if the page can do something for a user: their sidebar links to it then. Its URLs always work.
+    ///
+    /// # Errors
+    ///
+    /// If storage fails.
+    async fn is_useful_to(&self, _user_id: UserId) -> Result<bool, StorageError> {
+        Ok(true)
+    }
+
     /// Leaves out of the fields what does not fit into a context of `max_bytes`, and names it in them. A context that is still
     /// too large is rejected.
     fn fit(&self, fields: Self::Fields, _max_bytes: usize) -> Self::Fields {
@@ -136,6 +145,7 @@ pub(super) trait AnyPage: Any + Send + Sync {
     fn definition(&self) -> &'static PageDefinition;
     fn tools(&self) -> Vec<Arc<dyn AnyTool>>;
     fn required_tools(&self) -> &'static [&'static str];
+    async fn is_useful_to(&self, user_id: UserId) -> Result<bool, StorageError>;
     fn normalize(&self, context: PageContext) -> Result<PageContext, UnreadableField>;
     fn fit(&self, context: PageContext, max_bytes: usize) -> Result<PageContext, UnreadableField>;
     async fn check(&self, user_id: UserId, context: &PageContext) -> Result<(), ContextError>;
@@ -157,6 +167,10 @@ impl<P: Page> AnyPage for P {
 
     fn required_tools(&self) -> &'static [&'static str] {
         Page::required_tools(self)
+    }
+
+    async fn is_useful_to(&self, user_id: UserId) -> Result<bool, StorageError> {
+        Page::is_useful_to(self, user_id).await
     }
 
     fn normalize(&self, context: PageContext) -> Result<PageContext, UnreadableField> {

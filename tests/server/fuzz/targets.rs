@@ -269,6 +269,7 @@ fn function_arguments() -> Map<String, Value> {
         "data_catalogue": {},
         "data_table": { "database": "town", "table": "jobs" },
         "library": {},
+        "listed_pages": {},
         "create_share": { "conversation_id": "$conversation", "readers": null, "is_live": true },
         "end_share": { "share_id": "$new" },
         "shared_conversation": { "key": NO_SHARE, "before": "$question" },

@@ -8,6 +8,9 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LiteratureSettings {
+    /// True if everybody's sidebar has the pages *Literature* and *Streams*. Otherwise those who have saved an article or a
+    /// stream have them there; the search (Ctrl+K) and the URLs lead to them, too.
+    pub listed: bool,
     /// The number of articles in one page of search results.
     pub page: usize,
     /// The number of articles that a user can save.
@@ -29,6 +32,7 @@ pub struct LiteratureSettings {
 impl Default for LiteratureSettings {
     fn default() -> Self {
         Self {
+            listed: false,
             page: 20,
             articles: 1000,
             streams: 100,

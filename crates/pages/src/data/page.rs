@@ -101,6 +101,10 @@ impl Page for Data {
         }
     }
 
+    async fn is_useful_to(&self, _user_id: UserId) -> Result<bool, StorageError> {
+        Ok(!self.0.databases.all().is_empty())
+    }
+
     async fn check(&self, _user_id: UserId, open: &OpenPage<DataFields>) -> Result<(), ContextError> {
         // Only the name of the database can be checked without asking another host.
         match (&open.fields.table, &open.fields.database) {

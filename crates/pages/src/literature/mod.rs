@@ -39,7 +39,7 @@ use parlor_protocol::{
     draft::MAX_FIELDS,
     literature::{Article, ArticleSearchResults, ArticleSort, Library, ResearchStream, SavedArticle},
 };
-use parlor_storage::{Change, LibraryUpdate, Outcome, Storage};
+use parlor_storage::{Change, LibraryUpdate, Outcome, Storage, StorageError};
 use parlor_web::services::pubmed::{self, MAX_QUERY_BYTES, PubmedClient, PubmedUnavailable};
 
 /// The maximum time that saving an unknown article waits for PubMed.
@@ -142,6 +142,15 @@ impl Literature {
             no_search: self.search_unavailable_reason(),
             ..library
         })
+    }
+
+    /// Returns true if the settings list the pages for everybody, or the user has saved something.
+    async fn is_in_use(&self, user_id: UserId) -> Result<bool, StorageError> {
+        if self.0.settings.listed {
+            return Ok(true);
+        }
+        let library = self.0.storage.library(user_id).await?;
+        Ok(!library.articles.is_empty() || !library.streams.is_empty())
     }
 
     /// Returns a user's stream of research.

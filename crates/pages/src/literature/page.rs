@@ -109,6 +109,10 @@ impl Page for Literature {
         tools::all_tools(self)
     }
 
+    async fn is_useful_to(&self, user_id: UserId) -> Result<bool, StorageError> {
+        self.is_in_use(user_id).await
+    }
+
     async fn check(&self, user_id: UserId, open: &OpenPage<LiteratureFields>) -> Result<(), ContextError> {
         if let Some(stream_id) = open.fields.stream_id {
             self.stream(user_id, stream_id).await.map_err(refused)?;

@@ -77,6 +77,10 @@ impl Page for Streams {
         &STREAMS
     }
 
+    async fn is_useful_to(&self, user_id: UserId) -> Result<bool, StorageError> {
+        self.0.is_in_use(user_id).await
+    }
+
     async fn describe(
         &self,
         user_id: UserId,
@@ -125,6 +129,11 @@ impl Page for EditStream {
 
     fn definition(&self) -> &'static PageDefinition {
         &EDIT_STREAM
+    }
+
+    async fn is_useful_to(&self, _user_id: UserId) -> Result<bool, StorageError> {
+        // Another page leads to it.
+        Ok(false)
     }
 
     fn fit(&self, fields: EditStreamFields, max_bytes: usize) -> EditStreamFields {

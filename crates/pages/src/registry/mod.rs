@@ -143,6 +143,25 @@ impl Pages {
         may_open(self.find(&context.current_page), is_allowed)
     }
 
+    /// Returns the names of the pages that can do something for a user who may use these tools.
+    ///
+    /// # Errors
+    ///
+    /// If storage fails.
+    pub async fn useful_to(
+        &self,
+        user_id: UserId,
+        is_allowed: impl Fn(&str) -> bool,
+    ) -> Result<Vec<String>, StorageError> {
+        let mut useful = Vec::new();
+        for page in &self.pages {
+            if may_open(Some(&**page), &is_allowed) && page.is_useful_to(user_id).await? {
+                useful.push(page.definition().info.name.to_owned());
+            }
+        }
+        Ok(useful)
+    }
+
     /// Loads the data with which the page at a URL starts.
     ///
     /// # Errors

@@ -132,6 +132,10 @@ server_functions! {
     GetUrl "models"
     fn models() -> ModelList;
 
+    /// Returns the names of the pages that can do something for the user.
+    GetUrl "listed_pages" as LoadListedPages
+    fn listed_pages() -> Vec<String>;
+
     /// Returns the initial data of the page at a URL as JSON, which only the page's own code parses.
     GetUrl "open_page"
     fn open_page(address: String) -> Raw;

@@ -47,6 +47,7 @@ pub fn page() -> (PageSnapshot, ConversationId) {
             can_bring_keys: false,
         }),
         shares: Ok(Vec::new()),
+        listed_pages: Ok(Vec::new()),
         opened: None,
         personal: None,
         person: None,

@@ -18,7 +18,7 @@ use self::{
 use super::{
     browser,
     panel::use_panel,
-    state::{ListError, ListRow, use_conversation_list, use_navigation},
+    state::{ListError, ListRow, use_conversation_list, use_listed_pages, use_navigation},
 };
 use crate::{
     commands::{CommandDialog, Shortcut, keys, use_commands},
@@ -119,10 +119,10 @@ fn search_keys() -> AnyView {
     (move || is_hydrated.get().then(|| keys(Shortcut::Search))).erase()
 }
 
-/// The links to the registered pages.
+/// The links to the registered pages that can do something for the user.
 fn page_links() -> AnyView {
-    let navigation = use_navigation();
-    let link = |page: &'static PageEntry| {
+    let (navigation, listed) = (use_navigation(), use_listed_pages());
+    let link = move |page: &'static PageEntry| {
         view! {
             <a
                 class="nav-row"
@@ -133,13 +133,20 @@ fn page_links() -> AnyView {
             </a>
         }
     };
-    use_page_registry()
-        .pages
-        .iter()
-        .filter(|page| page.is_listed)
-        .map(link)
-        .collect::<Vec<_>>()
-        .erase()
+    let pages = use_page_registry().pages;
+    let shown = Memo::new(move |_| {
+        let shown = pages
+            .iter()
+            .filter(|page| page.is_listed && listed.has(page.info));
+        shown.map(|page| page.info.name).collect::<Vec<_>>()
+    });
+    let links = move || {
+        shown.with(|shown| {
+            let shown = pages.iter().filter(|page| shown.contains(&page.info.name));
+            shown.map(link).collect::<Vec<_>>()
+        })
+    };
+    links.erase()
 }
 
 /// Focuses the input when *New chat* is pressed on a new chat. It does not open an on-screen keyboard: that comes with

@@ -14,6 +14,7 @@
 //! - [`conversation_list`]: the list
 //! - [`conversations`]: the open conversations, shown with what the outbox has for them
 //! - [`shares`]: the user's shares of conversations
+//! - [`listed_pages`]: the pages that the sidebar links to
 //! - [`models`]: the available models and the selected one; [`model_shortlist`]: the favourites and the last used ones
 //! - [`run_intents`]: sends messages, starts and stops runs
 //! - [`notifications`]: reports the ends of long answers
@@ -30,6 +31,7 @@ mod conversations;
 mod feeds;
 mod follower;
 mod lifecycle;
+mod listed_pages;
 pub mod model_shortlist;
 pub mod models;
 mod navigation;
@@ -70,6 +72,7 @@ pub use self::{
     shares::Shares,
     stores::{
         Stores, use_connection, use_conversation_list, use_conversations, use_feeds, use_lifecycle,
-        use_models, use_navigation, use_next_message, use_outbox, use_run_intents, use_shares,
+        use_listed_pages, use_models, use_navigation, use_next_message, use_outbox, use_run_intents,
+        use_shares,
     },
 };

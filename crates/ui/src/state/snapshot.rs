@@ -30,6 +30,8 @@ pub struct PageSnapshot {
     pub models: Result<ModelList, ApiError>,
     /// The user's shares.
     pub shares: Result<Vec<Share>, ApiError>,
+    /// The names of the pages that can do something for the user.
+    pub listed_pages: Result<Vec<String>, ApiError>,
     /// The data of the registered page that the URL names. Parsed by that page only.
     pub opened: Option<RawJson>,
     /// The data of the settings page, if the URL names it. Parsed by that page only, because few people need it.
@@ -119,12 +121,13 @@ impl PageSnapshot {
                 _ => None,
             }
         };
-        let (list, transcript, models, opened, shares) = futures::join!(
+        let (list, transcript, models, opened, shares, listed_pages) = futures::join!(
             rpc::conversations(None),
             transcript,
             rpc::models(),
             opened,
-            sharing::shares()
+            sharing::shares(),
+            rpc::listed_pages()
         );
         // After the list: the stream continues from the list's position and reports later changes.
         let personal = match route {
@@ -137,6 +140,7 @@ impl PageSnapshot {
             transcript,
             models,
             shares,
+            listed_pages,
             opened,
             personal,
             person,
@@ -164,6 +168,7 @@ impl PageSnapshot {
             transcript: Some(Ok(transcript)),
             models: Ok(ModelList::default()),
             shares: Ok(Vec::new()),
+            listed_pages: Ok(Vec::new()),
             opened: None,
             personal: None,
             person: None,

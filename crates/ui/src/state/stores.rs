@@ -9,6 +9,7 @@ use super::{
     feeds::ChangeFeeds,
     follower::{EventFollower, resume_position, split_result},
     lifecycle::PageLifecycle,
+    listed_pages::ListedPages,
     models::ModelStore,
     navigation::Navigation,
     next_message::NextMessage,
@@ -41,6 +42,7 @@ pub struct Stores {
     models: ModelStore,
     run_intents: RunIntents,
     shares: Shares,
+    listed_pages: ListedPages,
     pub(super) follower: EventFollower,
     toasts: Toasts,
 }
@@ -70,6 +72,8 @@ impl Stores {
             navigation,
         };
         let models = ModelStore::new(&page, conversations, connection);
+        let listed_pages = ListedPages::new(page.listed_pages.clone(), connection);
+        listed_pages.follow(navigation);
         let follower = EventFollower {
             connection,
             list,
@@ -79,6 +83,7 @@ impl Stores {
             notifier,
             feeds,
             models,
+            listed_pages,
             navigation,
             toasts,
         };
@@ -95,6 +100,7 @@ impl Stores {
             models,
             run_intents,
             shares: Shares::new(page.shares.clone(), connection),
+            listed_pages,
             follower,
             toasts,
         };
@@ -201,6 +207,11 @@ pub fn use_feeds() -> ChangeFeeds {
 /// The page's lifecycle.
 pub fn use_lifecycle() -> PageLifecycle {
     use_stores().lifecycle
+}
+
+/// The pages that the sidebar links to.
+pub fn use_listed_pages() -> ListedPages {
+    use_stores().listed_pages
 }
 
 /// The page's models.

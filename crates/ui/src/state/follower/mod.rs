@@ -14,6 +14,7 @@ use super::{
     conversation_list::ConversationListStore,
     conversations::{CacheOutcome, OpenConversations},
     feeds::ChangeFeeds,
+    listed_pages::ListedPages,
     models::ModelStore,
     navigation::Navigation,
     notifications::RunEndNotifier,
@@ -39,6 +40,7 @@ pub struct EventFollower {
     pub(super) notifier: RunEndNotifier,
     pub(super) feeds: ChangeFeeds,
     pub(super) models: ModelStore,
+    pub(super) listed_pages: ListedPages,
     pub(super) navigation: Navigation,
     pub(super) toasts: Toasts,
 }
@@ -54,6 +56,8 @@ enum EventEffect {
     Created(ConversationId),
     /// A run ended; a notification may be due.
     RunEnded(RunEnd),
+    /// The data of a page changed: it may have become useful.
+    PageChanged,
     /// The models to choose from may have changed.
     ModelsChanged,
     /// An event is unreadable and was skipped.
@@ -125,6 +129,9 @@ impl EventFollower {
             ClientUpdate::PageChanged { page, change } => {
                 self.feeds
                     .report_page_change(page, (event.position, change.clone()));
+                if !effects.contains(&EventEffect::PageChanged) {
+                    effects.push(EventEffect::PageChanged);
+                }
             }
             ClientUpdate::SettingsChanged => self.feeds.report_settings_change(),
             ClientUpdate::ModelsChanged => effects.push(EventEffect::ModelsChanged),
@@ -150,6 +157,7 @@ impl EventFollower {
                 EventEffect::LoadList => self.list.reload(),
                 EventEffect::FollowUp(id, outcome) => self.conversations.follow_up(id, outcome),
                 EventEffect::Created(id) => self.conversations.retry_missing(id),
+                EventEffect::PageChanged => self.listed_pages.reload(),
                 EventEffect::ModelsChanged => {
                     self.models.reload();
                     self.feeds.report_settings_change();
