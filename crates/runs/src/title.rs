@@ -32,8 +32,8 @@ const MAX_MESSAGES_BYTES: usize = 1 << 20;
 /// The tokens of each of the two messages that the model is given.
 const MAX_MESSAGE_TOKENS: usize = 400;
 
-/// The maximum length of an answer that is read, in bytes.
-const MAX_ANSWER_BYTES: usize = 2000;
+/// The maximum length of an answer that is read, in bytes: a title and what may stand around it. A small model would go on.
+const MAX_ANSWER_BYTES: usize = 400;
 
 /// The number of times that the call for a title makes room for others, before the title waits for the next answer.
 const MAX_ATTEMPTS: usize = 3;
