@@ -41,7 +41,7 @@ impl ListedPages {
                 self.opened.update(|names| names.push(page.name));
             }
         };
-        untrack(&note);
+        untrack(note);
         Effect::new(move |_| note());
     }
 

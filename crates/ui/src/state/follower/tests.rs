@@ -30,6 +30,7 @@ fn with_follower(list: ConversationList, transcript: Option<Transcript>, test: i
             transcript: transcript.map(Ok),
             models: Ok(Default::default()),
             shares: Ok(Vec::new()),
+            listed_pages: Ok(Vec::new()),
             opened: None,
             personal: None,
             person: None,

@@ -78,6 +78,7 @@ pub fn page(other: &str) -> PageSnapshot {
             can_bring_keys: true,
         }),
         shares: Ok(Vec::new()),
+        listed_pages: Ok(vec![other.into()]),
         opened: None,
         personal: None,
         person: Some(Person {
