@@ -10,6 +10,10 @@ pub(crate) const DELETE: &str = "Delete";
 pub(crate) const DETAILS: &str = "Details";
 pub(crate) const DOWNLOAD: &str = "Download";
 pub(crate) const NEW_CHAT: &str = "New chat";
+pub(crate) const REMOVE: &str = "Remove";
+pub(crate) const SAVE: &str = "Save";
+pub(crate) const SAVING: &str = "Saving…";
+pub(crate) const SETTINGS: &str = "Settings";
 pub(crate) const SHARE: &str = "Share";
 pub(crate) const SHOW_ALL: &str = "Show all";
 pub(crate) const SHOW_LESS: &str = "Show less";
@@ -29,5 +33,5 @@ pub(super) const NOT_FOUND_REASONS: &str = "The link may be old, or what was her
 pub(super) const START_NEW_CHAT: &str = "Start a new chat";
 
 // Toasts
-pub(super) const UNDO: &str = "Undo";
-pub(super) const DISMISS: &str = "Dismiss";
+pub(crate) const UNDO: &str = "Undo";
+pub(crate) const DISMISS: &str = "Dismiss";

@@ -2,6 +2,7 @@
 
 use leptos::{ev, prelude::*};
 
+use super::texts;
 use crate::{
     browser,
     components::{
@@ -32,21 +33,21 @@ pub fn AddButton() -> impl IntoView {
     let has_menu = Memo::new(move |_| can_search.get() || has_camera.get());
     let menu = Menu::new("additions");
     let label = move || match has_menu.get() {
-        true => "Add files or tools",
-        false => "Attach files",
+        true => texts::ADD_FILES_OR_TOOLS,
+        false => texts::ATTACH_FILES,
     };
     let items = move || {
         let open_picker = |field| move || browser::open_picker(field);
         let files = menu.item(
             ItemKind::Action(icons::attach()),
-            "Attach files",
+            texts::ATTACH_FILES,
             open_picker(".attach-input"),
         );
         let mut items = vec![files];
         if has_camera.get() {
             items.push(menu.item(
                 ItemKind::Action(icons::camera()),
-                "Take a photo",
+                texts::TAKE_PHOTO,
                 open_picker(".camera-input"),
             ));
         }
@@ -61,7 +62,7 @@ pub fn AddButton() -> impl IntoView {
             class="attach-input"
             multiple=true
             hidden=true
-            aria-label="Files"
+            aria-label=texts::FILES
             on:change=on_choice
         />
         <input
@@ -70,7 +71,7 @@ pub fn AddButton() -> impl IntoView {
             accept="image/*"
             capture="environment"
             hidden=true
-            aria-label="Photo"
+            aria-label=texts::PHOTO
             on:change=on_choice
         />
         <button
@@ -88,7 +89,7 @@ pub fn AddButton() -> impl IntoView {
         >
             {icons::plus()}
         </button>
-        {menu.view(|| "Add to the message".into(), items)}
+        {menu.view(|| texts::ADD.into(), items)}
     }
 }
 
@@ -99,7 +100,7 @@ fn search_item(menu: Menu) -> AnyView {
     let is_on = untrack(|| next_message.is_search_on(route.get()));
     menu.item(
         ItemKind::CheckBox(icons::globe(), is_on),
-        "Search the web",
+        texts::SEARCH_WEB,
         move || {
             next_message.toggle_search(route.get_untracked());
         },
@@ -113,7 +114,7 @@ pub fn SearchMark() -> impl IntoView {
     let route = use_navigation().chat_route();
     view! {
         <When when=move || next_message.is_search_on(route.get())>
-            {IconButton::new("Search the web for the next message", icons::globe(), move || {
+            {IconButton::new(texts::SEARCHES_WEB, icons::globe(), move || {
                 next_message.toggle_search(route.get_untracked());
                 browser::focus_after_removal();
             })

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, task::spawn_local, wasm_split::wasm_split};
 
-use super::thinking::{chosen_thinking, level_label, offered_levels};
+use super::{
+    texts,
+    thinking::{chosen_thinking, level_label, offered_levels},
+};
 use crate::{
     components::{
         icons,
@@ -30,8 +33,8 @@ pub fn EffortButton(is_asking: RwSignal<bool>) -> impl IntoView {
         None => next_message.has_parameters(),
     };
     let label = move || match is_set() {
-        true => "How the model answers (changed)",
-        false => "How the model answers",
+        true => texts::PARAMETERS_CHANGED,
+        false => texts::PARAMETERS,
     };
     let thinking = chosen_thinking();
     let has_levels = Memo::new(move |_| !offered_levels(&models.current_capabilities(), "").is_empty());
@@ -56,7 +59,7 @@ pub fn EffortButton(is_asking: RwSignal<bool>) -> impl IntoView {
                 <span class="effort-level">{move || thinking.get().map(choice_label)}</span>
             </When>
         </button>
-        {menu.view(|| "How the model answers".into(), move || lazy_part(move || load_items(menu, is_asking)))}
+        {menu.view(|| texts::PARAMETERS.into(), move || lazy_part(move || load_items(menu, is_asking)))}
     }
 }
 
@@ -101,7 +104,7 @@ fn Items(menu: Menu, is_asking: RwSignal<bool>) -> impl IntoView {
     let is_default = before.thinking_level.is_empty() && before.thinking_budget.is_empty();
     let level_item = |level: Option<ThinkingLevel>, is_chosen: bool| {
         let before = before.clone();
-        let name = level.map_or("As the model decides", level_label);
+        let name = level.map_or(texts::AS_MODEL_DECIDES, level_label);
         menu.item(ItemKind::Radio(is_chosen), name, move || {
             set_level(&before, level)
         })
@@ -112,6 +115,6 @@ fn Items(menu: Menu, is_asking: RwSignal<bool>) -> impl IntoView {
         items.push(level_item(Some(level), level.as_str() == before.thinking_level));
     }
     let more = ItemKind::Action(icons::sliders());
-    items.push(menu.item(more, "More settings…", move || is_asking.set(true)));
+    items.push(menu.item(more, texts::MORE_SETTINGS, move || is_asking.set(true)));
     menu.items(items)
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::{ev, leptos_dom::helpers::window_event_listener, prelude::*, wasm_split::wasm_split};
 
+use super::texts;
 use crate::{
     browser,
     components::icons,
@@ -61,7 +62,7 @@ pub fn DropTarget() -> impl IntoView {
     view! {
         <When when=move || { depth.get() > 0 }>
             <div class="drop-target">
-                <div>{icons::attach()} <p>"Drop files to attach them"</p></div>
+                <div>{icons::attach()} <p>{texts::DROP_FILES}</p></div>
             </div>
         </When>
     }
@@ -85,7 +86,7 @@ pub fn file_chips() -> Result<LazyView, LoadError> {
 fn Chips() -> impl IntoView {
     let (draft, chat_route) = (use_next_message().files, use_navigation().chat_route());
     view! {
-        <ul class="attached" aria-label="Attached files">
+        <ul class="attached" aria-label=texts::ATTACHED_FILES>
             <Each of=move || draft.for_route(chat_route.get()) key=|file: &DraftFile| (0, file.key) let:file>
                 <Chip file/>
             </Each>
@@ -113,11 +114,11 @@ fn Chip(file: DraftFile) -> impl IntoView {
         let name = file.name.clone();
         let state = state.clone();
         move || match state.get() {
-            UploadState::Uploading { .. } => ["Cancel upload of ", &name].concat(),
-            UploadState::Uploaded(_) | UploadState::Failed(_) => ["Remove ", &name].concat(),
+            UploadState::Uploading { .. } => texts::cancel_upload(&name),
+            UploadState::Uploaded(_) | UploadState::Failed(_) => texts::remove_file(&name),
         }
     };
-    let uploading = ["Uploading ", &file.name].concat();
+    let uploading = texts::uploading(&file.name);
     let status = move || match state.get() {
         UploadState::Uploading { percent } => view! {
             <progress max="100" value=percent.to_string() aria-label=uploading.clone()></progress>
@@ -134,7 +135,7 @@ fn Chip(file: DraftFile) -> impl IntoView {
             view! {
                 <span class="attached-note attached-failed" role="alert">{reason}</span>
                 <button type="button" class="button button-quiet" on:click=move |_| draft.retry(&again)>
-                    "Try again"
+                    {texts::TRY_AGAIN}
                 </button>
             }
             .erase()
@@ -145,7 +146,7 @@ fn Chip(file: DraftFile) -> impl IntoView {
             <span class="attached-preview">{shown_preview}</span>
             <span class="attached-name">{name}</span>
             {status}
-            <button type="button" class="icon-button" aria-label=remove_label title="Remove" on:click=remove>
+            <button type="button" class="icon-button" aria-label=remove_label title=texts::REMOVE on:click=remove>
                 {icons::close()}
             </button>
         </li>

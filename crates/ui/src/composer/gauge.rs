@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::{html, prelude::*, wasm_split::wasm_split};
 
-use super::gauge_figures::load_figures;
+use super::{gauge_figures::load_figures, texts};
 use crate::{
     browser,
     runtime::{
@@ -109,7 +109,7 @@ fn Ring(usage: Memo<Option<Usage>>) -> impl IntoView {
                 browser::place_opened(&event);
             }
         >
-            <h2>"The model’s context window"</h2>
+            <h2>{texts::CONTEXT_WINDOW}</h2>
             <p>{move || details.get()}</p>
             {figures.view(|| ().into_any())}
         </div>
@@ -119,32 +119,16 @@ fn Ring(usage: Memo<Option<Usage>>) -> impl IntoView {
 /// The accessible name.
 fn usage_label(usage: &Usage) -> String {
     match usage.percent() {
-        Some(percent) => ["Context window: ", &percent.to_string(), " % full"].concat(),
-        None => "Context window: use unknown".into(),
+        Some(percent) => texts::percent_full(&percent.to_string()),
+        None => texts::USE_UNKNOWN.into(),
     }
 }
 
 fn usage_details(usage: &Usage) -> String {
-    let about = if usage.estimated { "About " } else { "" };
     let used = group_digits(usage.total() as u64);
-    match (usage.window, usage.percent()) {
-        (Some(window), Some(percent)) => [
-            about,
-            &used,
-            " of ",
-            &group_digits(window as u64),
-            " tokens (",
-            &percent.to_string(),
-            " %)",
-        ]
-        .concat(),
-        _ => [
-            about,
-            &used,
-            " tokens. The size of this model’s context window is unknown. Set context_window for its endpoint.",
-        ]
-        .concat(),
-    }
+    let window = usage.window.map(|window| group_digits(window as u64));
+    let percent = usage.percent().map(|percent| percent.to_string());
+    texts::used_tokens(&used, window.as_deref().zip(percent.as_deref()), usage.estimated)
 }
 
 #[cfg(test)]

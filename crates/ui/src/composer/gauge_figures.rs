@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, task::spawn_local, wasm_split::wasm_split};
 
+use super::texts;
 use crate::{
     api::rpc,
     runtime::{
@@ -52,41 +53,37 @@ fn Figures(usage: Memo<Option<Usage>>, is_open: RwSignal<bool>) -> impl IntoView
     };
     view! {
         <p>
-            "All that the model reads: its instructions, its tools, this conversation. When it is full, old tool outputs are shortened first, then the oldest messages are summarized."
+            {texts::WINDOW_HINT}
         </p>
-        {move || figures_of("This answer", totals.get())}
-        {move || figures_of("This conversation", shown_sum())}
+        {move || figures_of(texts::THIS_ANSWER, totals.get())}
+        {move || figures_of(texts::THIS_CONVERSATION, shown_sum())}
     }
 }
 
 /// The tokens and the cost of answers, each in a line.
 fn totals_lines(totals: &TokenTotals) -> Vec<String> {
-    let with_parts = |whole: usize, what: &str, parts: &[(usize, &str)]| {
+    let with_parts = |whole: usize, is_input: bool, parts: &[(usize, &str)]| {
         let parts = parts.iter().filter(|(count, _)| *count > 0);
         let parts: Vec<String> = parts
             .map(|(count, name)| [&group_digits(*count as u64), " ", name].concat())
             .collect();
-        let line = ["Tokens ", what, ": ", &group_digits(whole as u64)].concat();
-        match parts.is_empty() {
-            true => line,
-            false => [&line, " (", &parts.join(", "), ")"].concat(),
-        }
+        texts::tokens(&group_digits(whole as u64), is_input, &parts)
     };
     let input = [
-        (totals.cached_input_tokens, "from the cache"),
-        (totals.cache_write_tokens, "written to the cache"),
-        (totals.image_input_tokens, "of images"),
+        (totals.cached_input_tokens, texts::FROM_CACHE),
+        (totals.cache_write_tokens, texts::TO_CACHE),
+        (totals.image_input_tokens, texts::OF_IMAGES),
     ];
     let output = [
-        (totals.thinking_tokens, "thinking"),
-        (totals.image_output_tokens, "of images"),
+        (totals.thinking_tokens, texts::OF_THINKING),
+        (totals.image_output_tokens, texts::OF_IMAGES),
     ];
     let mut lines = vec![
-        with_parts(totals.input_tokens, "in", &input),
-        with_parts(totals.output_tokens, "out", &output),
+        with_parts(totals.input_tokens, true, &input),
+        with_parts(totals.output_tokens, false, &output),
     ];
     if totals.estimated_calls > 0 {
-        lines.push("The model server does not count tokens: these are estimates.".into());
+        lines.push(texts::ESTIMATED.into());
     }
     lines.push(cost_line(totals));
     lines
@@ -95,18 +92,9 @@ fn totals_lines(totals: &TokenTotals) -> Vec<String> {
 fn cost_line(totals: &TokenTotals) -> String {
     let cost = totals.cost.to_label();
     match totals.unpriced_calls {
-        0 => ["Cost: ", &cost].concat(),
-        unpriced if unpriced == totals.calls => "Cost: unknown, no price is set (models.prices)".into(),
-        unpriced => [
-            "Cost: at least ",
-            &cost,
-            "; the price of ",
-            &unpriced.to_string(),
-            " of ",
-            &totals.calls.to_string(),
-            " model calls is unknown",
-        ]
-        .concat(),
+        0 => texts::cost(&cost),
+        unpriced if unpriced == totals.calls => texts::COST_UNKNOWN.into(),
+        unpriced => texts::cost_at_least(&cost, &unpriced.to_string(), &totals.calls.to_string()),
     }
 }
 

@@ -102,8 +102,7 @@ pub fn Composer() -> impl IntoView {
             if route == chat_route.get_untracked() {
                 send();
             } else {
-                toasts
-                    .show("Your message was not sent, because you left while its files were uploading. It is kept as a draft.");
+                toasts.show(texts::KEPT_AS_DRAFT);
             }
         }
     });
@@ -158,7 +157,7 @@ pub fn Composer() -> impl IntoView {
     } = expect_context();
     let placeholder = move || {
         let of_page = use_tray().tray_page().and_then(|page| page.placeholder.run(()));
-        of_page.unwrap_or_else(|| "Write a message".into())
+        of_page.unwrap_or_else(|| texts::PLACEHOLDER.into())
     };
     // Without a conversation, messages have no recipient.
     let is_hidden = move || match conversations.current_view() {
@@ -169,7 +168,7 @@ pub fn Composer() -> impl IntoView {
         <form
             class="composer"
             class:hidden=is_hidden
-            aria-label="New message"
+            aria-label=texts::NEW_MESSAGE
             method="post"
             action="/send"
             on:submit=move |event| {
@@ -182,7 +181,7 @@ pub fn Composer() -> impl IntoView {
             <ThinkingNote/>
             <When when=move || busy.get()>
                 <p class="composer-note without-script">
-                    "The answer is still being written. Reload the page to see more."
+                    {texts::STILL_WRITING}
                 </p>
             </When>
             <div class="composer-box">
@@ -194,7 +193,7 @@ pub fn Composer() -> impl IntoView {
                 <PasteChips pastes/>
                 <FileChips/>
                 <DropTarget/>
-                <label class="visually-hidden" for="message">"Message"</label>
+                <label class="visually-hidden" for="message">{texts::MESSAGE}</label>
                 <textarea
                     node_ref=area
                     id="message"
@@ -212,7 +211,7 @@ pub fn Composer() -> impl IntoView {
                 <div class="visually-hidden" role="status">
                     {move || waiting
                         .with(|waiting| waiting.contains(&chat_route.get()))
-                        .then_some("The message is sent when its files are uploaded.")}
+                        .then_some(texts::SENT_AFTER_UPLOAD)}
                 </div>
                 <div class="composer-bar">
                     <AddButton/>
@@ -272,7 +271,7 @@ fn SendError() -> impl IntoView {
             view! {
                 <p class="composer-error">
                     {icons::alert()}
-                    <span>"Not sent. " {error}</span>
+                    <span>{texts::not_sent(&error)}</span>
                 </p>
             }
             .erase()
@@ -298,7 +297,7 @@ fn SendButton(busy: Memo<bool>, area: NodeRef<html::Textarea>) -> impl IntoView 
             browser::focus_input(&area);
         }
     };
-    let label = move || if busy.get() { "Stop" } else { "Send" };
+    let label = move || if busy.get() { texts::STOP } else { texts::SEND };
     // The fields that the plain form submits for *Stop*.
     let run = move || {
         let run = conversations.current_view()?.active_run.get()?;
@@ -309,8 +308,8 @@ fn SendButton(busy: Memo<bool>, area: NodeRef<html::Textarea>) -> impl IntoView 
             <button
                 type="submit"
                 class="send send-later"
-                aria-label="Queue message"
-                title="Send when the answer is done"
+                aria-label=texts::QUEUE
+                title=texts::QUEUE_TITLE
             >
                 {icons::send()}
             </button>
@@ -320,7 +319,7 @@ fn SendButton(busy: Memo<bool>, area: NodeRef<html::Textarea>) -> impl IntoView 
             class="send"
             class:send-stop=busy
             aria-label=label
-            title=move || if busy.get() { Shortcut::Stop.title("Stop") } else { "Send".into() }
+            title=move || if busy.get() { Shortcut::Stop.title(texts::STOP) } else { texts::SEND.into() }
             aria-keyshortcuts=move || busy.get().then(|| Shortcut::Stop.aria())
             name="stop"
             value=run

@@ -196,7 +196,7 @@ fn Dialog(
             class="popover model-dialog"
             popover="auto"
             role="dialog"
-            aria-label="Choose a model"
+            aria-label=texts::CHOOSE_MODEL
             on:toggle=move |event| is_open.set(browser::is_toggled_open(&event))
         >
             <div class="model-search">
@@ -208,8 +208,8 @@ fn Dialog(
                     autofocus
                     autocomplete="off"
                     spellcheck="false"
-                    placeholder="Find a model"
-                    aria-label="Find a model"
+                    placeholder=texts::FIND_MODEL
+                    aria-label=texts::FIND_MODEL
                     aria-expanded="true"
                     aria-autocomplete="list"
                     aria-controls="model-list"
@@ -221,10 +221,10 @@ fn Dialog(
                         list.active.set(shown.with_untracked(|shown| shown.first().map(|(_, id)| id.clone())));
                     }
                 />
-                {IconButton::new("Close", icons::close(), close).view()}
+                {IconButton::new(texts::CLOSE, icons::close(), close).view()}
             </div>
             <p class="model-count" role="status">{found}</p>
-            <div id="model-list" class="model-list" role="listbox" aria-label="Models" tabindex="-1">
+            <div id="model-list" class="model-list" role="listbox" aria-label=texts::MODELS tabindex="-1">
                 {move || groups.get().into_iter().map(group).collect::<Vec<_>>()}
             </div>
             {foot(list, close)}

@@ -73,7 +73,7 @@ pub(super) fn ModelRow(
             </span>
             <span class="model-facts">{facts}</span>
             <When when=move || is_favourite.get()>
-                <span class="visually-hidden">", favourite"</span>
+                <span class="visually-hidden">{texts::IS_FAVOURITE}</span>
             </When>
         </div>
     }
@@ -91,12 +91,12 @@ fn abilities(capabilities: &ModelCapabilities) -> Vec<Ability> {
     let all = [
         ability(
             capabilities.image_input,
-            "sees images",
+            texts::SEES_IMAGES,
             icons::eye as fn() -> AnyView,
         ),
-        ability(capabilities.pdf_input, "reads PDF", icons::page),
-        ability(thinks, "thinks", icons::bulb),
-        ability(capabilities.tool_use, "uses tools", icons::wrench),
+        ability(capabilities.pdf_input, texts::READS_PDF, icons::page),
+        ability(thinks, texts::THINKS, icons::bulb),
+        ability(capabilities.tool_use, texts::USES_TOOLS, icons::wrench),
     ];
     all.into_iter().flatten().collect()
 }
@@ -104,21 +104,16 @@ fn abilities(capabilities: &ModelCapabilities) -> Vec<Ability> {
 /// The context window and the prices, as far as they are known.
 fn facts(capabilities: &ModelCapabilities) -> Vec<String> {
     let window = capabilities.context_window.map(|tokens| match tokens {
-        1_000_000.. => [&(tokens / 1_000_000).to_string(), "M tokens"].concat(),
-        1000.. => [&(tokens / 1000).to_string(), "k tokens"].concat(),
-        _ => [&group_digits(tokens as u64), " tokens"].concat(),
+        1_000_000.. => [&(tokens / 1_000_000).to_string(), "M"].concat(),
+        1000.. => [&(tokens / 1000).to_string(), "k"].concat(),
+        _ => group_digits(tokens as u64),
     });
+    let window = window.map(|tokens| texts::window_tokens(&tokens));
     let prices = capabilities
         .prices
         .map(|prices| match (prices.input.0, prices.output.0) {
-            (0, 0) => "free".to_owned(),
-            _ => [
-                &prices.input.to_label(),
-                " in, ",
-                &prices.output.to_label(),
-                " out per million",
-            ]
-            .concat(),
+            (0, 0) => texts::FREE.to_owned(),
+            _ => texts::prices(&prices.input.to_label(), &prices.output.to_label()),
         });
     window.into_iter().chain(prices).collect()
 }

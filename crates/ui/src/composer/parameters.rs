@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::{ev, prelude::*, task::spawn_local, wasm_split::wasm_split};
 
-use super::thinking::ThinkingFields;
+use super::{texts, thinking::ThinkingFields};
 use crate::{
     components::confirm::{self, use_modal},
     runtime::{
@@ -70,15 +70,15 @@ fn Dialog(is_asking: RwSignal<bool>) -> impl IntoView {
             on:close=move |_| is_asking.set(false)
         >
             <form on:submit=save>
-                <h2 id="parameters-title">"How the model answers"</h2>
-                <p>"For this conversation, from your next message on. Leave a field empty for the server’s default."</p>
+                <h2 id="parameters-title">{texts::PARAMETERS}</h2>
+                <p>{texts::PARAMETERS_HINT}</p>
                 <label class="field">
-                    <span>"Temperature"</span>
+                    <span>{texts::TEMPERATURE}</span>
                     <input
                         type="text"
                         inputmode="decimal"
                         autocomplete="off"
-                        placeholder="0 to 2"
+                        placeholder=texts::TEMPERATURE_RANGE
                         prop:value=move || input.with(|input| input.temperature.clone())
                         on:input=move |event| {
                             input.update(|input| input.temperature = event_target_value(&event));
@@ -87,12 +87,12 @@ fn Dialog(is_asking: RwSignal<bool>) -> impl IntoView {
                 </label>
                 <ThinkingFields input/>
                 <label class="field">
-                    <span>"Longest answer"</span>
+                    <span>{texts::LONGEST_ANSWER}</span>
                     <input
                         type="text"
                         inputmode="numeric"
                         autocomplete="off"
-                        placeholder="Tokens"
+                        placeholder=texts::TOKENS
                         prop:value=move || input.with(|input| input.max_completion_tokens.clone())
                         on:input=move |event| {
                             input.update(|input| input.max_completion_tokens = event_target_value(&event));
@@ -102,12 +102,12 @@ fn Dialog(is_asking: RwSignal<bool>) -> impl IntoView {
                 <p class="field-error" role="alert">{move || error.get()}</p>
                 <div class="dialog-actions">
                     <button type="button" class="button button-quiet" on:click=reset>
-                        "Clear all"
+                        {texts::CLEAR_ALL}
                     </button>
                     <button type="button" class="button" on:click=move |_| close()>
-                        "Cancel"
+                        {texts::CANCEL}
                     </button>
-                    <button class="button button-primary">"Save"</button>
+                    <button class="button button-primary">{texts::SAVE}</button>
                 </div>
             </form>
         </dialog>

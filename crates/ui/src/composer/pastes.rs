@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
 
+use super::texts;
 use crate::{
     browser,
     components::{icon_button::IconButton, icons},
@@ -120,14 +121,14 @@ pub fn chips(pastes: Pastes) -> Result<LazyView, LoadError> {
             });
             browser::focus_after_removal();
         };
-        let lines = text.lines().count().to_string();
+        let title = texts::pasted_text(text.lines().count());
         view! {
             <li class="paste">
                 <details>
-                    <summary>{icons::page()} "Pasted text, " {lines} " lines"</summary>
+                    <summary>{icons::page()} {title}</summary>
                     <div class="paste-text" dir="auto" tabindex="0">{text}</div>
                 </details>
-                {IconButton::new("Remove pasted text", icons::close(), remove).title("Remove").view()}
+                {IconButton::new(texts::REMOVE_PASTE, icons::close(), remove).title(texts::REMOVE).view()}
             </li>
         }
         .erase()
@@ -135,7 +136,7 @@ pub fn chips(pastes: Pastes) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || {
         let chat_route = use_navigation().chat_route();
         view! {
-            <ul class="pastes" aria-label="Pasted texts">
+            <ul class="pastes" aria-label=texts::PASTED_TEXTS>
                 <Each
                     of=move || pastes.shown.get()
                     key=|paste: &Paste| paste.key

@@ -2,7 +2,7 @@
 
 use leptos::{html, prelude::*};
 
-use super::model_list::ModelDialog;
+use super::{model_list::ModelDialog, texts};
 use crate::{
     browser,
     components::icons,
@@ -22,7 +22,7 @@ pub fn ModelPicker() -> impl IntoView {
     let on_choose = Callback::new(move |id| models.choose(id));
     let name = Memo::new(move |_| models.current_name());
     let none = Memo::new(move |_| name.with(Option::is_none));
-    let label = move || ["Model: ", &name.get().unwrap_or_default()].concat();
+    let label = move || texts::chosen_model(&name.get().unwrap_or_default());
     view! {
         <PlainPicker/>
         <button
@@ -42,7 +42,7 @@ pub fn ModelPicker() -> impl IntoView {
             {icons::chevron()}
         </button>
         <When when=move || none.get()>
-            <span class="picker-none">"No model is connected"</span>
+            <span class="picker-none">{texts::NO_MODEL_CONNECTED}</span>
         </When>
         <ModelDialog is_open anchor on_choose/>
     }
@@ -69,7 +69,7 @@ fn PlainPicker() -> impl IntoView {
     };
     view! {
         <When when=move || !is_hydrated.get()>
-            <select class="picker without-script" name="model" aria-label="Model">
+            <select class="picker without-script" name="model" aria-label=texts::MODEL>
                 {options()}
             </select>
         </When>
@@ -91,9 +91,9 @@ pub fn EndpointProblems() -> impl IntoView {
     };
     let title = move || {
         problems.with(|problems| match problems.iter().any(is_tool_problem) {
-            true if problems.iter().all(is_tool_problem) => "Some tools are not available",
-            true => "Some models and tools are not available",
-            false => "Some models could not be listed",
+            true if problems.iter().all(is_tool_problem) => texts::SOME_TOOLS_MISSING,
+            true => texts::SOME_MODELS_AND_TOOLS_MISSING,
+            false => texts::SOME_MODELS_MISSING,
         })
     };
     view! {

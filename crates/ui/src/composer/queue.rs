@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
 
+use super::texts;
 use crate::{
     browser,
     components::{edit_field::EditField, icon_button::IconButton, icons, toast::use_toasts},
@@ -49,7 +50,7 @@ fn plain_messages(view: &ConversationView) -> AnyView {
         queue.with(|queue| queue.messages.iter().map(item).collect::<Vec<_>>())
     };
     view! {
-        <section class="queue" aria-label="Queued messages">
+        <section class="queue" aria-label=texts::QUEUED_MESSAGES>
             <ol class="queue-list">{items}</ol>
         </section>
     }
@@ -73,7 +74,7 @@ fn QueuedMessages(id: ConversationId) -> impl IntoView {
     };
     let editing = RwSignal::new(None);
     view! {
-        <section class="queue" aria-label="Queued messages" data-lazy=LazyPart::Queue.name()>
+        <section class="queue" aria-label=texts::QUEUED_MESSAGES data-lazy=LazyPart::Queue.name()>
             <QueueHead view/>
             <ol class="queue-list">
                 <Each of=move || ids.get() key=|message: &MessageId| *message let:message>
@@ -96,15 +97,15 @@ fn QueueHead(view: ConversationView) -> impl IntoView {
         browser::focus_after_removal();
     };
     let text = move || match (held.get(), busy.get()) {
-        (false, _) => "Sent when the answer is done",
-        (true, false) => "On hold: the answer was not finished",
-        (true, true) => "On hold",
+        (false, _) => texts::SENT_WHEN_DONE,
+        (true, false) => texts::HELD_AFTER_END,
+        (true, true) => texts::HELD,
     };
     let label = move || {
         if busy.get() {
-            "Send after this answer"
+            texts::SEND_NEXT
         } else {
-            "Send now"
+            texts::SEND_NOW
         }
     };
     view! {
@@ -153,7 +154,7 @@ fn QueuedMessage(
                 {match pending {
                     None => ().into_any(),
                     Some(PendingSend::Nothing) => actions(id, message, queue.clone(), editing),
-                    Some(PendingSend::Requested) => "Sending…".into_any(),
+                    Some(PendingSend::Requested) => texts::SENDING.into_any(),
                     Some(PendingSend::WaitingForConnection) => withdraw_button(id, message),
                 }}
             </div>
@@ -174,9 +175,9 @@ fn item_id(message: MessageId) -> String {
 fn withdraw_button(id: ConversationId, message: MessageId) -> AnyView {
     let run_intents = use_run_intents();
     view! {
-        "Waiting for the connection… "
+        {texts::WAITING_FOR_CONNECTION}
         <button type="button" class="button button-quiet" on:click=move |_| run_intents.withdraw_queued(id, message)>
-            {icons::pencil()} "Edit message"
+            {icons::pencil()} {texts::EDIT_MESSAGE}
         </button>
     }
     .erase()
@@ -226,7 +227,7 @@ fn actions(
     let (up, down) = (move_to.clone(), move_to);
     vec![
         button(
-            "Move up",
+            texts::MOVE_UP,
             icons::send(),
             Box::new(move || place.get().0 == 0),
             Box::new(move || {
@@ -236,7 +237,7 @@ fn actions(
             }),
         ),
         button(
-            "Move down",
+            texts::MOVE_DOWN,
             icons::down(),
             Box::new(move || place.get().0 + 1 >= place.get().1),
             Box::new(move || {
@@ -247,13 +248,13 @@ fn actions(
             }),
         ),
         button(
-            "Edit",
+            texts::EDIT,
             icons::pencil(),
             Box::new(|| false),
             Box::new(move || editing.set(Some(message))),
         ),
         button(
-            "Remove",
+            texts::REMOVE,
             icons::trash(),
             Box::new(|| false),
             Box::new(move || {
@@ -282,13 +283,13 @@ fn QueuedEdit(
     on_cleanup(move || {
         if let Some(text) = lost.get_value() {
             outbox.return_text(Route::Conversation(id), &text);
-            toasts.show("Your change to the queued message was not saved. Your text is in the message box.");
+            toasts.show(texts::CHANGE_NOT_SAVED);
         }
     });
     let close = move || {
         editing.set(None);
         browser::on_next_frame(move || {
-            focus_button(message, "Edit");
+            focus_button(message, texts::EDIT);
         });
     };
     let (typed, saved, dropped) = (unsaved.clone(), unsaved.clone(), unsaved);
@@ -306,5 +307,5 @@ fn QueuedEdit(
         dropped.set_value(None);
         close();
     };
-    view! { <EditField name="Queued message" save_label="Save" text on_input on_save on_cancel/> }
+    view! { <EditField name=texts::QUEUED_MESSAGE save_label=texts::SAVE text on_input on_save on_cancel/> }
 }

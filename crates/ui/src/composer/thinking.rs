@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
 
+use super::texts;
 use crate::{
     runtime::{
         erase::Erase,
@@ -75,23 +76,8 @@ fn fallback_note(model: &str, thinking: &ThinkingSupport, choice: ThinkingChoice
     }
     let choice = choice.to_text();
     Some(match closest {
-        Some(closest) => [
-            model,
-            " does not take the thinking “",
-            &choice,
-            "”. It gets “",
-            &closest.to_text(),
-            "”.",
-        ]
-        .concat(),
-        None if thinking.supported => [
-            model,
-            " decides alone how much it thinks. The thinking “",
-            &choice,
-            "” is not sent.",
-        ]
-        .concat(),
-        None => [model, " can't think. The thinking “", &choice, "” is not sent."].concat(),
+        Some(closest) => texts::thinks_otherwise(model, &choice, &closest.to_text()),
+        None => texts::thinking_not_sent(model, &choice, thinking.supported),
     })
 }
 
@@ -122,12 +108,12 @@ pub fn ThinkingFields(input: RwSignal<ParameterInput>) -> impl IntoView {
             .collect();
         let field = view! {
             <label class="field">
-                <span>"Thinking"</span>
+                <span>{texts::THINKING}</span>
                 <select
                     prop:value=move || input.with(|input| input.thinking_level.clone())
                     on:change=move |event| set_level(event_target_value(&event))
                 >
-                    <option value="">"Model default"</option>
+                    <option value="">{texts::MODEL_DEFAULT}</option>
                     {options}
                 </select>
             </label>
@@ -138,19 +124,13 @@ pub fn ThinkingFields(input: RwSignal<ParameterInput>) -> impl IntoView {
         let set = input.with_untracked(|input| !input.thinking_budget.is_empty());
         let range = capabilities.with(|capabilities| capabilities.thinking.as_ref()?.budget_range());
         let placeholder = match range {
-            Some((min, max)) => [
-                &group_digits(min as u64),
-                " to ",
-                &group_digits(max as u64),
-                " tokens",
-            ]
-            .concat(),
-            None if set => "Tokens".into(),
+            Some((min, max)) => texts::budget_range(&group_digits(min as u64), &group_digits(max as u64)),
+            None if set => texts::TOKENS.into(),
             None => return None,
         };
         let field = view! {
             <label class="field">
-                <span>"Thinking budget"</span>
+                <span>{texts::THINKING_BUDGET}</span>
                 <input
                     type="text"
                     inputmode="numeric"
@@ -172,12 +152,12 @@ pub fn ThinkingFields(input: RwSignal<ParameterInput>) -> impl IntoView {
     let note = move || {
         let model = name();
         capabilities.with(|capabilities| match &capabilities.thinking {
-            Some(thinking) if !thinking.supported => Some([&model, " can't think."].concat()),
+            Some(thinking) if !thinking.supported => Some(texts::cannot_think(&model)),
             Some(thinking) if thinking.levels.is_empty() && thinking.budget_range().is_none() => {
-                Some([&model, " decides alone how much it thinks."].concat())
+                Some(texts::decides_thinking(&model))
             }
             Some(_) => None,
-            None => Some(["It is not known which thinking ", &model, " takes."].concat()),
+            None => Some(texts::thinking_unknown(&model)),
         })
     };
     view! {
@@ -201,14 +181,14 @@ pub fn offered_levels(capabilities: &ModelCapabilities, set: &str) -> Vec<Thinki
 /// The name of a level on the page.
 pub fn level_label(level: ThinkingLevel) -> &'static str {
     match level {
-        ThinkingLevel::Off => "Off",
-        ThinkingLevel::On => "On",
-        ThinkingLevel::Minimal => "Minimal",
-        ThinkingLevel::Low => "Low",
-        ThinkingLevel::Medium => "Medium",
-        ThinkingLevel::High => "High",
-        ThinkingLevel::XHigh => "Extra high",
-        ThinkingLevel::Max => "Maximum",
+        ThinkingLevel::Off => texts::OFF,
+        ThinkingLevel::On => texts::ON,
+        ThinkingLevel::Minimal => texts::MINIMAL,
+        ThinkingLevel::Low => texts::LOW,
+        ThinkingLevel::Medium => texts::MEDIUM,
+        ThinkingLevel::High => texts::HIGH,
+        ThinkingLevel::XHigh => texts::EXTRA_HIGH,
+        ThinkingLevel::Max => texts::MAXIMUM,
     }
 }
 
@@ -244,7 +224,7 @@ mod tests {
         );
         assert_eq!(
             note(&ThinkingSupport::NONE, high).unwrap(),
-            "M can't think. The thinking “high” is not sent."
+            "M can’t think. The thinking “high” is not sent."
         );
         assert_eq!(note(&ThinkingSupport::NONE, ThinkingChoice::Level(Off)), None);
         assert!(
