@@ -2,6 +2,7 @@
 
 use leptos::{ev, prelude::*};
 
+use super::texts;
 use crate::{
     browser,
     commands::{Commands, use_commands},
@@ -120,7 +121,7 @@ fn Layout() -> impl IntoView {
     let title = Memo::new(move |_| match (page_route.get(), conversations.current_view()) {
         (Route::Page(page), _) => page.title.into(),
         (_, Some(view)) if view.phase.with(|phase| *phase == ConversationPhase::Missing) => {
-            "Not found".into()
+            texts::NOT_FOUND.into()
         }
         (_, Some(view)) => view.title.get(),
         (_, None) => String::new(),
@@ -133,7 +134,7 @@ fn Layout() -> impl IntoView {
     let page_title = move || {
         let name = match page_route.try_get() {
             Some(Route::Settings(tab)) => settings_title(tab),
-            Some(Route::NotFound) => "Not found".into(),
+            Some(Route::NotFound) => texts::NOT_FOUND.into(),
             _ => title.try_get().unwrap_or_default(),
         };
         page_title(active_count.try_get().unwrap_or_default(), &name)
@@ -147,7 +148,7 @@ fn Layout() -> impl IntoView {
     view! {
         <div class="app">
             <a class="skip-link" href=main on:click=move |event| skip_to(event, &main())>
-                {move || if main() == "#message" { "Skip to the message box" } else { "Skip to the page" }}
+                {move || if main() == "#message" { texts::SKIP_TO_BOX } else { texts::SKIP_TO_PAGE }}
             </a>
             <Sidebar/>
             <div class="stage" inert=move || panel.is_covering_page() || (on_page.get() && use_tray().is_covering_page())>
@@ -171,18 +172,14 @@ fn page_title(active_count: usize, name: &str) -> String {
     if active_count > 0 {
         title = ["(", &active_count.to_string(), ") "].concat();
     }
-    title.push_str(&isolated(name));
-    if !name.is_empty() {
-        title.push_str(" · ");
-    }
-    title.push_str("Parlor");
+    title.push_str(&texts::page_title(&isolated(name)));
     title
 }
 
 fn settings_title(tab: SettingsTab) -> String {
     match tab {
-        SettingsTab::General => "Settings".into(),
-        tab => [tab.title(), " · Settings"].concat(),
+        SettingsTab::General => texts::SETTINGS.into(),
+        tab => texts::settings_title(tab.title()),
     }
 }
 
@@ -208,7 +205,7 @@ fn route_view(route: Route) -> AnyView {
 
 fn not_found() -> AnyView {
     browser::set_not_found();
-    not_found_notice("There is nothing at this address.")
+    not_found_notice(texts::NOTHING_HERE)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::texts;
 use crate::{
     browser,
     commands::{Command, use_commands},
@@ -21,12 +22,12 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
     // Screen reader users who jump from heading to heading find text here even while nothing is loaded.
     let heading = move || match conversations.current_view().map(|view| view.phase.get()) {
         _ if matches!(navigation.page_route().get(), Route::Page(_)) => title.get(),
-        None if navigation.chat_route().get() == Route::New => "New chat".into(),
-        Some(ConversationPhase::Loading) => "Loading…".into(),
-        None if matches!(navigation.chat_route().get(), Route::Settings(_)) => "Settings".into(),
-        None | Some(ConversationPhase::Missing) => "Not found".into(),
+        None if navigation.chat_route().get() == Route::New => texts::NEW_CHAT.into(),
+        Some(ConversationPhase::Loading) => texts::LOADING.into(),
+        None if matches!(navigation.chat_route().get(), Route::Settings(_)) => texts::SETTINGS.into(),
+        None | Some(ConversationPhase::Missing) => texts::NOT_FOUND.into(),
         Some(ConversationPhase::Ready | ConversationPhase::Failed(_)) => match title.get() {
-            title if title.is_empty() => "Conversation".into(),
+            title if title.is_empty() => texts::CONVERSATION.into(),
             title => title,
         },
     };
@@ -36,7 +37,7 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
                 type="button"
                 id="menu"
                 class="icon-button only-narrow"
-                aria-label="Conversations"
+                aria-label=texts::CONVERSATIONS
                 popovertarget="sidebar"
             >
                 {icons::menu()}
@@ -52,7 +53,7 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
                 let is_here = view.phase.with(|phase| *phase == ConversationPhase::Ready);
                 is_here.then(|| header_button(id))
             }}
-            <a class="icon-button only-narrow" href=Route::New.path() aria-label="New chat" title="New chat">
+            <a class="icon-button only-narrow" href=Route::New.path() aria-label=texts::NEW_CHAT title=texts::NEW_CHAT>
                 {icons::plus()}
             </a>
         </header>
@@ -68,9 +69,9 @@ fn sidebar_switch() -> AnyView {
     effect(move || is_hidden.set(browser::storage_get(SIDEBAR_KEY).is_some()));
     let label = move || {
         if is_hidden.get() {
-            "Show the list"
+            texts::SHOW_LIST
         } else {
-            "Hide the list"
+            texts::HIDE_LIST
         }
     };
     let turn = move || {
@@ -80,7 +81,7 @@ fn sidebar_switch() -> AnyView {
         browser::set_root_attribute("data-sidebar", stored);
     };
     use_commands().add(
-        Command::new("Show or hide the list", icons::sidebar, turn)
+        Command::new(texts::SHOW_OR_HIDE_LIST, icons::sidebar, turn)
             .words("sidebar toggle conversations")
             .possible_while(|| browser::matches_media(WIDE_QUERY)),
     );
@@ -104,8 +105,8 @@ fn sidebar_switch() -> AnyView {
 pub fn ConnectionIndicator() -> impl IntoView {
     let connection = use_connection();
     let text = move || match connection.status() {
-        ConnectionStatus::Disconnected => Some("Reconnecting…"),
-        ConnectionStatus::LogDamaged => Some("No live updates: reload to see changes"),
+        ConnectionStatus::Disconnected => Some(texts::RECONNECTING),
+        ConnectionStatus::LogDamaged => Some(texts::NO_LIVE_UPDATES),
         ConnectionStatus::Idle | ConnectionStatus::Connected => None,
     };
     view! {

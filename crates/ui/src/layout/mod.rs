@@ -4,5 +4,6 @@ pub mod chat;
 mod header;
 mod preload;
 pub(crate) mod shared_page;
+mod texts;
 
 pub use self::{chat::Chat, preload::prepare, shared_page::shared_page};

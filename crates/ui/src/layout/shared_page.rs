@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::{prelude::*, wasm_split::wasm_split};
 use serde::{Deserialize, Serialize};
 
-use super::header::ConnectionIndicator;
+use super::{header::ConnectionIndicator, texts};
 use crate::{
     api::sharing::shared_conversation,
     browser,
@@ -100,10 +100,10 @@ pub(crate) fn render_snapshot(
             if error.code == ErrorCode::NotFound {
                 browser::set_not_found();
             }
-            browser::set_title(|| "Not shared · Parlor".into());
+            browser::set_title(|| texts::page_title(texts::NOT_SHARED));
             view! {
                 <div class="app shared-app" data-lazy=LazyPart::Shared.name()>
-                    <main class="scene">{notice("Nothing to read here", error.message)}</main>
+                    <main class="scene">{notice(texts::NOTHING_TO_READ, error.message)}</main>
                 </div>
             }
             .erase()
@@ -145,30 +145,31 @@ fn layout(follower: SharedFollower, shared: SharedConversation) -> AnyView {
     let (title, shown) = (view.title.clone(), view.title.clone());
     browser::set_title(move || {
         if follower.has_ended() {
-            return "No longer shared · Parlor".into();
+            return texts::page_title(texts::NO_LONGER_SHARED);
         }
         let title = title.try_get().unwrap_or_default();
-        [&isolated(&title), " · Parlor"].concat()
+        texts::page_title(&isolated(&title))
     });
     let by = move || {
         let name = owner.clone()?;
-        Some(view! { "Shared by " <strong dir="auto">{name}</strong> ". " })
+        let (before, after) = texts::SHARED_BY;
+        Some(view! { {before} <strong dir="auto">{name}</strong> {after} })
     };
     let extent = move || match is_live {
         true => {
             let words = move || match follower.is_crowded() {
-                true => "Too many people watch this. Reload later to see what is new. You cannot write here.",
-                false => "You see what is written as it comes. You cannot write here.",
+                true => texts::CROWDED,
+                false => texts::LIVE,
             };
             words.erase()
         }
-        false => view! { "As it was on " <Time at=created_at/> ". You cannot write here." }.erase(),
+        false => {
+            let (before, after) = texts::AS_OF;
+            view! { {before} <Time at=created_at/> {after} }.erase()
+        }
     };
     let content = move || match follower.has_ended() {
-        true => notice(
-            "This conversation is no longer shared",
-            "The share has ended. Ask the person who gave you the address if you need it again.".into(),
-        ),
+        true => notice(texts::SHARE_ENDED_TITLE, texts::SHARE_ENDED.into()),
         false => conversation(view.clone()),
     };
     view! {
@@ -176,7 +177,7 @@ fn layout(follower: SharedFollower, shared: SharedConversation) -> AnyView {
             <div class="stage shared-stage" inert=move || panel.is_covering_page()>
                 <header class="header">
                     <h1 class="header-title" dir="auto">
-                        {move || if follower.has_ended() { "No longer shared".to_owned() } else { shown.get() }}
+                        {move || if follower.has_ended() { texts::NO_LONGER_SHARED.to_owned() } else { shown.get() }}
                     </h1>
                     <When when=move || !follower.is_crowded()>
                         <ConnectionIndicator/>
@@ -184,7 +185,7 @@ fn layout(follower: SharedFollower, shared: SharedConversation) -> AnyView {
                     <ThemeSwitch/>
                 </header>
                 <When when=move || !follower.has_ended()>
-                    <aside class="shared-note" aria-label="About this page">
+                    <aside class="shared-note" aria-label=texts::ABOUT_SHARE>
                         <span role="status">{by()} {extent()}</span>
                     </aside>
                 </When>

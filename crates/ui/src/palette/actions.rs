@@ -31,7 +31,7 @@ pub fn add_actions() -> AnyView {
     // The palette lists the latest first.
     let shortcuts = commands.clone();
     commands.add(
-        Command::new("Keyboard shortcuts", icons::keyboard, move || {
+        Command::new(texts::SHORTCUTS, icons::keyboard, move || {
             shortcuts.open(CommandDialog::Shortcuts);
         })
         .words("keys help")
@@ -47,7 +47,7 @@ pub fn add_actions() -> AnyView {
         .possible_while(is_shown),
     );
     commands.add(
-        Command::new("Delete this chat", icons::trash, move || {
+        Command::new(texts::DELETE_CHAT, icons::trash, move || {
             if let Some(view) = untrack(shown) {
                 deletion.ask(view.id, &view.title.get_untracked());
             }
@@ -56,7 +56,7 @@ pub fn add_actions() -> AnyView {
         .possible_while(is_shown),
     );
     commands.add(
-        Command::new("Share this chat", icons::people, move || {
+        Command::new(texts::SHARE_CHAT, icons::people, move || {
             if let Some(view) = untrack(shown) {
                 sharing.open(view.id, "#share".into());
             }
@@ -65,7 +65,7 @@ pub fn add_actions() -> AnyView {
         .possible_while(is_shown),
     );
     commands.add(
-        Command::new("Rename this chat", icons::pencil, move || {
+        Command::new(texts::RENAME_CHAT, icons::pencil, move || {
             if let Some(view) = untrack(shown) {
                 renaming.ask(view.id, view.title.get_untracked());
             }
@@ -74,7 +74,7 @@ pub fn add_actions() -> AnyView {
         .possible_while(is_shown),
     );
     commands.add(
-        Command::new("Regenerate the answer", icons::retry, move || {
+        Command::new(texts::REGENERATE, icons::retry, move || {
             if let (Some(view), Some(message)) = (untrack(shown), untrack(answer)) {
                 run_intents.regenerate(view.id, message);
             }
@@ -83,7 +83,7 @@ pub fn add_actions() -> AnyView {
         .possible_while(move || answer().is_some()),
     );
     commands.add(
-        Command::new("Stop the answer", icons::stop, move || {
+        Command::new(texts::STOP, icons::stop, move || {
             if let Some(id) = navigation.shown_conversation() {
                 run_intents.stop(id);
             }
@@ -93,7 +93,7 @@ pub fn add_actions() -> AnyView {
         .possible_while(move || shown().is_some_and(|view| view.is_busy())),
     );
     commands.add(
-        Command::new("New chat", icons::plus, new_chat)
+        Command::new(texts::NEW_CHAT, icons::plus, new_chat)
             .words("start conversation")
             .shortcut(Shortcut::NewChat),
     );

@@ -339,7 +339,7 @@ fn notes(palette: Palette) -> AnyView {
         <p class="palette-hints" aria-hidden="true">
             <span class="keys"><kbd>"↑"</kbd><kbd>"↓"</kbd>{texts::TO_MOVE}</span>
             <span class="keys"><kbd>"↵"</kbd>{texts::TO_OPEN}</span>
-            <span class="keys"><kbd>"Esc"</kbd>{texts::TO_CLOSE}</span>
+            <span class="keys"><kbd>{texts::KEY_ESCAPE}</kbd>{texts::TO_CLOSE}</span>
         </p>
     }
     .erase()

@@ -5,13 +5,13 @@
 
 use leptos::prelude::*;
 
-use super::{ranking::fold, text_search::TextSearch, texts::hit_name};
+use super::{ranking::fold, text_search::TextSearch, texts};
 use crate::{
     browser,
     commands::{Command, Shortcut, use_commands},
     components::icons,
     state::{
-        FoundPlace, page_registry::use_page_registry, route::Route, settings_tab::SettingsTab,
+        FoundPlace, page_registry::use_page_registry, route::Route, settings_tab::SETTINGS_PATH,
         use_conversation_list, use_conversations, use_models, use_navigation,
     },
 };
@@ -59,12 +59,12 @@ impl Group {
     /// The heading.
     pub fn heading(self, is_query: bool) -> &'static str {
         match self {
-            Self::Actions => "Actions",
-            Self::Pages => "Pages",
-            Self::Conversations if is_query => "Chats",
-            Self::Conversations => "Recent chats",
-            Self::Texts => "In texts",
-            Self::Models => "Models",
+            Self::Actions => texts::ACTIONS,
+            Self::Pages => texts::PAGES,
+            Self::Conversations if is_query => texts::CHATS,
+            Self::Conversations => texts::RECENT_CHATS,
+            Self::Texts => texts::IN_TEXTS,
+            Self::Models => texts::MODELS,
         }
     }
 }
@@ -198,7 +198,7 @@ fn found_entry(place: usize, hit: &SearchHit, is_in_one_chat: bool) -> Option<En
         (Some(_), None) => return None,
         (None, _) => Effect::Go([ARTICLES, hit.pmid.as_deref()?].concat()),
     };
-    let name = hit_name(hit.kind);
+    let name = texts::hit_name(hit.kind);
     let detail = [Some(browser::local_time(hit.created_at)), hit.file_name.clone()];
     let detail: Vec<String> = detail.into_iter().flatten().collect();
     Some(Entry {
@@ -234,12 +234,7 @@ fn pages() -> Vec<Entry> {
         .map(|entry| page(entry.info.title, "page", entry.icon, entry.info.path.into()))
         .collect();
     let sections = "preferences instructions memories API tokens";
-    pages.push(page(
-        "Settings",
-        sections,
-        icons::gear,
-        SettingsTab::General.path(),
-    ));
+    pages.push(page(texts::SETTINGS, sections, icons::gear, SETTINGS_PATH.into()));
     pages
 }
 
@@ -256,7 +251,7 @@ fn models() -> Vec<Entry> {
     models.with_list(|list| {
         let entry = |model: &parlor_protocol::model_list::ModelInfo| {
             let detail = match current.as_ref() == Some(&model.id) {
-                true => "in use".into(),
+                true => texts::IN_USE.into(),
                 false => model.endpoint.clone(),
             };
             let words = [&model.id, " use switch model"].concat();

@@ -2,6 +2,7 @@
 
 use leptos::{ev, html, prelude::*};
 
+use super::texts;
 use crate::{
     components::confirm::{close_dialog, use_modal},
     runtime::{effect::effect, erase::Erase},
@@ -47,19 +48,19 @@ impl RenameDialog {
         view! {
             <dialog node_ref=dialog class="dialog" aria-labelledby="rename-title" on:close=move |_| self.0.set(None)>
                 <form on:submit=save>
-                    <h2 id="rename-title">"Rename this chat"</h2>
+                    <h2 id="rename-title">{texts::RENAME_CHAT}</h2>
                     <input
                         node_ref=field
                         class="rename-field"
-                        aria-label="Title of the conversation"
+                        aria-label=texts::RENAME_FIELD
                         autofocus
                         autocomplete="off"
                         dir="auto"
                         maxlength="200"
                     />
                     <div class="dialog-actions">
-                        <button type="button" class="button" on:click=move |_| close_dialog(dialog)>"Cancel"</button>
-                        <button type="submit" class="button button-primary">"Save"</button>
+                        <button type="button" class="button" on:click=move |_| close_dialog(dialog)>{texts::CANCEL}</button>
+                        <button type="submit" class="button button-primary">{texts::SAVE}</button>
                     </div>
                 </form>
             </dialog>

@@ -2,7 +2,7 @@
 
 use leptos::{ev, prelude::*};
 
-use super::close_on_backdrop;
+use super::{close_on_backdrop, texts};
 use crate::{
     commands::{Scope, Shortcut, keys, use_commands},
     components::{confirm::use_modal, icons},
@@ -24,8 +24,8 @@ pub fn sheet() -> AnyView {
             on:close=move |_| commands.closed(opening)
         >
             <form method="dialog" class="shortcuts-head">
-                <h2 id="shortcuts-title">"Keyboard shortcuts"</h2>
-                <button class="icon-button" autofocus aria-label="Close" title="Close">
+                <h2 id="shortcuts-title">{texts::SHORTCUTS}</h2>
+                <button class="icon-button" autofocus aria-label=texts::CLOSE title=texts::CLOSE>
                     {icons::close()}
                 </button>
             </form>

@@ -2,17 +2,17 @@
 
 use parlor_protocol::search::HitKind;
 
+pub(super) use crate::components::texts::{CANCEL, CLOSE, NEW_CHAT, SAVE, SETTINGS, TRY_AGAIN};
+
 pub(super) const DIALOG: &str = "Search";
 pub(super) const SEARCH: &str = "Search chats and actions";
 pub(super) const FIND: &str = "Find in this chat";
-pub(super) const CLOSE: &str = "Close";
 pub(super) const FOUND: &str = "Found";
 pub(super) const SEARCHING: &str = "Searching…";
 pub(super) const NOTHING_FOUND: &str = "Nothing found. Try fewer words, or the beginning of one.";
 pub(super) const HOW_TO_SEARCH: &str =
     "“Quotes” find a phrase. from:me, file:report, after:2026-10 and before:2026-11-05 narrow a search.";
 pub(super) const FAILED: &str = "The texts of your chats could not be searched.";
-pub(super) const TRY_AGAIN: &str = "Try again";
 
 pub(super) const TO_MOVE: &str = "to move";
 pub(super) const TO_OPEN: &str = "to open";
@@ -41,3 +41,22 @@ pub(super) fn hit_name(kind: HitKind) -> &'static str {
         HitKind::Article => "Saved article",
     }
 }
+
+// The groups of entries
+pub(super) const ACTIONS: &str = "Actions";
+pub(super) const PAGES: &str = "Pages";
+pub(super) const CHATS: &str = "Chats";
+pub(super) const RECENT_CHATS: &str = "Recent chats";
+pub(super) const IN_TEXTS: &str = "In texts";
+pub(super) const MODELS: &str = "Models";
+pub(super) const IN_USE: &str = "in use";
+
+// Actions
+pub(super) const SHORTCUTS: &str = "Keyboard shortcuts";
+pub(super) const DELETE_CHAT: &str = "Delete this chat";
+pub(super) const SHARE_CHAT: &str = "Share this chat";
+pub(super) const RENAME_CHAT: &str = "Rename this chat";
+pub(super) const RENAME_FIELD: &str = "Title of the conversation";
+pub(super) const REGENERATE: &str = "Regenerate the answer";
+pub(super) const STOP: &str = "Stop the answer";
+pub(super) const KEY_ESCAPE: &str = "Esc";

@@ -6,7 +6,7 @@ use leptos::{prelude::*, wasm_split::wasm_split};
 
 use super::{
     preview::{preview_place, preview_placeholder},
-    use_panel,
+    texts, use_panel,
     verdict::verdict_word,
 };
 use crate::{
@@ -37,7 +37,7 @@ fn placeholder(payload: &PayloadRef) -> AnyView {
             <div class="payload-head">
                 {icons::panel()}
                 <span class="payload-summary" dir="auto">{payload.summary.clone()}</span>
-                <button type="button" class="payload-open" disabled>"Open"</button>
+                <button type="button" class="payload-open" disabled>{texts::OPEN}</button>
             </div>
             {payload.preview_rows.map(|rows| preview_placeholder(&payload.kind, rows))}
         </div>
@@ -62,11 +62,11 @@ fn card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
     };
     let id = payload.payload_id.clone();
     let shown = Memo::new(move |_| panel.is_showing(&id));
-    let word = move || if shown.get() { "Close" } else { "Open" };
+    let word = move || if shown.get() { texts::CLOSE } else { texts::OPEN };
     let summary = payload.summary.clone();
     let name = {
         let summary = summary.clone();
-        move || [word(), ": ", &summary].concat()
+        move || texts::card_button(word(), &summary)
     };
     let id = payload.payload_id.clone();
     let file = payload_file(conversation_id, &id);
@@ -92,7 +92,7 @@ fn card(conversation_id: ConversationId, payload: PayloadRef) -> AnyView {
                 <span class="payload-summary" dir="auto">{summary}</span>
                 {verdict_label}
                 <button type="button" class="payload-open needs-script" aria-label=name on:click=press>{word}</button>
-                <a class="payload-open without-script" href=file download="">"Download"</a>
+                <a class="payload-open without-script" href=file download="">{texts::DOWNLOAD}</a>
             </div>
             {preview}
         </div>

@@ -11,6 +11,7 @@ use super::{
     handlers, loading,
     loading::LoadingPayload,
     proposal::own_proposal,
+    texts,
     verdict::{VerdictInput, verdict_buttons},
     width,
 };
@@ -62,7 +63,7 @@ fn payload_view(panel: Panel, shown: ShownPayload) -> AnyView {
     load();
     let body = move || match state.get() {
         PayloadState::Loading => {
-            view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase()
+            view! { <div class="notice notice-waiting" role="status">{texts::LOADING}</div> }.erase()
         }
         PayloadState::Ready(view) => {
             if handler.is_for_draft && matches!(view.body, PanelBody::Proposal(_)) {
@@ -85,7 +86,7 @@ fn payload_view(panel: Panel, shown: ShownPayload) -> AnyView {
             {width::separator(panel, handler)}
             <div class="panel-head">
                 <h2>{handler.title}</h2>
-                <a class="icon-button" href=file download="" aria-label="Download" title="Download">
+                <a class="icon-button" href=file download="" aria-label=texts::DOWNLOAD title=texts::DOWNLOAD>
                     {icons::download()}
                 </a>
             </div>
@@ -123,9 +124,9 @@ fn load(request: LoadingPayload, state: RwSignal<PayloadState>) {
 fn failure(error: ApiError, load: impl Fn() + 'static) -> AnyView {
     view! {
         <div class="notice" role="alert">
-            <h3>"This could not be loaded"</h3>
+            <h3>{texts::LOADING_FAILED}</h3>
             <p>{error.message}</p>
-            <button type="button" class="button" on:click=move |_| load()>"Try again"</button>
+            <button type="button" class="button" on:click=move |_| load()>{texts::TRY_AGAIN}</button>
         </div>
     }
     .erase()

@@ -6,19 +6,20 @@
 //! [`PanelBody`]: parlor_protocol::panel::PanelBody
 //! [`PageEntry`]: crate::state::page_registry::PageEntry
 
+use super::texts;
 use crate::state::page_registry::{PageRegistry, PayloadHandler};
 
 static COMMON_HANDLERS: [PayloadHandler; 6] = [
-    PayloadHandler::new("chart", "Chart", 560),
-    PayloadHandler::new("pubmed_article", "Article", 480),
-    PayloadHandler::new("pubmed_search_results", "Articles", 520),
-    PayloadHandler::new("table", "Table", 640),
-    PayloadHandler::new("text_document", "Document", 600),
-    PayloadHandler::new("web_search_results", "Search results", 480),
+    PayloadHandler::new("chart", texts::CHART, 560),
+    PayloadHandler::new("pubmed_article", texts::ARTICLE, 480),
+    PayloadHandler::new("pubmed_search_results", texts::ARTICLES, 520),
+    PayloadHandler::new("table", texts::TABLE, 640),
+    PayloadHandler::new("text_document", texts::DOCUMENT, 600),
+    PayloadHandler::new("web_search_results", texts::SEARCH_RESULTS, 480),
 ];
 
 /// The handler for unknown types.
-static FALLBACK_HANDLER: PayloadHandler = PayloadHandler::new("other", "Data", 480);
+static FALLBACK_HANDLER: PayloadHandler = PayloadHandler::new("other", texts::DATA, 480);
 
 /// The handler of a type: that of the shown page, or else of any page, or else the common one.
 pub fn handler_for(registry: &PageRegistry, kind: &str) -> PayloadHandler {

@@ -18,6 +18,7 @@ mod handlers;
 mod loading;
 mod preview;
 mod proposal;
+mod texts;
 mod verdict;
 mod width;
 
@@ -207,7 +208,7 @@ fn Frame(panel: Panel) -> impl IntoView {
             aria-modal=move || covers().then_some("true")
             aria-label=name
         >
-            {IconButton::new("Close the panel", icons::close(), move || panel.close())
+            {IconButton::new(texts::CLOSE_PANEL, icons::close(), move || panel.close())
                 .class("panel-close")
                 .view()}
             {lazy_view(move || content::load_view(panel))}

@@ -13,7 +13,7 @@ use super::{
     card::card_selector,
     handlers, loading,
     proposal::own_proposal,
-    use_panel,
+    texts, use_panel,
     verdict::{VerdictInput, verdict_buttons},
 };
 use crate::{
@@ -74,14 +74,12 @@ impl PayloadPreviewKind {
     /// "115 more rows", if there are more than are shown.
     fn more(self, rows: usize) -> Option<String> {
         let more = rows.saturating_sub(self.shown_rows(rows));
-        let noun = match self {
+        let words = match self {
             Self::Chart | Self::Fields => return None,
-            Self::Rows if more == 1 => " more row",
-            Self::Rows => " more rows",
-            Self::Changes if more == 1 => " more line",
-            Self::Changes => " more lines",
+            Self::Rows => texts::more_rows,
+            Self::Changes => texts::more_lines,
         };
-        (more > 0).then(|| [&group_digits(more as u64), noun].concat())
+        (more > 0).then(|| words(&group_digits(more as u64)))
     }
 }
 
@@ -204,8 +202,8 @@ fn preview(shown: ShownPayload) -> AnyView {
             let load = load.clone();
             view! {
                 <div class="preview-failure">
-                    <span>"The preview could not be loaded."</span>
-                    <button type="button" class="button" on:click=move |_| load()>"Try again"</button>
+                    <span>{texts::PREVIEW_FAILED}</span>
+                    <button type="button" class="button" on:click=move |_| load()>{texts::TRY_AGAIN}</button>
                 </div>
                 {placeholder(kind, rows)}
             }

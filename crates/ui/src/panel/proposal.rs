@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use super::{
-    Panel,
+    Panel, texts,
     verdict::{VerdictInput, verdict_buttons},
 };
 use crate::{
@@ -18,11 +18,6 @@ use parlor_protocol::{
     PanelView, PayloadVerdict, Verdict,
     panel::{PanelBody, ProposalView, ProposedField},
 };
-
-const STALE: &str = "Changed here since this was proposed.";
-const SAME: &str = "It is so already.";
-const REMOVED: &str = "Remove it";
-const EMPTIED: &str = "Leave it empty";
 
 /// A proposal without buttons: in a share, and in the list of all components.
 pub fn proposal(view: &ProposalView) -> AnyView {
@@ -145,14 +140,15 @@ fn field_view(
                     let fields = judged.accepted_fields;
                     judged.verdict == Verdict::Accepted && !fields.is_empty() && fields.contains(&name)
                 });
-                let mark = is_accepted.then(|| view! { <span class="proposal-mark">"Accepted"</span> });
+                let mark =
+                    is_accepted.then(|| view! { <span class="proposal-mark">{texts::ACCEPTED}</span> });
                 view! { <span class="proposal-name" dir="auto">{label.clone()}</span> {mark} }.erase()
             }
         }
     };
     let proposed = match (field.change.text.as_str(), field.change.value.as_str()) {
-        ("", "null") => view! { <p class="proposal-removal">{REMOVED}</p> }.erase(),
-        ("", _) => view! { <p class="proposal-removal">{EMPTIED}</p> }.erase(),
+        ("", "null") => view! { <p class="proposal-removal">{texts::REMOVE_IT}</p> }.erase(),
+        ("", _) => view! { <p class="proposal-removal">{texts::EMPTY_IT}</p> }.erase(),
         (text, _) => view! { <p class="proposal-new" dir="auto">{text.to_owned()}</p> }.erase(),
     };
     let shown_base = field.base.clone();
@@ -178,8 +174,8 @@ fn field_view(
         let is_stale = stale(&draft, &compared);
         let is_same = !is_stale && present.with(|present| *present == compared.change.text);
         let text = match (is_stale, is_same) {
-            (true, _) => STALE,
-            (_, true) => SAME,
+            (true, _) => texts::STALE,
+            (_, true) => texts::SAME,
             _ => return None,
         };
         Some(view! { <p class="proposal-note">{text}</p> })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::Panel;
+use super::{Panel, texts};
 use crate::{
     browser,
     components::icons,
@@ -17,8 +17,6 @@ use parlor_protocol::{
     draft::FieldChange,
     panel::{PanelBody, ProposedField},
 };
-
-const NO_DRAFT: &str = "To accept it, open what it is about.";
 
 /// What a verdict is about, besides the payload.
 #[derive(Clone, Copy, Default)]
@@ -32,9 +30,9 @@ pub struct VerdictInput {
 /// The icon and the word of a verdict.
 pub fn verdict_word(judged: &PayloadVerdict) -> (AnyView, &'static str) {
     match judged.verdict {
-        Verdict::Accepted if judged.accepted_fields.is_empty() => (icons::check(), "Accepted"),
-        Verdict::Accepted => (icons::check(), "Accepted in part"),
-        Verdict::Rejected => (icons::close(), "Rejected"),
+        Verdict::Accepted if judged.accepted_fields.is_empty() => (icons::check(), texts::ACCEPTED),
+        Verdict::Accepted => (icons::check(), texts::ACCEPTED_IN_PART),
+        Verdict::Rejected => (icons::close(), texts::REJECTED),
     }
 }
 
@@ -71,7 +69,10 @@ pub fn verdict_buttons(
     // A proposal that the present page can't accept is accepted on another one.
     let elsewhere = handler.other_page.filter(|_| accept.is_none());
     let needs_draft = handler.is_for_draft && accept.is_none() && elsewhere.is_none();
-    let obstacle = proposal.obstacle.clone().or(needs_draft.then(|| NO_DRAFT.into()));
+    let obstacle = proposal
+        .obstacle
+        .clone()
+        .or(needs_draft.then(|| texts::NO_DRAFT.into()));
     let field_count = fields_of(&proposal).len();
     let focus: Arc<str> = focus.into();
     let say = Callback::new(move |verdict: Verdict| {
@@ -135,17 +136,9 @@ pub fn verdict_buttons(
         );
     });
     let accept_word = move || {
-        let word = elsewhere.map_or("Accept", |there| there.button_label);
+        let word = elsewhere.map_or(texts::ACCEPT, |there| there.button_label);
         match selected.map(|selected| selected.with(Vec::len)) {
-            Some(count) if count < field_count => [
-                word,
-                " (",
-                &count.to_string(),
-                " of ",
-                &field_count.to_string(),
-                ")",
-            ]
-            .concat(),
+            Some(count) if count < field_count => texts::accept_some(word, count, field_count),
             _ => word.to_owned(),
         }
     };
@@ -169,13 +162,13 @@ pub fn verdict_buttons(
                 .clone()
                 .or(elsewhere.map(|there| there.description.into()));
             view! {
-                <div class="verdict-buttons" role="group" aria-label="Accept this?">
+                <div class="verdict-buttons" role="group" aria-label=texts::ACCEPT_THIS>
                     {obstacle.is_none().then(|| button(
                         "button button-primary",
                         Box::new(accept_word),
                         Verdict::Accepted,
                     ))}
-                    {button("button", Box::new(|| "Reject".to_owned()), Verdict::Rejected)}
+                    {button("button", Box::new(|| texts::REJECT.to_owned()), Verdict::Rejected)}
                 </div>
                 {about.map(|about| view! { <p class="panel-meta">{about}</p> })}
             }

@@ -2,7 +2,7 @@
 
 use leptos::{ev, prelude::*};
 
-use super::Panel;
+use super::{Panel, texts};
 use crate::{
     browser,
     runtime::{effect::effect, erase::Erase},
@@ -91,7 +91,7 @@ pub fn separator(panel: Panel, handler: PayloadHandler) -> AnyView {
                     role="separator"
                     tabindex="0"
                     aria-orientation="vertical"
-                    aria-label="Width of the panel"
+                    aria-label=texts::PANEL_WIDTH
                     aria-controls="panel"
                     aria-valuemin=MIN_WIDTH
                     aria-valuemax=move || room.get()

@@ -10,6 +10,7 @@ use crate::{
         icons,
         toast::{Toasts, use_toasts},
     },
+    panel::texts,
     panel::use_panel,
     runtime::erase::Erase,
     state::{Connection, use_connection, use_navigation},
@@ -30,7 +31,7 @@ pub fn article_list(found: &ArticleListView) -> AnyView {
         view! { <ol class="panel-list">{articles}</ol> }.erase()
     };
     let articles = if found.articles.is_empty() {
-        empty_notice("No articles were found.")
+        empty_notice(texts::NO_ARTICLES)
     } else {
         expandable_list(found.articles.clone(), MAX_INITIAL_ARTICLES, list)
     };
@@ -48,7 +49,7 @@ fn entry(article: &ArticleView) -> AnyView {
     let summary = (!article.abstract_text.is_empty()).then(|| {
         view! {
             <details>
-                <summary>"Abstract"</summary>
+                <summary>{texts::ABSTRACT}</summary>
                 {paragraphs(article)}
             </details>
         }
@@ -121,12 +122,11 @@ fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
     } else {
         SaveState::Unsaved
     });
-    let name = |word: &str, title: &str| [word, " “", title, "”"].concat();
-    let opening = name("Open here:", &article.title);
+    let opening = texts::open_article(&article.title);
     let named = article.title.clone();
     let saving = move || match save_state.get() {
-        SaveState::Saved => name("Saved", &named),
-        SaveState::Unsaved | SaveState::Saving => name("Save", &named),
+        SaveState::Saved => texts::saved_article(&named),
+        SaveState::Unsaved | SaveState::Saving => texts::save_article(&named),
     };
     let (pmid, title) = (pmid.to_owned(), article.title.clone());
     let press = move |_| {
@@ -135,13 +135,13 @@ fn article_buttons(article: &ArticleView, pmid: &str) -> AnyView {
         }
     };
     let label = move || match save_state.get() {
-        SaveState::Unsaved => view! { {icons::plus()} "Save" }.into_any(),
-        SaveState::Saving => view! { "Saving…" }.into_any(),
-        SaveState::Saved => view! { {icons::check()} "Saved" }.into_any(),
+        SaveState::Unsaved => view! { {icons::plus()} {texts::SAVE} }.into_any(),
+        SaveState::Saving => view! { {texts::SAVING} }.into_any(),
+        SaveState::Saved => view! { {icons::check()} {texts::SAVED} }.into_any(),
     };
     view! {
         <p class="panel-actions">
-            <a class="button" href=url aria-label=opening on:click=leave>"Open here"</a>
+            <a class="button" href=url aria-label=opening on:click=leave>{texts::OPEN_HERE}</a>
             <button
                 type="button"
                 class="button"
@@ -175,11 +175,8 @@ fn save(
             SaveState::Unsaved
         });
         if let Err(error) = saved {
-            let what = match error.code {
-                ErrorCode::Unreachable => "” may not be saved. ",
-                _ => "” was not saved. ",
-            };
-            toasts.show(["“", &title, what, &error.message].concat());
+            let is_certain = error.code != ErrorCode::Unreachable;
+            toasts.show(texts::not_saved(&title, is_certain, &error.message));
         }
     });
 }

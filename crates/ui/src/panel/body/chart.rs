@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{chart_cursor::ChartCursor, table};
-use crate::runtime::erase::Erase;
+use crate::{panel::texts, runtime::erase::Erase};
 use parlor_protocol::{
     number_format::group_text,
     panel::{AxisLabel, ChartView, Series, SeriesMarks},
@@ -19,7 +19,7 @@ pub fn chart(chart: &ChartView, name: &str) -> AnyView {
         {title.map(|title| view! { <p class="panel-about" dir="auto">{title}</p> })}
         {figure(chart, name)}
         <details class="chart-numbers">
-            <summary>"Numbers"</summary>
+            <summary>{texts::NUMBERS}</summary>
             {table::rows(&chart.data)}
         </details>
     }
@@ -29,7 +29,7 @@ pub fn chart(chart: &ChartView, name: &str) -> AnyView {
 /// The drawing, with the values at the chosen place.
 pub fn figure(chart: &ChartView, name: &str) -> AnyView {
     let title = chart.data.title.as_deref();
-    let name = ["Chart: ", title.unwrap_or(name)].concat();
+    let name = texts::chart(title.unwrap_or(name));
     let marks: Vec<_> = chart.series.iter().enumerate().map(series_marks).collect();
     let ticks: Vec<_> = chart
         .ticks
@@ -80,7 +80,7 @@ pub fn still_chart(chart: &ChartView, name: &str) -> AnyView {
                 viewBox="0 0 10000 10000"
                 preserveAspectRatio="none"
                 role="img"
-                aria-label=["Chart: ", name].concat()
+                aria-label=texts::chart(name)
             >
                 <path class="chart-grid" d=grid_path(chart.ticks.len())/>
                 {marks}

@@ -7,6 +7,7 @@ use leptos::{ev, prelude::*, web_sys::HtmlElement};
 use super::chart::{EXTENT, push_point, series_class};
 use crate::{
     browser,
+    panel::texts,
     runtime::{erase::Erase, signal::set_if_changed},
 };
 use parlor_protocol::{
@@ -149,7 +150,7 @@ impl ChartCursor {
                 class="chart-overlay"
                 role="slider"
                 tabindex="0"
-                aria-label=["Values of ", name].concat()
+                aria-label=texts::chart_values(name)
                 aria-valuemin="1"
                 aria-valuemax=count.to_string()
                 aria-valuenow=move || (place.get().unwrap_or(0) + 1).to_string()
@@ -174,7 +175,7 @@ impl ChartCursor {
         let series = self.chart.series.iter().enumerate();
         let entries = series.map(|(index, series)| {
             let value = row.get(index + 1).filter(|value| !value.is_empty());
-            let value = value.map_or_else(|| "no value".into(), |value| group_text(value));
+            let value = value.map_or_else(|| texts::NO_VALUE.into(), |value| group_text(value));
             (index, series.name.clone(), value)
         });
         (label, entries.collect())

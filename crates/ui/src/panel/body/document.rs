@@ -8,6 +8,7 @@ use super::empty_notice;
 use crate::{
     components::copy::CopyButton,
     markdown::{MarkdownView, Prose},
+    panel::texts,
     runtime::erase::Erase,
 };
 use parlor_protocol::panel::{DiffLine, DocumentVersion, DocumentView, LineChange};
@@ -40,7 +41,7 @@ pub fn document(document: &DocumentView, is_proposal: bool) -> AnyView {
         {title.map(|title| view! { <p class="panel-about" dir="auto">{title}</p> })}
         <div class="panel-tools">
             {(last > 0).then(|| version_switch(&versions, chosen, compares))}
-            <CopyButton name="Copy the text" text=copied/>
+            <CopyButton name=texts::COPY_TEXT text=copied/>
         </div>
         {shown}
     }
@@ -73,7 +74,7 @@ fn version_switch(
         }
     };
     view! {
-        <select class="picker" aria-label="Version" on:change=choose>{options}</select>
+        <select class="picker" aria-label=texts::VERSION on:change=choose>{options}</select>
         <button
             type="button"
             class="button"
@@ -81,7 +82,7 @@ fn version_switch(
             aria-disabled=impossible
             on:click=compare
         >
-            "Show changes"
+            {texts::SHOW_CHANGES}
         </button>
     }
     .erase()
@@ -89,17 +90,17 @@ fn version_switch(
 
 fn text(text: &str) -> AnyView {
     if text.trim().is_empty() {
-        return empty_notice("There is no text.");
+        return empty_notice(texts::NO_TEXT);
     }
     view! { <div class="prose"><MarkdownView prose=Prose::finished(text) prefix="panel-text"/></div> }.erase()
 }
 
 fn diff(lines: &[DiffLine]) -> AnyView {
     if lines.is_empty() {
-        return empty_notice("Nothing has changed since the previous version.");
+        return empty_notice(texts::NO_CHANGES);
     }
     let lines: Vec<_> = lines.iter().map(diff_line).collect();
-    view! { <div class="diff" role="region" tabindex="0" aria-label="Changes since the previous version">{lines}</div> }.erase()
+    view! { <div class="diff" role="region" tabindex="0" aria-label=texts::CHANGES>{lines}</div> }.erase()
 }
 
 pub fn diff_line(line: &DiffLine) -> AnyView {

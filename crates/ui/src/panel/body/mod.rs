@@ -16,7 +16,8 @@ pub use self::chart::still_chart;
 
 use super::proposal::proposal;
 use crate::{
-    browser, components::link::EXTERNAL_LINK_REL, runtime::erase::Erase, state::page_registry::ShownPayload,
+    browser, components::link::EXTERNAL_LINK_REL, panel::texts, runtime::erase::Erase,
+    state::page_registry::ShownPayload,
 };
 use parlor_protocol::{
     number_format::group_digits,
@@ -88,7 +89,7 @@ fn expandable_list<T: Send + Sync + 'static>(
     };
     let button = move || {
         (!all.get()).then(|| {
-            let words = ["Show all ", &count].concat();
+            let words = texts::show_all(&count);
             view! { <button type="button" class="button panel-all" on:click=press>{words}</button> }
         })
     };

@@ -12,6 +12,7 @@ use crate::{
     api::rpc,
     browser,
     markdown::Order,
+    panel::texts,
     runtime::erase::Erase,
     state::{Connection, page_registry::ShownPayload, use_connection},
 };
@@ -165,10 +166,10 @@ impl PagedTable {
         };
         let nothing = move || {
             let is_empty = self.shown.with(|shown| shown.page.found == 0);
-            is_empty.then(|| empty_notice("No row has all of these words."))
+            is_empty.then(|| empty_notice(texts::NO_MATCHES))
         };
         let missing = (!table.missing.is_empty()).then(|| {
-            view! { <p class="panel-count">{["Not shown here: ", &table.missing].concat()}</p> }
+            view! { <p class="panel-count">{texts::not_shown(&table.missing)}</p> }
         });
         let is_busy = move || self.is_loading.get().to_string();
         view! {
@@ -179,7 +180,7 @@ impl PagedTable {
                 node_ref=self.region
                 role="region"
                 tabindex="0"
-                aria-label="Rows"
+                aria-label=texts::ROWS
                 aria-busy=is_busy
             >
                 <table>
@@ -200,9 +201,9 @@ impl PagedTable {
     fn failure(self, error: ApiError) -> AnyView {
         view! {
             <div class="notice" role="alert">
-                <h3>"The rows could not be loaded"</h3>
+                <h3>{texts::ROWS_FAILED}</h3>
                 <p>{error.message}</p>
-                <button type="button" class="button" on:click=move |_| self.load()>"Try again"</button>
+                <button type="button" class="button" on:click=move |_| self.load()>{texts::TRY_AGAIN}</button>
             </div>
         }
         .erase()
@@ -210,22 +211,22 @@ impl PagedTable {
 
     fn pager(self) -> AnyView {
         let status = move || match self.is_loading.get() {
-            true => "Loading…".to_owned(),
+            true => texts::LOADING.to_owned(),
             false => self.shown.with(|shown| count_words(shown, self.count)),
         };
         let found = move || self.shown.with(|shown| shown.page.found);
         let last = move || found().saturating_sub(1) / PAGE_ROWS * PAGE_ROWS;
-        let first_page = self.button("First", || 0, last);
+        let first_page = self.button(texts::FIRST, || 0, last);
         let previous = move || self.offset.get().saturating_sub(PAGE_ROWS);
         let next = move || last().min(self.offset.get() + PAGE_ROWS);
         view! {
             <div class="table-pager">
                 <span class="panel-count" role="status">{status}</span>
-                <div class="table-pager-buttons needs-script" role="group" aria-label="Pages">
+                <div class="table-pager-buttons needs-script" role="group" aria-label=texts::PAGES>
                     {first_page}
-                    {self.button("Previous", previous, last)}
-                    {self.button("Next", next, last)}
-                    {self.button("Last", last, last)}
+                    {self.button(texts::PREVIOUS, previous, last)}
+                    {self.button(texts::NEXT, next, last)}
+                    {self.button(texts::LAST, last, last)}
                 </div>
             </div>
         }
@@ -259,11 +260,11 @@ fn count_words(shown: &ShownRows, count: u64) -> String {
     let last = wanted.offset + page.rows.len() as u64;
     let (first, last) = (group_digits((wanted.offset + 1).min(last)), group_digits(last));
     let found = group_digits(page.found);
-    let place = [&first, "–", &last, " of ", &found].concat();
+    let place = [&first, "–", &last].concat();
     match wanted.filter.trim().is_empty() {
-        true => [&place, " rows"].concat(),
-        false if page.found == 0 => ["0 of ", &group_digits(count), " rows"].concat(),
-        false => [&place, " found in ", &group_digits(count), " rows"].concat(),
+        true => texts::rows_of(&place, &found),
+        false if page.found == 0 => texts::rows_of("0", &group_digits(count)),
+        false => texts::rows_found(&place, &found, &group_digits(count)),
     }
 }
 

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 
 use super::{document::diff_line, table::alignment_class, table::cells};
-use crate::runtime::erase::Erase;
+use crate::{panel::texts, runtime::erase::Erase};
 use parlor_protocol::panel::{DocumentView, TableColumn, TableView};
 
 /// The first rows of a table.
@@ -12,7 +12,7 @@ pub fn table(table: &TableView) -> AnyView {
     let head: Vec<_> = table.columns.iter().map(heading).collect();
     let rows: Vec<_> = table.rows.iter().map(|row| cells(row, &table.columns)).collect();
     view! {
-        <div class="preview-table" role="group" tabindex="0" aria-label="First rows">
+        <div class="preview-table" role="group" tabindex="0" aria-label=texts::FIRST_ROWS>
             <table>
                 <thead>
                     <tr>{head}</tr>
@@ -40,5 +40,5 @@ pub fn changes(document: &DocumentView) -> AnyView {
         .flat_map(|version| &version.changes)
         .map(diff_line)
         .collect();
-    view! { <div class="diff" role="group" tabindex="0" aria-label="Changes since the previous version">{lines}</div> }.erase()
+    view! { <div class="diff" role="group" tabindex="0" aria-label=texts::CHANGES>{lines}</div> }.erase()
 }

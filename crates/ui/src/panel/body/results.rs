@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{empty_notice, expandable_list, link};
-use crate::runtime::erase::Erase;
+use crate::{panel::texts, runtime::erase::Erase};
 use parlor_protocol::panel::{WebResult, WebResults};
 
 /// The number of results shown at first.
@@ -16,7 +16,7 @@ pub fn results(found: &WebResults) -> AnyView {
         view! { <ol class="panel-list">{results}</ol> }.erase()
     };
     let results = if found.results.is_empty() {
-        empty_notice("Nothing was found.")
+        empty_notice(texts::NOTHING_FOUND)
     } else {
         expandable_list(found.results.clone(), MAX_INITIAL_RESULTS, list)
     };

@@ -8,6 +8,7 @@ use super::empty_notice;
 use crate::{
     browser,
     markdown::{Order, sort_by_texts},
+    panel::texts,
     runtime::erase::Erase,
 };
 use parlor_protocol::{
@@ -67,12 +68,12 @@ pub fn rows(table: &TableView) -> AnyView {
     let more = move || {
         let count = found.with(Vec::len);
         (!shows_all.get() && count > MAX_INITIAL_ROWS).then(|| {
-            let words = ["Show all ", &group_digits(count as u64)].concat();
+            let words = texts::show_all(&group_digits(count as u64));
             view! { <button type="button" class="button panel-all" on:click=press>{words}</button> }
         })
     };
     let missing = (!table.missing.is_empty()).then(|| {
-        view! { <p class="panel-count">{["Not shown here: ", &table.missing].concat()}</p> }
+        view! { <p class="panel-count">{texts::not_shown(&table.missing)}</p> }
     });
     let head: Vec<_> = table
         .columns
@@ -83,7 +84,7 @@ pub fn rows(table: &TableView) -> AnyView {
     let count = table.rows.len();
     view! {
         {(count >= MIN_FILTERED_ROWS).then(|| filter_field(filter, found, count))}
-        <div class="panel-table" role="region" tabindex="0" aria-label="Table">
+        <div class="panel-table" role="region" tabindex="0" aria-label=texts::TABLE>
             <table>
                 <thead>
                     <tr>{head}</tr>
@@ -92,7 +93,7 @@ pub fn rows(table: &TableView) -> AnyView {
             </table>
         </div>
         {more}
-        {(count == 0).then(|| empty_notice("There are no rows."))}
+        {(count == 0).then(|| empty_notice(texts::NO_ROWS))}
         {missing}
     }
     .erase()
@@ -102,7 +103,7 @@ fn filter_field(filter: RwSignal<String>, found: Memo<Vec<usize>>, count: usize)
     let result = move || {
         let is_filtered = filter.with(|filter| !filter.trim().is_empty());
         let shown = group_digits(found.with(Vec::len) as u64);
-        is_filtered.then(|| [&shown, " of ", &group_digits(count as u64), " rows"].concat())
+        is_filtered.then(|| texts::rows_of(&shown, &group_digits(count as u64)))
     };
     view! {
         <div class="panel-tools needs-script">
@@ -118,8 +119,8 @@ pub fn filter_input(filter: RwSignal<String>) -> AnyView {
         <input
             type="search"
             class="panel-filter"
-            placeholder="Filter rows"
-            aria-label="Filter rows"
+            placeholder=texts::FILTER_ROWS
+            aria-label=texts::FILTER_ROWS
             on:input=move |event| filter.set(event_target_value(&event))
         />
     }
@@ -149,7 +150,7 @@ fn find_rows(table: &TableView, filter: &str, order: Option<Order>) -> Vec<usize
 pub fn heading(index: usize, column: &TableColumn, order: RwSignal<Option<Order>>) -> AnyView {
     let direction = move || order.get().and_then(|order| order.direction_of(index));
     let sort = move |_| order.update(|order| *order = Order::next(*order, index));
-    let name = column.name.is_empty().then_some("Sort");
+    let name = column.name.is_empty().then_some(texts::SORT);
     view! {
         <th scope="col" class=alignment_class(column) dir="auto" aria-sort=direction>
             <button type="button" class="md-sort" aria-label=name on:click=sort>{column.name.clone()}</button>
