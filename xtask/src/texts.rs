@@ -24,16 +24,6 @@ const READ_PROPERTIES: [&str; 2] = ["name", "label"];
 /// Calls whose first argument people read.
 const CALLS_WITH_TEXT: [&str; 3] = ["IconButton::new(", "Command::new(", ".show("];
 
-/// Screens whose texts are still to be moved into a `texts.rs`, each without findings to be taken off this list.
-const UNFINISHED: [&str; 6] = [
-    "crates/ui/src/composer",
-    "crates/ui/src/layout",
-    "crates/ui/src/literature",
-    "crates/ui/src/palette",
-    "crates/ui/src/panel",
-    "crates/ui/src/settings",
-];
-
 /// The page of development builds, which only developers read.
 const FOR_DEVELOPERS: [&str; 2] = ["crates/ui/src/design", "src/http/design.rs"];
 
@@ -43,33 +33,20 @@ pub fn check() -> Result<()> {
     for folder in FOLDERS {
         check_folder(Path::new(folder), &mut faults)?;
     }
-    for screen in UNFINISHED {
-        let mut found = String::new();
-        check_folder(Path::new(screen), &mut found)?;
-        if found.is_empty() {
-            let _ = writeln!(
-                faults,
-                "  {screen}: has no texts left; take it off the list in xtask/src/texts.rs"
-            );
-        }
-    }
     if faults.is_empty() {
         return Ok(());
     }
     bail!("these texts belong into texts.rs of their screen (docs/changes.md, A text):\n{faults}")
 }
 
-/// Checks the files of a folder, except the screens that have an exception.
+/// Checks the files of a folder, except those that only developers read.
 fn check_folder(folder: &Path, faults: &mut String) -> Result<()> {
     let entries = fs::read_dir(folder)?.collect::<std::io::Result<Vec<_>>>()?;
     let mut paths: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).collect();
     paths.sort();
     for path in paths {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_exception = UNFINISHED
-            .iter()
-            .chain(&FOR_DEVELOPERS)
-            .any(|other| path == Path::new(other));
+        let is_exception = FOR_DEVELOPERS.iter().any(|other| path == Path::new(other));
         if is_exception || ["tests", "tests.rs", "texts.rs"].contains(&&*name) {
             continue;
         }

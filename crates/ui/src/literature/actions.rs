@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use serde::Deserialize;
 
-use super::{search::QUERY_INPUT, state::LiteratureState};
+use super::{search::QUERY_INPUT, state::LiteratureState, texts};
 use crate::{
     browser,
     panel::use_panel,
@@ -23,8 +23,8 @@ use parlor_protocol::{
 /// A proposed query on another page.
 pub const QUERY_HANDLER: PayloadHandler = PayloadHandler {
     other_page: Some(OtherPage {
-        button_label: "Search in Literature",
-        description: "This opens the page Literature, together with this conversation.",
+        button_label: texts::SEARCH_HERE,
+        description: texts::SEARCH_HERE_HINT,
         url: |accepted| {
             let location = LiteratureLocation {
                 query: proposed_query(accepted)?,

@@ -7,6 +7,7 @@ use super::{
     note::note,
     search::load_error,
     state::LiteratureState,
+    texts,
 };
 use crate::{
     browser,
@@ -23,7 +24,7 @@ pub fn article_view(state: LiteratureState, pmid: String) -> AnyView {
     let body = move || {
         state.article.with(|article| match article {
             Remote::NotRequested | Remote::Loading => {
-                view! { <p class="notice-waiting" role="status">"Loading the article…"</p> }.erase()
+                view! { <p class="notice-waiting" role="status">{texts::LOADING_ARTICLE}</p> }.erase()
             }
             Remote::Ready(article) => full_article(state, article),
             Remote::Failed(error) => {
@@ -31,7 +32,7 @@ pub fn article_view(state: LiteratureState, pmid: String) -> AnyView {
                     browser::set_not_found();
                 }
                 let pmid = pmid.clone();
-                load_error("The article could not be loaded", error, move || {
+                load_error(texts::ARTICLE_FAILED, error, move || {
                     state.open_article(Some(pmid.clone()));
                 })
             }
@@ -45,7 +46,7 @@ pub fn article_view(state: LiteratureState, pmid: String) -> AnyView {
         list.to_url()
     };
     view! {
-        <a class="button button-quiet article-back" href=back>{icons::previous()} "Back to the list"</a>
+        <a class="button button-quiet article-back" href=back>{icons::previous()} {texts::BACK_TO_LIST}</a>
         {body}
     }
     .erase()
@@ -59,11 +60,10 @@ fn full_article(state: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
     } = full;
     let abstract_ = match problem {
         Some(problem) => {
-            view! { <p class="article-missing">"The abstract can’t be loaded now. " {problem.clone()}</p> }
-                .erase()
+            view! { <p class="article-missing">{texts::ABSTRACT_FAILED} {problem.clone()}</p> }.erase()
         }
         None if abstract_text.is_empty() => {
-            view! { <p class="article-missing">"PubMed has no abstract for this article."</p> }.erase()
+            view! { <p class="article-missing">{texts::NO_ABSTRACT}</p> }.erase()
         }
         None => {
             let paragraphs: Vec<_> = abstract_text
@@ -81,7 +81,7 @@ fn full_article(state: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
                 {save_button(state, article)}
                 {external_links(article)}
             </div>
-            <h3>"Abstract"</h3>
+            <h3>{texts::ABSTRACT}</h3>
             {abstract_}
             {note(state, article.pmid.clone())}
         </article>
@@ -93,10 +93,10 @@ fn full_article(state: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
 fn external_links(article: &Article) -> AnyView {
     let pubmed = ["https://pubmed.ncbi.nlm.nih.gov/", &article.pmid, "/"].concat();
     let doi = article.doi.as_deref().and_then(doi_url).map(|href| {
-        view! { <a class="button" href=href target="_blank" rel=EXTERNAL_LINK_REL>"DOI"</a> }
+        view! { <a class="button" href=href target="_blank" rel=EXTERNAL_LINK_REL>{texts::DOI}</a> }
     });
     view! {
-        <a class="button" href=pubmed target="_blank" rel=EXTERNAL_LINK_REL>"PubMed"</a>
+        <a class="button" href=pubmed target="_blank" rel=EXTERNAL_LINK_REL>{texts::PUBMED}</a>
         {doi}
     }
     .erase()

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::state::LiteratureState;
+use super::{state::LiteratureState, texts};
 use crate::{components::icons, runtime::erase::Erase};
 use parlor_protocol::literature::{Article, LiteratureLocation};
 
@@ -49,14 +49,14 @@ fn note_preview(state: LiteratureState, pmid: String) -> AnyView {
 pub fn citation_line(article: &Article) -> AnyView {
     let mut authors = article.authors[..article.authors.len().min(MAX_LISTED_AUTHORS)].join(", ");
     if article.authors.len() > MAX_LISTED_AUTHORS {
-        authors.push_str(" et al.");
+        authors.push_str(texts::AND_OTHERS);
     }
     let published = [&article.journal, " · ", &article.published].concat();
     let published = published.trim_matches([' ', '·']).to_owned();
     let by = (!authors.is_empty()).then(|| view! { <p class="entry-by" dir="auto">{authors}</p> });
     view! {
         {by}
-        <p class="entry-meta" dir="auto">{published} " · PMID " {article.pmid.clone()}</p>
+        <p class="entry-meta" dir="auto">{published} {texts::PMID} {article.pmid.clone()}</p>
     }
     .erase()
 }
@@ -66,17 +66,20 @@ pub fn save_button(state: LiteratureState, article: &Article) -> AnyView {
     let pmid = article.pmid.clone();
     let saved = Memo::new(move |_| state.is_saved(&pmid));
     let title = article.title.clone();
-    let name = move || [if saved.get() { "Saved “" } else { "Save “" }, &title, "”"].concat();
+    let name = move || match saved.get() {
+        true => texts::saved_article(&title),
+        false => texts::save_article(&title),
+    };
     let article = article.clone();
     let pmid = article.pmid.clone();
     let saving = Memo::new(move |_| state.saving.with(|saving| saving.contains(&pmid)));
     let label = move || {
         if saving.get() {
-            view! { "Saving…" }.into_any()
+            view! { {texts::SAVING} }.into_any()
         } else if saved.get() {
-            view! { {icons::check()} "Saved" }.into_any()
+            view! { {icons::check()} {texts::SAVED} }.into_any()
         } else {
-            view! { {icons::plus()} "Save" }.into_any()
+            view! { {icons::plus()} {texts::SAVE} }.into_any()
         }
     };
     view! {

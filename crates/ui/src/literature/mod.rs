@@ -15,6 +15,7 @@ mod saved;
 mod search;
 mod state;
 mod streams;
+mod texts;
 mod tray_page;
 
 use std::sync::Arc;
@@ -62,7 +63,7 @@ fn page() -> AnyView {
     let body = move || {
         if elsewhere.get() {
             browser::set_not_found();
-            not_found_notice("There is nothing at this address.")
+            not_found_notice(texts::NOTHING_HERE)
         } else {
             page_content(state)
         }
@@ -101,9 +102,9 @@ fn tab_links(state: LiteratureState, here: Memo<LiteratureTab>) -> AnyView {
         ..LiteratureLocation::default()
     };
     view! {
-        <nav class="tabs" aria-label="Literature">
-            <a href=move || state.last_search().to_url() aria-current=current(LiteratureTab::Search)>"Search"</a>
-            <a href=saved.to_url() aria-current=current(LiteratureTab::Saved)>"Saved" {number}</a>
+        <nav class="tabs" aria-label=texts::LITERATURE>
+            <a href=move || state.last_search().to_url() aria-current=current(LiteratureTab::Search)>{texts::SEARCH}</a>
+            <a href=saved.to_url() aria-current=current(LiteratureTab::Saved)>{texts::SAVED} {number}</a>
         </nav>
     }
     .erase()
@@ -114,13 +115,14 @@ fn undo_bar(state: LiteratureState) -> AnyView {
     let shown = move || {
         state.last_removed.get().map(|saved| {
             let title = saved.article.title.clone();
+            let (before, after) = texts::REMOVED;
             view! {
                 <div class="undo">
-                    <span dir="auto">"Removed “" {title} "”"</span>
+                    <span dir="auto">{before} {title} {after}</span>
                     <button type="button" class="button" on:click=move |_| state.restore_removed()>
-                        {icons::retry()} "Undo"
+                        {icons::retry()} {texts::UNDO}
                     </button>
-                    {IconButton::new("Dismiss", icons::close(), move || state.last_removed.set(None)).view()}
+                    {IconButton::new(texts::DISMISS, icons::close(), move || state.last_removed.set(None)).view()}
                 </div>
             }
             .erase()

@@ -5,7 +5,7 @@
 use leptos::{ev, prelude::*};
 use serde::{Deserialize, Serialize};
 
-use super::state::LiteratureState;
+use super::{state::LiteratureState, texts};
 use crate::{
     api::literature as rpc,
     browser,
@@ -157,7 +157,7 @@ impl NoteEditor {
             result
         };
         self.state
-            .send(request, |state| state.toasts.show("The note is saved."));
+            .send(request, |state| state.toasts.show(texts::NOTE_SAVED));
     }
 }
 
@@ -183,7 +183,7 @@ pub fn note(state: LiteratureState, pmid: String) -> AnyView {
         };
         view! {
             <form class="article-note needs-script" on:submit=submit>
-                <label for="article-note">"Your note"</label>
+                <label for="article-note">{texts::YOUR_NOTE}</label>
                 <textarea
                     id="article-note"
                     rows="3"
@@ -192,7 +192,7 @@ pub fn note(state: LiteratureState, pmid: String) -> AnyView {
                     on:input=move |event| written.write(event_target_value(&event))
                 ></textarea>
                 {move || other.conflicting_note().map(conflict_notice)}
-                <button type="submit" class="button">"Save the note"</button>
+                <button type="submit" class="button">{texts::SAVE_NOTE}</button>
             </form>
         }
     };
@@ -201,11 +201,10 @@ pub fn note(state: LiteratureState, pmid: String) -> AnyView {
 
 fn conflict_notice(saved: String) -> AnyView {
     let what = match saved.as_str() {
-        "" => "The note was emptied elsewhere.".to_owned(),
-        saved => ["The note was changed elsewhere to: “", saved, "”"].concat(),
+        "" => texts::NOTE_EMPTIED.to_owned(),
+        saved => texts::note_changed(saved),
     };
-    view! { <p class="article-missing" role="status" dir="auto">{what} " Saving overwrites that."</p> }
-        .erase()
+    view! { <p class="article-missing" role="status" dir="auto">{what} {texts::NOTE_OVERWRITTEN}</p> }.erase()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use leptos::{prelude::*, web_sys};
 
-use super::{entry::article_entry, search::load_error, state::LiteratureState};
+use super::{entry::article_entry, search::load_error, state::LiteratureState, texts};
 use crate::{
     browser,
     runtime::{each::Each, erase::Erase},
@@ -28,14 +28,12 @@ pub fn saved_tab(state: LiteratureState) -> AnyView {
         0 => saved_list(state),
         1 => saved_help(state),
         2 => state.library.with_untracked(|library| match library.remote() {
-            Remote::Failed(error) => {
-                load_error("What you have saved could not be loaded", error, move || {
-                    state.load_library();
-                })
-            }
+            Remote::Failed(error) => load_error(texts::SAVED_FAILED, error, move || {
+                state.load_library();
+            }),
             _ => ().into_any(),
         }),
-        _ => view! { <p class="notice-waiting" role="status">"Loading…"</p> }.erase(),
+        _ => view! { <p class="notice-waiting" role="status">{texts::LOADING}</p> }.erase(),
     };
     body.erase()
 }
@@ -44,7 +42,7 @@ fn saved_help(state: LiteratureState) -> AnyView {
     if let Some(reason) = state.search_problem() {
         return view! {
             <section class="literature-empty">
-                <h2>"Nothing is saved yet"</h2>
+                <h2>{texts::NOTHING_SAVED}</h2>
                 <p>{reason}</p>
             </section>
         }
@@ -52,11 +50,11 @@ fn saved_help(state: LiteratureState) -> AnyView {
     }
     view! {
         <section class="literature-empty">
-            <h2>"Nothing is saved yet"</h2>
+            <h2>{texts::NOTHING_SAVED}</h2>
             <p>
-                "Save an article in a search to find it here, with your notes. The assistant can save one too, if you allow it."
+                {texts::NOTHING_SAVED_HINT}
             </p>
-            <a class="button" href=LITERATURE_PATH>"Search PubMed"</a>
+            <a class="button" href=LITERATURE_PATH>{texts::SEARCH_PUBMED}</a>
         </section>
     }
     .erase()
@@ -92,14 +90,8 @@ fn saved_list(state: LiteratureState) -> AnyView {
         let total = state.with_library(|library| library.articles.len());
         let found = matching.with(Vec::len);
         match found {
-            found if found == total => [&group_digits(total as u64), " saved"].concat(),
-            found => [
-                &group_digits(found as u64),
-                " of ",
-                &group_digits(total as u64),
-                " saved",
-            ]
-            .concat(),
+            found if found == total => texts::number_saved(&group_digits(total as u64)),
+            found => texts::some_saved(&group_digits(found as u64), &group_digits(total as u64)),
         }
     };
     let more = move || {
@@ -108,7 +100,7 @@ fn saved_list(state: LiteratureState) -> AnyView {
                 all.set(true);
                 // The button is removed.
                 browser::focus_selector("#literature");
-            }>"Show all"</button> }
+            }>{texts::SHOW_ALL}</button> }
         })
     };
     let key = |saved: &SavedArticle| saved.article.pmid.parse::<u64>().unwrap_or_default();
@@ -117,8 +109,8 @@ fn saved_list(state: LiteratureState) -> AnyView {
             <input
                 type="search"
                 name="q"
-                aria-label="Find in what you saved"
-                placeholder="Find in what you saved"
+                aria-label=texts::FIND_SAVED
+                placeholder=texts::FIND_SAVED
                 autocomplete="off"
                 dir="auto"
                 value=words.get_untracked()
@@ -126,7 +118,7 @@ fn saved_list(state: LiteratureState) -> AnyView {
                 on:input=filter
             />
         </form>
-        <h2 class="visually-hidden">"Saved articles"</h2>
+        <h2 class="visually-hidden">{texts::SAVED_ARTICLES}</h2>
         <p class="literature-count" role="status">{count}</p>
         <ol class="entries">
             <Each of=shown key=key let:saved>

@@ -2,7 +2,7 @@
 
 use leptos::{ev, html, prelude::*};
 
-use super::{entry::article_entry, state::LiteratureState, streams};
+use super::{entry::article_entry, state::LiteratureState, streams, texts};
 use crate::{
     browser,
     components::icons,
@@ -40,9 +40,9 @@ fn search_unavailable(reason: String) -> AnyView {
     };
     view! {
         <section class="literature-empty" role="status">
-            <h2>"PubMed can’t be searched here"</h2>
-            <p>{reason} " What you have saved is still here."</p>
-            <a class="button" href=saved.to_url()>"Show what you have saved"</a>
+            <h2>{texts::NO_PUBMED}</h2>
+            <p>{reason} {texts::SAVED_STAYS}</p>
+            <a class="button" href=saved.to_url()>{texts::SHOW_SAVED}</a>
         </section>
     }
     .erase()
@@ -102,24 +102,24 @@ fn SearchBox(state: LiteratureState) -> impl IntoView {
                 type="search"
                 id="literature-query"
                 name="q"
-                aria-label="Search PubMed"
-                placeholder="Search PubMed, such as asthma[mesh] AND 2024[pdat]"
+                aria-label=texts::SEARCH_PUBMED
+                placeholder=texts::QUERY_EXAMPLE
                 autocomplete="off"
                 dir="auto"
                 value=query.get_untracked()
             />
-            <select node_ref=order name="sort" aria-label="Order">
-                <option value="relevance" selected=!untrack(by_date)>"Best match"</option>
-                <option value="date" selected=untrack(by_date)>"Newest"</option>
+            <select node_ref=order name="sort" aria-label=texts::ORDER>
+                <option value="relevance" selected=!untrack(by_date)>{texts::BEST_MATCH}</option>
+                <option value="date" selected=untrack(by_date)>{texts::NEWEST}</option>
             </select>
-            <button type="submit" class="button button-primary">{icons::search()} "Search"</button>
+            <button type="submit" class="button button-primary">{icons::search()} {texts::SEARCH}</button>
             <When when=can_keep>
                 <button
                     type="button"
                     class="button button-quiet needs-script"
                     on:click=move |_| streams::edit_new_stream(state)
                 >
-                    {icons::plus()} "Save as a stream"
+                    {icons::plus()} {texts::SAVE_AS_STREAM}
                 </button>
             </When>
         </form>
@@ -129,10 +129,10 @@ fn SearchBox(state: LiteratureState) -> impl IntoView {
 fn results(state: LiteratureState) -> AnyView {
     state.results.with(|found| match found {
         Remote::NotRequested => search_help(),
-        Remote::Loading => view! { <p class="notice-waiting" role="status">"Searching PubMed…"</p> }.erase(),
+        Remote::Loading => view! { <p class="notice-waiting" role="status">{texts::SEARCHING}</p> }.erase(),
         Remote::Ready(found) if found.articles.is_empty() => nothing_found(found),
         Remote::Ready(found) => result_list(state, found),
-        Remote::Failed(error) => load_error("The search did not work", error, move || state.search_again()),
+        Remote::Failed(error) => load_error(texts::SEARCH_FAILED, error, move || state.search_again()),
     })
 }
 
@@ -151,9 +151,9 @@ fn search_help() -> AnyView {
     ];
     view! {
         <section class="literature-empty">
-            <h2>"Find articles, and keep those that matter"</h2>
+            <h2>{texts::HELP_TITLE}</h2>
             <p>
-                "Search in plain words or in PubMed’s syntax. Save a query as a stream to come back to it. The assistant next to this page sees what you see."
+                {texts::HELP}
             </p>
             <ul>{examples.map(example).collect_view()}</ul>
         </section>
@@ -163,19 +163,20 @@ fn search_help() -> AnyView {
 
 fn nothing_found(found: &ArticleSearchResults) -> AnyView {
     if found.total > 0 {
-        let total = group_digits(found.total);
+        let (before, after) = texts::none_on_page(&group_digits(found.total));
         return view! {
             <section class="literature-empty" role="status">
-                <h2>"Nothing can be shown on this page"</h2>
-                <p>"PubMed has " {total} " articles for “" <span dir="auto">{found.query.clone()}</span> "”, but gave none for this page. Go back to the first page, or search again."</p>
+                <h2>{texts::EMPTY_PAGE}</h2>
+                <p>{before} <span dir="auto">{found.query.clone()}</span> {after}</p>
             </section>
         }
         .erase();
     }
+    let (before, after) = texts::NO_ARTICLES;
     view! {
         <section class="literature-empty" role="status">
-            <h2>"Nothing was found"</h2>
-            <p>"PubMed has no articles for “" <span dir="auto">{found.query.clone()}</span> "”. Try other or fewer words."</p>
+            <h2>{texts::NOTHING_FOUND}</h2>
+            <p>{before} <span dir="auto">{found.query.clone()}</span> {after}</p>
         </section>
     }
     .erase()
@@ -187,7 +188,7 @@ pub fn load_error(what: &'static str, error: &ApiError, again: impl Fn() + 'stat
         <section class="literature-empty" role="alert">
             <h2>{what}</h2>
             <p>{error.message.clone()}</p>
-            <button type="button" class="button" on:click=move |_| again()>"Try again"</button>
+            <button type="button" class="button" on:click=move |_| again()>{texts::TRY_AGAIN}</button>
         </section>
     }
     .erase()
@@ -199,20 +200,16 @@ fn result_list(state: LiteratureState, found: &ArticleSearchResults) -> AnyView 
         .iter()
         .map(|article| article_entry(state, article, false))
         .collect();
-    let mut count = group_digits(found.total);
-    count.push_str(if found.total == 1 { " article" } else { " articles" });
-    if found.pages > 1 {
-        let page = [
-            " · page ",
-            &group_digits(found.page as u64),
-            " of ",
-            &group_digits(found.pages as u64),
-        ]
-        .concat();
-        count.push_str(&page);
-    }
+    let total = group_digits(found.total);
+    let count = match found.pages > 1 {
+        true => {
+            let (page, pages) = (group_digits(found.page as u64), group_digits(found.pages as u64));
+            texts::articles_on_page(&total, &page, &pages)
+        }
+        false => texts::articles(&total),
+    };
     view! {
-        <h2 class="visually-hidden">"Results"</h2>
+        <h2 class="visually-hidden">{texts::RESULTS}</h2>
         <p class="literature-count" role="status">{count}</p>
         <ol class="entries">{entries}</ol>
         {pager(state, found.page, found.pages)}
@@ -236,9 +233,9 @@ fn pager(state: LiteratureState, page: usize, pages: usize) -> AnyView {
     (pages > 1)
         .then(|| {
             view! {
-                <nav class="pager" aria-label="Pages">
-                    {link(page - 1, "Previous page")}
-                    {link(page + 1, "Next page")}
+                <nav class="pager" aria-label=texts::PAGES>
+                    {link(page - 1, texts::PREVIOUS_PAGE)}
+                    {link(page + 1, texts::NEXT_PAGE)}
                 </nav>
             }
         })

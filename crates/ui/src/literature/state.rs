@@ -2,7 +2,7 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::tray_page::tray_page;
+use super::{texts, tray_page::tray_page};
 use crate::{
     api::literature as rpc,
     browser,
@@ -253,12 +253,10 @@ impl LiteratureState {
             self.saving
                 .try_update(|saving| saving.retain(|other| *other != pmid));
             if let Err(error) = saved {
-                let what = match error.code {
-                    // If it was saved after all, the log will report it and it is shown then.
-                    ErrorCode::Unreachable => "” may not be saved. ",
-                    _ => "” was not saved. ",
-                };
-                self.toasts.show(["“", &title, what, &error.message].concat());
+                // If it was saved after all, the log will report it and it is shown then.
+                let is_certain = error.code != ErrorCode::Unreachable;
+                self.toasts
+                    .show(texts::not_saved(&title, is_certain, &error.message));
             }
         });
     }

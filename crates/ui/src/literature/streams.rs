@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::state::LiteratureState;
+use super::{state::LiteratureState, texts};
 use crate::{components::icons, runtime::erase::Erase, streams::begin_new_stream};
 use parlor_protocol::{
     ResearchStreamId,
@@ -13,7 +13,7 @@ use parlor_protocol::{
 /// Opens a new stream with the query on the screen.
 pub fn edit_new_stream(state: LiteratureState) {
     let query = state.location.with_untracked(|location| location.query.clone());
-    let url = begin_new_stream(&[FieldChange::new("query", "Query", query.clone(), &query)]);
+    let url = begin_new_stream(&[FieldChange::new("query", texts::QUERY, query.clone(), &query)]);
     state.navigation.set_url(url, false);
 }
 
@@ -44,7 +44,7 @@ pub fn stream_list(state: LiteratureState) -> AnyView {
         (!all.with(Vec::is_empty)).then(|| {
             let links: Vec<_> = all.get().into_iter().map(link).collect();
             view! {
-                <nav class="streams" aria-label="Streams">
+                <nav class="streams" aria-label=texts::STREAMS>
                     <ul>{links}</ul>
                 </nav>
             }
@@ -65,16 +65,16 @@ fn stream_details(stream: ResearchStream) -> AnyView {
     }
     .to_url();
     let instructions = match stream.instructions.as_str() {
-        "" => "The assistant has no instructions for it.".to_owned(),
+        "" => texts::NO_INSTRUCTIONS.to_owned(),
         text => text.to_owned(),
     };
     view! {
-        <section class="stream" aria-label="Open stream">
+        <section class="stream" aria-label=texts::OPEN_STREAM>
             <div>
                 <h2 dir="auto">{stream.name}</h2>
                 <p dir="auto">{instructions}</p>
             </div>
-            <a class="button" href=edit>{icons::pencil()} "Edit the stream"</a>
+            <a class="button" href=edit>{icons::pencil()} {texts::EDIT_STREAM}</a>
         </section>
     }
     .erase()

@@ -2,25 +2,12 @@
 
 use leptos::prelude::*;
 
-use super::state::LiteratureState;
+use super::{state::LiteratureState, texts};
 use crate::state::{remote::Remote, tray::TrayPage};
 use parlor_protocol::{
     ErrorCode, PageContext,
     literature::{self, Article, LiteratureTab},
 };
-
-/// Questions about an article, about a list (the last about its query), and about the page in general.
-const ARTICLE_QUESTIONS: &[&str] = &[
-    "What is this about?",
-    "How sound are its methods?",
-    "What else should I read about this?",
-];
-const LIST_QUESTIONS: &[&str] = &[
-    "What do these have in common?",
-    "Which of these should I read first?",
-    "Suggest a better query",
-];
-const GENERAL_QUESTIONS: &[&str] = &["Help me to find a good query", "What have I saved so far?"];
 
 /// The maximum number of articles in the context: no more are on the screen.
 const MAX_CONTEXT_ARTICLES: usize = 50;
@@ -36,7 +23,7 @@ fn pmids<'a>(articles: impl Iterator<Item = &'a Article>) -> Vec<String> {
 pub fn tray_page(state: LiteratureState) -> TrayPage {
     TrayPage {
         context: Callback::new(move |()| state.context()),
-        about: "The assistant sees what is open on this page: the query, what was found, and the article.",
+        about: texts::CHAT_SEES,
         suggested_questions: Callback::new(move |()| {
             state.questions().iter().map(|&text| text.to_owned()).collect()
         }),
@@ -82,9 +69,9 @@ impl LiteratureState {
         if location.article.is_some() {
             let is_open = self.article.with(|article| matches!(article, Remote::Ready(_)));
             return if is_open {
-                ARTICLE_QUESTIONS
+                texts::ARTICLE_QUESTIONS
             } else {
-                GENERAL_QUESTIONS
+                texts::GENERAL_QUESTIONS
             };
         }
         let is_found = self
@@ -92,11 +79,11 @@ impl LiteratureState {
             .with(|found| matches!(found, Remote::Ready(found) if !found.articles.is_empty()));
         let is_saved = self.with_library(|library| !library.articles.is_empty());
         match location.tab {
-            LiteratureTab::Search if self.search_problem().is_some() => &GENERAL_QUESTIONS[1..],
-            LiteratureTab::Search if is_found => LIST_QUESTIONS,
-            LiteratureTab::Search if !location.query.is_empty() => &LIST_QUESTIONS[2..],
-            LiteratureTab::Saved if is_saved => &LIST_QUESTIONS[..2],
-            _ => GENERAL_QUESTIONS,
+            LiteratureTab::Search if self.search_problem().is_some() => &texts::GENERAL_QUESTIONS[1..],
+            LiteratureTab::Search if is_found => texts::LIST_QUESTIONS,
+            LiteratureTab::Search if !location.query.is_empty() => &texts::LIST_QUESTIONS[2..],
+            LiteratureTab::Saved if is_saved => &texts::LIST_QUESTIONS[..2],
+            _ => texts::GENERAL_QUESTIONS,
         }
     }
 }
