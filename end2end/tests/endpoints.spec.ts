@@ -96,7 +96,7 @@ test('a refused key leads to its form', async ({ chat, page, upstream }) => {
   await chat.newChat.click();
   await upstream.requireKey('sk-newer');
   await chat.begin('Hello');
-  await expect(chat.problem).toContainText('The model server did not accept the key.');
+  await expect(chat.problem).toContainText('The model server “our work” did not accept the key.');
   await screenshots(page, 'problem-key');
   await chat.problem.getByRole('link', { name: 'Check the key' }).click();
   await expect(form.getByRole('textbox', { name: 'Name' })).toHaveValue('our work');

@@ -95,8 +95,8 @@ pub fn Answer(conversation_id: ConversationId, row: AnswerRow) -> impl IntoView 
         Memo::new(move |_| sections.with(|sections| sections.last().is_some_and(|last| last.is_folded)));
     let extras = row.extras.clone();
     let can_continue = use_can_continue(conversation_id, &row);
-    let run = row.run.clone();
-    let problem = Memo::new(move |_| run.with(describe_problem));
+    let (run, model) = (row.run.clone(), row.model.clone());
+    let problem = Memo::new(move |_| run.with(|run| describe_problem(run, &model)));
     // The cards' code, while a card is being written: loaded later, it would push down the text that follows.
     let run = row.run.clone();
     let writes_card = Memo::new(move |_| {

@@ -15,12 +15,12 @@ use crate::{
 };
 use parlor_protocol::{ConversationId, MessageId, RunError, SESSION_NOT_RESTORED, is_of_own_key};
 
-/// The problem of a run that did not complete: what is said about it, and its error, if there was one.
-pub fn describe_problem(run: &RunView) -> Option<(ProblemText, Option<RunError>)> {
+/// The problem of a model's run that did not complete: what is said about it, and its error, if there was one.
+pub fn describe_problem(run: &RunView, model: &str) -> Option<(ProblemText, Option<RunError>)> {
     if let Some(error) = &run.error {
-        return Some((describe_error(error, run.status), Some(error.clone())));
+        return Some((describe_error(error, run.status, model), Some(error.clone())));
     }
-    Some((describe_cut(run.truncation.as_ref()?), None))
+    Some((describe_cut(run.truncation.as_ref()?, model), None))
 }
 
 /// The box below the answer.

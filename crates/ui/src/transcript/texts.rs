@@ -185,37 +185,101 @@ pub(super) const CONTINUE_HINT: &str = "“Continue” goes on from here, “Try
 pub(super) const FRESH_SESSION: &str = "Start a fresh session";
 
 // Problems: what happened
-pub(super) const CUT_BY_SERVER: &str = "The model server paused the answer.";
 pub(super) const CUT_BY_TOOL_LIMIT: &str = "The answer used as many tools as it may at a time.";
 pub(super) const CUT_BY_LENGTH: &str = "The answer reached the length limit.";
 pub(super) const DAMAGED: &str = "Something is missing here.";
 pub(super) const SESSION_GONE: &str = "The Python session is gone.";
 pub(super) const INTERRUPTED: &str = "The answer was interrupted.";
-pub(super) const INTERRUPTED_BY_CONNECTION: &str =
-    "The answer was interrupted. The connection to the model server broke.";
-pub(super) const INTERRUPTED_BY_SILENCE: &str = "The answer was interrupted. The model server fell silent.";
-pub(super) const INTERRUPTED_BY_TIME_LIMIT: &str =
-    "The answer was interrupted. It took longer than answers may take.";
-pub(super) const SERVER_UNREACHABLE: &str = "The model server can’t be reached.";
-pub(super) const SERVER_FAILED: &str = "The model server failed.";
+pub(super) const INTERRUPTED_BY_TIME_LIMIT: &str = "The answer took longer than answers may take.";
+pub(super) const CONTEXT_TOO_LONG: &str = "The conversation is too long for this model.";
+pub(super) const REFUSED: &str = "The model refused to answer.";
+pub(super) const TOO_LONG: &str = "The answer became too long.";
+pub(super) const REPEATED: &str = "The model began to repeat itself and was stopped.";
+pub(super) const NO_ANSWER_AFTER_TOOLS: &str = "The model used tools and then gave no answer.";
+pub(super) const CALL_UNREADABLE: &str = "The model asked for a tool in a way that can’t be read.";
+pub(super) const UNKNOWN_ERROR: &str = "The model could not answer.";
 /// The link to the form with the key, for those who may change it.
 pub(super) const CHECK_KEY: &str = "Check the key";
 /// The same for everybody else.
 pub(super) const ADMINISTRATORS_KEY: &str = "An administrator can do that in the settings, under Models.";
-pub(super) const KEY_REFUSED: &str = "The model server did not accept the key.";
-pub(super) const KEY_MISSING: &str = "The model server wants a key, and none is set.";
-pub(super) const NO_CREDIT: &str = "The model server wants to be paid first.";
-pub(super) const RATE_LIMITED: &str = "The model server takes no more requests for now.";
-pub(super) const MODEL_UNKNOWN: &str = "The model server does not know this model.";
-pub(super) const CONTEXT_TOO_LONG: &str = "The conversation is too long for this model.";
-pub(super) const OTHER_PROTOCOL: &str = "The model server speaks another protocol.";
-pub(super) const NO_ANSWER: &str = "The model server did not answer.";
-pub(super) const ANSWER_UNREADABLE: &str = "The model server’s answer could not be read.";
-pub(super) const SERVER_ERROR: &str = "The model server reported an error.";
-pub(super) const UNKNOWN_ERROR: &str = "The model could not answer.";
+
+// Problems of a server, by its name at the beginning of the sentence
+pub(super) const SERVER: &str = "The model server";
+
+pub(super) fn named_server(name: &str) -> String {
+    [SERVER, " “", name, "”"].concat()
+}
+
+pub(super) fn cut_by_server(server: &str) -> String {
+    [server, " paused the answer."].concat()
+}
+
+pub(super) fn interrupted_by_silence(server: &str) -> String {
+    [server, " stopped in the middle of the answer."].concat()
+}
+
+pub(super) fn server_unreachable(server: &str) -> String {
+    [server, " can’t be reached."].concat()
+}
+
+pub(super) fn server_failed(server: &str) -> String {
+    [server, " failed."].concat()
+}
+
+pub(super) fn key_refused(server: &str) -> String {
+    [server, " did not accept the key."].concat()
+}
+
+pub(super) fn key_missing(server: &str) -> String {
+    [server, " wants a key, and none is set."].concat()
+}
+
+pub(super) fn no_credit(server: &str) -> String {
+    [server, " wants to be paid first."].concat()
+}
+
+pub(super) fn rate_limited(server: &str) -> String {
+    [server, " takes no more requests for now."].concat()
+}
+
+pub(super) fn model_unknown(server: &str) -> String {
+    [server, " does not know this model."].concat()
+}
+
+pub(super) fn other_protocol(server: &str) -> String {
+    [server, " speaks another protocol."].concat()
+}
+
+pub(super) fn no_answer(server: &str) -> String {
+    [server, " did not answer."].concat()
+}
+
+pub(super) fn server_error(server: &str) -> String {
+    [server, " reported an error."].concat()
+}
+
+pub(super) fn withheld(server: &str) -> String {
+    [server, " withheld the rest of the answer."].concat()
+}
+
+pub(super) fn answer_unreadable(server: &str) -> String {
+    ["The answer of ", &inside(server), " could not be read."].concat()
+}
+
+pub(super) fn interrupted_by_connection(server: &str) -> String {
+    ["The connection to ", &inside(server), " broke."].concat()
+}
+
+/// The name of a server inside a sentence.
+fn inside(server: &str) -> String {
+    match server.strip_prefix(SERVER) {
+        Some(rest) => ["the model server", rest].concat(),
+        None => server.into(),
+    }
+}
 
 // Problems: what was kept, what to do
-pub(super) const ANSWER_KEPT: &str = "The answer so far is kept.";
+pub(super) const ANSWER_KEPT: &str = "What was written is kept.";
 pub(super) const CHECK_SERVER: &str = "Check that it is running, then try again.";
 pub(super) const TRY_SOON: &str = "Try again in a moment.";
 pub(super) const CORRECT_KEY: &str = "Choose another model until the key is corrected.";
@@ -227,4 +291,5 @@ pub(super) const SHORTEN: &str = "Start a new chat, or choose a model with a lar
 pub(super) const CORRECT_KIND: &str = "Its kind must be corrected in the settings.";
 pub(super) const MAY_BE_LOADING: &str = "It may still be loading the model: try again.";
 pub(super) const TRY_OR_CHOOSE_MODEL: &str = "Try again, or choose another model.";
+pub(super) const REPHRASE: &str = "Rephrase the question, or choose another model.";
 pub(super) const TRY_NOW: &str = "Try again.";
