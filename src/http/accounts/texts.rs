@@ -1,5 +1,6 @@
 //! The texts of the pages of accounts that people read. A pair stands before and after a name.
 
+use parlor_protocol::number_format::group_digits;
 use parlor_storage::audit::AuditAction;
 
 // All pages
@@ -263,6 +264,7 @@ pub(super) const OLDER_ENTRIES: &str = "Older entries";
 pub(super) const NEWEST_ENTRIES: &str = "Newest entries";
 
 pub(super) fn about_audit(keep: &str, max_entries: usize) -> String {
+    let max_entries = group_digits(max_entries as u64);
     format!("Who did what, without contents. Entries are kept for {keep}, and at most {max_entries} of them.")
 }
 

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{heading, instructions, loaded, state::SettingsState, unavailable};
+use super::{heading, instructions, loaded, state::SettingsState, texts, unavailable};
 use crate::{
     preferences::{notify_switch, theme_choice},
     runtime::erase::Erase,
@@ -13,9 +13,9 @@ pub fn tab(settings: SettingsState) -> AnyView {
         move || view! { {instructions::section(settings)} {unavailable::section(settings)} }.erase();
     view! {
         <section class="settings-section needs-script" aria-labelledby="settings-browser">
-            {heading("settings-browser", "This browser", "Kept in this browser, for all conversations.")}
+            {heading("settings-browser", texts::BROWSER, texts::BROWSER_ABOUT)}
             <div class="settings-preference">
-                <span>"Theme"</span>
+                <span>{texts::THEME}</span>
                 {theme_choice("settings-theme")}
             </div>
             {notify_switch()}

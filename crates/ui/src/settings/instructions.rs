@@ -6,12 +6,14 @@ use leptos::{prelude::*, task::spawn_local};
 use super::{
     heading,
     state::{SettingsPhase, SettingsState},
+    texts,
 };
 use crate::{
     api::personal,
     browser,
     runtime::{effect::effect, erase::Erase, when::When},
 };
+use parlor_protocol::number_format::group_digits;
 
 /// The storage key of the unsaved text.
 const DRAFT_KEY: &str = "parlor-draft:instructions";
@@ -50,16 +52,15 @@ pub fn section(settings: SettingsState) -> AnyView {
     effect(move || instructions.restore_draft());
     let can_save = move || instructions.can_save();
     let failed = move || match instructions.save_status.get() {
-        SaveStatus::Failed(message) => Some(["Not saved. ", &message].concat()),
+        SaveStatus::Failed(message) => Some(texts::not_saved(&message)),
         _ => None,
     };
     view! {
         <section class="settings-section" aria-labelledby="settings-instructions">
             {heading(
                 "settings-instructions",
-                "Instructions",
-                "What the assistant should know about you, and how you want to be answered. It is told this in every conversation, \
-                 from your next message on.",
+                texts::INSTRUCTIONS,
+                texts::INSTRUCTIONS_ABOUT,
             )}
             <div class="settings-text without-script" dir="auto">{move || saved.get()}</div>
             <textarea
@@ -68,7 +69,7 @@ pub fn section(settings: SettingsState) -> AnyView {
                 dir="auto"
                 aria-labelledby="settings-instructions"
                 aria-describedby="instructions-note"
-                placeholder="For example: I am a nurse, so you can skip the basics. Answer briefly, and name your sources."
+                placeholder=texts::INSTRUCTIONS_EXAMPLE
                 prop:value=move || text.get()
                 on:input=move |event| instructions.edit(event_target_value(&event))
             ></textarea>
@@ -76,7 +77,7 @@ pub fn section(settings: SettingsState) -> AnyView {
                 <p id="instructions-note" class="settings-note" role="status">{move || instructions.status_text()}</p>
                 <When when=move || instructions.is_unsaved.get()>
                     <button type="button" class="button button-quiet" on:click=move |_| instructions.discard()>
-                        "Discard changes"
+                        {texts::DISCARD}
                     </button>
                 </When>
                 <button
@@ -86,7 +87,7 @@ pub fn section(settings: SettingsState) -> AnyView {
                     aria-disabled=move || (!can_save()).to_string()
                     on:click=move |_| instructions.save()
                 >
-                    "Save"
+                    {texts::SAVE}
                 </button>
             </div>
             <div role="alert" class="settings-alarm">{failed}</div>
@@ -154,21 +155,13 @@ impl InstructionsForm {
         let too_long = self.excess_bytes.get();
         if too_long > 0 {
             let longest = self.settings.max_instructions_bytes.get();
-            return [
-                &too_long.to_string(),
-                " bytes too long: there is room for ",
-                &longest.to_string(),
-                ".",
-            ]
-            .concat();
+            return texts::too_long(&group_digits(too_long as u64), &group_digits(longest as u64));
         }
         let note = match (self.save_status.get(), self.is_unsaved.get()) {
-            (SaveStatus::Saving, _) => "Saving…",
-            (SaveStatus::Saved, false) => "Saved",
-            (_, true) if self.settings.has_conflict.get() => {
-                "The instructions were changed elsewhere. Saving overwrites that version; discarding shows it."
-            }
-            (_, true) => "Not saved yet. Kept in this browser.",
+            (SaveStatus::Saving, _) => texts::SAVING,
+            (SaveStatus::Saved, false) => texts::SAVED,
+            (_, true) if self.settings.has_conflict.get() => texts::CHANGED_ELSEWHERE,
+            (_, true) => texts::NOT_SAVED_YET,
             (_, false) => "",
         };
         note.into()

@@ -4,7 +4,7 @@ use std::{cmp::Reverse, sync::Arc};
 
 use leptos::prelude::*;
 
-use super::{heading, state::SettingsState};
+use super::{heading, state::SettingsState, texts};
 use crate::{
     api::personal,
     browser,
@@ -23,8 +23,6 @@ const MAX_WITHOUT_SEARCH: usize = 7;
 
 /// The maximum length of a memory in its button's label, in characters.
 const MAX_LABEL_CHARS: usize = 60;
-
-const LOOK_INTO_EARLIER_CHATS: &str = "Let the assistant search my earlier chats when they matter";
 
 #[derive(Clone, Copy)]
 struct Memories {
@@ -46,9 +44,9 @@ pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
     let nothing = Memo::new(move |_| memories.all().is_empty());
     let forget_all = move |_| {
         confirm.ask(ConfirmRequest {
-            title: "Forget everything?".into(),
-            text: "Everything that the assistant remembers about you will be deleted permanently.".into(),
-            button_label: "Forget everything",
+            title: texts::FORGET_ALL_TITLE.into(),
+            text: texts::FORGET_ALL_WARNING.into(),
+            button_label: texts::FORGET_ALL,
             on_confirm: Arc::new(move || {
                 memories.forget_all();
                 browser::focus_selector("#settings-memories");
@@ -59,13 +57,12 @@ pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
         <section class="settings-section" aria-labelledby="settings-memories">
             {heading(
                 "settings-memories",
-                "Memories",
-                "What the assistant remembers about you across conversations.",
+                texts::MEMORIES,
+                texts::MEMORIES_ABOUT,
             )}
             <When when=move || !settings.is_memory_on.get()>
                 <p class="settings-hint">
-                    "Remembering is switched off in this server’s settings: the assistant stores no new memories, or can’t look up \
-                     these."
+                    {texts::MEMORY_OFF}
                 </p>
             </When>
             <button
@@ -75,28 +72,27 @@ pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
                 aria-checked=move || settings.searches_chats.get().to_string()
                 on:click=move |_| switch_chat_search(settings)
             >
-                <span class="switch-text">{LOOK_INTO_EARLIER_CHATS}</span>
+                <span class="switch-text">{texts::SEARCH_CHATS}</span>
                 <span class="switch" aria-hidden="true"></span>
             </button>
             <When when=move || nothing.get()>
                 <p class="settings-empty">
-                    "Nothing yet. Tell the assistant something that will matter again, such as “Remember that I am allergic to \
-                     peanuts.” It will appear here, and you can delete it."
+                    {texts::NO_MEMORIES}
                 </p>
             </When>
             <When when=move || { count.get() > MAX_WITHOUT_SEARCH }>
                 <input
                     type="search"
                     class="settings-input needs-script"
-                    aria-label="Search memories"
-                    placeholder="Search memories"
+                    aria-label=texts::SEARCH_MEMORIES
+                    placeholder=texts::SEARCH_MEMORIES
                     autocomplete="off"
                     prop:value=move || memories.query.get()
                     on:input=move |event| memories.query.set(event_target_value(&event))
                 />
             </When>
             <When when=move || !nothing.get() && shown.with(Vec::is_empty)>
-                <p class="settings-empty" role="status">"No memory contains these words."</p>
+                <p class="settings-empty" role="status">{texts::NO_MATCHES}</p>
             </When>
             <ul class="settings-list">
                 <Each of=move || shown.get() key=|memory| memory.id let:memory>
@@ -105,8 +101,8 @@ pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
             </ul>
             <When when=move || { count.get() > 0 }>
                 <div class="settings-bar needs-script">
-                    <p class="settings-note">{move || count_label(count.get())}</p>
-                    <button type="button" class="button button-quiet" on:click=forget_all>"Forget everything"</button>
+                    <p class="settings-note">{move || texts::memories(count.get())}</p>
+                    <button type="button" class="button button-quiet" on:click=forget_all>{texts::FORGET_ALL}</button>
                 </div>
             </When>
         </section>
@@ -123,34 +119,24 @@ fn switch_chat_search(settings: SettingsState) {
     });
 }
 
-fn count_label(count: usize) -> String {
-    match count {
-        1 => "1 memory".into(),
-        count => [&count.to_string(), " memories"].concat(),
-    }
-}
-
 fn row(memories: Memories, memory: Memory) -> AnyView {
     let id = memory.id;
     let is_gone = Memo::new(move |_| memories.is_forgotten(id));
     let named_by = truncate_chars(&memory.text, MAX_LABEL_CHARS);
-    let (forget_name, undo_name) = (
-        ["Forget “", &named_by, "”"].concat(),
-        ["Undo “", &named_by, "”"].concat(),
-    );
+    let (forget_name, undo_name) = (texts::forget(&named_by), texts::undo_forgetting(&named_by));
     let button = move || {
         if is_gone.get() {
             let undo = move |_| memories.restore(id);
             view! {
-                <span class="settings-note" role="status">"Forgotten"</span>
+                <span class="settings-note" role="status">{texts::FORGOTTEN}</span>
                 <button type="button" class="button button-quiet" aria-label=undo_name.clone() on:click=undo>
-                    "Undo"
+                    {texts::UNDO}
                 </button>
             }
             .erase()
         } else {
             IconButton::new(forget_name.clone(), icons::trash(), move || memories.forget(id))
-                .title("Forget")
+                .title(texts::FORGET)
                 .view()
         }
     };

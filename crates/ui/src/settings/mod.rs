@@ -12,12 +12,13 @@ mod memories;
 mod server_tab;
 mod state;
 mod tabs;
+mod texts;
 mod tokens;
 mod unavailable;
 
 use std::sync::Arc;
 
-use leptos::{prelude::*, wasm_split::wasm_split};
+use leptos::{html, prelude::*, wasm_split::wasm_split};
 
 pub use self::server_tab::ServerContent;
 use self::state::{SettingsPhase, SettingsState};
@@ -29,7 +30,12 @@ use crate::{
         lazy::{LazyView, LoadError, lazy_view},
         lazy_part::LazyPart,
     },
-    state::{route::Route, settings_tab::SettingsTab, use_lifecycle, use_navigation},
+    state::{
+        route::Route,
+        settings_tab::{SETTINGS_PATH, SettingsTab, is_list_of_tabs},
+        tray::NARROW_QUERY,
+        use_lifecycle, use_navigation,
+    },
 };
 use parlor_protocol::RawJson;
 
@@ -62,19 +68,48 @@ fn page() -> AnyView {
             _ => before.copied().unwrap_or(SettingsTab::General),
         },
     );
+    // The list of the tabs. A narrow window shows it alone.
+    let is_list = Memo::new(move |_| navigation.with_url(|url| is_list_of_tabs(url)));
+    let region = NodeRef::<html::Div>::new();
+    Effect::new(move |before: Option<(SettingsTab, bool)>| {
+        let shown = (tab.get(), is_list.get());
+        if let Some(region) = region.get_untracked()
+            && before.is_some_and(|before| before != shown)
+        {
+            browser::scroll_to_top(&region);
+            // In a narrow window, the link that led here is hidden now.
+            if browser::matches_media(NARROW_QUERY) {
+                browser::on_next_frame(|| browser::focus_selector("#settings"));
+            }
+        }
+        shown
+    });
     // One view for all tabs of the server.
     let shown_view = Memo::new(move |_| Some(tab.get()).filter(|tab| !tab.is_of_server()));
     view! {
-        <div id="settings" class="settings" data-lazy=LazyPart::Settings.name() role="region" aria-label="Settings" tabindex="-1">
+        <div
+            node_ref=region
+            id="settings"
+            class="settings"
+            class:settings-list-only=is_list
+            data-lazy=LazyPart::Settings.name()
+            role="region"
+            aria-label=texts::SETTINGS
+            tabindex="-1"
+        >
             <div class="settings-page">
                 <div class="settings-side">
                     <a class="button button-quiet settings-back" href=move || navigation.previous_url()>
                         {icons::previous()}
-                        "Back"
+                        {texts::BACK}
                     </a>
                     {tabs::list(tab)}
                 </div>
                 <div class="settings-content">
+                    <a class="button button-quiet settings-up" href=SETTINGS_PATH>
+                        {icons::previous()}
+                        {texts::SETTINGS}
+                    </a>
                     {move || match shown_view.get() {
                         None => server_tab::server_tab(),
                         Some(tab) => tab_view(tab, settings, confirm),
@@ -97,7 +132,7 @@ fn tab_view(tab: SettingsTab, settings: SettingsState, confirm: Confirm) -> AnyV
         _ => general::tab(settings),
     };
     view! {
-        <p class="settings-note without-script">"Without scripts, the settings can be read here and not changed."</p>
+        <p class="settings-note without-script">{texts::READ_ONLY}</p>
         {content}
     }
     .erase()
@@ -107,7 +142,7 @@ fn tab_view(tab: SettingsTab, settings: SettingsState, confirm: Confirm) -> AnyV
 fn loaded(settings: SettingsState, sections: impl Fn() -> AnyView + Send + 'static) -> AnyView {
     let view = move || match settings.phase.get() {
         SettingsPhase::Loading => {
-            view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase()
+            view! { <div class="notice notice-waiting" role="status">{texts::LOADING}</div> }.erase()
         }
         SettingsPhase::Ready => sections(),
         SettingsPhase::Failed(message) => failure(settings, message),
@@ -118,10 +153,10 @@ fn loaded(settings: SettingsState, sections: impl Fn() -> AnyView + Send + 'stat
 fn failure(settings: SettingsState, message: String) -> AnyView {
     view! {
         <div class="notice" role="alert">
-            <h2>"The settings could not be loaded"</h2>
+            <h2>{texts::LOADING_FAILED}</h2>
             <p>{message}</p>
             <button type="button" class="button" on:click=move |_| settings.reload()>
-                "Try again"
+                {texts::TRY_AGAIN}
             </button>
         </div>
     }

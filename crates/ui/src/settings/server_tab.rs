@@ -5,6 +5,7 @@
 
 use leptos::{ev, prelude::*};
 
+use super::texts;
 use crate::{
     browser::{self, ServerPart},
     components::{copy::announce_copy, toast::use_toasts},
@@ -65,15 +66,15 @@ pub fn server_tab() -> AnyView {
     let notice = move || match tab.phase.get() {
         Phase::Ready => None,
         Phase::Loading => {
-            Some(view! { <div class="notice notice-waiting" role="status">"Loading…"</div> }.erase())
+            Some(view! { <div class="notice notice-waiting" role="status">{texts::LOADING}</div> }.erase())
         }
         Phase::Failed => Some(
             view! {
                 <div class="notice" role="alert">
-                    <h2>"This could not be loaded"</h2>
-                    <p>"Parlor did not answer. Nothing was changed."</p>
+                    <h2>{texts::TAB_FAILED}</h2>
+                    <p>{texts::NO_RESPONSE}</p>
                     <button type="button" class="button" on:click=again>
-                        "Try again"
+                        {texts::TRY_AGAIN}
                     </button>
                 </div>
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::lock::Mutex;
 use leptos::{prelude::*, task::spawn_local};
 
-use super::SettingsSnapshot;
+use super::{SettingsSnapshot, texts};
 use crate::{
     api::personal,
     components::toast::{Toasts, use_toasts},
@@ -99,9 +99,7 @@ impl SettingsState {
     fn init(self, given: Option<RawJson>) {
         match given.map(|given| json::parse::<PersonalData>(given.as_str().as_bytes())) {
             Some(Ok(personal)) => self.show(personal),
-            _ => self
-                .phase
-                .set(SettingsPhase::Failed("The server could not read them.".into())),
+            _ => self.phase.set(SettingsPhase::Failed(texts::NOT_READ.into())),
         }
     }
 

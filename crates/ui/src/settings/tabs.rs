@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::texts;
 use crate::{
     browser,
     runtime::{effect::effect, erase::Erase},
@@ -36,7 +37,7 @@ pub fn list(tab: Memo<SettingsTab>) -> AnyView {
         browser::on_next_frame(|| browser::show_in_row(".settings-tabs", "[aria-current]"));
     });
     view! {
-        <nav class="settings-tabs" aria-label="Settings">
+        <nav class="settings-tabs" aria-label=texts::SETTINGS>
             <ul>{links}</ul>
         </nav>
     }

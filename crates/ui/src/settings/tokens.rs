@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::{ev, html, prelude::*, task::spawn_local};
 
-use super::{heading, state::SettingsState};
+use super::{heading, state::SettingsState, texts};
 use crate::{
     api::personal,
     browser,
@@ -19,10 +19,10 @@ use parlor_protocol::{ApiToken, TokenId};
 
 /// The lifetimes of a token: the label, and the days; no days mean no expiry.
 const LIFETIMES: [(&str, &str); 4] = [
-    ("It does not expire", ""),
-    ("For 30 days", "30"),
-    ("For 90 days", "90"),
-    ("For a year", "365"),
+    (texts::UNLIMITED, ""),
+    (texts::FOR_30_DAYS, "30"),
+    (texts::FOR_90_DAYS, "90"),
+    (texts::FOR_A_YEAR, "365"),
 ];
 
 #[derive(Clone, Copy)]
@@ -57,13 +57,13 @@ pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
         <section class="settings-section" aria-labelledby="settings-tokens">
             {heading(
                 "settings-tokens",
-                "API tokens",
-                "With a token, a program of yours uses Parlor over HTTP as you. Give each program its own, so that you can revoke it.",
+                texts::TOKENS,
+                texts::TOKENS_ABOUT,
             )}
             <When when=move || settings.tokens.with(Vec::is_empty)>
                 <p class="settings-empty">
-                    "None yet. A program sends its token along with each request: "
-                    <code>"Authorization: Bearer parlor_…"</code>
+                    {texts::NO_TOKENS}
+                    <code>{texts::TOKEN_HEADER}</code>
                 </p>
             </When>
             <ul class="settings-list">
@@ -74,21 +74,21 @@ pub fn section(settings: SettingsState, confirm: Confirm) -> AnyView {
             {move || tokens.created.get().map(|token| created_token(tokens, token))}
             <form class="settings-form needs-script" class:hidden=move || tokens.created.with(Option::is_some) on:submit=make>
                 <label>
-                    <span>"Name"</span>
+                    <span>{texts::NAME}</span>
                     <input
                         node_ref=tokens.name
                         class="settings-input"
                         autocomplete="off"
                         required
-                        placeholder="What will use it"
+                        placeholder=texts::NAME_EXAMPLE
                     />
                 </label>
                 <label>
-                    <span>"How long it lasts"</span>
+                    <span>{texts::LIFETIME}</span>
                     <select node_ref=tokens.lifetime class="settings-input">{spans}</select>
                 </label>
                 <button class="button button-primary" aria-disabled=move || tokens.is_creating.get().to_string()>
-                    "Make a token"
+                    {texts::MAKE_TOKEN}
                 </button>
             </form>
             <div role="alert" class="settings-alarm">{move || tokens.error.get()}</div>
@@ -105,12 +105,12 @@ fn created_token(tokens: Tokens, token: String) -> AnyView {
         browser::focus_selector("#settings-tokens");
     };
     view! {
-        <div id="made-token" class="settings-made" role="group" aria-label="Your new token" tabindex="-1">
-            <p>"Your new token. Copy it now: it is not shown again."</p>
+        <div id="made-token" class="settings-made" role="group" aria-label=texts::NEW_TOKEN tabindex="-1">
+            <p>{texts::COPY_NOW}</p>
             <code class="settings-token">{token}</code>
             <div class="settings-bar">
-                <CopyButton name="Copy the token" label="Copy the token" text=move || text.clone()/>
-                <button type="button" class="button button-primary" on:click=done>"Done"</button>
+                <CopyButton name=texts::COPY_TOKEN label=texts::COPY_TOKEN text=move || text.clone()/>
+                <button type="button" class="button button-primary" on:click=done>{texts::DONE}</button>
             </div>
         </div>
     }
@@ -127,21 +127,21 @@ fn row(settings: SettingsState, confirm: Confirm, token: ApiToken) -> AnyView {
         })
     });
     let used = move || match last_used.get() {
-        Some(at) => view! { "last used " <Time at/> }.erase(),
-        None => "not used yet".into_any(),
+        Some(at) => view! { {texts::LAST_USED} <Time at/> }.erase(),
+        None => texts::NEVER_USED.into_any(),
     };
     let end = match token.expires_at {
-        Some(at) if token.has_expired(browser::now()) => view! { "expired " <Time at/> }.erase(),
-        Some(at) => view! { "expires " <Time at/> }.erase(),
-        None => "does not expire".into_any(),
+        Some(at) if token.has_expired(browser::now()) => view! { {texts::EXPIRED} <Time at/> }.erase(),
+        Some(at) => view! { {texts::EXPIRES} <Time at/> }.erase(),
+        None => texts::NEVER_EXPIRES.into_any(),
     };
-    let name = ["Revoke “", &token.name, "”"].concat();
-    let title = [&name, "?"].concat();
+    let name = texts::revoke(&token.name);
+    let title = texts::question(&name);
     let revoke = move |_| {
         confirm.ask(ConfirmRequest {
             title: title.clone(),
-            text: "Programs that use this token lose access at once. This can’t be undone.".into(),
-            button_label: "Revoke",
+            text: texts::REVOKE_WARNING.into(),
+            button_label: texts::REVOKE,
             on_confirm: Arc::new(move || {
                 revoke(settings, id);
                 browser::focus_selector("#settings-tokens");
@@ -154,13 +154,13 @@ fn row(settings: SettingsState, confirm: Confirm, token: ApiToken) -> AnyView {
                 <p dir="auto">{token.name}</p>
                 <p class="settings-facts">
                     <code>{token.beginning} "…"</code>
-                    <span>"made " <Time at=token.created_at/></span>
+                    <span>{texts::MADE} <Time at=token.created_at/></span>
                     <span>{used}</span>
                     <span>{end}</span>
                 </p>
             </div>
             <button type="button" class="button button-quiet needs-script" aria-label=name on:click=revoke>
-                "Revoke"
+                {texts::REVOKE}
             </button>
         </li>
     }

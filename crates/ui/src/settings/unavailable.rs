@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{heading, state::SettingsState};
+use super::{heading, state::SettingsState, texts};
 use crate::runtime::erase::Erase;
 
 /// The section; nothing if no tool is missing.
@@ -18,8 +18,8 @@ pub fn section(settings: SettingsState) -> AnyView {
                 <section class="settings-section" aria-labelledby="settings-missing">
                     {heading(
                         "settings-missing",
-                        "Missing tools",
-                        "The assistant could also use these tools. They need something of this server:",
+                        texts::MISSING_TOOLS,
+                        texts::MISSING_TOOLS_ABOUT,
                     )}
                     {reasons}
                 </section>

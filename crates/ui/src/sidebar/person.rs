@@ -11,7 +11,7 @@ use crate::{
     state::{
         person::{Person, use_person},
         route::Route,
-        settings_tab::SettingsTab,
+        settings_tab::SETTINGS_PATH,
         use_navigation,
     },
 };
@@ -24,11 +24,15 @@ pub fn foot() -> AnyView {
     }
 }
 
+/// The value of `aria-current` for what leads to the settings. Tracked.
+fn current_in_settings() -> impl Fn() -> Option<&'static str> + Copy {
+    let page_route = use_navigation().page_route();
+    move || matches!(page_route.get(), Route::Settings(_)).then_some("page")
+}
+
 fn settings_link(class: &'static str) -> AnyView {
-    let navigation = use_navigation();
-    let is_here = move || matches!(navigation.page_route().get(), Route::Settings(_));
     view! {
-        <a class=class href=SettingsTab::General.path() aria-current=move || is_here().then_some("page")>
+        <a class=class href=SETTINGS_PATH aria-current=current_in_settings()>
             {icons::gear()} {texts::SETTINGS}
         </a>
     }
@@ -58,7 +62,7 @@ fn person_row(person: Person) -> AnyView {
         }
     });
     view! {
-        <button type="button" class="nav-row person" popovertarget="person-menu">
+        <button type="button" class="nav-row person" popovertarget="person-menu" aria-current=current_in_settings()>
             <span class="person-initial" aria-hidden="true">{initial}</span>
             <span class="person-name" dir="auto">{name}</span>
             <span class="visually-hidden">{texts::PERSON_HINT}</span>

@@ -2,8 +2,8 @@
 
 use super::{person::Person, texts};
 
-/// The path of the settings.
-const PATH: &str = "/settings";
+/// The path of the settings: the list of the tabs, beside which a wide window has the first tab.
+pub const SETTINGS_PATH: &str = "/settings";
 
 /// The people whom a tab is shown to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ macro_rules! settings_tabs {
 }
 
 settings_tabs! {
-    General: "" GENERAL Everybody View,
+    General: "general" GENERAL Everybody View,
     Models: "models" MODELS Connecting View,
     Memories: "memories" MEMORIES Everybody View,
     Tokens: "tokens" TOKENS Everybody View,
@@ -70,22 +70,19 @@ settings_tabs! {
 impl SettingsTab {
     /// Returns the tab of a path. The server's tabs have further pages below theirs.
     pub fn parse(path: &str) -> Option<Self> {
-        let rest = path.strip_prefix(PATH)?;
+        let rest = path.strip_prefix(SETTINGS_PATH)?;
         let Some(rest) = rest.strip_prefix('/') else {
             return rest.is_empty().then_some(Self::General);
         };
         let (name, below) = rest.split_once('/').unwrap_or((rest, ""));
-        let is_named = |tab: &&Self| !name.is_empty() && tab.facts().0 == name;
+        let is_named = |tab: &&Self| tab.facts().0 == name;
         let tab = *Self::ALL.iter().find(is_named)?;
         (below.is_empty() || tab.is_of_server()).then_some(tab)
     }
 
     /// The path of the tab.
     pub fn path(self) -> String {
-        match self.facts().0 {
-            "" => PATH.into(),
-            name => [PATH, "/", name].concat(),
-        }
+        [SETTINGS_PATH, "/", self.facts().0].concat()
     }
 
     /// The name of the tab.
@@ -117,6 +114,12 @@ impl SettingsTab {
             Readers::Inviting => person.is_some_and(|person| person.is_administrator && person.has_password),
         }
     }
+}
+
+/// Returns true for the URL of the list of tabs, which a narrow window shows without a tab.
+pub fn is_list_of_tabs(url: &str) -> bool {
+    let path = url.split('?').next().unwrap_or_default();
+    path.trim_end_matches('/') == SETTINGS_PATH
 }
 
 #[cfg(test)]
@@ -181,6 +184,7 @@ mod tests {
             let below = SettingsTab::parse(&[&tab.path(), "/all"].concat());
             assert_eq!(below, tab.is_of_server().then_some(*tab));
         }
+        assert_eq!(SettingsTab::parse("/settings"), Some(SettingsTab::General));
         assert_eq!(SettingsTab::parse("/settingsx"), None);
     }
 }

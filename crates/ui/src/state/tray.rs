@@ -7,7 +7,7 @@ use crate::browser;
 use parlor_protocol::{PageContext, PageInfo};
 
 /// The media query for windows in which the tray covers the whole page.
-const NARROW_QUERY: &str = "(width < 48rem)";
+pub const NARROW_QUERY: &str = "(width < 48rem)";
 /// The media query for windows in which it covers at least a part of the page: it is closed at first.
 const COVERING_QUERY: &str = "(width < 64rem)";
 /// The storage key of its state: open or closed.

@@ -29,9 +29,9 @@ pub fn form(state: EndpointsState, draft: Draft) -> AnyView {
     };
     let title = match (draft.service.get_untracked(), draft.is_stored, draft.preset) {
         (Some(service), ..) => service.label,
-        (None, true, _) => "Change the model server".into(),
+        (None, true, _) => texts::CHANGE_SERVER.into(),
         (None, false, Some(preset)) => preset.label.into(),
-        (None, false, None) => "A model server".into(),
+        (None, false, None) => texts::A_SERVER.into(),
     };
     let own_note = draft
         .service
@@ -52,7 +52,7 @@ pub fn form(state: EndpointsState, draft: Draft) -> AnyView {
                     aria-disabled=move || draft.is_testing.get().to_string()
                     on:click=move |_| state.test(draft)
                 >
-                    "Test"
+                    {texts::TEST}
                 </button>
                 <div role="status" class="settings-note">{move || status(draft)}</div>
             </div>
@@ -63,9 +63,9 @@ pub fn form(state: EndpointsState, draft: Draft) -> AnyView {
             <div role="alert" class="settings-alarm">{move || draft.error.get()}</div>
             <div class="endpoint-bar">
                 <button class="button button-primary" aria-disabled=move || draft.is_saving.get().to_string()>
-                    "Save"
+                    {texts::SAVE}
                 </button>
-                <button type="button" class="button button-quiet" on:click=move |_| state.close()>"Cancel"</button>
+                <button type="button" class="button button-quiet" on:click=move |_| state.close()>{texts::CANCEL}</button>
             </div>
         </form>
     }
@@ -76,9 +76,9 @@ fn fields(draft: Draft) -> AnyView {
     let is_for_all = draft.is_for_all();
     let is_key_needed = !is_for_all || draft.preset.is_some_and(|preset| preset.key == KeyNeed::Required);
     let key_hint = match (draft.has_key, is_key_needed) {
-        (true, _) => "Stored. Paste another one to replace it.",
-        (false, true) => "Paste it here",
-        (false, false) => "If it needs one",
+        (true, _) => texts::KEY_STORED,
+        (false, true) => texts::PASTE_KEY,
+        (false, false) => texts::KEY_OPTIONAL,
     };
     let has_own_kind = is_for_all && draft.preset.is_none_or(|preset| preset.base_url.is_empty());
     let (name_first, url_first) = match is_key_needed || draft.is_stored {
@@ -94,35 +94,35 @@ fn fields(draft: Draft) -> AnyView {
     view! {
         <When when=move || is_for_all>
         <label class="field">
-            "Name"
+            {texts::NAME}
             <input
                 id=name_first
                 autocomplete="off"
                 spellcheck="false"
                 required
                 readonly=draft.is_stored
-                placeholder="A short name, such as work"
+                placeholder=texts::NAME_EXAMPLE
                 prop:value=move || draft.name.get()
                 on:input=move |event| draft.name.set(event_target_value(&event))
             />
         </label>
         <When when=move || has_own_kind>{kind_field(draft)}</When>
         <label class="field">
-            "Address"
+            {texts::ADDRESS}
             <input
                 id=url_first
                 type="url"
                 autocomplete="off"
                 spellcheck="false"
                 required
-                placeholder="https://models.example/v1"
+                placeholder=texts::ADDRESS_EXAMPLE
                 prop:value=move || draft.base_url.get()
                 on:input=move |event| draft.base_url.set(event_target_value(&event))
             />
         </label>
         </When>
         <label class="field">
-            "Key"
+            {texts::KEY}
             <input
                 id=key_id
                 type="password"
@@ -155,19 +155,18 @@ fn kind_field(draft: Draft) -> AnyView {
         }
     };
     view! {
-        <label class="field">"Protocol" <select on:change=choose>{options}</select></label>
+        <label class="field">{texts::PROTOCOL} <select on:change=choose>{options}</select></label>
     }
     .erase()
 }
 
 fn status(draft: Draft) -> String {
     if draft.is_testing.get() {
-        return "Asking for its models…".into();
+        return texts::TESTING.into();
     }
     match draft.found_count() {
         0 => String::new(),
-        1 => "It works: 1 model.".into(),
-        count => ["It works: ", &count.to_string(), " models."].concat(),
+        count => texts::works(count),
     }
 }
 
@@ -177,7 +176,7 @@ fn finding(draft: Draft) -> Option<AnyView> {
     let details = (!problem.details.is_empty()).then(|| {
         view! {
             <details>
-                <summary>"Details"</summary>
+                <summary>{texts::DETAILS}</summary>
                 <p class="settings-text">{problem.details}</p>
             </details>
         }
@@ -201,23 +200,20 @@ fn found_models(draft: Draft) -> AnyView {
         models.collect::<Vec<_>>()
     };
     let more = move || match shown.with(Vec::len) {
-        0 => Some("No model has this name.".to_owned()),
-        count if count > MAX_SHOWN_MODELS => {
-            let rest = (count - MAX_SHOWN_MODELS).to_string();
-            Some([&rest, " more. Search for them by name."].concat())
-        }
+        0 => Some(texts::NO_MATCHES.to_owned()),
+        count if count > MAX_SHOWN_MODELS => Some(texts::more_models(count - MAX_SHOWN_MODELS)),
         _ => None,
     };
     view! {
         <fieldset class="endpoint-models">
-            <legend>"Models to offer"</legend>
+            <legend>{texts::MODELS_TO_OFFER}</legend>
             <When when=move || { draft.found_count() >= MIN_SEARCHED_MODELS }>
                 <input
                     type="search"
                     class="settings-input"
                     autocomplete="off"
-                    aria-label="Search the models"
-                    placeholder="Search the models"
+                    aria-label=texts::SEARCH_MODELS
+                    placeholder=texts::SEARCH_MODELS
                     prop:value=move || draft.query.get()
                     on:input=move |event| draft.query.set(event_target_value(&event))
                 />
@@ -252,7 +248,7 @@ fn model_box(draft: Draft, name: String) -> AnyView {
 fn named_models(draft: Draft) -> AnyView {
     view! {
         <label class="endpoint-names">
-            "Its models by name, one a line, if it has no list of them"
+            {texts::MODEL_NAMES}
             <textarea
                 class="settings-area"
                 spellcheck="false"

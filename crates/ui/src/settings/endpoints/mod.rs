@@ -89,10 +89,10 @@ fn section_texts(scope: Scope) -> SectionTexts {
     match scope {
         Scope::Server => SectionTexts {
             id: "settings-endpoints",
-            title: "Models",
-            about: "The servers whose models people here can choose. A change works at once, without a restart.",
-            none: "None yet. Connect a service with its key, or a program on your own machine, such as Ollama.",
-            add: "Add a model server",
+            title: texts::MODELS,
+            about: texts::ABOUT_SERVERS,
+            none: texts::NO_SERVERS,
+            add: texts::ADD_SERVER,
         },
         Scope::Own => SectionTexts {
             id: "settings-own-keys",
@@ -168,15 +168,14 @@ fn hash_of(value: &impl Hash) -> u64 {
 
 fn row_view(state: EndpointsState, confirm: Confirm, endpoint: EndpointView) -> AnyView {
     let key = match endpoint.key {
-        EndpointKeyState::None => "no key",
-        EndpointKeyState::Set => "with a key",
-        EndpointKeyState::NeededAgain => "its key is needed again",
+        EndpointKeyState::None => texts::NO_KEY,
+        EndpointKeyState::Set => texts::WITH_KEY,
+        EndpointKeyState::NeededAgain => texts::KEY_NEEDED_AGAIN,
     };
-    let is_off = (!endpoint.is_enabled).then(|| view! { <span>"switched off"</span> });
+    let is_off = (!endpoint.is_enabled).then(|| view! { <span>{texts::SWITCHED_OFF}</span> });
     let hidden = match endpoint.hidden_models.len() {
         0 => None,
-        1 => Some("1 model hidden".to_owned()),
-        count => Some([&count.to_string(), " models hidden"].concat()),
+        count => Some(texts::models_hidden(count)),
     };
     let hidden = hidden.map(|text| view! { <span>{text}</span> });
     let problem = endpoint.problem.clone();
@@ -184,9 +183,7 @@ fn row_view(state: EndpointsState, confirm: Confirm, endpoint: EndpointView) -> 
     let (name, base_url, kind) = (endpoint.name.clone(), endpoint.base_url.clone(), endpoint.kind);
     let actions = match endpoint.id {
         Some(id) => actions(state, confirm, id, endpoint),
-        None => {
-            view! { <span class="settings-note">"from the settings file or the environment"</span> }.erase()
-        }
+        None => view! { <span class="settings-note">{texts::FROM_SETTINGS}</span> }.erase(),
     };
     view! {
         <li class="settings-row">
@@ -208,18 +205,15 @@ fn row_view(state: EndpointsState, confirm: Confirm, endpoint: EndpointView) -> 
 }
 
 fn actions(state: EndpointsState, confirm: Confirm, id: EndpointId, endpoint: EndpointView) -> AnyView {
-    let named = |verb: &str| [verb, " “", &endpoint.name, "”"].concat();
-    let (change_name, remove_name) = (named("Change"), named("Remove"));
+    let named = |verb: &str| texts::of_server(verb, &endpoint.name);
+    let (change_name, remove_name) = (named(texts::CHANGE), named(texts::REMOVE));
     let (switch, switch_name) = match endpoint.is_enabled {
-        true => ("Switch off", named("Switch off")),
-        false => ("Switch on", named("Switch on")),
+        true => (texts::SWITCH_OFF, named(texts::SWITCH_OFF)),
+        false => (texts::SWITCH_ON, named(texts::SWITCH_ON)),
     };
     let title = [&remove_name, "?"].concat();
     let (text, heading) = match state.scope {
-        Scope::Server => (
-            "Its models can no longer be chosen, and its key is deleted. Conversations stay; they need another model to go on.",
-            "#settings-endpoints",
-        ),
+        Scope::Server => (texts::REMOVE_WARNING, "#settings-endpoints"),
         Scope::Own => (texts::KEY_IS_DELETED, "#settings-own-keys"),
     };
     let is_enabled = endpoint.is_enabled;
@@ -227,7 +221,7 @@ fn actions(state: EndpointsState, confirm: Confirm, id: EndpointId, endpoint: En
         confirm.ask(ConfirmRequest {
             title: title.clone(),
             text: text.into(),
-            button_label: "Remove",
+            button_label: texts::REMOVE,
             on_confirm: Arc::new(move || {
                 state.remove(id);
                 browser::focus_selector(heading);
@@ -237,7 +231,7 @@ fn actions(state: EndpointsState, confirm: Confirm, id: EndpointId, endpoint: En
     view! {
         <div class="endpoint-actions needs-script">
             <button type="button" class="button button-quiet" aria-label=change_name on:click=move |_| state.edit(&endpoint)>
-                "Change"
+                {texts::CHANGE}
             </button>
             <button
                 type="button"
@@ -248,7 +242,7 @@ fn actions(state: EndpointsState, confirm: Confirm, id: EndpointId, endpoint: En
                 {switch}
             </button>
             <button type="button" class="button button-quiet" aria-label=remove_name on:click=remove>
-                "Remove"
+                {texts::REMOVE}
             </button>
         </div>
     }
@@ -283,10 +277,10 @@ fn tiles(state: EndpointsState) -> AnyView {
         Scope::Own => state.services.get_untracked().into_iter().map(own_tile).collect(),
     };
     view! {
-        <ul class="endpoint-tiles" aria-label="Which one?">{tiles}</ul>
+        <ul class="endpoint-tiles" aria-label=texts::WHICH_ONE>{tiles}</ul>
         {(state.scope == Scope::Server).then(|| local_servers(state))}
         <div>
-            <button type="button" class="button button-quiet" on:click=move |_| state.close()>"Cancel"</button>
+            <button type="button" class="button button-quiet" on:click=move |_| state.close()>{texts::CANCEL}</button>
         </div>
     }
     .erase()

@@ -1,5 +1,6 @@
 //! The services and programs that have a tile: what is filled in for each.
 
+use super::texts;
 use parlor_protocol::{
     EndpointKind::{self, Anthropic, Gemini, OpenAi, OpenAiResponses},
     SERVICES, Service,
@@ -42,19 +43,19 @@ pub const PRESETS: [Preset; 13] = [
         kind: OpenAi,
         base_url: "https://NAME.openai.azure.com/openai/v1",
         key: KeyNeed::Required,
-        note: "Put the name of your resource in place of NAME.",
+        note: texts::AZURE_NOTE,
     },
     program("Ollama", "ollama", "http://127.0.0.1:11434/v1"),
     program("llama.cpp", "llama.cpp", "http://127.0.0.1:8080/v1"),
     program("LM Studio", "lmstudio", "http://127.0.0.1:1234/v1"),
     program("vLLM", "vllm", "http://127.0.0.1:8000/v1"),
     Preset {
-        label: "Another server",
+        label: texts::ANOTHER_SERVER,
         name: "",
         kind: OpenAi,
         base_url: "",
         key: KeyNeed::Optional,
-        note: "Any server that speaks one of these protocols.",
+        note: texts::ANOTHER_NOTE,
     },
 ];
 
@@ -76,14 +77,14 @@ const fn program(label: &'static str, name: &'static str, base_url: &'static str
         kind: OpenAi,
         base_url,
         key: KeyNeed::Optional,
-        note: "Start it on the machine of Parlor, or enter the address of another one.",
+        note: texts::PROGRAM_NOTE,
     }
 }
 
 /// Returns the name of a protocol for people.
 pub fn kind_label(kind: EndpointKind) -> &'static str {
     match kind {
-        OpenAi => "OpenAI-compatible",
+        OpenAi => texts::OPENAI_COMPATIBLE,
         OpenAiResponses => "OpenAI Responses",
         Anthropic => "Anthropic",
         Gemini => "Google Gemini",
