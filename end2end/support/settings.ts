@@ -4,6 +4,8 @@ import type { Locator, Page } from '@playwright/test';
 export class Settings {
   readonly region: Locator;
   readonly back: Locator;
+  /** The link from a tab to the list of tabs, on a phone. */
+  readonly up: Locator;
   readonly instructions: Locator;
   readonly save: Locator;
   /** The state of the text in the box. */
@@ -17,6 +19,7 @@ export class Settings {
   constructor(readonly page: Page) {
     this.region = page.getByRole('region', { name: 'Settings' });
     this.back = this.region.getByRole('link', { name: 'Back' });
+    this.up = this.region.getByRole('link', { name: 'Settings', exact: true });
     this.instructions = page.getByRole('textbox', { name: 'Instructions' });
     this.save = page.getByRole('button', { name: 'Save', exact: true });
     this.note = page.locator('#instructions-note');

@@ -267,7 +267,14 @@ test('fits on a phone and opens from the drawer', async ({ chat, page }) => {
   await chat.list.getByRole('link', { name: 'Settings' }).click();
   await expect(settings.region).toBeFocused();
   await expect(chat.list).toBeHidden();
+  await expect(settings.instructions, 'the list of tabs is a screen of its own').toBeHidden();
+  await settings.tab('General').click();
+  await expect(settings.instructions).toBeVisible();
+  await expect(settings.region).toBeFocused();
+  await settings.up.click();
+  await expect(page).toHaveURL('/settings');
   await settings.tab('API tokens').click();
+  await expect(settings.tab('API tokens')).toBeHidden();
   await settings.makeToken('A script with a name that is rather long, longer than a telephone is wide');
   const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   expect(await overflow()).toBe(0);

@@ -50,10 +50,10 @@ pub fn format_minute(at: Timestamp, zone: &TimeZone) -> String {
     }
 }
 
-/// Formats the date of a time, in UTC: `2026-11-21`.
-pub fn format_date(at: Timestamp) -> String {
+/// Returns the day of a time in UTC without its year, such as Nov 25.
+pub fn format_day(at: Timestamp) -> String {
     match jiff::Timestamp::from_millisecond(at.0) {
-        Ok(time) => time.strftime("%Y-%m-%d").to_string(),
+        Ok(time) => time.strftime("%b %-d").to_string(),
         Err(_) => "unknown".into(),
     }
 }

@@ -59,7 +59,7 @@ use leptos::prelude::*;
 
 pub use self::{
     browser::PART_HEADER,
-    components::icons::brand as brand_mark,
+    components::{code_words::with_code, icons::brand as brand_mark},
     layout::prepare,
     panel::still_chart,
     settings::ServerContent,

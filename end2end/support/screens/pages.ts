@@ -62,6 +62,7 @@ export const PAGE_SCREENS: ScreenGroup[] = [
           await settings.instructions.fill('I am a pilot in the harbour of Hamburg.');
         },
       },
+      { name: 'settings-general', prepare: ({ page }) => new Settings(page).open('/settings/general') },
       {
         name: 'settings-tokens',
         prepare: async ({ page }) => {

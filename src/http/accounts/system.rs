@@ -20,6 +20,7 @@ use crate::{
     http::{client::Client, origin::is_loopback},
 };
 use parlor_protocol::{ApiError, ErrorCode};
+use parlor_ui::with_code;
 
 /// `GET /settings/system`
 pub async fn show(caller: Caller, request: Request) -> Response {
@@ -79,13 +80,13 @@ fn row(finding: Finding) -> impl IntoView {
         text,
         mend,
     } = finding;
-    let mend = (!mend.is_empty()).then(|| view! { <p class="system-mend">{mend}</p> });
+    let mend = (!mend.is_empty()).then(|| view! { <p class="system-mend">{with_code(&mend)}</p> });
     view! {
         <div class="system-check" data-status=status.word()>
             <dt>{subject}</dt>
             <dd>
                 <span class="system-status">{status.word()}</span>
-                <p>{text}</p>
+                <p>{with_code(&text)}</p>
                 {mend}
             </dd>
         </div>

@@ -214,7 +214,7 @@ fn charts(days: &BTreeMap<Day, UsageSum>, today: Day) -> impl IntoView + use<> {
 
 /// Returns a chart of the panel's kind.
 fn chart(days: &[Day], values: &[f64]) -> Option<ChartView> {
-    let labels: Vec<String> = days.iter().map(|day| date(*day)[5..].to_owned()).collect();
+    let labels: Vec<String> = days.iter().map(|day| date(*day)).collect();
     let data = json!({ "kind": "bar", "x": labels, "series": [{ "values": values }] });
     let payload = Payload {
         payload_id: String::new(),
@@ -281,9 +281,9 @@ fn row(name: AnyView, sum: UsageSum) -> AnyView {
     .into_any()
 }
 
-/// Returns the date of a day, such as 2026-11-25.
+/// Returns the date of a day, such as Nov 25: all shown days are of the last four weeks.
 fn date(day: Day) -> String {
-    clock::format_date(day.start())
+    clock::format_day(day.start())
 }
 
 #[cfg(test)]
@@ -313,6 +313,6 @@ mod tests {
             "{html}"
         );
         let html = table("By day", "Day", rows_by_day(&days)).to_html();
-        assert!(html.contains("2026-11-25") && html.contains("3,000"), "{html}");
+        assert!(html.contains("Nov 25") && html.contains("3,000"), "{html}");
     }
 }

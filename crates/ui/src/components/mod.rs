@@ -1,5 +1,6 @@
 //! Small views that every feature uses, and the action of Escape. None of them is about one feature.
 
+pub mod code_words;
 pub mod confirm;
 pub mod copy;
 pub mod details;

@@ -40,10 +40,11 @@ fn Figures(usage: Memo<Option<Usage>>, is_open: RwSignal<bool>) -> impl IntoView
             }
         });
     });
+    // The first answer is the whole conversation.
     let shown_sum = move || {
         let view = conversations.current_view()?;
-        sum.get()
-            .and_then(|(id, totals)| (id == view.id).then_some(totals))
+        let (id, sum) = sum.get()?;
+        (id == view.id && totals.get() != Some(sum)).then_some(sum)
     };
     let figures_of = |title: &'static str, totals: Option<TokenTotals>| {
         let totals = totals.filter(|totals| !totals.is_empty())?;

@@ -3,16 +3,19 @@
 use leptos::prelude::*;
 
 use super::{heading, state::SettingsState, texts};
-use crate::runtime::erase::Erase;
+use crate::{components::code_words::with_code, runtime::erase::Erase, state::person::use_person};
 
-/// The section; nothing if no tool is missing.
+/// The section, for those who run the server; nothing if no tool is missing.
 pub fn section(settings: SettingsState) -> AnyView {
+    if use_person().is_some_and(|person| !person.is_administrator) {
+        return ().into_any();
+    }
     (move || {
         let missing = settings.unavailable_tools.get();
         (!missing.is_empty()).then(|| {
             let reasons: Vec<_> = missing
                 .into_iter()
-                .map(|reason| view! { <p class="settings-hint">{reason.message}</p> }.erase())
+                .map(|reason| view! { <p class="settings-hint">{with_code(&reason.message)}</p> }.erase())
                 .collect();
             view! {
                 <section class="settings-section" aria-labelledby="settings-missing">

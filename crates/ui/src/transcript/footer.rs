@@ -96,8 +96,14 @@ fn actions(
 /// server.
 fn facts(row: &AnswerRow, is_read_only: bool) -> AnyView {
     let (model, run) = (row.model.clone(), row.run.clone());
-    let figures =
-        (!is_read_only).then(|| view! { <span class="figures">{move || run.with(figures)}</span> }.erase());
+    let paid = run.clone();
+    let figures = (!is_read_only).then(|| {
+        view! {
+            <span class="speed">{move || run.with(speed)}</span>
+            <span class="cost">{move || paid.with(cost)}</span>
+        }
+        .erase()
+    });
     view! {
         <span class="facts">
             {(!model.is_empty())
@@ -109,17 +115,20 @@ fn facts(row: &AnswerRow, is_read_only: bool) -> AnyView {
     .erase()
 }
 
-/// The speed and the cost of an answer, as far as they are known: "34 tokens/s · $0.012".
-fn figures(run: &RunView) -> String {
+/// The speed of an answer, if it is known: "34 tokens/s".
+fn speed(run: &RunView) -> Option<String> {
     let totals = &run.totals;
     let generation_ms = run.elapsed_ms.saturating_sub(run.tools_ms);
-    let speed = (totals.output_tokens as u64 * 1000)
+    (totals.output_tokens as u64 * 1000)
         .checked_div(generation_ms)
         .filter(|speed| *speed > 0)
-        .map(|speed| texts::speed(&group_digits(speed), totals.estimated_calls > 0));
-    let cost = (totals.calls > totals.unpriced_calls).then(|| totals.cost.to_short_label());
-    let figures: Vec<String> = speed.into_iter().chain(cost).collect();
-    figures.join(" · ")
+        .map(|speed| texts::speed(&group_digits(speed), totals.estimated_calls > 0))
+}
+
+/// The cost of an answer, if it is known: "$0.012".
+fn cost(run: &RunView) -> Option<String> {
+    let totals = &run.totals;
+    (totals.calls > totals.unpriced_calls).then(|| totals.cost.to_short_label())
 }
 
 /// The pending focus after a switch to another answer: the new answer's view replaces this one, and the focus moves
@@ -226,13 +235,21 @@ mod tests {
             cost: Dollars(12_300_000),
             ..TokenTotals::default()
         };
-        assert_eq!(figures(&run(known, 3000)), "1,500 tokens/s · $0.012");
+        let figures = |run: &RunView| (speed(run), cost(run));
+        let words = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            figures(&run(known, 3000)),
+            (words("1,500 tokens/s"), words("$0.012"))
+        );
         let guessed = TokenTotals {
             estimated_calls: 1,
             unpriced_calls: 2,
             ..known
         };
-        assert_eq!(figures(&run(guessed, 3000)), "about 1,500 tokens/s");
-        assert_eq!(figures(&run(TokenTotals::default(), 0)), "");
+        assert_eq!(
+            figures(&run(guessed, 3000)),
+            (words("about 1,500 tokens/s"), None)
+        );
+        assert_eq!(figures(&run(TokenTotals::default(), 0)), (None, None));
     }
 }

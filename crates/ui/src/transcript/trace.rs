@@ -187,9 +187,10 @@ fn working_line(activity: Option<String>, latest: Option<PartRow>) -> AnyView {
 }
 
 fn ended_line(words: String, used: String) -> AnyView {
+    let used = (!used.is_empty()).then(|| view! { <span class="trace-latest">{used}</span> });
     view! {
         <span class="trace-now">{words}</span>
-        <span class="trace-latest">{used}</span>
+        {used}
     }
     .erase()
 }
