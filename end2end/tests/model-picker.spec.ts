@@ -85,7 +85,7 @@ test('offers the thinking that the model takes', async ({ chat, page, upstream }
   await expect(page.getByText('does not take the thinking')).toHaveCount(0);
 
   await chat.chooseModel('Plain');
-  await expect(page.getByText('Plain can\'t think. The thinking “5,000 tokens” is not sent.')).toBeVisible();
+  await expect(page.getByText('Plain can’t think. The thinking “5,000 tokens” is not sent.')).toBeVisible();
   await chat.say('Hello');
   await chat.done();
   expect((await upstream.asked()).at(-1)).not.toHaveProperty('reasoning_effort');
