@@ -112,7 +112,7 @@ test('a failed save keeps the text and says why', async ({ browserLog, page }) =
   const settings = new Settings(page);
   await settings.open();
   await settings.instructions.fill('x'.repeat(8200));
-  await expect(settings.note).toHaveText('8 bytes too long: there is room for 8192.');
+  await expect(settings.note).toHaveText('8 bytes too long: there is room for 8,192.');
   await expect(settings.save).toHaveAttribute('aria-disabled', 'true');
   await settings.instructions.fill('Short');
   await page.route('**/rpc/save_instructions', (route) => route.abort());
