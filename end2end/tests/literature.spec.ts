@@ -188,7 +188,7 @@ test('a suggested query fills the search box', async ({
   });
   await upstream.script({
     when: { user_contains: 'read first' },
-    steps: [{ text: 'This.\nSUGGESTED_ACTIONS: [{"label": "Open it", "action": "open_article", "handler": "client", "data": {"pmid": "12"}}]' }],
+    steps: [{ text: 'Read [the first](/literature/articles/11?q=tides).\nSUGGESTED_ACTIONS: [{"label": "Open it", "action": "open", "handler": "client", "data": {"page": "literature", "article_id": "12"}}]' }],
   });
   await literature.open();
   await literature.search('tides');
@@ -207,7 +207,11 @@ test('a suggested query fills the search box', async ({
   await literature.ask('Which should I read first?');
   await literature.answers.getByRole('button', { name: 'Open it' }).click();
   await expect(page.getByText(storms.text)).toBeVisible();
-  await expect(page).toHaveURL(/\/literature\/articles\/12/);
+  await expect(page).toHaveURL(/\/literature\/articles\/12\?q=tides/);
+  // A link in the answer opens the same here, with the conversation beside it.
+  await literature.answers.getByRole('link', { name: 'the first' }).click();
+  await expect(page).toHaveURL(/\/literature\/articles\/11/);
+  await expect(literature.answers.getByRole('link', { name: 'the first' })).toBeVisible();
 });
 
 test('the panel overlays the page next to the tray', async ({ literature, page, upstream }) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use parlor::server::{Server, built_in_pages};
 use parlor_pages::{
-    BuiltContext, ContextError, OpenPage, Page, PageDefinition, Scope, Tab, actions::ClientAction, fence_text,
+    BuiltContext, ContextError, OpenPage, Page, PageDefinition, Scope, Tab, actions::Opening, fence_text,
 };
 use parlor_protocol::{ApiError, PageFields, PageInfo, RawJson, UserId};
 use parlor_storage::StorageError;
@@ -42,9 +42,9 @@ static DESK: PageDefinition = PageDefinition {
             scope: Scope {
                 tools: &["look_inside"],
                 payloads: &[],
-                actions: &[&ClientAction {
-                    name: "close_drawer",
-                    data_instructions: "",
+                openings: &[Opening {
+                    data: r#"{"page": "desk", "drawer": 1}"#,
+                    address: "/desk/drawers/1",
                 }],
             },
             subtabs: &[],
@@ -102,6 +102,13 @@ impl Page for Desk {
         })
     }
 
+    fn url(&self, asked: &OpenPage<DeskFields>, here: Option<&OpenPage<DeskFields>>) -> Option<String> {
+        let drawer = asked.fields.drawer?;
+        let from = here.and_then(|here| here.fields.drawer);
+        let from = from.map_or(String::new(), |from| format!("?from={from}"));
+        Some(format!("/desk/drawers/{drawer}{from}"))
+    }
+
     async fn load(&self, _: UserId, url: &str) -> Result<RawJson, ApiError> {
         Ok(RawJson::parse_or_quote(&json!({ "opened": url }).to_string()))
     }
@@ -149,7 +156,7 @@ fn offered_tools(call: &Value) -> Vec<&str> {
         .collect()
 }
 
-const ANSWER_WITH_ACTION: &str = "Done.\nSUGGESTED_ACTIONS: [{\"label\": \"Close\", \"action\": \"close_drawer\", \"handler\": \"client\"}]";
+const ANSWER_WITH_ACTION: &str = "Done.\nSUGGESTED_ACTIONS: [{\"label\": \"Open\", \"action\": \"open\", \"handler\": \"client\", \"data\": {\"page\": \"desk\", \"drawer\": 0}}]";
 
 #[tokio::test]
 async fn tool_knows_the_open_item() {
@@ -170,16 +177,21 @@ async fn tool_knows_the_open_item() {
         .expect("a call");
     assert_eq!(looked["output"], "Inside: stamps");
     let suggested = events.iter().find(|event| event["type"] == "suggested_actions");
+    // The page may complete the URL with what is open.
+    let action = &suggested.expect("an action")["actions"][0];
     assert_eq!(
-        suggested.expect("an action")["actions"][0]["action"],
-        "close_drawer"
+        (&action["action"], opening_of(action)),
+        (
+            &json!("open"),
+            json!({ "page": "desk", "drawer": 0, "url": "/desk/drawers/0?from=1" })
+        )
     );
     let prompt = last_system_prompt(&upstream);
     assert!(prompt.starts_with("You tidy up a desk."), "{prompt}");
     for text in [
         "Tab drawers, open drawer:\n```text\n1\n```",
         "Mind the stamps.",
-        "close_drawer",
+        "or {\"page\": \"desk\", \"drawer\": 1}). In a text, link to the same: /desk/drawers/1.",
     ] {
         assert!(prompt.contains(text), "{text}: {prompt}");
     }
@@ -200,7 +212,7 @@ async fn tool_knows_the_open_item() {
 }
 
 #[tokio::test]
-async fn other_tab_offers_neither_tool_nor_action() {
+async fn other_tab_offers_neither_tool_nor_opening() {
     let (_folder, upstream, parlor) = start_parlor().await;
     upstream.add_script(When::any(), Script::new().text(ANSWER_WITH_ACTION));
     for context in [
@@ -209,13 +221,9 @@ async fn other_tab_offers_neither_tool_nor_action() {
         json!({ "current_page": "literature" }),
         Value::Null,
     ] {
-        let events = parlor.chat(&question(context.clone())).await.read_to_end().await;
-        let offers = |event: &Value| event["actions"].to_string().contains("close_drawer");
-        assert!(!events.iter().any(offers), "{context}");
-        assert!(
-            !last_system_prompt(&upstream).contains("close_drawer"),
-            "{context}"
-        );
+        parlor.chat(&question(context.clone())).await.read_to_end().await;
+        let told = last_system_prompt(&upstream);
+        assert!(!told.contains("/desk/drawers"), "{context}: {told}");
         let call = last_model_call(&upstream);
         assert!(!offered_tools(&call).contains(&"look_inside"), "{context}");
     }
@@ -225,6 +233,84 @@ async fn other_tab_offers_neither_tool_nor_action() {
     });
     let refused = parlor.post("/api/chat/stream", &forced).send().await.unwrap();
     assert_eq!(refused.status(), 422);
+}
+
+/// The data of an action.
+fn opening_of(action: &Value) -> Value {
+    serde_json::from_str(action["data"].as_str().unwrap_or_default()).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn opens_only_what_is_there() {
+    let (_folder, upstream, parlor) = start_parlor().await;
+    let foreign = Uuid::now_v7().to_string();
+    let huge = "x".repeat(1 << 20);
+    let possible = json!({ "page": "desk", "drawer": 1, "url": "https://evil.example" });
+    let cases = [
+        (json!({ "page": "desk", "drawer": 2 }), "There is no drawer 2."),
+        (json!({ "page": "desk", "drawer": "left" }), "the field `drawer` can't be read"),
+        (json!({ "page": "desk", "colour": "red" }), "The page desk has no field “colour”."),
+        (json!({ "page": "desk" }), "name nothing that the page desk can open"),
+        (json!({ "page": "desk", "tab": "legs" }), "Its tabs are: top, drawers."),
+        (json!({ "page": "shelf" }), "There is no page “shelf”."),
+        (json!({ "page": "chat" }), "name nothing that the page chat can open"),
+        (json!({ "current_page": "desk", "drawer": 1 }), "its data name no page"),
+        (json!({ "page": "edit_stream", "stream_id": foreign }), "There is no such stream"),
+        (json!({ "page": "edit_stream", "draft": { "stream": { "name": "x" } } }), "name nothing"),
+        (json!({ "payload_id": "unknown1" }), "the conversation has no such payload"),
+        (json!("desk"), "its data are not an object"),
+    ];
+    let action = |action: &str, data: &Value| json!({ "label": "See", "action": action, "handler": "client", "data": data });
+    for (data, reason) in cases {
+        let written = json!([action("open", &data), action("fly", &json!({})), action("open", &possible)]);
+        upstream.add_script(
+            When::user_contains("What is in it?"),
+            Script::new().text(&format!("Look.\nSUGGESTED_ACTIONS: {written}")),
+        );
+        let context = json!({ "current_page": "desk" });
+        let events = parlor.chat(&question(context)).await.read_to_end().await;
+        let suggested = events.iter().find(|event| event["type"] == "suggested_actions");
+        let offered = suggested.expect("actions")["actions"].as_array().unwrap();
+        let opened: Vec<Value> = offered.iter().map(opening_of).collect();
+        // The others stay, and the model can't choose the URL.
+        let expected = json!({ "page": "desk", "drawer": 1, "url": "/desk/drawers/1" });
+        assert_eq!(opened, [expected], "{data}");
+        assert_eq!(events.last().unwrap()["type"], "complete", "{data}");
+        let run = events[0]["message_id"].as_str().unwrap();
+        let path = format!("/api/messages/{run}/diagnostics");
+        let (_, diagnostics) = parlor.get_json(&path).await;
+        let left_out = diagnostics["calls"][0]["response"]["raw"]["left_out"].to_string();
+        for text in ["the action “fly”: the page has no such action", reason] {
+            assert!(left_out.contains(text), "{text}: {left_out}");
+        }
+    }
+    // A field of 1 MB is no button at all.
+    let written = json!([action("open", &json!({ "page": "desk", "drawer": huge }))]);
+    upstream.add_script(
+        When::user_contains("What is in it?"),
+        Script::new().text(&format!("Look.\nSUGGESTED_ACTIONS: {written}")),
+    );
+    let events = parlor.chat(&question(Value::Null)).await.read_to_end().await;
+    let offers = |event: &Value| event["actions"].as_array().is_some_and(|actions| !actions.is_empty());
+    assert!(!events.iter().any(offers));
+}
+
+#[tokio::test]
+async fn earlier_actions_open_as_before() {
+    // Stored before one action opened everything.
+    let stored = json!({
+        "label": "Open it", "action": "open_article", "handler": "client", "data": "{\"pmid\":\"12\"}",
+    });
+    let message = json!({
+        "id": Uuid::now_v7(), "created_at": 1, "role": "assistant", "model": "test/any", "status": "complete",
+        "nodes": [], "suggested_actions": [stored],
+    });
+    let message: parlor_protocol::Message = serde_json::from_value(message).unwrap();
+    let action = &message.assistant().unwrap().suggested_actions[0];
+    assert_eq!(
+        (action.action.as_str(), action.data.as_deref()),
+        ("open", Some(r#"{"url":"/literature/articles/12"}"#))
+    );
 }
 
 #[tokio::test]

@@ -1,51 +1,37 @@
 //! Actions that the page performs when the user presses their button. The browser has the same names
-//! (`ui::transcript::actions`, and the page's folder in `ui`). Other client actions that the
-//! model suggests are not shown.
-
-/// An action of the page.
-#[derive(Debug)]
-pub struct ClientAction {
-    pub name: &'static str,
-    /// The action's data, as described to the model; empty if it needs none. The name describes the action
-    /// itself.
-    pub data_instructions: &'static str,
-}
+//! (`ui::transcript::actions`). Other client actions that the model suggests are not shown; the diagnostics name them.
 
 /// The actions of every page. All of them can be undone.
-pub const COMMON_ACTIONS: [&ClientAction; 4] = [
-    &ClientAction {
-        name: "close_chat",
-        data_instructions: "",
-    },
-    &ClientAction {
-        name: "new_conversation",
-        data_instructions: "",
-    },
-    &ClientAction {
-        name: "copy_answer",
-        data_instructions: "",
-    },
-    &ClientAction {
-        name: "open_payload",
-        data_instructions: "{\"payload_id\": \"its id\"}",
-    },
-];
+pub const CLIENT_ACTIONS: [&str; 4] = ["close_chat", "new_conversation", "copy_answer", OPEN];
 
-const INSTRUCTIONS_INTRO: &str = "Or with buttons for what to do next:\n\
+/// The action that opens something: a payload, or what a page names by its fields.
+pub const OPEN: &str = "open";
+
+/// Something that a page can open, as described to the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// The data of the action: the page and its fields, as a JSON object.
+    pub data: &'static str,
+    /// The same as an address for links in answers.
+    pub address: &'static str,
+}
+
+const INTRO: &str = "Or with buttons for what to do next:\n\
      SUGGESTED_ACTIONS: [{\"label\": \"Shorten it\", \"action\": \"shorten\", \"handler\": \"server\", \"data\": {\"words\": 100}, \"style\": \"primary\"}]\n\
      A \"server\" action comes back to you, with its data, as the person's next turn. Style: primary, secondary, or warning if it can't \
      be undone. A \"client\" action is done by the page, which knows only";
 
-/// Returns the instructions for the model about these actions.
-pub fn instructions(actions: &[&ClientAction]) -> String {
-    let descriptions: Vec<String> = actions
-        .iter()
-        .map(|action| match action.data_instructions {
-            "" => action.name.to_owned(),
-            data => format!("{} (data: {data})", action.name),
-        })
-        .collect();
-    format!("{INSTRUCTIONS_INTRO} {}.", descriptions.join(", "))
+/// Returns the instructions for the model about the actions of the page, and about what can be opened.
+pub fn instructions(openings: &[Opening]) -> String {
+    let names = CLIENT_ACTIONS.join(", ");
+    let mut data = vec![r#"{"payload_id": "its id"}"#];
+    data.extend(openings.iter().map(|opening| opening.data));
+    let mut text = format!("{INTRO} {names} (data: {}).", data.join(" or "));
+    if !openings.is_empty() {
+        let addresses: Vec<&str> = openings.iter().map(|opening| opening.address).collect();
+        text.push_str(&format!(" In a text, link to the same: {}.", addresses.join(", ")));
+    }
+    text
 }
 
 #[cfg(test)]
@@ -62,7 +48,7 @@ mod tests {
             .collect();
         assert!(!named.is_empty());
         for name in named {
-            assert!(COMMON_ACTIONS.iter().any(|action| action.name == name), "{name}");
+            assert!(CLIENT_ACTIONS.contains(&name), "{name}");
         }
     }
 }

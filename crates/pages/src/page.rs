@@ -68,6 +68,12 @@ pub trait Page: Send + Sync + 'static {
         open: &OpenPage<Self::Fields>,
     ) -> Result<BuiltContext, StorageError>;
 
+    /// Returns the URL at which the page shows these items, which [`check`](Self::check) has accepted. `here` is the page as the
+    /// user has it open already. `None` if the fields name nothing that has a URL.
+    fn url(&self, _asked: &OpenPage<Self::Fields>, _here: Option<&OpenPage<Self::Fields>>) -> Option<String> {
+        Some(self.definition().info.path.into())
+    }
+
     /// Loads the data with which the page starts at a URL. Only the page's own code parses them.
     ///
     /// # Errors
@@ -133,6 +139,12 @@ pub enum ContextError {
     /// A sentence for the user.
     #[error("{0}")]
     NotFound(String),
+    #[error("The page {page} has no field “{field}”.")]
+    UnknownField { page: &'static str, field: String },
+    #[error("These fields name nothing that the page {0} can open.")]
+    NothingToOpen(&'static str),
+    #[error("The page {0} is not yours to open.")]
+    NotAllowed(&'static str),
     #[error("The context has {length} bytes; the limit is {limit} (setting limits.context_bytes).")]
     TooLarge { length: usize, limit: usize },
     #[error(transparent)]
@@ -150,6 +162,7 @@ pub(super) trait AnyPage: Any + Send + Sync {
     fn fit(&self, context: PageContext, max_bytes: usize) -> Result<PageContext, UnreadableField>;
     async fn check(&self, user_id: UserId, context: &PageContext) -> Result<(), ContextError>;
     async fn describe(&self, user_id: UserId, context: &PageContext) -> Result<BuiltContext, StorageError>;
+    fn url(&self, asked: &PageContext, here: Option<&PageContext>) -> Option<String>;
     async fn load(&self, user_id: UserId, url: &str) -> Result<RawJson, ApiError>;
     async fn complete_view(&self, user_id: UserId, view: &mut PanelView) -> Result<(), ApiError>;
     fn asks_other_hosts(&self, path: &str, has_query: bool) -> bool;
@@ -191,6 +204,11 @@ impl<P: Page> AnyPage for P {
         // A field that was stored by another version may have another type.
         let fields = context.fields().unwrap_or_default();
         Page::describe(self, user_id, &open_page(self, context, fields)).await
+    }
+
+    fn url(&self, asked: &PageContext, here: Option<&PageContext>) -> Option<String> {
+        let open = |context: &PageContext| Some(open_page(self, context, context.fields().ok()?));
+        Page::url(self, &open(asked)?, here.and_then(open).as_ref())
     }
 
     async fn load(&self, user_id: UserId, url: &str) -> Result<RawJson, ApiError> {

@@ -1,7 +1,7 @@
 //! The definition of a page for the assistant: its identity and capabilities, by tab and subtab.
 
 use super::{
-    actions::{self, ClientAction},
+    actions::Opening,
     payload_config::{self, PayloadConfig},
 };
 use parlor_protocol::PageInfo;
@@ -42,15 +42,15 @@ pub struct Scope {
     pub tools: &'static [&'static str],
     /// The payload types that the model may write.
     pub payloads: &'static [&'static PayloadConfig],
-    /// The actions that the page performs when the user presses a button.
-    pub actions: &'static [&'static ClientAction],
+    /// The things that the page can open.
+    pub openings: &'static [Opening],
 }
 
 /// The scope of every location. Common tools are offered by the registry.
 const COMMON_SCOPE: Scope = Scope {
     tools: &[],
     payloads: &payload_config::COMMON_PAYLOADS,
-    actions: &actions::COMMON_ACTIONS,
+    openings: &[],
 };
 
 impl Scope {
@@ -58,7 +58,7 @@ impl Scope {
     pub const EMPTY: Self = Self {
         tools: &[],
         payloads: &[],
-        actions: &[],
+        openings: &[],
     };
 }
 
@@ -69,7 +69,7 @@ pub struct ResolvedScope {
     pub page: &'static PageDefinition,
     pub tools: Vec<&'static str>,
     pub payloads: Vec<&'static PayloadConfig>,
-    pub actions: Vec<&'static ClientAction>,
+    pub openings: Vec<Opening>,
 }
 
 impl PageDefinition {
@@ -107,7 +107,7 @@ impl PageDefinition {
             payloads: dedup_by_name(of().flat_map(|scope| scope.payloads), |config| {
                 config.payload_type
             }),
-            actions: dedup_by_name(of().flat_map(|scope| scope.actions), |action| action.name),
+            openings: dedup_by_name(of().flat_map(|scope| scope.openings), |opening| opening.data),
         }
     }
 }
@@ -192,7 +192,6 @@ mod tests {
             assert_eq!(here.tools, tools, "{tab:?} {subtab:?}");
             let payloads: Vec<&str> = here.payloads.iter().map(|config| config.payload_type).collect();
             assert_eq!(payloads, ["text_document", "table", "chart", "query_suggestion"]);
-            assert_eq!(here.actions.len(), actions::COMMON_ACTIONS.len());
         }
     }
 

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use tokio::time::timeout;
 
 use super::{Data, DataError, tools};
-use crate::{BuiltContext, ContextError, OpenPage, Page, PageDefinition, Scope, actions::ClientAction};
+use crate::{BuiltContext, ContextError, OpenPage, Page, PageDefinition, Scope, actions::Opening};
 use parlor_protocol::{
     ApiError, ErrorCode, RawJson, UserId,
     data::{self, DataFields, DataLocation, DataPageData},
@@ -26,9 +26,9 @@ const METHOD: &str = "You answer a person’s questions from the databases of th
 const WITHOUT_DATABASE: &str = "No database is configured on this server, so no data can be queried here. Whoever runs it can add one under \
      [[databases]] in its settings.";
 
-const OPEN_TABLE: ClientAction = ClientAction {
-    name: "open_table",
-    data_instructions: "{\"table\": \"its name\", \"database\": \"the database, if there are several\"}",
+const OPEN_TABLE: Opening = Opening {
+    data: r#"{"page": "data", "database": "its database", "table": "a table"}"#,
+    address: "/data/DATABASE/TABLE",
 };
 
 /// Returns the definition of the page with the identity of the settings. It lives as long as the process.
@@ -45,7 +45,7 @@ pub(super) fn definition(
         Scope {
             tools: &tools::NAMES,
             payloads: &[],
-            actions: &[&OPEN_TABLE],
+            openings: &[OPEN_TABLE],
         }
     } else {
         Scope {
@@ -122,6 +122,16 @@ impl Page for Data {
         open: &OpenPage<DataFields>,
     ) -> Result<BuiltContext, StorageError> {
         Ok(self.describe_page(&open.fields).await)
+    }
+
+    fn url(&self, asked: &OpenPage<DataFields>, _here: Option<&OpenPage<DataFields>>) -> Option<String> {
+        let fields = &asked.fields;
+        let Some(table) = &fields.table else {
+            let query = fields.catalogue_query.clone().unwrap_or_default();
+            return Some(DataLocation { query, table: None }.to_url());
+        };
+        let database = self.database(fields.database.as_deref()).ok()?;
+        Some(DataLocation::of_table(database.name(), table).to_url())
     }
 
     async fn load(&self, _user_id: UserId, url: &str) -> Result<RawJson, ApiError> {

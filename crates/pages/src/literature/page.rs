@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     BuiltContext, ContextError, OpenPage, Page, PageDefinition, Scope, Tab,
-    actions::ClientAction,
+    actions::Opening,
     payload_config::{PayloadConfig, proposal},
 };
 use parlor_protocol::{
@@ -46,7 +46,7 @@ pub static LITERATURE: PageDefinition = PageDefinition {
             DeleteStream::NAME,
         ],
         payloads: &[],
-        actions: &[&OPEN_ARTICLE],
+        openings: &[OPEN_ARTICLE, OPEN_STREAM],
     },
     tabs: &[
         Tab {
@@ -55,7 +55,7 @@ pub static LITERATURE: PageDefinition = PageDefinition {
             scope: Scope {
                 tools: &[SaveStream::NAME],
                 payloads: &[&QUERY_SUGGESTION],
-                actions: &[],
+                openings: &[],
             },
             subtabs: &[],
         },
@@ -73,7 +73,7 @@ static LITERATURE_WITHOUT_PUBMED: PageDefinition = PageDefinition {
     scope: Scope {
         tools: &[ListSavedArticles::NAME],
         payloads: &[],
-        actions: &[&OPEN_ARTICLE],
+        openings: &[OPEN_ARTICLE],
     },
     tabs: &[
         tab_without_scope(LiteratureTab::Search),
@@ -89,9 +89,14 @@ const fn tab_without_scope(tab: LiteratureTab) -> Tab {
     }
 }
 
-const OPEN_ARTICLE: ClientAction = ClientAction {
-    name: "open_article",
-    data_instructions: "{\"pmid\": \"its PMID\"}",
+pub(super) const OPEN_ARTICLE: Opening = Opening {
+    data: r#"{"page": "literature", "article_id": "its PMID"}"#,
+    address: "/literature/articles/PMID",
+};
+
+pub(super) const OPEN_STREAM: Opening = Opening {
+    data: r#"{"page": "edit_stream", "stream_id": "its id"}"#,
+    address: "/stream/ID",
 };
 
 #[async_trait]
@@ -128,6 +133,25 @@ impl Page for Literature {
         open: &OpenPage<LiteratureFields>,
     ) -> Result<BuiltContext, StorageError> {
         self.describe_page(user_id, open).await
+    }
+
+    fn url(
+        &self,
+        asked: &OpenPage<LiteratureFields>,
+        here: Option<&OpenPage<LiteratureFields>>,
+    ) -> Option<String> {
+        // The list on the screen stays behind an article.
+        let list = here.filter(|_| asked.fields.query.is_none()).unwrap_or(asked);
+        let is_saved = list.tab == Some(LiteratureTab::Saved.name());
+        let location = LiteratureLocation {
+            tab: if is_saved { LiteratureTab::Saved } else { LiteratureTab::Search },
+            query: list.fields.query.clone().unwrap_or_default(),
+            page: list.fields.page.unwrap_or(1),
+            stream: asked.fields.stream_id.or(list.fields.stream_id),
+            article: asked.fields.article_id.clone(),
+            ..LiteratureLocation::default()
+        };
+        Some(location.to_url())
     }
 
     async fn load(&self, user_id: UserId, url: &str) -> Result<RawJson, ApiError> {

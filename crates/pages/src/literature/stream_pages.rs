@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::{
     Literature,
-    page::{QUERY_SUGGESTION, refused},
+    page::{OPEN_ARTICLE, OPEN_STREAM, QUERY_SUGGESTION, refused},
     stream_tools::{ChangeStream, DeleteStream, ListStreams},
 };
 use crate::{
@@ -39,7 +39,7 @@ static STREAMS: PageDefinition = PageDefinition {
     scope: Scope {
         tools: &[ListStreams::NAME, ChangeStream::NAME, DeleteStream::NAME],
         payloads: &[&STREAM_SUGGESTIONS],
-        actions: &[],
+        openings: &[OPEN_STREAM, OPEN_ARTICLE],
     },
     tabs: &[],
 };
@@ -61,7 +61,7 @@ static EDIT_STREAM: PageDefinition = PageDefinition {
             &AI_COLUMN_SUGGESTION,
             &PRESENTATION_CATEGORIES,
         ],
-        actions: &[],
+        openings: &[OPEN_STREAM, OPEN_ARTICLE],
     },
     tabs: &[],
 };
@@ -178,6 +178,17 @@ impl Page for EditStream {
             text,
             instructions: String::new(),
         })
+    }
+
+    fn url(
+        &self,
+        asked: &OpenPage<EditStreamFields>,
+        _here: Option<&OpenPage<EditStreamFields>>,
+    ) -> Option<String> {
+        let EditStreamFields { stream_id, draft, .. } = &asked.fields;
+        let location = EditStreamLocation { stream_id: *stream_id };
+        // A draft is proposed and not opened.
+        draft.is_none().then(|| location.to_url())
     }
 
     async fn load(&self, user_id: UserId, url: &str) -> Result<RawJson, ApiError> {

@@ -16,7 +16,7 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use super::{
     PageDefinition,
-    actions::{self, ClientAction},
+    actions::{self, Opening},
     fence::shortened,
     manifest::list_payloads,
     payload_config::{self, PayloadConfig},
@@ -48,8 +48,8 @@ pub struct PromptInput<'a> {
     pub guidance: &'a [Arc<Guidance>],
     /// The payload types that the model may write.
     pub payload_configs: &'a [&'static PayloadConfig],
-    /// The actions that the page performs when the user presses a button.
-    pub actions: &'a [&'static ClientAction],
+    /// The things that the page can open, besides payloads.
+    pub openings: &'a [Opening],
     pub instructions: Instructions<'a>,
 }
 
@@ -156,9 +156,7 @@ impl Prompt {
             );
         }
         prompt.add(CAPABILITIES_HEADING, Full, SUGGESTIONS_TEXT.to_owned());
-        if !input.actions.is_empty() {
-            prompt.add(CAPABILITIES_HEADING, Full, actions::instructions(input.actions));
-        }
+        prompt.add(CAPABILITIES_HEADING, Full, actions::instructions(input.openings));
         if input.finds_sources {
             // The metadata in this text are Parlor's own example.
             prompt.add(CAPABILITIES_HEADING, FullWithTools, SOURCES_TEXT.to_owned());

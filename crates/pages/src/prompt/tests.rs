@@ -35,7 +35,7 @@ fn prompt_input<'a>(payloads: &'a [PayloadRef], user: &'a str) -> PromptInput<'a
         finds_sources: false,
         guidance: &[],
         payload_configs: &[],
-        actions: &actions::COMMON_ACTIONS,
+        openings: &[],
         instructions: Instructions { operator: "", user },
     }
 }
@@ -245,7 +245,7 @@ fn sections_follow_their_conditions() {
     assert_eq!(told(SMALL_MODEL, &all), [false, false, false, false, true]);
     assert_eq!(told(without_tools(SMALL_MODEL), &all), [false; 5]);
     let bare = PromptInput {
-        actions: &[],
+        openings: &[],
         ..prompt_input(&[], "")
     };
     assert_eq!(told(LARGE_MODEL, &bare), [false, true, false, false, true]);

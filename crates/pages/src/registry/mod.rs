@@ -162,6 +162,49 @@ impl Pages {
         Ok(useful)
     }
 
+    /// Returns the URL of what an action opens: a page and its fields as JSON, checked as the context of a request is. `here` is
+    /// the page that the user has open, whose fields the page may complete them with.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such page, field or item, or if it is not the user's. The message is for the diagnostics.
+    pub async fn url_to_open(
+        &self,
+        user_id: UserId,
+        asked: PageContext,
+        here: Option<&PageContext>,
+        is_allowed: impl Fn(&str) -> bool,
+    ) -> Result<String, ContextError> {
+        self.check_place(&asked)?;
+        let Some(page) = self.find(&asked.current_page) else {
+            return Err(ContextError::NothingToOpen(CHAT.info.name));
+        };
+        let name = page.definition().info.name;
+        if !may_open(Some(page), is_allowed) {
+            return Err(ContextError::NotAllowed(name));
+        }
+        let length = context_bytes(&asked);
+        if length > self.max_context_bytes {
+            return Err(ContextError::TooLarge {
+                length,
+                limit: self.max_context_bytes,
+            });
+        }
+        let known = page.normalize(asked.clone())?;
+        // A button that opens less than it says would mislead.
+        let given = asked.own_fields.iter().filter(|(_, value)| value.as_str() != "null");
+        let mut given = given.map(|(field, _)| field);
+        if let Some(field) = given.find(|field| !known.own_fields.iter().any(|(name, _)| name == *field)) {
+            return Err(ContextError::UnknownField {
+                page: name,
+                field: shorten_name(field),
+            });
+        }
+        page.check(user_id, &known).await?;
+        let here = here.filter(|here| here.current_page == known.current_page);
+        page.url(&known, here).ok_or(ContextError::NothingToOpen(name))
+    }
+
     /// Loads the data with which the page at a URL starts.
     ///
     /// # Errors

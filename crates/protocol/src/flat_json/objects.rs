@@ -6,6 +6,7 @@ use super::{
         Message, MessageBody, MessageQueue, ModelCapabilities, OlderMessages, PageContext, Parameters, Part,
         PayloadVerdict, PersonalData, Prices, QueuedMessage, StreamNotice, ThinkingSupport, TokenTotals,
         ToolCall, ToolProgress, Transcript, Usage,
+        earlier_data::suggested_action,
         intent::StartedRun,
         model_list::{ModelInfo, ModelList, ModelListProblem},
         search::{SearchHit, SearchHits, Snippet},
@@ -111,7 +112,8 @@ fn read_message_body(flat: &mut Fields) -> MessageBody {
     match role.as_str() {
         "assistant" => {
             let suggested_values = flat.take("suggested_values").unwrap_or_default();
-            let suggested_actions = flat.take("suggested_actions").unwrap_or_default();
+            let actions: Vec<_> = flat.take("suggested_actions").unwrap_or_default();
+            let suggested_actions = actions.into_iter().map(suggested_action).collect();
             let sources = flat.take("sources").unwrap_or_default();
             let worked_ms = read_worked_ms(flat);
             let thought_ms = flat.take("thought_ms").unwrap_or_default();

@@ -35,7 +35,8 @@ pub(crate) use errors::{database_damaged, run_error};
 pub use limits::AgentLimits;
 pub use payload_factory::PayloadFactory;
 pub use repetition::RepetitionDetector;
-pub use step::{Effect, Input, Timeout};
+pub use step::{Effect, Input, LeftOut, Timeout, Unchecked};
+pub use text::opens_something;
 
 #[cfg(test)]
 mod tests;
@@ -75,6 +76,9 @@ pub struct Agent {
     has_announced_payload: bool,
     /// The finish reason of the current model call, once the server has sent it.
     finish_reason: Option<FinishReason>,
+    /// The number of parts that are being checked, and the finish reason of an answer that waits for them.
+    open_checks: usize,
+    finish_after_checks: Option<FinishReason>,
     correction: Correction,
     /// The server's words for withholding the current answer.
     refusal: Option<String>,
@@ -126,6 +130,8 @@ impl Agent {
             thinking_repetition: RepetitionDetector::new(0),
             has_announced_payload: false,
             finish_reason: None,
+            open_checks: 0,
+            finish_after_checks: None,
             correction: Correction::default(),
             refusal: None,
             unreadable: Vec::new(),
@@ -199,6 +205,7 @@ impl Agent {
                 };
                 self.break_off(status, timeout_error(timeout), at)
             }
+            Input::Checked(checked) => self.checked(checked, at),
             Input::TooLong(limit) => self.answer_limit_reached(limit, at),
             Input::HandOver => self.hand_over(at),
             Input::Activity(message) => vec![self.log(RunEvent::Status { message })],
@@ -276,7 +283,10 @@ impl Agent {
                 let mut items = Vec::new();
                 self.filter.finish(&mut items);
                 let mut effects = self.apply_items(items);
-                effects.extend(self.model_finished(reason, at));
+                match self.open_checks {
+                    0 => effects.extend(self.model_finished(reason, at)),
+                    _ => self.finish_after_checks = Some(reason),
+                }
                 effects
             }
         }
@@ -316,6 +326,7 @@ impl Agent {
         self.incoming_calls.clear();
         self.has_refused_calls = false;
         self.finish_reason = None;
+        (self.open_checks, self.finish_after_checks) = (0, None);
         self.output_since = None;
         Effect::CallModel {
             with_tools: self.may_use_tools(),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::control::Marker;
 use parlor_protocol::Payload;
 
-/// The payloads and actions of a page.
+/// The payloads of a page.
 pub trait PayloadFactory: fmt::Debug + Send + Sync {
     /// Returns the markers that begin a payload.
     fn markers(&self) -> Vec<Marker>;
@@ -22,9 +22,6 @@ pub trait PayloadFactory: fmt::Debug + Send + Sync {
     ///
     /// If the payload can't be kept.
     fn create_payload(&self, kind: &str, data: Value) -> Result<Payload, String>;
-
-    /// Returns true if the page has an action of this name.
-    fn supports_action(&self, action: &str) -> bool;
 
     /// Returns true if a tool output or a source of an earlier turn in the conversation has this URL.
     fn is_known_url(&self, url: &str) -> bool;

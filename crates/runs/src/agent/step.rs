@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::ToolOutcome;
 use parlor_model::{ModelError, ModelEvent, ToolInput};
-use parlor_protocol::{Attachment, Payload, ProviderData, RunEvent, ToolProgress, Usage};
+use parlor_protocol::{Attachment, Payload, ProviderData, RunEvent, SuggestedAction, ToolProgress, Usage};
 
 /// An event that the driver reports to the agent.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +33,8 @@ pub enum Input {
     TimedOut(Timeout),
     /// The answer has exceeded this many bytes.
     TooLong(usize),
+    /// A part of the answer was checked.
+    Checked(Unchecked),
     /// A message of the user waits, and the model gets it before its next call.
     HandOver,
     /// Something besides the model and the tools is being done, in words for the user.
@@ -43,6 +45,32 @@ pub enum Input {
     Stop,
     /// The server is shutting down.
     Shutdown,
+}
+
+/// A part of an answer that only others than the agent can check.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unchecked {
+    /// Suggested actions, some of which open something.
+    Actions(Vec<SuggestedAction>),
+}
+
+/// A part of the model's output that the user is not shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The part and the reason, in words.
+    pub what: String,
+    /// The part as JSON.
+    pub raw: String,
+}
+
+impl LeftOut {
+    /// A suggested action that has no button.
+    pub fn action(action: &SuggestedAction, reason: &str) -> Self {
+        Self {
+            what: format!("the action “{}”: {reason}", action.action),
+            raw: serde_json::to_string(action).unwrap_or_default(),
+        }
+    }
 }
 
 /// A time limit that has passed.
@@ -65,6 +93,10 @@ pub enum Effect {
     ScheduleRetry(Duration),
     /// Append this event to the run's log.
     Log(RunEvent),
+    /// Check a part of the answer, then send [`Input::Checked`] with what may be shown of it.
+    Check(Unchecked),
+    /// Name this in the diagnostics.
+    LeaveOut(LeftOut),
     /// Store a payload. The next log entry refers to it.
     StorePayload(Payload),
     /// Store provider data of a part or, without one, of a whole node. The part may be created by the

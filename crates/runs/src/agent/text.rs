@@ -1,14 +1,14 @@
 //! The model's text after filtering: visible text, suggestions, sources and payloads.
 
 use super::{
-    Agent, Effect,
+    Agent, Effect, LeftOut, Unchecked,
     control::{self, ControlFilter, Item, Marker},
 };
 use parlor_markup::web_link;
-use parlor_pages::payloads;
+use parlor_pages::{actions, payloads};
 use parlor_protocol::{
-    ActionHandler, AssistantMessage, CitedSource, JoinedPartKind, Part, RunEvent, SuggestedAction, ToolCall,
-    ToolStatus,
+    ActionHandler, AssistantMessage, CitedSource, JoinedPartKind, Part, RunEvent, SuggestedAction,
+    Timestamp, ToolCall, ToolStatus,
 };
 
 /// Creates the filter for the next answer of a run. `message` is the run's output so far.
@@ -46,12 +46,20 @@ impl Agent {
                     continue;
                 }
                 Item::Values(values) => RunEvent::SuggestedValues { values },
-                Item::Actions(actions) => RunEvent::SuggestedActions {
-                    actions: actions
-                        .into_iter()
-                        .filter(|action| self.is_known_action(action))
-                        .collect(),
-                },
+                Item::Actions(actions) => {
+                    let (known, unknown) = actions.into_iter().partition(is_known_action);
+                    let unknown: Vec<SuggestedAction> = unknown;
+                    effects.extend(unknown.iter().map(|action| {
+                        let reason = "the page has no such action";
+                        Effect::LeaveOut(LeftOut::action(action, reason))
+                    }));
+                    if known.iter().any(opens_something) {
+                        self.open_checks += 1;
+                        effects.push(Effect::Check(Unchecked::Actions(known)));
+                        continue;
+                    }
+                    RunEvent::SuggestedActions { actions: known }
+                }
                 Item::Sources(sources) => {
                     let trusted = sources
                         .into_iter()
@@ -134,13 +142,18 @@ impl Agent {
         Some(self.log(RunEvent::Status { message }))
     }
 
-    /// Returns true if a suggested action has a handler. The server handles every action as the user's next
-    /// turn.
-    fn is_known_action(&self, action: &SuggestedAction) -> bool {
-        match action.handler {
-            ActionHandler::Server => true,
-            ActionHandler::Client => self.payload_factory.supports_action(&action.action),
+    /// Adds what was checked. The model's answer ends after the last check.
+    pub(super) fn checked(&mut self, checked: Unchecked, at: Timestamp) -> Vec<Effect> {
+        self.open_checks = self.open_checks.saturating_sub(1);
+        let mut effects = match checked {
+            Unchecked::Actions(actions) => vec![self.log(RunEvent::SuggestedActions { actions })],
+        };
+        if self.open_checks == 0
+            && let Some(reason) = self.finish_after_checks.take()
+        {
+            effects.extend(self.model_finished(reason, at));
         }
+        effects
     }
 
     /// Returns true if a tool has returned this source, in this run or an earlier turn, and it is a valid
@@ -152,5 +165,18 @@ impl Agent {
         };
         web_link::parse(&source.url).is_some()
             && (self.message.tool_calls().any(is_returned) || self.payload_factory.is_known_url(&source.url))
+    }
+}
+
+/// Returns true if the page opens something by the action.
+pub fn opens_something(action: &SuggestedAction) -> bool {
+    action.handler == ActionHandler::Client && action.action == actions::OPEN
+}
+
+/// Returns true if a suggested action has a handler. The server handles every action as the user's next turn.
+fn is_known_action(action: &SuggestedAction) -> bool {
+    match action.handler {
+        ActionHandler::Server => true,
+        ActionHandler::Client => actions::CLIENT_ACTIONS.contains(&action.action.as_str()),
     }
 }

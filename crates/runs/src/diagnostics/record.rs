@@ -127,6 +127,9 @@ pub struct RawAnswer {
     /// The unreadable contents.
     #[serde(rename = "unread", default, skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<RawPiece>,
+    /// The parts that the user is not shown, such as actions that the page does not know, each with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<RawPiece>,
     /// True if the output exceeded the limit and was truncated.
     pub cut: bool,
 }

@@ -169,6 +169,7 @@ impl ResponseRecord {
             text,
             tool_calls,
             unreadable,
+            left_out,
             cut,
         } = &mut kept.raw;
         let more = *cut;
@@ -187,7 +188,7 @@ impl ResponseRecord {
             keep(&mut call.arguments);
             keep(&mut call.id);
         }
-        for content in unreadable {
+        for content in unreadable.iter_mut().chain(left_out) {
             keep(&mut content.what);
             keep(&mut content.raw);
         }

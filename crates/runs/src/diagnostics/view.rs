@@ -252,6 +252,8 @@ fn response_blocks((index, call): (usize, &CallReport)) -> Vec<DiagnosticsBlock>
     blocks.extend(calls.map(|call| text_block(format!("requests {}", call.name), &call.arguments)));
     let contents = raw.unreadable.iter();
     blocks.extend(contents.map(|content| text_block(format!("unreadable: {}", content.what), &content.raw)));
+    let left_out = raw.left_out.iter();
+    blocks.extend(left_out.map(|part| text_block(format!("left out: {}", part.what), &part.raw)));
     blocks
 }
 

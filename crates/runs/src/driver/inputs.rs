@@ -13,8 +13,11 @@ use parlor_protocol::{ToolStatus, intent::ApprovalAnswer};
 use parlor_storage::{Change, ConversationChange};
 
 impl Driver<'_> {
-    /// Waits for the next input. An image of the answer is stored meanwhile.
+    /// Waits for the next input. Checked parts of the answer come first. An image of the answer is stored meanwhile.
     pub(super) async fn next_input(&mut self, slot: &mut RunSlot) -> Input {
+        if let Some(checked) = self.checked.pop_front() {
+            return Input::Checked(checked);
+        }
         let input = self.wait(slot).await;
         let input = self.limit_provider_data(input);
         let Input::Model(ModelEvent::Image(image)) = input else {

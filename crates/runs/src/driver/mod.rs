@@ -2,6 +2,7 @@
 //! waits for a user.
 
 mod answer_images;
+mod checks;
 mod hand_over;
 mod inputs;
 mod prepare;
@@ -9,7 +10,10 @@ mod provider_data;
 mod restore;
 mod usage;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
 
 use parking_lot::Mutex;
 use tokio::{sync::oneshot, time::Instant};
@@ -28,13 +32,15 @@ use super::{
     tool_choice::ToolChoice,
     tool_tasks::ToolTasks,
 };
-use crate::agent::{Agent, Effect, Input};
+use crate::agent::{Agent, Effect, Input, Unchecked};
 use parlor_base::clock;
 use parlor_base::crash_point;
 use parlor_journal::JournalError;
 use parlor_model::{ModelEvent, ModelRequest};
 use parlor_pages::Prompt;
-use parlor_protocol::{AssistantMessage, Attachment, Message, MessageId, PlacedProviderData, RunEvent};
+use parlor_protocol::{
+    AssistantMessage, Attachment, Message, MessageId, PageContext, PlacedProviderData, RunEvent,
+};
 use parlor_providers::Models;
 use parlor_storage::{Change, RunKey, RunOutput, StorageErrorKind};
 
@@ -65,6 +71,8 @@ struct Driver<'a> {
     /// The models as of the run's beginning: an endpoint that is changed or removed meanwhile stays the same for it.
     models: Arc<Models>,
     page_payloads: Arc<PagePayloads>,
+    /// The page that the user had open when they asked.
+    page: Option<Arc<PageContext>>,
     /// The messages that lead to the run, oldest first.
     history: Arc<[Message]>,
     /// The files of the user's messages on the branch.
@@ -78,6 +86,8 @@ struct Driver<'a> {
     /// The session that the run may use.
     session: Option<RunSession>,
     pending_call: PendingModelCall,
+    /// The checked parts of the answer, for the agent.
+    checked: VecDeque<Unchecked>,
     /// The meter of the last call.
     meter: Option<SharedMeter>,
     tool_tasks: ToolTasks,
@@ -112,6 +122,15 @@ impl Driver<'_> {
                         self.logged_events += 1;
                         self.runs.journal.append(self.run, vec![event]).await;
                     }
+                    Effect::Check(unchecked) => {
+                        tokio::select! {
+                            checked = self.check(unchecked) => self.checked.push_back(checked),
+                            // The agent receives the stop next.
+                            () = slot.stop.cancelled() => {}
+                        }
+                    }
+                    // The recorder has it.
+                    Effect::LeaveOut(_) => {}
                     Effect::StorePayload(payload) => self.runs.journal.store_payload(self.run, payload).await,
                     Effect::StoreProviderData { node, part, data } => {
                         self.store_provider_data(node, part, data).await

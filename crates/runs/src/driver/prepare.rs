@@ -1,6 +1,6 @@
 //! Preparation of a run before its first step: reads its context and collects its tools.
 
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
 use futures::FutureExt;
 use tokio::time::Instant;
@@ -119,7 +119,6 @@ impl<'a> Driver<'a> {
         let history: Arc<[Message]> = history.into();
         let page_payloads = PagePayloads::new(
             scope.payloads,
-            scope.actions,
             runs.pages.payload_types(),
             runs.limits.payload_bytes,
             earlier,
@@ -138,13 +137,14 @@ impl<'a> Driver<'a> {
                 finds_sources: offer.finds_sources(),
                 guidance: &offer.guidance(),
                 payload_configs: &page_payloads.payloads,
-                actions: &page_payloads.actions,
+                openings: &scope.openings,
                 instructions: Instructions {
                     operator: &runs.agent.instructions,
                     user: &instructions,
                 },
             },
         );
+        let page = context_snapshot.map(|snapshot| Arc::new(snapshot.context));
         let is_tour = endpoint_name(&answer.model) == BUILT_IN_ENDPOINT;
         let toolbox = Arc::new(ApprovedTools::new(offer, is_tour, allowed_tools));
         let page_payloads = Arc::new(page_payloads);
@@ -173,10 +173,12 @@ impl<'a> Driver<'a> {
             prompt: Arc::new(prompt),
             session,
             pending_call: PendingModelCall::Idle,
+            checked: VecDeque::new(),
             meter: None,
+            page: page.clone(),
             tool_tasks: ToolTasks::new(
                 run,
-                context_snapshot.map(|snapshot| Arc::new(snapshot.context)),
+                page,
                 attached,
                 runs.journal.clone(),
                 runs.files.clone(),

@@ -1,4 +1,4 @@
-//! The payloads of a run: the types and actions of its page, and the payloads made before, which
+//! The payloads of a run: the types of its page, and the payloads made before, which
 //! the model is given again and can make new versions of.
 
 use std::sync::Arc;
@@ -9,10 +9,7 @@ use serde_json::Value;
 use crate::agent::PayloadFactory;
 use parlor_markup::web_link;
 use parlor_model::control::Marker;
-use parlor_pages::{
-    actions::ClientAction,
-    payload_config::{BASE_FIELD, PayloadConfig},
-};
+use parlor_pages::payload_config::{BASE_FIELD, PayloadConfig};
 use parlor_protocol::{
     AssistantMessage, DRAFTS_FIELD, Message, PageContext, Part, Payload, ToolCall, ToolStatus,
 };
@@ -29,7 +26,6 @@ const MAX_EARLIER_PAYLOADS: usize = 50;
 #[derive(Debug)]
 pub(super) struct PagePayloads {
     pub payloads: Vec<&'static PayloadConfig>,
-    pub actions: Vec<&'static ClientAction>,
     /// The types of all pages: payloads of the conversation may come from another one.
     all_types: Vec<&'static PayloadConfig>,
     /// Maximum size of a payload in bytes.
@@ -45,7 +41,6 @@ pub(super) struct PagePayloads {
 impl PagePayloads {
     pub fn new(
         payloads: Vec<&'static PayloadConfig>,
-        actions: Vec<&'static ClientAction>,
         all_types: Vec<&'static PayloadConfig>,
         limit: usize,
         created: Vec<Payload>,
@@ -53,7 +48,6 @@ impl PagePayloads {
     ) -> Self {
         Self {
             payloads,
-            actions,
             all_types,
             max_payload_bytes: limit,
             created: Mutex::new(created),
@@ -139,10 +133,6 @@ impl PayloadFactory for PagePayloads {
         let payload = new.into_payload(self.max_payload_bytes)?;
         self.created.lock().push(payload.clone());
         Ok(payload)
-    }
-
-    fn supports_action(&self, action: &str) -> bool {
-        self.actions.iter().any(|known| known.name == action)
     }
 
     fn is_known_url(&self, url: &str) -> bool {

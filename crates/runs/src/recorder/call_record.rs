@@ -5,7 +5,7 @@ use std::{mem, sync::Arc};
 use tokio::time::Instant;
 
 use crate::{
-    agent::Input,
+    agent::{Input, LeftOut},
     diagnostics::{
         record::{CallFailure, RawCall, RawPiece, ResponseRecord, TokenUsage},
         redaction::SentBefore,
@@ -170,6 +170,17 @@ impl CallRecord {
             | ModelEvent::InputCounted(_)
             | ModelEvent::Usage(_)
             | ModelEvent::Finished(_) => {}
+        }
+    }
+
+    /// Records a part of the answer that the user is not shown.
+    pub fn record_left_out(&mut self, left_out: &LeftOut) {
+        let raw = &mut self.response.raw;
+        if raw.left_out.len() < MAX_UNREADABLE {
+            raw.left_out.push(RawPiece {
+                what: left_out.what.clone(),
+                raw: left_out.raw.clone(),
+            });
         }
     }
 

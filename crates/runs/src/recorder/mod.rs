@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 
 use self::call_record::CallRecord;
 use crate::{
-    agent::{Effect, Input},
+    agent::{Effect, Input, LeftOut},
     diagnostics::{
         record::{Purpose, RequestRecord},
         redaction::SentBefore,
@@ -181,10 +181,19 @@ impl Recorder {
                 }
             }
             Effect::ScheduleRetry(_) => self.is_retry = true,
+            Effect::LeaveOut(left_out) => self.record_left_out(left_out),
             Effect::CallModel { .. }
+            | Effect::Check(_)
             | Effect::StorePayload(_)
             | Effect::StoreProviderData { .. }
             | Effect::RunTool { .. } => {}
+        }
+    }
+
+    /// Records a part of the output that the user is not shown.
+    pub fn record_left_out(&mut self, left_out: &LeftOut) {
+        if let Some(call) = &mut self.call {
+            call.record_left_out(left_out);
         }
     }
 

@@ -3,9 +3,7 @@
 //! - [`state`]: the page's state; the other modules are views of it
 //! - [`tray_page`]: the page's context for the chat in the tray
 //! - [`catalogue`], [`table`]: what the page shows
-//! - [`actions`]: the actions that the assistant can suggest
 
-mod actions;
 mod catalogue;
 mod state;
 mod table;
@@ -50,7 +48,6 @@ pub fn load_view() -> Result<LazyView, LoadError> {
 fn page() -> AnyView {
     let state = DataState::new();
     state.start();
-    actions::register(state);
     let is_elsewhere = Memo::new(move |_| {
         state
             .navigation

@@ -89,6 +89,12 @@ pub(crate) fn provide_stores(page: PageSnapshot, navigation: Navigation) -> Stor
 /// Renders the page from its snapshots.
 pub(crate) fn render_snapshot(page: PageSnapshot, navigation: Navigation) -> AnyView {
     let stores = provide_stores(page, navigation);
+    provide_context(PageLinks {
+        is_page: Callback::new(move |url: String| navigation.is_page_url(&url)),
+        open: Callback::new(move |url| {
+            navigation.open_page(url);
+        }),
+    });
     let (list, conversations) = (use_conversation_list(), use_conversations());
     effect(move || {
         stores.start();

@@ -4,13 +4,13 @@
 //! - [`state`]: the page's state and actions; the other modules are views of it
 //! - [`tray_page`]: the page's context for the chat in the tray
 //! - [`search`], [`saved`], [`article`]: what the page shows; [`note`]: the user's note about an article
-//! - [`actions`]: the assistant's proposals for this page, and the actions that it can suggest
+//! - [`proposals`]: the assistant's proposals for this page
 //! - [`entry`]: an article in a list; [`streams`]: saved queries
 
-mod actions;
 mod article;
 mod entry;
 mod note;
+mod proposals;
 mod saved;
 mod search;
 mod state;
@@ -42,7 +42,7 @@ pub const PAGE: PageEntry = PageEntry {
     is_listed: true,
     view: || lazy_view(load_view),
     load: || Box::pin(async { load().await.is_ok() }),
-    handlers: &[actions::QUERY_HANDLER],
+    handlers: &[proposals::QUERY_HANDLER],
 };
 
 /// Loads the view's code on first use.
@@ -54,7 +54,7 @@ pub fn load_view() -> Result<LazyView, LoadError> {
 fn page() -> AnyView {
     let state = LiteratureState::new();
     state.start();
-    actions::register(state);
+    proposals::register(state);
     let elsewhere = Memo::new(move |_| {
         state
             .navigation

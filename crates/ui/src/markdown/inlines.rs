@@ -1,6 +1,6 @@
 //! Views of inline content.
 
-use leptos::prelude::*;
+use leptos::{ev, prelude::*};
 
 use super::{
     context::RenderContext,
@@ -10,7 +10,11 @@ use super::{
     node::{InlineKind, InlineNode},
     text_node::TextNode,
 };
-use crate::{components::link::EXTERNAL_LINK_REL, runtime::erase::Erase};
+use crate::{
+    browser,
+    components::link::{EXTERNAL_LINK_REL, PageLinks},
+    runtime::erase::Erase,
+};
 use parlor_markup::markdown::{Markup, citation_text};
 use parlor_protocol::CitedSource;
 
@@ -61,12 +65,17 @@ fn render_inline(inline: &InlineNode, context: &RenderContext) -> AnyView {
             children,
         } => {
             let (href, title) = (href.to_string(), title.as_deref().map(str::to_owned));
-            view! {
-                <a class="md-link" href=href title=title target="_blank" rel=EXTERNAL_LINK_REL>
-                    {render_inlines(children, context)}
-                </a>
+            let children = render_inlines(children, context);
+            let pages = use_context::<PageLinks>().filter(|pages| pages.is_page.run(href.clone()));
+            match pages {
+                Some(pages) => page_link(pages, href, title, children),
+                None => view! {
+                    <a class="md-link" href=href title=title target="_blank" rel=EXTERNAL_LINK_REL>
+                        {children}
+                    </a>
+                }
+                .erase(),
             }
-            .erase()
         }
         InlineKind::Image { href, title, alt } => {
             let name = if alt.trim().is_empty() {
@@ -86,6 +95,18 @@ fn render_inline(inline: &InlineNode, context: &RenderContext) -> AnyView {
         InlineKind::Citation(number) => citation(*number, context),
         InlineKind::HardBreak => view! { <br/> }.erase(),
     }
+}
+
+/// A link to something of a page. It opens here, with the conversation beside it.
+fn page_link(pages: PageLinks, href: String, title: Option<String>, children: Vec<AnyView>) -> AnyView {
+    let url = href.clone();
+    let open = move |event: ev::MouseEvent| {
+        if browser::is_plain_click(&event) {
+            event.prevent_default();
+            pages.open.run(url.clone());
+        }
+    };
+    view! { <a class="md-link" href=href title=title on:click=open>{children}</a> }.erase()
 }
 
 /// The number of a source, a link once the source is known.

@@ -115,9 +115,7 @@ pub fn verdict_buttons(
             } else if let Some(there) = elsewhere
                 && let Some(url) = (there.url)(&accepted)
             {
-                let talk = panel.navigation.chat_route().get_untracked();
-                panel.navigation.set_url(url, false);
-                panel.navigation.carry_over(talk);
+                panel.navigation.open_page(url);
             }
         };
         let over = move || {

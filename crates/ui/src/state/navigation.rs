@@ -17,6 +17,7 @@ pub struct Navigation {
     page_route: Memo<Route>,
     chat_route: Memo<Route>,
     tray: Tray,
+    pages: &'static [PageEntry],
 }
 
 impl Navigation {
@@ -30,6 +31,7 @@ impl Navigation {
             page_route,
             chat_route: Memo::new(move |_| tray.chat_route(page_route.get())),
             tray,
+            pages,
         }
     }
 
@@ -112,6 +114,30 @@ impl Navigation {
             Route::Page(page) if page.has_tray => self.tray.show(page, route),
             _ => self.set_url(route.path(), replace),
         }
+    }
+
+    /// Returns true if a URL belongs to a registered page.
+    pub fn is_page_url(self, url: &str) -> bool {
+        matches!(Route::parse(url, self.pages), Route::Page(_))
+    }
+
+    /// Opens a URL of a page. On another page, the conversation on the screen goes along, beside it. Returns false if no page
+    /// has the URL.
+    pub fn open_page(self, url: String) -> bool {
+        if !self.is_page_url(&url) {
+            return false;
+        }
+        let (page, chat) = (
+            self.page_route.get_untracked(),
+            self.chat_route.get_untracked(),
+        );
+        self.set_url(url, false);
+        if self.page_route.get_untracked() == page {
+            self.tray.close_if_covering();
+        } else {
+            self.carry_over(chat);
+        }
+        true
     }
 
     /// Shows the conversation of the page that the user came from next to the present one.

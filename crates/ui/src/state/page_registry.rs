@@ -1,5 +1,5 @@
-//! The registered pages, and the payload handlers and actions of the page that is shown. A handler or an action lives as
-//! long as the owner that registered it.
+//! The registered pages, and the payload handlers and drafts of the page that is shown. Each lives as long as the owner that
+//! registered it.
 
 use std::{pin::Pin, sync::Arc};
 
@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use crate::runtime::lock::Lock;
 use parlor_protocol::{
-    ConversationId, MessageId, PageInfo, PanelView, PayloadRef,
+    ConversationId, PageInfo, PanelView, PayloadRef,
     draft::{FieldChange, Proposal},
 };
 
@@ -115,33 +115,11 @@ impl PayloadHandler {
     }
 }
 
-/// An action that was pressed.
-#[derive(Clone, Debug)]
-pub struct PressedAction {
-    pub conversation_id: ConversationId,
-    /// The answer that suggests it.
-    pub message_id: MessageId,
-    /// The action's data as JSON text.
-    pub data: Option<String>,
-}
-
-/// Performs an action. Returns false if it is no longer possible.
-pub type ActionCallback = Callback<PressedAction, bool>;
-
-/// An action of the current page, besides those of every page. A page registers its own with
-/// `use_page_registry().actions.register(…)`.
-#[derive(Clone, Copy)]
-pub struct PageAction {
-    pub name: &'static str,
-    pub perform: ActionCallback,
-}
-
 /// The registry. One per application.
 #[derive(Clone)]
 pub struct PageRegistry {
     pub pages: &'static [PageEntry],
     pub handlers: Registry<PayloadHandler>,
-    pub actions: Registry<PageAction>,
     /// The drafts on the screen.
     pub drafts: Registry<DraftOnScreen>,
 }
@@ -153,7 +131,6 @@ impl PageRegistry {
         Self {
             pages,
             handlers: Registry::new(changed),
-            actions: Registry::new(changed),
             drafts: Registry::new(changed),
         }
     }

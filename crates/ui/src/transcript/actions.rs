@@ -1,39 +1,30 @@
-//! The page's performers of the actions that a model suggests.
-//!
-//! Every page performs a few actions ([`common_action`]). A page with more registers them by name
-//! ([`PageAction`](crate::state::page_registry::PageAction)); the
-//! server knows the same names (`pages::actions`). An action without a performer is not shown.
+//! The page's performers of the actions that a model suggests. The server knows the same names (`pages::actions`). An action
+//! without a performer is not shown.
 
 use leptos::prelude::*;
+use serde::Deserialize;
 
 use crate::{
     browser,
     components::{copy::announce_copy, toast::Toasts},
     panel::Panel,
-    state::{
-        Navigation, OpenConversations,
-        page_registry::{ActionCallback, PageRegistry, PressedAction},
-        route::Route,
-    },
+    state::{Navigation, OpenConversations, route::Route},
 };
-use parlor_protocol::{AssistantMessage, Message, PayloadRef, Transcript, json};
+use parlor_protocol::{
+    AssistantMessage, ConversationId, Message, MessageId, PayloadRef, Transcript, json,
+};
 
-/// The performer of an action: the page's own, or else the common one.
-pub fn find_performer(page: &PageRegistry, name: &str) -> Option<Performer> {
-    match page.actions.find(|action| action.name == name) {
-        Some(action) => Some(Performer::Page(action.perform)),
-        None => common_action(name).map(Performer::Common),
-    }
+/// An action that was pressed.
+#[derive(Clone, Debug)]
+pub struct PressedAction {
+    pub conversation_id: ConversationId,
+    /// The answer that suggests it.
+    pub message_id: MessageId,
+    /// The action's data as JSON text.
+    pub data: Option<String>,
 }
 
-/// The performer of an action.
-#[derive(Clone, Copy)]
-pub enum Performer {
-    Page(ActionCallback),
-    Common(fn(ActionStores, &PressedAction) -> bool),
-}
-
-/// The stores that the common actions use.
+/// The stores that the actions use.
 #[derive(Clone, Copy)]
 pub struct ActionStores {
     pub conversations: OpenConversations,
@@ -42,21 +33,18 @@ pub struct ActionStores {
     pub toasts: Toasts,
 }
 
-impl Performer {
-    /// Performs the action. Returns false if it is no longer possible.
-    pub fn perform(self, stores: ActionStores, pressed: PressedAction) -> bool {
-        match self {
-            Self::Page(perform) => perform.run(pressed),
-            Self::Common(perform) => perform(stores, &pressed),
-        }
-    }
-}
+/// Performs an action. Returns false if it is no longer possible.
+pub type Performer = fn(ActionStores, &PressedAction) -> bool;
 
-fn common_action(name: &str) -> Option<fn(ActionStores, &PressedAction) -> bool> {
+/// Returns the performer of an action.
+pub fn find_performer(name: &str) -> Option<Performer> {
     match name {
         "close_chat" => Some(|stores, _| {
-            // Pages with a tray do something else then: they close it.
-            stores.navigation.go_to(Route::New);
+            let navigation = stores.navigation;
+            match navigation.page_route().get_untracked().has_tray() {
+                true => navigation.tray().close(),
+                false => navigation.go_to(Route::New),
+            }
             true
         }),
         "new_conversation" => Some(|stores, _| {
@@ -73,33 +61,37 @@ fn common_action(name: &str) -> Option<fn(ActionStores, &PressedAction) -> bool>
             });
             can
         }),
-        "open_payload" => Some(|stores, pressed| {
-            let payload = pressed.data.as_deref().and_then(payload_id).and_then(|id| {
-                let made = |transcript: &Transcript| find_payload(transcript, &id);
-                stores
-                    .conversations
-                    .with_transcript(pressed.conversation_id, made)
-                    .flatten()
-            });
-            let can = payload.is_some();
-            if let Some(payload) = payload {
-                stores.panel.open(payload);
-            }
-            can
-        }),
+        "open" => Some(open),
         _ => None,
     }
 }
 
-/// Parses `{"payload_id": "…"}`; other fields are ignored.
-fn payload_id(data: &str) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct PayloadAction {
-        payload_id: String,
+/// The data of an action that opens something: a payload, or the URL that the server has found for what the model named.
+#[derive(Default, Deserialize, PartialEq, Debug)]
+#[serde(default)]
+struct OpeningData {
+    payload_id: Option<String>,
+    url: Option<String>,
+}
+
+impl OpeningData {
+    /// Parses an action's data; other fields are ignored.
+    fn parse(data: Option<&str>) -> Self {
+        json::parse(data.unwrap_or_default().as_bytes()).unwrap_or_default()
     }
-    json::parse::<PayloadAction>(data.as_bytes())
-        .ok()
-        .map(|data| data.payload_id)
+}
+
+fn open(stores: ActionStores, pressed: &PressedAction) -> bool {
+    let OpeningData { payload_id, url } = OpeningData::parse(pressed.data.as_deref());
+    if let Some(id) = payload_id {
+        let made = |transcript: &Transcript| find_payload(transcript, &id);
+        let payload = stores
+            .conversations
+            .with_transcript(pressed.conversation_id, made)
+            .flatten();
+        return payload.map(|payload| stores.panel.open(payload)).is_some();
+    }
+    url.is_some_and(|url| stores.navigation.open_page(url))
 }
 
 /// The panel payload with the given id.
@@ -112,46 +104,28 @@ fn find_payload(transcript: &Transcript, id: &str) -> Option<PayloadRef> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{pages::PAGES, state::page_registry::PageAction};
-    use parlor_pages::actions::COMMON_ACTIONS;
+    use parlor_pages::actions::CLIENT_ACTIONS;
 
     #[test]
-    fn implements_every_common_action() {
-        for action in COMMON_ACTIONS {
-            assert!(common_action(action.name).is_some(), "{}", action.name);
+    fn implements_every_action() {
+        for action in CLIENT_ACTIONS {
+            assert!(find_performer(action).is_some(), "{action}");
         }
-        assert!(common_action("delete_everything").is_none());
+        assert!(find_performer("delete_everything").is_none());
     }
 
     #[test]
-    fn page_action_overrides_common_action() {
-        let owner = Owner::new();
-        owner.set();
-        let page = PageRegistry::new(PAGES);
-        let is_of_page =
-            |name| find_performer(&page, name).map(|performer| matches!(performer, Performer::Page(_)));
-        assert_eq!(
-            (is_of_page("new_conversation"), is_of_page("save")),
-            (Some(false), None)
-        );
-        for name in ["new_conversation", "save"] {
-            let perform = Callback::new(|_| true);
-            page.actions.register(PageAction { name, perform });
-        }
-        assert_eq!(
-            (is_of_page("new_conversation"), is_of_page("save")),
-            (Some(true), Some(true))
-        );
-    }
-
-    #[test]
-    fn reads_only_the_payload_id() {
-        assert_eq!(
-            payload_id(r#"{"payload_id":"abc12345","x":[1]}"#).as_deref(),
-            Some("abc12345")
-        );
+    fn reads_only_what_is_to_be_opened() {
+        let read = |data: &str| {
+            let data = OpeningData::parse(Some(data));
+            (data.payload_id, data.url)
+        };
+        let id = r#"{"payload_id":"abc12345","x":[1]}"#;
+        assert_eq!(read(id), (Some("abc12345".into()), None));
+        let url = r#"{"page":"desk","drawer":1,"url":"/desk/1"}"#;
+        assert_eq!(read(url), (None, Some("/desk/1".into())));
         for odd in ["", "[]", "{}", r#""abc12345""#, r#"{"payload_id":1}"#] {
-            assert_eq!(payload_id(odd), None, "{odd}");
+            assert_eq!(read(odd), (None, None), "{odd}");
         }
     }
 }

@@ -15,12 +15,9 @@ use crate::{
     panel::use_panel,
     runtime::{erase::Erase, lazy_part::LazyPart},
     state::{
-        AnswerExtras, RunIntents,
-        page_registry::{PressedAction, use_page_registry},
-        route::Route,
-        use_conversations, use_navigation, use_run_intents,
+        AnswerExtras, RunIntents, route::Route, use_conversations, use_navigation, use_run_intents,
     },
-    transcript::actions::{self, ActionStores},
+    transcript::actions::{self, ActionStores, PressedAction},
 };
 use parlor_protocol::{ActionHandler, ActionStyle, ConversationId, Interaction, MessageId, SuggestedAction};
 
@@ -33,14 +30,12 @@ pub fn action_buttons(
     actions: &[SuggestedAction],
 ) -> AnyView {
     let (conversations, run_intents, toasts) = (use_conversations(), use_run_intents(), use_toasts());
-    let (page, panel) = (use_page_registry(), use_panel());
     let stores = ActionStores {
         conversations,
         navigation: use_navigation(),
-        panel,
+        panel: use_panel(),
         toasts,
     };
-    let known = page.clone();
     let confirm = Confirm::new();
     let perform = Callback::new(move |(index, action): NumberedAction| {
         if action.handler == ActionHandler::Server {
@@ -52,10 +47,10 @@ pub fn action_buttons(
             message_id,
             data: action.data,
         };
-        let Some(performer) = untrack(|| actions::find_performer(&known, &action.action)) else {
+        let Some(performer) = actions::find_performer(&action.action) else {
             return;
         };
-        if performer.perform(stores, pressed) {
+        if performer(stores, &pressed) {
             conversations.mark_action_taken(conversation_id, message_id, index);
         } else {
             toasts.show(texts::ACTION_IMPOSSIBLE);
@@ -76,16 +71,13 @@ pub fn action_buttons(
     });
     let numbered: Vec<NumberedAction> = actions.iter().cloned().enumerate().collect();
     let extras = extras.clone();
-    let shown = move || -> Vec<AnyView> {
-        numbered
+    let shown: Vec<AnyView> = numbered
             .iter()
             .filter(|(_, action)| {
-                action.handler == ActionHandler::Server
-                    || actions::find_performer(&page, &action.action).is_some()
+                action.handler == ActionHandler::Server || actions::find_performer(&action.action).is_some()
             })
             .map(|(index, action)| action_button(*index, action, is_taken(&extras, *index), press))
-            .collect()
-    };
+            .collect();
     view! {
         <div class="suggestions actions needs-script" role="group" aria-label=texts::ACTIONS data-lazy=LazyPart::Suggestions.name()>
             {shown}

@@ -39,10 +39,6 @@ impl PayloadFactory for NoPayloads {
         Err(format!("nothing of the type {kind} is made here"))
     }
 
-    fn supports_action(&self, _: &str) -> bool {
-        false
-    }
-
     fn is_known_url(&self, _: &str) -> bool {
         false
     }

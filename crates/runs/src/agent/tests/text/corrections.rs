@@ -25,10 +25,6 @@ impl PayloadFactory for ProposalPage {
         TablePage.create_payload(kind, data)
     }
 
-    fn supports_action(&self, _: &str) -> bool {
-        false
-    }
-
     fn is_known_url(&self, _: &str) -> bool {
         false
     }

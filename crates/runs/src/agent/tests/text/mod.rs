@@ -8,8 +8,7 @@ use std::sync::Arc;
 use super::*;
 use control::Marker;
 use fuzzing::properties;
-use parlor_pages::actions::COMMON_ACTIONS;
-use parlor_protocol::{Node, Payload, RawJson, RunStatus, ToolCall, ToolStatus};
+use parlor_protocol::{Node, Payload, RawJson, RunStatus, SuggestedAction, ToolCall, ToolStatus};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -61,10 +60,6 @@ impl PayloadFactory for TablePage {
             }),
             _ => Err("too large".into()),
         }
-    }
-
-    fn supports_action(&self, action: &str) -> bool {
-        COMMON_ACTIONS.iter().any(|performed| performed.name == action)
     }
 
     fn is_known_url(&self, url: &str) -> bool {
@@ -123,13 +118,42 @@ fn suggests_only_known_actions() {
         {"label": "New", "action": "new_conversation", "handler": "client"},
         {"label": "Wipe", "action": "format_disk", "handler": "client"},
         {"label": "Any", "action": "format_disk", "handler": "server"}]"#;
-    let answer = play_message(AssistantMessage::new("x/m"), &["Now?\n", actions], FINISHED);
-    let labels: Vec<&str> = answer
-        .suggested_actions
-        .iter()
-        .map(|action| action.label.as_str())
-        .collect();
-    assert_eq!(labels, ["New", "Any"]);
+    let (effects, answer) = play(AssistantMessage::new("x/m"), &["Now?\n", actions], FINISHED);
+    assert_eq!(labels(&answer.suggested_actions), ["New", "Any"]);
+    let left_out = effects.iter().find_map(|effect| match effect {
+        Effect::LeaveOut(left_out) => Some(left_out.what.as_str()),
+        _ => None,
+    });
+    assert_eq!(left_out, Some("the action “format_disk”: the page has no such action"));
+}
+
+fn labels(actions: &[SuggestedAction]) -> Vec<&str> {
+    actions.iter().map(|action| action.label.as_str()).collect()
+}
+
+#[test]
+fn answer_ends_after_its_checks() {
+    let at = Timestamp(0);
+    let mut agent = Agent::new(
+        AssistantMessage::new("x/m"),
+        Arc::new(NoTools),
+        Arc::new(TablePage),
+        limits(5),
+    );
+    agent.step(Input::Start, at);
+    let written = "See.\nSUGGESTED_ACTIONS: [{\"label\": \"A\", \"action\": \"open\", \"handler\": \"client\"}, \
+                   {\"label\": \"B\", \"action\": \"open\", \"handler\": \"client\"}]";
+    let mut effects = agent.step(Input::Model(ModelEvent::Text(written.into())), at);
+    effects.extend(agent.step(FINISHED, at));
+    let Some(Effect::Check(Unchecked::Actions(mut actions))) = effects.pop() else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(labels(&actions), ["A", "B"]);
+    assert_eq!(agent.message().status, RunStatus::Running);
+    actions.remove(0);
+    let effects = agent.step(Input::Checked(Unchecked::Actions(actions)), at);
+    assert!(matches!(effects.last(), Some(Effect::End(RunEvent::Complete { .. }))));
+    assert_eq!(labels(&agent.message().suggested_actions), ["B"]);
 }
 
 #[test]

@@ -1,7 +1,6 @@
-//! The assistant's proposals for this page, and the actions that run when the user presses a button.
+//! The assistant's proposals for this page.
 
 use leptos::prelude::*;
-use serde::Deserialize;
 
 use super::{search::QUERY_INPUT, state::LiteratureState, texts};
 use crate::{
@@ -9,13 +8,12 @@ use crate::{
     panel::use_panel,
     state::{
         page_registry::{
-            AcceptedChanges, OtherPage, PageAction, PayloadHandler, PressedAction, use_page_registry,
+            AcceptedChanges, OtherPage, PayloadHandler, use_page_registry,
         },
         tray::use_tray,
     },
 };
 use parlor_protocol::{
-    json,
     literature::{LiteratureLocation, LiteratureTab, QueryProposal},
     panel::PanelBody,
 };
@@ -43,13 +41,7 @@ fn proposed_query(accepted: &AcceptedChanges) -> Option<String> {
     }
 }
 
-/// The data of the action `open_article`.
-#[derive(Deserialize)]
-struct OpenArticleData {
-    pmid: String,
-}
-
-/// Registers the actions for as long as the page is shown.
+/// Accepts proposed queries for as long as the page is shown.
 pub fn register(state: LiteratureState) {
     let (page, panel, tray) = (use_page_registry(), use_panel(), use_tray());
     page.handlers.register(PayloadHandler {
@@ -60,29 +52,6 @@ pub fn register(state: LiteratureState) {
             browser::on_next_frame(|| browser::focus_selector(QUERY_INPUT));
         })),
         ..QUERY_HANDLER
-    });
-    page.actions.register(PageAction {
-        name: "open_article",
-        perform: Callback::new(move |pressed: PressedAction| {
-            let data = pressed.data.unwrap_or_default();
-            let Ok(OpenArticleData { pmid }) = json::parse(data.as_bytes()) else {
-                return false;
-            };
-            let here = state.location.get_untracked();
-            state.go_to(&LiteratureLocation {
-                article: Some(pmid),
-                ..here
-            });
-            tray.close_if_covering();
-            true
-        }),
-    });
-    page.actions.register(PageAction {
-        name: "close_chat",
-        perform: Callback::new(move |_| {
-            tray.close();
-            true
-        }),
     });
 }
 
