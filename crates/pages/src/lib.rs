@@ -33,7 +33,7 @@ pub use self::{
     chat::CHAT,
     fence::fence_text,
     interactions::list_interactions,
-    page::{BuiltContext, ContextError, OpenPage, Page},
+    page::{BuiltContext, ContextError, OpenPage, Page, StoredText},
     prompt::{Instructions, Prompt, PromptInput, PromptTarget},
     registry::Pages,
     scope::{PageDefinition, ResolvedScope, Scope, Subtab, Tab},

@@ -74,6 +74,21 @@ pub trait Page: Send + Sync + 'static {
         Some(self.definition().info.path.into())
     }
 
+    /// Returns the text of the item at a URL: the page's own, or that of the same item elsewhere. Quotes are looked for in it.
+    /// `None` if the page knows no such item, or it is not the user's.
+    ///
+    /// # Errors
+    ///
+    /// If storage fails.
+    async fn stored_text(&self, _user_id: UserId, _url: &str) -> Result<Option<StoredText>, StorageError> {
+        Ok(None)
+    }
+
+    /// Returns the page's URL at which a passage of an item is marked.
+    fn url_of_passage(&self, _url: &str, _quote: &str) -> Option<String> {
+        None
+    }
+
     /// Loads the data with which the page starts at a URL. Only the page's own code parses them.
     ///
     /// # Errors
@@ -106,6 +121,14 @@ pub struct OpenPage<F> {
     pub tab: Option<&'static str>,
     /// The page's own fields.
     pub fields: F,
+}
+
+/// The text of an item, in which quotes are looked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredText {
+    /// The title of the item.
+    pub title: String,
+    pub paragraphs: Vec<String>,
 }
 
 /// The context of a page for the model.
@@ -163,6 +186,8 @@ pub(super) trait AnyPage: Any + Send + Sync {
     async fn check(&self, user_id: UserId, context: &PageContext) -> Result<(), ContextError>;
     async fn describe(&self, user_id: UserId, context: &PageContext) -> Result<BuiltContext, StorageError>;
     fn url(&self, asked: &PageContext, here: Option<&PageContext>) -> Option<String>;
+    async fn stored_text(&self, user_id: UserId, url: &str) -> Result<Option<StoredText>, StorageError>;
+    fn url_of_passage(&self, url: &str, quote: &str) -> Option<String>;
     async fn load(&self, user_id: UserId, url: &str) -> Result<RawJson, ApiError>;
     async fn complete_view(&self, user_id: UserId, view: &mut PanelView) -> Result<(), ApiError>;
     fn asks_other_hosts(&self, path: &str, has_query: bool) -> bool;
@@ -209,6 +234,14 @@ impl<P: Page> AnyPage for P {
     fn url(&self, asked: &PageContext, here: Option<&PageContext>) -> Option<String> {
         let open = |context: &PageContext| Some(open_page(self, context, context.fields().ok()?));
         Page::url(self, &open(asked)?, here.and_then(open).as_ref())
+    }
+
+    async fn stored_text(&self, user_id: UserId, url: &str) -> Result<Option<StoredText>, StorageError> {
+        Page::stored_text(self, user_id, url).await
+    }
+
+    fn url_of_passage(&self, url: &str, quote: &str) -> Option<String> {
+        Page::url_of_passage(self, url, quote)
     }
 
     async fn load(&self, user_id: UserId, url: &str) -> Result<RawJson, ApiError> {

@@ -251,6 +251,10 @@ pub fn source() -> CitedSource {
         number: 2,
         title: "title".into(),
         url: "https://example.org".into(),
+        passage: Some(Passage::Found(FoundPassage {
+            text: "Salt rises.".into(),
+            place: "page 3".into(),
+        })),
     }
 }
 

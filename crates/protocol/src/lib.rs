@@ -37,6 +37,7 @@ mod own_key;
 pub mod page;
 pub mod panel;
 pub mod parameters;
+pub mod passage;
 pub mod payload;
 pub mod personal;
 pub mod provider_data;
@@ -94,6 +95,7 @@ pub use own_key::{
 pub use page::PageInfo;
 pub use panel::PanelView;
 pub use parameters::{ParameterInput, Parameters};
+pub use passage::{FoundPassage, Passage};
 pub use payload::{Payload, PayloadRef, PayloadVerdict, Verdict};
 pub use personal::{ApiToken, NewToken, PersonalData};
 pub use provider_data::{PlacedProviderData, ProviderData};

@@ -6,6 +6,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Passage;
+
 /// A value to send next, with one click.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SuggestedValue {
@@ -68,6 +70,10 @@ pub struct CitedSource {
     pub title: String,
     /// Empty for a document or a file, which has only a title.
     pub url: String,
+    /// The passage that the model quotes. A source that Parlor has the text of, an article or a file, counts only with one that
+    /// is found there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passage: Option<Passage>,
 }
 
 #[cfg(test)]

@@ -220,7 +220,7 @@ fn project_run_event(event: &Event, body: &RunEvent) -> SharedEvent {
             file: projection::file(file),
         },
         RunEvent::Sources { sources } => RunEvent::Sources {
-            sources: sources.clone(),
+            sources: sources.iter().cloned().map(projection::source).collect(),
         },
         RunEvent::Complete { ended_at, .. } => RunEvent::run_ended(RunStatus::Complete, None, *ended_at, 0),
         RunEvent::Cancelled { ended_at, .. } => RunEvent::run_ended(RunStatus::Stopped, None, *ended_at, 0),

@@ -10,7 +10,7 @@
 
 use parlor_files::is_image;
 use parlor_protocol::{
-    AssistantMessage, Attachment, Interaction, Message, MessageBody, MessageQueue, Node, PanelView,
+    AssistantMessage, Attachment, CitedSource, Interaction, Message, MessageBody, MessageQueue, Node, PanelView,
     Parameters, Part, RawJson, RequestedCall, RunError, RunStatus, Timestamp, ToolCall, ToolStatus,
     Transcript, WAITING_FOR_MODEL, panel::PanelBody,
 };
@@ -126,13 +126,21 @@ fn answer(answer: AssistantMessage) -> AssistantMessage {
         finish_reason: None,
         suggested_values: Vec::new(),
         suggested_actions: Vec::new(),
-        sources: answer.sources,
+        sources: answer.sources.into_iter().map(source).collect(),
         usage: None,
         ended_at: answer.ended_at,
         worked_ms: 0,
         thought_ms: 0,
         resumptions: 0,
     }
+}
+
+/// A source without an address that only its owner can open.
+pub(super) fn source(mut source: CitedSource) -> CitedSource {
+    if source.url.starts_with('/') {
+        source.url.clear();
+    }
+    source
 }
 
 fn part(part: Part) -> Part {

@@ -6,7 +6,9 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use parlor_protocol::{ActionHandler, ActionStyle, CitedSource, SuggestedAction, SuggestedValue};
+use parlor_protocol::{
+    ActionHandler, ActionStyle, CitedSource, Passage, SuggestedAction, SuggestedValue, passage::MAX_QUOTE_CHARS,
+};
 
 /// The maximum number of suggestions: as many as fit below an answer and are read.
 pub(super) const MAX_SUGGESTIONS: usize = 12;
@@ -66,11 +68,31 @@ pub(super) fn parse_metadata(json: Value) -> Option<Option<Vec<CitedSource>>> {
     let Some(sources) = fields.remove("sources") else {
         return Some(None);
     };
-    let mut sources: Vec<CitedSource> = serde_json::from_value(sources).ok()?;
-    for (index, source) in sources.iter_mut().enumerate() {
-        source.number = index + 1;
+    let written: Vec<WrittenSource> = serde_json::from_value(sources).ok()?;
+    let sources = written.into_iter().zip(1..).map(|(written, number)| CitedSource {
+        number,
+        title: written.title,
+        url: written.url,
+        passage: written.quote.as_deref().map(unchecked_passage),
+    });
+    Some(Some(limit_sources(sources.collect())))
+}
+
+/// A source in the model's format.
+#[derive(Deserialize)]
+struct WrittenSource {
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    url: String,
+    quote: Option<String>,
+}
+
+/// A quote that nobody has looked for yet.
+fn unchecked_passage(quote: &str) -> Passage {
+    Passage::NotFound {
+        quote: quote.trim().chars().take(MAX_QUOTE_CHARS).collect(),
     }
-    Some(Some(limit_sources(sources)))
 }
 
 /// Returns the sources that can be shown, with unchanged numbers.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 use super::{Literature, LiteratureError};
+use crate::StoredText;
 use parlor_base::text::single_line;
 use parlor_protocol::{
     Timestamp, UserId,
@@ -97,6 +98,23 @@ impl Literature {
             abstract_text,
             problem,
         })
+    }
+
+    /// Returns the text of an article as far as it can be had in bounded time. `None` if there is no such article.
+    pub(super) async fn article_text(
+        &self,
+        user_id: UserId,
+        pmid: &str,
+    ) -> Result<Option<StoredText>, StorageError> {
+        let deadline = Deadline::after(self.0.settings.context_timeout);
+        match self.load_article(user_id, pmid, Some(deadline)).await {
+            Ok(loaded) => Ok(Some(StoredText {
+                title: loaded.article.title,
+                paragraphs: loaded.abstract_text.unwrap_or_default(),
+            })),
+            Err(LiteratureError::Storage(error)) => Err(error),
+            Err(_) => Ok(None),
+        }
     }
 
     /// Loads an article with its abstract, and with the user's note if it is saved.

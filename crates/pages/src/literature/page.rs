@@ -12,15 +12,16 @@ use super::{
     tools::{self, ListSavedArticles, SaveArticle},
 };
 use crate::{
-    BuiltContext, ContextError, OpenPage, Page, PageDefinition, Scope, Tab,
+    BuiltContext, ContextError, OpenPage, Page, PageDefinition, Scope, StoredText, Tab,
     actions::Opening,
+    payloads::links,
     payload_config::{PayloadConfig, proposal},
 };
 use parlor_protocol::{
     ApiError, ErrorCode, PanelView, RawJson, Timestamp, UserId,
     literature::{
         self, LITERATURE_PATH, LiteratureFields, LiteratureLocation, LiteraturePageData, LiteratureTab,
-        QueryProposal,
+        QueryProposal, is_pmid,
     },
     panel::{ArticleView, PanelBody},
 };
@@ -154,6 +155,22 @@ impl Page for Literature {
         Some(location.to_url())
     }
 
+    async fn stored_text(&self, user_id: UserId, url: &str) -> Result<Option<StoredText>, StorageError> {
+        match pmid_of(url) {
+            Some(pmid) => self.article_text(user_id, &pmid).await,
+            None => Ok(None),
+        }
+    }
+
+    fn url_of_passage(&self, url: &str, quote: &str) -> Option<String> {
+        let location = LiteratureLocation {
+            article: Some(pmid_of(url)?),
+            quote: quote.into(),
+            ..LiteratureLocation::default()
+        };
+        Some(location.to_url())
+    }
+
     async fn load(&self, user_id: UserId, url: &str) -> Result<RawJson, ApiError> {
         let location = LiteratureLocation::parse(url).ok_or_else(|| {
             ApiError::new(
@@ -187,6 +204,15 @@ pub(super) fn refused(error: LiteratureError) -> ContextError {
         LiteratureError::Storage(error) => ContextError::from(error),
         error => ContextError::NotFound(error.to_string()),
     }
+}
+
+/// Returns the PMID of the article at a URL of the page or of PubMed.
+fn pmid_of(url: &str) -> Option<String> {
+    let pmid = match links::pmid_of_link(url) {
+        Some(pmid) => pmid.to_owned(),
+        None => LiteratureLocation::parse(url)?.article?,
+    };
+    is_pmid(&pmid).then_some(pmid)
 }
 
 /// Returns true for the URLs of a search and of an article.

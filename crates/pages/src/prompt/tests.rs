@@ -33,6 +33,7 @@ fn prompt_input<'a>(payloads: &'a [PayloadRef], user: &'a str) -> PromptInput<'a
         verdicts: &[],
         has_tools: false,
         finds_sources: false,
+        has_quotable_texts: false,
         guidance: &[],
         payload_configs: &[],
         openings: &[],
@@ -147,6 +148,7 @@ fn instructed_formats_are_parsed() {
     let finding = PromptInput {
         has_tools: true,
         finds_sources: true,
+        has_quotable_texts: false,
         guidance: &[],
         ..prompt_input(&[], "")
     };
@@ -182,6 +184,7 @@ fn small_model_gets_identity_and_date() {
     let payloads = [payload];
     let plain = PromptInput {
         finds_sources: true,
+        has_quotable_texts: false,
         guidance: &[],
         payload_configs: &payload_config::COMMON_PAYLOADS,
         ..prompt_input(&payloads, "")
@@ -229,6 +232,7 @@ fn sections_follow_their_conditions() {
     let all = PromptInput {
         has_tools: true,
         finds_sources: true,
+        has_quotable_texts: false,
         guidance: &[],
         payload_configs: &payload_config::COMMON_PAYLOADS,
         ..prompt_input(&[], "")

@@ -5,7 +5,7 @@ use std::{any::Any, sync::Arc};
 use super::{
     CHAT, ContextError, Page, PageDefinition, ResolvedScope,
     chat::NoFields,
-    page::{AnyPage, BuiltContext},
+    page::{AnyPage, BuiltContext, StoredText},
     payload_config::{COMMON_PAYLOADS, PayloadConfig},
 };
 use parlor_base::text::single_line;
@@ -203,6 +203,29 @@ impl Pages {
         page.check(user_id, &known).await?;
         let here = here.filter(|here| here.current_page == known.current_page);
         page.url(&known, here).ok_or(ContextError::NothingToOpen(name))
+    }
+
+    /// Returns the text of the item at a URL, of the first page that knows it and that the user may open, and the URL at which
+    /// the page marks this quote in it.
+    ///
+    /// # Errors
+    ///
+    /// If storage fails.
+    pub async fn stored_text(
+        &self,
+        user_id: UserId,
+        url: &str,
+        quote: &str,
+        is_allowed: impl Fn(&str) -> bool,
+    ) -> Result<Option<(StoredText, String)>, StorageError> {
+        for page in self.pages.iter().filter(|page| may_open(Some(&***page), &is_allowed)) {
+            if let Some(marked) = page.url_of_passage(url, quote)
+                && let Some(text) = page.stored_text(user_id, url).await?
+            {
+                return Ok(Some((text, marked)));
+            }
+        }
+        Ok(None)
     }
 
     /// Loads the data with which the page at a URL starts.

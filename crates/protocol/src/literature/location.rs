@@ -45,6 +45,8 @@ pub struct LiteratureLocation {
     pub stream: Option<ResearchStreamId>,
     /// The PMID of the open article.
     pub article: Option<String>,
+    /// The passage to mark in the article; empty for none.
+    pub quote: String,
 }
 
 impl Default for LiteratureLocation {
@@ -56,6 +58,7 @@ impl Default for LiteratureLocation {
             page: 1,
             stream: None,
             article: None,
+            quote: String::new(),
         }
     }
 }
@@ -88,6 +91,7 @@ impl LiteratureLocation {
             "page" => self.page = value.parse().unwrap_or(1).max(1),
             "stream" => self.stream = value.parse().ok(),
             "tab" if value == "saved" => self.tab = LiteratureTab::Saved,
+            "quote" => self.quote = value,
             "article" if !value.is_empty() => self.article = Some(value),
             _ => {}
         }
@@ -125,6 +129,9 @@ impl LiteratureLocation {
         }
         if let Some(stream) = self.stream {
             add(&mut path, "stream", &stream.to_string());
+        }
+        if self.article.is_some() && !self.quote.is_empty() {
+            add(&mut path, "quote", &self.quote);
         }
         path
     }
@@ -177,6 +184,7 @@ mod tests {
             LiteratureLocation {
                 query: "water".into(),
                 article: Some("11".into()),
+                quote: "Salt & “pepper”".into(),
                 ..LiteratureLocation::default()
             },
         ];

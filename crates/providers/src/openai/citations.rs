@@ -72,6 +72,7 @@ impl CitationCollector {
             number,
             title: page.title.clone().unwrap_or_default(),
             url: page.url.clone(),
+            passage: None,
         };
         pages
             .filter(|(page, _)| !page.url.is_empty() || page.title.is_some())

@@ -57,7 +57,8 @@ impl HalfJoiner {
                 let sources = sources.into_iter().map(|source| CitedSource {
                     title: without_marks(&source.title),
                     url: without_marks(&source.url),
-                    ..source
+                    ..source,
+                    passage: None,
                 });
                 ModelEvent::Sources(sources.collect())
             }

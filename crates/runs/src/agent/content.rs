@@ -153,7 +153,7 @@ impl Agent {
     }
 }
 
-/// Returns true for two citations of one page or document.
+/// Returns true for two citations of one page or document, and of the same passage.
 fn is_same(one: &CitedSource, other: &CitedSource) -> bool {
-    one.url == other.url && (!one.url.is_empty() || one.title == other.title)
+    one.url == other.url && one.passage == other.passage && (!one.url.is_empty() || one.title == other.title)
 }

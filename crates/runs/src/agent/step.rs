@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::ToolOutcome;
 use parlor_model::{ModelError, ModelEvent, ToolInput};
-use parlor_protocol::{Attachment, Payload, ProviderData, RunEvent, SuggestedAction, ToolProgress, Usage};
+use parlor_protocol::{Attachment, CitedSource, Payload, ProviderData, RunEvent, SuggestedAction, ToolProgress, Usage};
 
 /// An event that the driver reports to the agent.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +52,8 @@ pub enum Input {
 pub enum Unchecked {
     /// Suggested actions, some of which open something.
     Actions(Vec<SuggestedAction>),
+    /// Sources, of which some have quotes, or may be texts that Parlor has.
+    Sources(Vec<CitedSource>),
 }
 
 /// A part of the model's output that the user is not shown.

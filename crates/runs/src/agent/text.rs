@@ -61,11 +61,12 @@ impl Agent {
                     RunEvent::SuggestedActions { actions: known }
                 }
                 Item::Sources(sources) => {
-                    let trusted = sources
-                        .into_iter()
-                        .filter(|source| self.is_trusted_source(source));
-                    let trusted = trusted.collect();
-                    effects.push(self.add_sources(trusted));
+                    if sources.iter().any(may_have_text) {
+                        self.open_checks += 1;
+                        effects.push(Effect::Check(Unchecked::Sources(sources)));
+                    } else {
+                        effects.push(self.add_trusted_sources(sources));
+                    }
                     continue;
                 }
                 Item::Rejected(rejected) => {
@@ -147,6 +148,7 @@ impl Agent {
         self.open_checks = self.open_checks.saturating_sub(1);
         let mut effects = match checked {
             Unchecked::Actions(actions) => vec![self.log(RunEvent::SuggestedActions { actions })],
+            Unchecked::Sources(sources) => vec![self.add_trusted_sources(sources)],
         };
         if self.open_checks == 0
             && let Some(reason) = self.finish_after_checks.take()
@@ -154,6 +156,12 @@ impl Agent {
             effects.extend(self.model_finished(reason, at));
         }
         effects
+    }
+
+    /// Adds the sources that a tool has returned, and those with a passage that was looked for.
+    fn add_trusted_sources(&mut self, mut sources: Vec<CitedSource>) -> Effect {
+        sources.retain(|source| source.passage.is_some() || self.is_trusted_source(source));
+        self.add_sources(sources)
     }
 
     /// Returns true if a tool has returned this source, in this run or an earlier turn, and it is a valid
@@ -166,6 +174,11 @@ impl Agent {
         web_link::parse(&source.url).is_some()
             && (self.message.tool_calls().any(is_returned) || self.payload_factory.is_known_url(&source.url))
     }
+}
+
+/// Returns true if the source has a quote, or may be a text that Parlor has: something of a page, or a file.
+fn may_have_text(source: &CitedSource) -> bool {
+    source.passage.is_some() || source.url.is_empty() || web_link::parse(&source.url).is_none()
 }
 
 /// Returns true if the page opens something by the action.

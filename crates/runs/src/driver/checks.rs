@@ -14,6 +14,7 @@ impl Driver<'_> {
     pub(super) async fn check(&mut self, unchecked: Unchecked) -> Unchecked {
         match unchecked {
             Unchecked::Actions(actions) => Unchecked::Actions(self.check_actions(actions).await),
+            Unchecked::Sources(sources) => Unchecked::Sources(self.check_sources(sources).await),
         }
     }
 
@@ -66,8 +67,8 @@ impl Driver<'_> {
         let asked: PageContext = serde_json::from_str(&Value::Object(context).to_string())
             .map_err(|_| "its data name no page".to_owned())?;
         let (runs, user_id) = (self.runs, self.run.user_id);
-        let read = || runs.permissions(user_id);
-        let permissions = read().await.map_err(|error| error.to_string())?;
+        let permissions = runs.permissions(user_id).await;
+        let permissions = permissions.map_err(|error| error.to_string())?;
         let is_allowed = |tool: &str| permissions.allows_tool(tool);
         let url = runs
             .pages

@@ -8,6 +8,7 @@ mod inputs;
 mod prepare;
 mod provider_data;
 mod restore;
+mod sources;
 mod usage;
 
 use std::{

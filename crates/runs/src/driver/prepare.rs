@@ -27,7 +27,9 @@ use crate::{
 };
 use parlor_base::{clock, settings::MetadataMode};
 use parlor_journal::JournalError;
-use parlor_pages::{BuiltContext, Instructions, Prompt, PromptInput, data, list_interactions};
+use parlor_pages::{
+    BuiltContext, Instructions, Prompt, PromptInput, data, list_interactions, literature::READ_ARTICLE,
+};
 use parlor_protocol::{AssistantMessage, Attachment, Message, PayloadRef, RunEvent, RunStatus};
 use parlor_providers::{BUILT_IN_ENDPOINT, endpoint_name};
 use parlor_storage::{Change, PageContextSnapshot, RunChange, RunContext, RunKey, StorageErrorKind};
@@ -135,6 +137,7 @@ impl<'a> Driver<'a> {
                 verdicts: &verdicts,
                 has_tools: !offer.is_empty(),
                 finds_sources: offer.finds_sources(),
+                has_quotable_texts: has_quotable_texts(&attached, &scope.tools),
                 guidance: &offer.guidance(),
                 payload_configs: &page_payloads.payloads,
                 openings: &scope.openings,
@@ -251,6 +254,12 @@ async fn build_context_snapshot(
         (page_context.text, page_context.instructions) = (text, instructions);
     }
     Ok(())
+}
+
+/// Returns true if Parlor has texts in which quotes are looked for: of files, or of the articles of a page.
+fn has_quotable_texts(attached: &[Attachment], tools: &[&str]) -> bool {
+    let has_text = |file: &Attachment| file.text_bytes.is_some() || parlor_files::is_text(&file.media_type);
+    attached.iter().any(has_text) || tools.contains(&READ_ARTICLE)
 }
 
 /// Returns the files of the user's messages.

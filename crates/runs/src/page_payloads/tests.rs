@@ -107,6 +107,7 @@ fn accepts_urls_of_earlier_turns() {
         number: 1,
         title: String::new(),
         url: "https://cited.example".into(),
+        passage: None,
     });
     let message = Message {
         id: MessageId::new(),

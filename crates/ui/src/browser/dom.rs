@@ -311,6 +311,13 @@ pub fn scroll_to_top(element: &HtmlElement) {
     element.set_scroll_top(0);
 }
 
+/// Scrolls to the first element of a selector.
+pub fn scroll_to_selector(selector: &str) {
+    if let Ok(Some(element)) = document().query_selector(selector) {
+        element.scroll_into_view();
+    }
+}
+
 /// Scrolls the positioned list around an element by the smallest distance that shows the element.
 pub fn scroll_into_view(element: &HtmlElement) {
     let Some(list) = element.offset_parent() else {

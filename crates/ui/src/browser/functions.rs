@@ -104,6 +104,7 @@ browser_functions! {
         fn is_within(event: &Event, selector: &str) -> bool = false;
         fn scroll_to_top(element: &HtmlElement);
         fn scroll_into_view(element: &HtmlElement);
+        fn scroll_to_selector(selector: &str);
         fn show_in_row(row: &str, part: &str);
     }
     erase {

@@ -54,6 +54,7 @@ pub(super) fn complete() -> AssistantMessage {
             number: 1,
             title: "The almanac".into(),
             url: "https://example.com/".into(),
+            passage: None,
         }],
         suggested_values: ["In Hamburg", "In Kiel"]
             .map(|text| SuggestedValue {

@@ -1,5 +1,7 @@
 //! An article, with its abstract and the user's note.
 
+use std::ops::Range;
+
 use leptos::prelude::*;
 
 use super::{
@@ -18,6 +20,7 @@ use crate::{
 use parlor_protocol::{
     ErrorCode,
     literature::{Article, ArticleWithAbstract, LiteratureLocation, doi_url},
+    passage::find_passage,
 };
 
 pub fn article_view(state: LiteratureState, pmid: String) -> AnyView {
@@ -41,6 +44,7 @@ pub fn article_view(state: LiteratureState, pmid: String) -> AnyView {
     let back = move || {
         let list = LiteratureLocation {
             article: None,
+            quote: String::new(),
             ..state.location.get()
         };
         list.to_url()
@@ -66,11 +70,7 @@ fn full_article(state: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
             view! { <p class="article-missing">{texts::NO_ABSTRACT}</p> }.erase()
         }
         None => {
-            let paragraphs: Vec<_> = abstract_text
-                .iter()
-                .map(|text| view! { <p dir="auto">{text.clone()}</p> })
-                .collect();
-            view! { <div class="article-abstract">{paragraphs}</div> }.erase()
+            marked_text(state, abstract_text.clone())
         }
     };
     view! {
@@ -87,6 +87,51 @@ fn full_article(state: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
         </article>
     }
     .erase()
+}
+
+/// The paragraphs of a text, with the passage marked that the URL quotes.
+fn marked_text(state: LiteratureState, paragraphs: Vec<String>) -> AnyView {
+    let quote = Memo::new(move |_| state.location.with(|location| location.quote.clone()));
+    let shown = move || {
+        let quote = quote.get();
+        let parts = find_passage(&paragraphs, &quote);
+        let missing = (!quote.is_empty() && parts.is_empty()).then(|| {
+            view! { <p class="article-missing" role="status">"The quoted passage was not found in this text."</p> }
+        });
+        let marked = paragraphs.iter().enumerate().map(|(index, text)| {
+            let part = parts.iter().find(|(paragraph, _)| *paragraph == index);
+            match part.and_then(|(_, range)| split_at_mark(text, range)) {
+                Some((before, mark, after)) => {
+                    let is_first = parts.first().is_some_and(|(first, _)| *first == index);
+                    view! { <p dir="auto">{before} {passage_mark(mark, is_first)} {after}</p> }.erase()
+                }
+                None => view! { <p dir="auto">{text.clone()}</p> }.erase(),
+            }
+        });
+        let marked: Vec<_> = marked.collect();
+        view! {
+            {missing}
+            <div class="article-abstract">{marked}</div>
+        }
+    };
+    shown.erase()
+}
+
+fn split_at_mark(text: &str, range: &Range<usize>) -> Option<(String, String, String)> {
+    let part = |range: Range<usize>| text.get(range).map(str::to_owned);
+    Some((
+        part(0..range.start)?,
+        part(range.clone())?,
+        part(range.end..text.len())?,
+    ))
+}
+
+/// A marked part of the passage. The first one is scrolled into view.
+fn passage_mark(text: String, is_first: bool) -> AnyView {
+    if is_first {
+        browser::on_next_frame(|| browser::scroll_to_selector(".article-abstract mark"));
+    }
+    view! { <mark>{text}</mark> }.erase()
 }
 
 /// Links to the article on other sites.

@@ -16,6 +16,7 @@ pub fn article_entry(state: LiteratureState, article: &Article, noted: bool) -> 
         let location = state.location.get();
         let open = LiteratureLocation {
             article: Some(pmid.clone()),
+            quote: String::new(),
             ..location
         };
         open.to_url()

@@ -1,6 +1,6 @@
 //! Views of inline content.
 
-use leptos::{ev, prelude::*};
+use leptos::prelude::*;
 
 use super::{
     context::RenderContext,
@@ -9,14 +9,14 @@ use super::{
     growing::GrowingList,
     node::{InlineKind, InlineNode},
     text_node::TextNode,
+    texts,
 };
 use crate::{
-    browser,
-    components::link::{EXTERNAL_LINK_REL, PageLinks},
+    components::link::{EXTERNAL_LINK_REL, answer_link},
     runtime::erase::Erase,
 };
 use parlor_markup::markdown::{Markup, citation_text};
-use parlor_protocol::CitedSource;
+use parlor_protocol::{CitedSource, Passage};
 
 /// Text that can grow.
 pub fn render_growing(inlines: &GrowingList<InlineNode>, context: &RenderContext) -> AnyView {
@@ -66,16 +66,7 @@ fn render_inline(inline: &InlineNode, context: &RenderContext) -> AnyView {
         } => {
             let (href, title) = (href.to_string(), title.as_deref().map(str::to_owned));
             let children = render_inlines(children, context);
-            let pages = use_context::<PageLinks>().filter(|pages| pages.is_page.run(href.clone()));
-            match pages {
-                Some(pages) => page_link(pages, href, title, children),
-                None => view! {
-                    <a class="md-link" href=href title=title target="_blank" rel=EXTERNAL_LINK_REL>
-                        {children}
-                    </a>
-                }
-                .erase(),
-            }
+            answer_link("md-link", href, title, children)
         }
         InlineKind::Image { href, title, alt } => {
             let name = if alt.trim().is_empty() {
@@ -97,18 +88,6 @@ fn render_inline(inline: &InlineNode, context: &RenderContext) -> AnyView {
     }
 }
 
-/// A link to something of a page. It opens here, with the conversation beside it.
-fn page_link(pages: PageLinks, href: String, title: Option<String>, children: Vec<AnyView>) -> AnyView {
-    let url = href.clone();
-    let open = move |event: ev::MouseEvent| {
-        if browser::is_plain_click(&event) {
-            event.prevent_default();
-            pages.open.run(url.clone());
-        }
-    };
-    view! { <a class="md-link" href=href title=title on:click=open>{children}</a> }.erase()
-}
-
 /// The number of a source, a link once the source is known.
 fn citation(number: usize, context: &RenderContext) -> AnyView {
     let text = citation_text(number);
@@ -118,12 +97,31 @@ fn citation(number: usize, context: &RenderContext) -> AnyView {
         return plain(text);
     };
     let shown = move || match cited(number) {
-        Some(CitedSource { title, url, .. }) if url.is_empty() => {
-            view! { <span class="citation" title=title>{text.clone()}</span> }.erase()
+        Some(CitedSource {
+            passage: Some(Passage::NotFound { quote }),
+            ..
+        }) => {
+            let title = Some(quote).filter(|quote| !quote.is_empty());
+            view! { <span class="citation citation-missing" title=title>{texts::NO_SOURCE}</span> }.erase()
         }
-        Some(CitedSource { title, url, .. }) => {
-            let title = if title.is_empty() { url.clone() } else { title };
-            view! { <a class="md-link citation" href=url title=title target="_blank" rel=EXTERNAL_LINK_REL>{text.clone()}</a> }.erase()
+        Some(CitedSource {
+            title, url, passage, ..
+        }) => {
+            let title = match passage {
+                Some(Passage::Found(found)) => texts::passage(&found.text, &found.place),
+                _ if title.is_empty() => url.clone(),
+                _ => title,
+            };
+            if url.is_empty() {
+                return view! { <span class="citation" title=title>{text.clone()}</span> }.erase();
+            }
+            let number = text.clone();
+            answer_link(
+                "md-link citation",
+                url,
+                Some(title),
+                vec![view! { <span>{number}</span> }.erase()],
+            )
         }
         None => plain(text.clone()),
     };

@@ -88,3 +88,11 @@ pub(super) const SCRIPTS_RUN: &str = "Its scripts run, without network.";
 pub(super) const SCRIPTS_STOPPED: &str = "Shown without its scripts.";
 pub(super) const STOP_SCRIPTS: &str = "Stop scripts";
 pub(super) const RUN_SCRIPTS: &str = "Run scripts";
+
+// Sources
+pub(super) const NO_SOURCE: &str = "[no source found]";
+
+pub(super) fn passage(text: &str, place: &str) -> String {
+    let place = if place.is_empty() { String::new() } else { [" (", place, ")"].concat() };
+    ["“", text, "”", &place].concat()
+}

@@ -6,7 +6,7 @@ use leptos::{prelude::*, wasm_split::wasm_split};
 
 use super::{buttons::action_buttons, texts};
 use crate::{
-    components::{icons, link::EXTERNAL_LINK_REL},
+    components::{icons, link::answer_link},
     runtime::{
         erase::Erase,
         lazy::{LazyView, LoadError, lazy_part},
@@ -14,7 +14,9 @@ use crate::{
     },
     state::{AnswerExtras, AnswerRow, route::Route, use_conversations, use_run_intents},
 };
-use parlor_protocol::{CitedSource, ConversationId, Interaction, MessageId, SuggestedValue};
+use parlor_protocol::{
+    CitedSource, ConversationId, FoundPassage, Interaction, MessageId, Passage, SuggestedValue,
+};
 
 /// The suggested replies and actions, shown with the last answer only: later messages make them obsolete.
 pub fn suggestions(
@@ -101,20 +103,21 @@ pub fn sources(sources: Vec<CitedSource>) -> AnyView {
 #[wasm_split(agent, wasm_split_path = leptos::wasm_split, fallible, preload(load_sources))]
 pub fn list(sources: Vec<CitedSource>) -> Result<LazyView, LoadError> {
     Ok(Arc::new(move || {
-        let item = |CitedSource { number, title, url }: CitedSource| {
-            if url.is_empty() {
-                return view! { <li value=number>{title}</li> }.erase();
-            }
+        let item = |source: CitedSource| {
+            let CitedSource {
+                number,
+                title,
+                url,
+                passage,
+            } = source;
             let title = if title.is_empty() { url.clone() } else { title };
-            let host = url.split('/').nth(2).unwrap_or_default().to_owned();
-            view! {
-                <li value=number>
-                    <a href=url target="_blank" rel=EXTERNAL_LINK_REL>{title}</a>
-                    " "
-                    <span class="source-host">{host}</span>
-                </li>
-            }
-            .erase()
+            let host = url.split('/').nth(2).filter(|_| !url.starts_with('/'));
+            let host = host.map(|host| view! { " " <span class="source-host">{host.to_owned()}</span> });
+            let source = match url.is_empty() {
+                true => view! { <span>{title}</span> }.erase(),
+                false => answer_link("", url.clone(), None, vec![view! { <span>{title}</span> }.erase()]),
+            };
+            view! { <li value=number>{source} {host} {passage.map(cited_passage)}</li> }.erase()
         };
         let name = texts::sources(sources.len());
         let items: Vec<_> = sources.iter().cloned().map(item).collect();
@@ -126,4 +129,21 @@ pub fn list(sources: Vec<CitedSource>) -> Result<LazyView, LoadError> {
         }
         .erase()
     }))
+}
+
+/// The words that an answer quotes from a source, or that the source does not have them.
+fn cited_passage(passage: Passage) -> AnyView {
+    match passage {
+        Passage::Found(FoundPassage { text, place }) => view! {
+            <blockquote class="source-passage" dir="auto">{text}</blockquote>
+            <span class="source-host">{place}</span>
+        }
+        .erase(),
+        Passage::NotFound { quote } => {
+            let quote = (!quote.is_empty()).then(|| {
+                view! { <blockquote class="source-passage" dir="auto">{quote}</blockquote> }.erase()
+            });
+            view! { <span class="source-problem">{texts::NO_SOURCE}</span> {quote} }.erase()
+        }
+    }
 }

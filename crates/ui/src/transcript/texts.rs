@@ -88,6 +88,8 @@ pub(super) const ACTION_DONE: &str = " (done)";
 pub(super) const ACTION_CONFIRM: &str = "Go ahead";
 
 // Sources
+pub(super) const NO_SOURCE: &str = "No source found: the source does not have these words.";
+
 pub(super) fn sources(count: usize) -> String {
     match count {
         1 => "1 source".to_owned(),

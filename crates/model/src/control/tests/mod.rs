@@ -92,6 +92,7 @@ fn source(title: &str, url: &str) -> Item {
         number: 1,
         title: title.into(),
         url: url.into(),
+        passage: None,
     }])
 }
 

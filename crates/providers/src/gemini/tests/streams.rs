@@ -158,6 +158,7 @@ fn lists_grounding_as_sources() {
         number: 1,
         title: "T".into(),
         url: "https://a.example".into(),
+        passage: None,
     };
     assert_eq!(
         decode_chunks(&[last]),

@@ -42,6 +42,7 @@ fn sources(pages: &[(&str, &str)]) -> ModelEvent {
         number: index + 1,
         title: (*title).into(),
         url: (*url).into(),
+        passage: None,
     };
     Sources(pages.iter().enumerate().map(source).collect())
 }

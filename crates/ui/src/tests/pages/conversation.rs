@@ -114,6 +114,7 @@ pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
             number: 1,
             title: other.clone(),
             url: "https://example.com/".into(),
+            passage: None,
         }],
         ended_at: Some(NOW),
         ..AssistantMessage::new(other.as_str())

@@ -68,6 +68,7 @@ fn keeps_server_source_numbers() {
         number,
         title: String::new(),
         url: url.into(),
+        passage: None,
     };
     let server_sources = ModelEvent::Sources(vec![
         source(1, "https://a.example/1"),
@@ -104,6 +105,7 @@ fn source_numbers_have_no_gaps() {
         number,
         title: title.into(),
         url: url.into(),
+        passage: None,
     };
     let first = ModelEvent::Sources(vec![
         source(1, "", "https://a.example/1"),
@@ -174,6 +176,7 @@ properties! {
                         number: *number,
                         title: String::new(),
                         url: url(*place),
+                        passage: None,
                     };
                     vec![ModelEvent::Sources(sources.iter().map(source).collect())]
                 }

@@ -1,0 +1,183 @@
+//! The check of cited sources: a quote counts only if the source has these words, white space apart.
+
+use std::borrow::Cow;
+
+use super::Driver;
+use parlor_markup::web_link;
+use parlor_protocol::{
+    Attachment, CitedSource, FoundPassage, Message, Passage, ToolCall, ToolStatus,
+    passage::{PassagePart, find_passage},
+};
+use parlor_storage::StorageError;
+
+/// The maximum size of a file's text in which quotes are looked for, in bytes.
+const MAX_FILE_TEXT_BYTES: usize = 4 << 20;
+
+impl Driver<'_> {
+    /// Looks for the quotes of the sources. A source of which Parlor has the text, and that is cited without a quote, has a
+    /// passage that is not found.
+    pub(super) async fn check_sources(&self, sources: Vec<CitedSource>) -> Vec<CitedSource> {
+        let mut checked = Vec::with_capacity(sources.len());
+        for source in sources {
+            checked.push(match self.check_source(&source).await {
+                Ok(checked) => checked,
+                Err(error) => {
+                    // It is shown as not found.
+                    tracing::error!(%error, "the text of a source can't be read");
+                    source
+                }
+            });
+        }
+        checked
+    }
+
+    async fn check_source(&self, source: &CitedSource) -> Result<CitedSource, StorageError> {
+        let quote = match &source.passage {
+            Some(Passage::NotFound { quote }) => quote.as_str(),
+            Some(Passage::Found(_)) | None => "",
+        };
+        let (runs, user_id) = (self.runs, self.run.user_id);
+        let mut source = source.clone();
+        let permissions = runs.permissions(user_id).await?;
+        let is_allowed = |tool: &str| permissions.allows_tool(tool);
+        let stored = runs.pages.stored_text(user_id, &source.url, quote, is_allowed);
+        if let Some((stored, url)) = stored.await? {
+            let is_web_link = web_link::parse(&source.url).is_some();
+            if quote.is_empty() && is_web_link {
+                // As any page of the web.
+                return Ok(source);
+            }
+            let parts = find_passage(&stored.paragraphs, quote);
+            source.passage = Some(passage(quote, &stored.paragraphs, &parts, "paragraph"));
+            if !parts.is_empty() || !is_web_link {
+                source.url = url;
+            }
+            if source.title.trim().is_empty() {
+                source.title = stored.title;
+            }
+            return Ok(source);
+        }
+        if let Some(file) = self.cited_file(&source) {
+            source.title.clone_from(&file.name);
+            let pages = self.file_pages(file).await?;
+            let parts = find_passage(&pages, quote);
+            let unit = if pages.len() > 1 { "page" } else { "" };
+            source.passage = Some(passage(quote, &pages, &parts, unit));
+            source.url = file.url();
+            if let Some((page, _)) = parts.first().filter(|_| !unit.is_empty()) {
+                source.url.push_str(&format!("#page={}", page + 1));
+            }
+            return Ok(source);
+        }
+        if source.passage.is_some() {
+            let outputs = self.outputs_with(&source.url);
+            if outputs.is_empty() {
+                // Nobody has seen this page.
+                source.url.clear();
+            }
+            let found = outputs.iter().find_map(|output| {
+                let text = [*output];
+                let parts = find_passage(&text, quote);
+                (!parts.is_empty()).then(|| passage(quote, &text, &parts, ""))
+            });
+            source.passage = found.or(source.passage);
+        }
+        Ok(source)
+    }
+
+    /// Returns the file of the conversation that a source names.
+    fn cited_file(&self, source: &CitedSource) -> Option<&Attachment> {
+        let is_name = |file: &&Attachment| [&source.title, &source.url].contains(&&file.name);
+        let is_named = web_link::parse(&source.url).is_none();
+        self.attached.iter().rev().find(is_name).filter(|_| is_named)
+    }
+
+    /// Returns the text of a file by its pages; the whole text if it has none.
+    async fn file_pages(&self, file: &Attachment) -> Result<Vec<String>, StorageError> {
+        let Some(stored) = self.runs.storage.file(self.run.user_id, file.id).await? else {
+            return Ok(Vec::new());
+        };
+        let text = self.runs.files.read_text(&stored, MAX_FILE_TEXT_BYTES).await;
+        let text = text.unwrap_or_else(|error| {
+            tracing::error!(%error, "a cited file can't be read");
+            None
+        });
+        Ok(split_pages(&text.unwrap_or_default()))
+    }
+
+    /// Returns the outputs of finished calls that name a URL, in this answer and those before it.
+    fn outputs_with(&self, url: &str) -> Vec<&str> {
+        let earlier = self.history.iter().filter_map(Message::assistant);
+        let calls = earlier
+            .chain([self.agent.message()])
+            .flat_map(|answer| answer.tool_calls());
+        calls
+            .filter(|call: &&ToolCall| call.status == ToolStatus::Complete)
+            .filter_map(|call| call.output.as_deref())
+            .filter(|output| !url.is_empty() && web_link::contains_url(url, output))
+            .collect()
+    }
+}
+
+/// Returns the passage of a quote that was looked for in a text.
+fn passage<T: AsRef<str>>(quote: &str, paragraphs: &[T], parts: &[PassagePart], unit: &str) -> Passage {
+    let Some((first, _)) = parts.first() else {
+        return Passage::NotFound { quote: quote.into() };
+    };
+    let words: Vec<Cow<'_, str>> = parts
+        .iter()
+        .filter_map(|(index, range)| paragraphs.get(*index)?.as_ref().get(range.clone()))
+        .map(|part| part.split_whitespace().collect::<Vec<_>>().join(" ").into())
+        .collect();
+    Passage::Found(FoundPassage {
+        text: words.join(" "),
+        place: match unit {
+            "" => String::new(),
+            unit => format!("{unit} {}", first + 1),
+        },
+    })
+}
+
+/// Splits the text of a document at the marks of its pages, `[Page 2]`. The text before the first page is not one of them.
+fn split_pages(text: &str) -> Vec<String> {
+    let mut pages: Vec<String> = Vec::new();
+    let mut before = String::new();
+    for line in text.lines() {
+        let number = line.strip_prefix("[Page ").and_then(|rest| rest.strip_suffix(']'));
+        if number.is_some_and(|number| number.parse() == Ok(pages.len() + 1)) {
+            pages.push(String::new());
+            continue;
+        }
+        let page = pages.last_mut().unwrap_or(&mut before);
+        page.push_str(line);
+        page.push('\n');
+    }
+    if pages.is_empty() { vec![before] } else { pages }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_counted_by_their_marks() {
+        let text = "[File: a.pdf]\n[Page 1]\nSalt\n[Page 7]\n\n[Page 2]\nrises\n";
+        assert_eq!(split_pages(text), ["Salt\n[Page 7]\n\n", "rises\n"]);
+        assert_eq!(split_pages("No pages"), ["No pages\n"]);
+    }
+
+    #[test]
+    fn passage_has_the_words_of_the_source() {
+        let pages = ["Of salt", "Salt  rises\nat night."];
+        let parts = find_passage(&pages, "Salt rises at");
+        assert_eq!(
+            passage("Salt rises at", &pages, &parts, "page"),
+            Passage::Found(FoundPassage {
+                text: "Salt rises at".into(),
+                place: "page 2".into(),
+            })
+        );
+        let missing = passage("Salt falls", &pages, &[], "page");
+        assert_eq!(missing, Passage::NotFound { quote: "Salt falls".into() });
+    }
+}
