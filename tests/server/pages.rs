@@ -248,21 +248,52 @@ async fn opens_only_what_is_there() {
     let possible = json!({ "page": "desk", "drawer": 1, "url": "https://evil.example" });
     let cases = [
         (json!({ "page": "desk", "drawer": 2 }), "There is no drawer 2."),
-        (json!({ "page": "desk", "drawer": "left" }), "the field `drawer` can't be read"),
-        (json!({ "page": "desk", "colour": "red" }), "The page desk has no field “colour”."),
-        (json!({ "page": "desk" }), "name nothing that the page desk can open"),
-        (json!({ "page": "desk", "tab": "legs" }), "Its tabs are: top, drawers."),
+        (
+            json!({ "page": "desk", "drawer": "left" }),
+            "the field `drawer` can't be read",
+        ),
+        (
+            json!({ "page": "desk", "colour": "red" }),
+            "The page desk has no field “colour”.",
+        ),
+        (
+            json!({ "page": "desk" }),
+            "name nothing that the page desk can open",
+        ),
+        (
+            json!({ "page": "desk", "tab": "legs" }),
+            "Its tabs are: top, drawers.",
+        ),
         (json!({ "page": "shelf" }), "There is no page “shelf”."),
-        (json!({ "page": "chat" }), "name nothing that the page chat can open"),
-        (json!({ "current_page": "desk", "drawer": 1 }), "its data name no page"),
-        (json!({ "page": "edit_stream", "stream_id": foreign }), "There is no such stream"),
-        (json!({ "page": "edit_stream", "draft": { "stream": { "name": "x" } } }), "name nothing"),
-        (json!({ "payload_id": "unknown1" }), "the conversation has no such payload"),
+        (
+            json!({ "page": "chat" }),
+            "name nothing that the page chat can open",
+        ),
+        (
+            json!({ "current_page": "desk", "drawer": 1 }),
+            "its data name no page",
+        ),
+        (
+            json!({ "page": "edit_stream", "stream_id": foreign }),
+            "There is no such stream",
+        ),
+        (
+            json!({ "page": "edit_stream", "draft": { "stream": { "name": "x" } } }),
+            "name nothing",
+        ),
+        (
+            json!({ "payload_id": "unknown1" }),
+            "the conversation has no such payload",
+        ),
         (json!("desk"), "its data are not an object"),
     ];
     let action = |action: &str, data: &Value| json!({ "label": "See", "action": action, "handler": "client", "data": data });
     for (data, reason) in cases {
-        let written = json!([action("open", &data), action("fly", &json!({})), action("open", &possible)]);
+        let written = json!([
+            action("open", &data),
+            action("fly", &json!({})),
+            action("open", &possible)
+        ]);
         upstream.add_script(
             When::user_contains("What is in it?"),
             Script::new().text(&format!("Look.\nSUGGESTED_ACTIONS: {written}")),
@@ -291,7 +322,11 @@ async fn opens_only_what_is_there() {
         Script::new().text(&format!("Look.\nSUGGESTED_ACTIONS: {written}")),
     );
     let events = parlor.chat(&question(Value::Null)).await.read_to_end().await;
-    let offers = |event: &Value| event["actions"].as_array().is_some_and(|actions| !actions.is_empty());
+    let offers = |event: &Value| {
+        event["actions"]
+            .as_array()
+            .is_some_and(|actions| !actions.is_empty())
+    };
     assert!(!events.iter().any(offers));
 }
 

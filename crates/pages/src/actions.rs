@@ -29,7 +29,10 @@ pub fn instructions(openings: &[Opening]) -> String {
     let mut text = format!("{INTRO} {names} (data: {}).", data.join(" or "));
     if !openings.is_empty() {
         let addresses: Vec<&str> = openings.iter().map(|opening| opening.address).collect();
-        text.push_str(&format!(" In a text, link to the same: {}.", addresses.join(", ")));
+        text.push_str(&format!(
+            " In a text, link to the same: {}.",
+            addresses.join(", ")
+        ));
     }
     text
 }

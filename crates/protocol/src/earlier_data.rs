@@ -30,12 +30,19 @@ struct OpeningData {
 
 /// Returns an action under its present name, with the data that it has now.
 pub fn suggested_action(mut action: SuggestedAction) -> SuggestedAction {
-    if !matches!(action.action.as_str(), "open_article" | "open_table" | "open_payload") {
+    if !matches!(
+        action.action.as_str(),
+        "open_article" | "open_table" | "open_payload"
+    ) {
         return action;
     }
     let name = std::mem::replace(&mut action.action, "open".into());
     let data = action.data.as_deref().unwrap_or_default();
-    let OpeningData { pmid, table, database } = json::parse(data.as_bytes()).unwrap_or_default();
+    let OpeningData {
+        pmid,
+        table,
+        database,
+    } = json::parse(data.as_bytes()).unwrap_or_default();
     let url = match (name.as_str(), pmid, table) {
         ("open_article", Some(pmid), _) => LiteratureLocation {
             article: Some(pmid),
@@ -67,11 +74,27 @@ mod tests {
     #[test]
     fn earlier_openings_keep_their_meaning() {
         for (name, data, expected) in [
-            ("open_article", r#"{"pmid":"12"}"#, r#"{"url":"/literature/articles/12"}"#),
-            ("open_article", r#"{"pmid":"1\"2"}"#, r#"{"url":"/literature/articles/1%222"}"#),
-            ("open_table", r#"{"table":"jobs","database":"town"}"#, r#"{"url":"/data/town/jobs"}"#),
+            (
+                "open_article",
+                r#"{"pmid":"12"}"#,
+                r#"{"url":"/literature/articles/12"}"#,
+            ),
+            (
+                "open_article",
+                r#"{"pmid":"1\"2"}"#,
+                r#"{"url":"/literature/articles/1%222"}"#,
+            ),
+            (
+                "open_table",
+                r#"{"table":"jobs","database":"town"}"#,
+                r#"{"url":"/data/town/jobs"}"#,
+            ),
             ("open_table", r#"{"table":"jobs"}"#, r#"{"url":"/data?q=jobs"}"#),
-            ("open_payload", r#"{"payload_id":"abc"}"#, r#"{"payload_id":"abc"}"#),
+            (
+                "open_payload",
+                r#"{"payload_id":"abc"}"#,
+                r#"{"payload_id":"abc"}"#,
+            ),
             ("open_article", "[]", "[]"),
         ] {
             let action = SuggestedAction {
@@ -83,7 +106,10 @@ mod tests {
                 taken: false,
             };
             let now = suggested_action(action);
-            assert_eq!((now.action.as_str(), now.data.as_deref()), ("open", Some(expected)));
+            assert_eq!(
+                (now.action.as_str(), now.data.as_deref()),
+                ("open", Some(expected))
+            );
         }
     }
 }

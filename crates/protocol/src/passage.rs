@@ -56,7 +56,10 @@ pub fn find_passage<T: AsRef<str>>(paragraphs: &[T], quote: &str) -> Vec<Passage
         let first = starts.get(index).copied().unwrap_or_default();
         let next = starts.get(index + 1).copied().unwrap_or(text.len());
         if first < end && start < next {
-            let range = original_range(paragraph.as_ref(), start.max(first) - first..end.min(next) - first);
+            let range = original_range(
+                paragraph.as_ref(),
+                start.max(first) - first..end.min(next) - first,
+            );
             parts.push((index, range));
         }
     }
@@ -86,7 +89,10 @@ mod tests {
 
     #[test]
     fn finds_words_whatever_their_white_space() {
-        let text = ["Salt  rises at\nnight.", "It föllows the moon. It follows nothing."];
+        let text = [
+            "Salt  rises at\nnight.",
+            "It föllows the moon. It follows nothing.",
+        ];
         for (quote, found) in [
             ("Salt rises at night.", vec![(0, 0..21)]),
             ("rises at\u{a0}night", vec![(0, 6..20)]),

@@ -40,7 +40,12 @@ impl CitedPages {
             return None;
         }
         let number = self.0.len() + 1;
-        self.0.push(CitedSource { number, title, url, passage: None });
+        self.0.push(CitedSource {
+            number,
+            title,
+            url,
+            passage: None,
+        });
         Some(ModelEvent::Sources(self.0.clone()))
     }
 }

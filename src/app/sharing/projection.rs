@@ -10,9 +10,9 @@
 
 use parlor_files::is_image;
 use parlor_protocol::{
-    AssistantMessage, Attachment, CitedSource, Interaction, Message, MessageBody, MessageQueue, Node, PanelView,
-    Parameters, Part, RawJson, RequestedCall, RunError, RunStatus, Timestamp, ToolCall, ToolStatus,
-    Transcript, WAITING_FOR_MODEL, panel::PanelBody,
+    AssistantMessage, Attachment, CitedSource, Interaction, Message, MessageBody, MessageQueue, Node,
+    PanelView, Parameters, Part, RawJson, RequestedCall, RunError, RunStatus, Timestamp, ToolCall,
+    ToolStatus, Transcript, WAITING_FOR_MODEL, panel::PanelBody,
 };
 use parlor_storage::shares::{Snapshot, StoredShare};
 use parlor_tools::{GenerateImage, Tool};

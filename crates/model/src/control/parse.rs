@@ -7,7 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use parlor_protocol::{
-    ActionHandler, ActionStyle, CitedSource, Passage, SuggestedAction, SuggestedValue, passage::MAX_QUOTE_CHARS,
+    ActionHandler, ActionStyle, CitedSource, Passage, SuggestedAction, SuggestedValue,
+    passage::MAX_QUOTE_CHARS,
 };
 
 /// The maximum number of suggestions: as many as fit below an answer and are read.

@@ -186,7 +186,9 @@ impl Page for EditStream {
         _here: Option<&OpenPage<EditStreamFields>>,
     ) -> Option<String> {
         let EditStreamFields { stream_id, draft, .. } = &asked.fields;
-        let location = EditStreamLocation { stream_id: *stream_id };
+        let location = EditStreamLocation {
+            stream_id: *stream_id,
+        };
         // A draft is proposed and not opened.
         draft.is_none().then(|| location.to_url())
     }

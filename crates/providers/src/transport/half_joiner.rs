@@ -57,8 +57,7 @@ impl HalfJoiner {
                 let sources = sources.into_iter().map(|source| CitedSource {
                     title: without_marks(&source.title),
                     url: without_marks(&source.url),
-                    ..source,
-                    passage: None,
+                    ..source
                 });
                 ModelEvent::Sources(sources.collect())
             }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use super::ToolOutcome;
 use parlor_model::{ModelError, ModelEvent, ToolInput};
-use parlor_protocol::{Attachment, CitedSource, Payload, ProviderData, RunEvent, SuggestedAction, ToolProgress, Usage};
+use parlor_protocol::{
+    Attachment, CitedSource, Payload, ProviderData, RunEvent, SuggestedAction, ToolProgress, Usage,
+};
 
 /// An event that the driver reports to the agent.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,8 +7,8 @@ use super::{
 use parlor_markup::web_link;
 use parlor_pages::{actions, payloads};
 use parlor_protocol::{
-    ActionHandler, AssistantMessage, CitedSource, JoinedPartKind, Part, RunEvent, SuggestedAction,
-    Timestamp, ToolCall, ToolStatus,
+    ActionHandler, AssistantMessage, CitedSource, JoinedPartKind, Part, RunEvent, SuggestedAction, Timestamp,
+    ToolCall, ToolStatus,
 };
 
 /// Creates the filter for the next answer of a run. `message` is the run's output so far.

@@ -23,7 +23,10 @@ impl Driver<'_> {
         let mut possible = Vec::with_capacity(actions.len());
         for mut action in actions {
             if opens_something(&action) {
-                match self.check_opening(action.data.as_deref().unwrap_or_default()).await {
+                match self
+                    .check_opening(action.data.as_deref().unwrap_or_default())
+                    .await
+                {
                     Ok(data) => action.data = Some(data),
                     Err(reason) => {
                         self.recorder.record_left_out(&LeftOut::action(&action, &reason));
@@ -37,7 +40,7 @@ impl Driver<'_> {
     }
 
     /// Returns the data of an action that opens a payload or something of a page.
-    async fn check_opening(&self, data: &str) -> Result<String, String> {
+    async fn check_opening(&mut self, data: &str) -> Result<String, String> {
         let mut fields: Map<String, Value> =
             serde_json::from_str(data).map_err(|_| "its data are not an object".to_owned())?;
         fields.remove(URL_FIELD);
@@ -52,7 +55,7 @@ impl Driver<'_> {
         Ok(Value::Object(fields).to_string())
     }
 
-    async fn url_to_open(&self, fields: &Map<String, Value>) -> Result<String, String> {
+    async fn url_to_open(&mut self, fields: &Map<String, Value>) -> Result<String, String> {
         let mut context = fields.clone();
         for (name, common) in [
             ("page", "current_page"),
@@ -70,9 +73,10 @@ impl Driver<'_> {
         let permissions = runs.permissions(user_id).await;
         let permissions = permissions.map_err(|error| error.to_string())?;
         let is_allowed = |tool: &str| permissions.allows_tool(tool);
+        let here = self.page.clone();
         let url = runs
             .pages
-            .url_to_open(user_id, asked, self.page.as_deref(), is_allowed);
+            .url_to_open(user_id, asked, here.as_deref(), is_allowed);
         url.await.map_err(|error| error.to_string())
     }
 

@@ -16,7 +16,7 @@ const MAX_FILE_TEXT_BYTES: usize = 4 << 20;
 impl Driver<'_> {
     /// Looks for the quotes of the sources. A source of which Parlor has the text, and that is cited without a quote, has a
     /// passage that is not found.
-    pub(super) async fn check_sources(&self, sources: Vec<CitedSource>) -> Vec<CitedSource> {
+    pub(super) async fn check_sources(&mut self, sources: Vec<CitedSource>) -> Vec<CitedSource> {
         let mut checked = Vec::with_capacity(sources.len());
         for source in sources {
             checked.push(match self.check_source(&source).await {
@@ -31,7 +31,7 @@ impl Driver<'_> {
         checked
     }
 
-    async fn check_source(&self, source: &CitedSource) -> Result<CitedSource, StorageError> {
+    async fn check_source(&mut self, source: &CitedSource) -> Result<CitedSource, StorageError> {
         let quote = match &source.passage {
             Some(Passage::NotFound { quote }) => quote.as_str(),
             Some(Passage::Found(_)) | None => "",
@@ -57,9 +57,9 @@ impl Driver<'_> {
             }
             return Ok(source);
         }
-        if let Some(file) = self.cited_file(&source) {
+        if let Some(file) = self.cited_file(&source).cloned() {
             source.title.clone_from(&file.name);
-            let pages = self.file_pages(file).await?;
+            let pages = self.file_pages(&file).await?;
             let parts = find_passage(&pages, quote);
             let unit = if pages.len() > 1 { "page" } else { "" };
             source.passage = Some(passage(quote, &pages, &parts, unit));
@@ -93,7 +93,7 @@ impl Driver<'_> {
     }
 
     /// Returns the text of a file by its pages; the whole text if it has none.
-    async fn file_pages(&self, file: &Attachment) -> Result<Vec<String>, StorageError> {
+    async fn file_pages(&mut self, file: &Attachment) -> Result<Vec<String>, StorageError> {
         let Some(stored) = self.runs.storage.file(self.run.user_id, file.id).await? else {
             return Ok(Vec::new());
         };
@@ -143,7 +143,9 @@ fn split_pages(text: &str) -> Vec<String> {
     let mut pages: Vec<String> = Vec::new();
     let mut before = String::new();
     for line in text.lines() {
-        let number = line.strip_prefix("[Page ").and_then(|rest| rest.strip_suffix(']'));
+        let number = line
+            .strip_prefix("[Page ")
+            .and_then(|rest| rest.strip_suffix(']'));
         if number.is_some_and(|number| number.parse() == Ok(pages.len() + 1)) {
             pages.push(String::new());
             continue;
@@ -178,6 +180,11 @@ mod tests {
             })
         );
         let missing = passage("Salt falls", &pages, &[], "page");
-        assert_eq!(missing, Passage::NotFound { quote: "Salt falls".into() });
+        assert_eq!(
+            missing,
+            Passage::NotFound {
+                quote: "Salt falls".into()
+            }
+        );
     }
 }

@@ -18,7 +18,12 @@ pub struct PageLinks {
 }
 
 /// A link in an answer. One to a page of Parlor opens here, with the conversation beside it, any other in a new tab.
-pub fn answer_link(class: &'static str, href: String, title: Option<String>, children: Vec<AnyView>) -> AnyView {
+pub fn answer_link(
+    class: &'static str,
+    href: String,
+    title: Option<String>,
+    children: Vec<AnyView>,
+) -> AnyView {
     let pages = use_context::<PageLinks>().filter(|pages| pages.is_page.run(href.clone()));
     let Some(pages) = pages else {
         return view! {

@@ -75,11 +75,6 @@ impl DataState {
         });
     }
 
-    /// Navigates to another URL of the page.
-    pub fn go_to(self, to: &DataLocation) {
-        self.navigation.set_url(to.to_url(), false);
-    }
-
     pub fn load_catalogue(self) {
         self.catalogue.set(Remote::Loading);
         spawn_local(async move {

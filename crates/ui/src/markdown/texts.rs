@@ -93,6 +93,10 @@ pub(super) const RUN_SCRIPTS: &str = "Run scripts";
 pub(super) const NO_SOURCE: &str = "[no source found]";
 
 pub(super) fn passage(text: &str, place: &str) -> String {
-    let place = if place.is_empty() { String::new() } else { [" (", place, ")"].concat() };
+    let place = if place.is_empty() {
+        String::new()
+    } else {
+        [" (", place, ")"].concat()
+    };
     ["“", text, "”", &place].concat()
 }

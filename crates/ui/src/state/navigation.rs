@@ -127,10 +127,7 @@ impl Navigation {
         if !self.is_page_url(&url) {
             return false;
         }
-        let (page, chat) = (
-            self.page_route.get_untracked(),
-            self.chat_route.get_untracked(),
-        );
+        let (page, chat) = (self.page_route.get_untracked(), self.chat_route.get_untracked());
         self.set_url(url, false);
         if self.page_route.get_untracked() == page {
             self.tray.close_if_covering();

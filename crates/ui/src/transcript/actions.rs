@@ -10,9 +10,7 @@ use crate::{
     panel::Panel,
     state::{Navigation, OpenConversations, route::Route},
 };
-use parlor_protocol::{
-    AssistantMessage, ConversationId, Message, MessageId, PayloadRef, Transcript, json,
-};
+use parlor_protocol::{AssistantMessage, ConversationId, Message, MessageId, PayloadRef, Transcript, json};
 
 /// An action that was pressed.
 #[derive(Clone, Debug)]

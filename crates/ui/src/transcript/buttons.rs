@@ -14,9 +14,7 @@ use crate::{
     },
     panel::use_panel,
     runtime::{erase::Erase, lazy_part::LazyPart},
-    state::{
-        AnswerExtras, RunIntents, route::Route, use_conversations, use_navigation, use_run_intents,
-    },
+    state::{AnswerExtras, RunIntents, route::Route, use_conversations, use_navigation, use_run_intents},
     transcript::actions::{self, ActionStores, PressedAction},
 };
 use parlor_protocol::{ActionHandler, ActionStyle, ConversationId, Interaction, MessageId, SuggestedAction};
@@ -72,12 +70,12 @@ pub fn action_buttons(
     let numbered: Vec<NumberedAction> = actions.iter().cloned().enumerate().collect();
     let extras = extras.clone();
     let shown: Vec<AnyView> = numbered
-            .iter()
-            .filter(|(_, action)| {
-                action.handler == ActionHandler::Server || actions::find_performer(&action.action).is_some()
-            })
-            .map(|(index, action)| action_button(*index, action, is_taken(&extras, *index), press))
-            .collect();
+        .iter()
+        .filter(|(_, action)| {
+            action.handler == ActionHandler::Server || actions::find_performer(&action.action).is_some()
+        })
+        .map(|(index, action)| action_button(*index, action, is_taken(&extras, *index), press))
+        .collect();
     view! {
         <div class="suggestions actions needs-script" role="group" aria-label=texts::ACTIONS data-lazy=LazyPart::Suggestions.name()>
             {shown}

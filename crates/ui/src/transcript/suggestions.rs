@@ -115,7 +115,12 @@ pub fn list(sources: Vec<CitedSource>) -> Result<LazyView, LoadError> {
             let host = host.map(|host| view! { " " <span class="source-host">{host.to_owned()}</span> });
             let source = match url.is_empty() {
                 true => view! { <span>{title}</span> }.erase(),
-                false => answer_link("", url.clone(), None, vec![view! { <span>{title}</span> }.erase()]),
+                false => answer_link(
+                    "",
+                    url.clone(),
+                    None,
+                    vec![view! { <span>{title}</span> }.erase()],
+                ),
             };
             view! { <li value=number>{source} {host} {passage.map(cited_passage)}</li> }.erase()
         };

@@ -124,7 +124,10 @@ fn suggests_only_known_actions() {
         Effect::LeaveOut(left_out) => Some(left_out.what.as_str()),
         _ => None,
     });
-    assert_eq!(left_out, Some("the action “format_disk”: the page has no such action"));
+    assert_eq!(
+        left_out,
+        Some("the action “format_disk”: the page has no such action")
+    );
 }
 
 fn labels(actions: &[SuggestedAction]) -> Vec<&str> {
@@ -152,7 +155,10 @@ fn answer_ends_after_its_checks() {
     assert_eq!(agent.message().status, RunStatus::Running);
     actions.remove(0);
     let effects = agent.step(Input::Checked(Unchecked::Actions(actions)), at);
-    assert!(matches!(effects.last(), Some(Effect::End(RunEvent::Complete { .. }))));
+    assert!(matches!(
+        effects.last(),
+        Some(Effect::End(RunEvent::Complete { .. }))
+    ));
     assert_eq!(labels(&agent.message().suggested_actions), ["B"]);
 }
 
