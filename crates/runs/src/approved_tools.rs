@@ -1,16 +1,19 @@
 //! The tools that a run may use, and those that no longer need the user's approval.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use parking_lot::Mutex;
 
 use parlor_model::{ToolPlan, Toolbox};
-use parlor_tools::ToolOffer;
+use parlor_protocol::PageContext;
+use parlor_tools::{OpenItems, ToolOffer};
 
 /// The tools offered to a run, with the user's approvals so far.
 #[derive(Debug)]
 pub(super) struct ApprovedTools {
     offer: ToolOffer,
+    /// The page that the user had open when they asked.
+    page: Option<Arc<PageContext>>,
     /// True if every tool asks: the tour shows how that looks.
     is_tour: bool,
     /// Tools that are always allowed in this conversation.
@@ -18,9 +21,15 @@ pub(super) struct ApprovedTools {
 }
 
 impl ApprovedTools {
-    pub fn new(offer: ToolOffer, is_tour: bool, always: impl IntoIterator<Item = String>) -> Self {
+    pub fn new(
+        offer: ToolOffer,
+        page: Option<Arc<PageContext>>,
+        is_tour: bool,
+        always: impl IntoIterator<Item = String>,
+    ) -> Self {
         Self {
             offer,
+            page,
             is_tour,
             always_allowed: Mutex::new(always.into_iter().collect()),
         }
@@ -38,7 +47,9 @@ impl ApprovedTools {
 
 impl Toolbox for ApprovedTools {
     fn plan(&self, tool: &str, arguments: &str) -> Result<ToolPlan, String> {
-        let mut plan = self.offer.plan(tool, arguments)?;
+        let mut plan = self
+            .offer
+            .plan(tool, arguments, OpenItems(self.page.as_deref()))?;
         let always = self.always_allowed.lock();
         plan.needs_approval = (plan.needs_approval || self.is_tour) && !always.contains(tool);
         Ok(plan)

@@ -56,7 +56,18 @@ impl ToolContext {
 
     /// Returns the items that the user had open on a page when they asked; `None` if they were not there.
     pub fn page<F: PageFields>(&self) -> Option<F> {
-        let page = self.page.as_ref().filter(|page| page.current_page == F::PAGE)?;
+        OpenItems(self.page.as_deref()).on_page()
+    }
+}
+
+/// The items that the user had open when they asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpenItems<'a>(pub Option<&'a PageContext>);
+
+impl OpenItems<'_> {
+    /// Returns those on a page; `None` if the user was not there.
+    pub fn on_page<F: PageFields>(self) -> Option<F> {
+        let page = self.0.filter(|page| page.current_page == F::PAGE)?;
         page.fields().ok()
     }
 }

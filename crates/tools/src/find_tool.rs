@@ -200,7 +200,10 @@ mod tests {
                 .description
                 .ends_with("Their names begin with: git_ (2).")
         );
-        let input = tool.plan(r#"{"query": "issue"}"#).unwrap().input;
+        let input = tool
+            .plan(r#"{"query": "issue"}"#, crate::OpenItems::default())
+            .unwrap()
+            .input;
         let text = tool.run(input, call()).await.unwrap().text;
         assert_eq!(
             text,

@@ -42,7 +42,7 @@ use serde_json::Value;
 use self::typed::TypedTool;
 pub use self::{
     built_in::built_in,
-    context::{CallOrigin, ProgressReporter, ToolContext, UsageMeter},
+    context::{CallOrigin, OpenItems, ProgressReporter, ToolContext, UsageMeter},
     execute::execute,
     find_tool::{FindTool, FoundTools},
     generate_image::{GenerateImage, made_images},
@@ -119,6 +119,15 @@ pub trait Tool: Send + Sync + 'static {
         std::future::ready(Ok(ReplayedCall::default()))
     }
 
+    /// Completes the input of a call with what the user has open. An approval shows the completed one.
+    ///
+    /// # Errors
+    ///
+    /// If something is missing that is not open either: the message for the model.
+    fn complete(&self, _input: &mut Self::Input, _open: OpenItems<'_>) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Returns the subject of a call for the user, who sees its beginning in one line: the query,
     /// the URL.
     fn detail(&self, _input: &Self::Input) -> Option<String> {
@@ -157,12 +166,12 @@ pub trait AnyTool: Send + Sync {
         None
     }
 
-    /// Parses the arguments of a call and plans it.
+    /// Parses the arguments of a call, completes them with what the user has open, and plans the call.
     ///
     /// # Errors
     ///
     /// If the arguments are invalid: the message for the model.
-    fn plan(&self, arguments: &str) -> Result<ToolPlan, String>;
+    fn plan(&self, arguments: &str, open: OpenItems<'_>) -> Result<ToolPlan, String>;
 
     /// Performs a call with the input of its plan. Dropping the future cancels it.
     async fn run(&self, input: ToolInput, call: ToolContext) -> Result<ToolResult, ToolError>;

@@ -4,8 +4,8 @@ use std::{collections::HashSet, fmt, sync::Arc};
 
 use futures::future::{BoxFuture, join_all};
 
-use super::{AnyTool, Guidance, SessionKeeper, Tool, TypedTool};
-use parlor_model::{ToolPlan, ToolSpec, Toolbox};
+use super::{AnyTool, Guidance, OpenItems, SessionKeeper, Tool, TypedTool};
+use parlor_model::{ToolPlan, ToolSpec};
 use parlor_protocol::RunError;
 
 /// All tools of the server.
@@ -268,10 +268,15 @@ impl fmt::Debug for ToolOffer {
     }
 }
 
-impl Toolbox for ToolOffer {
-    fn plan(&self, tool: &str, arguments: &str) -> Result<ToolPlan, String> {
+impl ToolOffer {
+    /// Plans a call with these arguments, completed with what the user has open.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such tool, or the arguments are invalid: the message for the model.
+    pub fn plan(&self, tool: &str, arguments: &str, open: OpenItems<'_>) -> Result<ToolPlan, String> {
         match self.get(tool) {
-            Some(tool) => tool.plan(arguments),
+            Some(tool) => tool.plan(arguments, open),
             None => {
                 let names: Vec<&str> = self.0.iter().map(|tool| tool.spec().name.as_str()).collect();
                 Err(format!(

@@ -36,7 +36,7 @@ impl Tool for CountedTool {
 #[tokio::test]
 async fn parses_the_arguments_of_a_call_once() {
     let tool: Arc<dyn AnyTool> = Arc::new(TypedTool::new(CountedTool));
-    let input = tool.plan("{}").unwrap().input;
+    let input = tool.plan("{}", OpenItems::default()).unwrap().input;
     let ToolContext {
         user_id,
         conversation_id,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    AnyTool, FinishedCall, ReplayedCall, Tool, ToolContext, ToolError, ToolResult, ToolRunOptions, schema,
+    AnyTool, FinishedCall, OpenItems, ReplayedCall, Tool, ToolContext, ToolError, ToolResult, ToolRunOptions,
+    schema,
 };
 use parlor_base::text;
 use parlor_model::{ToolInput, ToolPlan, ToolSpec};
@@ -88,8 +89,9 @@ impl<T: Tool> AnyTool for TypedTool<T> {
         T::FINDS_SOURCES
     }
 
-    fn plan(&self, arguments: &str) -> Result<ToolPlan, String> {
-        let input = Self::parse_input(arguments)?;
+    fn plan(&self, arguments: &str, open: OpenItems<'_>) -> Result<ToolPlan, String> {
+        let mut input = Self::parse_input(arguments)?;
+        self.tool.complete(&mut input, open)?;
         Ok(ToolPlan {
             label: T::LABEL.into(),
             detail: self
@@ -163,7 +165,10 @@ mod tests {
     fn detail_is_shown_as_written() {
         let detail = |query: &str| {
             let arguments = serde_json::json!({ "query": query }).to_string();
-            any_tool(Query).plan(&arguments).ok().and_then(|plan| plan.detail)
+            any_tool(Query)
+                .plan(&arguments, OpenItems::default())
+                .ok()
+                .and_then(|plan| plan.detail)
         };
         for (query, shown) in [
             (

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use parlor_model::{ToolInput, ToolPlan, ToolSpec};
-use parlor_tools::{AnyTool, ToolRunOptions, any_tool};
+use parlor_tools::{AnyTool, OpenItems, ToolRunOptions, any_tool};
 use upstream::When;
 
 use super::*;
@@ -48,8 +48,8 @@ impl AnyTool for SequentialTool {
         self.0.run_options()
     }
 
-    fn plan(&self, arguments: &str) -> Result<ToolPlan, String> {
-        self.0.plan(arguments)
+    fn plan(&self, arguments: &str, open: OpenItems<'_>) -> Result<ToolPlan, String> {
+        self.0.plan(arguments, open)
     }
 
     fn sequence(&self, _arguments: &str) -> Option<Cow<'_, str>> {

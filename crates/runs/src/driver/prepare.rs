@@ -149,7 +149,7 @@ impl<'a> Driver<'a> {
         );
         let page = context_snapshot.map(|snapshot| Arc::new(snapshot.context));
         let is_tour = endpoint_name(&answer.model) == BUILT_IN_ENDPOINT;
-        let toolbox = Arc::new(ApprovedTools::new(offer, is_tour, allowed_tools));
+        let toolbox = Arc::new(ApprovedTools::new(offer, page.clone(), is_tour, allowed_tools));
         let page_payloads = Arc::new(page_payloads);
         Ok(Some(Self {
             runs,

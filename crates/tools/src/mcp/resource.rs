@@ -12,7 +12,7 @@ use super::{
     result,
     server::ConfiguredServer,
 };
-use crate::{AnyTool, ToolContext, ToolError, ToolResult, ToolRunOptions};
+use crate::{AnyTool, OpenItems, ToolContext, ToolError, ToolResult, ToolRunOptions};
 use parlor_base::settings::mcp::ApprovalPolicy;
 use parlor_model::{ToolInput, ToolPlan, ToolSpec, lenient_json};
 
@@ -75,7 +75,7 @@ impl AnyTool for ReadResource {
         }
     }
 
-    fn plan(&self, arguments: &str) -> Result<ToolPlan, String> {
+    fn plan(&self, arguments: &str, _: OpenItems<'_>) -> Result<ToolPlan, String> {
         let parsed: Arguments = lenient_json::parse(arguments).map_err(|error| {
             format!("The arguments have no URI: {error}. Correct them and call it again.")
         })?;

@@ -2,18 +2,57 @@
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
+use serde_json::Value;
 
 use crate::{
-    NewAttachment, ToolError, ToolResult,
+    NewAttachment, NewPayload, ToolError, ToolResult,
     attachment::{UNKNOWN_MEDIA_TYPE, is_media_type},
 };
 
-/// Converts a result to Parlor's form.
+/// The key of `_meta`, of a tool or of a result, that names the payload type of structured content.
+pub const PAYLOAD_META: &str = "parlor/payload";
+
+/// The type of structured content that no payload type fits: it is shown as a tree.
+const STRUCTURED_RESULT: &str = "structured_result";
+
+/// The payload types that a server's data may be. Proposals are the model's alone, and a document could be a version of another.
+const FOREIGN_TYPES: [&str; 5] = [
+    "chart",
+    "pubmed_article",
+    "pubmed_search_results",
+    "table",
+    "web_search_results",
+];
+
+/// Returns the payload type for structured content, if it is one that a server's data may be.
+pub fn payload_type(name: Option<&Value>) -> Option<&'static str> {
+    let name = name?.as_str()?;
+    FOREIGN_TYPES.into_iter().find(|known| *known == name)
+}
+
+/// Returns the payload of structured content: a known type's, or data for the tree.
+fn to_payload(data: Value, kind: Option<&'static str>) -> Option<NewPayload> {
+    let Value::Object(mut fields) = data else {
+        return None;
+    };
+    // Only a query has its rows in a file.
+    fields.remove("stored");
+    (!fields.is_empty()).then(|| NewPayload {
+        kind: kind.unwrap_or(STRUCTURED_RESULT).into(),
+        data: Value::Object(fields),
+    })
+}
+
+/// Converts a result to Parlor's form. Its structured content becomes a payload of the type that the result names, or else the tool.
 ///
 /// # Errors
 ///
 /// If the tool reports an error.
-pub fn convert(tool: &str, result: CallToolResult) -> Result<ToolResult, ToolError> {
+pub fn convert(
+    tool: &str,
+    result: CallToolResult,
+    tools_type: Option<&'static str>,
+) -> Result<ToolResult, ToolError> {
     let mut read = ResultReader {
         tool,
         texts: Vec::new(),
@@ -23,8 +62,9 @@ pub fn convert(tool: &str, result: CallToolResult) -> Result<ToolResult, ToolErr
         read.push_block(block);
     }
     let mut text = read.texts.join("\n");
+    let structured = result.structured_content;
     if text.trim().is_empty()
-        && let Some(structured) = result.structured_content
+        && let Some(structured) = &structured
     {
         text = structured.to_string();
     }
@@ -36,9 +76,12 @@ pub fn convert(tool: &str, result: CallToolResult) -> Result<ToolResult, ToolErr
             text
         }));
     }
+    let named = result.meta.as_ref().and_then(|meta| meta.0.get(PAYLOAD_META));
+    let kind = payload_type(named).or(tools_type);
     Ok(ToolResult {
         text,
         attachments: read.attachments,
+        payload: structured.and_then(|data| to_payload(data, kind)),
         ..ToolResult::default()
     })
 }
@@ -140,7 +183,7 @@ mod tests {
     use super::*;
 
     fn convert_json(result: Value) -> Result<ToolResult, ToolError> {
-        convert("draw", serde_json::from_value(result).unwrap())
+        convert("draw", serde_json::from_value(result).unwrap(), None)
     }
 
     #[test]
@@ -154,7 +197,7 @@ mod tests {
             { "type": "resource_link", "uri": "file:///a", "name": "A", "description": "the first" },
             { "type": "resource", "resource": { "uri": "demo://t", "text": "inside" } },
             { "type": "resource", "resource": { "uri": "demo://b", "blob": "aGk=", "mimeType": "application/zip" } },
-        ], "structuredContent": { "ignored": true } }));
+        ], "structuredContent": {} }));
         let attachment = |number, media_type: &str, data: &'static [u8]| NewAttachment {
             media_type: media_type.into(),
             name: format!("draw-{number}"),
@@ -178,7 +221,7 @@ mod tests {
     #[test]
     fn uses_structured_data_without_text() {
         let result = convert_json(json!({ "content": [], "structuredContent": { "a": 1 } })).unwrap();
-        assert_eq!(result, ToolResult::from(r#"{"a":1}"#.to_owned()));
+        assert_eq!(result.text, r#"{"a":1}"#);
         let error = |content: Value| {
             convert_json(json!({ "content": content, "isError": true }))
                 .unwrap_err()
@@ -189,5 +232,25 @@ mod tests {
             "No such city."
         );
         assert_eq!(error(json!([])), "The tool failed and did not say why.");
+    }
+
+    #[test]
+    fn structured_data_become_a_payload() {
+        let result = |meta: Value, content: Value, of_tool| {
+            let result = json!({ "content": [], "structuredContent": content, "_meta": meta });
+            let converted = convert("draw", serde_json::from_value(result).unwrap(), of_tool);
+            converted.unwrap().payload.map(|made| (made.kind, made.data))
+        };
+        let named = |name: &str| json!({ PAYLOAD_META: name });
+        let rows = json!({ "columns": ["a"], "rows": [[1]], "stored": { "rows": 9 } });
+        let shown = json!({ "columns": ["a"], "rows": [[1]] });
+        assert_eq!(result(named("table"), rows.clone(), None), Some(("table".into(), shown.clone())));
+        assert_eq!(result(json!({}), rows.clone(), Some("chart")), Some(("chart".into(), shown.clone())));
+        // The model's own types are none of a server's, and neither are unknown ones.
+        for name in ["stream_suggestions", "text_document", "structured_result", "x"] {
+            let made = result(named(name), rows.clone(), None);
+            assert_eq!(made, Some((STRUCTURED_RESULT.into(), shown.clone())), "{name}");
+        }
+        assert_eq!(result(named("table"), json!([1]), None), None);
     }
 }

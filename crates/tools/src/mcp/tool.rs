@@ -12,7 +12,7 @@ use super::{
     result,
     server::ConfiguredServer,
 };
-use crate::{AnyTool, Guidance, ToolContext, ToolError, ToolResult, ToolRunOptions};
+use crate::{AnyTool, Guidance, OpenItems, ToolContext, ToolError, ToolResult, ToolRunOptions};
 use parlor_base::settings::mcp::McpTransport;
 use parlor_model::{ToolInput, ToolPlan, ToolSpec};
 
@@ -51,7 +51,7 @@ impl AnyTool for ServerTool {
         self.server.guidance()
     }
 
-    fn plan(&self, arguments: &str) -> Result<ToolPlan, String> {
+    fn plan(&self, arguments: &str, _: OpenItems<'_>) -> Result<ToolPlan, String> {
         let parsed = parse_object(arguments)?;
         let needed = self.tool.required.iter().filter_map(|name| parsed.get(name));
         let mut texts = needed.chain(parsed.values()).filter_map(Value::as_str);
@@ -76,7 +76,7 @@ impl AnyTool for ServerTool {
         let called = connection.call_tool(self.tool.name.clone(), arguments, call.progress);
         let CallResponse { outcome, declined } = called.await;
         let outcome = match outcome {
-            Ok(result) => result::convert(&self.tool.name, result),
+            Ok(result) => result::convert(&self.tool.name, result, self.tool.payload_type),
             Err(CallError {
                 message,
                 is_unsupported,
@@ -169,7 +169,10 @@ mod tests {
             tool: ListedTool::from_list(&server, serde_json::from_value(json!([write])).unwrap()).remove(0),
             server,
         };
-        let plan = |arguments| tool.plan(arguments).map(|plan| (plan.label, plan.detail));
+        let plan = |arguments| {
+            tool.plan(arguments, OpenItems::default())
+                .map(|plan| (plan.label, plan.detail))
+        };
         let expected = |detail: Option<&str>| Ok(("Calling write".into(), detail.map(Into::into)));
         assert_eq!(
             plan(r#"{"content":"long","path":"a.txt\nb"}"#),

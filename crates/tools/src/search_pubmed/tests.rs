@@ -60,6 +60,7 @@ fn article(pmid: &str, abstract_text: Option<&str>) -> PubmedArticle {
         date: "2024 Jan 15".into(),
         doi: Some("10.1/x".into()),
         abstract_text: abstract_text.map(str::to_owned),
+        ..PubmedArticle::default()
     }
 }
 

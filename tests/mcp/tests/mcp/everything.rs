@@ -25,14 +25,20 @@ async fn offers_the_servers_tools() {
     let spec = sum.spec();
     assert_eq!(spec.description, "Returns the sum of two numbers");
     assert_eq!(spec.input_schema["properties"]["a"]["type"], "number");
-    let plan = sum.plan(r#"{"a":1,"b":2}"#).unwrap();
+    let plan = sum
+        .plan(r#"{"a":1,"b":2}"#, parlor_tools::OpenItems::default())
+        .unwrap();
     assert_eq!((plan.label.as_str(), plan.detail), ("Calling Get Sum Tool", None));
     assert!(!plan.needs_approval && plan.is_idempotent, "it only reads");
-    assert!(sum.plan("[1, 2]").unwrap_err().contains("not a JSON object"));
+    assert!(
+        sum.plan("[1, 2]", parlor_tools::OpenItems::default())
+            .unwrap_err()
+            .contains("not a JSON object")
+    );
     let echo = running
         .tool("echo")
         .await
-        .plan(r#"{"message":"one\ntwo"}"#)
+        .plan(r#"{"message":"one\ntwo"}"#, parlor_tools::OpenItems::default())
         .unwrap();
     assert_eq!(echo.detail.as_deref(), Some("one"));
     let offered = running.0.tools();
@@ -42,7 +48,11 @@ async fn offers_the_servers_tools() {
             .all(|tool| tool.spec().name != "x_simulate-research-query"),
         "it can be called as a task alone"
     );
-    let toggle = running.tool("toggle-simulated-logging").await.plan("").unwrap();
+    let toggle = running
+        .tool("toggle-simulated-logging")
+        .await
+        .plan("", parlor_tools::OpenItems::default())
+        .unwrap();
     assert!(toggle.needs_approval, "it changes something");
     running.0.shut_down().await;
 }

@@ -288,12 +288,14 @@ async fn linked_resource_can_be_read() {
     let running = start_server();
     assert_eq!(running.call_text("link", "").await, "Notes: demo://notes/1");
     let read = running.tool("read_resource").await;
-    let plan = read.plan(r#"{"uri":"demo://notes/1"}"#).unwrap();
+    let plan = read
+        .plan(r#"{"uri":"demo://notes/1"}"#, parlor_tools::OpenItems::default())
+        .unwrap();
     assert_eq!(
         (plan.detail.as_deref(), plan.needs_approval),
         (Some("demo://notes/1"), false)
     );
-    assert!(read.plan("{}").is_err());
+    assert!(read.plan("{}", parlor_tools::OpenItems::default()).is_err());
     let text = running
         .call_text("read_resource", r#"{"uri":"demo://notes/1"}"#)
         .await;

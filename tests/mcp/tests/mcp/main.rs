@@ -96,7 +96,7 @@ async fn call_with_progress(
     arguments: &str,
 ) -> (Result<ToolResult, ToolError>, Vec<ToolProgress>) {
     let mut heard = Vec::new();
-    let input = match tool.plan(arguments) {
+    let input = match tool.plan(arguments, parlor_tools::OpenItems::default()) {
         Ok(plan) => plan.input,
         Err(fault) => return (Err(ToolError(fault)), heard),
     };

@@ -6,7 +6,9 @@ use async_trait::async_trait;
 
 use parlor_model::{ToolInput, ToolPlan, ToolSpec};
 use parlor_python::Python;
-use parlor_tools::{AnyTool, FinishedCall, ReplayedCall, ToolContext, ToolError, ToolResult, ToolRunOptions};
+use parlor_tools::{
+    AnyTool, FinishedCall, OpenItems, ReplayedCall, ToolContext, ToolError, ToolResult, ToolRunOptions,
+};
 
 /// The form for the present state of Python, which is known some time after the start.
 pub struct SessionChoice {
@@ -40,8 +42,8 @@ impl AnyTool for SessionChoice {
         self.chosen().run_options()
     }
 
-    fn plan(&self, arguments: &str) -> Result<ToolPlan, String> {
-        self.chosen().plan(arguments)
+    fn plan(&self, arguments: &str, open: OpenItems<'_>) -> Result<ToolPlan, String> {
+        self.chosen().plan(arguments, open)
     }
 
     async fn run(&self, input: ToolInput, call: ToolContext) -> Result<ToolResult, ToolError> {

@@ -7,7 +7,11 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{lenient::tool_notes, server::ConfiguredServer};
+use super::{
+    lenient::tool_notes,
+    result::{PAYLOAD_META, payload_type},
+    server::ConfiguredServer,
+};
 use parlor_base::{settings::mcp::ApprovalPolicy, text::truncate_bytes};
 use parlor_model::{ToolSpec, control::escape_metadata};
 
@@ -36,6 +40,8 @@ pub struct ListedTool {
     pub only_reads: bool,
     pub is_idempotent: bool,
     pub finds_sources: bool,
+    /// The payload type of its structured content, as its `_meta` or the title of its output schema names it.
+    pub payload_type: Option<&'static str>,
 }
 
 impl ListedTool {
@@ -100,6 +106,11 @@ impl ListedTool {
             only_reads,
             is_idempotent: only_reads || hints.idempotent_hint == Some(true),
             finds_sources: finds_sources(tool, &hints),
+            payload_type: {
+                let named = tool.meta.as_ref().and_then(|meta| meta.0.get(PAYLOAD_META));
+                let output = tool.output_schema.as_ref().and_then(|schema| schema.get("title"));
+                payload_type(named).or_else(|| payload_type(output))
+            },
             spec: Arc::new(ToolSpec {
                 name,
                 description: truncate_bytes(&escape_metadata(description), MAX_DESCRIPTION_BYTES),
