@@ -75,6 +75,12 @@ pub struct ArticleView {
     /// True if the user has saved it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_saved: bool,
+    /// True if it was retracted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_retracted: bool,
+    /// The paragraphs of the full text, if it was read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub full_text: Vec<String>,
 }
 
 impl PanelView {

@@ -246,7 +246,7 @@ fn function_arguments() -> Map<String, Value> {
     let memory = json!({ "id": "$new", "text": "Likes tides.", "created_at": 1_700_000_000_000_u64 });
     let all = json!({
         "answer_approval": { "message_id": "$answer", "index": 0, "answer": "allow" },
-        "article": { "pmid": "11" },
+        "article": { "pmid": "11", "quote": "" },
         "branch_conversation": { "intent": { "intent_id": "$new", "message_id": "$answer", "conversation_id": "$new" } },
         "change_queue": { "conversation_id": "$conversation", "change": { "change": "edit", "message_id": "$question", "text": "Other" } },
         "choose_model": { "conversation_id": "$conversation", "model": "test/other" },

@@ -3,6 +3,7 @@
 mod context;
 mod drafts;
 mod library;
+mod reading;
 mod search;
 mod streams;
 

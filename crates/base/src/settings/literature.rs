@@ -19,6 +19,8 @@ pub struct LiteratureSettings {
     pub streams: usize,
     /// A note, a stream's name or its instructions, in bytes.
     pub text_bytes: usize,
+    /// The full text of an article that is read, in bytes. The rest is left out.
+    pub full_text_bytes: usize,
     /// The longest time for which loading a page waits for PubMed. The page requests the missing data itself
     /// afterwards.
     #[serde(deserialize_with = "super::duration::positive")]
@@ -37,6 +39,7 @@ impl Default for LiteratureSettings {
             articles: 1000,
             streams: 100,
             text_bytes: 4000,
+            full_text_bytes: 200 << 10,
             page_timeout: Duration::from_secs(3),
             context_timeout: Duration::from_secs(2),
         }

@@ -8,11 +8,18 @@ use super::articles::from_pubmed;
 use parlor_protocol::literature::Article;
 use parlor_web::services::pubmed::{self, PubmedListener};
 
+/// The number of full texts in the cache. Each has at most `literature.full_text_bytes`.
+const MAX_CACHED_FULL_TEXTS: usize = 20;
+
 /// The capacity of the cache: about ten megabytes if all articles have long abstracts.
 const MAX_CACHED_ARTICLES: usize = 2000;
 
 #[derive(Debug, Default)]
-pub(super) struct ArticleCache(Mutex<CachedArticles>);
+pub(super) struct ArticleCache {
+    articles: Mutex<CachedArticles>,
+    /// The full texts by PMID, the last read first.
+    full_texts: Mutex<VecDeque<(String, Vec<String>)>>,
+}
 
 #[derive(Debug, Default)]
 struct CachedArticles {
@@ -23,7 +30,7 @@ struct CachedArticles {
 
 impl ArticleCache {
     pub fn article(&self, pmid: &str) -> Option<Article> {
-        self.0
+        self.articles
             .lock()
             .by_pmid
             .get(pmid)
@@ -33,11 +40,25 @@ impl ArticleCache {
     /// Returns the abstract's paragraphs; `None` if it is not cached. An article without an abstract has no
     /// paragraphs.
     pub fn abstract_text(&self, pmid: &str) -> Option<Vec<String>> {
-        self.0.lock().by_pmid.get(pmid)?.1.clone()
+        self.articles.lock().by_pmid.get(pmid)?.1.clone()
+    }
+
+    /// Returns the paragraphs of an article's full text; `None` if it is not cached.
+    pub fn full_text(&self, pmid: &str) -> Option<Vec<String>> {
+        let known = self.full_texts.lock();
+        let text = known.iter().find(|(known, _)| known == pmid);
+        text.map(|(_, paragraphs)| paragraphs.clone())
+    }
+
+    pub fn insert_full_text(&self, pmid: &str, paragraphs: Vec<String>) {
+        let mut known = self.full_texts.lock();
+        known.retain(|(known, _)| known != pmid);
+        known.truncate(MAX_CACHED_FULL_TEXTS - 1);
+        known.push_front((pmid.to_owned(), paragraphs));
     }
 
     pub fn insert(&self, article: Article) {
-        let mut known = self.0.lock();
+        let mut known = self.articles.lock();
         if let Some((old, _)) = known.by_pmid.get_mut(&article.pmid) {
             *old = article;
             return;
@@ -53,7 +74,7 @@ impl ArticleCache {
 
     /// Adds the abstract of a cached article.
     pub fn insert_abstract(&self, pmid: &str, paragraphs: Vec<String>) {
-        if let Some((_, abstract_text)) = self.0.lock().by_pmid.get_mut(pmid) {
+        if let Some((_, abstract_text)) = self.articles.lock().by_pmid.get_mut(pmid) {
             *abstract_text = Some(paragraphs);
         }
     }
@@ -87,7 +108,7 @@ mod tests {
         }
         assert!(known.article("0").is_none());
         assert!(known.article("1").is_some());
-        assert_eq!(known.0.lock().by_pmid.len(), MAX_CACHED_ARTICLES);
+        assert_eq!(known.articles.lock().by_pmid.len(), MAX_CACHED_ARTICLES);
         assert_eq!(known.abstract_text("1"), None);
         known.insert_abstract("1", vec!["What it says.".into()]);
         assert_eq!(known.abstract_text("1"), Some(vec!["What it says.".into()]));

@@ -10,6 +10,7 @@ use parlor_base::text::single_line;
 use parlor_protocol::{
     Timestamp, UserId,
     literature::{Article, ArticleWithAbstract, is_pmid},
+    passage::find_passage,
 };
 use parlor_storage::StorageError;
 use parlor_web::services::{
@@ -82,21 +83,29 @@ impl Literature {
         Ok(self.find_articles(pmids, Some(deadline)).await)
     }
 
-    /// Returns an article with its abstract, from the saved articles or from PubMed.
+    /// Returns an article with its abstract, from the saved articles or from PubMed; with its full text, if that is open and the
+    /// quote is not in the abstract.
     pub async fn full_article(
         &self,
         user_id: UserId,
         pmid: &str,
+        quote: &str,
     ) -> Result<ArticleWithAbstract, LiteratureError> {
         let read = self.load_article(user_id, pmid, None).await?;
         let (abstract_text, problem) = match read.abstract_text {
             Ok(abstract_text) => (abstract_text, None),
             Err(error) => (Vec::new(), Some(error.user_message())),
         };
+        let is_elsewhere = !quote.is_empty() && find_passage(&abstract_text, quote).is_empty();
+        let full_text = match is_elsewhere {
+            true => self.open_full_text(pmid).await,
+            false => Vec::new(),
+        };
         Ok(ArticleWithAbstract {
             article: read.article,
             abstract_text,
             problem,
+            full_text,
         })
     }
 
@@ -108,10 +117,15 @@ impl Literature {
     ) -> Result<Option<StoredText>, StorageError> {
         let deadline = Deadline::after(self.0.settings.context_timeout);
         match self.load_article(user_id, pmid, Some(deadline)).await {
-            Ok(loaded) => Ok(Some(StoredText {
-                title: loaded.article.title,
-                paragraphs: loaded.abstract_text.unwrap_or_default(),
-            })),
+            Ok(loaded) => {
+                let mut paragraphs = loaded.abstract_text.unwrap_or_default();
+                // If the model has read it.
+                paragraphs.extend(self.0.cache.full_text(pmid).unwrap_or_default());
+                Ok(Some(StoredText {
+                    title: loaded.article.title,
+                    paragraphs,
+                }))
+            }
             Err(LiteratureError::Storage(error)) => Err(error),
             Err(_) => Ok(None),
         }

@@ -163,7 +163,7 @@ pub(super) fn article_line(article: &Article) -> String {
 }
 
 /// Returns the text of an article. Only the first authors are listed, to leave room for the abstract.
-fn article_text(loaded: &LoadedArticle) -> String {
+pub(super) fn article_text(loaded: &LoadedArticle) -> String {
     let Article {
         pmid,
         title,

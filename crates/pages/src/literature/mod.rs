@@ -7,6 +7,7 @@
 //! - [`articles`]: loading articles, and the deadline of PubMed
 //! - [`context`]: the page context of *Literature* for the model
 //! - [`tools`]: the model's tools for articles, [`stream_tools`]: and for streams
+//! - [`read_article`]: the tool that reads an article, with its full text where that is open
 //! - [`page`]: the page *Literature*, with these parts
 //! - [`stream_pages`]: the pages *Streams* and *Edit stream*
 
@@ -15,6 +16,7 @@ mod articles;
 mod context;
 mod error;
 mod page;
+mod read_article;
 mod stream_pages;
 mod stream_tools;
 #[cfg(test)]
@@ -26,12 +28,14 @@ use std::{sync::Arc, time::Duration};
 use self::{
     article_cache::ArticleCache,
     articles::{Deadline, check_pmid},
+    read_article::ReadArticle,
 };
 pub use self::{
     error::LiteratureError,
     page::{LITERATURE, QUERY_SUGGESTION},
     stream_pages::{EditStream, Streams},
 };
+
 use parlor_base::{clock, settings};
 use parlor_journal::Journal;
 use parlor_protocol::{
@@ -40,7 +44,11 @@ use parlor_protocol::{
     literature::{Article, ArticleSearchResults, ArticleSort, Library, ResearchStream, SavedArticle},
 };
 use parlor_storage::{Change, LibraryUpdate, Outcome, Storage, StorageError};
+use parlor_tools::Tool;
 use parlor_web::services::pubmed::{self, MAX_QUERY_BYTES, PubmedClient, PubmedUnavailable};
+
+/// The name of the tool that reads an article.
+pub const READ_ARTICLE: &str = ReadArticle::NAME;
 
 /// The maximum time that saving an unknown article waits for PubMed.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -238,6 +246,12 @@ impl Literature {
                     .await;
             }
         });
+    }
+
+    /// Returns the note of a saved article; `None` if it is not saved.
+    async fn saved_note(&self, user_id: UserId, pmid: &str) -> Result<Option<String>, LiteratureError> {
+        let saved = self.0.storage.saved_article(user_id, pmid).await?;
+        Ok(saved.map(|(saved, _)| saved.note))
     }
 
     /// Sets the note of a saved article, but only if the current note is one of the given ones.

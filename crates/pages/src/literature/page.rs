@@ -8,20 +8,21 @@ use tokio::time::timeout;
 use super::{
     Literature, LiteratureError,
     articles::check_pmid,
+    read_article::ReadArticle,
     stream_tools::{ChangeStream, DeleteStream, ListStreams, SaveStream},
-    tools::{self, ListSavedArticles, SaveArticle},
+    tools::{self, ListSavedArticles, SaveArticle, WriteNote},
 };
 use crate::{
-    BuiltContext, ContextError, OpenPage, Page, PageDefinition, Scope, StoredText, Tab,
+    BuiltContext, ContextError, OpenPage, Page, PageDefinition, Scope, StoredText, Subtab, Tab,
     actions::Opening,
-    payloads::links,
     payload_config::{PayloadConfig, proposal},
+    payloads::links,
 };
 use parlor_protocol::{
     ApiError, ErrorCode, PanelView, RawJson, Timestamp, UserId,
     literature::{
-        self, LITERATURE_PATH, LiteratureFields, LiteratureLocation, LiteraturePageData, LiteratureTab,
-        QueryProposal, is_pmid,
+        self, ARTICLE_SUBTAB as ARTICLE_SUBTAB_NAME, LITERATURE_PATH, LiteratureFields, LiteratureLocation,
+        LiteraturePageData, LiteratureTab, QueryProposal, is_pmid,
     },
     panel::{ArticleView, PanelBody},
 };
@@ -40,6 +41,7 @@ pub static LITERATURE: PageDefinition = PageDefinition {
          themselves. When they speak of “this”, they mean what is open there.",
     scope: Scope {
         tools: &[
+            ReadArticle::NAME,
             SaveArticle::NAME,
             ListSavedArticles::NAME,
             ListStreams::NAME,
@@ -58,11 +60,24 @@ pub static LITERATURE: PageDefinition = PageDefinition {
                 payloads: &[&QUERY_SUGGESTION],
                 openings: &[],
             },
-            subtabs: &[],
+            subtabs: &ARTICLE_SUBTAB,
         },
-        tab_without_scope(LiteratureTab::Saved),
+        Tab {
+            name: LiteratureTab::Saved.name(),
+            scope: Scope::EMPTY,
+            subtabs: &ARTICLE_SUBTAB,
+        },
     ],
 };
+
+/// An open article, in either tab.
+static ARTICLE_SUBTAB: [Subtab; 1] = [Subtab {
+    name: ARTICLE_SUBTAB_NAME,
+    scope: Scope {
+        tools: &[WriteNote::NAME],
+        ..Scope::EMPTY
+    },
+}];
 
 /// The page without PubMed: the saved articles, and no search.
 static LITERATURE_WITHOUT_PUBMED: PageDefinition = PageDefinition {
@@ -86,7 +101,7 @@ const fn tab_without_scope(tab: LiteratureTab) -> Tab {
     Tab {
         name: tab.name(),
         scope: Scope::EMPTY,
-        subtabs: &[],
+        subtabs: &ARTICLE_SUBTAB,
     }
 }
 
@@ -145,7 +160,11 @@ impl Page for Literature {
         let list = here.filter(|_| asked.fields.query.is_none()).unwrap_or(asked);
         let is_saved = list.tab == Some(LiteratureTab::Saved.name());
         let location = LiteratureLocation {
-            tab: if is_saved { LiteratureTab::Saved } else { LiteratureTab::Search },
+            tab: if is_saved {
+                LiteratureTab::Saved
+            } else {
+                LiteratureTab::Search
+            },
             query: list.fields.query.clone().unwrap_or_default(),
             page: list.fields.page.unwrap_or(1),
             stream: asked.fields.stream_id.or(list.fields.stream_id),
@@ -235,7 +254,7 @@ impl Literature {
         };
         let article = async {
             let pmid = location.article.as_ref()?;
-            let article = self.full_article(user_id, pmid).await;
+            let article = self.full_article(user_id, pmid, &location.quote).await;
             Some(article.map_err(ApiError::from))
         };
         // The whole page waits for this call, including the list and the chat.

@@ -1,5 +1,5 @@
 //! `pubmed_search_results`: `{query, total, articles: [article]}`, and `pubmed_article`:
-//! `{pmid, title, authors: [], journal, date, doi, abstract?}`.
+//! `{pmid, title, authors: [], journal, date, doi, abstract?, retracted?, full_text?}`.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -21,6 +21,8 @@ const MAX_ARTICLES: usize = 1000;
 const MAX_AUTHORS: usize = 8;
 /// The maximum length of an abstract, in characters.
 const MAX_SHOWN_ABSTRACT_CHARS: usize = 20_000;
+/// The maximum length of a full text, in characters.
+const MAX_SHOWN_TEXT_CHARS: usize = 500_000;
 
 #[derive(Deserialize)]
 struct ArticleListData {
@@ -45,6 +47,10 @@ struct ArticleData {
     doi: Line,
     #[serde(default, rename = "abstract")]
     abstract_text: Option<String>,
+    #[serde(default)]
+    retracted: bool,
+    #[serde(default)]
+    full_text: Option<String>,
 }
 
 pub fn read_list(data: &Value) -> Option<PanelBody> {
@@ -85,7 +91,6 @@ impl ArticleData {
         };
         let published = [self.journal.0, self.date.0];
         let published = published.into_iter().filter(|text| !text.is_empty());
-        let abstract_text = truncate_chars(&self.abstract_text.unwrap_or_default(), MAX_SHOWN_ABSTRACT_CHARS);
         ArticleView {
             title,
             url,
@@ -98,16 +103,22 @@ impl ArticleData {
                     url,
                 })
                 .collect(),
-            abstract_text: abstract_text
-                .lines()
-                .map(str::trim)
-                .filter(|paragraph| !paragraph.is_empty())
-                .map(Into::into)
-                .collect(),
+            abstract_text: paragraphs(self.abstract_text, MAX_SHOWN_ABSTRACT_CHARS),
             pmid: known,
             is_saved: false,
+            is_retracted: self.retracted,
+            full_text: paragraphs(self.full_text, MAX_SHOWN_TEXT_CHARS),
         }
     }
+}
+
+fn paragraphs(text: Option<String>, max_chars: usize) -> Vec<String> {
+    let text = truncate_chars(&text.unwrap_or_default(), max_chars);
+    let paragraphs = text
+        .lines()
+        .map(str::trim)
+        .filter(|paragraph| !paragraph.is_empty());
+    paragraphs.map(Into::into).collect()
 }
 
 /// Returns the names of the first authors and the number of the others.
@@ -158,6 +169,8 @@ mod tests {
                     abstract_text: vec!["One.".into(), "Two.".into()],
                     pmid: Some("31".into()),
                     is_saved: false,
+                    is_retracted: false,
+                    full_text: Vec::new(),
                 },
                 ArticleView {
                     title: "(no title)".into(),
@@ -168,6 +181,8 @@ mod tests {
                     abstract_text: vec![],
                     pmid: Some("7".into()),
                     is_saved: false,
+                    is_retracted: false,
+                    full_text: Vec::new(),
                 },
             ],
         };

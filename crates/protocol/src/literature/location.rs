@@ -9,6 +9,9 @@ use crate::{
 /// The page's path.
 pub const LITERATURE_PATH: &str = "/literature";
 
+/// The subtab of an open article.
+pub const ARTICLE_SUBTAB: &str = "article";
+
 const SAVED_PATH: &str = "/saved";
 const ARTICLES_PATH: &str = "/articles/";
 
@@ -145,7 +148,10 @@ impl LiteratureLocation {
             article_id: self.article.clone(),
             stream_id: self.stream,
         };
-        PageContext::with_fields(Some(self.tab.name()), &fields)
+        PageContext {
+            active_subtab: self.article.is_some().then(|| ARTICLE_SUBTAB.into()),
+            ..PageContext::with_fields(Some(self.tab.name()), &fields)
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{
     context::LiteratureFields,
-    location::{LITERATURE_PATH, LiteratureLocation, LiteratureTab, doi_url},
+    location::{ARTICLE_SUBTAB, LITERATURE_PATH, LiteratureLocation, LiteratureTab, doi_url},
     proposals::{AiColumnSuggestion, PresentationCategories, QueryProposal, SchemaProposal},
     stream::{
         Categories, Category, ResearchStream, Schema, SchemaField, SchemaFieldType, StreamDraft, StreamForm,
@@ -53,6 +53,9 @@ pub struct ArticleWithAbstract {
     pub abstract_text: Vec<String>,
     /// The error for which the abstract is missing, if the article may have one.
     pub problem: Option<String>,
+    /// The paragraphs of the full text, if a passage of it is shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub full_text: Vec<String>,
 }
 
 /// An article that the user has saved.

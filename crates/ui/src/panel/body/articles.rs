@@ -50,7 +50,7 @@ fn entry(article: &ArticleView) -> AnyView {
         view! {
             <details>
                 <summary>{texts::ABSTRACT}</summary>
-                {paragraphs(article)}
+                {paragraphs(&article.abstract_text)}
             </details>
         }
     });
@@ -65,10 +65,17 @@ fn entry(article: &ArticleView) -> AnyView {
 
 /// One article with all its details.
 pub fn article(article: &ArticleView) -> AnyView {
+    let full_text = (!article.full_text.is_empty()).then(|| {
+        view! {
+            <h4>"Full text"</h4>
+            {paragraphs(&article.full_text)}
+        }
+    });
     view! {
         <div class="panel-article">
             {article_head(article)}
-            {paragraphs(article)}
+            {paragraphs(&article.abstract_text)}
+            {full_text}
         </div>
     }
     .erase()
@@ -84,6 +91,7 @@ fn article_head(article: &ArticleView) -> AnyView {
         (!text.is_empty()).then(|| view! { <p class=class dir="auto">{text.to_owned()}</p> })
     };
     view! {
+        {article.is_retracted.then(|| view! { <p class="panel-retracted">{icons::alert()} "Retracted"</p> })}
         <h3 dir="auto">{link(&article.title, article.url.as_deref())}</h3>
         {line("panel-by", &article.authors)}
         {line("panel-meta", &article.published)}
@@ -181,9 +189,9 @@ fn save(
     });
 }
 
-fn paragraphs(article: &ArticleView) -> AnyView {
-    let paragraphs = article.abstract_text.iter();
+fn paragraphs(paragraphs: &[String]) -> AnyView {
     let paragraphs: Vec<_> = paragraphs
+        .iter()
         .map(|text| view! { <p dir="auto">{text.clone()}</p> })
         .collect();
     view! { <div class="panel-abstract">{paragraphs}</div> }.erase()

@@ -1,8 +1,9 @@
-//! NCBI's E-utilities: searches, summaries of articles, and abstracts.
+//! NCBI's E-utilities: searches, summaries of articles, abstracts, and open full texts.
 //!
 //! <https://www.ncbi.nlm.nih.gov/books/NBK25499/>. Rate limits: <https://www.ncbi.nlm.nih.gov/books/NBK25497/>.
 
 mod abstracts;
+mod full_text;
 #[cfg(test)]
 pub mod tests;
 
@@ -34,6 +35,9 @@ const REQUEST_INTERVAL_WITH_KEY: Duration = Duration::from_millis(110);
 const MAX_LINE_CHARS: usize = 500;
 const MAX_SHORT_CHARS: usize = 200;
 const MAX_AUTHORS: usize = 100;
+
+/// The type of a retracted article among those of its publication.
+const RETRACTED: &str = "Retracted Publication";
 
 /// The client of NCBI. The process has only one, because of the rate limit.
 #[derive(Debug)]
@@ -97,6 +101,12 @@ pub struct PubmedArticle {
     pub doi: Option<String>,
     #[serde(rename = "abstract", skip_serializing_if = "Option::is_none")]
     pub abstract_text: Option<String>,
+    /// True if the article was retracted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub retracted: bool,
+    /// The id of its full text in PubMed Central.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pmcid: Option<String>,
 }
 
 /// Creates the client of PubMed. There must be only one, because of the rate limit.
@@ -215,6 +225,15 @@ impl PubmedClient {
         Ok(read)
     }
 
+    /// Returns the paragraphs of an article's full text in PubMed Central, with at most about `max_bytes`; none if it is not open.
+    pub async fn full_text(&self, pmcid: &str, max_bytes: usize) -> Result<Vec<String>, ServiceError> {
+        let id = pmcid.trim_start_matches("PMC");
+        let url = self.url_in("pmc", "efetch.fcgi", &[("retmode", "xml"), ("id", id)])?;
+        let xml = self.service.fetch_text(self.service.http().get(url)).await?;
+        let read = full_text::parse_paragraphs(&xml, max_bytes);
+        read.map_err(|error| self.service.error(self.service.unreadable(error)))
+    }
+
     /// Returns a response in JSON, unless it says that there is an error.
     async fn fetch(&self, url: Url) -> Result<Value, ServiceError> {
         let request = self.service.http().get(url);
@@ -222,12 +241,21 @@ impl PubmedClient {
     }
 
     fn url(&self, program: &str, parameters: &[(&str, &str)]) -> Result<Url, ServiceError> {
+        self.url_in("pubmed", program, parameters)
+    }
+
+    fn url_in(
+        &self,
+        database: &str,
+        program: &str,
+        parameters: &[(&str, &str)],
+    ) -> Result<Url, ServiceError> {
         let mut url = self.base_url.clone();
         url.path_segments_mut()
             .map_err(|()| self.service.error(ServiceErrorKind::Unreachable))?
             .push(program);
         url.query_pairs_mut()
-            .append_pair("db", "pubmed")
+            .append_pair("db", database)
             .extend_pairs(parameters)
             .append_pair("tool", "parlor")
             .extend_pairs(self.email.iter().map(|email| ("email", email)))
@@ -296,6 +324,8 @@ fn make_article(pmid: &str, summary: &Value) -> PubmedArticle {
     let journals = ["source", "fulljournalname"].map(|field| line(&summary[field]));
     let authors = list("authors").map(|author| line(&author["name"]));
     let doi = list("articleids").find(|id| id["idtype"] == "doi");
+    let pmcid = list("articleids").find(|id| id["idtype"] == "pmc");
+    let pmcid = pmcid.map(|id| line(&id["value"]));
     // The title has its tags as entities.
     let title = text_of(&summary["title"]);
     let title = html_escape::decode_html_entities(&title);
@@ -313,5 +343,12 @@ fn make_article(pmid: &str, summary: &Value) -> PubmedArticle {
         date: line(&summary["pubdate"]),
         doi: doi.map(|doi| line(&doi["value"])).filter(|doi| !doi.is_empty()),
         abstract_text: None,
+        retracted: list("pubtype").any(|kind| kind == RETRACTED),
+        pmcid: pmcid.filter(|id| is_pmcid(id)),
     }
+}
+
+/// Returns true for an id of PubMed Central.
+fn is_pmcid(id: &str) -> bool {
+    id.strip_prefix("PMC").is_some_and(is_pmid)
 }
