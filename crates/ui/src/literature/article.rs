@@ -8,7 +8,7 @@ use super::{
     entry::{citation_line, save_button},
     note::note,
     search::load_error,
-    state::LiteratureState,
+    state::{LiteratureState, article_request},
     texts,
 };
 use crate::{
@@ -23,7 +23,7 @@ use parlor_protocol::{
     passage::find_passage,
 };
 
-pub fn article_view(state: LiteratureState, pmid: String) -> AnyView {
+pub fn article_view(state: LiteratureState) -> AnyView {
     let body = move || {
         state.article.with(|article| match article {
             Remote::NotRequested | Remote::Loading => {
@@ -34,9 +34,9 @@ pub fn article_view(state: LiteratureState, pmid: String) -> AnyView {
                 if error.code == ErrorCode::NotFound {
                     browser::set_not_found();
                 }
-                let pmid = pmid.clone();
                 load_error(texts::ARTICLE_FAILED, error, move || {
-                    state.open_article(Some(pmid.clone()));
+                    let asked = state.location.with_untracked(article_request);
+                    state.open_article(asked);
                 })
             }
         })
@@ -61,6 +61,7 @@ fn full_article(state: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
         article,
         abstract_text,
         problem,
+        full_text,
     } = full;
     let abstract_ = match problem {
         Some(problem) => {
@@ -69,9 +70,7 @@ fn full_article(state: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
         None if abstract_text.is_empty() => {
             view! { <p class="article-missing">{texts::NO_ABSTRACT}</p> }.erase()
         }
-        None => {
-            marked_text(state, abstract_text.clone())
-        }
+        None => marked_text(state, abstract_text.clone(), full_text.clone()),
     };
     view! {
         <article class="article">
@@ -90,7 +89,9 @@ fn full_article(state: LiteratureState, full: &ArticleWithAbstract) -> AnyView {
 }
 
 /// The paragraphs of a text, with the passage marked that the URL quotes.
-fn marked_text(state: LiteratureState, paragraphs: Vec<String>) -> AnyView {
+fn marked_text(state: LiteratureState, abstract_text: Vec<String>, full_text: Vec<String>) -> AnyView {
+    let abstract_length = abstract_text.len();
+    let paragraphs: Vec<String> = abstract_text.into_iter().chain(full_text).collect();
     let quote = Memo::new(move |_| state.location.with(|location| location.quote.clone()));
     let shown = move || {
         let quote = quote.get();
@@ -108,10 +109,18 @@ fn marked_text(state: LiteratureState, paragraphs: Vec<String>) -> AnyView {
                 None => view! { <p dir="auto">{text.clone()}</p> }.erase(),
             }
         });
-        let marked: Vec<_> = marked.collect();
+        let mut marked: Vec<_> = marked.collect();
+        let full_text = marked.split_off(abstract_length);
+        let full_text = (!full_text.is_empty()).then(|| {
+            view! {
+                <h3>"Full text"</h3>
+                <div class="article-abstract">{full_text}</div>
+            }
+        });
         view! {
             {missing}
             <div class="article-abstract">{marked}</div>
+            {full_text}
         }
     };
     shown.erase()

@@ -75,7 +75,7 @@ fn page_content(state: LiteratureState) -> AnyView {
     let open = Memo::new(move |_| state.location.with(|location| location.article.clone()));
     let tab = Memo::new(move |_| state.location.with(|location| location.tab));
     let body = move || match (open.get(), tab.get()) {
-        (Some(pmid), _) => article::article_view(state, pmid),
+        (Some(_), _) => article::article_view(state),
         (None, LiteratureTab::Search) => search::search_tab(state),
         (None, LiteratureTab::Saved) => saved::saved_tab(state),
     };

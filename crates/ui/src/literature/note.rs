@@ -150,7 +150,7 @@ impl NoteEditor {
                 // Even if the page was left.
                 Ok(()) => NoteDraft::remove(&pmid, &text),
                 Err(error) if error.code == ErrorCode::NoteChanged && !state.last_removed.is_disposed() => {
-                    state.load_library();
+                    state.library.load();
                 }
                 Err(_) => {}
             }

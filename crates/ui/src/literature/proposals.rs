@@ -7,9 +7,7 @@ use crate::{
     browser,
     panel::use_panel,
     state::{
-        page_registry::{
-            AcceptedChanges, OtherPage, PayloadHandler, use_page_registry,
-        },
+        page_registry::{AcceptedChanges, OtherPage, PayloadHandler, use_page_registry},
         tray::use_tray,
     },
 };

@@ -18,7 +18,7 @@ const MAX_INITIAL_ARTICLES: usize = 50;
 
 pub fn saved_tab(state: LiteratureState) -> AnyView {
     let tab_state = Memo::new(move |_| {
-        state.library.with(|library| match library.remote() {
+        state.library.signal.with(|library| match library.remote() {
             Remote::Ready(library) => u8::from(library.articles.is_empty()),
             Remote::Failed(_) => 2,
             _ => 3,
@@ -27,12 +27,17 @@ pub fn saved_tab(state: LiteratureState) -> AnyView {
     let body = move || match tab_state.get() {
         0 => saved_list(state),
         1 => saved_help(state),
-        2 => state.library.with_untracked(|library| match library.remote() {
-            Remote::Failed(error) => load_error(texts::SAVED_FAILED, error, move || {
-                state.load_library();
+        2 => state
+            .library
+            .signal
+            .with_untracked(|library| match library.remote() {
+                Remote::Failed(error) => {
+                    load_error(texts::SAVED_FAILED, error, move || {
+                        state.library.load();
+                    })
+                }
+                _ => ().into_any(),
             }),
-            _ => ().into_any(),
-        }),
         _ => view! { <p class="notice-waiting" role="status">{texts::LOADING}</p> }.erase(),
     };
     body.erase()

@@ -8,25 +8,24 @@ use crate::{
     browser,
     components::toast::{Toasts, use_toasts},
     state::{
-        Connection, Navigation, PageUpdate,
-        remote::Remote,
-        replica::{Replica, Replicated},
-        snapshot::OpenedPage,
-        tray::use_tray,
-        use_connection, use_feeds, use_lifecycle, use_navigation,
+        Connection, Navigation, remote::Remote, snapshot::OpenedPage, tray::use_tray, use_connection,
+        use_lifecycle, use_navigation,
     },
+    streams::LibraryStore,
 };
 use parlor_protocol::{
-    ApiError, ErrorCode, Position, json,
+    ApiError, ErrorCode, json,
     literature::{
-        self, Article, ArticleSearchResults, ArticleSort, ArticleWithAbstract, Library, LibraryChange,
-        LiteratureLocation, LiteraturePageData, LiteratureTab, ResearchStream, SavedArticle,
+        Article, ArticleSearchResults, ArticleSort, ArticleWithAbstract, Library, LiteratureLocation,
+        LiteraturePageData, LiteratureTab, ResearchStream, SavedArticle,
     },
-    transcript::MissingEventError,
 };
 
 /// A search request: the query, the order, the page.
 type SearchRequest = (String, ArticleSort, usize);
+
+/// The request of an article: its PMID, and the passage that is shown.
+pub type ArticleRequest = (String, String);
 
 /// The page's state, for as long as it is shown.
 #[derive(Clone, Copy)]
@@ -35,7 +34,7 @@ pub struct LiteratureState {
     pub navigation: Navigation,
     pub toasts: Toasts,
     pub location: Memo<LiteratureLocation>,
-    pub library: RwSignal<Replica<Library>>,
+    pub library: LibraryStore,
     pub results: RwSignal<Remote<ArticleSearchResults>>,
     pub article: RwSignal<Remote<ArticleWithAbstract>>,
     /// The PMIDs of articles that are being saved.
@@ -43,7 +42,7 @@ pub struct LiteratureState {
     /// The article removed last.
     pub last_removed: RwSignal<Option<SavedArticle>>,
     /// The requests that [`results`](Self::results) and [`article`](Self::article) belong to.
-    requested: StoredValue<(Option<SearchRequest>, Option<String>)>,
+    requested: StoredValue<(Option<SearchRequest>, Option<ArticleRequest>)>,
     /// The search that was on the screen last.
     last_search: RwSignal<LiteratureLocation>,
 }
@@ -61,7 +60,7 @@ impl LiteratureState {
             navigation,
             toasts: use_toasts(),
             location,
-            library: RwSignal::default(),
+            library: LibraryStore::new(),
             results: RwSignal::new(Remote::NotRequested),
             article: RwSignal::new(Remote::NotRequested),
             saving: RwSignal::default(),
@@ -76,8 +75,8 @@ impl LiteratureState {
             opened.and_then(|opened| json::parse::<LiteraturePageData>(opened.as_str().as_bytes()).ok());
         if let Some(opened) = opened {
             let location = location.get_untracked();
-            let (search, article) = (search_request(&location), location.article);
-            state.library.set(Remote::from(opened.library).into());
+            let (search, article) = (search_request(&location), article_request(&location));
+            state.library.set_loaded(opened.library);
             state
                 .results
                 .set(Remote::from_snapshot(search.is_some(), opened.found));
@@ -97,17 +96,13 @@ impl LiteratureState {
     /// Follows the URL and the log, and sets the tray's context.
     pub fn start(self) {
         use_tray().set_tray_page(tray_page(self));
-        use_feeds().on_page_change(literature::PAGE.name, move |change| self.on_update(change));
-        Effect::new(move |before: Option<()>| {
+        self.library.start();
+        Effect::new(move |_| {
             let location = self.location.get();
             if location.tab == LiteratureTab::Search && location.article.is_none() {
                 self.last_search.set(location.clone());
             }
             self.load_location(&location);
-            let is_current = |library: &Library| library.as_of >= self.connection.cursor();
-            if before.is_none() && !self.library.read_untracked().get().is_some_and(is_current) {
-                self.load_library();
-            }
         });
     }
 
@@ -123,7 +118,7 @@ impl LiteratureState {
 
     /// Loads the search results and the article of a location, if they changed.
     fn load_location(self, location: &LiteratureLocation) {
-        let (search, article) = (search_request(location), location.article.clone());
+        let (search, article) = (search_request(location), article_request(location));
         let (searched, opened) = self.requested.get_value();
         // While an article is open, the results stay.
         if search != searched && (search.is_some() || location.tab == LiteratureTab::Search) {
@@ -161,59 +156,28 @@ impl LiteratureState {
         self.search(search_request(&self.location.get_untracked()));
     }
 
-    pub fn open_article(self, pmid: Option<String>) {
+    pub fn open_article(self, asked: Option<ArticleRequest>) {
         self.requested
-            .update_value(|requested| requested.1.clone_from(&pmid));
-        let Some(wanted) = pmid.clone() else {
+            .update_value(|requested| requested.1.clone_from(&asked));
+        let Some((pmid, quote)) = asked.clone() else {
             return self.article.set(Remote::NotRequested);
         };
         self.article.set(Remote::Loading);
         spawn_local(async move {
-            let article = self.connection.call_upstream(rpc::article(wanted)).await;
+            let article = self.connection.call_upstream(rpc::article(pmid, quote)).await;
             if self
                 .requested
                 .try_get_value()
-                .is_some_and(|(_, requested)| requested == pmid)
+                .is_some_and(|(_, requested)| requested == asked)
             {
                 self.article.set(article.into());
             }
         });
     }
 
-    pub fn load_library(self) {
-        self.library.update(Replica::begin_load);
-        spawn_local(async move {
-            let loaded = self.connection.call(rpc::library()).await;
-            // The page may be left by now.
-            let _ = self.library.try_update(|library| match loaded {
-                Ok(loaded) => {
-                    // No change of a library needs the one before it.
-                    let _ = library.finish_load(loaded);
-                }
-                Err(error) => library.fail_load(error),
-            });
-        });
-    }
-
-    /// Applies a change of the library, or reloads it if all of it may have changed.
-    fn on_update(self, change: PageUpdate) {
-        let Some((position, change)) = change else {
-            return self.load_library();
-        };
-        let Ok(change) = json::parse::<LibraryChange>(change.as_str().as_bytes()) else {
-            return self.load_library();
-        };
-        self.library.update(|library| {
-            library.apply(&(position, change));
-        });
-    }
-
     /// Reads the library, if it is loaded.
     pub fn with_library<T>(self, read: impl FnOnce(&Library) -> T) -> T {
-        self.library.with(|library| match library.get() {
-            Some(library) => read(library),
-            None => read(&Library::default()),
-        })
+        self.library.with(read)
     }
 
     /// The open stream.
@@ -298,17 +262,11 @@ impl LiteratureState {
     }
 }
 
-impl Replicated for Library {
-    type Change = (Position, LibraryChange);
-    type Update = ();
-
-    fn apply(&mut self, (position, change): &Self::Change) -> Result<(), MissingEventError> {
-        literature::apply(self, *position, change.clone());
-        Ok(())
-    }
-}
-
 fn search_request(location: &LiteratureLocation) -> Option<SearchRequest> {
     let searches = location.tab == LiteratureTab::Search && !location.query.is_empty();
     searches.then(|| (location.query.clone(), location.sort, location.page))
+}
+
+pub fn article_request(location: &LiteratureLocation) -> Option<ArticleRequest> {
+    Some((location.article.clone()?, location.quote.clone()))
 }

@@ -8,7 +8,7 @@ use parlor_protocol::literature::{EditStreamLocation, LiteratureLocation, Resear
 
 pub fn stream_list(state: StreamsState) -> AnyView {
     let new = EditStreamLocation { stream_id: None }.to_url();
-    let body = move || match &*state.library.read() {
+    let body = move || match &*state.library.signal.read() {
         library if library.get().is_some_and(|library| library.streams.is_empty()) => view! {
             <section class="literature-empty">
                 <h2>{texts::NO_STREAMS}</h2>
@@ -39,7 +39,7 @@ pub fn stream_list(state: StreamsState) -> AnyView {
 
 fn entries(state: StreamsState) -> AnyView {
     let entries = move || {
-        state.library.with(|library| {
+        state.library.signal.with(|library| {
             let streams = library.get().map_or(&[][..], |library| &library.streams);
             streams.iter().map(entry).collect::<Vec<_>>()
         })
@@ -79,7 +79,7 @@ pub fn failure(state: StreamsState, message: String) -> AnyView {
         <section class="literature-empty" role="alert">
             <h2>{texts::LOAD_FAILED}</h2>
             <p>{message}</p>
-            <button type="button" class="button" on:click=move |_| state.load()>{texts::TRY_AGAIN}</button>
+            <button type="button" class="button" on:click=move |_| state.library.load()>{texts::TRY_AGAIN}</button>
         </section>
     }
     .erase()

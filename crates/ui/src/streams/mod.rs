@@ -1,13 +1,15 @@
 //! The pages *Streams*, which lists the person's research streams, and *Edit stream*, where one is edited with the chat beside it.
 //! Their code is loaded when one of them is first shown.
 //!
-//! - [`state`]: the streams, which follow the log; [`list`]: the page *Streams*
+//! - [`library`]: streams and saved articles, which follow the log, for the page *Literature*, too
+//! - [`state`]: the state of both pages; [`list`]: the page *Streams*
 //! - [`form`]: the form of a stream, unsaved changes included; [`edit`]: its view, [`items`]: its lists
 //! - [`texts`]: the texts of both pages
 
 mod edit;
 mod form;
 mod items;
+mod library;
 mod list;
 mod state;
 mod texts;
@@ -16,8 +18,8 @@ use std::sync::Arc;
 
 use leptos::{prelude::*, wasm_split::wasm_split};
 
-pub use self::form::begin_new_stream;
 use self::state::StreamsState;
+pub use self::{form::begin_new_stream, library::LibraryStore};
 use crate::{
     browser,
     components::{icons, not_found::not_found_notice},
@@ -129,7 +131,7 @@ fn edit_page() -> AnyView {
             return EditView::NotFound;
         };
         let is_there = location.stream_id.is_none() || state.saved_form(location.stream_id).is_some();
-        state.library.with(|library| match library.remote() {
+        state.library.signal.with(|library| match library.remote() {
             _ if is_there => EditView::Form(location),
             Remote::Ready(_) => EditView::NotFound,
             Remote::Failed(_) => EditView::Failed,
