@@ -214,6 +214,21 @@ test('a suggested query fills the search box', async ({
   await expect(literature.answers.getByRole('link', { name: 'the first' })).toBeVisible();
 });
 
+test('in a wide window the panel opens beside page and tray', async ({ literature, page, upstream }) => {
+  const letter = JSON.stringify({ title: 'Letter', text: 'Dear Ann' });
+  await upstream.script({ when: { user_contains: 'Write' }, steps: [{ text: `Here:\n\nDOCUMENT: ${letter}\n\nGood?` }] });
+  await page.setViewportSize({ width: 1720, height: 900 });
+  await literature.open();
+  await literature.ask('Write a letter');
+  await page.getByRole('button', { name: /^Open: / }).click();
+  const panel = page.locator('#panel');
+  await expect(panel.getByText('Dear Ann')).toBeVisible();
+  const box = async (selector: string) => (await page.locator(selector).boundingBox())!;
+  const [content, shown, tray] = [await box('#literature'), await box('#panel'), await box('.tray')];
+  expect(content.x + content.width).toBeLessThanOrEqual(shown.x);
+  expect(shown.x + shown.width).toBeLessThanOrEqual(tray.x + 1);
+});
+
 test('the panel overlays the page next to the tray', async ({ literature, page, upstream }) => {
   const letter = JSON.stringify({ title: 'Letter', text: 'Dear Ann' });
   await upstream.script({ when: { user_contains: 'Write' }, steps: [{ text: `Here:\n\nDOCUMENT: ${letter}\n\nGood?` }] });

@@ -43,7 +43,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        pages::PAGES,
+        pages::pages,
         panel::content::payload_body,
         runtime::erase::Erase,
         state::page_registry::{AcceptedChanges, ShownPayload},
@@ -71,7 +71,7 @@ mod tests {
     fn queries_are_accepted_by_the_literature_page() {
         let owner = Owner::new();
         owner.set();
-        let elsewhere = handler_for(&PageRegistry::new(PAGES), "query_suggestion")
+        let elsewhere = handler_for(&PageRegistry::new(pages()), "query_suggestion")
             .other_page
             .expect("a page");
         let proposal = PanelView {
@@ -94,7 +94,7 @@ mod tests {
     fn page_handler_overrides_common_handler() {
         let owner = Owner::new();
         owner.set();
-        let page = PageRegistry::new(PAGES);
+        let page = PageRegistry::new(pages());
         assert_eq!(handler_for(&page, "query_suggestion").title, "Suggested query");
         let accept = Some(Callback::new(|_| {}));
         let query = PayloadHandler::new("query_suggestion", "Query for PubMed", 500);
@@ -109,7 +109,7 @@ mod tests {
     fn page_handler_brings_its_own_view() {
         let owner = Owner::new();
         owner.set();
-        let page = PageRegistry::new(PAGES);
+        let page = PageRegistry::new(pages());
         let shown = ShownPayload {
             conversation_id: ConversationId::new(),
             payload: PayloadRef {

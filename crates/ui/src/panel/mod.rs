@@ -47,6 +47,8 @@ const FRAME_SELECTOR: &str = "#panel";
 /// The media query for windows in which the panel does not fit next to the conversation, which keeps at least 30rem. The style
 /// sheet has the same.
 const NARROW_QUERY: &str = "(width < 68rem)";
+/// The media query for windows with room for the panel beside a page and its tray, as in the style sheet.
+const BESIDE_PAGE_QUERY: &str = "(width >= 100rem)";
 
 /// The panel. One per page.
 #[derive(Clone, Copy)]
@@ -92,7 +94,8 @@ impl Panel {
     /// It never covers a page that is open next to the chat.
     fn on_payload(self, id: ConversationId, payload: PayloadRef) {
         let is_here = self.navigation.shown_conversation() == Some(id);
-        let covers_page = self.navigation.page_route().get_untracked().has_tray();
+        let is_on_page = self.navigation.page_route().get_untracked().has_tray();
+        let covers_page = is_on_page && !browser::matches_media(BESIDE_PAGE_QUERY);
         if is_here
             && payload.preview_rows.is_none()
             && !covers_page
