@@ -29,6 +29,7 @@ mod frames;
 mod fuzz;
 mod history;
 mod injection;
+mod inventory;
 mod listed_pages;
 mod literature;
 mod many_tools;

@@ -57,6 +57,18 @@ mod tray;
 
 use leptos::prelude::*;
 
+/// The parts that a crate with pages of its own needs, as `examples/page`.
+pub mod extension {
+    pub use crate::{
+        components::icons,
+        pages::add_pages,
+        state::{
+            page_registry::{AcceptedChanges, DraftOnScreen, PageEntry, PayloadHandler, use_page_registry},
+            tray::{TrayPage, use_tray},
+        },
+    };
+}
+
 pub use self::{
     browser::PART_HEADER,
     components::{code_words::with_code, icons::brand as brand_mark},

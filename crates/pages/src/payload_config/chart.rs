@@ -48,4 +48,5 @@ pub const CHART: PayloadConfig = PayloadConfig {
     to_model_input: unchanged,
     is_corrected: false,
     base: None,
+    proposal: None,
 };

@@ -39,6 +39,7 @@ pub const DOCUMENT: PayloadConfig = PayloadConfig {
     to_model_input: latest_as_written,
     is_corrected: false,
     base: None,
+    proposal: None,
 };
 
 /// Parses a document. If it is a new version, the result has a note with the id of the earlier document.

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::payloads;
 use parlor_model::control::{Marker, ParsePayload};
-use parlor_protocol::Payload;
+use parlor_protocol::{Payload, draft::ProposedChanges};
 
 pub use self::{
     chart::CHART,
@@ -49,6 +49,16 @@ pub struct PayloadConfig {
     /// Returns what the drafts of the page's context have where these data propose changes, to be stored with them in
     /// [`BASE_FIELD`].
     pub base: Option<fn(data: &Value, drafts: &Value) -> Option<Value>>,
+    /// The reader of a proposal for a draft.
+    pub proposal: Option<ProposalReader>,
+}
+
+/// Reads the stored data of proposals for a draft.
+#[derive(Clone, Copy, Debug)]
+pub struct ProposalReader {
+    /// The name of the draft.
+    pub draft: &'static str,
+    pub read: fn(&Value) -> Result<ProposedChanges, String>,
 }
 
 /// The payload types of every page.

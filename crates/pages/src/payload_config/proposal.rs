@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::PayloadConfig;
+use super::{PayloadConfig, ProposalReader};
 use parlor_protocol::draft::{Draft, Proposal, ProposedChanges};
 use parlor_tools::schema;
 
@@ -23,6 +23,10 @@ pub const fn proposal<P: Proposal>() -> PayloadConfig {
         to_model_input: without_base,
         is_corrected: true,
         base: Some(base::<P>),
+        proposal: Some(ProposalReader {
+            draft: <P::Draft as Draft>::NAME,
+            read: read::<P>,
+        }),
     }
 }
 

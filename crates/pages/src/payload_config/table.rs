@@ -33,4 +33,5 @@ pub const TABLE: PayloadConfig = PayloadConfig {
     to_model_input: unchanged,
     is_corrected: false,
     base: None,
+    proposal: None,
 };

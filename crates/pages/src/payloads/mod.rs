@@ -8,7 +8,7 @@ mod chart;
 mod document;
 mod file;
 mod formatting;
-mod links;
+pub mod links;
 mod preview;
 mod proposals;
 mod search_results;
@@ -20,6 +20,7 @@ use serde_json::Value;
 pub use self::{
     file::{CSV_MEDIA_TYPE, CSV_START, PayloadFile, csv_lines, file_name, titled_name, to_file},
     preview::{to_preview, to_ref},
+    proposals::add as add_proposal,
     table::{MAX_COLUMNS, shown_row},
 };
 use parlor_protocol::{

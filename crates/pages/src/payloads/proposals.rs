@@ -1,45 +1,27 @@
 //! Proposals for drafts: their changes, field by field.
 
+use std::collections::BTreeMap;
+
+use parking_lot::RwLock;
 use serde_json::Value;
 
-use crate::payload_config::{BASE_FIELD, read_proposal};
-use parlor_protocol::{
-    draft::{Draft, Proposal, ProposedChanges},
-    literature::{
-        AiColumnSuggestion, PresentationCategories, QueryProposal, SchemaProposal, StreamSuggestions,
-    },
-    panel::{PanelBody, ProposalView, ProposedField},
-};
+use crate::payload_config::{BASE_FIELD, PayloadConfig, ProposalReader};
+use parlor_protocol::panel::{PanelBody, ProposalView, ProposedField};
 
-/// A kind of proposal.
-struct ProposalType {
-    payload_type: &'static str,
-    draft: &'static str,
-    read: fn(&Value) -> Result<ProposedChanges, String>,
-}
+/// The readers of all kinds, by payload type: those of every page that a server has. They are the same for all servers of a
+/// process.
+static READERS: RwLock<BTreeMap<&'static str, ProposalReader>> = RwLock::new(BTreeMap::new());
 
-impl ProposalType {
-    const fn of<P: Proposal>() -> Self {
-        Self {
-            payload_type: P::KIND.payload_type,
-            draft: <P::Draft as Draft>::NAME,
-            read: read_proposal::<P>,
-        }
+/// Makes the proposals of a page readable.
+pub fn add(config: &PayloadConfig) {
+    if let Some(reader) = config.proposal {
+        READERS.write().insert(config.payload_type, reader);
     }
 }
 
-/// All kinds: one line each.
-const PROPOSAL_TYPES: [ProposalType; 5] = [
-    ProposalType::of::<AiColumnSuggestion>(),
-    ProposalType::of::<PresentationCategories>(),
-    ProposalType::of::<QueryProposal>(),
-    ProposalType::of::<SchemaProposal>(),
-    ProposalType::of::<StreamSuggestions>(),
-];
-
 /// Reads a proposal; `None` for other types, and for data that do not fit.
 pub(super) fn read(kind: &str, data: &Value) -> Option<PanelBody> {
-    let known = PROPOSAL_TYPES.iter().find(|known| known.payload_type == kind)?;
+    let known = READERS.read().get(kind).copied()?;
     let changes = (known.read)(data).ok()?;
     let base = data.get(BASE_FIELD);
     let fields = changes.fields.into_iter().map(|change| {
@@ -62,8 +44,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::payload_config::proposal;
+    use parlor_protocol::literature::{QueryProposal, StreamSuggestions};
 
     fn fields(kind: &str, data: &Value) -> Vec<(String, String, Option<String>)> {
+        add(&proposal::<StreamSuggestions>());
+        add(&proposal::<QueryProposal>());
         let Some(PanelBody::Proposal(view)) = read(kind, data) else {
             panic!("{data}")
         };

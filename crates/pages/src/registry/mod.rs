@@ -7,6 +7,7 @@ use super::{
     chat::NoFields,
     page::{AnyPage, BuiltContext, StoredText},
     payload_config::{COMMON_PAYLOADS, PayloadConfig},
+    payloads,
 };
 use parlor_base::text::single_line;
 use parlor_protocol::{ApiError, ErrorCode, PageContext, PanelView, RawJson, UserId};
@@ -35,6 +36,9 @@ impl Pages {
 
     /// Adds a page.
     pub fn with_page(mut self, page: impl Page) -> Self {
+        for config in page.definition().scopes().flat_map(|scope| scope.payloads) {
+            payloads::add_proposal(config);
+        }
         self.pages.push(Arc::new(page));
         self
     }
@@ -192,7 +196,10 @@ impl Pages {
         }
         let known = page.normalize(asked.clone())?;
         // A button that opens less than it says would mislead.
-        let given = asked.own_fields.iter().filter(|(_, value)| value.as_str() != "null");
+        let given = asked
+            .own_fields
+            .iter()
+            .filter(|(_, value)| value.as_str() != "null");
         let mut given = given.map(|(field, _)| field);
         if let Some(field) = given.find(|field| !known.own_fields.iter().any(|(name, _)| name == *field)) {
             return Err(ContextError::UnknownField {
@@ -218,7 +225,11 @@ impl Pages {
         quote: &str,
         is_allowed: impl Fn(&str) -> bool,
     ) -> Result<Option<(StoredText, String)>, StorageError> {
-        for page in self.pages.iter().filter(|page| may_open(Some(&***page), &is_allowed)) {
+        for page in self
+            .pages
+            .iter()
+            .filter(|page| may_open(Some(&***page), &is_allowed))
+        {
             if let Some(marked) = page.url_of_passage(url, quote)
                 && let Some(text) = page.stored_text(user_id, url).await?
             {

@@ -7,6 +7,7 @@ use crate::{
     browser,
     commands::{Commands, use_commands},
     components::{
+        link::PageLinks,
         not_found::not_found_notice,
         toast::{ToastArea, use_toasts},
     },
@@ -15,7 +16,7 @@ use crate::{
     home::{Welcome, welcome_cards},
     layout::header::Header,
     markdown::MarkdownLoader,
-    pages::PAGES,
+    pages::pages,
     palette,
     panel::{Panel, PanelFrame, use_panel},
     preferences::Preferences,
@@ -43,7 +44,7 @@ pub fn Chat() -> impl IntoView {
     let navigation = create_navigation(browser::current_url());
     effect(move || browser::on_navigate(move |to| navigation.follow_browser(to)));
     let url = untrack(|| navigation.with_url(String::clone));
-    let load = browser::load_for_page(PageSnapshot::load(url, PAGES, use_person()));
+    let load = browser::load_for_page(PageSnapshot::load(url, pages(), use_person()));
     let snapshots = OnceResource::<_, PageCodec>::new_with_options(load, true);
     view! {
         <Suspense>
@@ -65,7 +66,7 @@ pub(crate) fn create_navigation(url: String) -> Navigation {
     let tray = Tray::new();
     provide_context(tray);
     provide_context(MarkdownLoader::start());
-    Navigation::new(url, PAGES, tray)
+    Navigation::new(url, pages(), tray)
 }
 
 /// Creates the stores of a page from its snapshots, and provides everything that its views need.
@@ -80,7 +81,7 @@ pub(crate) fn provide_stores(page: PageSnapshot, navigation: Navigation) -> Stor
     Preferences::provide(false);
     provide_context(DeletionDialog::new());
     provide_context(Panel::new());
-    provide_context(PageRegistry::new(PAGES));
+    provide_context(PageRegistry::new(pages()));
     provide_context(DiagnosticsDialog::new());
     provide_context(ShareDialog::new());
     stores
@@ -98,7 +99,7 @@ pub(crate) fn render_snapshot(page: PageSnapshot, navigation: Navigation) -> Any
     let (list, conversations) = (use_conversation_list(), use_conversations());
     effect(move || {
         stores.start();
-        use_tray().restore(PAGES);
+        use_tray().restore(pages());
         browser::set_started();
     });
     Effect::new(move |before: Option<Route>| {

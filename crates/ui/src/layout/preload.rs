@@ -8,7 +8,7 @@ use crate::{
     composer,
     layout::shared_page,
     markdown,
-    pages::PAGES,
+    pages::pages,
     panel,
     runtime::{backoff::backoff_ms, lazy::LoadFuture, lazy_part::LazyPart},
     settings, transcript, tray,
@@ -60,7 +60,7 @@ async fn are_parts_loaded() -> bool {
             return false;
         }
     }
-    for page in PAGES {
+    for page in pages() {
         if is_there(page.info.name) && !(page.load)().await {
             return false;
         }

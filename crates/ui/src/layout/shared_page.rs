@@ -15,7 +15,7 @@ use crate::{
         toast::{ToastArea, use_toasts},
     },
     layout::chat,
-    pages::PAGES,
+    pages::pages,
     panel::{Panel, PanelFrame, use_panel},
     preferences::{Preferences, ThemeSwitch},
     runtime::{
@@ -122,7 +122,7 @@ fn render(key: &str, now: Timestamp, shared: SharedConversation, navigation: Nav
     Commands::provide(true);
     Preferences::provide(true);
     provide_context(Panel::new());
-    provide_context(PageRegistry::new(PAGES));
+    provide_context(PageRegistry::new(pages()));
     let follower = stores.shared_follower(id, share, before);
     let is_live = shared.is_live;
     effect(move || {

@@ -83,7 +83,7 @@ pub fn before_message(url: &str) -> Option<MessageId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pages::PAGES;
+    use crate::pages::pages;
     use parlor_protocol::literature;
 
     #[test]
@@ -96,21 +96,24 @@ mod tests {
             Route::Settings(SettingsTab::General),
             Route::Settings(SettingsTab::Users),
         ] {
-            assert_eq!(Route::parse(&route.path(), PAGES), route);
+            assert_eq!(Route::parse(&route.path(), pages()), route);
         }
-        assert_eq!(Route::parse(&format!("/c/{id}/"), PAGES), Route::Conversation(id));
+        assert_eq!(
+            Route::parse(&format!("/c/{id}/"), pages()),
+            Route::Conversation(id)
+        );
         let before = MessageId::new();
         let older = format!("/c/{id}?before={before}&plain=");
         assert_eq!(
-            (Route::parse(&older, PAGES), before_message(&older)),
+            (Route::parse(&older, pages()), before_message(&older)),
             (Route::Conversation(id), Some(before))
         );
         assert_eq!(
-            Route::parse("/literature/articles/11?q=tea", PAGES),
+            Route::parse("/literature/articles/11?q=tea", pages()),
             Route::Page(&literature::PAGE)
         );
         for path in ["/literaturex", "/c", "/c/", "/c/what", "/setting", "/settings/x"] {
-            assert_eq!(Route::parse(path, PAGES), Route::NotFound, "{path}");
+            assert_eq!(Route::parse(path, pages()), Route::NotFound, "{path}");
         }
     }
 }

@@ -196,7 +196,7 @@ pub fn use_tray() -> Tray {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pages::PAGES;
+    use crate::pages::pages;
     use parlor_protocol::ConversationId;
 
     #[test]
@@ -204,7 +204,7 @@ mod tests {
         let owner = Owner::new();
         owner.with(|| {
             let tray = Tray::new();
-            let [literature, data] = [PAGES[0].info, PAGES[1].info];
+            let [literature, data] = [pages()[0].info, pages()[1].info];
             let talk = Route::Conversation(ConversationId::new());
             tray.show(literature, talk);
             assert_eq!(untrack(|| tray.chat_route(Route::Page(literature))), talk);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    pages::PAGES,
+    pages::pages,
     state::{
         Stores,
         navigation::Navigation,
@@ -36,7 +36,7 @@ fn with_follower(list: ConversationList, transcript: Option<Transcript>, test: i
             person: None,
             form: FormIds::new(place),
         };
-        let navigation = Navigation::new(place.path(), PAGES, Tray::new());
+        let navigation = Navigation::new(place.path(), pages(), Tray::new());
         test(Stores::new(page, navigation).follower);
     });
 }

@@ -2,12 +2,16 @@
 
 use super::NOW;
 use parlor_protocol::{
-    Position, ResearchStreamId,
+    Position,
+    draft::DraftList,
     literature::{
-        Article, ArticleSearchResults, ArticleSort, ArticleWithAbstract, Library, LiteraturePageData,
-        ResearchStream, SavedArticle,
+        Article, ArticleSearchResults, ArticleSort, ArticleWithAbstract, Category, Library,
+        LiteraturePageData, ResearchStream, SavedArticle, SchemaField, SchemaFieldType,
     },
 };
+
+/// The stream of the library.
+pub const STREAM_ID: &str = "0199aaaa-bbbb-7ccc-8ddd-eeeeffff0000";
 
 /// The library, the found articles and an opened one.
 pub fn opened(text: &str) -> LiteraturePageData {
@@ -32,7 +36,16 @@ pub fn opened(text: &str) -> LiteraturePageData {
                 purpose: text.into(),
                 query: text.into(),
                 instructions: text.into(),
-                ..ResearchStream::new(ResearchStreamId::new())
+                schema: DraftList(vec![SchemaField {
+                    name: text.into(),
+                    question: text.into(),
+                    kind: SchemaFieldType::Number,
+                }]),
+                categories: DraftList(vec![Category {
+                    name: text.into(),
+                    description: text.into(),
+                }]),
+                ..ResearchStream::new(STREAM_ID.parse().expect("an id"))
             }],
             no_search: Some(text.into()),
         }),
@@ -48,6 +61,7 @@ pub fn opened(text: &str) -> LiteraturePageData {
             article: article(),
             abstract_text: vec![text.into()],
             problem: Some(text.into()),
+            full_text: vec![text.into()],
         })),
     }
 }

@@ -125,11 +125,16 @@ pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
         (settings, Route::Settings(SettingsTab::General).path()),
         (page(text), Route::New.path()),
     ];
+    let edit = format!("/stream/{}", literature::STREAM_ID);
     for url in [
         "/literature",
         "/literature/saved",
         "/literature/streams",
         "/literature/articles/11",
+        "/literature/articles/11?quote=Not+there",
+        "/streams",
+        &edit,
+        "/stream/new",
     ] {
         let literature = PageSnapshot {
             opened: Some(json(&literature::opened(text))),
@@ -146,7 +151,9 @@ pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
         opened: Some(json(&refused)),
         ..page(text)
     };
-    pages.push((literature, "/literature/articles/11?q=tea".into()));
+    for url in ["/literature/articles/11?q=tea", "/streams", &edit] {
+        pages.push((literature.clone(), url.into()));
+    }
     for (table, url) in [
         (None, "/data"),
         (Some(Ok(data::table(text))), "/data/town/jobs"),
