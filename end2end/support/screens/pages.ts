@@ -130,6 +130,34 @@ export const PAGE_SCREENS: ScreenGroup[] = [
         },
         onPhone: ({ page }) => page.getByRole('button', { name: 'Close the chat' }).click(),
       },
+      {
+        name: 'edit-stream',
+        prepare: async ({ page, upstream }) => {
+          const suggestion = { name: 'Tides and the moon', query: 'tides[ti] AND moon', explanation: 'The query is *narrower*.' };
+          await upstream.script({ when: { user_contains: 'Suggest' }, steps: [{ text: `Try this:\nSTREAM_SUGGESTIONS: ${JSON.stringify(suggestion)}\n` }] });
+          const literature = new Literature(page);
+          await literature.open('/stream/new');
+          const form = page.locator('#edit_stream');
+          await form.getByLabel('Name', { exact: true }).fill('Tides');
+          await form.getByLabel('Query for PubMed').fill('tides');
+          await form.getByRole('button', { name: 'Add a field' }).click();
+          if (!(await literature.tray.isVisible())) await literature.openTray.click();
+          await literature.ask('Suggest a better query');
+          await expect(literature.answers.locator('.proposal')).toBeVisible();
+        },
+        onPhone: ({ page }) => page.getByRole('button', { name: 'Close the chat' }).click(),
+      },
+      {
+        name: 'streams',
+        prepare: async ({ page }) => {
+          const form = page.locator('#edit_stream');
+          await form.getByRole('button', { name: 'Remove' }).click();
+          await form.getByRole('button', { name: 'Save' }).click();
+          await page.getByRole('link', { name: 'All streams' }).click();
+          await expect(page.getByRole('heading', { name: 'Streams' })).toBeVisible();
+        },
+        onPhone: ({ page }) => page.getByRole('button', { name: 'Close the chat' }).click(),
+      },
     ],
   },
 ];
