@@ -29,10 +29,14 @@ impl LiteratureFunctions for Api {
         caller.set_error_status(literature.search(&query, sort, page).await)
     }
 
-    async fn article(&self, pmid: String, quote: String) -> Result<ArticleWithAbstract, ApiError> {
+    async fn article(&self, pmid: String, quote: Option<String>) -> Result<ArticleWithAbstract, ApiError> {
         let caller = app::current_caller()?;
         let literature = caller.app.pages.get::<parlor_pages::literature::Literature>()?;
-        caller.set_error_status(literature.full_article(caller.user_id, &pmid, &quote).await)
+        caller.set_error_status(
+            literature
+                .full_article(caller.user_id, &pmid, &quote.unwrap_or_default())
+                .await,
+        )
     }
 
     async fn save_article(

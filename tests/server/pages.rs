@@ -310,7 +310,7 @@ async fn opens_only_what_is_there() {
         let run = events[0]["message_id"].as_str().unwrap();
         let path = format!("/api/messages/{run}/diagnostics");
         let (_, diagnostics) = parlor.get_json(&path).await;
-        let left_out = diagnostics["calls"][0]["response"]["raw"]["left_out"].to_string();
+        let left_out = diagnostics["calls"][0]["response"]["left_out"].to_string();
         for text in ["the action “fly”: the page has no such action", reason] {
             assert!(left_out.contains(text), "{text}: {left_out}");
         }

@@ -49,7 +49,7 @@ impl Driver<'_> {
             }
             let parts = find_passage(&stored.paragraphs, quote);
             source.passage = Some(passage(quote, &stored.paragraphs, &parts, "paragraph"));
-            if !parts.is_empty() || !is_web_link {
+            if !parts.is_empty() {
                 source.url = url;
             }
             if source.title.trim().is_empty() {

@@ -244,8 +244,14 @@ mod tests {
         let named = |name: &str| json!({ PAYLOAD_META: name });
         let rows = json!({ "columns": ["a"], "rows": [[1]], "stored": { "rows": 9 } });
         let shown = json!({ "columns": ["a"], "rows": [[1]] });
-        assert_eq!(result(named("table"), rows.clone(), None), Some(("table".into(), shown.clone())));
-        assert_eq!(result(json!({}), rows.clone(), Some("chart")), Some(("chart".into(), shown.clone())));
+        assert_eq!(
+            result(named("table"), rows.clone(), None),
+            Some(("table".into(), shown.clone()))
+        );
+        assert_eq!(
+            result(json!({}), rows.clone(), Some("chart")),
+            Some(("chart".into(), shown.clone()))
+        );
         // The model's own types are none of a server's, and neither are unknown ones.
         for name in ["stream_suggestions", "text_document", "structured_result", "x"] {
             let made = result(named(name), rows.clone(), None);

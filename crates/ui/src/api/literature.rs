@@ -19,9 +19,9 @@ server_functions! {
     GetUrl "search_articles"
     fn search_articles(query: String, sort: ArticleSort, page: usize) -> ArticleSearchResults;
 
-    /// Returns an article with its abstract, and with its full text if the quote is not in the abstract (empty for none).
+    /// Returns an article with its abstract, and with its full text if the quote is not in the abstract.
     GetUrl "article"
-    fn article(pmid: String, quote: String) -> ArticleWithAbstract;
+    fn article(pmid: String, quote: Option<String>) -> ArticleWithAbstract;
 
     /// Saves an article. With a note and a time, it is restored as it was, unless it has another note by then.
     Json "save_article"

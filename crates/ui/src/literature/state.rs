@@ -164,7 +164,10 @@ impl LiteratureState {
         };
         self.article.set(Remote::Loading);
         spawn_local(async move {
-            let article = self.connection.call_upstream(rpc::article(pmid, quote)).await;
+            let article = self
+                .connection
+                .call_upstream(rpc::article(pmid, Some(quote).filter(|quote| !quote.is_empty())))
+                .await;
             if self
                 .requested
                 .try_get_value()
