@@ -244,7 +244,7 @@ fn opening_of(action: &Value) -> Value {
 async fn opens_only_what_is_there() {
     let (_folder, upstream, parlor) = start_parlor().await;
     let foreign = Uuid::now_v7().to_string();
-    let huge = "x".repeat(1 << 20);
+    let huge = "x".repeat(900 << 10);
     let possible = json!({ "page": "desk", "drawer": 1, "url": "https://evil.example" });
     let cases = [
         (json!({ "page": "desk", "drawer": 2 }), "There is no drawer 2."),
@@ -315,7 +315,7 @@ async fn opens_only_what_is_there() {
             assert!(left_out.contains(text), "{text}: {left_out}");
         }
     }
-    // A field of 1 MB is no button at all.
+    // A field of nearly 1 MB is no button at all.
     let written = json!([action("open", &json!({ "page": "desk", "drawer": huge }))]);
     upstream.add_script(
         When::user_contains("What is in it?"),

@@ -200,8 +200,8 @@ async fn quote_counts_only_if_the_article_has_it() {
     });
     let cited = cite(&parlor, &upstream, &open_article(), json!([forged])).await;
     assert_eq!(cited[0]["passage"], missing(""));
-    // 1 MB is no quote.
-    let huge = json!({ "title": "Tides", "url": address, "quote": "x".repeat(1 << 20) });
+    // Nearly 1 MB is no quote.
+    let huge = json!({ "title": "Tides", "url": address, "quote": "x".repeat(900 << 10) });
     let cited = cite(&parlor, &upstream, &open_article(), json!([huge])).await;
     assert!(cited.iter().all(|source| source.to_string().len() < 3000));
 }
