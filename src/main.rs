@@ -46,6 +46,12 @@ fn main() -> ExitCode {
         Some(Command::ReadDocument(arguments)) => parlor_files::read_document(arguments),
         Some(Command::ReadTables(arguments)) => parlor_files::read_tables(arguments),
         Some(Command::RunPython) => parlor_python::run_helper(),
+        Some(Command::KeepPython { rules, command }) => parlor_python::run_keeper(&rules, &command),
+        Some(Command::ConfinePython {
+            rules,
+            variables,
+            command,
+        }) => parlor_python::run_confined(&rules, &variables, &command),
         Some(Command::WithLog(command)) => run_on_runtime(command),
     }
 }

@@ -49,6 +49,21 @@ pub enum Command {
     /// Run a Python session. Parlor itself runs this.
     #[command(hide = true)]
     RunPython,
+    /// Keep the processes of a Python session under Landlock. Parlor itself runs this.
+    #[command(hide = true)]
+    KeepPython {
+        rules: String,
+        #[arg(last = true)]
+        command: Vec<String>,
+    },
+    /// Start a Python under Landlock. Parlor itself runs this.
+    #[command(hide = true)]
+    ConfinePython {
+        rules: String,
+        variables: Vec<String>,
+        #[arg(last = true)]
+        command: Vec<String>,
+    },
 }
 
 // No doc comment: it would be the text of `--help`.

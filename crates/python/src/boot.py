@@ -1,4 +1,5 @@
-# Starts a kernel with its limits: `python -c … SOCKETS WORK LIMITS [hide-mounts]`, with the folders of its sockets and of its files. It is the first code of a session's process.
+# Starts a kernel with its limits: `python -c … SOCKETS WORK LIMITS [hide-mounts] [seal=CALL:FILTER]`, with the folders of its sockets and of its files. It is the first code of a session's process.
+import base64
 import ctypes
 import importlib.machinery
 import importlib.util
@@ -8,7 +9,6 @@ import resource
 import struct
 import sys
 import types
-
 
 
 # Leaves the namespace of the mounts, whose list names folders outside, but keeps its files as the root: what is not reached from there is in no list. Then it gives up the capabilities that this takes.
@@ -28,6 +28,20 @@ def hide_mounts():
 if "hide-mounts" in sys.argv[4:]:
     hide_mounts()
 del hide_mounts
+
+
+# Adds a filter of system calls to all threads (SECCOMP_SET_MODE_FILTER with SECCOMP_FILTER_FLAG_TSYNC).
+def seal(argument):
+    number, _, program = argument.partition(":")
+    program = base64.b64decode(program)
+    code = ctypes.create_string_buffer(program, len(program))
+    described = ctypes.create_string_buffer(struct.pack("HP", len(program) // 8, ctypes.addressof(code)))
+    words = [ctypes.c_long(int(number)), ctypes.c_long(1), ctypes.c_long(1), ctypes.c_void_p(ctypes.addressof(described))]
+    if ctypes.CDLL(None, use_errno=True).syscall(*words) != 0:
+        sys.exit("its sockets can't be closed to it: " + os.strerror(ctypes.get_errno()))
+
+
+seals = [word.removeprefix("seal=") for word in sys.argv[4:] if word.startswith("seal=")]
 
 # It ends with the process that started it (PR_SET_PDEATHSIG, SIGKILL).
 ctypes.CDLL(None).prctl(1, 9)
@@ -68,6 +82,12 @@ with open(connection, "w") as file:
     json.dump({"transport": "ipc", "ip": os.path.join(folder, "k"), "key": "", **ports}, file)
 
 sys.argv = ["ipykernel_launcher", "-f", connection, "--HistoryManager.enabled=False", "--log-level=ERROR"]
-from ipykernel.kernelapp import launch_new_instance
+from ipykernel.kernelapp import IPKernelApp
 
-launch_new_instance()
+application = IPKernelApp.instance()
+application.initialize()
+# Its own sockets are bound, and it has taken no request yet.
+for argument in seals:
+    seal(argument)
+del application, seal, seals
+IPKernelApp.instance().start()

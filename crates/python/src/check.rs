@@ -12,7 +12,7 @@ use tokio::fs;
 
 use super::{
     cgroup::{SessionGroup, SessionGroups, session_group},
-    environment::{self, Environment, Missing},
+    environment::{self, Environment, Missing, Sandbox},
     folders::Folders,
     sandbox,
     session::{Session, SessionError},
@@ -34,7 +34,7 @@ struct Checked {
     interpreter: PathBuf,
     version: String,
     matplotlib: Option<String>,
-    bubblewrap: PathBuf,
+    sandbox: Sandbox,
     bubblewrap_version: String,
     has_cgroup: bool,
     data: PathBuf,
@@ -85,10 +85,10 @@ fn remembered(settings: &Settings) -> PathBuf {
 
 impl Checked {
     async fn describe(environment: &Environment, settings: &Settings, has_cgroup: bool) -> Self {
-        let bubblewrap_version = match settings.python.unsandboxed {
-            true => String::new(),
-            false => {
-                let program = environment.bubblewrap.clone().into_os_string();
+        let bubblewrap_version = match &environment.sandbox {
+            Sandbox::Landlock | Sandbox::None => String::new(),
+            Sandbox::Bubblewrap(program) => {
+                let program = program.clone().into_os_string();
                 let said = environment::run(program, &["--version".into()]).await;
                 said.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
                     .unwrap_or_default()
@@ -99,7 +99,7 @@ impl Checked {
             interpreter: environment.interpreter.clone(),
             version: environment.version.clone(),
             matplotlib: environment.matplotlib.clone(),
-            bubblewrap: environment.bubblewrap.clone(),
+            sandbox: environment.sandbox.clone(),
             bubblewrap_version,
             has_cgroup,
             data: settings.server.data().to_owned(),
@@ -122,7 +122,7 @@ async fn run_cell(
     folder: &Path,
     group: Option<SessionGroup>,
 ) -> Result<(), String> {
-    let folders = Folders::create(folder, !settings.python.unsandboxed).map_err(|error| error.to_string())?;
+    let folders = Folders::create(folder, &environment.sandbox).map_err(|error| error.to_string())?;
     let cause = |error: SessionError| match error {
         SessionError::NotStarted(cause) | SessionError::Ended(cause) => cause,
         error => error.to_string(),

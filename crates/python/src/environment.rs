@@ -3,13 +3,13 @@
 
 use std::{
     ffi::OsString,
-    io,
+    fmt, io,
     path::{Path, PathBuf},
     process::{Output, Stdio},
     time::Duration,
 };
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio::{process::Command, time::timeout};
 
 use super::{kernelspec, sandbox, setup};
@@ -59,8 +59,29 @@ pub struct Environment {
     pub matplotlib: Option<String>,
     /// The folder with matplotlib's list of fonts. Making it takes seconds, so no session has to.
     pub fonts: Option<PathBuf>,
-    /// The program that makes the sandbox.
-    pub bubblewrap: PathBuf,
+    pub sandbox: Sandbox,
+}
+
+/// The sandbox of sessions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Sandbox {
+    /// Namespaces that bubblewrap makes, at this path.
+    Bubblewrap(PathBuf),
+    /// Landlock and filters of system calls, where bubblewrap can't make namespaces.
+    Landlock,
+    /// The settings want none.
+    None,
+}
+
+impl Sandbox {
+    /// Returns the name for people.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Bubblewrap(_) => "bubblewrap",
+            Self::Landlock => "Landlock",
+            Self::None => "none",
+        }
+    }
 }
 
 /// The reason why there is no Python. The message says what to do.
@@ -85,17 +106,31 @@ pub enum Missing {
     NoKernel(PathBuf),
     #[error(
         "bubblewrap is missing, which makes the sandbox for Python. Install your system’s package, such as `apt install bubblewrap`, \
-         and start Parlor again (setting python.bubblewrap)."
+         and start Parlor again (setting python.bubblewrap).{0}"
     )]
-    NoBubblewrap,
+    NoBubblewrap(NoLandlock),
     #[error(
-        "The sandbox for Python can’t be made: {0}. It needs bubblewrap 0.8 and user namespaces; in a container, see docs/python.md."
+        "The sandbox for Python can’t be made: {why}. It needs bubblewrap 0.8 and user namespaces; in a container, see docs/python.md.\
+         {landlock}"
     )]
-    NoSandbox(String),
+    NoSandbox { why: String, landlock: NoLandlock },
     #[error(
         "A session of Python can’t be had here: {0}. See docs/python.md, correct that, and start Parlor again."
     )]
     NoSession(String),
+}
+
+/// The reason why there is no sandbox of Landlock either; `None` if the settings do not want one.
+#[derive(Debug, Default)]
+pub struct NoLandlock(Option<String>);
+
+impl fmt::Display for NoLandlock {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(why) => write!(formatter, " Landlock, which could take its place, can’t: {why}."),
+            None => Ok(()),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -125,9 +160,7 @@ impl Environment {
         let interpreter = find_interpreter(settings).ok_or(Missing::NoPython)?;
         let mut environment = Self::describe(&interpreter, settings.server.data()).await?;
         if !python.unsandboxed {
-            let bubblewrap = kernelspec::in_path(&python.bubblewrap.to_string_lossy());
-            environment.bubblewrap = bubblewrap.ok_or(Missing::NoBubblewrap)?;
-            environment.check_sandbox(python).await?;
+            environment.choose_sandbox(python).await?;
         }
         Ok(environment)
     }
@@ -161,20 +194,50 @@ impl Environment {
             plotly: described.plotly,
             matplotlib: described.matplotlib,
             fonts: None,
-            bubblewrap: PathBuf::new(),
+            sandbox: Sandbox::None,
         })
     }
 
-    async fn check_sandbox(&self, settings: &PythonSettings) -> Result<(), Missing> {
+    /// Takes bubblewrap if it works, else Landlock.
+    async fn choose_sandbox(&mut self, settings: &PythonSettings) -> Result<(), Missing> {
+        let bubblewrap = kernelspec::in_path(&settings.bubblewrap.to_string_lossy());
+        let why = match bubblewrap {
+            None => None,
+            Some(program) => {
+                self.sandbox = Sandbox::Bubblewrap(program);
+                match self.probe(settings).await {
+                    Ok(()) => return Ok(()),
+                    Err(why) => Some(why),
+                }
+            }
+        };
+        let landlock = match settings.landlock {
+            false => NoLandlock::default(),
+            true => {
+                self.sandbox = Sandbox::Landlock;
+                match self.probe(settings).await {
+                    Ok(()) => return Ok(()),
+                    Err(why) => NoLandlock(Some(why)),
+                }
+            }
+        };
+        Err(match why {
+            None => Missing::NoBubblewrap(landlock),
+            Some(why) => Missing::NoSandbox { why, landlock },
+        })
+    }
+
+    /// Starts the Python in its sandbox. Returns the reason if that fails.
+    async fn probe(&self, settings: &PythonSettings) -> Result<(), String> {
         let command = sandbox::probe_command(self, settings);
         let [program, arguments @ ..] = &command[..] else {
-            return Err(Missing::NoBubblewrap);
+            return Err("there is no command".into());
         };
         let arguments: Vec<OsString> = arguments.iter().map(Into::into).collect();
         match run(program.into(), &arguments).await {
             Ok(output) if output.status.success() => Ok(()),
-            Ok(output) => Err(Missing::NoSandbox(last_line(&output))),
-            Err(error) => Err(Missing::NoSandbox(error.to_string())),
+            Ok(output) => Err(last_line(&output)),
+            Err(error) => Err(error.to_string()),
         }
     }
 }

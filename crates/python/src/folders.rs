@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::sandbox::SessionFolders;
+use super::{
+    environment::Sandbox,
+    sandbox::{SessionFolders, temporary_folder, work_folder},
+};
 
 /// The number of random characters in a folder's name: too many to guess.
 const NAME_CHARS: usize = 12;
@@ -18,17 +21,19 @@ pub struct Folders {
 
 impl Folders {
     /// Makes the folders of a session in the folder for all of them.
-    pub fn create(parent: &Path, is_sandboxed: bool) -> io::Result<Self> {
-        let data = create_private(parent)?;
+    pub fn create(parent: &Path, sandbox: &Sandbox) -> io::Result<Self> {
+        let data = create_private(parent)?.canonicalize()?;
         let mut folders = Self {
-            session: SessionFolders {
-                data,
-                unsandboxed: None,
-            },
+            session: SessionFolders { data, outside: None },
         };
-        if !is_sandboxed {
+        if !matches!(sandbox, Sandbox::Bubblewrap(_)) {
             // Paths of sockets have at most 108 bytes, so it is not in the data folder.
-            folders.session.unsandboxed = Some(create_private(&std::env::temp_dir())?);
+            let outside = create_private(&std::env::temp_dir())?.canonicalize()?;
+            folders.session.outside = Some(outside.clone());
+            if *sandbox == Sandbox::Landlock {
+                fs::create_dir(work_folder(&outside))?;
+                fs::create_dir(temporary_folder(&outside))?;
+            }
         }
         Ok(folders)
     }
@@ -44,7 +49,7 @@ impl Folders {
 
 impl Drop for Folders {
     fn drop(&mut self) {
-        let folders = [Some(&self.session.data), self.session.unsandboxed.as_ref()];
+        let folders = [Some(&self.session.data), self.session.outside.as_ref()];
         for folder in folders.into_iter().flatten() {
             if let Err(error) = fs::remove_dir_all(folder) {
                 tracing::warn!(%error, "a folder of a Python session is left in {}", folder.display());

@@ -1,7 +1,7 @@
 //! Python for models: one session for each conversation, in a sandbox, restored from the log when it is gone.
 //!
 //! - [`environment`], [`kernelspec`], [`setup`]: the Python of the sessions; [`mod@check`]: the check of a whole session
-//! - [`sandbox`]: the command that starts a kernel in bubblewrap; [`folders`]: the folders of a session outside
+//! - [`sandbox`]: the commands that start a kernel in bubblewrap or under Landlock; [`folders`]: the folders of a session outside
 //! - [`cgroup`]: limits of the system for sessions, where Parlor may set some
 //! - [`helper`]: the process between the server and a kernel; [`wire`]: their lines; [`process`]: the server's side
 //! - [`session`]: the calls of one conversation; [`sessions`]: those of all, with their number and their memory ([`share`])
@@ -48,7 +48,7 @@ use tokio::sync::watch;
 
 pub use self::{
     cell::{Cell, CellError},
-    environment::Missing,
+    environment::{Missing, Sandbox},
     frame::{ColumnType, Frame, StoredFrame, ValueKind, is_valid_name},
     names::UsedName,
     output::Output,
@@ -112,9 +112,43 @@ pub fn run_helper() -> ExitCode {
     helper::run()
 }
 
+/// Runs the process that keeps those of a session under Landlock: `rules` as JSON, `command` starts the kernel.
+#[cfg(target_os = "linux")]
+pub fn run_keeper(rules: &str, command: &[String]) -> ExitCode {
+    helper::keep(rules, command)
+}
+
+/// Confines this process by Landlock and a filter of system calls, then becomes a command. `variables` are added to the environment, as
+/// `NAME=VALUE`. Returns only if that fails.
+#[cfg(target_os = "linux")]
+pub fn run_confined(rules: &str, variables: &[String], command: &[String]) -> ExitCode {
+    helper::confine(rules, variables, command)
+}
+
+/// Returns the number of the system call that adds a filter, and the filter that seals a session under Landlock.
+#[cfg(target_os = "linux")]
+fn seal() -> Option<(i64, Vec<u8>)> {
+    helper::seal()
+}
+
 #[cfg(not(target_os = "linux"))]
 pub fn run_helper() -> ExitCode {
     ExitCode::FAILURE
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn run_keeper(_rules: &str, _command: &[String]) -> ExitCode {
+    ExitCode::FAILURE
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn run_confined(_rules: &str, _variables: &[String], _command: &[String]) -> ExitCode {
+    ExitCode::FAILURE
+}
+
+#[cfg(not(target_os = "linux"))]
+fn seal() -> Option<(i64, Vec<u8>)> {
+    None
 }
 
 /// Looks for a Python and its sandbox, and tries a session. Returns its name.
@@ -153,7 +187,7 @@ impl Python {
             match &found {
                 Ok(environment) => tracing::info!(
                     version = environment.version,
-                    is_sandboxed = !settings.python.unsandboxed,
+                    sandbox = environment.sandbox.name(),
                     has_cgroups = groups.is_some(),
                     "Python is offered to models: {}",
                     environment.interpreter.display()

@@ -24,8 +24,21 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The maximum length of the reason for an end, in characters. The kernel may have written it.
 const MAX_CAUSE_CHARS: usize = 300;
 
-/// The name of the helper's subcommand.
+/// The names of the subcommands: the helper, and the two processes that begin a session under Landlock.
 pub const SUBCOMMAND: &str = "run-python";
+pub const KEEPER_SUBCOMMAND: &str = "keep-python";
+pub const CONFINED_SUBCOMMAND: &str = "confine-python";
+
+/// Parlor's own program, also when its file was replaced by an update since the start.
+pub const OWN_PROGRAM: &str = "/proc/self/exe";
+
+/// Returns the program of the subcommands.
+pub fn program(settings: &PythonSettings) -> PathBuf {
+    match &settings.helper {
+        Some(program) => program.clone().into(),
+        None => OWN_PROGRAM.into(),
+    }
+}
 
 /// The helper process. Dropping it kills it, and with it the sandbox.
 pub struct HelperProcess {
@@ -43,12 +56,7 @@ impl HelperProcess {
         plan: &KernelPlan,
         memory: MemoryGauge,
     ) -> io::Result<Self> {
-        let program = match &settings.helper {
-            Some(program) => program.clone().into(),
-            // Also when its file was replaced by an update since the start.
-            None => PathBuf::from("/proc/self/exe"),
-        };
-        let mut process = Command::new(program)
+        let mut process = Command::new(program(settings))
             .arg(SUBCOMMAND)
             .env_clear()
             .current_dir("/")

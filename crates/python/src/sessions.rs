@@ -110,7 +110,7 @@ impl Sessions {
             }
         };
         let environment = environment()?;
-        let folders = Folders::create(&self.folder, !self.settings.unsandboxed)
+        let folders = Folders::create(&self.folder, &environment.sandbox)
             .map_err(|error| SessionError::NotStarted(error.to_string()))?;
         let memory = MemoryGauge::new(self.memory.clone());
         let group = session_group(self.groups.as_ref());

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use parlor_base::settings::Settings;
 
-use super::environment::{Environment, Missing};
+use super::environment::{Environment, Missing, Sandbox};
 
 /// What is known of the Python for models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PythonState {
-    /// Its name.
-    Found(String),
+    /// Its name, and its sandbox.
+    Found(String, Sandbox),
     /// Switched off by the settings.
     Off,
     /// The reason, with what to do.
@@ -30,7 +30,7 @@ impl From<&Missing> for PythonState {
 
 impl From<&Environment> for PythonState {
     fn from(environment: &Environment) -> Self {
-        Self::Found(environment.name())
+        Self::Found(environment.name(), environment.sandbox.clone())
     }
 }
 

@@ -7,11 +7,13 @@ use serde::{Deserialize, Serialize};
 /// The first line to the helper: the kernel to start, and its limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelPlan {
-    /// The command that starts the kernel in its sandbox.
+    /// The command that starts the kernel.
     pub command: Vec<String>,
     /// All environment variables of the command.
     pub environment: Vec<(String, String)>,
-    pub sockets: SocketPlace,
+    pub isolation: Isolation,
+    /// The beginning of the paths of the kernel's sockets, which -1, -2 … complete.
+    pub sockets: PathBuf,
     pub limits: KernelLimits,
     /// The cgroup of the command, if it gets one.
     pub group: Option<GroupPlan>,
@@ -26,14 +28,28 @@ pub struct GroupPlan {
     pub session: PathBuf,
 }
 
-/// The place of the kernel's sockets: the beginning of their paths, which -1, -2 … complete.
+/// The way in which a kernel is kept from the rest of the system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum SocketPlace {
-    /// A path in the sandbox, which is reached through its first process. The command is bubblewrap's.
-    Sandbox(PathBuf),
-    /// A path of the system. There is no sandbox.
-    System(PathBuf),
+pub enum Isolation {
+    /// Namespaces. The command is bubblewrap's, and the paths of the sockets are those in its sandbox.
+    Bubblewrap,
+    /// Rules of Landlock and filters of system calls, which the helper's keeper applies to the command.
+    Landlock(LandlockRules),
+    None,
+}
+
+/// The places that a process under Landlock can open. All others are closed to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LandlockRules {
+    /// Folders and files that it can read, and whose programs it can start.
+    pub readable: Vec<PathBuf>,
+    /// Devices that it can read and write.
+    pub devices: Vec<PathBuf>,
+    /// Folders in which it can do everything.
+    pub writable: Vec<PathBuf>,
+    /// The maximum size of the files in them, in bytes.
+    pub writable_bytes: u64,
 }
 
 /// The limits that the helper enforces.

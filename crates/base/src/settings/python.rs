@@ -21,6 +21,9 @@ pub struct PythonSettings {
     pub kernel: String,
     /// The program that makes the sandbox: bubblewrap.
     pub bubblewrap: ProgramPath,
+    /// False if Python is not offered where bubblewrap can't make its sandbox, such as in a container. Otherwise a weaker one is taken
+    /// there, of Landlock (Linux 6.12).
+    pub landlock: bool,
     /// True if Python runs without a sandbox, with all rights of Parlor itself. Only with accounts.auth = "none"; every call asks
     /// first.
     pub unsandboxed: bool,
@@ -69,6 +72,7 @@ impl Default for PythonSettings {
             interpreter: None,
             kernel: "python3".into(),
             bubblewrap: "bwrap".into(),
+            landlock: true,
             unsandboxed: false,
             memory_bytes: 2 << 30,
             user_memory_bytes: 4 << 30,

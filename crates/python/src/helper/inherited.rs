@@ -13,7 +13,7 @@ use rustix::{
 };
 use serde::Deserialize;
 
-use super::filter;
+use super::filter::{self, Surroundings};
 
 /// The largest report of bubblewrap about a sandbox.
 const MAX_INFO_BYTES: u64 = 4096;
@@ -38,7 +38,10 @@ impl Inherited {
         let info_end = OwnedFd::from(info_end);
         fcntl_setfd(&info_end, FdFlags::empty())?;
         command.args(["--info-fd", &info_end.as_raw_fd().to_string()]);
-        let filter = filter::program(geteuid().is_root()).map(|program| {
+        let filter = filter::program(Surroundings::Namespaces {
+            is_root: geteuid().is_root(),
+        })
+        .map(|program| {
             let (filter, mut filter_end) = io::pipe()?;
             // It fits into the buffer of the pipe.
             filter_end.write_all(&program)?;

@@ -4,7 +4,7 @@ use std::{
     io::{self, Read},
     os::unix::{net::UnixStream, process::CommandExt},
     path::{Path, PathBuf},
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::{Arc, mpsc::SyncSender},
     thread,
     time::{Duration, Instant},
@@ -20,17 +20,23 @@ use super::{
     group::spawn_in,
     inherited::Inherited,
     members::Members,
-    message,
+    message, sealed,
     watch::{ObjectWatch, WATCH_INTERVAL, Watched, path_in_sandbox},
     zmtp::{self, Receiver, Sender, SocketKind, ZmtpError},
 };
-use crate::wire::{KernelPlan, SocketPlace};
+use crate::{
+    process::{KEEPER_SUBCOMMAND, OWN_PROGRAM},
+    wire::{Isolation, KernelPlan},
+};
 
 /// The interval of trying to connect to a kernel that starts.
 const CONNECT_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The longest wait for the exit status of a kernel that has closed its connections.
 const MAX_END_DELAY: Duration = Duration::from_secs(1);
+
+/// The longest wait for the end of all processes of a session under Landlock.
+const MAX_KEEPER_DELAY: Duration = Duration::from_secs(2);
 
 /// The part of the kernel's error output that is kept: its end, in bytes.
 const MAX_STDERR_BYTES: usize = 4096;
@@ -56,6 +62,8 @@ const CHANNELS: [(Channel, u8, SocketKind); 3] = [
 /// A kernel that runs.
 pub struct Kernel {
     process: Child,
+    /// The input of the process's keeper, if it has one, which ends all processes when it is closed.
+    keeper: Option<ChildStdin>,
     watched: Option<Watched>,
     /// The processes of its sandbox, once it takes requests.
     members: Option<Members>,
@@ -67,19 +75,10 @@ pub struct Kernel {
 impl Kernel {
     /// Starts a kernel and connects to it. What it sends becomes events.
     pub fn start(plan: &KernelPlan, events: &SyncSender<Event>) -> Result<Self, String> {
-        let [program, arguments @ ..] = &plan.command[..] else {
-            return Err("there is no command".into());
-        };
-        let mut command = Command::new(program);
-        let inherited = match &plan.sockets {
-            SocketPlace::Sandbox(_) => Some(Inherited::prepare(&mut command).map_err(text)?),
-            SocketPlace::System(_) => None,
-        };
+        let (mut command, inherited) = command(plan)?;
         command
-            .args(arguments)
             .env_clear()
             .envs(plan.environment.iter().cloned())
-            .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .process_group(0);
@@ -87,12 +86,16 @@ impl Kernel {
             Some(group) => spawn_in(group, &mut command),
             None => command.spawn(),
         };
-        let mut process = spawned.map_err(|error| format!("{program} can't be started: {error}"))?;
+        let mut process = spawned.map_err(|error| {
+            let program = command.get_program().display();
+            format!("{program} can't be started: {error}")
+        })?;
         let stderr = Arc::default();
         if let Some(output) = process.stderr.take() {
             keep_end(output, Arc::clone(&stderr));
         }
         let mut kernel = Self {
+            keeper: process.stdin.take(),
             process,
             watched: None,
             members: None,
@@ -113,13 +116,17 @@ impl Kernel {
         events: &SyncSender<Event>,
     ) -> Result<(), String> {
         let deadline = Instant::now() + Duration::from_secs(plan.limits.start_seconds);
-        let beginning = match (&plan.sockets, inherited) {
-            (SocketPlace::Sandbox(place), Some(inherited)) => {
+        let mut beginning = plan.sockets.clone();
+        self.watched = match (&plan.isolation, inherited) {
+            (Isolation::Bubblewrap, Some(inherited)) => {
                 let first = inherited.read_info()?;
-                self.watched = Some(Watched::new(first, plan.limits));
-                path_in_sandbox(first, place)
+                beginning = path_in_sandbox(first, &plan.sockets);
+                Some(Watched::in_namespaces(first, plan.limits))
             }
-            (SocketPlace::Sandbox(place) | SocketPlace::System(place), _) => place.clone(),
+            (Isolation::Landlock(rules), _) => {
+                Some(Watched::shared(self.process.id(), rules.clone(), plan.limits))
+            }
+            (Isolation::Bubblewrap | Isolation::None, _) => None,
         };
         // All are connected before any code of a call runs, which could replace them.
         let mut receivers = Vec::new();
@@ -131,8 +138,8 @@ impl Kernel {
         }
         // Not before: until the sandbox is made, its first process has the root of the system.
         if let Some(watched) = &self.watched {
-            let members = Members::note(watched.first(), watched.root());
-            self.members = Some(members.ok_or("its processes can't be seen")?);
+            let family = watched.family().ok_or("its processes can't be seen")?;
+            self.members = Some(Members::note(family));
             spawn_memory_watch(watched.clone(), events.clone());
             spawn_object_watch(watched.clone(), events.clone());
         }
@@ -168,6 +175,19 @@ impl Kernel {
         }
     }
 
+    /// Checks that the kernel can open no more sockets, if it shares those of Parlor. It has answered, so that its own are bound.
+    ///
+    /// # Errors
+    ///
+    /// If it can, or nobody knows.
+    pub fn check_seal(&self) -> Result<(), String> {
+        match (&self.keeper, &self.members) {
+            (Some(_), Some(members)) => sealed::check(members.own()),
+            (Some(_), None) => Err("its processes can't be seen".into()),
+            (None, _) => Ok(()),
+        }
+    }
+
     /// Returns the limit that the sandbox exceeds, except that of memory, in words.
     pub fn exceeded(&self) -> Option<String> {
         self.watched.as_ref()?.exceeded()
@@ -197,6 +217,16 @@ impl Kernel {
                 ended => break ended.ok().flatten(),
             }
         };
+        if let Some(input) = self.keeper.take() {
+            drop(input);
+            let deadline = Instant::now() + MAX_KEEPER_DELAY;
+            while matches!(self.process.try_wait(), Ok(None)) && Instant::now() < deadline {
+                pause(CONNECT_INTERVAL);
+            }
+            if let Some(members) = &self.members {
+                members.end_all();
+            }
+        }
         if let Some(group) = Pid::from_raw(self.process.id().cast_signed()) {
             let _ = kill_process_group(group, Signal::KILL);
         }
@@ -215,6 +245,29 @@ impl Kernel {
             _ => cause.to_owned(),
         }
     }
+}
+
+/// Returns the command that starts a kernel, with the descriptors that bubblewrap inherits.
+fn command(plan: &KernelPlan) -> Result<(Command, Option<Inherited>), String> {
+    let [program, arguments @ ..] = &plan.command[..] else {
+        return Err("there is no command".into());
+    };
+    if let Isolation::Landlock(rules) = &plan.isolation {
+        let mut command = Command::new(OWN_PROGRAM);
+        let rules = serde_json::to_string(rules).map_err(text)?;
+        command
+            .args([KEEPER_SUBCOMMAND, &rules, "--"])
+            .args(&plan.command);
+        command.stdin(Stdio::piped());
+        return Ok((command, None));
+    }
+    let mut command = Command::new(program);
+    let inherited = match plan.isolation == Isolation::Bubblewrap {
+        true => Some(Inherited::prepare(&mut command).map_err(text)?),
+        false => None,
+    };
+    command.args(arguments).stdin(Stdio::null());
+    Ok((command, inherited))
 }
 
 fn text(error: impl ToString) -> String {

@@ -1,6 +1,7 @@
 //! The processes of a sandbox, as the system numbers them. Those that a call has made end with it.
 
 use std::{
+    collections::HashSet,
     fs,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
@@ -15,63 +16,62 @@ use super::kernel::pause;
 const MAX_END_TIME: Duration = Duration::from_secs(2);
 const INTERVAL: Duration = Duration::from_millis(2);
 
-/// The processes of a sandbox that stay when a call ends: bubblewrap and the kernel.
+/// The processes of a sandbox.
+#[derive(Clone, Debug)]
+pub enum Family {
+    /// Those of a numbering of its own.
+    Namespace {
+        /// Its name.
+        name: PathBuf,
+        /// The sandbox's own `/proc`.
+        listed: PathBuf,
+    },
+    /// The descendants of a process, which adopts those whose parents have ended.
+    Descendants(u32),
+}
+
+/// The processes of a sandbox that stay when a call ends: the kernel, and bubblewrap or none.
 pub struct Members {
-    /// The name of the sandbox's own numbering of processes.
-    namespace: PathBuf,
+    family: Family,
     own: Vec<PathBuf>,
-    /// The sandbox's own `/proc`, and the number of those in it.
-    listed: PathBuf,
     own_listed: usize,
 }
 
-impl Members {
-    /// Notes the processes of a sandbox that run now, which no call has made. It has this root.
-    pub fn note(first: u32, root: &Path) -> Option<Self> {
-        let namespace = namespace_of(&Path::new("/proc").join(first.to_string()))?;
-        let mut members = Self {
-            namespace,
-            own: Vec::new(),
+impl Family {
+    /// Returns the processes that bubblewrap's first one is among. It has this root.
+    pub fn of_namespace(first: u32, root: &Path) -> Option<Self> {
+        Some(Self::Namespace {
+            name: namespace_of(&Path::new("/proc").join(first.to_string()))?,
             listed: root.join("proc"),
-            own_listed: 0,
-        };
-        members.own = members.all().collect();
-        members.own_listed = members.count_listed();
-        Some(members)
+        })
     }
 
-    /// Ends the processes that calls have made.
-    ///
-    /// # Errors
-    ///
-    /// If they go on, as a flood of new ones does.
-    pub fn end_others(&self) -> Result<(), String> {
-        let deadline = Instant::now() + MAX_END_TIME;
-        // A program whose file can't be read hides its numbering, but not itself.
-        while self.count_listed() > self.own_listed {
-            if Instant::now() > deadline {
-                return Err("its processes did not end with their call".into());
-            }
-            for process in self.all().filter(|process| !self.own.contains(process)) {
-                self.kill(&process);
-            }
-            pause(INTERVAL);
+    /// Returns the folders of its processes, in the `/proc` of the system.
+    pub fn all(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Namespace { .. } => numbered(Path::new("/proc"))
+                .filter(|process| self.has(process))
+                .collect(),
+            Self::Descendants(ancestor) => descendants(*ancestor),
         }
-        Ok(())
-    }
-
-    fn count_listed(&self) -> usize {
-        numbered(&self.listed)
-            .filter(|process| is_running(process))
-            .count()
-    }
-
-    fn all(&self) -> impl Iterator<Item = PathBuf> {
-        numbered(Path::new("/proc")).filter(|process| self.has(process))
     }
 
     fn has(&self, process: &Path) -> bool {
-        namespace_of(process).is_some_and(|namespace| namespace == self.namespace)
+        match self {
+            Self::Namespace { name, .. } => namespace_of(process).is_some_and(|namespace| namespace == *name),
+            Self::Descendants(ancestor) => descendants(*ancestor).iter().any(|other| other == process),
+        }
+    }
+
+    fn count_running(&self) -> usize {
+        let count = |processes: &mut dyn Iterator<Item = PathBuf>| {
+            processes.filter(|process| is_running(process)).count()
+        };
+        match self {
+            // A program whose file can't be read hides its numbering, but not itself.
+            Self::Namespace { listed, .. } => count(&mut numbered(listed)),
+            Self::Descendants(ancestor) => count(&mut descendants(*ancestor).into_iter()),
+        }
     }
 
     fn kill(&self, process: &Path) {
@@ -88,8 +88,78 @@ impl Members {
     }
 }
 
+impl Members {
+    /// Notes the processes of a sandbox that run now, which no call has made.
+    pub fn note(family: Family) -> Self {
+        Self {
+            own: family.all(),
+            own_listed: family.count_running(),
+            family,
+        }
+    }
+
+    /// Returns the noted processes.
+    pub fn own(&self) -> &[PathBuf] {
+        &self.own
+    }
+
+    /// Ends the processes that calls have made.
+    ///
+    /// # Errors
+    ///
+    /// If they go on, as a flood of new ones does.
+    pub fn end_others(&self) -> Result<(), String> {
+        let deadline = Instant::now() + MAX_END_TIME;
+        while self.family.count_running() > self.own_listed {
+            if Instant::now() > deadline {
+                return Err("its processes did not end with their call".into());
+            }
+            let others = self.family.all();
+            for process in others.iter().filter(|process| !self.own.contains(process)) {
+                self.family.kill(process);
+            }
+            pause(INTERVAL);
+        }
+        Ok(())
+    }
+
+    /// Ends all processes, as far as they can be found.
+    pub fn end_all(&self) {
+        for process in self.family.all() {
+            self.family.kill(&process);
+        }
+    }
+}
+
 fn namespace_of(process: &Path) -> Option<PathBuf> {
     fs::read_link(process.join("ns/pid")).ok()
+}
+
+/// Returns the descendants of a process. The list is in ascending order, so that a new process, which has a higher number than its
+/// parent, comes after it.
+fn descendants(ancestor: u32) -> Vec<PathBuf> {
+    let number = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
+    // The second field is the number of the parent.
+    let parent = |process: &Path| fields(process)?.get(1)?.parse::<u32>().ok();
+    let all: Vec<_> = numbered(Path::new("/proc"))
+        .filter_map(|process| Some((number(&process)?, parent(&process)?, process)))
+        .collect();
+    let mut known = HashSet::from([ancestor]);
+    // Once, unless numbers have begun again.
+    loop {
+        let count = known.len();
+        for (process, parent, _) in &all {
+            if known.contains(parent) {
+                known.insert(*process);
+            }
+        }
+        if known.len() == count {
+            break;
+        }
+    }
+    known.remove(&ancestor);
+    let found = all.into_iter().filter(|(process, ..)| known.contains(process));
+    found.map(|(.., path)| path).collect()
 }
 
 /// Returns the folders of a `/proc` that are those of processes.
@@ -168,6 +238,8 @@ pub fn computing_time(process: &Path) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     /// Writes the folder of a process or a thread.
@@ -176,6 +248,29 @@ mod tests {
         let stat =
             format!("7 (py) Z 1) {state} 1 7 7 0 -1 4228044 8 0 0 0 30 12 0 0 20 0 {threads} 0 737553 0 0");
         fs::write(folder.join("stat"), stat).unwrap();
+    }
+
+    #[test]
+    fn descendants_are_found_without_others() {
+        let mut shell = Command::new("sh")
+            .args(["-c", "cat; true"])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let family = Family::Descendants(std::process::id());
+        let own = PathBuf::from(format!("/proc/{}", shell.id()));
+        let of_shell = Family::Descendants(shell.id());
+        // Until the shell has started it.
+        while of_shell.all().is_empty() {
+            std::thread::yield_now();
+        }
+        let all = family.all();
+        assert!(all.contains(&own) && of_shell.all().iter().all(|child| all.contains(child)));
+        assert!(!of_shell.all().contains(&own) && of_shell.count_running() == 1);
+        Members::note(of_shell).end_all();
+        shell.stdin.take();
+        shell.wait().unwrap();
+        assert!(!family.all().contains(&own));
     }
 
     #[test]

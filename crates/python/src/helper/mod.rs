@@ -7,15 +7,19 @@
 //! - [`output`]: the output of a call, within its limits; [`end`]: the end of a session
 //! - [`watch`]: the limits of all processes of the sandbox together; [`members`]: the processes that end with their call
 //! - [`filter`]: the system calls that there are
+//! - [`keeper`], [`confined`]: the processes that begin a session under Landlock; [`sealed`]: the check of its last filter
 
+mod confined;
 mod end;
 mod filter;
 mod group;
 mod inherited;
+mod keeper;
 mod kernel;
 mod members;
 mod message;
 mod output;
+mod sealed;
 mod watch;
 mod zmtp;
 
@@ -81,6 +85,29 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// Runs the process that keeps those of a session under Landlock.
+pub fn keep(rules: &str, command: &[String]) -> ExitCode {
+    match keeper::run(rules, command) {
+        Ok(status) => ExitCode::from(status),
+        Err(error) => fail(&error),
+    }
+}
+
+/// Confines this process by Landlock, and becomes a command.
+pub fn confine(rules: &str, variables: &[String], command: &[String]) -> ExitCode {
+    fail(&confined::run(rules, variables, command))
+}
+
+fn fail(error: &str) -> ExitCode {
+    let _ = writeln!(io::stderr(), "{error}");
+    ExitCode::FAILURE
+}
+
+/// Returns the number of the system call that adds a filter, and the filter that seals a session under Landlock.
+pub fn seal() -> Option<(i64, Vec<u8>)> {
+    Some((libc::SYS_seccomp, filter::seal()?))
+}
+
 fn run_session() -> Result<(), End> {
     let mut input = BufReader::new(io::stdin());
     let plan = read_line(&mut input)
@@ -123,6 +150,7 @@ struct Session<'a> {
 impl Session<'_> {
     fn run(mut self) -> Result<(), End> {
         self.wait_until_ready()?;
+        self.kernel.check_seal()?;
         report(&Report::Ready).map_err(|error| error.to_string())?;
         let mut watched_at = Instant::now();
         loop {

@@ -158,7 +158,7 @@ impl Session {
         let (sender, receiver) = mpsc::channel(MAX_QUEUED_CALLS);
         let shared = Arc::new(Shared {
             data: folders.session.data.clone(),
-            visible_data: match folders.session.unsandboxed {
+            visible_data: match folders.session.outside {
                 None => sandbox::DATA_FOLDER.into(),
                 Some(_) => folders.session.data.clone(),
             },

@@ -1,13 +1,24 @@
 //! The filter of system calls in the sandbox: a list of those that computation needs. Others don't exist there. They could
 //! hold memory of the kernel that no limit counts, or they reach far into it; calls of future kernels are among them.
 //!
+//! - [`lists`]: the allowed calls
+//! - [`shared`]: what more is refused where no namespaces keep other processes and files out of reach
+//!
 //! [`watch`](super::watch) counts the memory that the kernel holds for allowed calls.
 
 mod lists;
+mod shared;
 #[cfg(test)]
 mod tests;
 
-use self::lists::{ALLOWED, ALLOWED_OLDER, MODE_CHANGES, REFUSED};
+pub use self::shared::seal;
+use self::{
+    lists::{ALLOWED, ALLOWED_OLDER, MODE_CHANGES, REFUSED},
+    shared::{
+        CHOICES_WITHOUT_NAMESPACES, REFUSED_WITHOUT_NAMESPACES, TIME_CHANGES, UNKNOWN_WITHOUT_NAMESPACES,
+        UNSUPPORTED_ATTRIBUTES,
+    },
+};
 
 /// A call of which one argument must be among some values.
 struct Choice {
@@ -101,6 +112,10 @@ const CHOICES: &[Choice] = &[
         ],
         otherwise: REJECT_VALUE,
     },
+];
+
+/// The calls whose arguments are limited in namespaces of the session's own.
+const CHOICES_IN_NAMESPACES: &[Choice] = &[
     // A session that starts leaves the namespace whose mounts name folders of the system. Later ones lack the right to do so.
     Choice {
         call: libc::SYS_unshare,
@@ -143,20 +158,42 @@ const KILL_PROCESS: u32 = 0x8000_0000;
 const SUCCEED: u32 = 0x0005_0000;
 const REJECT: u32 = SUCCEED | libc::EPERM as u32;
 const REJECT_VALUE: u32 = SUCCEED | libc::EINVAL as u32;
+const REJECT_UNSUPPORTED: u32 = SUCCEED | libc::EOPNOTSUPP as u32;
 /// The answer of a kernel without such a call, for which libraries are prepared. It is the one for x32 calls too, a second table
 /// of x86-64.
 const UNKNOWN: u32 = SUCCEED | libc::ENOSYS as u32;
 
-/// Returns the filter as bubblewrap reads it: instructions of BPF. `None` on an architecture that it does not know.
-pub fn program(is_root: bool) -> Option<Vec<u8>> {
-    let architecture = ARCHITECTURE?;
-    let mut program = Program::default();
-    program.push(LOAD, 0, 0, ARCHITECTURE_OFFSET);
-    program.push(JUMP_IF_EQUAL, 1, 0, architecture);
-    program.push(RETURN, 0, 0, KILL_PROCESS);
-    program.push(LOAD, 0, 0, NUMBER_OFFSET);
+/// The surroundings of a filtered session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Surroundings {
+    /// Namespaces of its own, in which it has the rights of this user to files.
+    Namespaces { is_root: bool },
+    /// The processes and the file systems of Parlor itself, of which Landlock closes the files.
+    Shared,
+}
+
+/// Returns the filter as the kernel reads it: instructions of BPF. `None` on an architecture that it does not know.
+pub fn program(surroundings: Surroundings) -> Option<Vec<u8>> {
+    let mut program = Program::begin()?;
+    let (modes, choices) = match surroundings {
+        Surroundings::Namespaces { is_root } => {
+            (if is_root { SUCCEED } else { ALLOW }, CHOICES_IN_NAMESPACES)
+        }
+        Surroundings::Shared => {
+            program.decide(UNKNOWN_WITHOUT_NAMESPACES, UNKNOWN)?;
+            program.decide(REFUSED_WITHOUT_NAMESPACES, REJECT)?;
+            program.decide(UNSUPPORTED_ATTRIBUTES, REJECT_UNSUPPORTED)?;
+            program.decide(TIME_CHANGES, SUCCEED)?;
+            // Its last one, which `seal` refuses.
+            program.decide(&[libc::SYS_seccomp], ALLOW)?;
+            (SUCCEED, CHOICES_WITHOUT_NAMESPACES)
+        }
+    };
     program.decide(REFUSED, REJECT)?;
-    program.decide(MODE_CHANGES, if is_root { SUCCEED } else { ALLOW })?;
+    program.decide(MODE_CHANGES, modes)?;
+    for choice in choices {
+        program.choose(choice)?;
+    }
     program.decide(ALLOWED, ALLOW)?;
     program.decide(ALLOWED_OLDER, ALLOW)?;
     for choice in CHOICES {
@@ -175,6 +212,16 @@ struct Program {
 }
 
 impl Program {
+    /// Loads the number of the call. A call of another architecture, with other numbers, ends the process.
+    fn begin() -> Option<Self> {
+        let mut program = Self::default();
+        program.push(LOAD, 0, 0, ARCHITECTURE_OFFSET);
+        program.push(JUMP_IF_EQUAL, 1, 0, ARCHITECTURE?);
+        program.push(RETURN, 0, 0, KILL_PROCESS);
+        program.push(LOAD, 0, 0, NUMBER_OFFSET);
+        Some(program)
+    }
+
     /// Adds an instruction. The distances of a jump count from the next one.
     fn push(&mut self, code: u16, if_true: u8, if_false: u8, value: u32) {
         self.bytes.extend_from_slice(&code.to_ne_bytes());

@@ -2,7 +2,7 @@
 
 use super::{
     ALLOW, ALLOWED, ALLOWED_OLDER, ARCHITECTURE, JUMP, JUMP_IF_ANY_BIT, JUMP_IF_EQUAL, LOAD, REJECT,
-    REJECT_VALUE, RETURN, SUCCEED, UNKNOWN, program,
+    REJECT_UNSUPPORTED, REJECT_VALUE, RETURN, SUCCEED, Surroundings, UNKNOWN, program, seal,
 };
 
 /// Returns the outcome of a call as the kernel runs the program.
@@ -36,7 +36,7 @@ fn outcome(program: &[u8], number: libc::c_long, arguments: [u64; 6]) -> u32 {
 
 #[test]
 fn only_calls_on_the_list_exist() {
-    let program = program(false).unwrap();
+    let program = program(Surroundings::Namespaces { is_root: false }).unwrap();
     for number in [
         libc::SYS_semget,
         libc::SYS_shmget,
@@ -80,7 +80,7 @@ fn only_calls_on_the_list_exist() {
 
 #[test]
 fn arguments_decide() {
-    let program = program(true).unwrap();
+    let program = program(Surroundings::Namespaces { is_root: true }).unwrap();
     let word = |value: libc::c_int| u64::try_from(value).unwrap();
     let mapped =
         |flags: libc::c_int| outcome(&program, libc::SYS_mmap, [0, 4096, 3, word(flags), u64::MAX, 0]);
@@ -143,4 +143,68 @@ fn arguments_decide() {
     }
     assert_eq!(outcome(&program, libc::SYS_fchmod, [0; 6]), SUCCEED);
     assert_eq!(outcome(&program, libc::SYS_setxattr, [0; 6]), REJECT);
+}
+
+#[test]
+fn calls_on_others_are_refused_without_namespaces() {
+    let program = program(Surroundings::Shared).unwrap();
+    for number in [
+        libc::SYS_pidfd_open,
+        libc::SYS_ioprio_set,
+        libc::SYS_unshare,
+        libc::SYS_chroot,
+        libc::SYS_io_uring_setup,
+        libc::SYS_ptrace,
+    ] {
+        assert_eq!(outcome(&program, number, [0; 6]), UNKNOWN, "{number}");
+    }
+    for number in [
+        libc::SYS_prlimit64,
+        libc::SYS_sched_getaffinity,
+        libc::SYS_sched_setaffinity,
+        libc::SYS_sched_setattr,
+        libc::SYS_sched_setparam,
+    ] {
+        assert_eq!(outcome(&program, number, [0; 6]), ALLOW, "{number}");
+        assert_eq!(outcome(&program, number, [7, 0, 0, 0, 0, 0]), UNKNOWN, "{number}");
+    }
+    let of_other = outcome(&program, libc::SYS_sched_setscheduler, [7, 0, 0, 0, 0, 0]);
+    assert_eq!(of_other, SUCCEED);
+    // Landlock does not cover these, and Parlor's files have the same owner.
+    for number in [libc::SYS_fchmodat, libc::SYS_utimensat] {
+        assert_eq!(outcome(&program, number, [0; 6]), SUCCEED, "{number}");
+    }
+    for number in [libc::SYS_fchownat, libc::SYS_setxattr] {
+        assert_eq!(outcome(&program, number, [0; 6]), REJECT, "{number}");
+    }
+    assert_eq!(outcome(&program, libc::SYS_getxattr, [0; 6]), REJECT_UNSUPPORTED);
+    // Until it is sealed.
+    for number in [libc::SYS_seccomp, libc::SYS_bind, libc::SYS_connect] {
+        assert_eq!(outcome(&program, number, [0; 6]), ALLOW, "{number}");
+    }
+}
+
+#[test]
+fn sealed_session_reaches_no_sockets_of_others() {
+    let program = seal().unwrap();
+    for number in [
+        libc::SYS_socket,
+        libc::SYS_connect,
+        libc::SYS_bind,
+        libc::SYS_listen,
+        libc::SYS_sendmsg,
+        libc::SYS_sendmmsg,
+        libc::SYS_seccomp,
+        libc::SYS_setpriority,
+    ] {
+        assert_eq!(outcome(&program, number, [1; 6]), REJECT, "{number}");
+    }
+    let sent_to = |address| outcome(&program, libc::SYS_sendto, [3, 1, 1, 0, address, 0]);
+    assert_eq!(sent_to(0), ALLOW);
+    for address in [1, 1 << 32, u64::MAX] {
+        assert_eq!(sent_to(address), REJECT, "{address:x}");
+    }
+    for number in [libc::SYS_read, libc::SYS_socketpair, libc::SYS_recvfrom] {
+        assert_eq!(outcome(&program, number, [1; 6]), ALLOW, "{number}");
+    }
 }

@@ -5,15 +5,16 @@
 //! counts as a full one. A socket that itself waits hides the files in it, so it may do so for a moment only.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fs::{self, File},
     io::{self, Read},
+    os::unix::{ffi::OsStrExt, fs::MetadataExt},
     path::{Path, PathBuf},
     sync::atomic::Ordering,
     time::{Duration, Instant},
 };
 
-use super::{Watched, process::ProcessUse};
+use super::{Place, Watched, files, process::ProcessUse};
 use crate::helper::members;
 
 /// The largest numbers of all processes together.
@@ -60,6 +61,8 @@ struct OpenFiles {
     sockets: HashSet<u64>,
     /// The number of open files that wait in sockets.
     waiting: u64,
+    /// The sizes of files that have no name any more, by device and inode.
+    deleted: HashMap<(u64, u64), u64>,
 }
 
 impl ObjectWatch {
@@ -105,9 +108,7 @@ impl ObjectWatch {
                 return Err(format!("it had more than {MAX_MAPPINGS} mappings of memory"));
             }
         }
-        // Locks of open files, which the filter refuses, are those of the whole system.
-        let is_own = |line: &[u8]| !line.windows(6).any(|word| word == b"OFDLCK");
-        let locks = count_lines(&self.watched.root.join("proc/locks"), MAX_LOCKS, is_own).unwrap_or_default();
+        let locks = self.locks(processes);
         if locks >= MAX_LOCKS {
             return Err(format!("it had more than {MAX_LOCKS} locks of files"));
         }
@@ -116,6 +117,12 @@ impl ObjectWatch {
         for process in processes {
             descriptors += ProcessUse::read(process).map_or(0, |used| used.descriptors);
             open.add(process);
+        }
+        if let Place::Shared(rules) = &self.watched.place {
+            let bytes = files::check(rules, &open.deleted)?;
+            self.watched.counts.files.store(bytes, Ordering::Relaxed);
+            let sockets = open.sockets.len() as u64;
+            self.watched.counts.sockets.store(sockets, Ordering::Relaxed);
         }
         let hidden: HashSet<u64> = existing.difference(&open.sockets).copied().collect();
         // One that is received, made or closed in this moment is not in both.
@@ -140,8 +147,31 @@ impl ObjectWatch {
         Ok(texts.saturating_add(in_sockets).saturating_add(objects as u64))
     }
 
-    /// Returns the sockets of the sandbox that programs have or send, by inode.
+    /// Returns the number of locks of files.
+    fn locks(&self, processes: &[PathBuf]) -> usize {
+        let count = |list: &Path, is_own: &dyn Fn(&[u8]) -> bool| {
+            count_lines(list, MAX_LOCKS, is_own).unwrap_or_default()
+        };
+        match &self.watched.place {
+            // Locks of open files, which the filter refuses, are those of the whole system.
+            Place::Namespaces { root } => count(&root.join("proc/locks"), &|line| {
+                !line.windows(6).any(|word| word == b"OFDLCK")
+            }),
+            Place::Shared(_) => {
+                let names = processes.iter().filter_map(|process| process.file_name());
+                let own: HashSet<&[u8]> = names.map(OsStrExt::as_bytes).collect();
+                count(Path::new("/proc/locks"), &|line| {
+                    lock_owner(line).is_some_and(|owner| own.contains(owner))
+                })
+            }
+        }
+    }
+
+    /// Returns the sockets of the sandbox that programs have or send, by inode. Without namespaces, none can be sent.
     fn existing_sockets(&self) -> HashSet<u64> {
+        if matches!(self.watched.place, Place::Shared(_)) {
+            return HashSet::new();
+        }
         let list = fs::read(format!("/proc/{}/net/unix", self.watched.first())).unwrap_or_default();
         listed_sockets(&String::from_utf8_lossy(&list))
     }
@@ -162,6 +192,12 @@ impl OpenFiles {
             {
                 let text = fs::read_to_string(description).unwrap_or_default();
                 self.waiting = self.waiting.saturating_add(files_in_socket(&text));
+            } else if target.as_os_str().as_bytes().ends_with(b" (deleted)")
+                && let Ok(file) = fs::metadata(entry.path())
+                && file.nlink() == 0
+            {
+                let size = file.blocks().saturating_mul(files::BLOCK_BYTES);
+                self.deleted.insert((file.dev(), file.ino()), size);
             }
         }
     }
@@ -178,6 +214,14 @@ fn files_in_socket(description: &str) -> u64 {
     count
         .and_then(|count| count.trim().parse().ok())
         .unwrap_or_default()
+}
+
+/// Returns the process in a line of the system's list of locks. A waiting one has an arrow before its kind.
+fn lock_owner(line: &[u8]) -> Option<&[u8]> {
+    let mut words = line
+        .split(|byte| *byte == b' ')
+        .filter(|word| !word.is_empty() && *word != b"->");
+    words.nth(4)
 }
 
 /// Returns the inodes in a list of Unix sockets. A connection that is yet to be accepted has none.
@@ -232,6 +276,15 @@ mod tests {
         let description = "pos:\t0\nflags:\t02000002\nmnt_id:\t10\nino:\t1522\nscm_fds: 3\n";
         assert_eq!(files_in_socket(description), 3);
         assert_eq!(files_in_socket("pos:\t0\n"), 0);
+    }
+
+    #[test]
+    fn lock_names_its_process() {
+        let line = b"1: FLOCK  ADVISORY  WRITE 2917 fe:00:134 0 EOF";
+        assert_eq!(lock_owner(line), Some(&b"2917"[..]));
+        let waiting = b"1: -> POSIX  ADVISORY  READ 33 fe:00:134 0 0";
+        assert_eq!(lock_owner(waiting), Some(&b"33"[..]));
+        assert_eq!(lock_owner(b"1: FLOCK"), None);
     }
 
     #[test]
