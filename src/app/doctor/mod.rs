@@ -118,7 +118,7 @@ pub async fn examine(examined: Examined<'_>, services: Services) -> Vec<Finding>
     let mut findings = vec![settings_file(settings.file.as_deref())];
     findings.extend(machine::check(&settings.server));
     findings.extend(reach::check(&examined));
-    findings.extend(services::check(settings, services).await);
+    findings.extend(services::check(services).await);
     findings
 }
 

@@ -3,10 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use futures::future::join_all;
-use parlor_base::settings::Settings;
 use parlor_databases::Databases;
 use parlor_providers::{BUILT_IN_ENDPOINT, Models, endpoint_name};
-use parlor_python::{Python, PythonState};
+use parlor_python::{Python, PythonState, Sandbox};
 use parlor_tools::{ToolProvider, mcp};
 use tokio::time::timeout;
 
@@ -43,7 +42,7 @@ impl ServerServices {
     }
 }
 
-pub async fn check(settings: &Settings, services: Services) -> Vec<Finding> {
+pub async fn check(services: Services) -> Vec<Finding> {
     let Services {
         models,
         databases,
@@ -55,7 +54,7 @@ pub async fn check(settings: &Settings, services: Services) -> Vec<Finding> {
         check_databases(&databases),
         check_mcp(&mcp)
     );
-    let mut findings = vec![models, check_python(settings, &python)];
+    let mut findings = vec![models, check_python(&python)];
     findings.extend(databases);
     findings.extend(servers);
     findings
@@ -97,19 +96,26 @@ async fn check_models(models: &Models) -> Finding {
     }
 }
 
-fn check_python(settings: &Settings, python: &PythonState) -> Finding {
+fn check_python(python: &PythonState) -> Finding {
     const SUBJECT: &str = "Python";
-    let sandbox = match settings.python.unsandboxed {
-        true => "without a sandbox",
-        false => "in the sandbox of bubblewrap",
-    };
     match python {
-        PythonState::Found(name) if settings.python.unsandboxed => Finding::warning(
+        PythonState::Found(name, Sandbox::None) => Finding::warning(
             SUBJECT,
-            format!("{name}, {sandbox}: the assistant’s code has all rights of Parlor."),
+            format!("{name}, without a sandbox: the assistant’s code has all rights of Parlor."),
             "Install bubblewrap, and remove python.unsandboxed from the settings.",
         ),
-        PythonState::Found(name) => Finding::works(SUBJECT, format!("{name}, {sandbox}.")),
+        PythonState::Found(name, Sandbox::Landlock) => Finding::warning(
+            SUBJECT,
+            format!(
+                "{name}, in the sandbox of Landlock. It opens nothing outside its folders, but is weaker than bubblewrap’s: code can ask \
+                 for names, sizes and times of files and for the numbers of processes, and its limits of memory and files have a delay."
+            ),
+            "Nothing has to be done. Where namespaces can be made, install bubblewrap 0.8 (docs/python.md); python.landlock = false \
+             switches this sandbox off.",
+        ),
+        PythonState::Found(name, Sandbox::Bubblewrap(_)) => {
+            Finding::works(SUBJECT, format!("{name}, in the sandbox of bubblewrap."))
+        }
         PythonState::Off => Finding::off(SUBJECT, "Switched off (setting python.enabled)."),
         PythonState::Missing(why) => Finding::off(SUBJECT, why.clone()),
         PythonState::Unknown => Finding::off(SUBJECT, "It is still being looked for."),
