@@ -273,11 +273,17 @@ async fn python_is_offered_only_where_it_can_run() {
             "/no/such/python can’t be used",
         ),
         (
-            |settings| settings.python.bubblewrap = "/no/such/bwrap".into(),
+            |settings| {
+                settings.python.bubblewrap = "/no/such/bwrap".into();
+                settings.python.landlock = false;
+            },
             "bubblewrap is missing",
         ),
         (
-            |settings| settings.python.bubblewrap = "/bin/false".into(),
+            |settings| {
+                settings.python.bubblewrap = "/bin/false".into();
+                settings.python.landlock = false;
+            },
             "sandbox for Python can’t be made",
         ),
         (

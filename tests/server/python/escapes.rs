@@ -11,11 +11,11 @@ use std::{
 
 use parlor_protocol::ConversationId;
 
-use super::Sessions;
+use super::{Kind, Sessions};
 
 /// The attempts, by name: expressions that are true if they succeed. FOLDER, PORT, PID and NAME stand for what is outside:
-/// a folder with the file `secret`, a TCP port, a process, an abstract socket.
-const ATTEMPTS: [(&str, &str); 40] = [
+/// a folder with the file `secret` and sockets, a TCP port, a process, an abstract socket.
+const ATTEMPTS: [(&str, &str); 44] = [
     ("read a file", "open('FOLDER/secret').read() == 'swordfish'"),
     ("write a file", "bool(open('FOLDER/written', 'w').write('x'))"),
     ("list a folder", "'secret' in os.listdir('FOLDER')"),
@@ -118,6 +118,22 @@ const ATTEMPTS: [(&str, &str); 40] = [
     ),
     ("connect by a Unix socket", "unix('FOLDER/socket')"),
     ("connect by an abstract socket", "unix('\\0NAME')"),
+    (
+        "send to a Unix socket",
+        "pair()[0].sendto(b'x', 'FOLDER/datagrams') > 0",
+    ),
+    (
+        "send a message to a Unix socket",
+        "pair()[0].sendmsg([b'x'], [], 0, 'FOLDER/datagrams') > 0",
+    ),
+    (
+        "change a mode",
+        "os.chmod('FOLDER/secret', 0o604) or os.stat('FOLDER/secret').st_mode & 0o777 == 0o604",
+    ),
+    (
+        "change a time",
+        "os.utime('FOLDER/secret', (7, 7)) or os.stat('FOLDER/secret').st_mtime == 7",
+    ),
     ("see network devices", "len(socket.if_nameindex()) > 1"),
 ];
 
@@ -131,6 +147,9 @@ const AS_ROOT: [&str; 6] = [
     "fill the folder of sockets",
 ];
 
+/// The attempts that succeed under Landlock, which SECURITY.md names.
+const UNDER_LANDLOCK: [&str; 1] = ["see a process"];
+
 /// The functions that the attempts use.
 const PRELUDE: &str = "
 import os, resource, socket, subprocess, sys
@@ -140,6 +159,8 @@ def unix(name):
     s = socket.socket(socket.AF_UNIX)
     s.connect(name)
     return True
+def pair():
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
 def processes():
     for pid in os.listdir('/proc'):
         if pid.isdigit():
@@ -155,7 +176,12 @@ struct Outside {
     process: Child,
     port: u16,
     name: String,
-    _listeners: (std::net::TcpListener, net::UnixListener, net::UnixListener),
+    _listeners: (
+        std::net::TcpListener,
+        net::UnixListener,
+        net::UnixListener,
+        net::UnixDatagram,
+    ),
 }
 
 impl Outside {
@@ -184,6 +210,7 @@ impl Outside {
             tcp,
             net::UnixListener::bind(path.join("socket")).unwrap(),
             net::UnixListener::bind_addr(&address).unwrap(),
+            net::UnixDatagram::bind(path.join("datagrams")).unwrap(),
         );
         Self {
             process,
@@ -214,8 +241,9 @@ impl Drop for Outside {
 }
 
 /// Tries all attempts. Returns the outcomes by name.
-async fn attempt_all(is_sandboxed: bool) -> Vec<(&'static str, String)> {
-    let sessions = Sessions::start(|settings| settings.python.unsandboxed = !is_sandboxed).await;
+async fn attempt_all(kind: Kind) -> Vec<(&'static str, String)> {
+    let sessions = Sessions::start(|settings| kind.choose(settings)).await;
+    let is_sandboxed = kind != Kind::None;
     let session = ConversationId::new();
     let outside = Outside::new();
     sessions.text(session, PRELUDE).await;
@@ -231,15 +259,23 @@ async fn attempt_all(is_sandboxed: bool) -> Vec<(&'static str, String)> {
 
 #[tokio::test]
 async fn nothing_gets_out_of_the_sandbox() {
-    for (name, outcome) in attempt_all(true).await {
+    for (name, outcome) in attempt_all(Kind::Bubblewrap).await {
         assert!(!outcome.contains("ESCAPED"), "{name}: {outcome}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_gets_out_under_landlock() {
+    for (name, outcome) in attempt_all(Kind::Landlock).await {
+        let is_known = UNDER_LANDLOCK.contains(&name);
+        assert_eq!(outcome.contains("ESCAPED"), is_known, "{name}: {outcome}");
     }
 }
 
 #[tokio::test]
 async fn the_same_succeeds_without_the_sandbox() {
     let is_root = rustix::process::geteuid().is_root();
-    for (name, outcome) in attempt_all(false).await {
+    for (name, outcome) in attempt_all(Kind::None).await {
         if is_root || !AS_ROOT.contains(&name) {
             assert_eq!(outcome, "ESCAPED", "{name}");
         }
@@ -300,7 +336,13 @@ async fn floods_end_at_the_quota() {
 
 #[tokio::test]
 async fn no_process_survives_its_session() {
-    let sessions = Sessions::start(|_| {}).await;
+    for kind in [Kind::Bubblewrap, Kind::Landlock] {
+        check_that_no_process_survives(kind).await;
+    }
+}
+
+async fn check_that_no_process_survives(kind: Kind) {
+    let sessions = Sessions::start(|settings| kind.choose(settings)).await;
     let session = ConversationId::new();
     let marker = format!("parlor-{}", fastrand::u64(..));
     let detach = format!(

@@ -7,6 +7,7 @@ mod conversations;
 mod data;
 mod ends;
 mod escapes;
+mod landlock;
 mod limits;
 mod memory;
 mod notebook;
@@ -59,6 +60,24 @@ pub fn script_call(upstream: &Upstream, question: &str, tool: &str, arguments: &
     upstream.add_script(result, Script::new().text("That is it."));
 }
 
+/// The sandbox of a test's sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Bubblewrap,
+    Landlock,
+    None,
+}
+
+impl Kind {
+    pub fn choose(self, settings: &mut Settings) {
+        settings.python.landlock = self == Self::Landlock;
+        settings.python.unsandboxed = self == Self::None;
+        if self == Self::Landlock {
+            settings.python.bubblewrap = "/no/such/bwrap".into();
+        }
+    }
+}
+
 /// Python without a server.
 pub struct Sessions {
     pub python: Python,
@@ -66,12 +85,14 @@ pub struct Sessions {
 }
 
 impl Sessions {
+    /// Starts it with bubblewrap, unless the change has another sandbox.
     pub async fn start(change: impl FnOnce(&mut Settings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut settings = Settings::default();
         settings.server.data = Some(folder.path().join("data").into());
         settings.python.helper = Some(env!("CARGO_BIN_EXE_parlor").into());
         enable(&mut settings);
+        settings.python.landlock = false;
         change(&mut settings);
         let storage: Arc<dyn Storage> = Arc::new(SqliteStorage::open(settings.server.data()).await.unwrap());
         let (journal, _writer) = Journal::start(storage.clone(), Arc::default());
