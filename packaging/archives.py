@@ -3,6 +3,8 @@
 import gzip
 import io
 import lzma
+import os
+import stat
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +18,25 @@ class Entry:
     content: bytes | None = None
     mode: int = 0o644
     owner: int = 0
+    # Of a symbolic link.
+    target: str | None = None
 
 
 def folder(path, mode=0o755, owner=0):
     return Entry(path, None, mode, owner)
+
+
+def folder_entries(root):
+    """Returns what a folder has, without devices and sockets, which belong to root."""
+    for path in sorted(Path(root).rglob("*")):
+        status = path.lstat()
+        name, mode = str(path.relative_to(root)), stat.S_IMODE(status.st_mode)
+        if path.is_symlink():
+            yield Entry(name, None, mode, status.st_uid, os.readlink(path))
+        elif path.is_dir():
+            yield folder(name, mode, status.st_uid)
+        elif path.is_file():
+            yield Entry(name, path.read_bytes(), mode, status.st_uid)
 
 
 def tar(entries, time, prefix=""):
@@ -36,7 +53,10 @@ def tar(entries, time, prefix=""):
             info = tarfile.TarInfo(prefix + path)
             info.mtime, info.mode, info.uid, info.gid = time, entry.mode, entry.owner, entry.owner
             info.uname = info.gname = "root" if entry.owner == 0 else ""
-            if entry.content is None:
+            if entry.target is not None:
+                info.type, info.linkname = tarfile.SYMTYPE, entry.target
+                archive.addfile(info)
+            elif entry.content is None:
                 info.type = tarfile.DIRTYPE
                 archive.addfile(info)
             else:
@@ -46,7 +66,7 @@ def tar(entries, time, prefix=""):
 
 
 def gz(content):
-    return gzip.compress(content, compresslevel=9, mtime=0)
+    return gzip.compress(content, compresslevel=6, mtime=0)
 
 
 def xz(content):

@@ -5,7 +5,7 @@ import hashlib
 import json
 from datetime import datetime, timezone
 
-from archives import Entry, folder, gz, tar
+from archives import Entry, folder, folder_entries, gz, tar
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
@@ -13,6 +13,15 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 USER = 65532
 
 PORT = 7387
+
+
+# Where scripts/python-root has made the environment of Python.
+PYTHON_PATH = "PATH=/opt/python/bin:/usr/bin:/bin"
+
+
+def python_layer(root, time):
+    """A small Debian with a Python and its packages, below the layer of the program."""
+    return tar(folder_entries(root), time)
 
 
 def program_layer(binary, roots, time):

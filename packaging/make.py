@@ -1,4 +1,5 @@
-"""Makes the packages from built programs: `packaging/make.py OUTPUT PROCESSOR=PROGRAM…` (scripts/packages calls it).
+"""Makes the packages from built programs: `packaging/make.py OUTPUT PROCESSOR=PROGRAM… [PROCESSOR-python=ROOT]` (scripts/packages
+calls it). ROOT is the folder of a system with Python, for the image that has one.
 
 Everything is made by this machine alone, without a container engine, and depends on the programs, the commit and the files here
 only: the same input gives the same bytes."""
@@ -22,7 +23,8 @@ ROOTS = Path("/etc/ssl/certs/ca-certificates.crt")
 
 def main():
     output = Path(sys.argv[1])
-    programs = dict(argument.split("=", 1) for argument in sys.argv[2:])
+    inputs = dict(argument.split("=", 1) for argument in sys.argv[2:])
+    programs = {name: path for name, path in inputs.items() if not name.endswith("-python")}
     output.mkdir(parents=True, exist_ok=True)
     names, version, time = read_names(), read_version(), commit_time()
     made = {}
@@ -35,6 +37,11 @@ def main():
         layer = images.program_layer(binary, ROOTS.read_bytes() if ROOTS.exists() else b"", time)
         name, content = images.image(names["IMAGE"], version, processor, [layer], time)
         made[name] = content
+        if root := inputs.get(f"{processor}-python"):
+            layers = [images.python_layer(root, time), layer]
+            environment = [images.PYTHON_PATH]
+            name, content = images.image(f"{names['IMAGE']}-python", version, processor, layers, time, environment)
+            made[name] = content
         made[f"parlor-{version}-{processor}.cdx.json"] = bill.bill(f"{processor}-unknown-linux-musl", version, time)
     for name in ["compose.yaml", "kubernetes.yaml"]:
         text = (FILES / name).read_text()
