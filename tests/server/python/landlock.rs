@@ -66,7 +66,8 @@ child = subprocess.Popen('setsid sleep 600 & sleep 600', shell=True)
 print(child.poll())";
     assert_eq!(sessions.text(session, detach).await, "None");
     assert_eq!(sessions.text(session, "child.wait()").await, "-9");
-    let error = sessions.run(session, "while True: os.fork()").await.unwrap_err();
+    let many = "children = [subprocess.Popen(['sleep', '600']) for _ in range(60)]\nwhile True: pass";
+    let error = sessions.run(session, many).await.unwrap_err();
     assert!(error.to_string().contains("python.processes"), "{error}");
     // All of them end with the session, so that another one has room.
     assert_eq!(sessions.text(ConversationId::new(), "6 * 7").await, "42");

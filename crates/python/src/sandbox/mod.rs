@@ -48,6 +48,9 @@ const MAX_OPEN_FILES: u64 = 1024;
 const MAX_QUEUE_BYTES: u64 = 64 << 10;
 const MAX_WAITING_SIGNALS: u64 = 1024;
 
+/// The processes and threads of Parlor's user besides those of sessions.
+const PROCESSES_OF_PARLOR: usize = 1024;
+
 /// The threads of libraries for numbers.
 const MAX_NUMBER_THREADS: &str = "2";
 
@@ -86,7 +89,7 @@ fn set_variables(environment: &Environment, folder: &str) -> Vec<(String, String
 }
 
 /// Returns the limits of each process, as Python's module `resource` names them.
-fn process_limits(settings: &PythonSettings, has_namespaces: bool) -> Value {
+fn process_limits(settings: &PythonSettings, sandbox: &Sandbox) -> Value {
     let mut limits = json!({
         // Not RLIMIT_AS: V8, which draws charts of Altair, reserves much more than it uses.
         "RLIMIT_DATA": settings.memory_bytes,
@@ -97,9 +100,14 @@ fn process_limits(settings: &PythonSettings, has_namespaces: bool) -> Value {
         "RLIMIT_MSGQUEUE": MAX_QUEUE_BYTES,
         "RLIMIT_SIGPENDING": MAX_WAITING_SIGNALS,
     });
-    if has_namespaces {
-        // Otherwise it would count all processes of the system user.
-        limits["RLIMIT_NPROC"] = settings.processes.into();
+    match sandbox {
+        Sandbox::Bubblewrap(_) => limits["RLIMIT_NPROC"] = settings.processes.into(),
+        // It counts all processes of the system's user, Parlor's threads and other sessions among them.
+        Sandbox::Landlock => {
+            let of_sessions = settings.processes.saturating_mul(settings.sessions);
+            limits["RLIMIT_NPROC"] = of_sessions.saturating_add(PROCESSES_OF_PARLOR).into();
+        }
+        Sandbox::None => {}
     }
     limits
 }
@@ -135,7 +143,7 @@ pub fn kernel_plan(
         BOOT.into(),
         sockets.display().to_string(),
         work.display().to_string(),
-        process_limits(settings, has_namespaces).to_string(),
+        process_limits(settings, &environment.sandbox).to_string(),
     ]);
     match &environment.sandbox {
         Sandbox::Bubblewrap(_) => command.push(bubblewrap::HIDE_MOUNTS.into()),
