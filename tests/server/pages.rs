@@ -296,7 +296,7 @@ async fn opens_only_what_is_there() {
         ]);
         upstream.add_script(
             When::user_contains("What is in it?"),
-            Script::new().text(&format!("Look.\nSUGGESTED_ACTIONS: {written}")),
+            Script::new().text(format!("Look.\nSUGGESTED_ACTIONS: {written}")),
         );
         let context = json!({ "current_page": "desk" });
         let events = parlor.chat(&question(context)).await.read_to_end().await;
@@ -319,7 +319,7 @@ async fn opens_only_what_is_there() {
     let written = json!([action("open", &json!({ "page": "desk", "drawer": huge }))]);
     upstream.add_script(
         When::user_contains("What is in it?"),
-        Script::new().text(&format!("Look.\nSUGGESTED_ACTIONS: {written}")),
+        Script::new().text(format!("Look.\nSUGGESTED_ACTIONS: {written}")),
     );
     let events = parlor.chat(&question(Value::Null)).await.read_to_end().await;
     let offers = |event: &Value| {

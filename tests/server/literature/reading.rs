@@ -21,7 +21,7 @@ fn script_call(upstream: &Upstream, tool: &str, arguments: &Value, gave: &str) {
     upstream.add_script(
         When::user_contains("What is this about?"),
         Script::new()
-            .tool_call("1", tool, &arguments.to_string())
+            .tool_call("1", tool, arguments.to_string())
             .finish("tool_calls"),
     );
     upstream.add_script(When::tool_gave(gave), Script::new().text("Done."));

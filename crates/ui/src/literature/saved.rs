@@ -31,11 +31,9 @@ pub fn saved_tab(state: LiteratureState) -> AnyView {
             .library
             .signal
             .with_untracked(|library| match library.remote() {
-                Remote::Failed(error) => {
-                    load_error(texts::SAVED_FAILED, error, move || {
-                        state.library.load();
-                    })
-                }
+                Remote::Failed(error) => load_error(texts::SAVED_FAILED, error, move || {
+                    state.library.load();
+                }),
                 _ => ().into_any(),
             }),
         _ => view! { <p class="notice-waiting" role="status">{texts::LOADING}</p> }.erase(),
