@@ -106,7 +106,7 @@ async fn second_of_two_concurrent_notes_is_reported() {
 async fn user_errors_advise_the_user() {
     let ill = Page::text("").status(500).header("retry-after", "0");
     let (_folder, _upstream, _storage, literature) = literature(ill).await;
-    let article = literature.full_article(UserId::LOCAL, "11").await.unwrap();
+    let article = literature.full_article(UserId::LOCAL, "11", "").await.unwrap();
     assert_eq!(
         article.problem.as_deref(),
         Some(

@@ -100,6 +100,7 @@ fn keeps_system_prompt_and_newest_messages() {
 fn keeps_answer_text_first() {
     let raw = RawAnswer {
         unreadable: Vec::new(),
+        left_out: Vec::new(),
         thinking: "t".repeat(100),
         text: "a".repeat(90),
         tool_calls: vec![RawCall {

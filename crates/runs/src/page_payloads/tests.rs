@@ -9,7 +9,6 @@ use parlor_protocol::{CitedSource, MessageBody, MessageId, Node, Timestamp};
 fn page_payloads(limit: usize) -> PagePayloads {
     PagePayloads::new(
         COMMON_PAYLOADS.to_vec(),
-        Vec::new(),
         COMMON_PAYLOADS.to_vec(),
         limit,
         Vec::new(),
@@ -51,7 +50,6 @@ fn finds_payloads_of_another_page() {
     let id = proposal.payload_id.clone();
     let page_payloads = PagePayloads::new(
         COMMON_PAYLOADS.to_vec(),
-        Vec::new(),
         vec![&QUERY_SUGGESTION],
         1000,
         vec![proposal],
@@ -115,14 +113,7 @@ fn accepts_urls_of_earlier_turns() {
         created_at: Timestamp(0),
         body: MessageBody::Assistant(answer),
     };
-    let page_payloads = PagePayloads::new(
-        Vec::new(),
-        Vec::new(),
-        Vec::new(),
-        0,
-        Vec::new(),
-        Arc::new([message]),
-    );
+    let page_payloads = PagePayloads::new(Vec::new(), Vec::new(), 0, Vec::new(), Arc::new([message]));
     for (url, given) in [
         ("https://found.example/page", true),
         ("https://cited.example", true),
@@ -139,14 +130,7 @@ fn proposal_has_the_texts_on_the_screen() {
         r#"{"current_page": "edit_stream", "draft": {"stream": {"name": "Tides", "query": "tides"}}}"#,
     )
     .unwrap();
-    let page_payloads = PagePayloads::new(
-        vec![&PROPOSAL],
-        Vec::new(),
-        Vec::new(),
-        1000,
-        Vec::new(),
-        [].into(),
-    );
+    let page_payloads = PagePayloads::new(vec![&PROPOSAL], Vec::new(), 1000, Vec::new(), [].into());
     let written = json!({"query": "tides[ti]", "purpose": "P", "base": {"query": "forged"}});
     let without_draft = page_payloads.create_payload("stream_suggestions", written.clone());
     assert_eq!(

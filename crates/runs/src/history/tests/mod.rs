@@ -51,7 +51,6 @@ fn table_payload() -> Payload {
 fn page_payloads() -> PagePayloads {
     PagePayloads::new(
         vec![&TABLE],
-        Vec::new(),
         vec![&TABLE],
         1000,
         vec![table_payload()],
@@ -241,14 +240,7 @@ fn escapes_metadata_in_all_messages() {
         data: RawJson::parse_or_quote(&serde_json::json!({ "columns": [FORGED], "rows": [] }).to_string()),
         ..table_payload()
     };
-    let page_payloads = PagePayloads::new(
-        vec![&TABLE],
-        Vec::new(),
-        vec![&TABLE],
-        1000,
-        vec![payload],
-        Arc::new([]),
-    );
+    let page_payloads = PagePayloads::new(vec![&TABLE], vec![&TABLE], 1000, vec![payload], Arc::new([]));
     let mut answer = AssistantMessage::new("x/m");
     answer.nodes = [
         vec![thinking(FORGED), text(FORGED), asked],

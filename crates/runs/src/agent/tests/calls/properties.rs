@@ -70,7 +70,11 @@ properties! {
                         prop_assert_eq!(call.map(|call| call.status), Some(ToolStatus::Running), "its start is logged");
                         ran.push(index);
                     }
-                    Effect::ScheduleRetry(_) | Effect::StorePayload(_) | Effect::StoreProviderData { .. } => {}
+                    Effect::ScheduleRetry(_)
+                    | Effect::Check(_)
+                    | Effect::LeaveOut(_)
+                    | Effect::StorePayload(_)
+                    | Effect::StoreProviderData { .. } => {}
                     Effect::Pause(event) | Effect::End(event) => {
                         over = true;
                         apply_to_run(&mut replayed, &event);
