@@ -46,6 +46,7 @@ mod record;
 mod run_context;
 pub mod search;
 pub mod shares;
+#[path = "sql/mod.rs"]
 pub mod sqlite;
 pub mod usage;
 
