@@ -1,0 +1,270 @@
+//! A real Postgres for tests, in a folder of its own. It ends with the process that started it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may panic"
+)]
+
+use std::{
+    collections::HashSet,
+    fs,
+    io::Write,
+    net::TcpListener,
+    os::unix::{
+        fs::{PermissionsExt, chown},
+        process::CommandExt,
+    },
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{LazyLock, mpsc},
+    thread,
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
+use uuid::Uuid;
+
+/// The beginning of the names of servers' folders.
+const FOLDER_PREFIX: &str = "parlor-test-postgres-";
+
+/// A server.
+#[derive(Debug)]
+pub struct PostgresServer {
+    port: u16,
+    folder: PathBuf,
+    process: Mutex<Child>,
+}
+
+/// The server that has a database for each data folder.
+static SHARED: LazyLock<PostgresServer> = LazyLock::new(|| PostgresServer::start("trust", &[]));
+
+/// The databases that were created.
+static CREATED: LazyLock<tokio::sync::Mutex<HashSet<String>>> = LazyLock::new(Default::default);
+
+/// Returns the URL of the database that belongs to a folder, and creates it the first time.
+pub async fn database_of(folder: &Path) -> String {
+    let name = Uuid::new_v5(&Uuid::NAMESPACE_URL, folder.as_os_str().as_encoded_bytes());
+    let name = format!("data_{}", name.simple());
+    let url = |database: &str| {
+        let port = SHARED.port;
+        format!("postgres://owner:owner-password@127.0.0.1:{port}/{database}?sslmode=disable")
+    };
+    let mut created = CREATED.lock().await;
+    if created.insert(name.clone()) {
+        let mut connection = connect(&url("postgres")).await;
+        let create = format!("CREATE DATABASE {name}");
+        connection.execute(AssertSqlSafe(create)).await.unwrap();
+        connection.close().await.unwrap();
+    }
+    url(&name)
+}
+
+/// Connects when the server has started.
+async fn connect(url: &str) -> PgConnection {
+    for _ in 0..600 {
+        if let Ok(connection) = PgConnection::connect(url).await {
+            return connection;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    PgConnection::connect(url)
+        .await
+        .expect("the server starts in time")
+}
+
+/// Returns the program of Postgres with this name.
+fn program(name: &str) -> PathBuf {
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&std::env::var("PATH").unwrap()).collect();
+    // Debian has one folder for each version, of which none is in PATH.
+    if let Ok(versions) = fs::read_dir("/usr/lib/postgresql") {
+        folders.extend(versions.map(|version| version.unwrap().path().join("bin")));
+    }
+    // The server's programs belong together.
+    let whole = folders.iter().find(|folder| {
+        ["initdb", "postgres"]
+            .iter()
+            .all(|name| folder.join(name).exists())
+    });
+    let folder = whole.expect("Postgres is missing, for this test: `make test` installs it, or says how");
+    fs::canonicalize(folder.join(name)).unwrap()
+}
+
+/// Returns a command that does not run as root, which Postgres refuses.
+fn command(name: &str, owner: Option<(u32, u32)>) -> Command {
+    let mut command = Command::new(program(name));
+    command
+        .env_clear()
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .current_dir("/");
+    if let Some((user, group)) = owner {
+        command.uid(user).gid(group);
+    }
+    command
+}
+
+/// Returns the system user to run as: none but the present one, unless that is root.
+fn unprivileged_user() -> Option<(u32, u32)> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    let users = fs::read_to_string("/etc/passwd").unwrap();
+    let ids = |name: &str| {
+        let line = users.lines().find(|line| line.starts_with(&format!("{name}:")))?;
+        let mut fields = line.split(':').skip(2);
+        Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+    };
+    Some(
+        ids("postgres")
+            .or(ids("nobody"))
+            .expect("a system user that is not root"),
+    )
+}
+
+/// Removes the folders of earlier processes, whose servers have ended with them.
+fn remove_old_folders() {
+    for entry in fs::read_dir(std::env::temp_dir()).unwrap().flatten() {
+        let is_one = entry.file_name().to_string_lossy().starts_with(FOLDER_PREFIX);
+        let process = fs::read_to_string(entry.path().join("data/postmaster.pid")).unwrap_or_default();
+        let process = process.lines().next().unwrap_or_default();
+        if is_one && !process.is_empty() && !Path::new("/proc").join(process).exists() {
+            fs::remove_dir_all(entry.path()).ok();
+        }
+    }
+}
+
+impl PostgresServer {
+    /// Makes a database cluster in a new folder, runs statements in it, and starts the server. Its superuser is `owner`, with the
+    /// password `owner-password`. `auth` is the method of authentication, such as `scram-sha-256` or `trust`.
+    pub fn start(auth: &str, setup: &[String]) -> Self {
+        start(auth, setup)
+    }
+
+    /// Returns the folder of the server, in which nothing may appear that a query wrote.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Returns true if the server still runs.
+    pub fn is_running(&self) -> bool {
+        let mut process = self.process.lock();
+        matches!(process.try_wait(), Ok(None))
+    }
+}
+
+fn start(auth: &str, setup: &[String]) -> PostgresServer {
+    let owner = unprivileged_user();
+    remove_old_folders();
+    let folder = tempfile::Builder::new()
+        .prefix(FOLDER_PREFIX)
+        .tempdir()
+        .unwrap()
+        .keep();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    let (data, password) = (folder.join("data"), folder.join("password"));
+    fs::create_dir(&data).unwrap();
+    fs::write(&password, "owner-password").unwrap();
+    if let Some((user, group)) = owner {
+        chown(&data, Some(user), Some(group)).unwrap();
+    }
+    let made = command("initdb", owner)
+        .args([
+            "--no-sync",
+            &format!("--auth={auth}"),
+            "--username=owner",
+            "--encoding=UTF8",
+            "--no-locale",
+        ])
+        .arg(format!("--pwfile={}", password.display()))
+        .arg(&data)
+        .output()
+        .unwrap();
+    assert!(
+        made.status.success(),
+        "initdb: {}",
+        String::from_utf8_lossy(&made.stderr)
+    );
+    let mut single = command("postgres", owner)
+        .args(["--single", "-j", "-D"])
+        .arg(&data)
+        .arg("postgres")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    single
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(setup.concat().as_bytes())
+        .unwrap();
+    let set_up = single.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&set_up.stderr).into_owned();
+    assert!(set_up.status.success() && !said.contains("ERROR"), "{said}");
+    // Held until the server takes it.
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let log = fs::File::create(folder.join("log")).unwrap();
+    let mut postgres = command("postgres", owner);
+    postgres
+        .arg("-D")
+        .arg(&data)
+        .args(["-p", &port.to_string(), "-h", "127.0.0.1", "-k", "", "-F"])
+        .args([
+            "-c",
+            "max_connections=100",
+            "-c",
+            "shared_buffers=16MB",
+            "-c",
+            "temp_file_limit=64MB",
+        ])
+        .stdout(log.try_clone().unwrap())
+        .stderr(log);
+    // It must not outlive the tests.
+    set_end_with_parent(&mut postgres);
+    let (sender, started) = mpsc::channel();
+    // The signal comes with the end of the thread that starts the server, so that one must not end.
+    thread::spawn(move || {
+        sender.send(postgres.spawn()).ok();
+        loop {
+            thread::park();
+        }
+    });
+    let process = started.recv().unwrap().unwrap();
+    PostgresServer {
+        port,
+        folder,
+        process: Mutex::new(process),
+    }
+}
+
+/// Lets the kernel stop the server when the process of the tests ends.
+#[cfg(target_os = "linux")]
+fn set_end_with_parent(command: &mut Command) {
+    let stop = || {
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::QUIT))?;
+        Ok(())
+    };
+    #[expect(
+        unsafe_code,
+        reason = "a test has no other way to run code between fork and exec"
+    )]
+    // SAFETY: the closure only makes one system call.
+    unsafe {
+        command.pre_exec(stop);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn set_end_with_parent(_command: &mut Command) {}
