@@ -7,10 +7,6 @@ use parlor_protocol::{
     ModelCallId, Position, ResearchStreamId, Role, RunStatus, SessionId, ShareId, Timestamp, TokenId, UserId,
     Verdict,
 };
-use sqlx::{
-    Database, Encode, Type,
-    query::{Query, QueryAs, QueryScalar},
-};
 use uuid::Uuid;
 
 use crate::{TokenHash, accounts::SignInMethod, audit::AuditAction, usage::Day};
@@ -22,30 +18,6 @@ pub(crate) trait ColumnValue {
 
     fn column(self) -> Self::Column;
 }
-
-/// Binds values to the parameters of a query, as [`bind`](Query::bind) does, in the form of their columns.
-pub(crate) trait BindValue<DB: Database>: Sized {
-    fn bind_value<V: ColumnValue>(self, value: V) -> Self
-    where
-        V::Column: for<'a> Encode<'a, DB> + Type<DB> + 'static;
-}
-
-macro_rules! bind_value {
-    ($query:ty $(, $output:ident)?) => {
-        impl<DB: Database $(, $output)?> BindValue<DB> for $query {
-            fn bind_value<V: ColumnValue>(self, value: V) -> Self
-            where
-                V::Column: for<'a> Encode<'a, DB> + Type<DB> + 'static,
-            {
-                self.bind(value.column())
-            }
-        }
-    };
-}
-
-bind_value!(Query<'_, DB, DB::Arguments>);
-bind_value!(QueryAs<'_, DB, O, DB::Arguments>, O);
-bind_value!(QueryScalar<'_, DB, O, DB::Arguments>, O);
 
 impl<V: ColumnValue + Copy> ColumnValue for &V {
     type Column = V::Column;

@@ -2,7 +2,7 @@
 
 use sqlx::migrate::MigrateError;
 
-use super::damage::DamagedRow;
+use super::{damage::DamagedRow, sql::database::dialect::classify_postgres_error};
 
 /// SQLite's code for a value that is not of its column's type.
 const CONSTRAINT_DATATYPE: &str = "3091";
@@ -14,6 +14,16 @@ pub enum StorageError {
     Database(#[from] sqlx::Error),
     #[error("the database's schema: {0}")]
     Migration(#[from] MigrateError),
+    #[error("the database can't be opened: {0}")]
+    Unreachable(Box<sqlx::Error>),
+    #[error("another Parlor uses the database: stop it first")]
+    DatabaseInUse,
+    #[error("PostgreSQL 14 or newer is needed, and the server is {0}")]
+    OldPostgres(String),
+    #[error(
+        "the database has another schema than this version wrote: the migration {0} differs. It was not changed"
+    )]
+    OtherSchema(i64),
     #[error("another Parlor uses it (stop it, or choose another folder with --data)")]
     InUse,
     #[error("it is closed: Parlor is stopping")]
@@ -113,7 +123,7 @@ impl StorageError {
     }
 }
 
-/// Classifies an error of SQLite.
+/// Classifies an error of the database.
 fn classify_sql_error(error: &sqlx::Error) -> StorageErrorKind {
     // https://sqlite.org/rescode.html: the lowest byte is the primary code.
     const PERM: i32 = 3;
@@ -125,6 +135,9 @@ fn classify_sql_error(error: &sqlx::Error) -> StorageErrorKind {
     let sqlx::Error::Database(error) = error else {
         return StorageErrorKind::Other;
     };
+    if let Some(kind) = classify_postgres_error(&**error) {
+        return kind;
+    }
     let code = error.code().and_then(|code| code.parse::<i32>().ok());
     match code.map(|code| code & 0xff) {
         // A constraint rejects the same row each time.

@@ -31,6 +31,7 @@ pub use self::{
     record::{AttachmentRow, CompletedIntent, FileLocation, StoredConversation, StoredFile, TokenHash},
     run_context::{HistorySummary, RunContext, RunOptions},
     search::SearchRequest,
+    sql::SqlStorage,
 };
 
 pub mod accounts;
@@ -39,6 +40,7 @@ pub mod audit;
 mod change;
 mod column_value;
 pub mod damage;
+mod data_folder;
 pub mod endpoints;
 mod error;
 mod outcome;
@@ -46,7 +48,7 @@ mod record;
 mod run_context;
 pub mod search;
 pub mod shares;
-#[path = "sql/mod.rs"]
+mod sql;
 pub mod sqlite;
 pub mod usage;
 

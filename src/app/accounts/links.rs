@@ -1,5 +1,5 @@
 //! One-time links: invitations, and links with which a user sets a new password. They end with the role of the administrator
-//! who made them (`crates/storage/src/sqlite/commit/administrators.rs`).
+//! who made them (`crates/storage/src/sql/commit/administrators.rs`).
 
 use super::{Accounts, secret, sessions::milliseconds};
 use parlor_base::clock;

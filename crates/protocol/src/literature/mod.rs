@@ -118,7 +118,7 @@ pub enum LibraryChange {
     ArticleSaved(SavedArticle),
     ArticleRemoved(String),
     /// A stream was created or changed. The stored name is older; the erasure of logged events
-    /// (`crates/storage/src/sqlite/commit/literature.rs`) has it in a path.
+    /// (`crates/storage/src/sql/commit/literature.rs`) has it in a path.
     #[serde(rename = "stream_kept")]
     StreamSaved(ResearchStream),
     StreamDeleted(ResearchStreamId),

@@ -58,6 +58,22 @@ impl Change {
         matches!(self, Self::Output { output, .. } if output.is_run_end())
     }
 
+    /// Returns the user whose log the change writes to, where the change itself tells it.
+    pub fn log_owner(&self) -> Option<UserId> {
+        match self {
+            Self::Output { run, .. }
+            | Self::Run(RunChange::SendQueued { run, .. } | RunChange::StoreContextSnapshot { run, .. }) => {
+                Some(run.user_id)
+            }
+            Self::Run(RunChange::AnswerApproval { user_id, .. })
+            | Self::Intent { user_id, .. }
+            | Self::Conversation { user_id, .. }
+            | Self::Library { user_id, .. }
+            | Self::Personal { user_id, .. } => Some(*user_id),
+            Self::File(_) | Self::Share(_) | Self::Account(_) | Self::Endpoint { .. } => None,
+        }
+    }
+
     /// Returns the run whose output the change is. Output is kept and tried again while storage fails; other changes are
     /// rejected at once.
     pub fn output_of(&self) -> Option<RunKey> {

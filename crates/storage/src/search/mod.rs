@@ -1,7 +1,7 @@
 //! Full-text search: what every database has in common.
 //!
 //! [`Words`] cuts texts into words, the same for the index and for what is searched; [`SearchQuery`] is a query; [`passages`]
-//! says what of a message is indexed; [`snippet()`] shows what was found. The index of SQLite is in `sqlite/search`.
+//! says what of a message is indexed; [`snippet()`] shows what was found. The indexes are in `sql/search`.
 
 pub mod fold;
 pub mod passages;

@@ -1,10 +1,10 @@
 //! Pages of a branch: a message and its ancestors. A damaged link between two messages is bridged, so that it
 //! hides none of the earlier ones.
 
-use sqlx::{SqliteConnection, sqlite::SqliteRow};
+use crate::sql::database::{Connection, Row, query};
 
 use super::{id, messages::read_message, optional_id, optional_text, text};
-use crate::{PageSize, StorageError, column_value::BindValue, damage::skip_damaged};
+use crate::{PageSize, StorageError, damage::skip_damaged};
 use parlor_protocol::{ConversationId, Message, MessageBody, MessageId, RunError, UserId};
 
 /// The parent of the message `m` of a user (`?1`) in a conversation (`?2`). If there is no such message, or it
@@ -33,7 +33,7 @@ macro_rules! named_message {
 }
 
 /// A message, or the last one if there is no such message, and its ancestors, up to the size of a page.
-pub(super) const SELECT_BRANCH: &str = concat!(
+pub(crate) const SELECT_BRANCH: &str = concat!(
     "WITH RECURSIVE branch (id, nearest, position, messages, bytes) AS ( \
          SELECT m.id, ",
     nearest_parent!(),
@@ -62,11 +62,11 @@ const SELECT_NEAREST_PARENT: &str = concat!(
 
 /// Returns the parent of a message; `None` if there is no such message.
 pub(super) async fn parent(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     (user_id, conversation_id): (UserId, ConversationId),
     message: MessageId,
 ) -> Result<Option<Option<MessageId>>, StorageError> {
-    let row = sqlx::query(SELECT_NEAREST_PARENT)
+    let row = query(SELECT_NEAREST_PARENT)
         .bind_value(user_id)
         .bind_value(conversation_id)
         .bind_value(message)
@@ -79,13 +79,13 @@ pub(super) async fn parent(
 /// Returns a page of the branch that ends with `leaf`. An answer with a damaged link is marked as damaged; a question
 /// has no mark and stays as it is.
 pub(super) async fn read_branch(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     (user_id, conversation_id): (UserId, ConversationId),
     leaf: MessageId,
     page: PageSize,
     reach: Option<MessageId>,
 ) -> Result<Vec<Message>, StorageError> {
-    let rows = sqlx::query(SELECT_BRANCH)
+    let rows = query(SELECT_BRANCH)
         .bind_value(user_id)
         .bind_value(conversation_id)
         .bind_value(leaf)
@@ -119,11 +119,7 @@ struct Link {
 impl Link {
     /// Reads the ids of a row. A message with an unreadable id gets the one by which its child, or the caller,
     /// refers to it; returns `None` if that is unreadable too.
-    fn read(
-        row: &SqliteRow,
-        child: Option<&SqliteRow>,
-        leaf: MessageId,
-    ) -> Result<Option<Self>, StorageError> {
+    fn read(row: &Row, child: Option<&Row>, leaf: MessageId) -> Result<Option<Self>, StorageError> {
         let name = text(row, "id")?;
         let own = skip_damaged("messages", &name, id(row, "id"))?;
         let stored = skip_damaged("messages", &name, optional_id(row, "parent_id"))?;

@@ -1,11 +1,10 @@
 //! The usage by user and day: its query, and the statements that count.
 
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use crate::sql::database::{Connection, Row, query};
 
 use super::{id, read_undamaged_rows};
 use crate::{
     RunKey, StorageError,
-    column_value::BindValue,
     usage::{DailyUsage, Day, UsageSum},
 };
 use parlor_protocol::{Dollars, Timestamp, TokenTotals, UserId};
@@ -14,10 +13,10 @@ use parlor_protocol::{Dollars, Timestamp, TokenTotals, UserId};
 /// columns.
 macro_rules! add_to_day {
     () => {
-        "ON CONFLICT (user_id, day) DO UPDATE SET runs = CAST(coalesce(runs, 0) AS INTEGER) + excluded.runs, \
-             input_tokens = CAST(coalesce(input_tokens, 0) AS INTEGER) + excluded.input_tokens, \
-             output_tokens = CAST(coalesce(output_tokens, 0) AS INTEGER) + excluded.output_tokens, \
-             cost = CAST(coalesce(cost, 0) AS INTEGER) + excluded.cost"
+        "ON CONFLICT (user_id, day) DO UPDATE SET runs = CAST(coalesce(daily_usage.runs, 0) AS BIGINT) + excluded.runs, \
+             input_tokens = CAST(coalesce(daily_usage.input_tokens, 0) AS BIGINT) + excluded.input_tokens, \
+             output_tokens = CAST(coalesce(daily_usage.output_tokens, 0) AS BIGINT) + excluded.output_tokens, \
+             cost = CAST(coalesce(daily_usage.cost, 0) AS BIGINT) + excluded.cost"
     };
 }
 pub(super) use add_to_day;
@@ -25,8 +24,8 @@ pub(super) use add_to_day;
 /// Takes the sums of an answer as counted.
 macro_rules! skip_usage {
     () => {
-        "UPDATE runs SET counted_input = max(CAST(coalesce(counted_input, 0) AS INTEGER), $3), counted_output = max(CAST(coalesce(counted_output, 0) AS INTEGER), $4), \
-             counted_cost = max(CAST(coalesce(counted_cost, 0) AS INTEGER), $5) WHERE user_id = $1 AND id = $2"
+        "UPDATE runs SET counted_input = max(CAST(coalesce(counted_input, 0) AS BIGINT), $3), counted_output = max(CAST(coalesce(counted_output, 0) AS BIGINT), $4), \
+             counted_cost = max(CAST(coalesce(counted_cost, 0) AS BIGINT), $5) WHERE user_id = $1 AND id = $2"
     };
 }
 
@@ -46,13 +45,13 @@ const SKIP_USAGE: &str = skip_usage!();
 
 /// Counts the sums of an answer.
 pub(super) async fn count_usage(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     run: &RunKey,
     totals: &TokenTotals,
     at: Timestamp,
 ) -> Result<(), StorageError> {
     let sums = to_sums(totals);
-    sqlx::query(COUNT_USAGE)
+    query(COUNT_USAGE)
         .bind_value(run.user_id)
         .bind_value(run.message_id)
         .bind(sums[0])
@@ -66,12 +65,12 @@ pub(super) async fn count_usage(
 
 /// Takes the sums of an answer as counted.
 pub(super) async fn skip_usage(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     run: &RunKey,
     totals: &TokenTotals,
 ) -> Result<(), StorageError> {
     let sums = to_sums(totals);
-    sqlx::query(SKIP_USAGE)
+    query(SKIP_USAGE)
         .bind_value(run.user_id)
         .bind_value(run.message_id)
         .bind(sums[0])
@@ -84,13 +83,13 @@ pub(super) async fn skip_usage(
 
 /// Adds the usage of a single call, which the sums of its answer will not have.
 pub(super) async fn add_usage(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     totals: &TokenTotals,
     at: Timestamp,
 ) -> Result<(), StorageError> {
     let sums = to_sums(totals);
-    sqlx::query(concat!(
+    query(concat!(
         "INSERT INTO daily_usage (user_id, day, input_tokens, output_tokens, cost) \
          SELECT id, $5, $2, $3, $4 FROM users WHERE id = $1 ",
         add_to_day!()
@@ -115,11 +114,11 @@ fn to_sums(totals: &TokenTotals) -> [i64; 3] {
 }
 
 pub(super) async fn daily_usage(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: Option<UserId>,
     since: Day,
 ) -> Result<Vec<DailyUsage>, StorageError> {
-    let rows = sqlx::query(
+    let rows = query(
         "SELECT user_id, day, runs, input_tokens, output_tokens, cost FROM daily_usage \
          WHERE day >= $2 AND ($1 IS NULL OR user_id = $1) ORDER BY day, user_id",
     )
@@ -130,9 +129,9 @@ pub(super) async fn daily_usage(
     read_undamaged_rows("daily_usage", "user_id", &rows, read_usage)
 }
 
-fn read_usage(row: &SqliteRow) -> Result<DailyUsage, StorageError> {
+fn read_usage(row: &Row) -> Result<DailyUsage, StorageError> {
     let number = |column| -> Result<u64, StorageError> {
-        Ok(u64::try_from(row.try_get::<i64, _>(column)?).unwrap_or_default())
+        Ok(u64::try_from(row.try_get::<i64>(column)?).unwrap_or_default())
     };
     Ok(DailyUsage {
         user_id: id(row, "user_id")?,

@@ -1,13 +1,12 @@
 //! Reads attached files' rows, skips damaged ones, and lists the locations of stored and deleted content.
 
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use crate::sql::database::{Connection, Row, query, query_scalar};
 
 use uuid::Uuid;
 
 use super::{id, read_undamaged_rows, text};
 use crate::{
     AttachmentRow, FileLocation, StorageError, StoredFile,
-    column_value::BindValue,
     damage::{name_damaged, skip_damaged},
 };
 use parlor_protocol::{Attachment, AttachmentId, FileProblem, MessageId, UserId};
@@ -22,32 +21,32 @@ macro_rules! select_files {
     };
 }
 
-pub(super) const SELECT_FILE: &str = select_files!("WHERE user_id = $1 AND id = $2");
-pub(super) const SELECT_MESSAGE_FILES: &str =
+pub(crate) const SELECT_FILE: &str = select_files!("WHERE user_id = $1 AND id = $2");
+pub(crate) const SELECT_MESSAGE_FILES: &str =
     select_files!("WHERE user_id = $1 AND message_id = $2 ORDER BY place, id");
 
 /// Returns a file.
 pub(super) async fn file(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     id: AttachmentId,
 ) -> Result<Option<StoredFile>, StorageError> {
-    let row = sqlx::query(SELECT_FILE)
+    let row = query(SELECT_FILE)
         .bind_value(user_id)
         .bind_value(id)
         .fetch_optional(connection)
         .await?;
-    let read = |row: &SqliteRow| name_damaged("files", id.0, read_file(row));
+    let read = |row: &Row| name_damaged("files", id.0, read_file(row));
     row.as_ref().map(read).transpose()
 }
 
 /// Returns the files of a message of the user, sent or queued, in their order. Damaged rows are left out.
 pub(super) async fn message_files(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     message_id: MessageId,
 ) -> Result<Vec<StoredFile>, StorageError> {
-    let rows = sqlx::query(SELECT_MESSAGE_FILES)
+    let rows = query(SELECT_MESSAGE_FILES)
         .bind_value(user_id)
         .bind_value(message_id)
         .fetch_all(connection)
@@ -56,13 +55,10 @@ pub(super) async fn message_files(
 }
 
 /// Returns the size of the contents of all files of a user. Files that share one count once.
-pub(super) async fn stored_bytes(
-    connection: &mut SqliteConnection,
-    user_id: UserId,
-) -> Result<u64, StorageError> {
-    let sum: i64 = sqlx::query_scalar(
-        "SELECT COALESCE(SUM(bytes), 0) FROM (SELECT MAX(bytes) AS bytes FROM files WHERE user_id = $1 AND typeof(bytes) = 'integer' \
-             GROUP BY stored_name)",
+pub(super) async fn stored_bytes(connection: &mut Connection, user_id: UserId) -> Result<u64, StorageError> {
+    let sum: i64 = query_scalar(
+        "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM (SELECT MAX(bytes) AS bytes FROM files WHERE user_id = $1 AND typeof(bytes) = 'integer' \
+             GROUP BY stored_name) contents",
     )
     .bind_value(user_id)
     .fetch_one(connection)
@@ -70,7 +66,7 @@ pub(super) async fn stored_bytes(
     Ok(sum.try_into().unwrap_or_default())
 }
 
-fn read_file(row: &SqliteRow) -> Result<StoredFile, StorageError> {
+fn read_file(row: &Row) -> Result<StoredFile, StorageError> {
     let size = |column: &str| -> Result<Option<usize>, StorageError> {
         let number: Option<i64> = row.try_get(column)?;
         Ok(number.and_then(|number| number.try_into().ok()))
@@ -91,7 +87,7 @@ fn read_file(row: &SqliteRow) -> Result<StoredFile, StorageError> {
     })
 }
 
-fn read_location(row: &SqliteRow) -> Result<FileLocation, StorageError> {
+fn read_location(row: &Row) -> Result<FileLocation, StorageError> {
     Ok(FileLocation {
         user_id: id(row, "stored_by")?,
         conversation_id: id(row, "stored_in")?,
@@ -100,38 +96,32 @@ fn read_location(row: &SqliteRow) -> Result<FileLocation, StorageError> {
 }
 
 /// Returns the locations of all contents that have a row.
-pub(super) async fn file_locations(
-    connection: &mut SqliteConnection,
-) -> Result<Vec<FileLocation>, StorageError> {
-    let rows =
-        sqlx::query("SELECT coalesce(stored_by, user_id) AS stored_by, stored_in, stored_name FROM files")
-            .fetch_all(connection)
-            .await?;
+pub(super) async fn file_locations(connection: &mut Connection) -> Result<Vec<FileLocation>, StorageError> {
+    let rows = query("SELECT coalesce(stored_by, user_id) AS stored_by, stored_in, stored_name FROM files")
+        .fetch_all(connection)
+        .await?;
     // A damaged row may name any file: none must be taken for an orphan.
     rows.iter().map(read_location).collect()
 }
 
 /// Returns the locations of contents whose rows were deleted.
-pub(super) async fn deleted_files(
-    connection: &mut SqliteConnection,
-) -> Result<Vec<FileLocation>, StorageError> {
-    let rows =
-        sqlx::query("SELECT user_id AS stored_by, stored_in, stored_name FROM deleted_files LIMIT 1000")
-            .fetch_all(connection)
-            .await?;
+pub(super) async fn deleted_files(connection: &mut Connection) -> Result<Vec<FileLocation>, StorageError> {
+    let rows = query("SELECT user_id AS stored_by, stored_in, stored_name FROM deleted_files LIMIT 1000")
+        .fetch_all(connection)
+        .await?;
     read_undamaged_rows("deleted_files", "stored_name", &rows, read_location)
 }
 
 /// Returns a row of the former table of tools' files, with its content. Damaged rows stay there.
 pub(super) async fn next_attachment_row(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
 ) -> Result<Option<AttachmentRow>, StorageError> {
-    let ids = sqlx::query("SELECT id FROM attachments ORDER BY id")
+    let ids = query("SELECT id FROM attachments ORDER BY id")
         .fetch_all(&mut *connection)
         .await?;
     for found in &ids {
         let name = text(found, "id")?;
-        let row = sqlx::query(
+        let row = query(
             "SELECT id, user_id, conversation_id, message_id, name, media_type, data FROM attachments WHERE id = $1",
         )
         .bind(&name)
@@ -144,7 +134,7 @@ pub(super) async fn next_attachment_row(
     Ok(None)
 }
 
-fn read_attachment_row(row: &SqliteRow) -> Result<AttachmentRow, StorageError> {
+fn read_attachment_row(row: &Row) -> Result<AttachmentRow, StorageError> {
     let data: Vec<u8> = row.try_get("data")?;
     Ok(AttachmentRow {
         message_id: id(row, "message_id")?,

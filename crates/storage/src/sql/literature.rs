@@ -1,9 +1,9 @@
 //! Queries about literature: saved articles and research streams.
 
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use crate::sql::database::{Connection, Row, query};
 
 use super::{id, json, log_page, optional_text, read_undamaged_rows, text};
-use crate::{StorageError, column_value::BindValue, damage::skip_damaged};
+use crate::{StorageError, damage::skip_damaged};
 use parlor_protocol::{
     ResearchStreamId, Timestamp, UserId,
     literature::{Article, Library, ResearchStream, SavedArticle},
@@ -14,18 +14,15 @@ const SELECT_STREAMS: &str =
 const SELECT_STREAM: &str = "SELECT id, name, purpose, query, instructions, schema, categories FROM streams WHERE user_id = $1 AND id = $2";
 
 /// Returns the library. Expects a connection with an open transaction, so that the result is consistent.
-pub(super) async fn library(
-    connection: &mut SqliteConnection,
-    user_id: UserId,
-) -> Result<Library, StorageError> {
+pub(super) async fn library(connection: &mut Connection, user_id: UserId) -> Result<Library, StorageError> {
     let as_of = log_page::last_log_position(&mut *connection, user_id).await?;
-    let articles = sqlx::query(
+    let articles = query(
         "SELECT pmid, title, authors, journal, published, doi, note, saved_at FROM articles WHERE user_id = $1",
     )
     .bind_value(user_id)
     .fetch_all(&mut *connection)
     .await?;
-    let streams = sqlx::query(SELECT_STREAMS)
+    let streams = query(SELECT_STREAMS)
         .bind_value(user_id)
         .fetch_all(connection)
         .await?;
@@ -40,11 +37,11 @@ pub(super) async fn library(
 }
 
 pub(super) async fn saved_article(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     pmid: &str,
 ) -> Result<Option<(SavedArticle, Option<Vec<String>>)>, StorageError> {
-    let row = sqlx::query(
+    let row = query(
         "SELECT pmid, title, authors, journal, published, doi, summary, note, saved_at FROM articles \
          WHERE user_id = $1 AND pmid = $2",
     )
@@ -62,27 +59,27 @@ pub(super) async fn saved_article(
 }
 
 pub(super) async fn saved_articles(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     pmids: &[String],
 ) -> Result<Vec<SavedArticle>, StorageError> {
-    let rows = sqlx::query(
+    let rows = query(
         "SELECT pmid, title, authors, journal, published, doi, note, saved_at FROM articles \
          WHERE user_id = $1 AND pmid IN (SELECT value FROM json_each($2))",
     )
     .bind_value(user_id)
-    .bind(serde_json::to_string(pmids)?)
+    .bind_list(pmids)
     .fetch_all(connection)
     .await?;
     read_undamaged_rows("articles", "pmid", &rows, read_saved_article)
 }
 
 pub(super) async fn research_stream(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     stream_id: ResearchStreamId,
 ) -> Result<Option<ResearchStream>, StorageError> {
-    let row = sqlx::query(SELECT_STREAM)
+    let row = query(SELECT_STREAM)
         .bind_value(user_id)
         .bind_value(stream_id)
         .fetch_optional(connection)
@@ -92,7 +89,7 @@ pub(super) async fn research_stream(
 }
 
 /// Reads an article. Damaged authors count as unknown, so that the user can still see and remove the article.
-fn read_saved_article(row: &SqliteRow) -> Result<SavedArticle, StorageError> {
+fn read_saved_article(row: &Row) -> Result<SavedArticle, StorageError> {
     let pmid = text(row, "pmid")?;
     let authors = skip_damaged("articles", &pmid, json(row, "authors"))?;
     let article = Article {
@@ -110,7 +107,7 @@ fn read_saved_article(row: &SqliteRow) -> Result<SavedArticle, StorageError> {
     })
 }
 
-fn read_research_stream(row: &SqliteRow) -> Result<ResearchStream, StorageError> {
+fn read_research_stream(row: &Row) -> Result<ResearchStream, StorageError> {
     let id = id(row, "id")?;
     // A damaged list counts as empty, so that the user can still see and change the stream.
     let schema = skip_damaged("streams", id, json(row, "schema"))?;

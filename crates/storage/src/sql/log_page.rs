@@ -1,22 +1,15 @@
 //! Queries about logs: their pages, and the end of a run in them. A damaged event takes its place and costs nothing else.
 
+use crate::sql::database::{Connection, Query, Row, query};
 use futures::TryStreamExt;
 use serde::de::Error as _;
-use sqlx::{
-    Row, Sqlite, SqliteConnection,
-    query::Query,
-    sqlite::{SqliteArguments, SqliteRow},
-};
 
 use super::{
     id,
     log_range::{LogRange, log_range},
     optional_id, optional_position, position,
 };
-use crate::{
-    LOG_PAGE_BYTES, LogPage, LoggedEvent, StorageError, StoredRun, column_value::BindValue,
-    damage::skip_damaged,
-};
+use crate::{LOG_PAGE_BYTES, LogPage, LoggedEvent, StorageError, StoredRun, damage::skip_damaged};
 use parlor_protocol::{ConversationId, Event, EventBody, MessageId, Placeholder, Position, UserId};
 
 // The + in front of a column disables its index. The planner has no statistics and would otherwise scan the
@@ -25,14 +18,14 @@ use parlor_protocol::{ConversationId, Event, EventBody, MessageId, Placeholder, 
 // The log's range is in the row of each event, and in one row without event if there is none: one query is
 // consistent and needs one round trip to the database thread.
 
-pub(super) const SELECT_USER_EVENTS: &str = concat!(
+pub(crate) const SELECT_USER_EVENTS: &str = concat!(
     "SELECT ",
     log_range!(),
     ", e.position, e.event FROM users u \
      LEFT JOIN events e ON e.user_id = u.id AND e.position > $2 WHERE u.id = $1 ORDER BY e.position LIMIT $3"
 );
 
-pub(super) const SELECT_RUN_EVENTS: &str = concat!(
+pub(crate) const SELECT_RUN_EVENTS: &str = concat!(
     "SELECT ",
     log_range!(),
     ", e.position, e.event FROM users u \
@@ -55,15 +48,15 @@ const SELECT_RUN_EVENTS_ALONE: &str = concat!(
 );
 
 /// Returns the position of the last event in a user's log.
-pub(super) async fn last_log_position(
-    connection: &mut SqliteConnection,
+pub(crate) async fn last_log_position(
+    connection: &mut Connection,
     user_id: UserId,
 ) -> Result<Position, StorageError> {
     Ok(LogRange::read(connection, user_id).await?.head)
 }
 
 pub(super) async fn events_after(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     after: Position,
     run: Option<MessageId>,
@@ -74,7 +67,7 @@ pub(super) async fn events_after(
         None => [SELECT_USER_EVENTS, SELECT_USER_EVENTS_ALONE],
     };
     for sql in select {
-        let mut query = sqlx::query(sql)
+        let mut query = query(sql)
             .bind_value(user_id)
             .bind_value(after)
             .bind(limit as i64);
@@ -97,8 +90,8 @@ pub(super) async fn events_after(
 
 /// Returns the page that a query of the log finds, or `None` if it finds no row.
 async fn read_log_page(
-    connection: &mut SqliteConnection,
-    query: Query<'_, Sqlite, SqliteArguments>,
+    connection: &mut Connection,
+    query: Query,
     (user_id, after): (UserId, Position),
     limit: usize,
 ) -> Result<Option<LogPage>, StorageError> {
@@ -150,11 +143,7 @@ async fn read_log_page(
 }
 
 /// Reads an entry of the log.
-fn read_logged_event(
-    row: &SqliteRow,
-    user_id: UserId,
-    position: Position,
-) -> Result<LoggedEvent, StorageError> {
+fn read_logged_event(row: &Row, user_id: UserId, position: Position) -> Result<LoggedEvent, StorageError> {
     let json: String = row.try_get("event")?;
     let event: Event = serde_json::from_str(&json)?;
     if event.position != position {
@@ -174,17 +163,13 @@ fn damaged_event(position: Position) -> Event {
 }
 
 /// Adds the ids of conversation and run to a damaged event, as far as its row has them.
-async fn add_owner_ids(
-    connection: &mut SqliteConnection,
-    logged: &mut LoggedEvent,
-) -> Result<(), StorageError> {
+async fn add_owner_ids(connection: &mut Connection, logged: &mut LoggedEvent) -> Result<(), StorageError> {
     let LoggedEvent { user_id, event, json } = logged;
-    let row =
-        sqlx::query("SELECT conversation_id, message_id FROM events WHERE user_id = $1 AND position = $2")
-            .bind_value(*user_id)
-            .bind_value(event.position)
-            .fetch_optional(connection)
-            .await?;
+    let row = query("SELECT conversation_id, message_id FROM events WHERE user_id = $1 AND position = $2")
+        .bind_value(*user_id)
+        .bind_value(event.position)
+        .fetch_optional(connection)
+        .await?;
     if let Some(row) = row {
         event.conversation_id = id(&row, "conversation_id").unwrap_or(ConversationId::NONE);
         event.message_id = optional_id(&row, "message_id").unwrap_or_default();
@@ -196,10 +181,10 @@ async fn add_owner_ids(
 /// Returns the position of the event that ended a run. Without one, that of its last event; without any, the one before its
 /// first.
 pub(super) async fn last_run_position(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     run: &StoredRun,
 ) -> Result<Position, StorageError> {
-    let mut rows = sqlx::query(
+    let mut rows = query(
         "SELECT position, event FROM events WHERE message_id = $1 AND +user_id = $2 AND position >= $3 \
              AND typeof(position) = 'integer' ORDER BY position DESC",
     )

@@ -1,8 +1,8 @@
 //! Queries about messages: pages of a conversation, and single messages. Each expects a connection with an
 //! open transaction, so that its results are consistent.
 
+use crate::sql::database::{Connection, Row, query};
 use futures::TryStreamExt;
-use sqlx::{SqliteConnection, sqlite::SqliteRow};
 
 use super::{
     branch::{self, read_branch},
@@ -14,7 +14,6 @@ use super::{
 };
 use crate::{
     PageSize, StorageError, StorageErrorKind,
-    column_value::BindValue,
     damage::{log_damaged_row, skip_damaged},
 };
 use parlor_protocol::{
@@ -24,28 +23,28 @@ use parlor_protocol::{
 };
 
 /// The output of a run since its message was last stored.
-pub(super) const SELECT_UNSTORED_EVENTS: &str = "SELECT r.status, e.position, e.event FROM runs r LEFT JOIN events e ON e.message_id = r.id AND +e.user_id = r.user_id \
+pub(crate) const SELECT_UNSTORED_EVENTS: &str = "SELECT r.status, e.position, e.event FROM runs r LEFT JOIN events e ON e.message_id = r.id AND +e.user_id = r.user_id \
          AND e.position > max(r.first_position - 1, r.stored_position) WHERE r.user_id = $1 AND r.id = $2 ORDER BY e.position";
 
 /// The messages with the given parents, and those without a parent (`?4`: the conversation), except the known ones.
-pub(super) const SELECT_SIBLINGS: &str = "SELECT m.id, m.parent_id FROM messages m \
+pub(crate) const SELECT_SIBLINGS: &str = "SELECT m.id, m.parent_id FROM messages m \
      WHERE m.user_id = $1 AND m.parent_id IN (SELECT value FROM json_each($2)) AND m.id NOT IN (SELECT value FROM json_each($3)) \
          AND m.id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = $1) \
      UNION ALL SELECT m.id, m.parent_id FROM messages m INDEXED BY root_messages WHERE m.user_id = $1 AND m.conversation_id = $4 AND m.parent_id IS NULL \
          AND m.id NOT IN (SELECT value FROM json_each($3)) AND m.id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = $1)";
 
-pub(super) const SELECT_ACTIVE_RUN: &str = "SELECT m.id, m.parent_id, m.created_at, m.body FROM runs r JOIN messages m USING (id) \
+pub(crate) const SELECT_ACTIVE_RUN: &str = "SELECT m.id, m.parent_id, m.created_at, m.body FROM runs r JOIN messages m USING (id) \
      WHERE r.user_id = $1 AND m.user_id = $1 AND r.conversation_id = $2 AND r.status IN ('running', 'waiting')";
 
 pub(super) async fn transcript(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     conversation_id: ConversationId,
     page: PageSize,
     reach: Option<MessageId>,
 ) -> Result<Option<Transcript>, StorageError> {
     let as_of = last_log_position(&mut *connection, user_id).await?;
-    let conversation = sqlx::query(
+    let conversation = query(
         "SELECT title, model, parameters, active_leaf, queue_held FROM conversations WHERE user_id = $1 AND id = $2",
     )
     .bind_value(user_id)
@@ -97,7 +96,7 @@ pub(super) async fn transcript(
 }
 
 pub(super) async fn older_messages(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     conversation_id: ConversationId,
     before: MessageId,
@@ -121,9 +120,9 @@ pub(super) async fn older_messages(
 
 /// Returns the last message of the shown branch: the newest message, if the conversation's row names none.
 pub(super) async fn active_leaf(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     (user_id, conversation_id): (UserId, ConversationId),
-    conversation: &SqliteRow,
+    conversation: &Row,
 ) -> Result<Option<MessageId>, StorageError> {
     let leaf = optional_id(conversation, "active_leaf");
     if let Some(leaf) = skip_damaged("conversations", conversation_id, leaf)? {
@@ -134,12 +133,11 @@ pub(super) async fn active_leaf(
 
 /// Returns the newest message of a conversation that has a readable id.
 pub(super) async fn newest_message(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     (user_id, conversation_id): (UserId, ConversationId),
 ) -> Result<Option<MessageId>, StorageError> {
-    let newest = sqlx::query(
-        "SELECT id FROM messages WHERE user_id = $1 AND conversation_id = $2 ORDER BY position DESC",
-    );
+    let newest =
+        query("SELECT id FROM messages WHERE user_id = $1 AND conversation_id = $2 ORDER BY position DESC");
     let mut rows = newest
         .bind_value(user_id)
         .bind_value(conversation_id)
@@ -161,7 +159,7 @@ pub(super) fn earliest_unless_root(page: &[Message]) -> Option<MessageId> {
 
 /// Returns the other versions of these messages, and the messages after the leaf.
 async fn unloaded_siblings(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     (user_id, conversation_id): (UserId, ConversationId),
     messages: &[Message],
     active_leaf: Option<MessageId>,
@@ -170,14 +168,14 @@ async fn unloaded_siblings(
     let parents: Vec<MessageId> = parents.chain(active_leaf).collect();
     let known: Vec<MessageId> = messages.iter().map(|message| message.id).collect();
     let has_root = messages.iter().any(|message| message.parent_id.is_none());
-    let rows = sqlx::query(SELECT_SIBLINGS)
+    let rows = query(SELECT_SIBLINGS)
         .bind_value(user_id)
-        .bind(serde_json::to_string(&parents)?)
-        .bind(serde_json::to_string(&known)?)
+        .bind_list(&parents)
+        .bind_list(&known)
         .bind_value(has_root.then_some(conversation_id))
         .fetch_all(connection)
         .await?;
-    let other = |row: &SqliteRow| {
+    let other = |row: &Row| {
         Ok(UnloadedSibling {
             id: id(row, "id")?,
             parent_id: optional_id(row, "parent_id")?,
@@ -190,11 +188,11 @@ async fn unloaded_siblings(
 
 /// Returns the answer in progress, with all output of its run.
 async fn active_run(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     conversation_id: ConversationId,
 ) -> Result<Option<Message>, StorageError> {
-    let row = sqlx::query(SELECT_ACTIVE_RUN)
+    let row = query(SELECT_ACTIVE_RUN)
         .bind_value(user_id)
         .bind_value(conversation_id)
         .fetch_optional(&mut *connection)
@@ -209,11 +207,11 @@ async fn active_run(
 }
 
 pub(super) async fn message(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     message_id: MessageId,
 ) -> Result<Option<(ConversationId, Message)>, StorageError> {
-    let row = sqlx::query(
+    let row = query(
         "SELECT id, conversation_id, parent_id, created_at, body FROM messages WHERE user_id = $1 AND id = $2",
     )
     .bind_value(user_id)
@@ -240,7 +238,7 @@ fn is_in_progress(message: &Message) -> bool {
 /// changes nothing, since the message exists. If an event can't be read, the message is marked as damaged and
 /// gets the remaining events that do not depend on it.
 async fn apply_unstored_events(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     message: &mut Message,
 ) -> Result<(), StorageError> {
@@ -251,7 +249,7 @@ async fn apply_unstored_events(
     else {
         return Ok(());
     };
-    let rows = sqlx::query(SELECT_UNSTORED_EVENTS)
+    let rows = query(SELECT_UNSTORED_EVENTS)
         .bind_value(user_id)
         .bind_value(run)
         .fetch_all(&mut *connection)
@@ -298,8 +296,8 @@ async fn apply_unstored_events(
 
 /// Reads a stored message, or a placeholder if it is unreadable.
 pub(super) async fn read_message(
-    connection: &mut SqliteConnection,
-    row: &SqliteRow,
+    connection: &mut Connection,
+    row: &Row,
     id: MessageId,
 ) -> Result<Message, StorageError> {
     let body = match skip_damaged("messages", id, json(row, "body"))? {
@@ -316,7 +314,7 @@ pub(super) async fn read_message(
 
 /// Returns a placeholder for an unreadable body. A message with a run is an answer, and the run has its
 /// status.
-async fn damaged_body(connection: &mut SqliteConnection, id: MessageId) -> Result<MessageBody, StorageError> {
+async fn damaged_body(connection: &mut Connection, id: MessageId) -> Result<MessageBody, StorageError> {
     Ok(match select_run(connection, id).await? {
         Some(run) => MessageBody::Assistant(AssistantMessage::damaged(id, read_run_status(&run, id)?)),
         None => MessageBody::Damaged,
@@ -324,10 +322,7 @@ async fn damaged_body(connection: &mut SqliteConnection, id: MessageId) -> Resul
 }
 
 /// Returns the run of a message, without its events.
-async fn select_run(
-    connection: &mut SqliteConnection,
-    id: MessageId,
-) -> Result<Option<SqliteRow>, StorageError> {
-    let run = sqlx::query("SELECT status, NULL AS position FROM runs WHERE id = $1");
+async fn select_run(connection: &mut Connection, id: MessageId) -> Result<Option<Row>, StorageError> {
+    let run = query("SELECT status, NULL AS position FROM runs WHERE id = $1");
     Ok(run.bind_value(id).fetch_optional(connection).await?)
 }

@@ -1,23 +1,27 @@
-//! Storage in an embedded SQLite file: one connection for writing and a few for reading.
+//! Storage in a database: one connection for writing and a few for reading.
+//!
+//! The reads and the changes are here, the same for SQLite and Postgres. [`database`] is the layer over the two drivers. How a
+//! database is opened, and what only one of them needs, is in [`sqlite`](crate::sqlite).
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use sqlx::SqlitePool;
 use tokio::sync::{Mutex, watch};
 use tokio_util::sync::CancellationToken;
 
 use self::{
+    database::{Connector, Readers},
     row::{
         id, json, json_array, number_or_zero, optional_id, optional_position, optional_text, position,
         read_undamaged_rows, text,
     },
     writer::WriteConnection,
 };
-use super::{
+use crate::{
     AttachmentRow, Change, CommitResult, CompletedIntent, FileLocation, LogPage, MessageKey,
     PageContextSnapshot, PageSize, Queues, ReadyMessage, RecordedModelCall, RunContext, RunKey,
     SearchRequest, Storage, StorageError, StoredConversation, StoredFile, StoredRun, TokenHash,
+    sqlite::damage_check,
 };
 use parlor_protocol::{
     ApiToken, AttachmentId, ConversationId, ConversationList, IntentId, Memory, Message, MessageId,
@@ -28,54 +32,45 @@ use parlor_protocol::{
     search::SearchHits,
 };
 
-mod accounts;
-mod branch;
-mod checkpoint;
-mod commit;
-mod daily_usage;
-mod damage_check;
-mod data_folder;
-mod endpoints;
-mod files;
-mod literature;
-mod log_page;
-mod log_range;
-mod messages;
-mod migrations;
-mod model_calls;
-mod open;
-mod page_context;
-mod parameters;
-mod payloads;
-mod personal;
-mod provider_data;
-mod queries;
-mod queue;
-mod row;
-mod run_context;
-mod search;
-mod shares;
-mod token_totals;
-mod trim;
-mod writer;
+pub(crate) mod accounts;
+pub(crate) mod branch;
+pub(crate) mod commit;
+pub(crate) mod daily_usage;
+pub(crate) mod database;
+pub(crate) mod endpoints;
+pub(crate) mod files;
+pub(crate) mod literature;
+pub(crate) mod log_page;
+pub(crate) mod log_range;
+pub(crate) mod messages;
+pub(crate) mod model_calls;
+pub(crate) mod page_context;
+pub(crate) mod parameters;
+pub(crate) mod payloads;
+pub(crate) mod personal;
+pub(crate) mod provider_data;
+pub(crate) mod queries;
+pub(crate) mod queue;
+pub(crate) mod row;
+pub(crate) mod run_context;
+pub(crate) mod search;
+pub(crate) mod shares;
+pub(crate) mod token_totals;
+pub(crate) mod trim;
+pub(crate) mod writer;
 
-#[cfg(test)]
-mod tests;
-
-pub use self::{data_folder::keep_files_marker, open::DATABASE_FILE_NAME};
-
-/// A SQLite database in WAL mode.
+/// A database that is open.
 #[derive(Clone, Debug)]
-pub struct SqliteStorage {
-    /// The only connection that writes. Only the journal uses it, except for migrations and trimming, so the
+pub struct SqlStorage {
+    /// The only connection of this process that writes. Only the journal uses it, except for migrations and trimming, so the
     /// lock is nearly always free.
-    writer: Arc<Mutex<WriteConnection>>,
-    readers: SqlitePool,
+    pub(crate) writer: Arc<Mutex<WriteConnection>>,
+    pub(crate) readers: Readers,
     /// True if the database existed and was empty although other files show that it once had data.
-    lacks_earlier_data: bool,
+    pub(crate) lacks_earlier_data: bool,
 }
 
-impl SqliteStorage {
+impl SqlStorage {
     /// Returns true if earlier data is gone: the database was empty or missing, and other files of it existed.
     pub fn lacks_earlier_data(&self) -> bool {
         self.lacks_earlier_data
@@ -88,7 +83,7 @@ impl SqliteStorage {
 }
 
 #[async_trait]
-impl Storage for SqliteStorage {
+impl Storage for SqlStorage {
     async fn commit(&self, at: Timestamp, changes: &[Change]) -> Result<CommitResult, StorageError> {
         self.writer.lock().await.commit(at, changes).await
     }
@@ -385,8 +380,12 @@ impl Storage for SqliteStorage {
     }
 
     async fn find_damage(&self, stop: CancellationToken) -> Result<Vec<String>, StorageError> {
-        let options = self.writer.lock().await.options.clone();
-        damage_check::find_damage(&options, stop).await
+        let connector = self.writer.lock().await.connector.clone();
+        match connector {
+            Connector::Sqlite(options) => damage_check::find_damage(&options, stop).await,
+            // Postgres checks its own pages, where that is switched on.
+            Connector::Postgres(..) => Ok(Vec::new()),
+        }
     }
 
     async fn close(&self) -> Result<(), StorageError> {

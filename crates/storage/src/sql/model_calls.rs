@@ -1,18 +1,18 @@
 //! The query about model calls.
 
-use sqlx::{Row, SqliteConnection};
+use crate::sql::database::{Connection, query};
 
 use super::{id, read_undamaged_rows};
-use crate::{RecordedModelCall, StorageError, column_value::BindValue};
+use crate::{RecordedModelCall, StorageError};
 use parlor_protocol::{MessageId, UserId};
 
 /// Returns all recorded calls of a run, oldest first.
 pub(super) async fn calls_of_run(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     message_id: MessageId,
 ) -> Result<Vec<RecordedModelCall>, StorageError> {
-    let rows = sqlx::query(
+    let rows = query(
         "SELECT id, request, response FROM model_calls WHERE user_id = $1 AND message_id = $2 ORDER BY id",
     )
     .bind_value(user_id)

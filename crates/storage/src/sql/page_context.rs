@@ -1,24 +1,23 @@
 //! Queries about page contexts.
 
-use sqlx::{SqliteConnection, sqlite::SqliteRow};
+use crate::sql::database::{Connection, Row, query};
 
 use super::{optional_text, text};
-use crate::{PageContextSnapshot, StorageError, column_value::BindValue, damage::skip_damaged};
+use crate::{PageContextSnapshot, StorageError, damage::skip_damaged};
 use parlor_protocol::{MessageId, UserId};
 
 /// Returns the page context of a message.
 pub(super) async fn context_snapshot(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     message_id: MessageId,
 ) -> Result<Option<PageContextSnapshot>, StorageError> {
-    let row = sqlx::query(
-        "SELECT context, text, instructions FROM contexts WHERE user_id = $1 AND message_id = $2",
-    )
-    .bind_value(user_id)
-    .bind_value(message_id)
-    .fetch_optional(connection)
-    .await?;
+    let row =
+        query("SELECT context, text, instructions FROM contexts WHERE user_id = $1 AND message_id = $2")
+            .bind_value(user_id)
+            .bind_value(message_id)
+            .fetch_optional(connection)
+            .await?;
     let snapshot = row.as_ref().map(|row| read_context_snapshot(row, message_id));
     let snapshot = snapshot.transpose()?;
     Ok(snapshot.flatten())
@@ -26,7 +25,7 @@ pub(super) async fn context_snapshot(
 
 /// Reads a page context snapshot, if the row has a readable one.
 pub(super) fn read_context_snapshot(
-    row: &SqliteRow,
+    row: &Row,
     question: MessageId,
 ) -> Result<Option<PageContextSnapshot>, StorageError> {
     let Some(context) = optional_text(row, "context")? else {

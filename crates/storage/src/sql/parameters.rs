@@ -1,28 +1,28 @@
 //! The query about model parameters.
 
-use sqlx::{SqliteConnection, sqlite::SqliteRow};
+use crate::sql::database::{Connection, Row, query};
 
 use super::optional_text;
-use crate::{StorageError, column_value::BindValue, damage::skip_damaged};
+use crate::{StorageError, damage::skip_damaged};
 use parlor_protocol::{ConversationId, Parameters, UserId};
 
 pub(super) async fn parameters(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     conversation_id: ConversationId,
 ) -> Result<Option<Parameters>, StorageError> {
-    let row = sqlx::query("SELECT parameters FROM conversations WHERE user_id = $1 AND id = $2")
+    let row = query("SELECT parameters FROM conversations WHERE user_id = $1 AND id = $2")
         .bind_value(user_id)
         .bind_value(conversation_id)
         .fetch_optional(connection)
         .await?;
-    let read = |row: &SqliteRow| read_parameters(row, conversation_id);
+    let read = |row: &Row| read_parameters(row, conversation_id);
     row.as_ref().map(read).transpose()
 }
 
 /// Reads a conversation's model parameters. A missing or unreadable value sets none.
 pub(super) fn read_parameters(
-    row: &SqliteRow,
+    row: &Row,
     conversation_id: ConversationId,
 ) -> Result<Parameters, StorageError> {
     let Some(parameters) = optional_text(row, "parameters")? else {

@@ -1,25 +1,25 @@
 //! Queries about a user's own settings, API tokens and memories.
 
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use crate::sql::database::{Connection, Row, query, query_scalar};
 
 use super::{id, read_undamaged_rows, text};
-use crate::{StorageError, TokenHash, column_value::BindValue, damage::skip_damaged};
+use crate::{StorageError, TokenHash, damage::skip_damaged};
 use parlor_protocol::{ApiToken, Memory, Timestamp, UserId};
 
 /// The memories of a user, newest first: ids are ordered by their creation time.
-pub(super) const SELECT_MEMORIES: &str =
+pub(crate) const SELECT_MEMORIES: &str =
     "SELECT id, text, created_at FROM memories WHERE user_id = $1 ORDER BY id DESC";
 
-pub(super) const SELECT_TOKENS: &str = "SELECT id, name, beginning, created_at, expires_at, last_used_at FROM api_tokens \
+pub(crate) const SELECT_TOKENS: &str = "SELECT id, name, beginning, created_at, expires_at, last_used_at FROM api_tokens \
      WHERE user_id = $1 ORDER BY id DESC";
 
-pub(super) const SELECT_TOKEN: &str = "SELECT user_id, id, name, beginning, created_at, expires_at, last_used_at FROM api_tokens WHERE hash = $1";
+pub(crate) const SELECT_TOKEN: &str = "SELECT user_id, id, name, beginning, created_at, expires_at, last_used_at FROM api_tokens WHERE hash = $1";
 
 pub(super) async fn memories(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
 ) -> Result<Vec<Memory>, StorageError> {
-    let rows = sqlx::query(SELECT_MEMORIES)
+    let rows = query(SELECT_MEMORIES)
         .bind_value(user_id)
         .fetch_all(connection)
         .await?;
@@ -33,10 +33,10 @@ pub(super) async fn memories(
 }
 
 pub(super) async fn instructions(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
 ) -> Result<String, StorageError> {
-    let row = sqlx::query("SELECT text FROM instructions WHERE user_id = $1")
+    let row = query("SELECT text FROM instructions WHERE user_id = $1")
         .bind_value(user_id)
         .fetch_optional(connection)
         .await?;
@@ -44,18 +44,18 @@ pub(super) async fn instructions(
 }
 
 pub(super) async fn may_search_chats(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
 ) -> Result<bool, StorageError> {
-    let may_search = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM chat_search WHERE user_id = $1)");
+    let may_search = query_scalar("SELECT EXISTS (SELECT 1 FROM chat_search WHERE user_id = $1)");
     Ok(may_search.bind_value(user_id).fetch_one(connection).await?)
 }
 
 pub(super) async fn tokens(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
 ) -> Result<Vec<ApiToken>, StorageError> {
-    let rows = sqlx::query(SELECT_TOKENS)
+    let rows = query(SELECT_TOKENS)
         .bind_value(user_id)
         .fetch_all(connection)
         .await?;
@@ -65,10 +65,10 @@ pub(super) async fn tokens(
 /// Returns the token with a hash. The lookup need not take constant time: its duration depends only on
 /// hashes, and the hash of a guessed token reveals nothing about a valid one.
 pub(super) async fn token_by_hash(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     hash: &TokenHash,
 ) -> Result<Option<(UserId, ApiToken)>, StorageError> {
-    let row = sqlx::query(SELECT_TOKEN)
+    let row = query(SELECT_TOKEN)
         .bind_value(hash)
         .fetch_optional(connection)
         .await?;
@@ -77,7 +77,7 @@ pub(super) async fn token_by_hash(
     skip_damaged("api_tokens", text(&row, "id")?, read())
 }
 
-fn read_token(row: &SqliteRow) -> Result<ApiToken, StorageError> {
+fn read_token(row: &Row) -> Result<ApiToken, StorageError> {
     let time = |column| -> Result<_, StorageError> {
         let time: Option<i64> = row.try_get(column)?;
         Ok(time.map(Timestamp))

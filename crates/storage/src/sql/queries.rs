@@ -1,7 +1,7 @@
 //! Queries about conversation lists and runs; those about messages are in `messages`, those about logs in `log_page`. The caller opens
 //! a transaction where several results must be consistent.
 
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use crate::sql::database::{Connection, Row, query, query_scalar};
 
 use super::{
     id,
@@ -10,7 +10,6 @@ use super::{
 };
 use crate::{
     MessageKey, RunKey, StorageError, StoredConversation, StoredRun,
-    column_value::BindValue,
     damage::{DamagedRow, log_damaged_row, skip_damaged},
 };
 use parlor_protocol::{
@@ -18,17 +17,17 @@ use parlor_protocol::{
     conversation_list::ListCursor,
 };
 
-pub(super) const SELECT_CONVERSATIONS: &str = "SELECT c.id, c.title, c.updated_at, c.activity, c.unseen, \
-         r.id AS active_run, coalesce(r.status = 'waiting', 0) AS waiting FROM conversations c \
+pub(crate) const SELECT_CONVERSATIONS: &str = "SELECT c.id, c.title, c.updated_at, c.activity, c.unseen, \
+         r.id AS active_run, coalesce(r.status, '') = 'waiting' AS waiting FROM conversations c \
          LEFT JOIN runs r ON r.user_id = c.user_id AND r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
          WHERE c.user_id = $1 AND c.activity < $2 ORDER BY c.activity DESC LIMIT $3";
 
-pub(super) const SELECT_CONVERSATION: &str = "SELECT c.id, c.title, c.model, c.created_at, c.updated_at, c.activity, c.unseen, \
-         r.id AS active_run, coalesce(r.status = 'waiting', 0) AS waiting FROM conversations c \
+pub(crate) const SELECT_CONVERSATION: &str = "SELECT c.id, c.title, c.model, c.created_at, c.updated_at, c.activity, c.unseen, \
+         r.id AS active_run, coalesce(r.status, '') = 'waiting' AS waiting FROM conversations c \
          LEFT JOIN runs r ON r.user_id = c.user_id AND r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
          WHERE c.user_id = $1 AND c.id = $2";
 
-pub(super) const SELECT_RUNNING_RUNS: &str = "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs \
+pub(crate) const SELECT_RUNNING_RUNS: &str = "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs \
      WHERE status IN ('running', 'waiting') AND status = 'running' ORDER BY first_position";
 
 /// A conversation (`?2`) whose owner is unreadable, if it has messages of the user (`?1`): it is theirs.
@@ -41,14 +40,14 @@ macro_rules! lost_conversation {
 pub(super) use lost_conversation;
 
 pub(super) async fn conversations(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     before: Option<ListCursor>,
     limit: usize,
 ) -> Result<ConversationList, StorageError> {
     let as_of = last_log_position(&mut *connection, user_id).await?;
     let before = before.map_or(i64::MAX, |cursor| cursor.activity.0.cast_signed());
-    let rows = sqlx::query(SELECT_CONVERSATIONS)
+    let rows = query(SELECT_CONVERSATIONS)
         .bind_value(user_id)
         .bind(before)
         .bind(limit as i64 + 1)
@@ -63,7 +62,7 @@ pub(super) async fn conversations(
     })
 }
 
-fn read_listed(row: &SqliteRow) -> Result<ListedConversation, StorageError> {
+fn read_listed(row: &Row) -> Result<ListedConversation, StorageError> {
     let id = id(row, "id")?;
     let number = |column| number_or_zero("conversations", id, row, column);
     Ok(ListedConversation {
@@ -78,11 +77,11 @@ fn read_listed(row: &SqliteRow) -> Result<ListedConversation, StorageError> {
 }
 
 pub(super) async fn conversation(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     conversation_id: ConversationId,
 ) -> Result<Option<StoredConversation>, StorageError> {
-    let row = sqlx::query(SELECT_CONVERSATION)
+    let row = query(SELECT_CONVERSATION)
         .bind_value(user_id)
         .bind_value(conversation_id)
         .fetch_optional(&mut *connection)
@@ -103,10 +102,10 @@ pub(super) async fn conversation(
 
 /// Fails if a conversation with messages of the user has an unreadable owner. Then no query of the user's conversations finds it.
 pub(super) async fn require_owner(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     (user_id, conversation_id): (UserId, ConversationId),
 ) -> Result<(), StorageError> {
-    let lost: bool = sqlx::query_scalar(concat!("SELECT EXISTS (", lost_conversation!(), ")"))
+    let lost: bool = query_scalar(concat!("SELECT EXISTS (", lost_conversation!(), ")"))
         .bind_value(user_id)
         .bind_value(conversation_id)
         .fetch_one(connection)
@@ -123,11 +122,11 @@ pub(super) async fn require_owner(
 }
 
 pub(super) async fn conversation_model(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     conversation_id: ConversationId,
 ) -> Result<Option<String>, StorageError> {
-    let row = sqlx::query("SELECT model FROM conversations WHERE user_id = $1 AND id = $2")
+    let row = query("SELECT model FROM conversations WHERE user_id = $1 AND id = $2")
         .bind_value(user_id)
         .bind_value(conversation_id)
         .fetch_optional(connection)
@@ -138,11 +137,11 @@ pub(super) async fn conversation_model(
 
 /// Returns a run of a user. If an ended run has no readable last position, the log's events tell it.
 pub(super) async fn run(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     message_id: MessageId,
 ) -> Result<Option<StoredRun>, StorageError> {
-    let row = sqlx::query(
+    let row = query(
         "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs WHERE user_id = $1 AND id = $2",
     )
     .bind_value(user_id)
@@ -159,14 +158,14 @@ pub(super) async fn run(
 }
 
 /// Returns all runs with the status `running`. Damaged ones are left out.
-pub(super) async fn running_runs(connection: &mut SqliteConnection) -> Result<Vec<StoredRun>, StorageError> {
-    let rows = sqlx::query(SELECT_RUNNING_RUNS).fetch_all(connection).await?;
+pub(super) async fn running_runs(connection: &mut Connection) -> Result<Vec<StoredRun>, StorageError> {
+    let rows = query(SELECT_RUNNING_RUNS).fetch_all(connection).await?;
     let runs = rows.iter().map(read_stored_run).collect::<Result<Vec<_>, _>>()?;
     Ok(runs.into_iter().flatten().collect())
 }
 
 /// Reads a run. Returns `None` if its row does not name its owner.
-pub(super) fn read_stored_run(row: &SqliteRow) -> Result<Option<StoredRun>, StorageError> {
+pub(super) fn read_stored_run(row: &Row) -> Result<Option<StoredRun>, StorageError> {
     let key = || -> Result<_, StorageError> {
         Ok(RunKey {
             user_id: id(row, "user_id")?,
@@ -189,7 +188,7 @@ pub(super) fn read_stored_run(row: &SqliteRow) -> Result<Option<StoredRun>, Stor
 }
 
 /// Reads the status of a run. A run with an unreadable status is not active.
-pub(super) fn read_run_status(row: &SqliteRow, run: MessageId) -> Result<RunStatus, StorageError> {
+pub(super) fn read_run_status(row: &Row, run: MessageId) -> Result<RunStatus, StorageError> {
     let status = text(row, "status")?;
     let read = serde_json::from_value(status.into()).map_err(StorageError::from);
     Ok(skip_damaged("runs", run, read)?.unwrap_or(RunStatus::Interrupted))
@@ -197,9 +196,9 @@ pub(super) fn read_run_status(row: &SqliteRow, run: MessageId) -> Result<RunStat
 
 /// Returns the hidden messages of all users.
 pub(super) async fn hidden_messages(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
 ) -> Result<Vec<(MessageKey, Timestamp)>, StorageError> {
-    let rows = sqlx::query("SELECT user_id, conversation_id, message_id, hidden_at FROM hidden_messages")
+    let rows = query("SELECT user_id, conversation_id, message_id, hidden_at FROM hidden_messages")
         .fetch_all(connection)
         .await?;
     read_undamaged_rows("hidden_messages", "message_id", &rows, |row| {

@@ -1,20 +1,20 @@
 //! Queries about the messages that wait for the end of a run.
 
-use sqlx::{SqliteConnection, sqlite::SqliteRow};
+use crate::sql::database::{Connection, Row, query};
 
 use super::{files, id, json, number_or_zero, read_undamaged_rows, text};
-use crate::{Queues, ReadyMessage, RunKey, StorageError, column_value::BindValue};
+use crate::{Queues, ReadyMessage, RunKey, StorageError};
 use parlor_protocol::{
     Attachment, ConversationId, MessageId, MessageQueue, QueuedMessage, Timestamp, UserId,
     intent::SendMessage,
 };
 
-pub(super) const SELECT_QUEUE: &str = "SELECT id, run, created_at, intent FROM queued_messages \
+pub(crate) const SELECT_QUEUE: &str = "SELECT id, run, created_at, intent FROM queued_messages \
      WHERE user_id = $1 AND conversation_id = $2 ORDER BY place";
 
 /// The messages of all queues that are not held and wait for no run: of one (`?2`), of a user (`?1`), or of all. Those of
 /// accounts that are disabled wait. Without accounts there is no row for the user.
-pub(super) const SELECT_READY: &str = "SELECT q.user_id, q.conversation_id, q.id, q.run, q.created_at, q.intent FROM queued_messages q \
+pub(crate) const SELECT_READY: &str = "SELECT q.user_id, q.conversation_id, q.id, q.run, q.created_at, q.intent FROM queued_messages q \
      JOIN conversations c ON c.id = q.conversation_id AND c.user_id = q.user_id AND c.queue_held = 0 \
      WHERE ($1 IS NULL OR q.user_id = $1) AND ($2 IS NULL OR q.conversation_id = $2) \
          AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.user_id = q.user_id AND a.disabled <> 0) AND NOT EXISTS \
@@ -46,10 +46,10 @@ impl StoredQueuedMessage {
 
 /// Returns the messages that wait in a conversation, in their order. A damaged one is left out.
 pub(super) async fn stored_queue(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     (user_id, conversation_id): (UserId, ConversationId),
 ) -> Result<Vec<StoredQueuedMessage>, StorageError> {
-    let rows = sqlx::query(SELECT_QUEUE)
+    let rows = query(SELECT_QUEUE)
         .bind_value(user_id)
         .bind_value(conversation_id)
         .fetch_all(&mut *connection)
@@ -66,7 +66,7 @@ pub(super) async fn stored_queue(
 
 /// Returns the queue of a conversation as it is shown.
 pub(super) async fn queue(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     key: (UserId, ConversationId),
     held: bool,
 ) -> Result<MessageQueue, StorageError> {
@@ -79,7 +79,7 @@ pub(super) async fn queue(
 
 /// Returns the first message of each queue that can be sent now.
 pub(super) async fn ready_messages(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     queues: Queues,
 ) -> Result<Vec<ReadyMessage>, StorageError> {
     let (user_id, conversation_id) = match queues {
@@ -87,7 +87,7 @@ pub(super) async fn ready_messages(
         Queues::OfUser(user_id) => (Some(user_id), None),
         Queues::OfConversation(user_id, conversation_id) => (Some(user_id), Some(conversation_id)),
     };
-    let rows = sqlx::query(SELECT_READY)
+    let rows = query(SELECT_READY)
         .bind_value(user_id)
         .bind_value(conversation_id)
         .fetch_all(connection)
@@ -107,7 +107,7 @@ pub(super) async fn ready_messages(
     Ok(ready)
 }
 
-fn read_queued_message(row: &SqliteRow) -> Result<StoredQueuedMessage, StorageError> {
+fn read_queued_message(row: &Row) -> Result<StoredQueuedMessage, StorageError> {
     let message_id: MessageId = id(row, "id")?;
     Ok(StoredQueuedMessage {
         files: Vec::new(),

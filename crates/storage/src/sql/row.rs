@@ -2,46 +2,42 @@
 
 use std::{fmt::Display, str::FromStr};
 
+use crate::sql::database::Row;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use sqlx::{Row, sqlite::SqliteRow};
 
 use crate::{StorageError, damage::skip_damaged};
 use parlor_protocol::Position;
 
 /// Reads an id.
-pub(super) fn id<T: FromStr<Err = uuid::Error>>(row: &SqliteRow, column: &str) -> Result<T, StorageError> {
-    Ok(row.try_get::<&str, _>(column)?.parse()?)
+pub(super) fn id<T: FromStr<Err = uuid::Error>>(row: &Row, column: &str) -> Result<T, StorageError> {
+    Ok(row.try_get::<String>(column)?.parse()?)
 }
 
 /// Reads an id that may be null.
 pub(super) fn optional_id<T: FromStr<Err = uuid::Error>>(
-    row: &SqliteRow,
+    row: &Row,
     column: &str,
 ) -> Result<Option<T>, StorageError> {
-    Ok(row
-        .try_get::<Option<&str>, _>(column)?
-        .map(str::parse)
-        .transpose()?)
+    let id = row.try_get::<Option<String>>(column)?;
+    Ok(id.map(|id| id.parse()).transpose()?)
 }
 
 /// Reads a text for display. Replaces bytes that are not UTF-8.
-pub(super) fn text(row: &SqliteRow, column: &str) -> Result<String, StorageError> {
+pub(super) fn text(row: &Row, column: &str) -> Result<String, StorageError> {
     Ok(optional_text(row, column)?.unwrap_or_default())
 }
 
 /// Reads a text that may be null.
-pub(super) fn optional_text(row: &SqliteRow, column: &str) -> Result<Option<String>, StorageError> {
-    // A value of any SQLite type can be read as bytes.
-    let bytes = row.try_get_unchecked::<Option<&[u8]>, _>(column)?;
-    Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
+pub(super) fn optional_text(row: &Row, column: &str) -> Result<Option<String>, StorageError> {
+    Ok(row.try_get_lossy(column)?)
 }
 
 /// Reads a number; 0 if it is unreadable. `id` names the row in the log.
 pub(super) fn number_or_zero(
     table: &'static str,
     id: impl Display,
-    row: &SqliteRow,
+    row: &Row,
     column: &str,
 ) -> Result<i64, StorageError> {
     let read = row.try_get(column).map_err(StorageError::from);
@@ -49,17 +45,17 @@ pub(super) fn number_or_zero(
 }
 
 /// Reads a JSON value.
-pub(super) fn json<T: DeserializeOwned>(row: &SqliteRow, column: &str) -> Result<T, StorageError> {
-    Ok(serde_json::from_str(row.try_get(column)?)?)
+pub(super) fn json<T: DeserializeOwned>(row: &Row, column: &str) -> Result<T, StorageError> {
+    Ok(serde_json::from_str(&row.try_get::<String>(column)?)?)
 }
 
-/// Reads a JSON array that SQLite aggregated from several rows. Skips damaged elements.
+/// Reads a JSON array that the database aggregated from several rows. Skips damaged elements.
 pub(super) fn json_array<T: DeserializeOwned>(
-    row: &SqliteRow,
+    row: &Row,
     column: &str,
     table: &'static str,
 ) -> Result<Vec<T>, StorageError> {
-    let rows = text(row, column)?;
+    let rows = row.try_get_made_json(column)?.unwrap_or_default();
     let rows = serde_json::from_str::<Vec<&RawValue>>(&rows).map_err(StorageError::from);
     let rows = skip_damaged(table, "all", rows)?.unwrap_or_default();
     let read = |row: &&RawValue| {
@@ -74,8 +70,8 @@ pub(super) fn json_array<T: DeserializeOwned>(
 pub(super) fn read_undamaged_rows<T>(
     table: &'static str,
     id: &str,
-    rows: &[SqliteRow],
-    read: impl Fn(&SqliteRow) -> Result<T, StorageError>,
+    rows: &[Row],
+    read: impl Fn(&Row) -> Result<T, StorageError>,
 ) -> Result<Vec<T>, StorageError> {
     let mut all = Vec::with_capacity(rows.len());
     for row in rows {
@@ -85,12 +81,12 @@ pub(super) fn read_undamaged_rows<T>(
 }
 
 /// Reads a position that may be null.
-pub(super) fn optional_position(row: &SqliteRow, column: &str) -> Result<Option<Position>, StorageError> {
-    let position = row.try_get::<Option<i64>, _>(column)?;
+pub(super) fn optional_position(row: &Row, column: &str) -> Result<Option<Position>, StorageError> {
+    let position = row.try_get::<Option<i64>>(column)?;
     Ok(position.map(|position| Position(position.unsigned_abs())))
 }
 
 /// Reads a position.
-pub(super) fn position(row: &SqliteRow, column: &str) -> Result<Position, StorageError> {
-    Ok(Position(row.try_get::<i64, _>(column)?.unsigned_abs()))
+pub(super) fn position(row: &Row, column: &str) -> Result<Position, StorageError> {
+    Ok(Position(row.try_get::<i64>(column)?.unsigned_abs()))
 }

@@ -1,15 +1,14 @@
 //! Queries about shares, and about what they show.
 
+use crate::sql::database::{Connection, Row, Sql, query, query_scalar};
 use async_trait::async_trait;
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::{
-    SqliteStorage, branch::read_branch, files, id, json_array, messages, optional_id, optional_text,
-    payloads, read_undamaged_rows, text,
+    SqlStorage, branch::read_branch, files, id, json_array, messages, optional_id, optional_text, payloads,
+    read_undamaged_rows, text,
 };
 use crate::{
     PageSize, StorageError, StoredFile, TokenHash,
-    column_value::BindValue,
     damage::skip_damaged,
     shares::{Audience, ShareStorage, Snapshot, StoredShare},
 };
@@ -20,10 +19,17 @@ use parlor_protocol::{
 /// The columns of a share, and its readers as JSON: ids and names.
 macro_rules! select_shares {
     ($rest:literal) => {
+        Sql::Two {
+            sqlite: select_shares!("json_group_array(json_array(CAST(a.user_id AS TEXT), CAST(a.name AS TEXT)))", $rest),
+            postgres: select_shares!("coalesce(json_agg(json_build_array(a.user_id, a.name)), '[]')", $rest),
+        }
+    };
+    ($readers:literal, $rest:literal) => {
         concat!(
             "SELECT s.id, s.user_id, s.conversation_id, s.hash IS NOT NULL AS is_link, s.title, s.leaf_id, s.leaf_nodes, \
-             s.position, s.created_at, \
-             (SELECT json_group_array(json_array(CAST(a.user_id AS TEXT), CAST(a.name AS TEXT))) FROM (SELECT a.user_id, a.name FROM share_readers r \
+             s.position, s.created_at, (SELECT ",
+            $readers,
+            " FROM (SELECT a.user_id, a.name FROM share_readers r \
                  JOIN accounts a ON a.user_id = r.user_id WHERE r.share_id = s.id ORDER BY a.name) a) AS readers \
              FROM shares s ",
             $rest
@@ -31,18 +37,18 @@ macro_rules! select_shares {
     };
 }
 
-pub(super) const SELECT_SHARES: &str = select_shares!("WHERE s.user_id = $1 ORDER BY s.id DESC");
+const SELECT_SHARES: Sql = select_shares!("WHERE s.user_id = $1 ORDER BY s.id DESC");
 
-pub(super) const SELECT_BY_LINK: &str = select_shares!("WHERE s.hash = $1");
+const SELECT_BY_LINK: Sql = select_shares!("WHERE s.hash = $1");
 
-pub(super) const SELECT_OF_READER: &str = select_shares!(
+const SELECT_OF_READER: Sql = select_shares!(
     "WHERE s.id = $1 AND s.hash IS NULL AND (s.user_id = $2 OR EXISTS \
          (SELECT 1 FROM share_readers r WHERE r.share_id = s.id AND r.user_id = $2))"
 );
 
 /// True if a message (`?4`) is on the branch that ends with `?3`, or with the shown leaf if that is null, and nothing of the
 /// branch is hidden. A damaged link ends the branch here: what is before it is shown, without its files.
-pub(super) const IS_ON_BRANCH: &str = "WITH RECURSIVE branch (id, parent_id, position) AS ( \
+pub(crate) const IS_ON_BRANCH: &str = "WITH RECURSIVE branch (id, parent_id, position) AS ( \
          SELECT m.id, m.parent_id, m.position FROM messages m WHERE m.user_id = $1 AND m.conversation_id = $2 \
              AND m.id = coalesce($3, (SELECT active_leaf FROM conversations WHERE user_id = $1 AND id = $2)) \
          UNION ALL \
@@ -52,21 +58,21 @@ pub(super) const IS_ON_BRANCH: &str = "WITH RECURSIVE branch (id, parent_id, pos
          AND NOT EXISTS (SELECT 1 FROM branch JOIN hidden_messages h ON h.message_id = branch.id WHERE h.user_id = $1)";
 
 #[async_trait]
-impl ShareStorage for SqliteStorage {
+impl ShareStorage for SqlStorage {
     async fn shares(&self, user_id: UserId) -> Result<Vec<StoredShare>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        let rows = sqlx::query(SELECT_SHARES)
+        let rows = query(SELECT_SHARES)
             .bind_value(user_id)
-            .fetch_all(&mut *connection)
+            .fetch_all(&mut connection)
             .await?;
         read_undamaged_rows("shares", "id", &rows, read_share)
     }
 
     async fn share_by_link(&self, hash: &TokenHash) -> Result<Option<StoredShare>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        let row = sqlx::query(SELECT_BY_LINK)
+        let row = query(SELECT_BY_LINK)
             .bind_value(hash)
-            .fetch_optional(&mut *connection)
+            .fetch_optional(&mut connection)
             .await?;
         read_optional_share(row)
     }
@@ -77,10 +83,10 @@ impl ShareStorage for SqliteStorage {
         reader: UserId,
     ) -> Result<Option<StoredShare>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        let row = sqlx::query(SELECT_OF_READER)
+        let row = query(SELECT_OF_READER)
             .bind_value(share_id)
             .bind_value(reader)
-            .fetch_optional(&mut *connection)
+            .fetch_optional(&mut connection)
             .await?;
         read_optional_share(row)
     }
@@ -101,14 +107,14 @@ impl ShareStorage for SqliteStorage {
         id: AttachmentId,
     ) -> Result<Option<StoredFile>, StorageError> {
         let mut tx = self.readers.begin().await?;
-        let message = sqlx::query(
+        let message = query(
             "SELECT message_id FROM files WHERE user_id = $1 AND conversation_id = $2 AND id = $3 AND created_at <= $4",
         )
         .bind_value(share.user_id)
         .bind_value(share.conversation_id)
         .bind_value(id)
         .bind(newest_row(share))
-        .fetch_optional(&mut *tx)
+        .fetch_optional(&mut tx)
         .await?;
         if shared_message(&mut tx, share, message).await?.is_none() {
             return Ok(None);
@@ -122,14 +128,14 @@ impl ShareStorage for SqliteStorage {
         payload_id: &str,
     ) -> Result<Option<Payload>, StorageError> {
         let mut tx = self.readers.begin().await?;
-        let message = sqlx::query(
+        let message = query(
             "SELECT message_id FROM payloads WHERE user_id = $1 AND conversation_id = $2 AND id = $3 AND created_at <= $4",
         )
         .bind_value(share.user_id)
         .bind_value(share.conversation_id)
         .bind(payload_id)
         .bind(newest_row(share))
-        .fetch_optional(&mut *tx)
+        .fetch_optional(&mut tx)
         .await?;
         let Some(message_id) = shared_message(&mut tx, share, message).await? else {
             return Ok(None);
@@ -159,9 +165,9 @@ fn has_written(message: &Message, payload_id: &str) -> bool {
 
 /// Returns the message of a row, if it is on the shared branch.
 async fn shared_message(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     share: &StoredShare,
-    row: Option<SqliteRow>,
+    row: Option<Row>,
 ) -> Result<Option<MessageId>, StorageError> {
     let message = match row {
         Some(row) => skip_damaged("shares", share.id, optional_id(&row, "message_id"))?.flatten(),
@@ -174,12 +180,12 @@ async fn shared_message(
 }
 
 async fn is_on_branch(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     share: &StoredShare,
     message: MessageId,
 ) -> Result<bool, StorageError> {
     let leaf = share.snapshot.as_ref().map(|snapshot| snapshot.leaf_id);
-    let found = sqlx::query_scalar(IS_ON_BRANCH)
+    let found = query_scalar(IS_ON_BRANCH)
         .bind_value(share.user_id)
         .bind_value(share.conversation_id)
         .bind_value(leaf)
@@ -188,7 +194,7 @@ async fn is_on_branch(
 }
 
 async fn shared_transcript(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     share: &StoredShare,
     page: PageSize,
     before: Option<MessageId>,
@@ -221,13 +227,13 @@ async fn shared_transcript(
     Ok(Some(transcript))
 }
 
-fn read_optional_share(row: Option<SqliteRow>) -> Result<Option<StoredShare>, StorageError> {
+fn read_optional_share(row: Option<Row>) -> Result<Option<StoredShare>, StorageError> {
     let Some(row) = row else { return Ok(None) };
     skip_damaged("shares", text(&row, "id")?, read_share(&row))
 }
 
-fn read_share(row: &SqliteRow) -> Result<StoredShare, StorageError> {
-    let audience = if row.try_get::<i64, _>("is_link")? != 0 {
+fn read_share(row: &Row) -> Result<StoredShare, StorageError> {
+    let audience = if row.try_get::<bool>("is_link")? {
         Audience::Link
     } else {
         Audience::People(json_array(row, "readers", "accounts")?)

@@ -1,9 +1,9 @@
 //! The query about the tokens and the cost of a conversation.
 
-use sqlx::{SqliteConnection, sqlite::SqliteRow};
+use crate::sql::database::{Connection, Row, query};
 
 use super::optional_text;
-use crate::{StorageError, column_value::BindValue, damage::skip_damaged};
+use crate::{StorageError, damage::skip_damaged};
 use parlor_protocol::{ConversationId, TokenTotals, UserId};
 
 /// Only the totals are read from the answers, which may be long.
@@ -11,16 +11,16 @@ const SELECT_TOTALS: &str = "SELECT CASE WHEN json_valid(body) THEN json_extract
      FROM messages WHERE user_id = $1 AND conversation_id = $2";
 
 pub(super) async fn token_totals(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     conversation_id: ConversationId,
 ) -> Result<TokenTotals, StorageError> {
-    let rows = sqlx::query(SELECT_TOTALS)
+    let rows = query(SELECT_TOTALS)
         .bind_value(user_id)
         .bind_value(conversation_id)
         .fetch_all(connection)
         .await?;
-    let read = |row: &SqliteRow| {
+    let read = |row: &Row| {
         let totals = optional_text(row, "totals")?;
         let totals = totals.map(|totals| serde_json::from_str::<TokenTotals>(&totals));
         totals.transpose().map_err(StorageError::from)

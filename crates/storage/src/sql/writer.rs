@@ -2,48 +2,68 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+use sqlx::{Connection as _, PgConnection};
 use tokio::sync::watch;
 
-use super::{checkpoint, commit::search::index_pending, data_folder::DataFolderLock, trim};
-use crate::StorageError;
+use super::{
+    commit::search::index_pending,
+    database::{Connection, Connector, query},
+    trim,
+};
+use crate::{StorageError, data_folder::DataFolderLock, sqlite::checkpoint};
 use parlor_protocol::{MessageId, Position, Timestamp, UserId};
 
-/// The only connection that writes, with the state that writing needs.
+/// The only connection of this process that writes, with the state that writing needs.
 #[derive(Debug)]
-pub(super) struct WriteConnection {
-    pub(super) options: SqliteConnectOptions,
+pub(crate) struct WriteConnection {
+    pub(crate) connector: Connector,
     /// `None` after a failed transaction: the connection's state is unknown then, and the next transaction
     /// opens a new one.
-    pub(super) connection: Option<SqliteConnection>,
+    pub(crate) connection: Option<Connection>,
     /// Runs whose conversation was deleted while they were active. Their further output is dropped.
     pub(super) orphaned_runs: HashSet<MessageId>,
-    /// The last positions of the logs that were written to. No other connection writes.
-    pub(super) last_positions: BTreeMap<UserId, Position>,
+    /// The last positions of the logs that were written to, as long as no other connection writes.
+    pub(crate) last_positions: BTreeMap<UserId, Position>,
     /// Notified of each commit.
-    pub(super) commits: watch::Sender<()>,
+    pub(crate) commits: watch::Sender<()>,
     /// The number of commits that deleted user data or the row of a file.
-    pub(super) deletion_count: watch::Sender<u64>,
+    pub(crate) deletion_count: watch::Sender<u64>,
     /// The lock on the data folder. `None` once the storage is closed: nothing can be written then.
-    pub(super) lock: Option<DataFolderLock>,
+    pub(crate) lock: Option<DataFolderLock>,
+    /// The connection that locks a database of Postgres for this process, until the storage is closed.
+    pub(crate) process_lock: Option<PgConnection>,
 }
 
 impl WriteConnection {
+    /// Creates the writer around its first connection.
+    pub(crate) fn new(connector: Connector, connection: Connection, lock: DataFolderLock) -> Self {
+        Self {
+            connector,
+            connection: Some(connection),
+            orphaned_runs: HashSet::new(),
+            last_positions: BTreeMap::new(),
+            commits: watch::Sender::default(),
+            deletion_count: watch::Sender::default(),
+            lock: Some(lock),
+            process_lock: None,
+        }
+    }
+
     /// Takes the connection out. The caller returns it with [`return_connection`](Self::return_connection).
-    pub(super) async fn take_connection(&mut self) -> Result<SqliteConnection, StorageError> {
+    pub(super) async fn take_connection(&mut self) -> Result<Connection, StorageError> {
         match self.connection.take() {
             Some(connection) => Ok(connection),
             None if self.lock.is_none() => Err(StorageError::Closed),
             None => {
                 // A commit that failed, or for whose end nobody has waited, may be stored nevertheless.
                 self.last_positions.clear();
-                Ok(self.options.connect().await?)
+                Ok(self.connector.connect().await?)
             }
         }
     }
 
     /// Puts the connection back for the next transaction, if the last one succeeded.
-    pub(super) async fn return_connection(&mut self, went_well: bool, connection: SqliteConnection) {
+    pub(super) async fn return_connection(&mut self, went_well: bool, connection: Connection) {
         if went_well {
             self.connection = Some(connection);
         } else {
@@ -70,20 +90,32 @@ impl WriteConnection {
         indexed
     }
 
-    /// Copies all of the write-ahead log into the database file, empties it, and releases the data folder.
+    /// Closes the connection and releases the data folder. SQLite's write-ahead log is copied into the database file before, and
+    /// emptied.
     pub(super) async fn close(&mut self) -> Result<(), StorageError> {
         let mut connection = self.take_connection().await?;
-        let copied = checkpoint::checkpoint(&mut connection, checkpoint::CHECKPOINT_TRUNCATE).await;
+        let copied = match connection.sqlite() {
+            Some(sqlite) => checkpoint::checkpoint(sqlite, checkpoint::CHECKPOINT_TRUNCATE)
+                .await
+                .map(drop),
+            None => Ok(()),
+        };
         let closed = connection.close().await;
         self.lock = None;
+        if let Some(lock) = self.process_lock.take() {
+            lock.close().await?;
+        }
         copied?;
         Ok(closed?)
     }
 }
 
-async fn index_old_data(connection: &mut SqliteConnection) -> Result<bool, StorageError> {
-    let mut tx = connection.begin_with("BEGIN IMMEDIATE").await?;
-    let indexed = index_pending(&mut tx, false).await?;
-    tx.commit().await?;
+/// Begins a transaction that writes. After an error the connection must be closed.
+pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
+
+async fn index_old_data(connection: &mut Connection) -> Result<bool, StorageError> {
+    query(BEGIN).execute(&mut *connection).await?;
+    let indexed = index_pending(&mut *connection, false).await?;
+    query("COMMIT").execute(connection).await?;
     Ok(indexed > 0)
 }

@@ -1,6 +1,6 @@
 //! Changes to accounts, sessions and one-time links. No log has them: their pages are loaded on request.
 
-use sqlx::SqliteConnection;
+use crate::sql::database::{Connection, query, query_scalar};
 
 use super::{
     super::id,
@@ -14,7 +14,6 @@ use crate::{
     ChangeRejection, Outcome, TokenHash,
     accounts::{AccountChange, AccountLink, AccountWarrant, LinkPurpose, Role, Session},
     audit::Actor,
-    column_value::BindValue,
     damage::skip_damaged,
 };
 use parlor_protocol::{MessageId, SessionId, UserId};
@@ -22,7 +21,7 @@ use parlor_protocol::{MessageId, SessionId, UserId};
 impl Batch<'_> {
     pub(super) async fn change_accounts(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         change: &AccountChange,
     ) -> Result<Outcome, ChangeError> {
         let (change, by) = match change {
@@ -40,7 +39,7 @@ impl Batch<'_> {
 
     async fn apply_account_change(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         change: &AccountChange,
         by: Option<&Actor>,
     ) -> Result<Outcome, ChangeError> {
@@ -75,7 +74,7 @@ impl Batch<'_> {
                 if *keeps_administrator && *role != Role::Administrator {
                     keep_administrator(connection, *user_id, way).await?;
                 }
-                let changed = sqlx::query("UPDATE accounts SET role = $1 WHERE user_id = $2")
+                let changed = query("UPDATE accounts SET role = $1 WHERE user_id = $2")
                     .bind_value(role)
                     .bind_value(user_id)
                     .execute(connection)
@@ -92,7 +91,7 @@ impl Batch<'_> {
                     .await
             }
             AccountChange::UseSession { session_id, address } => {
-                sqlx::query("UPDATE sessions SET last_used_at = $1, address = $2 WHERE id = $3")
+                query("UPDATE sessions SET last_used_at = $1, address = $2 WHERE id = $3")
                     .bind_value(self.at)
                     .bind(address)
                     .bind_value(session_id)
@@ -101,7 +100,7 @@ impl Batch<'_> {
                 Ok(Outcome::Done)
             }
             AccountChange::EndSession { user_id, session_id } => {
-                let ended = sqlx::query("DELETE FROM sessions WHERE user_id = $1 AND id = $2")
+                let ended = query("DELETE FROM sessions WHERE user_id = $1 AND id = $2")
                     .bind_value(user_id)
                     .bind_value(session_id)
                     .execute(connection)
@@ -123,7 +122,7 @@ impl Batch<'_> {
             }
             AccountChange::AddLink { link, hash } => self.add_link(connection, link, hash, by).await,
             AccountChange::DeleteLink { link_id } => {
-                let deleted = sqlx::query("DELETE FROM invitations WHERE id = $1")
+                let deleted = query("DELETE FROM invitations WHERE id = $1")
                     .bind_value(link_id)
                     .execute(connection)
                     .await?;
@@ -134,11 +133,11 @@ impl Batch<'_> {
                     disable(connection, *user_id, way).await
                 } else {
                     // A deletion that has begun is given up.
-                    sqlx::query("DELETE FROM pending_deletions WHERE user_id = $1")
+                    query("DELETE FROM pending_deletions WHERE user_id = $1")
                         .bind_value(user_id)
                         .execute(&mut *connection)
                         .await?;
-                    let enabled = sqlx::query("UPDATE accounts SET disabled = 0 WHERE user_id = $1")
+                    let enabled = query("UPDATE accounts SET disabled = 0 WHERE user_id = $1")
                         .bind_value(user_id)
                         .execute(connection)
                         .await?;
@@ -172,11 +171,11 @@ impl Batch<'_> {
 
     async fn create_account(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         (user_id, name, password): (UserId, &str, Option<&str>),
         warrant: AccountWarrant,
     ) -> Result<Outcome, ChangeError> {
-        let is_first: bool = sqlx::query_scalar("SELECT NOT EXISTS (SELECT 1 FROM accounts)")
+        let is_first: bool = query_scalar("SELECT NOT EXISTS (SELECT 1 FROM accounts)")
             .fetch_one(&mut *connection)
             .await?;
         let role = match warrant {
@@ -189,7 +188,7 @@ impl Batch<'_> {
             AccountWarrant::SignUp | AccountWarrant::Proxy => Role::Member,
         };
         ensure_user(connection, user_id).await?;
-        let created = sqlx::query(
+        let created = query(
             "INSERT INTO accounts (user_id, name, password, role, created_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
         )
         .bind_value(user_id)
@@ -209,10 +208,10 @@ impl Batch<'_> {
     /// Uses up an invitation. Returns the role that it grants.
     async fn use_invitation(
         &self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         hash: &TokenHash,
     ) -> Result<Role, ChangeError> {
-        let role: Option<String> = sqlx::query_scalar(
+        let role: Option<String> = query_scalar(
             "DELETE FROM invitations WHERE hash = $1 AND user_id IS NULL AND expires_at > $2 RETURNING role",
         )
         .bind_value(hash)
@@ -224,13 +223,13 @@ impl Batch<'_> {
 
     async fn start_session(
         &self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         session: &Session,
         hash: &TokenHash,
         replaces: Option<TokenHash>,
     ) -> Result<Outcome, ChangeError> {
-        sqlx::query(
+        query(
             "DELETE FROM sessions WHERE hash = $1 OR (user_id = $2 AND (expires_at <= $3 OR last_used_at + idle_ms <= $3))",
         )
         .bind_value(replaces)
@@ -238,7 +237,7 @@ impl Batch<'_> {
         .bind_value(self.at)
         .execute(&mut *connection)
         .await?;
-        let started = sqlx::query(
+        let started = query(
             "INSERT INTO sessions (id, hash, user_id, device, address, created_at, last_used_at, idle_ms, expires_at, method) \
              SELECT $1, $2, user_id, $3, $4, $5, $6, $7, $8, $9 FROM accounts WHERE user_id = $10 AND disabled = 0",
         )
@@ -259,25 +258,24 @@ impl Batch<'_> {
 
     async fn set_password(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         password: &str,
         link: Option<TokenHash>,
         except: Option<SessionId>,
     ) -> Result<Outcome, ChangeError> {
         if let Some(link) = link {
-            let used =
-                sqlx::query("DELETE FROM invitations WHERE hash = $1 AND user_id = $2 AND expires_at > $3")
-                    .bind_value(link)
-                    .bind_value(user_id)
-                    .bind_value(self.at)
-                    .execute(&mut *connection)
-                    .await?;
+            let used = query("DELETE FROM invitations WHERE hash = $1 AND user_id = $2 AND expires_at > $3")
+                .bind_value(link)
+                .bind_value(user_id)
+                .bind_value(self.at)
+                .execute(&mut *connection)
+                .await?;
             require_row(used.rows_affected())?;
         }
         end_sessions(connection, user_id, except).await?;
         // Whoever knew the old password may have made tokens.
-        let tokens = sqlx::query("DELETE FROM api_tokens WHERE user_id = $1")
+        let tokens = query("DELETE FROM api_tokens WHERE user_id = $1")
             .bind_value(user_id)
             .execute(&mut *connection)
             .await?;
@@ -285,11 +283,11 @@ impl Batch<'_> {
             self.log_settings_changed(connection, user_id).await?;
         }
         // Links that were made for the old password.
-        sqlx::query("DELETE FROM invitations WHERE user_id = $1")
+        query("DELETE FROM invitations WHERE user_id = $1")
             .bind_value(user_id)
             .execute(&mut *connection)
             .await?;
-        let set = sqlx::query("UPDATE accounts SET password = $1 WHERE user_id = $2")
+        let set = query("UPDATE accounts SET password = $1 WHERE user_id = $2")
             .bind(password)
             .bind_value(user_id)
             .execute(connection)
@@ -299,7 +297,7 @@ impl Batch<'_> {
 
     async fn add_link(
         &self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         link: &AccountLink,
         hash: &TokenHash,
         by: Option<&Actor>,
@@ -308,12 +306,12 @@ impl Batch<'_> {
             LinkPurpose::Invitation(role) => (None, role),
             LinkPurpose::NewPassword(user_id) => (Some(user_id.to_string()), Role::Member),
         };
-        sqlx::query("DELETE FROM invitations WHERE expires_at <= $1 OR user_id = $2")
+        query("DELETE FROM invitations WHERE expires_at <= $1 OR user_id = $2")
             .bind_value(self.at)
             .bind(&user_id)
             .execute(&mut *connection)
             .await?;
-        sqlx::query(
+        query(
             "INSERT INTO invitations (id, hash, user_id, role, created_at, expires_at, made_by) VALUES ($1, $2, $3, $4, $5, $6, $7)",
         )
         .bind_value(link.id)
@@ -334,23 +332,21 @@ impl Batch<'_> {
 
     async fn delete_account(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
     ) -> Result<Outcome, ChangeError> {
-        let active =
-            sqlx::query("SELECT id FROM runs WHERE user_id = $1 AND status IN ('running', 'waiting')")
-                .bind_value(user_id)
-                .fetch_all(&mut *connection)
-                .await?;
+        let active = query("SELECT id FROM runs WHERE user_id = $1 AND status IN ('running', 'waiting')")
+            .bind_value(user_id)
+            .fetch_all(&mut *connection)
+            .await?;
         for run in &active {
             let run: Option<MessageId> = skip_damaged("runs", "of a deleted user", id(run, "id"))?;
             self.orphaned_runs.extend(run);
         }
-        let deleted =
-            sqlx::query("DELETE FROM users WHERE id = (SELECT user_id FROM accounts WHERE user_id = $1)")
-                .bind_value(user_id)
-                .execute(connection)
-                .await?;
+        let deleted = query("DELETE FROM users WHERE id = (SELECT user_id FROM accounts WHERE user_id = $1)")
+            .bind_value(user_id)
+            .execute(connection)
+            .await?;
         require_row(deleted.rows_affected())
     }
 }
@@ -363,11 +359,11 @@ pub(super) fn require_row(affected: u64) -> Result<Outcome, ChangeError> {
 }
 
 pub(super) async fn end_sessions(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     except: Option<SessionId>,
 ) -> Result<(), ChangeError> {
-    sqlx::query("DELETE FROM sessions WHERE user_id = $1 AND id IS NOT $2")
+    query("DELETE FROM sessions WHERE user_id = $1 AND id IS DISTINCT FROM $2")
         .bind_value(user_id)
         .bind_value(except)
         .execute(connection)

@@ -1,9 +1,9 @@
 //! Paused runs: they become inactive while they wait for the user's answer, and resume from the stored state.
 
-use sqlx::SqliteConnection;
+use crate::sql::database::{Connection, query};
 
 use super::{Batch, ChangeError, run_output::update_message};
-use crate::{ApprovalDecision, ChangeRejection, Outcome, RunKey, column_value::BindValue, sqlite::messages};
+use crate::{ApprovalDecision, ChangeRejection, Outcome, RunKey, sql::messages};
 use parlor_protocol::{
     AssistantMessage, ConversationId, Position, RunEvent, RunStatus, ToolStatus, UserId,
     intent::{ApprovalAnswer, StartedRun},
@@ -14,13 +14,13 @@ impl Batch<'_> {
     /// Pauses a run.
     pub(super) async fn pause_run(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: &RunKey,
         events: &[RunEvent],
         message: &AssistantMessage,
     ) -> Result<Outcome, ChangeError> {
         let last = self.append_events(&mut *connection, run, events).await?;
-        let paused = sqlx::query(
+        let paused = query(
             "UPDATE runs SET status = 'waiting', stored_position = $1 WHERE user_id = $2 AND id = $3 AND status = 'running'",
         )
         .bind_value(last)
@@ -31,7 +31,7 @@ impl Batch<'_> {
         if paused.rows_affected() == 0 {
             Err(ChangeRejection::NotFound)?;
         }
-        sqlx::query("UPDATE conversations SET unseen = 1 WHERE user_id = $1 AND id = $2")
+        query("UPDATE conversations SET unseen = 1 WHERE user_id = $1 AND id = $2")
             .bind_value(run.user_id)
             .bind_value(run.conversation_id)
             .execute(&mut *connection)
@@ -43,7 +43,7 @@ impl Batch<'_> {
     /// Stores the user's answer and resumes the run. An earlier answer is kept.
     pub(super) async fn answer_approval(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         approval: ApprovalDecision,
     ) -> Result<Outcome, ChangeError> {
@@ -103,12 +103,12 @@ impl Batch<'_> {
     /// Allows a tool for the rest of a conversation. Allowing it twice has no further effect.
     pub(super) async fn allow_tool(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         conversation_id: ConversationId,
         tool: &str,
     ) -> Result<Outcome, ChangeError> {
-        sqlx::query(
+        query(
             "INSERT INTO allowed_tools (user_id, conversation_id, tool) \
              SELECT user_id, id, $1 FROM conversations WHERE user_id = $2 AND id = $3 ON CONFLICT DO NOTHING",
         )
@@ -123,11 +123,11 @@ impl Batch<'_> {
     /// Marks a run as active again, from the current position of the log.
     async fn resume_run(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: RunKey,
         position: Position,
     ) -> Result<(), ChangeError> {
-        sqlx::query(
+        query(
             "UPDATE runs SET status = 'running', first_position = $1, stored_position = $1 WHERE user_id = $2 AND id = $3",
         )
         .bind_value(position)

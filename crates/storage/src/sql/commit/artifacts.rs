@@ -1,21 +1,21 @@
 //! The artifacts of runs besides their messages: stores payloads for the panel, and deletes the payloads and files that the
 //! stored answer does not name.
 
-use sqlx::SqliteConnection;
+use crate::sql::database::{Connection, query};
 
 use super::{Batch, ChangeError};
-use crate::{Outcome, RunKey, column_value::BindValue};
+use crate::{Outcome, RunKey};
 use parlor_protocol::{AssistantMessage, Part, Payload, PayloadRef};
 
 impl Batch<'_> {
     /// Stores a payload.
     pub(super) async fn store_payload(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: &RunKey,
         payload: &Payload,
     ) -> Result<Outcome, ChangeError> {
-        sqlx::query(
+        query(
             "INSERT INTO payloads (user_id, conversation_id, id, message_id, kind, summary, data, created_at) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         )
@@ -44,7 +44,7 @@ const DELETE_UNSHOWN: &str = "DELETE FROM payloads WHERE user_id = $1 AND messag
 /// Deletes the artifacts that a run stored and its message does not name: the run ended between the tool's
 /// end and the event about it. The user has not seen them, so the model must not get them either. Returns true if there were any.
 pub(super) async fn delete_unshown(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     run: &RunKey,
     message: &AssistantMessage,
 ) -> Result<bool, ChangeError> {
@@ -52,11 +52,11 @@ pub(super) async fn delete_unshown(
         .map(|payload| &*payload.payload_id)
         .collect();
     let files: Vec<String> = message.files().map(|file| file.id.to_string()).collect();
-    let deleted = sqlx::query(DELETE_UNSHOWN)
+    let deleted = query(DELETE_UNSHOWN)
         .bind_value(run.user_id)
         .bind_value(run.message_id)
-        .bind(serde_json::to_string(&payloads)?)
-        .bind(serde_json::to_string(&files)?)
+        .bind_list(payloads)
+        .bind_list(files)
         .execute(connection)
         .await?;
     Ok(deleted.rows_affected() > 0)

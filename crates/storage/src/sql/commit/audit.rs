@@ -1,12 +1,11 @@
 //! The entries of the audit log. Each is committed with what it tells.
 
-use sqlx::SqliteConnection;
+use crate::sql::database::{Connection, query};
 
 use super::{super::text, ChangeError};
 use crate::{
     accounts::{AccountChange, FailedAttempt, LinkPurpose, Role},
     audit::{Actor, AuditAction},
-    column_value::BindValue,
 };
 use parlor_protocol::{Timestamp, UserId};
 
@@ -22,7 +21,7 @@ pub(super) struct NewEntry {
 impl NewEntry {
     /// Returns the entry of a change; none if it is not worth one.
     pub(super) async fn from_change(
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         change: &AccountChange,
         by: Option<&Actor>,
     ) -> Result<Option<Self>, ChangeError> {
@@ -88,12 +87,8 @@ impl NewEntry {
     }
 
     /// Adds the entry. Without accounts there is no audit log.
-    pub(super) async fn store(
-        self,
-        connection: &mut SqliteConnection,
-        at: Timestamp,
-    ) -> Result<(), ChangeError> {
-        sqlx::query(
+    pub(super) async fn store(self, connection: &mut Connection, at: Timestamp) -> Result<(), ChangeError> {
+        query(
             "INSERT INTO audit_log (at, user_id, name, action, about, address) \
              SELECT $1, $2, coalesce($3, (SELECT CAST(name AS TEXT) FROM accounts WHERE user_id = $2), ''), $4, $5, $6 \
              WHERE EXISTS (SELECT 1 FROM accounts)",
@@ -163,11 +158,8 @@ fn describe(change: &AccountChange) -> Option<(AuditAction, Option<UserId>, &str
     Some((action, Some(user_id), ""))
 }
 
-async fn load_name(
-    connection: &mut SqliteConnection,
-    user_id: UserId,
-) -> Result<Option<String>, ChangeError> {
-    let row = sqlx::query("SELECT name FROM accounts WHERE user_id = $1");
+async fn load_name(connection: &mut Connection, user_id: UserId) -> Result<Option<String>, ChangeError> {
+    let row = query("SELECT name FROM accounts WHERE user_id = $1");
     let row = row.bind_value(user_id).fetch_optional(connection).await?;
     Ok(row.map(|row| text(&row, "name")).transpose()?)
 }
@@ -175,14 +167,14 @@ async fn load_name(
 /// Deletes old entries, and the oldest ones beyond a number. Returns true if there were any. Failed sign-ins, of which anybody
 /// can make many, are counted apart: they push nothing else out.
 pub(super) async fn trim(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     before: Timestamp,
     keep: usize,
 ) -> Result<bool, ChangeError> {
-    let deleted = sqlx::query(
+    let deleted = query(
         "DELETE FROM audit_log WHERE at < $1 \
-         OR id IN (SELECT id FROM audit_log WHERE action = $3 ORDER BY id DESC LIMIT -1 OFFSET $2) \
-         OR id IN (SELECT id FROM audit_log WHERE action <> $3 ORDER BY id DESC LIMIT -1 OFFSET $2)",
+         OR id IN (SELECT id FROM audit_log WHERE action = $3 ORDER BY id DESC LIMIT 9223372036854775807 OFFSET $2) \
+         OR id IN (SELECT id FROM audit_log WHERE action <> $3 ORDER BY id DESC LIMIT 9223372036854775807 OFFSET $2)",
     )
     .bind_value(before)
     .bind_value(keep)

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use sqlx::{Row, SqliteConnection};
+use crate::sql::database::{Connection, query, query_scalar};
 
 use super::{
     super::{branch::read_branch, id, messages, optional_text},
@@ -12,7 +12,7 @@ use super::{
     deletion::require_shown,
     turns::conflict_as_rejection,
 };
-use crate::{ChangeRejection, Outcome, PageSize, column_value::BindValue};
+use crate::{ChangeRejection, Outcome, PageSize};
 use parlor_protocol::{
     AttachmentId, ConversationEvent, ConversationId, Message, MessageId, UserId, intent::BranchConversation,
 };
@@ -20,33 +20,33 @@ use parlor_protocol::{
 /// The addition to the title of a branch.
 const TITLE_SUFFIX: &str = " (branch)";
 
-/// Copies the messages of a branch (`?3`: the ids of each message's copy and of its parent, by the id of the message)
+/// Copies the messages of a branch (`?3`: JSON arrays of the ids of the message, of its copy and of the copy's parent)
 /// into a conversation (`?2`).
 const COPY_MESSAGES: &str = "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
-     SELECT c.value ->> 0, $1, $2, c.value ->> 1, m.position, m.created_at, m.body \
-     FROM json_each($3) c JOIN messages m ON m.id = c.key WHERE m.user_id = $1 ORDER BY m.position";
+     SELECT c.value ->> 1, $1, $2, c.value ->> 2, m.position, m.created_at, m.body \
+     FROM json_each($3) c JOIN messages m ON m.id = c.value ->> 0 WHERE m.user_id = $1 ORDER BY m.position";
 
 /// Copies all that belongs to the messages, apart from files. The log has no events of the copied runs: each ends before
 /// it begins, so that no client waits for more.
 const COPY_BELONGINGS: [&str; 6] = [
     "INSERT INTO runs (id, user_id, conversation_id, status, first_position, last_position, force_tools) \
-     SELECT c.value ->> 0, $1, b.id, r.status, b.activity, b.activity - 1, r.force_tools \
-     FROM json_each($3) c JOIN runs r ON r.id = c.key JOIN conversations b ON b.id = $2 WHERE r.user_id = $1",
+     SELECT c.value ->> 1, $1, b.id, r.status, b.activity, b.activity - 1, r.force_tools \
+     FROM json_each($3) c JOIN runs r ON r.id = c.value ->> 0 JOIN conversations b ON b.id = $2 WHERE r.user_id = $1",
     "INSERT INTO payloads (user_id, conversation_id, id, message_id, kind, summary, data, created_at) \
-     SELECT $1, $2, p.id, c.value ->> 0, p.kind, p.summary, p.data, p.created_at \
-     FROM json_each($3) c JOIN payloads p ON p.message_id = c.key WHERE p.user_id = $1",
+     SELECT $1, $2, p.id, c.value ->> 1, p.kind, p.summary, p.data, p.created_at \
+     FROM json_each($3) c JOIN payloads p ON p.message_id = c.value ->> 0 WHERE p.user_id = $1",
     "INSERT INTO payload_verdicts (user_id, conversation_id, payload_id, verdict, fields, position) \
-     SELECT $1, $2, v.payload_id, v.verdict, v.fields, v.position FROM json_each($3) c JOIN payloads p ON p.message_id = c.key \
+     SELECT $1, $2, v.payload_id, v.verdict, v.fields, v.position FROM json_each($3) c JOIN payloads p ON p.message_id = c.value ->> 0 \
      JOIN payload_verdicts v ON v.conversation_id = p.conversation_id AND v.payload_id = p.id WHERE p.user_id = $1",
     "INSERT INTO summaries (user_id, conversation_id, message_id, text, created_at) \
-     SELECT $1, $2, c.value ->> 0, s.text, s.created_at \
-     FROM json_each($3) c JOIN summaries s ON s.message_id = c.key WHERE s.user_id = $1",
+     SELECT $1, $2, c.value ->> 1, s.text, s.created_at \
+     FROM json_each($3) c JOIN summaries s ON s.message_id = c.value ->> 0 WHERE s.user_id = $1",
     "INSERT INTO contexts (message_id, user_id, context, text, instructions) \
-     SELECT m.id, $1, x.context, x.text, x.instructions FROM json_each($3) c JOIN contexts x ON x.message_id = c.key \
-     JOIN messages m ON m.id = c.value ->> 0 AND m.conversation_id = $2 WHERE x.user_id = $1",
+     SELECT m.id, $1, x.context, x.text, x.instructions FROM json_each($3) c JOIN contexts x ON x.message_id = c.value ->> 0 \
+     JOIN messages m ON m.id = c.value ->> 1 AND m.conversation_id = $2 WHERE x.user_id = $1",
     "INSERT INTO opaque (message_id, number, user_id, conversation_id, node, part, endpoint, kind, field, value) \
-     SELECT c.value ->> 0, o.number, $1, $2, o.node, o.part, o.endpoint, o.kind, o.field, o.value \
-     FROM json_each($3) c JOIN opaque o ON o.message_id = c.key WHERE o.user_id = $1",
+     SELECT c.value ->> 1, o.number, $1, $2, o.node, o.part, o.endpoint, o.kind, o.field, o.value \
+     FROM json_each($3) c JOIN opaque o ON o.message_id = c.value ->> 0 WHERE o.user_id = $1",
 ];
 
 /// Copies a file (`?1`) under another id (`?2`) to a copied message (`?3`), and names it there, in its payloads and in the
@@ -68,7 +68,7 @@ impl Batch<'_> {
     /// Copies a branch into a new conversation: up to an answer, or up to what a message of the user follows.
     pub(super) async fn branch_conversation(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         intent: &BranchConversation,
     ) -> Result<Outcome, ChangeError> {
@@ -115,20 +115,20 @@ impl Batch<'_> {
     /// Creates the conversation, with the model and the parameters of the other one.
     async fn create_branch(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         source: ConversationId,
         branch: ConversationId,
         leaf: Option<MessageId>,
     ) -> Result<(), ChangeError> {
-        let of_source = sqlx::query("SELECT title FROM conversations WHERE user_id = $1 AND id = $2")
+        let of_source = query("SELECT title FROM conversations WHERE user_id = $1 AND id = $2")
             .bind_value(user_id)
             .bind_value(source)
             .fetch_optional(&mut *connection)
             .await?
             .ok_or(ChangeRejection::NotFound)?;
         let was_deleted: bool =
-            sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM deleted_conversations WHERE id = $1)")
+            query_scalar("SELECT EXISTS (SELECT 1 FROM deleted_conversations WHERE id = $1)")
                 .bind_value(branch)
                 .fetch_one(&mut *connection)
                 .await?;
@@ -143,7 +143,7 @@ impl Batch<'_> {
         let position = self
             .log_event(&mut *connection, user_id, branch, None, created)
             .await?;
-        sqlx::query(
+        query(
             "INSERT INTO conversations (id, user_id, title, model, parameters, active_leaf, created_at, updated_at, activity) \
              SELECT $3, user_id, $4, model, parameters, $5, $6, $6, $7 FROM conversations WHERE user_id = $1 AND id = $2",
         )
@@ -162,35 +162,38 @@ impl Batch<'_> {
 }
 
 async fn copy_messages(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     branch: ConversationId,
     copies: &Copies,
 ) -> Result<(), ChangeError> {
-    let ids = serde_json::to_string(copies)?;
+    let ids = copies
+        .iter()
+        .map(|(message, (copy, parent))| serde_json::to_string(&(message, copy, parent)));
+    let ids = ids.collect::<Result<Vec<_>, _>>()?;
     for copy in [COPY_MESSAGES].into_iter().chain(COPY_BELONGINGS) {
-        sqlx::query(copy)
+        query(copy)
             .bind_value(user_id)
             .bind_value(branch)
-            .bind(&ids)
+            .bind_list(&ids)
             .execute(&mut *connection)
             .await?;
     }
-    let files = sqlx::query(
-        "SELECT a.id, c.value ->> 0 AS copy FROM json_each($2) c JOIN files a ON a.message_id = c.key WHERE a.user_id = $1",
+    let files = query(
+        "SELECT a.id, c.value ->> 1 AS copy FROM json_each($2) c JOIN files a ON a.message_id = c.value ->> 0 WHERE a.user_id = $1",
     )
     .bind_value(user_id)
-    .bind(&ids)
+    .bind_list(&ids)
     .fetch_all(&mut *connection)
     .await?;
     for file in &files {
         let file_id: AttachmentId = id(file, "id")?;
         let copy = AttachmentId::new().to_string();
         for statement in COPY_FILE {
-            sqlx::query(statement)
+            query(statement)
                 .bind_value(file_id)
                 .bind(&copy)
-                .bind(file.try_get::<String, _>("copy")?)
+                .bind(file.try_get::<String>("copy")?)
                 .execute(&mut *connection)
                 .await?;
         }

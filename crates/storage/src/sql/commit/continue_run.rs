@@ -1,6 +1,6 @@
 //! Continuing a run that was cut off, by a person or by itself.
 
-use sqlx::SqliteConnection;
+use crate::sql::database::{Connection, query, query_scalar};
 
 use super::{
     super::{daily_usage::skip_usage, messages},
@@ -9,7 +9,7 @@ use super::{
     run_output::update_message,
     turns::conflict_as_rejection,
 };
-use crate::{ChangeRejection, Outcome, RunKey, column_value::BindValue};
+use crate::{ChangeRejection, Outcome, RunKey};
 use parlor_protocol::{
     RunEvent, RunStatus, UserId,
     intent::{ContinueRun, StartedRun},
@@ -24,7 +24,7 @@ impl Batch<'_> {
     /// Lets a run go on that an earlier process left running, with the content of its message.
     pub(super) async fn resume_abandoned_run(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: RunKey,
     ) -> Result<Outcome, ChangeError> {
         let found = messages::message(connection, run.user_id, run.message_id).await?;
@@ -55,7 +55,7 @@ impl Batch<'_> {
     /// Continues a run: it starts again at the current position of the log, with the content of its message.
     pub(super) async fn continue_run(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         intent: &ContinueRun,
     ) -> Result<StartedRun, ChangeError> {
@@ -82,7 +82,7 @@ impl Batch<'_> {
             _ if assistant.is_damaged() && assistant.is_empty() => Err(ChangeRejection::NotContinuable)?,
             RunStatus::Complete | RunStatus::Stopped | RunStatus::Failed | RunStatus::Interrupted => {}
         }
-        let followers: i64 = sqlx::query_scalar(
+        let followers: i64 = query_scalar(
             "SELECT count(*) FROM messages WHERE user_id = $1 AND parent_id = $2 \
                  AND id NOT IN (SELECT message_id FROM hidden_messages WHERE user_id = $1)",
         )
@@ -108,7 +108,7 @@ impl Batch<'_> {
         let position = self
             .log_event(connection, user_id, conversation_id, Some(message_id), event)
             .await?;
-        sqlx::query(CONTINUE_RUN)
+        query(CONTINUE_RUN)
             .bind_value(user_id)
             .bind_value(conversation_id)
             .bind_value(message_id)

@@ -1,6 +1,6 @@
 //! Changes to a conversation as a whole: one of its columns, or its deletion.
 
-use sqlx::SqliteConnection;
+use crate::sql::database::{Connection, query};
 
 use super::{
     super::{daily_usage::count_usage, id, messages, queries::lost_conversation},
@@ -9,7 +9,7 @@ use super::{
     erase_event,
     run_output::update_message,
 };
-use crate::{ChangeRejection, Outcome, RunKey, column_value::BindValue, damage::skip_damaged};
+use crate::{ChangeRejection, Outcome, RunKey, damage::skip_damaged};
 use parlor_protocol::{
     ConversationEvent, ConversationId, MessageId, RunEvent, TokenTotals, Usage, UserId,
     transcript::apply_to_run,
@@ -17,7 +17,7 @@ use parlor_protocol::{
 
 /// The newest descendant of a message, or the message itself: the end of its newest branch. A message is
 /// always created before its descendants, so the newest has none, and no damaged link makes a circle.
-pub(in crate::sqlite) const NEWEST_DESCENDANT: &str = "WITH RECURSIVE below (id, position) AS ( \
+pub(crate) const NEWEST_DESCENDANT: &str = "WITH RECURSIVE below (id, position) AS ( \
          SELECT id, position FROM messages WHERE user_id = $1 AND conversation_id = $2 AND id = $3 \
              AND id NOT IN (SELECT message_id FROM hidden_messages WHERE conversation_id = $2) \
          UNION ALL \
@@ -29,14 +29,14 @@ impl Batch<'_> {
     /// Sets one column of a conversation to `value` and logs the event, if the conversation is the user's.
     pub(super) async fn update_conversation(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         conversation_id: ConversationId,
         sql: &'static str,
         value: &str,
         event: ConversationEvent,
     ) -> Result<Outcome, ChangeError> {
-        let updated = sqlx::query(sql)
+        let updated = query(sql)
             .bind_value(user_id)
             .bind_value(conversation_id)
             .bind(value)
@@ -53,7 +53,7 @@ impl Batch<'_> {
     /// Sets a conversation's title if it is still `replaces`; `None` leaves it.
     pub(super) async fn set_title(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: &RunKey,
         replaces: &str,
         title: Option<&str>,
@@ -62,7 +62,7 @@ impl Batch<'_> {
             return Ok(Outcome::Done);
         };
         let replaced =
-            sqlx::query("UPDATE conversations SET title = $3 WHERE user_id = $1 AND id = $2 AND title = $4")
+            query("UPDATE conversations SET title = $3 WHERE user_id = $1 AND id = $2 AND title = $4")
                 .bind_value(run.user_id)
                 .bind_value(run.conversation_id)
                 .bind(title)
@@ -80,7 +80,7 @@ impl Batch<'_> {
     /// Adds the tokens of a title to the answer after which it was made, unless that is being continued.
     pub(super) async fn count_title(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: &RunKey,
         totals: TokenTotals,
     ) -> Result<(), ChangeError> {
@@ -114,12 +114,12 @@ impl Batch<'_> {
     /// Shows the newest branch through a message.
     pub(super) async fn select_branch(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         conversation_id: ConversationId,
         through: MessageId,
     ) -> Result<Outcome, ChangeError> {
-        let leaf = sqlx::query(NEWEST_DESCENDANT)
+        let leaf = query(NEWEST_DESCENDANT)
             .bind_value(user_id)
             .bind_value(conversation_id)
             .bind_value(through)
@@ -146,12 +146,12 @@ impl Batch<'_> {
     /// Marks a conversation as read. Logs no event if it is read already, has no result, or does not exist.
     pub(super) async fn mark_read(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         conversation_id: ConversationId,
     ) -> Result<Outcome, ChangeError> {
         let marked =
-            sqlx::query("UPDATE conversations SET unseen = 0 WHERE user_id = $1 AND id = $2 AND unseen = 1")
+            query("UPDATE conversations SET unseen = 0 WHERE user_id = $1 AND id = $2 AND unseen = 1")
                 .bind_value(user_id)
                 .bind_value(conversation_id)
                 .execute(&mut *connection)
@@ -166,12 +166,12 @@ impl Batch<'_> {
 
     pub(super) async fn delete_conversation(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         conversation_id: ConversationId,
     ) -> Result<Outcome, ChangeError> {
         // With an unreadable owner it is deleted by the owner of its messages.
-        let known = sqlx::query(concat!(
+        let known = query(concat!(
             "SELECT id FROM conversations WHERE user_id = $1 AND id = $2 UNION ALL ",
             lost_conversation!()
         ))
@@ -184,7 +184,7 @@ impl Batch<'_> {
             // stays in the log for clients that have not received it.
             return Ok(Outcome::Deleted { active_run: None });
         }
-        let active = sqlx::query(
+        let active = query(
             "SELECT id FROM runs WHERE user_id = $1 AND conversation_id = $2 AND status IN ('running', 'waiting')",
         )
         .bind_value(user_id)
@@ -195,7 +195,7 @@ impl Batch<'_> {
             Some(run) => skip_damaged("runs", "of a deleted conversation", id(run, "id"))?,
             None => None,
         };
-        sqlx::query(
+        query(
             "DELETE FROM events WHERE +user_id = $1 AND conversation_id = $2 AND typeof(position) <> 'integer'",
         )
         .bind_value(user_id)
@@ -208,19 +208,20 @@ impl Batch<'_> {
             "message_id IS NULL AND conversation_id = $2",
         ] {
             let empty = format!("{EMPTY_EVENTS} AND +user_id = $1 AND {of_conversation}");
-            sqlx::query(sqlx::AssertSqlSafe(empty))
+            query(empty)
                 .bind_value(user_id)
                 .bind_value(conversation_id)
                 .execute(&mut *connection)
                 .await?;
         }
-        sqlx::query("DELETE FROM conversations WHERE id = $1")
+        query("DELETE FROM conversations WHERE id = $1")
             .bind_value(conversation_id)
             .execute(&mut *connection)
             .await?;
         self.orphaned_runs.extend(active_run);
-        sqlx::query(
-            "INSERT OR REPLACE INTO deleted_conversations (id, user_id, deleted_at) VALUES ($1, $2, $3)",
+        query(
+            "INSERT INTO deleted_conversations (id, user_id, deleted_at) VALUES ($1, $2, $3) \
+             ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id, deleted_at = excluded.deleted_at",
         )
         .bind_value(conversation_id)
         .bind_value(user_id)

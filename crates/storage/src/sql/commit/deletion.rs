@@ -1,15 +1,15 @@
 //! The deletion of a message with all that follow it: hidden at once, erased when it can't be undone any more.
 
-use sqlx::{Row, Sqlite, SqliteConnection, query::Query, sqlite::SqliteArguments};
+use crate::sql::database::{Connection, Query, query, query_scalar};
 
 use super::{
-    super::{branch, id, messages},
+    super::{branch, id, json, messages, position},
     Batch, ChangeError, EMPTY_EVENTS,
     conversations::NEWEST_DESCENDANT,
     erase_event,
     queue_state::active_leaf,
 };
-use crate::{ChangeRejection, Outcome, column_value::BindValue, damage::skip_damaged};
+use crate::{ChangeRejection, Outcome, damage::skip_damaged};
 use parlor_protocol::{
     ConversationEvent, ConversationId, EventBody, Message, MessageBody, MessageId, Timestamp, UserId,
     intent::derive_title,
@@ -25,13 +25,13 @@ const SELECT_SUBTREE: &str = "WITH RECURSIVE below (id, position) AS ( \
 
 /// Selects the newest visible sibling of a message (`?3`).
 const SELECT_NEWEST_SIBLING: &str = "SELECT o.id FROM messages m JOIN messages o ON o.user_id = m.user_id \
-         AND o.conversation_id = m.conversation_id AND o.parent_id IS m.parent_id AND o.id <> m.id \
+         AND o.conversation_id = m.conversation_id AND o.parent_id IS NOT DISTINCT FROM m.parent_id AND o.id <> m.id \
      WHERE m.user_id = $1 AND m.conversation_id = $2 AND m.id = $3 \
          AND o.id NOT IN (SELECT message_id FROM hidden_messages WHERE conversation_id = $2) ORDER BY o.position DESC LIMIT 1";
 
 /// Selects whether a message (`?3`) or one of its ancestors is hidden.
 const IS_HIDDEN: &str = "WITH RECURSIVE above (id) AS ( \
-         SELECT $3 WHERE EXISTS (SELECT 1 FROM hidden_messages WHERE user_id = $1 AND conversation_id = $2) \
+         SELECT id FROM messages WHERE user_id = $1 AND id = $3 AND EXISTS (SELECT 1 FROM hidden_messages WHERE user_id = $1 AND conversation_id = $2) \
          UNION \
          SELECT m.parent_id FROM above a JOIN messages m ON m.user_id = $1 AND m.id = a.id WHERE m.parent_id IS NOT NULL) \
      SELECT EXISTS (SELECT 1 FROM above JOIN hidden_messages h ON h.message_id = above.id \
@@ -53,7 +53,7 @@ impl Batch<'_> {
     /// Hides a message with all that follow it. Has no effect on one that is hidden or erased already.
     pub(super) async fn delete_message(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         key: (UserId, ConversationId),
         message_id: MessageId,
         hidden_at: Timestamp,
@@ -63,7 +63,7 @@ impl Batch<'_> {
         if found.is_none_or(|(found_in, _)| found_in != key.1) {
             return Ok(Outcome::Done);
         }
-        let active: bool = sqlx::query_scalar(
+        let active: bool = query_scalar(
             "SELECT EXISTS (SELECT 1 FROM runs WHERE conversation_id = $1 AND status IN ('running', 'waiting'))",
         )
         .bind_value(conversation)
@@ -72,8 +72,8 @@ impl Batch<'_> {
         if active {
             Err(ChangeRejection::RunActive)?;
         }
-        let hidden = sqlx::query(
-            "INSERT OR IGNORE INTO hidden_messages (message_id, user_id, conversation_id, hidden_at) VALUES ($1, $2, $3, $4)",
+        let hidden = query(
+            "INSERT INTO hidden_messages (message_id, user_id, conversation_id, hidden_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
         )
         .bind_value(message_id)
         .bind_value(user)
@@ -103,7 +103,7 @@ impl Batch<'_> {
     /// Shows a hidden message again, with all that follow it.
     pub(super) async fn restore_message(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         key: (UserId, ConversationId),
         message_id: MessageId,
     ) -> Result<Outcome, ChangeError> {
@@ -136,7 +136,7 @@ impl Batch<'_> {
     /// content.
     pub(super) async fn erase_message(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         key: (UserId, ConversationId),
         message_id: MessageId,
         hidden_at: Timestamp,
@@ -155,13 +155,12 @@ impl Batch<'_> {
             return Ok(Outcome::Done);
         }
         let subtree = self.subtree(&mut *connection, key, message_id).await?;
-        let ids = serde_json::to_string(&subtree)?;
         let erased = messages::message(&mut *connection, key.0, message_id).await?;
         // The question's own event belongs to its first answer, and to no message once that is erased without the question.
-        sqlx::query(KEEP_QUESTIONS)
+        query(KEEP_QUESTIONS)
             .bind_value(key.0)
             .bind_value(key.1)
-            .bind(&ids)
+            .bind_list(&subtree)
             .execute(&mut *connection)
             .await?;
         for of_subtree in [
@@ -172,10 +171,10 @@ impl Batch<'_> {
                      AND event ->> '$.user_message_id' IN (SELECT value FROM json_each($3)))",
         ] {
             let empty = format!("{EMPTY_EVENTS} AND +user_id = $1 AND {of_subtree} AND $2 = conversation_id");
-            sqlx::query(sqlx::AssertSqlSafe(empty))
+            query(empty)
                 .bind_value(key.0)
                 .bind_value(key.1)
-                .bind(&ids)
+                .bind_list(&subtree)
                 .execute(&mut *connection)
                 .await?;
         }
@@ -197,12 +196,12 @@ impl Batch<'_> {
             .for_each(erase_event);
         delete_messages(&mut *connection, key.0, &subtree).await?;
         // A snapshot without its last message opens nothing.
-        sqlx::query(
+        query(
             "DELETE FROM shares WHERE user_id = $1 AND conversation_id = $2 AND leaf_id IN (SELECT value FROM json_each($3))",
         )
         .bind_value(key.0)
         .bind_value(key.1)
-        .bind(&ids)
+        .bind_list(&subtree)
         .execute(&mut *connection)
         .await?;
         if let Some((
@@ -223,12 +222,12 @@ impl Batch<'_> {
     /// an erased one.
     async fn erase_title(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         key: (UserId, ConversationId),
         erased_title: &str,
     ) -> Result<(), ChangeError> {
         let (user, conversation) = key;
-        let first = sqlx::query(SELECT_FIRST_MESSAGE)
+        let first = query(SELECT_FIRST_MESSAGE)
             .bind_value(user)
             .bind_value(conversation)
             .fetch_optional(&mut *connection)
@@ -248,7 +247,7 @@ impl Batch<'_> {
             _ => UNTITLED.to_owned(),
         };
         let renamed =
-            sqlx::query("UPDATE conversations SET title = $3 WHERE user_id = $1 AND id = $2 AND title = $4 AND title <> $3")
+            query("UPDATE conversations SET title = $3 WHERE user_id = $1 AND id = $2 AND title = $4 AND title <> $3")
                 .bind_value(user)
                 .bind_value(conversation)
                 .bind(&title)
@@ -258,16 +257,7 @@ impl Batch<'_> {
         if renamed.rows_affected() == 0 {
             return Ok(());
         }
-        sqlx::query(
-            "UPDATE events SET event = json_set(event, '$.title', $3) WHERE +user_id = $1 AND conversation_id = $2 \
-                 AND json_valid(event) AND event ->> '$.title' = $4",
-        )
-        .bind_value(user)
-        .bind_value(conversation)
-        .bind(&title)
-        .bind(erased_title)
-        .execute(&mut *connection)
-        .await?;
+        replace_logged_title(&mut *connection, key, erased_title, &title).await?;
         let event = ConversationEvent::ConversationRenamed { title };
         self.log_event(connection, key.0, key.1, None, event).await?;
         Ok(())
@@ -276,7 +266,7 @@ impl Batch<'_> {
     /// Deletes a message with its descendants, which leaves their events.
     pub(super) async fn delete_subtree(
         &self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         key: (UserId, ConversationId),
         message_id: MessageId,
     ) -> Result<(), ChangeError> {
@@ -287,7 +277,7 @@ impl Batch<'_> {
     /// Returns a message and its descendants, the newest first.
     async fn subtree(
         &self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         key: (UserId, ConversationId),
         message_id: MessageId,
     ) -> Result<Vec<MessageId>, ChangeError> {
@@ -303,14 +293,49 @@ impl Batch<'_> {
     }
 }
 
+/// Replaces the title of a conversation in its stored events.
+async fn replace_logged_title(
+    connection: &mut Connection,
+    (user, conversation): (UserId, ConversationId),
+    erased_title: &str,
+    title: &str,
+) -> Result<(), ChangeError> {
+    let rows = query(
+        "SELECT position, event FROM events WHERE +user_id = $1 AND conversation_id = $2 \
+             AND typeof(position) = 'integer' AND instr(event, $3) > 0",
+    )
+    .bind_value(user)
+    .bind_value(conversation)
+    .bind("\"title\":")
+    .fetch_all(&mut *connection)
+    .await?;
+    for row in &rows {
+        // An unreadable event shows no title.
+        let Ok(mut event) = json::<serde_json::Value>(row, "event") else {
+            continue;
+        };
+        let Some(logged) = event.get_mut("title").filter(|logged| **logged == erased_title) else {
+            continue;
+        };
+        *logged = title.into();
+        query("UPDATE events SET event = $3 WHERE user_id = $1 AND position = $2")
+            .bind_value(user)
+            .bind_value(position(row, "position")?)
+            .bind(event.to_string())
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}
+
 /// Deletes messages, the newest first: SQLite limits how deep one deletion may delete others.
 async fn delete_messages(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     newest_first: &[MessageId],
 ) -> Result<(), ChangeError> {
     for message in newest_first {
-        sqlx::query("DELETE FROM messages WHERE user_id = $1 AND id = $2")
+        query("DELETE FROM messages WHERE user_id = $1 AND id = $2")
             .bind_value(user_id)
             .bind_value(message)
             .execute(&mut *connection)
@@ -320,12 +345,8 @@ async fn delete_messages(
 }
 
 /// A query about a message: `?1` is its user, `?2` its conversation, `?3` the message.
-fn message_query(
-    sql: &'static str,
-    key: (UserId, ConversationId),
-    message_id: MessageId,
-) -> Query<'static, Sqlite, SqliteArguments> {
-    sqlx::query(sql)
+fn message_query(sql: &'static str, key: (UserId, ConversationId), message_id: MessageId) -> Query {
+    query(sql)
         .bind_value(key.0)
         .bind_value(key.1)
         .bind_value(message_id)
@@ -333,11 +354,11 @@ fn message_query(
 
 /// Rejects a change of a message that is hidden, by itself or with a message before it.
 pub(super) async fn require_shown(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     key: (UserId, ConversationId),
     message_id: MessageId,
 ) -> Result<(), ChangeError> {
-    let hidden: bool = sqlx::query_scalar(IS_HIDDEN)
+    let hidden: bool = query_scalar(IS_HIDDEN)
         .bind_value(key.0)
         .bind_value(key.1)
         .bind_value(message_id)
@@ -352,7 +373,7 @@ pub(super) async fn require_shown(
 /// Returns the end of the branch that is shown without a message: the newest one through another version of it, or its
 /// parent.
 async fn leaf_without(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     key: (UserId, ConversationId),
     message_id: MessageId,
     parent_id: Option<MessageId>,
@@ -367,7 +388,7 @@ async fn leaf_without(
 }
 
 async fn newest_descendant(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     key: (UserId, ConversationId),
     message_id: MessageId,
 ) -> Result<Option<MessageId>, ChangeError> {
@@ -378,11 +399,11 @@ async fn newest_descendant(
 }
 
 async fn set_leaf(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     key: (UserId, ConversationId),
     leaf: Option<MessageId>,
 ) -> Result<(), ChangeError> {
-    sqlx::query("UPDATE conversations SET active_leaf = $1 WHERE user_id = $2 AND id = $3")
+    query("UPDATE conversations SET active_leaf = $1 WHERE user_id = $2 AND id = $3")
         .bind_value(leaf)
         .bind_value(key.0)
         .bind_value(key.1)

@@ -1,6 +1,6 @@
 //! The mapping from each change to its implementation.
 
-use sqlx::SqliteConnection;
+use crate::sql::database::Connection;
 
 use super::{
     super::daily_usage::add_usage, Batch, ChangeError, audit::NewEntry, literature::store_abstract,
@@ -16,7 +16,7 @@ impl Batch<'_> {
     /// Applies a change that was not applied before.
     pub(super) async fn apply_new_change(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         change: &Change,
     ) -> Result<Outcome, ChangeError> {
         match change {
@@ -43,7 +43,7 @@ impl Batch<'_> {
     /// Stores the output of a run.
     async fn apply_output(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: &RunKey,
         output: &RunOutput,
     ) -> Result<Outcome, ChangeError> {
@@ -92,7 +92,7 @@ impl Batch<'_> {
     /// Applies an intent that was not applied before.
     async fn apply_intent(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         change: &IntentChange,
     ) -> Result<Outcome, ChangeError> {
@@ -138,7 +138,7 @@ impl Batch<'_> {
     /// Changes a run.
     async fn change_run(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         change: &RunChange,
     ) -> Result<Outcome, ChangeError> {
         match change {
@@ -160,7 +160,7 @@ impl Batch<'_> {
     /// Changes a conversation.
     async fn change_conversation(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         key: ConversationKey,
         change: &ConversationChange,
     ) -> Result<Outcome, ChangeError> {
@@ -206,7 +206,7 @@ impl Batch<'_> {
     /// Changes files.
     async fn change_files(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         change: &FileChange,
     ) -> Result<Outcome, ChangeError> {
         match change {
@@ -237,7 +237,7 @@ impl Batch<'_> {
     /// Changes a user's library.
     async fn update_library(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         update: &LibraryUpdate,
     ) -> Result<Outcome, ChangeError> {
@@ -271,7 +271,7 @@ impl Batch<'_> {
     /// Changes what a user has set for all conversations.
     async fn change_personal(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         change: &PersonalChange,
     ) -> Result<Outcome, ChangeError> {

@@ -1,6 +1,6 @@
 //! Changes to model servers. The logs of those who may use them say that the models have changed, and nothing else.
 
-use sqlx::{Row, SqliteConnection};
+use crate::sql::database::{Connection, query, query_scalar};
 
 use super::{
     super::{
@@ -14,7 +14,6 @@ use super::{
 use crate::{
     ChangeRejection, Outcome, StorageError,
     audit::AuditAction,
-    column_value::BindValue,
     damage::skip_damaged,
     endpoints::{EndpointChange, EndpointValues, SealedKey, StoredEndpoint},
 };
@@ -26,7 +25,7 @@ const LAST_PLACE: &str = "SELECT coalesce(max(place), 0) + 1 FROM endpoints WHER
 impl Batch<'_> {
     pub(super) async fn change_endpoints(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         by: UserId,
         change: &EndpointChange,
     ) -> Result<Outcome, ChangeError> {
@@ -50,12 +49,13 @@ impl Batch<'_> {
             }
             EndpointChange::Reseal { id, from, to } => return reseal(connection, *id, from, to).await,
             EndpointChange::Remove { id, owner } => {
-                let removed =
-                    sqlx::query("DELETE FROM endpoints WHERE id = $1 AND user_id IS $2 RETURNING name")
-                        .bind_value(id)
-                        .bind_value(*owner)
-                        .fetch_optional(&mut *connection)
-                        .await?;
+                let removed = query(
+                    "DELETE FROM endpoints WHERE id = $1 AND user_id IS NOT DISTINCT FROM $2 RETURNING name",
+                )
+                .bind_value(id)
+                .bind_value(*owner)
+                .fetch_optional(&mut *connection)
+                .await?;
                 let name = text(&removed.ok_or(ChangeRejection::NotFound)?, "name")?;
                 (AuditAction::EndpointRemoved, name, Outcome::DataDeleted)
             }
@@ -77,20 +77,20 @@ impl Batch<'_> {
 
     async fn add_endpoint(
         &self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         endpoint: &StoredEndpoint,
         limit: usize,
     ) -> Result<(), ChangeError> {
-        let counts = sqlx::query(
-            "SELECT count(*) FILTER (WHERE user_id IS $3) AS count, count(*) FILTER (WHERE id = $1) AS same_id, \
-                 count(*) FILTER (WHERE name = $2 AND user_id IS $3) AS same_name FROM endpoints",
+        let counts = query(
+            "SELECT count(*) FILTER (WHERE user_id IS NOT DISTINCT FROM $3) AS count, count(*) FILTER (WHERE id = $1) AS same_id, \
+                 count(*) FILTER (WHERE name = $2 AND user_id IS NOT DISTINCT FROM $3) AS same_name FROM endpoints",
         )
         .bind_value(endpoint.id)
         .bind(&endpoint.name)
         .bind_value(endpoint.owner)
         .fetch_one(&mut *connection)
         .await?;
-        let count = |column| counts.try_get::<i64, _>(column);
+        let count = |column| counts.try_get::<i64>(column);
         if count("same_id")? > 0 {
             Err(ChangeRejection::IntentReused)?;
         }
@@ -100,8 +100,8 @@ impl Batch<'_> {
         if usize::try_from(count("count")?).is_ok_and(|count| count >= limit) {
             Err(ChangeRejection::EndpointsFull)?;
         }
-        let place: i64 = sqlx::query_scalar(LAST_PLACE).fetch_one(&mut *connection).await?;
-        sqlx::query(
+        let place: i64 = query_scalar(LAST_PLACE).fetch_one(&mut *connection).await?;
+        query(
             "INSERT INTO endpoints (id, user_id, name, kind, base_url, key, models, hidden_models, enabled, takes_own_keys, place, \
                  created_at, updated_by, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $12)",
         )
@@ -126,17 +126,17 @@ impl Batch<'_> {
     /// Changes a model server. Returns its name.
     async fn update_endpoint(
         &self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         by: UserId,
         (id, owner): (EndpointId, Option<UserId>),
         values: &EndpointValues,
     ) -> Result<String, ChangeError> {
-        let updated = sqlx::query(
+        let updated = query(
             "UPDATE endpoints SET kind = coalesce($2, kind), base_url = coalesce($3, base_url), \
-                 key = CASE WHEN $4 THEN $5 ELSE key END, models = coalesce($6, models), \
+                 key = CASE WHEN $4 <> 0 THEN $5 ELSE key END, models = coalesce($6, models), \
                  hidden_models = coalesce($7, hidden_models), enabled = coalesce($8, enabled), \
                  takes_own_keys = coalesce($9, takes_own_keys), updated_by = $10, updated_at = $11 \
-             WHERE id = $1 AND user_id IS $12 RETURNING name",
+             WHERE id = $1 AND user_id IS NOT DISTINCT FROM $12 RETURNING name",
         )
         .bind_value(id)
         .bind(values.kind.map(|kind| kind.as_str()))
@@ -156,10 +156,8 @@ impl Batch<'_> {
     }
 
     /// Tells all users that the models to choose from may have changed.
-    async fn log_models_changed(&mut self, connection: &mut SqliteConnection) -> Result<(), ChangeError> {
-        let users = sqlx::query("SELECT id FROM users")
-            .fetch_all(&mut *connection)
-            .await?;
+    async fn log_models_changed(&mut self, connection: &mut Connection) -> Result<(), ChangeError> {
+        let users = query("SELECT id FROM users").fetch_all(&mut *connection).await?;
         for row in users {
             let user_id = skip_damaged("users", text(&row, "id")?, id(&row, "id"))?;
             if let Some(user_id) = user_id {
@@ -171,7 +169,7 @@ impl Batch<'_> {
 
     async fn log_change_for(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
     ) -> Result<(), ChangeError> {
         let event = UserEvent::ModelsChanged;
@@ -192,18 +190,15 @@ impl EndpointChange {
     }
 }
 
-async fn allow_own_keys(
-    connection: &mut SqliteConnection,
-    is_allowed: bool,
-) -> Result<AuditAction, ChangeError> {
-    sqlx::query("DELETE FROM server_options WHERE name = $1")
+async fn allow_own_keys(connection: &mut Connection, is_allowed: bool) -> Result<AuditAction, ChangeError> {
+    query("DELETE FROM server_options WHERE name = $1")
         .bind(OWN_KEYS)
         .execute(&mut *connection)
         .await?;
     if !is_allowed {
         return Ok(AuditAction::OwnKeysForbidden);
     }
-    sqlx::query("INSERT INTO server_options (name, value) VALUES ($1, $2)")
+    query("INSERT INTO server_options (name, value) VALUES ($1, $2)")
         .bind(OWN_KEYS)
         .bind(ALLOWED)
         .execute(connection)
@@ -213,12 +208,12 @@ async fn allow_own_keys(
 
 /// Replaces a sealed key by one of the same content, unless it was changed meanwhile.
 async fn reseal(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     id: EndpointId,
     from: &SealedKey,
     to: &SealedKey,
 ) -> Result<Outcome, ChangeError> {
-    sqlx::query("UPDATE endpoints SET key = $3 WHERE id = $1 AND key = $2")
+    query("UPDATE endpoints SET key = $3 WHERE id = $1 AND key = $2")
         .bind_value(id)
         .bind(&from.0[..])
         .bind(&to.0[..])

@@ -1,24 +1,24 @@
 //! Files: uploads, files of tools, and their deletion.
 
-use sqlx::SqliteConnection;
+use crate::sql::database::{Connection, query};
 
 use super::{
     super::{files, optional_text},
     Batch, ChangeError,
     personal::ensure_user,
 };
-use crate::{ChangeRejection, FileLocation, Outcome, RunKey, StoredFile, column_value::BindValue};
+use crate::{ChangeRejection, FileLocation, Outcome, RunKey, StoredFile};
 use parlor_protocol::{Attachment, AttachmentId, ConversationId, MessageId, Timestamp, UserId};
 
 impl Batch<'_> {
     /// Stores an uploaded file, whose message is not sent yet.
     pub(super) async fn store_upload(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         file: &StoredFile,
     ) -> Result<Outcome, ChangeError> {
         ensure_user(&mut *connection, file.location.user_id).await?;
-        let owner = sqlx::query(
+        let owner = query(
             "SELECT user_id FROM conversations WHERE id = $1 \
              UNION ALL SELECT NULL FROM deleted_conversations WHERE id = $1",
         )
@@ -38,17 +38,16 @@ impl Batch<'_> {
     /// Stores a file of a tool. A run that has ended gets none any more.
     pub(super) async fn store_attachment(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: &RunKey,
         file: &StoredFile,
     ) -> Result<Outcome, ChangeError> {
-        let active = sqlx::query(
-            "SELECT 1 FROM runs WHERE user_id = $1 AND id = $2 AND status IN ('running', 'waiting')",
-        )
-        .bind_value(run.user_id)
-        .bind_value(run.message_id)
-        .fetch_optional(&mut *connection)
-        .await?;
+        let active =
+            query("SELECT 1 FROM runs WHERE user_id = $1 AND id = $2 AND status IN ('running', 'waiting')")
+                .bind_value(run.user_id)
+                .bind_value(run.message_id)
+                .fetch_optional(&mut *connection)
+                .await?;
         if active.is_none() {
             Err(ChangeRejection::NotFound)?;
         }
@@ -60,14 +59,14 @@ impl Batch<'_> {
 
     async fn insert_file(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         StoredFile { attachment, location }: &StoredFile,
         (user_id, conversation_id): (UserId, ConversationId),
         message_id: Option<MessageId>,
         place: usize,
     ) -> Result<(), ChangeError> {
         let number = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-        sqlx::query(
+        query(
             "INSERT INTO files (id, user_id, conversation_id, message_id, place, stored_name, stored_in, name, media_type, \
              bytes, width, height, text_bytes, problem, created_at, stored_by) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
@@ -97,7 +96,7 @@ impl Batch<'_> {
     /// (`replaced`) that names none gets copies of its files.
     pub(super) async fn attach_files(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         (user_id, conversation_id): (UserId, ConversationId),
         message_id: MessageId,
         ids: &[AttachmentId],
@@ -112,16 +111,15 @@ impl Batch<'_> {
                 None => Ok(Vec::new()),
             };
         }
-        let list: Vec<String> = ids.iter().map(AttachmentId::to_string).collect();
-        let attached = sqlx::query(
-            "UPDATE files SET message_id = $3, place = (SELECT key FROM json_each($4) WHERE value = files.id) \
+        let attached = query(
+            "UPDATE files SET message_id = $3, place = (SELECT min(key) FROM json_each($4) WHERE value = files.id) \
              WHERE user_id = $1 AND conversation_id = $2 AND id IN (SELECT value FROM json_each($4)) \
                  AND (message_id IS NULL OR message_id = $3)",
         )
         .bind_value(user_id)
         .bind_value(conversation_id)
         .bind_value(message_id)
-        .bind(serde_json::to_string(&list)?)
+        .bind_list(ids)
         .execute(&mut *connection)
         .await?;
         let files = files::message_files(connection, user_id, message_id).await?;
@@ -136,7 +134,7 @@ impl Batch<'_> {
     /// Gives another version of a message the files of the first one. Both share the contents.
     async fn copy_files(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         (user_id, conversation_id): (UserId, ConversationId),
         replaced: MessageId,
         message_id: MessageId,
@@ -159,12 +157,12 @@ impl Batch<'_> {
     /// Gives a file a second row, as an upload that is in no message.
     pub(super) async fn copy_file(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         id: AttachmentId,
         copy: AttachmentId,
     ) -> Result<Outcome, ChangeError> {
-        let copied = sqlx::query(
+        let copied = query(
             "INSERT INTO files (id, user_id, conversation_id, message_id, place, stored_name, stored_in, name, media_type, \
              bytes, width, height, text_bytes, problem, created_at, stored_by) \
              SELECT $3, user_id, conversation_id, NULL, 0, stored_name, stored_in, name, media_type, bytes, width, height, \
@@ -185,11 +183,11 @@ impl Batch<'_> {
     /// Deletes an uploaded file that is in no message. Has no effect on others.
     pub(super) async fn delete_upload(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         id: AttachmentId,
     ) -> Result<Outcome, ChangeError> {
-        sqlx::query("DELETE FROM files WHERE user_id = $1 AND id = $2 AND message_id IS NULL")
+        query("DELETE FROM files WHERE user_id = $1 AND id = $2 AND message_id IS NULL")
             .bind_value(user_id)
             .bind_value(id)
             .execute(connection)
@@ -200,11 +198,11 @@ impl Batch<'_> {
     /// Deletes the files of a message that is removed from its queue.
     pub(super) async fn delete_queued_files(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         message_id: MessageId,
     ) -> Result<(), ChangeError> {
-        sqlx::query("DELETE FROM files WHERE user_id = $1 AND message_id = $2")
+        query("DELETE FROM files WHERE user_id = $1 AND message_id = $2")
             .bind_value(user_id)
             .bind_value(message_id)
             .execute(connection)
@@ -215,10 +213,10 @@ impl Batch<'_> {
     /// Deletes the uploaded files of all users that were not sent for a long time.
     pub(super) async fn expire_uploads(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         before: Timestamp,
     ) -> Result<Outcome, ChangeError> {
-        sqlx::query("DELETE FROM files WHERE message_id IS NULL AND created_at < $1")
+        query("DELETE FROM files WHERE message_id IS NULL AND created_at < $1")
             .bind_value(before)
             .execute(connection)
             .await?;
@@ -228,12 +226,12 @@ impl Batch<'_> {
     /// Forgets deleted contents that are not in the data folder any more.
     pub(super) async fn forget_deleted_files(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         locations: &[FileLocation],
     ) -> Result<Outcome, ChangeError> {
         let names = locations.iter().map(|location| location.stored_name.to_string());
-        sqlx::query("DELETE FROM deleted_files WHERE stored_name IN (SELECT value FROM json_each($1))")
-            .bind(serde_json::to_string(&names.collect::<Vec<_>>())?)
+        query("DELETE FROM deleted_files WHERE stored_name IN (SELECT value FROM json_each($1))")
+            .bind_list(names)
             .execute(connection)
             .await?;
         Ok(Outcome::Done)
@@ -242,7 +240,7 @@ impl Batch<'_> {
     /// Replaces a row of the former table of tools' files, whose content was moved.
     pub(super) async fn replace_attachment_row(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         file: &StoredFile,
         message_id: MessageId,
     ) -> Result<Outcome, ChangeError> {
@@ -254,7 +252,7 @@ impl Batch<'_> {
             0,
         )
         .await?;
-        sqlx::query("DELETE FROM attachments WHERE id = $1")
+        query("DELETE FROM attachments WHERE id = $1")
             .bind_value(file.attachment.id)
             .execute(connection)
             .await?;

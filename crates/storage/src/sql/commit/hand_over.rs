@@ -5,13 +5,13 @@
 //! before all that is added later. The new owner's log gets the same events as for a branch of a conversation: they ask for
 //! snapshots.
 
-use sqlx::{Row, SqliteConnection};
+use crate::sql::database::{Connection, query, query_scalar};
 
 use super::{
     super::{id, literature, log_page, optional_id, optional_text},
     Batch, ChangeError,
 };
-use crate::{ChangeRejection, Outcome, audit::Actor, column_value::BindValue, damage::skip_damaged};
+use crate::{ChangeRejection, Outcome, audit::Actor, damage::skip_damaged};
 use parlor_protocol::{
     ConversationEvent, ConversationId, UserId,
     literature::{Library, LibraryChange},
@@ -27,7 +27,7 @@ const DELETE_UNSHARED: [&str; 3] = [
 /// Changes the owner (`?1`) to another one (`?2`). `?3` is the last position of the former owner's log. The records of model
 /// calls and the permissions for tools stay, and are deleted with the account: they have the former owner's instructions and
 /// decisions. An article that both have saved stays as the new owner has it.
-pub(in crate::sqlite) const CHANGE_OWNER: [&str; 11] = [
+pub(crate) const CHANGE_OWNER: [&str; 11] = [
     "UPDATE messages SET user_id = $2, position = position - $3 WHERE user_id = $1",
     // The log has no events of these runs: each ends before it begins, so that no client waits for more.
     "UPDATE runs SET user_id = $2, first_position = c.activity, last_position = c.activity - 1, stored_position = 0 \
@@ -39,21 +39,23 @@ pub(in crate::sqlite) const CHANGE_OWNER: [&str; 11] = [
     "UPDATE opaque SET user_id = $2 WHERE user_id = $1",
     "UPDATE attachments SET user_id = $2 WHERE user_id = $1",
     "UPDATE files SET user_id = $2, stored_by = coalesce(stored_by, user_id) WHERE user_id = $1",
-    "UPDATE OR IGNORE articles SET user_id = $2 WHERE user_id = $1",
+    "UPDATE articles SET user_id = $2 WHERE user_id = $1 \
+     AND NOT EXISTS (SELECT 1 FROM articles kept WHERE kept.user_id = $2 AND kept.pmid = articles.pmid)",
     "UPDATE streams SET user_id = $2 WHERE user_id = $1",
 ];
 
 /// Notes that an account is being deleted.
 pub(super) async fn begin_deletion(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     (user_id, heir): (UserId, Option<UserId>),
     by: &Actor,
 ) -> Result<Outcome, ChangeError> {
     if let Some(heir) = heir {
         require_heir(&mut *connection, user_id, heir).await?;
     }
-    sqlx::query(
-        "INSERT OR REPLACE INTO pending_deletions (user_id, heir, actor, address) VALUES ($1, $2, $3, $4)",
+    query(
+        "INSERT INTO pending_deletions (user_id, heir, actor, address) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (user_id) DO UPDATE SET heir = excluded.heir, actor = excluded.actor, address = excluded.address",
     )
     .bind_value(user_id)
     .bind_value(heir)
@@ -66,12 +68,12 @@ pub(super) async fn begin_deletion(
 
 /// Checks that a deletion with this heir has begun and was not given up, nor begun again with another one.
 pub(super) async fn require_begun(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     heir: Option<UserId>,
 ) -> Result<(), ChangeError> {
-    let has_begun: bool = sqlx::query_scalar(
-        "SELECT EXISTS (SELECT 1 FROM pending_deletions WHERE user_id = $1 AND heir IS $2)",
+    let has_begun: bool = query_scalar(
+        "SELECT EXISTS (SELECT 1 FROM pending_deletions WHERE user_id = $1 AND heir IS NOT DISTINCT FROM $2)",
     )
     .bind_value(user_id)
     .bind_value(heir)
@@ -84,12 +86,8 @@ pub(super) async fn require_begun(
 }
 
 /// Checks that an heir is another user with an account.
-async fn require_heir(
-    connection: &mut SqliteConnection,
-    user_id: UserId,
-    heir: UserId,
-) -> Result<(), ChangeError> {
-    let has_account: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM accounts WHERE user_id = $1)")
+async fn require_heir(connection: &mut Connection, user_id: UserId, heir: UserId) -> Result<(), ChangeError> {
+    let has_account: bool = query_scalar("SELECT EXISTS (SELECT 1 FROM accounts WHERE user_id = $1)")
         .bind_value(heir)
         .fetch_one(connection)
         .await?;
@@ -103,12 +101,12 @@ impl Batch<'_> {
     /// Gives a user's conversations, files and library to another user. No run may be active.
     pub(super) async fn hand_over(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         heir: UserId,
     ) -> Result<(), ChangeError> {
         require_heir(&mut *connection, user_id, heir).await?;
-        let is_active: bool = sqlx::query_scalar(
+        let is_active: bool = query_scalar(
             "SELECT EXISTS (SELECT 1 FROM runs WHERE user_id = $1 AND status IN ('running', 'waiting'))",
         )
         .bind_value(user_id)
@@ -119,7 +117,7 @@ impl Batch<'_> {
         }
         self.delete_hidden(&mut *connection, user_id).await?;
         for statement in DELETE_UNSHARED {
-            sqlx::query(statement)
+            query(statement)
                 .bind_value(user_id)
                 .execute(&mut *connection)
                 .await?;
@@ -130,7 +128,7 @@ impl Batch<'_> {
             .hand_over_conversations(&mut *connection, user_id, heir)
             .await?;
         for statement in CHANGE_OWNER {
-            let mut query = sqlx::query(statement).bind_value(user_id).bind_value(heir);
+            let mut query = query(statement).bind_value(user_id).bind_value(heir);
             if statement.contains("$3") {
                 query = query.bind_value(head);
             }
@@ -151,12 +149,8 @@ impl Batch<'_> {
     }
 
     /// Deletes the hidden messages with all that follow them. What is left has a damaged id and is deleted by its row.
-    async fn delete_hidden(
-        &self,
-        connection: &mut SqliteConnection,
-        user_id: UserId,
-    ) -> Result<(), ChangeError> {
-        let rows = sqlx::query("SELECT conversation_id, message_id FROM hidden_messages WHERE user_id = $1")
+    async fn delete_hidden(&self, connection: &mut Connection, user_id: UserId) -> Result<(), ChangeError> {
+        let rows = query("SELECT conversation_id, message_id FROM hidden_messages WHERE user_id = $1")
             .bind_value(user_id)
             .fetch_all(&mut *connection)
             .await?;
@@ -173,16 +167,15 @@ impl Batch<'_> {
     /// Changes the owner of the conversations, and announces them in their order. Returns their last messages.
     async fn hand_over_conversations(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         heir: UserId,
     ) -> Result<Vec<(ConversationId, parlor_protocol::MessageId)>, ChangeError> {
-        let rows = sqlx::query(
-            "SELECT id, title, active_leaf FROM conversations WHERE user_id = $1 ORDER BY activity",
-        )
-        .bind_value(user_id)
-        .fetch_all(&mut *connection)
-        .await?;
+        let rows =
+            query("SELECT id, title, active_leaf FROM conversations WHERE user_id = $1 ORDER BY activity")
+                .bind_value(user_id)
+                .fetch_all(&mut *connection)
+                .await?;
         let mut leaves = Vec::new();
         for row in &rows {
             let name: String = row.try_get("id")?;
@@ -195,7 +188,7 @@ impl Batch<'_> {
             let position = self
                 .log_event(&mut *connection, heir, conversation_id, None, created)
                 .await?;
-            sqlx::query(
+            query(
                 "UPDATE conversations SET user_id = $2, activity = $3, updated_at = $4, unseen = 0, queue_held = 0 \
                  WHERE id = $1 AND user_id = $5",
             )
@@ -215,7 +208,7 @@ impl Batch<'_> {
     /// Logs the additions to the new owner's library.
     async fn log_library(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         (user_id, heir): (UserId, UserId),
         library: Library,
     ) -> Result<(), ChangeError> {

@@ -1,9 +1,9 @@
 //! Completed intents: a repeated intent has no further effect.
 
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use crate::sql::database::{Connection, Row, query};
 
 use super::ChangeError;
-use crate::{Change, CompletedIntent, StorageError, column_value::BindValue, damage::name_damaged};
+use crate::{Change, CompletedIntent, StorageError, damage::name_damaged};
 use parlor_protocol::{IntentId, Timestamp, UserId, intent::StartedRun};
 
 /// The request of a client under an id that the client chose.
@@ -29,7 +29,7 @@ pub(super) fn intent_request(change: &Change) -> Option<IntentRequest<'_>> {
 /// Returns the run that this intent started before, if it was completed; the inner `None` means that it
 /// starts none.
 pub(super) async fn started_by_intent(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     IntentRequest {
         user_id,
         intent,
@@ -41,20 +41,20 @@ pub(super) async fn started_by_intent(
 }
 
 /// Returns the result of an intent, if it was completed before.
-pub(in crate::sqlite) async fn completed_intent(
-    connection: &mut SqliteConnection,
+pub(in crate::sql) async fn completed_intent(
+    connection: &mut Connection,
     user_id: UserId,
     intent: IntentId,
 ) -> Result<Option<CompletedIntent>, StorageError> {
-    let row = sqlx::query("SELECT fingerprint, started FROM intents WHERE user_id = $1 AND id = $2")
+    let row = query("SELECT fingerprint, started FROM intents WHERE user_id = $1 AND id = $2")
         .bind_value(user_id)
         .bind_value(intent)
         .fetch_optional(connection)
         .await?;
-    let read = |row: &SqliteRow| -> Result<_, StorageError> {
+    let read = |row: &Row| -> Result<_, StorageError> {
         Ok(CompletedIntent {
             fingerprint: row.try_get("fingerprint")?,
-            started: serde_json::from_str(row.try_get("started")?)?,
+            started: serde_json::from_str(&row.try_get::<String>("started")?)?,
         })
     };
     let done = row.map(|row| name_damaged("intents", intent.0, read(&row)));
@@ -62,7 +62,7 @@ pub(in crate::sqlite) async fn completed_intent(
 }
 
 pub(super) async fn store_intent(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     IntentRequest {
         user_id,
         intent,
@@ -71,15 +71,13 @@ pub(super) async fn store_intent(
     started: Option<StartedRun>,
     at: Timestamp,
 ) -> Result<(), ChangeError> {
-    sqlx::query(
-        "INSERT INTO intents (user_id, id, fingerprint, started, created_at) VALUES ($1, $2, $3, $4, $5)",
-    )
-    .bind_value(user_id)
-    .bind_value(intent)
-    .bind(fingerprint)
-    .bind(serde_json::to_string(&started)?)
-    .bind_value(at)
-    .execute(connection)
-    .await?;
+    query("INSERT INTO intents (user_id, id, fingerprint, started, created_at) VALUES ($1, $2, $3, $4, $5)")
+        .bind_value(user_id)
+        .bind_value(intent)
+        .bind(fingerprint)
+        .bind(serde_json::to_string(&started)?)
+        .bind_value(at)
+        .execute(connection)
+        .await?;
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! Changes to a user's library. Every tab shows it, so each change is logged. Removed or overwritten data is
 //! erased from the log.
 
-use sqlx::SqliteConnection;
+use crate::sql::database::{Connection, query, query_scalar};
 
 use super::{super::literature, Batch, ChangeError, erase_event, personal::ensure_user};
-use crate::{ChangeRejection, Outcome, StorageError, column_value::BindValue};
+use crate::{ChangeRejection, Outcome, StorageError};
 use parlor_protocol::{
     ConversationId, EventBody, RawJson, ResearchStreamId, UserEvent, UserId,
     literature::{LibraryChange, ResearchStream, SavedArticle},
@@ -13,7 +13,7 @@ use parlor_protocol::{
 impl Batch<'_> {
     pub(super) async fn save_article(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         saved: &SavedArticle,
         abstract_text: Option<&[String]>,
@@ -44,7 +44,7 @@ impl Batch<'_> {
             limit,
         )
         .await?;
-        sqlx::query(
+        query(
             "INSERT INTO articles (user_id, pmid, title, authors, journal, published, doi, summary, note, saved_at) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         )
@@ -68,7 +68,7 @@ impl Batch<'_> {
 
     pub(super) async fn set_article_note(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         pmid: &str,
         note: &str,
@@ -83,7 +83,7 @@ impl Batch<'_> {
         if !replaces.contains(&saved.note) {
             Err(ChangeRejection::NoteChanged)?;
         }
-        sqlx::query("UPDATE articles SET note = $1 WHERE user_id = $2 AND pmid = $3")
+        query("UPDATE articles SET note = $1 WHERE user_id = $2 AND pmid = $3")
             .bind(note)
             .bind_value(user_id)
             .bind(pmid)
@@ -101,11 +101,11 @@ impl Batch<'_> {
     /// Removes an article. Removing a missing one has no effect.
     pub(super) async fn remove_article(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         pmid: &str,
     ) -> Result<Outcome, ChangeError> {
-        let removed = sqlx::query("DELETE FROM articles WHERE user_id = $1 AND pmid = $2")
+        let removed = query("DELETE FROM articles WHERE user_id = $1 AND pmid = $2")
             .bind_value(user_id)
             .bind(pmid)
             .execute(&mut *connection)
@@ -123,7 +123,7 @@ impl Batch<'_> {
     /// not found.
     pub(super) async fn save_stream(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         stream: &ResearchStream,
         limit: usize,
@@ -143,10 +143,10 @@ impl Batch<'_> {
                 .await?;
             }
         }
-        let saved = sqlx::query(
+        let saved = query(
             "INSERT INTO streams (id, user_id, name, query, instructions, purpose, schema, categories) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO UPDATE SET name = $3, query = $4, instructions = $5, \
-             purpose = $6, schema = $7, categories = $8 WHERE user_id = $2",
+             purpose = $6, schema = $7, categories = $8 WHERE streams.user_id = $2",
         )
         .bind_value(stream.id)
         .bind_value(user_id)
@@ -175,11 +175,11 @@ impl Batch<'_> {
 
     pub(super) async fn delete_stream(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         stream_id: ResearchStreamId,
     ) -> Result<Outcome, ChangeError> {
-        let deleted = sqlx::query("DELETE FROM streams WHERE user_id = $1 AND id = $2")
+        let deleted = query("DELETE FROM streams WHERE user_id = $1 AND id = $2")
             .bind_value(user_id)
             .bind_value(stream_id)
             .execute(&mut *connection)
@@ -195,7 +195,7 @@ impl Batch<'_> {
 
     pub(super) async fn log_library_change(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         change: &LibraryChange,
     ) -> Result<(), ChangeError> {
@@ -210,7 +210,7 @@ impl Batch<'_> {
     /// without a conversation are erased too, since they may be about it.
     async fn erase_logged_changes(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         item: LibraryItem<'_>,
     ) -> Result<(), StorageError> {
@@ -218,8 +218,8 @@ impl Batch<'_> {
             LibraryItem::Article(pmid) => ("$.change.article_saved.article.pmid", pmid.to_owned()),
             LibraryItem::Stream(id) => ("$.change.stream_kept.id", id.to_string()),
         };
-        sqlx::query(
-            "UPDATE events SET event = json_object('position', position, 'type', 'empty') \
+        query(
+            "UPDATE events SET event = '{\"position\":' || position || ',\"type\":\"empty\"}' \
              WHERE +user_id = $1 AND message_id IS NULL AND conversation_id = $2 \
              AND CASE WHEN json_valid(event) THEN json_extract(event, $3) ELSE $4 END = $4",
         )
@@ -260,12 +260,12 @@ impl LibraryItem<'_> {
 
 /// Stores the abstract of a saved article, if it was unknown. No list shows it, so it is not logged.
 pub(super) async fn store_abstract(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     pmid: &str,
     abstract_text: &[String],
 ) -> Result<Outcome, ChangeError> {
-    sqlx::query("UPDATE articles SET summary = $1 WHERE user_id = $2 AND pmid = $3 AND (summary = 'null' OR NOT json_valid(summary))")
+    query("UPDATE articles SET summary = $1 WHERE user_id = $2 AND pmid = $3 AND (summary = 'null' OR NOT json_valid(summary))")
         .bind(serde_json::to_string(abstract_text)?)
         .bind_value(user_id)
         .bind(pmid)
@@ -275,12 +275,12 @@ pub(super) async fn store_abstract(
 }
 
 async fn check_limit(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     count: &'static str,
     user_id: UserId,
     limit: usize,
 ) -> Result<(), ChangeError> {
-    let count: i64 = sqlx::query_scalar(count)
+    let count: i64 = query_scalar(count)
         .bind_value(user_id)
         .fetch_one(connection)
         .await?;

@@ -1,11 +1,17 @@
 //! The log of a transaction: the events of its changes in their order, and the rows they are written to.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
 
-use sqlx::{AssertSqlSafe, SqliteConnection};
+use crate::sql::database::{Connection, query};
 
-use super::{super::log_page, Batch, Transaction};
-use crate::{LoggedEvent, StorageError, column_value::BindValue};
+use super::{
+    super::{database::dialect, log_page, writer::BEGIN},
+    Batch, Transaction,
+};
+use crate::{Change, LoggedEvent, StorageError};
 use parlor_protocol::{ConversationId, Event, EventBody, MessageId, Placeholder, Position, UserId};
 
 /// The rows of one text: few round trips to the database thread, and well under SQLite's limit of 32,766
@@ -25,7 +31,7 @@ impl Batch<'_> {
     /// Returns the last position of a user's log, including the events of this transaction.
     pub(super) async fn last_position(
         &self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
     ) -> Result<Position, StorageError> {
         Ok(match self.last_positions.get(&user_id) {
@@ -38,7 +44,7 @@ impl Batch<'_> {
     /// Gives an event the next position of its user's log. The event is written with the batch.
     pub(super) async fn log_event(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         conversation_id: ConversationId,
         message_id: Option<MessageId>,
@@ -58,14 +64,27 @@ impl Batch<'_> {
     }
 
     /// Begins the transaction, for a statement outside of a change's savepoint.
-    pub(super) async fn ensure_begun(
-        &mut self,
-        connection: &mut SqliteConnection,
-    ) -> Result<(), StorageError> {
+    pub(super) async fn ensure_begun(&mut self, connection: &mut Connection) -> Result<(), StorageError> {
         if self.transaction == Transaction::NotBegun {
-            sqlx::query("BEGIN IMMEDIATE").execute(connection).await?;
+            query(BEGIN).execute(connection).await?;
             self.transaction = Transaction::Begun;
         }
+        Ok(())
+    }
+
+    /// Begins the transaction and locks the logs of the changes, in the order of their users, so that nobody else gives the same
+    /// positions.
+    pub(super) async fn lock_logs(
+        &mut self,
+        connection: &mut Connection,
+        changes: &[Change],
+    ) -> Result<(), StorageError> {
+        self.ensure_begun(&mut *connection).await?;
+        let owners: BTreeSet<UserId> = changes.iter().filter_map(Change::log_owner).collect();
+        query(dialect::LOCK_LOGS_ON_POSTGRES)
+            .bind_list(owners)
+            .fetch_all(connection)
+            .await?;
         Ok(())
     }
 
@@ -73,7 +92,7 @@ impl Batch<'_> {
     /// trip to the database thread.
     pub(super) async fn write_events_and_commit(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
     ) -> Result<(), StorageError> {
         if self.events.is_empty() && self.transaction == Transaction::NotBegun {
             return Ok(());
@@ -86,20 +105,18 @@ impl Batch<'_> {
             let sql = log_statements(rows, &self.last_positions, begun, is_last);
             // Texts of many different lengths would evict the other statements from the cache.
             let is_frequent = rows.len() < 8 && self.last_positions.len() < 3;
-            let mut query = sqlx::query(AssertSqlSafe(sql))
-                .persistent(is_frequent)
-                .bind_value(self.at);
+            let mut statements = query(sql).persistent(is_frequent).bind_value(self.at);
             for (user_id, position) in &self.last_positions {
-                query = query.bind_value(user_id).bind_value(position);
+                statements = statements.bind_value(user_id).bind_value(position);
             }
             for LoggedEvent { event, json, .. } in rows {
-                query = query
+                statements = statements
                     .bind_value(event.position)
                     .bind_value(event.conversation_id)
                     .bind_value(event.message_id)
                     .bind(json);
             }
-            query.execute(&mut *connection).await?;
+            statements.execute(&mut *connection).await?;
             if is_last {
                 return Ok(());
             }
@@ -155,8 +172,8 @@ fn log_statements(
 /// Empties stored events, followed by a further condition: the log keeps their positions and no content. Damaged columns are
 /// set, too: an update checks the types of all. An event without a readable position has no place in the log.
 pub(super) const EMPTY_EVENTS: &str = "UPDATE events SET message_id = NULL, \
-     conversation_id = coalesce(CAST(conversation_id AS TEXT), ''), created_at = CAST(coalesce(created_at, 0) AS INTEGER), \
-     event = json_object('position', position, 'conversation_id', CAST(conversation_id AS TEXT), 'type', 'empty') \
+     conversation_id = coalesce(CAST(conversation_id AS TEXT), ''), created_at = CAST(coalesce(created_at, 0) AS BIGINT), \
+     event = '{\"position\":' || position || ',\"conversation_id\":\"' || coalesce(CAST(conversation_id AS TEXT), '') || '\",\"type\":\"empty\"}' \
      WHERE typeof(position) = 'integer'";
 
 /// Erases the content of an event that is not stored yet.

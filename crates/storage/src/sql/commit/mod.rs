@@ -9,14 +9,14 @@ use std::{
     sync::Arc,
 };
 
-use sqlx::SqliteConnection;
+use crate::sql::database::{Connection, query};
 
 use self::{
     intents::{intent_request, started_by_intent, store_intent},
     log::{EMPTY_EVENTS, erase_event},
     search::{REBUILD_INDEX, is_damaged_index},
 };
-use super::WriteConnection;
+use super::{WriteConnection, database::dialect::is_caused_by_data};
 use crate::{Change, ChangeRejection, CommitResult, LoggedEvent, Outcome, RunKey, RunOutput, StorageError};
 use parlor_base::crash_point;
 use parlor_protocol::{MessageId, Position, Timestamp, UserId};
@@ -28,13 +28,13 @@ mod artifacts;
 mod audit;
 mod branching;
 mod continue_run;
-pub(super) mod conversations;
+pub(crate) mod conversations;
 mod deletion;
 mod dispatch;
 mod endpoints;
 mod files;
-pub(super) mod hand_over;
-pub(super) mod intents;
+pub(crate) mod hand_over;
+pub(crate) mod intents;
 mod literature;
 mod log;
 mod memories;
@@ -47,7 +47,7 @@ mod provider_data;
 mod queue;
 mod queue_state;
 mod run_output;
-pub(super) mod search;
+pub(crate) mod search;
 mod shares;
 mod suggestions;
 mod turns;
@@ -83,8 +83,8 @@ impl WriteConnection {
             && is_damaged_index(error)
         {
             tracing::error!(%error, "the search index is damaged and is built again");
-            sqlx::query("ROLLBACK").execute(&mut connection).await?;
-            sqlx::query(REBUILD_INDEX).execute(&mut connection).await?;
+            query("ROLLBACK").execute(&mut connection).await?;
+            query(REBUILD_INDEX).execute(&mut connection).await?;
             committed = self.commit_on(&mut connection, at, changes).await;
         }
         self.return_connection(committed.is_ok(), connection).await;
@@ -94,11 +94,15 @@ impl WriteConnection {
     /// Commits on a connection, which must be closed after an error: its transaction is still open.
     async fn commit_on(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         at: Timestamp,
         changes: &[Change],
     ) -> Result<CommitResult, StorageError> {
         crash_point!("commit::beginning", if changes.iter().any(Change::is_run_end));
+        if connection.is_postgres() {
+            // Others may write to the same logs.
+            self.last_positions.clear();
+        }
         let mut batch = Batch {
             at,
             known_positions: &self.last_positions,
@@ -108,6 +112,9 @@ impl WriteConnection {
             transaction: Transaction::NotBegun,
             has_deleted: false,
         };
+        if connection.is_postgres() {
+            batch.lock_logs(&mut *connection, changes).await?;
+        }
         let mut outcomes = Vec::with_capacity(changes.len());
         for change in changes {
             let is_deleted = |run: RunKey| {
@@ -199,7 +206,7 @@ impl Batch<'_> {
     /// Applies one change, or nothing of it.
     async fn apply_in_savepoint(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         change: &Change,
     ) -> Result<Result<Outcome, ChangeRejection>, StorageError> {
         if let Change::Output {
@@ -217,11 +224,11 @@ impl Batch<'_> {
             Transaction::Begun => "SAVEPOINT change",
             Transaction::InSavepoint => "RELEASE change; SAVEPOINT change",
         };
-        sqlx::query(savepoint).execute(&mut *connection).await?;
+        query(savepoint).execute(&mut *connection).await?;
         match self.apply_once(&mut *connection, change).await {
             Ok(outcome) => Ok(Ok(outcome)),
             Err(failure) => {
-                let rolled_back = sqlx::query("ROLLBACK TO change").execute(connection).await;
+                let rolled_back = query("ROLLBACK TO change").execute(connection).await;
                 let rejection = match failure {
                     ChangeError::Rejected(rejection) => rejection,
                     // Retrying would not help, and the other changes are not affected.
@@ -243,7 +250,7 @@ impl Batch<'_> {
 
     async fn apply_once(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         change: &Change,
     ) -> Result<Outcome, ChangeError> {
         let request = intent_request(change);
@@ -279,9 +286,7 @@ fn reject_damaged(error: &StorageError) -> ChangeRejection {
 /// Returns true if an error was caused by the data of the change, and not by the database.
 fn is_caused_by_change(error: &StorageError) -> bool {
     match error {
-        StorageError::Database(sqlx::Error::Database(cause)) => {
-            !matches!(cause.kind(), sqlx::error::ErrorKind::Other)
-        }
+        StorageError::Database(sqlx::Error::Database(cause)) => is_caused_by_data(&**cause),
         _ => false,
     }
 }

@@ -1,10 +1,10 @@
 //! Recorded model calls. No conversation shows them, so they are not logged: the diagnostics load them on
 //! request.
 
-use sqlx::SqliteConnection;
+use crate::sql::database::{Connection, query};
 
 use super::{Batch, ChangeError};
-use crate::{Outcome, RecordedModelCall, RunKey, column_value::BindValue};
+use crate::{Outcome, RecordedModelCall, RunKey};
 
 /// The number of calls kept per run; a run can be continued any number of times. Most requests are stored as
 /// an addition to the previous one. Among this many there is always a complete one (`runs::recorder` ensures
@@ -25,25 +25,23 @@ impl Batch<'_> {
     /// Stores a call, or updates its response.
     pub(super) async fn record_call(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: &RunKey,
         call: &RecordedModelCall,
         keep_runs: usize,
     ) -> Result<Outcome, ChangeError> {
         let (user, message) = (run.user_id, run.message_id);
         let Some(request) = &call.request else {
-            sqlx::query(
-                "UPDATE model_calls SET response = $1 WHERE user_id = $2 AND message_id = $3 AND id = $4",
-            )
-            .bind(&call.response)
-            .bind_value(user)
-            .bind_value(message)
-            .bind_value(call.id)
-            .execute(connection)
-            .await?;
+            query("UPDATE model_calls SET response = $1 WHERE user_id = $2 AND message_id = $3 AND id = $4")
+                .bind(&call.response)
+                .bind_value(user)
+                .bind_value(message)
+                .bind_value(call.id)
+                .execute(connection)
+                .await?;
             return Ok(Outcome::Done);
         };
-        sqlx::query(RECORD_CALL)
+        query(RECORD_CALL)
             .bind_value(message)
             .bind_value(user)
             .bind_value(run.conversation_id)

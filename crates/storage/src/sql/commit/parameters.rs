@@ -1,15 +1,15 @@
 //! Model parameters and history summaries of a conversation.
 
-use sqlx::SqliteConnection;
+use crate::sql::database::{Connection, query};
 
 use super::{Batch, ChangeError};
-use crate::{HistorySummary, Outcome, RunKey, column_value::BindValue};
+use crate::{HistorySummary, Outcome, RunKey};
 use parlor_protocol::{ConversationEvent, ConversationId, Parameters, UserId};
 
 impl Batch<'_> {
     pub(super) async fn set_parameters(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         conversation_id: ConversationId,
         parameters: &Parameters,
@@ -27,11 +27,11 @@ impl Batch<'_> {
     /// kept.
     pub(super) async fn store_summary(
         &self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: &RunKey,
         summary: &HistorySummary,
     ) -> Result<Outcome, ChangeError> {
-        sqlx::query(
+        query(
             "INSERT INTO summaries (user_id, conversation_id, message_id, text, created_at) \
              SELECT user_id, conversation_id, id, $4, $5 FROM messages \
              WHERE user_id = $1 AND conversation_id = $2 AND id = $3 ON CONFLICT DO NOTHING",

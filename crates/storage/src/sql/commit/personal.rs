@@ -1,22 +1,22 @@
 //! Changes to a user's own settings and API tokens. No conversation shows them, so the log says only that
 //! they changed: the settings page loads them on request.
 
-use sqlx::SqliteConnection;
+use crate::sql::database::{Connection, query, query_scalar};
 
 use super::{Batch, ChangeError};
-use crate::{ChangeRejection, Outcome, StorageError, TokenHash, column_value::BindValue};
+use crate::{ChangeRejection, Outcome, StorageError, TokenHash};
 use parlor_protocol::{ApiToken, ConversationId, TokenId, UserEvent, UserId};
 
 impl Batch<'_> {
     pub(super) async fn set_instructions(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         text: &str,
     ) -> Result<Outcome, ChangeError> {
         ensure_user(connection, user_id).await?;
-        sqlx::query(
-            "INSERT INTO instructions (user_id, text) VALUES ($1, $2) ON CONFLICT DO UPDATE SET text = excluded.text",
+        query(
+            "INSERT INTO instructions (user_id, text) VALUES ($1, $2) ON CONFLICT (user_id) DO UPDATE SET text = excluded.text",
         )
         .bind_value(user_id)
         .bind(text)
@@ -29,19 +29,16 @@ impl Batch<'_> {
 
     pub(super) async fn set_chat_search(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         is_on: bool,
     ) -> Result<Outcome, ChangeError> {
         ensure_user(connection, user_id).await?;
         let set = match is_on {
-            true => "INSERT OR IGNORE INTO chat_search (user_id) VALUES ($1)",
+            true => "INSERT INTO chat_search (user_id) VALUES ($1) ON CONFLICT DO NOTHING",
             false => "DELETE FROM chat_search WHERE user_id = $1",
         };
-        sqlx::query(set)
-            .bind_value(user_id)
-            .execute(&mut *connection)
-            .await?;
+        query(set).bind_value(user_id).execute(&mut *connection).await?;
         self.log_settings_changed(connection, user_id).await?;
         Ok(Outcome::Done)
     }
@@ -49,21 +46,21 @@ impl Batch<'_> {
     /// Adds a token. Rejected with `TokensFull` if the user has `limit` already.
     pub(super) async fn add_token(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         token: &ApiToken,
         hash: &TokenHash,
         limit: usize,
     ) -> Result<Outcome, ChangeError> {
         ensure_user(connection, user_id).await?;
-        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM api_tokens WHERE user_id = $1")
+        let count: i64 = query_scalar("SELECT count(*) FROM api_tokens WHERE user_id = $1")
             .bind_value(user_id)
             .fetch_one(&mut *connection)
             .await?;
         if usize::try_from(count).is_ok_and(|count| count >= limit) {
             Err(ChangeRejection::TokensFull)?;
         }
-        sqlx::query(
+        query(
             "INSERT INTO api_tokens (id, user_id, name, hash, beginning, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
         )
         .bind_value(token.id)
@@ -81,11 +78,11 @@ impl Batch<'_> {
 
     pub(super) async fn revoke_token(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         token_id: TokenId,
     ) -> Result<Outcome, ChangeError> {
-        let revoked = sqlx::query("DELETE FROM api_tokens WHERE user_id = $1 AND id = $2")
+        let revoked = query("DELETE FROM api_tokens WHERE user_id = $1 AND id = $2")
             .bind_value(user_id)
             .bind_value(token_id)
             .execute(&mut *connection)
@@ -100,11 +97,11 @@ impl Batch<'_> {
     /// Records that a token was used just now. Logs no event: it would be one every minute.
     pub(super) async fn record_token_use(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         token_id: TokenId,
     ) -> Result<Outcome, ChangeError> {
-        sqlx::query("UPDATE api_tokens SET last_used_at = $1 WHERE user_id = $2 AND id = $3")
+        query("UPDATE api_tokens SET last_used_at = $1 WHERE user_id = $2 AND id = $3")
             .bind_value(self.at)
             .bind_value(user_id)
             .bind_value(token_id)
@@ -115,7 +112,7 @@ impl Batch<'_> {
 
     pub(super) async fn log_settings_changed(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
     ) -> Result<(), StorageError> {
         let event = UserEvent::SettingsChanged;
@@ -126,11 +123,8 @@ impl Batch<'_> {
 }
 
 /// Creates the user and their log, if they do not exist.
-pub(super) async fn ensure_user(
-    connection: &mut SqliteConnection,
-    user_id: UserId,
-) -> Result<(), StorageError> {
-    sqlx::query("INSERT INTO users (id, position) VALUES ($1, 0) ON CONFLICT DO NOTHING")
+pub(super) async fn ensure_user(connection: &mut Connection, user_id: UserId) -> Result<(), StorageError> {
+    query("INSERT INTO users (id, position) VALUES ($1, 0) ON CONFLICT DO NOTHING")
         .bind_value(user_id)
         .execute(connection)
         .await?;

@@ -1,23 +1,22 @@
 //! Accounts of users whom an OpenID provider authenticates.
 
-use sqlx::SqliteConnection;
+use crate::sql::database::{Connection, query, query_scalar};
 
 use super::{ChangeError, accounts::require_row, personal::ensure_user};
 use crate::{
     ChangeRejection, Outcome,
     accounts::{ProviderIdentity, Role},
-    column_value::BindValue,
 };
 use parlor_protocol::{Timestamp, UserId};
 
 /// Makes an account, if neither its name nor its identity has one.
 pub(super) async fn create(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     at: Timestamp,
     (user_id, name, role): (UserId, &str, Option<Role>),
     identity: &ProviderIdentity,
 ) -> Result<Outcome, ChangeError> {
-    let is_first: bool = sqlx::query_scalar("SELECT NOT EXISTS (SELECT 1 FROM accounts)")
+    let is_first: bool = query_scalar("SELECT NOT EXISTS (SELECT 1 FROM accounts)")
         .fetch_one(&mut *connection)
         .await?;
     let role = role.unwrap_or(if is_first {
@@ -26,7 +25,7 @@ pub(super) async fn create(
         Role::Member
     });
     ensure_user(connection, user_id).await?;
-    let created = sqlx::query(
+    let created = query(
         "INSERT INTO accounts (user_id, name, role, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
     )
     .bind_value(user_id)
@@ -38,7 +37,7 @@ pub(super) async fn create(
     if created.rows_affected() == 0 {
         Err(ChangeRejection::NameTaken)?;
     }
-    let identified = sqlx::query(
+    let identified = query(
         "INSERT INTO identities (issuer, subject, user_id, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
     )
     .bind(&identity.issuer)
@@ -55,12 +54,12 @@ pub(super) async fn create(
 }
 
 pub(super) async fn rename(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     name: &str,
 ) -> Result<Outcome, ChangeError> {
     let is_taken: bool =
-        sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM accounts WHERE name = $1 AND user_id <> $2)")
+        query_scalar("SELECT EXISTS (SELECT 1 FROM accounts WHERE name = $1 AND user_id <> $2)")
             .bind(name)
             .bind_value(user_id)
             .fetch_one(&mut *connection)
@@ -68,7 +67,7 @@ pub(super) async fn rename(
     if is_taken {
         Err(ChangeRejection::NameTaken)?;
     }
-    let renamed = sqlx::query("UPDATE accounts SET name = $1 WHERE user_id = $2")
+    let renamed = query("UPDATE accounts SET name = $1 WHERE user_id = $2")
         .bind(name)
         .bind_value(user_id)
         .execute(connection)

@@ -1,9 +1,9 @@
 //! Stores the data that a provider wants back unchanged in later requests.
 
-use sqlx::SqliteConnection;
+use crate::sql::database::{Connection, query};
 
 use super::{Batch, ChangeError};
-use crate::{Outcome, RunKey, column_value::BindValue};
+use crate::{Outcome, RunKey};
 use parlor_protocol::PlacedProviderData;
 
 const INSERT_PROVIDER_DATA: &str = "INSERT INTO opaque \
@@ -14,12 +14,12 @@ impl Batch<'_> {
     /// Stores data after what the run has already.
     pub(super) async fn store_provider_data(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: &RunKey,
         placed: &PlacedProviderData,
     ) -> Result<Outcome, ChangeError> {
         let index = |index: usize| i64::try_from(index).unwrap_or(i64::MAX);
-        sqlx::query(INSERT_PROVIDER_DATA)
+        query(INSERT_PROVIDER_DATA)
             .bind_value(run.message_id)
             .bind_value(run.user_id)
             .bind_value(run.conversation_id)

@@ -1,7 +1,7 @@
 //! The queue of a conversation: messages that wait for the end of its run. Each leaves the queue in the transaction
 //! that saves it as a message of the user, or when the user removes it.
 
-use sqlx::SqliteConnection;
+use crate::sql::database::{Connection, query};
 
 use super::{
     super::{
@@ -12,9 +12,7 @@ use super::{
     queue_state::{ConversationKey, active_leaf, is_held, is_queue_empty, must_wait, set_held},
     turns::conflict_as_rejection,
 };
-use crate::{
-    ChangeRejection, Outcome, PageContextSnapshot, QueueLimits, RunKey, RunStart, column_value::BindValue,
-};
+use crate::{ChangeRejection, Outcome, PageContextSnapshot, QueueLimits, RunKey, RunStart};
 use parlor_protocol::{
     ConversationEvent, EventBody, MessageId, Parameters, UserId,
     intent::{QueueChange, SendMessage, StartedRun},
@@ -24,7 +22,7 @@ impl Batch<'_> {
     /// Sends a message, or queues it while a run is active or earlier messages wait.
     pub(super) async fn queue_message(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         intent: &SendMessage,
         start: &RunStart,
@@ -70,7 +68,7 @@ impl Batch<'_> {
                 ..intent.clone()
             },
         };
-        sqlx::query(
+        query(
             "INSERT INTO queued_messages (id, user_id, conversation_id, place, run, created_at, intent) VALUES ($1, $2, $3, \
              (SELECT coalesce(max(place), 0) + 1 FROM queued_messages WHERE user_id = $2 AND conversation_id = $3), $4, $5, $6)",
         )
@@ -94,7 +92,7 @@ impl Batch<'_> {
     /// Saves a queued message as a message of the user, and starts its run.
     pub(super) async fn send_queued(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: RunKey,
         user_message_id: MessageId,
     ) -> Result<Outcome, ChangeError> {
@@ -136,7 +134,7 @@ impl Batch<'_> {
     /// Changes a queue. A message that is not in it any more was sent or removed.
     pub(super) async fn change_queue(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         key: ConversationKey,
         change: &QueueChange,
         limits: QueueLimits,
@@ -154,7 +152,7 @@ impl Batch<'_> {
                 }
                 if queued.intent.text != *text {
                     queued.intent.text.clone_from(text);
-                    sqlx::query("UPDATE queued_messages SET intent = $1 WHERE user_id = $2 AND id = $3")
+                    query("UPDATE queued_messages SET intent = $1 WHERE user_id = $2 AND id = $3")
                         .bind(serde_json::to_string(&queued.intent)?)
                         .bind_value(key.0)
                         .bind_value(message_id)
@@ -202,7 +200,7 @@ impl Batch<'_> {
     /// the log can't be written.
     pub(super) async fn hold_queue(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: &RunKey,
         is_logged: bool,
     ) -> Result<(), ChangeError> {
@@ -221,18 +219,18 @@ impl Batch<'_> {
     /// Stores the order of a queue.
     async fn store_order(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         key: ConversationKey,
         queued_ids: Vec<MessageId>,
         held: bool,
     ) -> Result<(), ChangeError> {
-        sqlx::query(
-            "UPDATE queued_messages SET place = (SELECT key FROM json_each($3) WHERE value = queued_messages.id) \
+        query(
+            "UPDATE queued_messages SET place = (SELECT min(key) FROM json_each($3) WHERE value = queued_messages.id) \
              WHERE user_id = $1 AND conversation_id = $2 AND id IN (SELECT value FROM json_each($3))",
         )
         .bind_value(key.0)
         .bind_value(key.1)
-        .bind(serde_json::to_string(&queued_ids)?)
+        .bind_list(&queued_ids)
         .execute(&mut *connection)
         .await?;
         let event = ConversationEvent::QueueChanged { queued_ids, held };
@@ -243,11 +241,11 @@ impl Batch<'_> {
     /// Deletes the row of a message. An empty queue is not held.
     async fn delete_queued(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         key: ConversationKey,
         message_id: MessageId,
     ) -> Result<(), ChangeError> {
-        sqlx::query("DELETE FROM queued_messages WHERE user_id = $1 AND id = $2")
+        query("DELETE FROM queued_messages WHERE user_id = $1 AND id = $2")
             .bind_value(key.0)
             .bind_value(message_id)
             .execute(&mut *connection)
@@ -261,14 +259,14 @@ impl Batch<'_> {
     /// Erases the text of a removed message from the log.
     async fn erase_queued(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         (user_id, conversation_id): ConversationKey,
         message_id: MessageId,
     ) -> Result<(), ChangeError> {
-        sqlx::query(sqlx::AssertSqlSafe(format!(
+        query(format!(
             "{EMPTY_EVENTS} AND +user_id = $1 AND conversation_id = $2 AND message_id IS NULL AND json_valid(event) \
                  AND event ->> '$.type' = 'message_queued' AND event ->> '$.queued.id' = $3"
-        )))
+        ))
         .bind_value(user_id)
         .bind_value(conversation_id)
         .bind_value(message_id)
@@ -289,7 +287,7 @@ impl Batch<'_> {
 
     async fn log_queued(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         (user_id, conversation_id): ConversationKey,
         queued: &StoredQueuedMessage,
     ) -> Result<(), ChangeError> {
@@ -303,7 +301,7 @@ impl Batch<'_> {
 
     async fn log_queue_changed(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         (user_id, conversation_id): ConversationKey,
         stored: &[StoredQueuedMessage],
         held: bool,

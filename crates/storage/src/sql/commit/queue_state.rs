@@ -1,9 +1,8 @@
 //! The state of a conversation that its queue depends on.
 
-use sqlx::{Row, SqliteConnection};
+use crate::sql::database::{Connection, query, query_scalar};
 
 use super::{super::messages, ChangeError};
-use crate::column_value::BindValue;
 use parlor_protocol::{ConversationId, MessageId, UserId};
 
 /// A conversation of a user.
@@ -12,10 +11,10 @@ pub(super) type ConversationKey = (UserId, ConversationId);
 /// Returns true if a new message has to wait: a run is active, or earlier messages will be sent by themselves. The
 /// messages of a held queue wait for the user, and a new one does not wait for them.
 pub(super) async fn must_wait(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     (user_id, conversation_id): ConversationKey,
 ) -> Result<bool, ChangeError> {
-    let waits = sqlx::query(
+    let waits = query(
         "SELECT EXISTS (SELECT 1 FROM runs WHERE conversation_id = c.id AND status IN ('running', 'waiting')) \
              OR (c.queue_held = 0 AND EXISTS (SELECT 1 FROM queued_messages WHERE conversation_id = c.id)) AS waits \
          FROM conversations c WHERE c.user_id = $1 AND c.id = $2",
@@ -32,10 +31,10 @@ pub(super) async fn must_wait(
 
 /// Returns the last message of the shown branch.
 pub(super) async fn active_leaf(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     key: ConversationKey,
 ) -> Result<Option<MessageId>, ChangeError> {
-    let row = sqlx::query("SELECT active_leaf FROM conversations WHERE user_id = $1 AND id = $2")
+    let row = query("SELECT active_leaf FROM conversations WHERE user_id = $1 AND id = $2")
         .bind_value(key.0)
         .bind_value(key.1)
         .fetch_optional(&mut *connection)
@@ -46,11 +45,8 @@ pub(super) async fn active_leaf(
     })
 }
 
-pub(super) async fn is_held(
-    connection: &mut SqliteConnection,
-    key: ConversationKey,
-) -> Result<bool, ChangeError> {
-    let held = sqlx::query_scalar("SELECT queue_held FROM conversations WHERE user_id = $1 AND id = $2")
+pub(super) async fn is_held(connection: &mut Connection, key: ConversationKey) -> Result<bool, ChangeError> {
+    let held = query_scalar("SELECT queue_held FROM conversations WHERE user_id = $1 AND id = $2")
         .bind_value(key.0)
         .bind_value(key.1)
         .fetch_optional(connection)
@@ -59,11 +55,11 @@ pub(super) async fn is_held(
 }
 
 pub(super) async fn set_held(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     key: ConversationKey,
     held: bool,
 ) -> Result<(), ChangeError> {
-    sqlx::query("UPDATE conversations SET queue_held = $1 WHERE user_id = $2 AND id = $3")
+    query("UPDATE conversations SET queue_held = $1 WHERE user_id = $2 AND id = $3")
         .bind(held)
         .bind_value(key.0)
         .bind_value(key.1)
@@ -73,10 +69,10 @@ pub(super) async fn set_held(
 }
 
 pub(super) async fn is_queue_empty(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     key: ConversationKey,
 ) -> Result<bool, ChangeError> {
-    let found: bool = sqlx::query_scalar(
+    let found: bool = query_scalar(
         "SELECT EXISTS (SELECT 1 FROM queued_messages WHERE user_id = $1 AND conversation_id = $2)",
     )
     .bind_value(key.0)

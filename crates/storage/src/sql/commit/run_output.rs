@@ -1,6 +1,6 @@
 //! The output of runs: their messages while they are active and when they end.
 
-use sqlx::SqliteConnection;
+use crate::sql::database::{Connection, query};
 
 use super::{
     super::{daily_usage::count_usage, json},
@@ -8,7 +8,7 @@ use super::{
     artifacts::delete_unshown,
     queue_state::{is_held, is_queue_empty},
 };
-use crate::{ChangeRejection, Outcome, RunKey, StorageError, column_value::BindValue, damage::skip_damaged};
+use crate::{ChangeRejection, Outcome, RunKey, StorageError, damage::skip_damaged};
 use parlor_base::crash_point;
 use parlor_protocol::{AssistantMessage, MessageBody, MessageId, Position, RunEvent, RunStatus, UserId};
 
@@ -16,7 +16,7 @@ impl Batch<'_> {
     /// Appends the output of a run to its user's log and returns the last position.
     pub(super) async fn append_events(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: &RunKey,
         events: &[RunEvent],
     ) -> Result<Position, StorageError> {
@@ -42,12 +42,12 @@ impl Batch<'_> {
     /// Stores the message of a run so far. The log keeps the events for clients that follow it.
     pub(super) async fn store_message(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: &RunKey,
         message: &AssistantMessage,
     ) -> Result<Outcome, ChangeError> {
         let position = self.last_position(&mut *connection, run.user_id).await?;
-        let stored = sqlx::query(
+        let stored = query(
             "UPDATE runs SET stored_position = $1 WHERE user_id = $2 AND id = $3 AND status IN ('running', 'waiting')",
         )
         .bind_value(position)
@@ -65,7 +65,7 @@ impl Batch<'_> {
     /// Ends a run for the messages that wait for it.
     pub(super) async fn hand_over_run(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: &RunKey,
         events: &[RunEvent],
         message: &AssistantMessage,
@@ -79,13 +79,13 @@ impl Batch<'_> {
 
     pub(super) async fn end_run(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: &RunKey,
         events: &[RunEvent],
         message: &AssistantMessage,
     ) -> Result<Outcome, ChangeError> {
         let last = self.append_events(&mut *connection, run, events).await?;
-        let ended = sqlx::query(
+        let ended = query(
             "UPDATE runs SET status = $1, last_position = $2 \
              WHERE user_id = $3 AND id = $4 AND status IN ('running', 'waiting')",
         )
@@ -105,7 +105,7 @@ impl Batch<'_> {
         if !message.is_damaged() {
             self.has_deleted |= delete_unshown(&mut *connection, run, message).await?;
         }
-        sqlx::query("UPDATE conversations SET unseen = $1 WHERE user_id = $2 AND id = $3")
+        query("UPDATE conversations SET unseen = $1 WHERE user_id = $2 AND id = $3")
             .bind(message.status.is_notifiable())
             .bind_value(run.user_id)
             .bind_value(run.conversation_id)
@@ -121,11 +121,11 @@ impl Batch<'_> {
 
 /// Ends a run whose row may be damaged. An update checks the types of all columns, so all are set.
 const ABANDON_RUN: &str = "UPDATE runs SET status = $3, \
-         last_position = coalesce($4, CAST(coalesce(first_position, 0) AS INTEGER) - 1), \
-         first_position = CAST(coalesce(first_position, 0) AS INTEGER), \
-         stored_position = CAST(coalesce(stored_position, 0) AS INTEGER), force_tools = CAST(force_tools AS TEXT), \
-         counted_input = CAST(coalesce(counted_input, 0) AS INTEGER), counted_output = CAST(coalesce(counted_output, 0) AS INTEGER), \
-         counted_cost = CAST(coalesce(counted_cost, 0) AS INTEGER) \
+         last_position = coalesce($4, CAST(coalesce(first_position, 0) AS BIGINT) - 1), \
+         first_position = CAST(coalesce(first_position, 0) AS BIGINT), \
+         stored_position = CAST(coalesce(stored_position, 0) AS BIGINT), force_tools = CAST(force_tools AS TEXT), \
+         counted_input = CAST(coalesce(counted_input, 0) AS BIGINT), counted_output = CAST(coalesce(counted_output, 0) AS BIGINT), \
+         counted_cost = CAST(coalesce(counted_cost, 0) AS BIGINT) \
      WHERE user_id = $1 AND id = $2 AND status IN ('running', 'waiting')";
 
 impl Batch<'_> {
@@ -134,7 +134,7 @@ impl Batch<'_> {
     /// more events.
     pub(super) async fn abandon_run(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: &RunKey,
         events: &[RunEvent],
         status: RunStatus,
@@ -144,7 +144,7 @@ impl Batch<'_> {
             [] => None,
             events => Some(self.append_events(&mut *connection, run, events).await?),
         };
-        let ended = sqlx::query(ABANDON_RUN)
+        let ended = query(ABANDON_RUN)
             .bind_value(run.user_id)
             .bind_value(run.message_id)
             .bind_value(status)
@@ -167,7 +167,7 @@ impl Batch<'_> {
 
 /// Stores the final message of a run, unless the stored message is damaged and may contain more.
 async fn store_final_message(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     run: &RunKey,
     message: &AssistantMessage,
 ) -> Result<(), ChangeError> {
@@ -179,8 +179,8 @@ async fn store_final_message(
 
 /// Returns true if the stored message is readable. An unreadable one is kept unchanged: a later version may
 /// be able to read it.
-async fn is_message_readable(connection: &mut SqliteConnection, run: &RunKey) -> Result<bool, StorageError> {
-    let row = sqlx::query("SELECT body FROM messages WHERE user_id = $1 AND id = $2")
+async fn is_message_readable(connection: &mut Connection, run: &RunKey) -> Result<bool, StorageError> {
+    let row = query("SELECT body FROM messages WHERE user_id = $1 AND id = $2")
         .bind_value(run.user_id)
         .bind_value(run.message_id)
         .fetch_one(connection)
@@ -190,12 +190,12 @@ async fn is_message_readable(connection: &mut SqliteConnection, run: &RunKey) ->
 }
 
 pub(super) async fn update_message(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     id: MessageId,
     answer: &AssistantMessage,
 ) -> Result<(), ChangeError> {
-    sqlx::query("UPDATE messages SET body = $1 WHERE user_id = $2 AND id = $3")
+    query("UPDATE messages SET body = $1 WHERE user_id = $2 AND id = $3")
         .bind(serde_json::to_string(&MessageBody::Assistant(answer.clone()))?)
         .bind_value(user_id)
         .bind_value(id)

@@ -1,12 +1,11 @@
 //! Changes to shares. The log says only that they changed, as with API tokens.
 
-use sqlx::SqliteConnection;
+use crate::sql::database::{Connection, query, query_scalar};
 
 use super::{Batch, ChangeError, audit::NewEntry};
 use crate::{
     ChangeRejection, Outcome, TokenHash,
     audit::AuditAction,
-    column_value::BindValue,
     shares::{Audience, ShareChange, StoredShare},
 };
 use parlor_protocol::{ShareId, UserId};
@@ -14,7 +13,7 @@ use parlor_protocol::{ShareId, UserId};
 impl Batch<'_> {
     pub(super) async fn change_shares(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         change: &ShareChange,
     ) -> Result<Outcome, ChangeError> {
         match change {
@@ -28,12 +27,12 @@ impl Batch<'_> {
     /// Adds a share. Rejected with `SharesFull` if the user has `limit` already.
     async fn create_share(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         share: &StoredShare,
         hash: Option<TokenHash>,
         limit: usize,
     ) -> Result<Outcome, ChangeError> {
-        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM shares WHERE user_id = $1")
+        let count: i64 = query_scalar("SELECT count(*) FROM shares WHERE user_id = $1")
             .bind_value(share.user_id)
             .fetch_one(&mut *connection)
             .await?;
@@ -41,7 +40,7 @@ impl Batch<'_> {
             Err(ChangeRejection::SharesFull)?;
         }
         let snapshot = share.snapshot.as_ref();
-        let added = sqlx::query(
+        let added = query(
             "INSERT INTO shares (id, user_id, conversation_id, hash, title, leaf_id, leaf_nodes, position, created_at) \
              SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 WHERE EXISTS \
                  (SELECT 1 FROM conversations WHERE user_id = $2 AND id = $3)",
@@ -62,7 +61,7 @@ impl Batch<'_> {
         }
         if let Audience::People(readers) = &share.audience {
             for (reader, _) in readers {
-                sqlx::query("INSERT INTO share_readers (share_id, user_id) VALUES ($1, $2)")
+                query("INSERT INTO share_readers (share_id, user_id) VALUES ($1, $2)")
                     .bind_value(share.id)
                     .bind_value(reader)
                     .execute(&mut *connection)
@@ -77,11 +76,11 @@ impl Batch<'_> {
 
     async fn end_share(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         share_id: ShareId,
     ) -> Result<Outcome, ChangeError> {
-        let ended = sqlx::query("DELETE FROM shares WHERE user_id = $1 AND id = $2")
+        let ended = query("DELETE FROM shares WHERE user_id = $1 AND id = $2")
             .bind_value(user_id)
             .bind_value(share_id)
             .execute(&mut *connection)

@@ -1,10 +1,10 @@
 //! The user's response to an answer's suggestions: verdicts on payloads, and taken actions.
 
+use crate::sql::database::{Connection, query, query_scalar};
 use serde_json::Value;
-use sqlx::SqliteConnection;
 
 use super::{Batch, ChangeError, run_output::update_message};
-use crate::{ChangeRejection, Outcome, RunKey, column_value::BindValue, sqlite::messages};
+use crate::{ChangeRejection, Outcome, RunKey, sql::messages};
 use parlor_protocol::{
     ActionHandler, AssistantMessage, ConversationEvent, FRESH_SESSION, Interaction, Message, MessageId,
     RunEvent, SESSION_NOT_RESTORED, SuggestedAction, UserId,
@@ -16,7 +16,7 @@ impl Batch<'_> {
     /// Stores the user's verdict on a payload. An earlier verdict is kept.
     pub(super) async fn judge_payload(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         intent: &JudgePayload,
     ) -> Result<Outcome, ChangeError> {
@@ -27,7 +27,7 @@ impl Batch<'_> {
             accepted_fields,
             ..
         } = intent;
-        let found: Option<bool> = sqlx::query_scalar(
+        let found: Option<bool> = query_scalar(
             "SELECT EXISTS (SELECT 1 FROM payload_verdicts v WHERE v.conversation_id = p.conversation_id AND v.payload_id = p.id) \
              FROM payloads p WHERE p.user_id = $1 AND p.conversation_id = $2 AND p.id = $3",
         )
@@ -52,7 +52,7 @@ impl Batch<'_> {
         let position = self
             .log_event(&mut *connection, user_id, *conversation_id, None, judged)
             .await?;
-        sqlx::query(
+        query(
             "INSERT INTO payload_verdicts (user_id, conversation_id, payload_id, verdict, position, fields) VALUES ($1, $2, $3, $4, $5, $6)",
         )
         .bind_value(user_id)
@@ -69,7 +69,7 @@ impl Batch<'_> {
     /// Records that an action was taken on the page. Taking it twice has no further effect.
     pub(super) async fn take_action(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         intent: &TakeAction,
     ) -> Result<Outcome, ChangeError> {
@@ -108,7 +108,7 @@ impl Batch<'_> {
     /// Returns the origin of a message, verified against `parent_id`, the answer before it.
     pub(super) async fn resolve_interaction(
         &self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         parent_id: Option<MessageId>,
         intent: &SendMessage,

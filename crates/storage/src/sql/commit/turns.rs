@@ -1,6 +1,6 @@
 //! Turns: saving a message, and starting the run that answers it.
 
-use sqlx::{Row, SqliteConnection};
+use crate::sql::database::{Connection, query};
 
 use super::{
     super::{branch, daily_usage::add_to_day, files, messages, optional_id, optional_text, queries},
@@ -9,7 +9,7 @@ use super::{
     page_context::{copy_page_context, insert_page_context},
     personal::ensure_user,
 };
-use crate::{ChangeRejection, RunKey, RunStart, column_value::BindValue, damage::skip_damaged};
+use crate::{ChangeRejection, RunKey, RunStart, damage::skip_damaged};
 use parlor_protocol::{
     AssistantMessage, ConversationEvent, ConversationId, Interaction, MessageBody, MessageId, Position,
     RunEvent, Timestamp, UserId,
@@ -20,7 +20,7 @@ impl Batch<'_> {
     /// Saves a message and starts its run. `interaction` is the origin of the message if it was verified before.
     pub(super) async fn send_message(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         intent: &SendMessage,
         start: &RunStart,
@@ -38,10 +38,10 @@ impl Batch<'_> {
             ensure_user(connection, user_id).await?;
         }
         // Of any user: ids are unique. A deleted conversation has no user.
-        let conversation = sqlx::query(
+        let conversation = query(
             "SELECT c.user_id, c.active_leaf, c.model, c.active_leaf IS NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = c.active_leaf) AS has_leaf \
              FROM conversations c WHERE c.id = $1 \
-             UNION ALL SELECT NULL, NULL, NULL, 0 FROM deleted_conversations WHERE id = $1",
+             UNION ALL SELECT NULL, NULL, NULL, false FROM deleted_conversations WHERE id = $1",
         )
         .bind_value(conversation_id)
         .fetch_optional(&mut *connection)
@@ -71,7 +71,7 @@ impl Batch<'_> {
                 let position = self
                     .log_event(connection, user_id, *conversation_id, None, created)
                     .await?;
-                sqlx::query(
+                query(
                     "INSERT INTO conversations (id, user_id, title, created_at, updated_at, activity) \
                      VALUES ($1, $2, $3, $4, $4, $5)",
                 )
@@ -170,7 +170,7 @@ impl Batch<'_> {
     /// Returns the title of a conversation that begins with this message: from its text, else its first file.
     async fn new_title(
         &self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         intent: &SendMessage,
     ) -> Result<String, ChangeError> {
@@ -184,7 +184,7 @@ impl Batch<'_> {
 
     pub(super) async fn regenerate(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         user_id: UserId,
         intent: &Regenerate,
         start: &RunStart,
@@ -224,7 +224,7 @@ impl Batch<'_> {
     /// start is the first.
     async fn start_run(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         run: RunKey,
         parent_id: MessageId,
         model: &str,
@@ -244,7 +244,7 @@ impl Batch<'_> {
             .log_event(connection, user_id, conversation_id, Some(message_id), started)
             .await?;
         let body = MessageBody::Assistant(AssistantMessage::new(model));
-        sqlx::query(START_RUN)
+        query(START_RUN)
             .bind_value(user_id)
             .bind_value(conversation_id)
             .bind_value(message_id)
@@ -283,14 +283,14 @@ const START_RUN: &str = concat!(
 /// Stores the tools that the first model call must use, in this run and in every other one that answers the
 /// same message.
 async fn store_forced_tools(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     run: RunKey,
     tools: &[String],
 ) -> Result<(), ChangeError> {
     if tools.is_empty() {
         return Ok(());
     }
-    sqlx::query("UPDATE runs SET force_tools = $1 WHERE user_id = $2 AND id = $3")
+    query("UPDATE runs SET force_tools = $1 WHERE user_id = $2 AND id = $3")
         .bind(serde_json::to_string(tools)?)
         .bind_value(run.user_id)
         .bind_value(run.message_id)
@@ -301,7 +301,7 @@ async fn store_forced_tools(
 
 /// Returns the message that a message of the user follows, for another version of it.
 async fn parent_of_replaced(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     conversation_id: ConversationId,
     replaced: MessageId,
@@ -318,11 +318,11 @@ async fn parent_of_replaced(
 
 /// Gives another version of a message the forced tools of the first one.
 async fn copy_forced_tools(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     run: RunKey,
     replaced: MessageId,
 ) -> Result<(), ChangeError> {
-    sqlx::query(
+    query(
         "UPDATE runs SET force_tools = (SELECT r.force_tools FROM messages m JOIN runs r ON r.id = m.id \
              WHERE m.user_id = $1 AND m.parent_id = $3 AND r.force_tools IS NOT NULL LIMIT 1) \
          WHERE user_id = $1 AND id = $2",
@@ -344,13 +344,13 @@ struct MessagePlacement {
 }
 
 async fn insert_message(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     placement: MessagePlacement,
     id: MessageId,
     at: Timestamp,
     body: &MessageBody,
 ) -> Result<(), ChangeError> {
-    sqlx::query(
+    query(
         "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
          VALUES ($1, $2, $3, $4, $5, $6, $7)",
     )
@@ -369,7 +369,12 @@ async fn insert_message(
 
 /// Returns true if the error means that another run is active in the conversation.
 fn is_active_run_conflict(error: &sqlx::Error) -> bool {
-    matches!(error, sqlx::Error::Database(cause) if cause.message().contains("runs."))
+    let names_it = |cause: &dyn sqlx::error::DatabaseError| match cause.constraint() {
+        Some(constraint) => constraint == "one_active_run_per_conversation",
+        // SQLite names the columns.
+        None => cause.message().contains("runs."),
+    };
+    matches!(error, sqlx::Error::Database(cause) if names_it(&**cause))
 }
 
 /// Converts a key conflict into a rejection: it is the request's fault, not the database's.

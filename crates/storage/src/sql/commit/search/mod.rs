@@ -5,14 +5,13 @@
 
 mod sources;
 
-use sqlx::SqliteConnection;
+use crate::sql::database::{Connection, query, query_scalar};
 
-pub(in crate::sqlite) use self::sources::article_text;
+pub(in crate::sql) use self::sources::article_text;
 use self::sources::{Source, read_article, read_file, read_message, read_title};
 use super::{super::text, Batch, ChangeError, Transaction};
 use crate::{
     Outcome, StorageError, StorageErrorKind,
-    column_value::BindValue,
     search::{Word, Words, passages::Passage},
 };
 use parlor_protocol::{AttachmentId, ConversationId, MessageId, UserId, search::HitKind};
@@ -36,28 +35,27 @@ const FORGET_MESSAGES: &str = "DELETE FROM search_documents WHERE source IN (SEL
 
 /// Notes that messages (`?1`) and their files are to be indexed.
 const NOTE_MESSAGES: [&str; 2] = [
-    "INSERT OR REPLACE INTO search_pending (kind, source, is_new) SELECT 'message', value, 1 FROM json_each($1)",
-    "INSERT OR REPLACE INTO search_pending (kind, source, is_new) \
-     SELECT k.value, f.id, k.value = 'file' FROM json_each($1) m JOIN files f ON f.message_id = m.value \
-     JOIN json_each('[\"file\", \"text\"]') k",
+    "INSERT INTO search_pending (kind, source, is_new) SELECT 'message', value, 1 FROM json_each($1) WHERE true \
+     ON CONFLICT (kind, source) DO UPDATE SET is_new = excluded.is_new",
+    "INSERT INTO search_pending (kind, source, is_new) \
+     SELECT k.kind, f.id, k.is_new FROM json_each($1) m JOIN files f ON f.message_id = m.value \
+     JOIN (SELECT 'file' AS kind, 1 AS is_new UNION ALL SELECT 'text', 0) k ON true WHERE true \
+     ON CONFLICT (kind, source) DO UPDATE SET is_new = excluded.is_new",
 ];
 
 impl Batch<'_> {
     /// Indexes what the transaction has changed.
-    pub(super) async fn index_changes(
-        &mut self,
-        connection: &mut SqliteConnection,
-    ) -> Result<(), StorageError> {
+    pub(super) async fn index_changes(&mut self, connection: &mut Connection) -> Result<(), StorageError> {
         if self.transaction != Transaction::InSavepoint {
             return Ok(());
         }
-        sqlx::query("RELEASE change; SAVEPOINT change")
+        query("RELEASE change; SAVEPOINT change")
             .execute(&mut *connection)
             .await?;
         match index_pending(&mut *connection, true).await {
             Err(error) if error.kind() == StorageErrorKind::Damaged => {
                 tracing::error!(%error, "the search index is damaged: what has changed is not found until it is built again");
-                sqlx::query("ROLLBACK TO change; UPDATE search_pending SET is_new = 0 WHERE is_new = 1")
+                query("ROLLBACK TO change; UPDATE search_pending SET is_new = 0 WHERE is_new = 1")
                     .execute(connection)
                     .await?;
                 Ok(())
@@ -69,11 +67,11 @@ impl Batch<'_> {
     /// Removes hidden messages from the index.
     pub(super) async fn forget_messages(
         &self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         messages: &[MessageId],
     ) -> Result<(), ChangeError> {
-        sqlx::query(FORGET_MESSAGES)
-            .bind(serde_json::to_string(messages)?)
+        query(FORGET_MESSAGES)
+            .bind_list(messages)
             .execute(connection)
             .await?;
         Ok(())
@@ -82,12 +80,11 @@ impl Batch<'_> {
     /// Puts messages that are shown again into the index.
     pub(super) async fn index_messages(
         &self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         messages: &[MessageId],
     ) -> Result<(), ChangeError> {
-        let ids = serde_json::to_string(messages)?;
         for note in NOTE_MESSAGES {
-            sqlx::query(note).bind(&ids).execute(&mut *connection).await?;
+            query(note).bind_list(messages).execute(&mut *connection).await?;
         }
         Ok(())
     }
@@ -95,24 +92,23 @@ impl Batch<'_> {
     /// Adds passages of a file's text, from the passage `first` on (the name is 0). Has no effect if the file is deleted.
     pub(super) async fn index_file_text(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection,
         file: AttachmentId,
         first: usize,
         texts: &[String],
         is_last: bool,
     ) -> Result<Outcome, ChangeError> {
         let file = file.to_string();
-        let is_pending: bool = sqlx::query_scalar(
-            "SELECT EXISTS (SELECT 1 FROM search_pending WHERE kind = 'text' AND source = $1)",
-        )
-        .bind(&file)
-        .fetch_one(&mut *connection)
-        .await?;
+        let is_pending: bool =
+            query_scalar("SELECT EXISTS (SELECT 1 FROM search_pending WHERE kind = 'text' AND source = $1)")
+                .bind(&file)
+                .fetch_one(&mut *connection)
+                .await?;
         if !is_pending {
             return Ok(Outcome::Done);
         }
         let name = read_file(&mut *connection, &file).await?;
-        sqlx::query("DELETE FROM search_documents WHERE source = $1 AND passage >= $2")
+        query("DELETE FROM search_documents WHERE source = $1 AND passage >= $2")
             .bind(&file)
             .bind(number(first))
             .execute(&mut *connection)
@@ -130,7 +126,7 @@ impl Batch<'_> {
             }
         }
         if is_last {
-            sqlx::query("DELETE FROM search_pending WHERE kind = 'text' AND source = $1")
+            query("DELETE FROM search_pending WHERE kind = 'text' AND source = $1")
                 .bind(&file)
                 .execute(connection)
                 .await?;
@@ -141,8 +137,8 @@ impl Batch<'_> {
 
 /// Indexes some of what is noted, in an open transaction: what this transaction has changed, or what there was before. Returns
 /// the number of things.
-pub(in crate::sqlite) async fn index_pending(
-    connection: &mut SqliteConnection,
+pub(in crate::sql) async fn index_pending(
+    connection: &mut Connection,
     is_new: bool,
 ) -> Result<usize, StorageError> {
     let (select, limit) = match is_new {
@@ -157,21 +153,18 @@ pub(in crate::sqlite) async fn index_pending(
             MAX_IN_BACKGROUND,
         ),
     };
-    let rows = sqlx::query(select)
-        .bind(limit)
-        .fetch_all(&mut *connection)
-        .await?;
+    let rows = query(select).bind(limit).fetch_all(&mut *connection).await?;
     for row in &rows {
         let (kind, source) = (text(row, "kind")?, text(row, "source")?);
         index_source(&mut *connection, &kind, &source).await?;
-        sqlx::query("DELETE FROM search_pending WHERE kind = $1 AND source = $2")
+        query("DELETE FROM search_pending WHERE kind = $1 AND source = $2")
             .bind(&kind)
             .bind(&source)
             .execute(&mut *connection)
             .await?;
     }
     if is_new && number(rows.len()) == limit {
-        sqlx::query("UPDATE search_pending SET is_new = 0 WHERE is_new = 1")
+        query("UPDATE search_pending SET is_new = 0 WHERE is_new = 1")
             .execute(connection)
             .await?;
     }
@@ -179,14 +172,10 @@ pub(in crate::sqlite) async fn index_pending(
 }
 
 /// Indexes a message, a title, the name of a file or an article, in place of what is indexed of it.
-async fn index_source(
-    connection: &mut SqliteConnection,
-    kind: &str,
-    source: &str,
-) -> Result<(), StorageError> {
+async fn index_source(connection: &mut Connection, kind: &str, source: &str) -> Result<(), StorageError> {
     if kind == "file" {
         let found = read_file(&mut *connection, source).await?;
-        sqlx::query("DELETE FROM search_documents WHERE source = $1 AND passage = 0")
+        query("DELETE FROM search_documents WHERE source = $1 AND passage = 0")
             .bind(source)
             .execute(&mut *connection)
             .await?;
@@ -207,7 +196,7 @@ async fn index_source(
         "title" => read_title(&mut *connection, source).await?,
         _ => read_article(&mut *connection, source).await?,
     };
-    sqlx::query("DELETE FROM search_documents WHERE source = $1")
+    query("DELETE FROM search_documents WHERE source = $1")
         .bind(source)
         .execute(&mut *connection)
         .await?;
@@ -238,14 +227,14 @@ struct Document<'a> {
 }
 
 async fn insert_document(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     source: &Source<'_>,
     document: Document<'_>,
 ) -> Result<(), StorageError> {
     let words = Words::of(document.text);
     let name = Words::of(document.file);
     let second = source.at.0.div_euclid(1000).clamp(0, 1 << 40);
-    sqlx::query(INSERT_DOCUMENT)
+    query(INSERT_DOCUMENT)
         .bind(second * DOCUMENTS_PER_SECOND)
         .bind_value(source.user_id)
         .bind(source.id)
@@ -275,18 +264,18 @@ fn tags(source: &Source<'_>, kind: HitKind) -> String {
     tags.join(" ")
 }
 
-pub(in crate::sqlite) const TAG_OF_ME: &str = "fme";
-pub(in crate::sqlite) const TAG_OF_ASSISTANT: &str = "fai";
+pub(in crate::sql) const TAG_OF_ME: &str = "fme";
+pub(in crate::sql) const TAG_OF_ASSISTANT: &str = "fai";
 
-pub(in crate::sqlite) fn user_tag(user_id: UserId) -> String {
+pub(in crate::sql) fn user_tag(user_id: UserId) -> String {
     format!("u{}", user_id.0.simple())
 }
 
-pub(in crate::sqlite) fn conversation_tag(conversation_id: ConversationId) -> String {
+pub(in crate::sql) fn conversation_tag(conversation_id: ConversationId) -> String {
     format!("c{}", conversation_id.0.simple())
 }
 
-pub(in crate::sqlite) fn kind_tag(kind: HitKind) -> &'static str {
+pub(in crate::sql) fn kind_tag(kind: HitKind) -> &'static str {
     match kind {
         HitKind::Title => "ktitle",
         HitKind::Question => "kquestion",
@@ -320,11 +309,10 @@ fn number(number: usize) -> i64 {
 }
 
 /// Returns true if an error is that of a damaged search index, and of nothing else.
-pub(in crate::sqlite) fn is_damaged_index(error: &StorageError) -> bool {
+pub(in crate::sql) fn is_damaged_index(error: &StorageError) -> bool {
     // SQLITE_CORRUPT_VTAB
     matches!(error, StorageError::Database(sqlx::Error::Database(cause)) if cause.code().as_deref() == Some("267"))
 }
 
 /// Builds the index again from the words of the documents.
-pub(in crate::sqlite) const REBUILD_INDEX: &str =
-    "INSERT INTO search_index (search_index) VALUES ('rebuild')";
+pub(in crate::sql) const REBUILD_INDEX: &str = "INSERT INTO search_index (search_index) VALUES ('rebuild')";

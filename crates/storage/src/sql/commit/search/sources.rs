@@ -1,6 +1,6 @@
 //! What has a text: messages, titles, articles and files, as they are read to be indexed.
 
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use crate::sql::database::{Connection, Row, query};
 
 use super::super::{
     super::{id, json, optional_text, text},
@@ -28,14 +28,13 @@ pub(super) struct Source<'a> {
 pub(super) type Found<'a, T> = Result<Option<(Source<'a>, T)>, StorageError>;
 
 pub(super) async fn read_message<'a>(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     message: &'a str,
 ) -> Found<'a, Vec<Passage>> {
-    let row =
-        sqlx::query("SELECT id, user_id, conversation_id, created_at, body FROM messages WHERE id = $1")
-            .bind(message)
-            .fetch_optional(&mut *connection)
-            .await?;
+    let row = query("SELECT id, user_id, conversation_id, created_at, body FROM messages WHERE id = $1")
+        .bind(message)
+        .fetch_optional(&mut *connection)
+        .await?;
     let Some(row) = row else { return Ok(None) };
     let read = || {
         let body: MessageBody = json(&row, "body")?;
@@ -60,7 +59,7 @@ pub(super) async fn read_message<'a>(
     Ok(Some((source, passages)))
 }
 
-async fn is_hidden(connection: &mut SqliteConnection, source: &Source<'_>) -> Result<bool, StorageError> {
+async fn is_hidden(connection: &mut Connection, source: &Source<'_>) -> Result<bool, StorageError> {
     let (Some(conversation), Some(message)) = (source.conversation_id, source.message_id) else {
         return Ok(false);
     };
@@ -73,10 +72,10 @@ async fn is_hidden(connection: &mut SqliteConnection, source: &Source<'_>) -> Re
 }
 
 pub(super) async fn read_title<'a>(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     conversation: &'a str,
 ) -> Found<'a, Vec<Passage>> {
-    let row = sqlx::query("SELECT id, user_id, title, created_at FROM conversations WHERE id = $1")
+    let row = query("SELECT id, user_id, title, created_at FROM conversations WHERE id = $1")
         .bind(conversation)
         .fetch_optional(connection)
         .await?;
@@ -100,11 +99,11 @@ pub(super) async fn read_title<'a>(
 }
 
 pub(super) async fn read_article<'a>(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     article: &'a str,
 ) -> Found<'a, Vec<Passage>> {
     let (user, pmid) = article.split_once('/').unwrap_or_default();
-    let row = sqlx::query(
+    let row = query(
         "SELECT user_id, title, authors, summary, note, saved_at FROM articles WHERE user_id = $1 AND pmid = $2",
     )
     .bind(user)
@@ -127,7 +126,7 @@ pub(super) async fn read_article<'a>(
 }
 
 /// Returns all that is searched in an article: the title, then the authors, the note and the abstract.
-pub(in crate::sqlite) fn article_text(row: &SqliteRow) -> Result<String, StorageError> {
+pub(in crate::sql) fn article_text(row: &Row) -> Result<String, StorageError> {
     let authors: Vec<String> = json(row, "authors")?;
     let mut paragraphs = vec![text(row, "title")?, authors.join(", "), text(row, "note")?];
     // An unknown abstract is `null`.
@@ -137,8 +136,8 @@ pub(in crate::sqlite) fn article_text(row: &SqliteRow) -> Result<String, Storage
 }
 
 /// Reads a file that is in a message, with its name.
-pub(super) async fn read_file<'a>(connection: &mut SqliteConnection, file: &'a str) -> Found<'a, String> {
-    let row = sqlx::query(
+pub(super) async fn read_file<'a>(connection: &mut Connection, file: &'a str) -> Found<'a, String> {
+    let row = query(
         "SELECT f.user_id, f.conversation_id, f.message_id, f.name, f.created_at, \
              NOT EXISTS (SELECT 1 FROM runs r WHERE r.id = f.message_id) AS is_of_user \
          FROM files f WHERE f.id = $1 AND f.message_id IS NOT NULL",

@@ -1,37 +1,23 @@
-//! Full-text search by SQLite's FTS5.
+//! Full-text search: what is asked, what is found and its order. The index is asked by FTS5 on SQLite ([`fts5`]) and by a
+//! `tsvector` on Postgres ([`tsvector`]), with the same hits.
 
 use std::collections::HashSet;
-use std::fmt::Write;
 
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use crate::sql::database::{Connection, Row, query, query_scalar};
 
-use super::{
-    commit::search::{TAG_OF_ASSISTANT, TAG_OF_ME, article_text, conversation_tag, kind_tag, user_tag},
-    id, json, optional_id, optional_text, text,
-};
+use super::{commit::search::article_text, id, json, optional_id, optional_text, text};
 use crate::{
     StorageError, StoredFile,
-    column_value::BindValue,
     damage::skip_damaged,
-    search::{Candidate, MAX_RANKED, SearchRequest, Term, passages, rank, snippet},
+    search::{Candidate, MAX_RANKED, SearchRequest, passages, rank, snippet},
 };
 use parlor_protocol::{
     ConversationId, MessageBody, MessageId, Timestamp, UserId,
-    search::{HitKind, SearchHit, SearchHits, SearchOrder, SearchedAuthor},
+    search::{HitKind, SearchHit, SearchHits, SearchOrder},
 };
 
-/// Selects documents by a query of FTS5 (`?1`) of a user (`?2`), below an id (`?3`) and not below another (`?4`), the newest
-/// first.
-macro_rules! select_documents {
-    ($columns:literal) => {
-        concat!(
-            "SELECT d.id, d.source, d.passage, d.kind, d.conversation_id, d.message_id",
-            $columns,
-            " FROM search_index i CROSS JOIN search_documents d ON d.id = i.rowid \
-             WHERE search_index MATCH $1 AND i.rowid < $3 AND i.rowid >= $4 AND d.user_id = $2 ORDER BY i.rowid DESC LIMIT $5"
-        )
-    };
-}
+mod fts5;
+mod tsvector;
 
 /// A document that was found.
 #[derive(Clone, Debug)]
@@ -46,7 +32,7 @@ struct Document {
 
 /// Searches. Expects a connection with an open transaction, so that the result is consistent.
 pub(super) async fn search(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     request: &SearchRequest,
 ) -> Result<SearchHits, StorageError> {
@@ -93,18 +79,11 @@ fn cursor(request: &SearchRequest) -> Option<i64> {
 
 /// Returns the documents in the order of their rank, one of each source.
 async fn best(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     request: &SearchRequest,
 ) -> Result<Vec<Document>, StorageError> {
-    let rows = select(
-        connection,
-        select_documents!(", d.words, d.parts || d.file AS parts"),
-        user_id,
-        request,
-        MAX_RANKED,
-    )
-    .await?;
+    let rows = select(connection, true, user_id, request, MAX_RANKED).await?;
     let mut candidates = Vec::with_capacity(rows.len());
     for row in &rows {
         let hit = skip_damaged("search_documents", "one that was found", read_document(row))?;
@@ -122,13 +101,13 @@ async fn best(
 
 /// Returns the newest documents, one of each source, and one more than the hits if there is one.
 async fn newest(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     request: &SearchRequest,
 ) -> Result<Vec<Document>, StorageError> {
     // Further passages of the same text are no hits.
     let limit = request.limit.saturating_mul(4).saturating_add(1);
-    let rows = select(connection, select_documents!(""), user_id, request, limit).await?;
+    let rows = select(connection, false, user_id, request, limit).await?;
     let mut documents = Vec::with_capacity(rows.len());
     for row in &rows {
         documents.extend(skip_damaged(
@@ -140,28 +119,33 @@ async fn newest(
     Ok(one_of_each_source(documents))
 }
 
+/// Selects documents, the newest first. With their words for [`rank`], if asked.
 async fn select(
-    connection: &mut SqliteConnection,
-    sql: &'static str,
+    connection: &mut Connection,
+    with_words: bool,
     user_id: UserId,
     request: &SearchRequest,
     limit: usize,
-) -> Result<Vec<SqliteRow>, StorageError> {
-    let query = &request.query;
+) -> Result<Vec<Row>, StorageError> {
     let below = |time: Option<Timestamp>| time.map(|time| (time.0 / 1000).saturating_mul(1 << 20));
-    let mut end = below(query.before).unwrap_or(i64::MAX);
+    let mut end = below(request.query.before).unwrap_or(i64::MAX);
     if request.order == SearchOrder::Newest {
         end = end.min(cursor(request).unwrap_or(i64::MAX));
     }
-    let rows = sqlx::query(sql)
-        .bind(match_expression(user_id, request))
+    let (select, expression, phrases) = match connection.is_postgres() {
+        true => tsvector::select(with_words, user_id, request),
+        false => fts5::select(with_words, user_id, request),
+    };
+    let mut select = select
+        .bind(expression)
         .bind_value(user_id)
         .bind(end)
-        .bind(below(query.after).unwrap_or(0))
-        .bind(i64::try_from(limit).unwrap_or(i64::MAX))
-        .fetch_all(connection)
-        .await?;
-    Ok(rows)
+        .bind(below(request.query.after).unwrap_or(0))
+        .bind_value(limit);
+    for phrase in phrases {
+        select = select.bind(phrase);
+    }
+    Ok(select.fetch_all(connection).await?)
 }
 
 fn one_of_each_source(documents: Vec<Document>) -> Vec<Document> {
@@ -171,7 +155,7 @@ fn one_of_each_source(documents: Vec<Document>) -> Vec<Document> {
     documents
 }
 
-fn read_document(row: &SqliteRow) -> Result<Document, StorageError> {
+fn read_document(row: &Row) -> Result<Document, StorageError> {
     let passage: i64 = row.try_get("passage")?;
     Ok(Document {
         id: row.try_get("id")?,
@@ -183,58 +167,9 @@ fn read_document(row: &SqliteRow) -> Result<Document, StorageError> {
     })
 }
 
-/// Returns the expression of FTS5 for a request.
-fn match_expression(user_id: UserId, request: &SearchRequest) -> String {
-    let query = &request.query;
-    // In any column: a filter by column reads the places of each of the user's documents. No text of others is found by writing
-    // this word, since the query compares the user, too.
-    let mut expression = format!("\"{}\"", user_tag(user_id));
-    let mut add_tag = |tag: &str| {
-        // Writing to a string can't fail.
-        let _ = write!(expression, " AND tags : \"{tag}\"");
-    };
-    match query.from {
-        Some(SearchedAuthor::Me) => add_tag(TAG_OF_ME),
-        Some(SearchedAuthor::Assistant) => add_tag(TAG_OF_ASSISTANT),
-        None => {}
-    }
-    if query.file.is_some() {
-        add_tag(kind_tag(HitKind::File));
-    }
-    if let Some(conversation_id) = request.conversation_id {
-        add_tag(&conversation_tag(conversation_id));
-    }
-    let file = query.file.as_deref().unwrap_or_default();
-    if !file.is_empty() {
-        let _ = write!(expression, " AND file : ({})", terms_expression(file, false));
-    }
-    if !query.terms.is_empty() {
-        let terms = terms_expression(&query.terms, request.any_term);
-        let _ = write!(expression, " AND {{words parts file}} : ({terms})");
-    }
-    if let Some(except) = request.except {
-        expression = format!("({expression}) NOT tags : \"{}\"", conversation_tag(except));
-    }
-    expression
-}
-
-fn terms_expression(terms: &[Term], any_term: bool) -> String {
-    let terms = terms.iter().map(|Term(phrases)| {
-        let phrases = phrases.iter().map(|phrase| {
-            let words = phrase.words.join(" ").replace('"', "");
-            let star = if phrase.is_beginning { " *" } else { "" };
-            format!("\"{words}\"{star}")
-        });
-        format!("({})", phrases.collect::<Vec<_>>().join(" OR "))
-    });
-    terms
-        .collect::<Vec<_>>()
-        .join(if any_term { " OR " } else { " AND " })
-}
-
 /// Reads what was found. `None` if it can't be read, or its message waits in a queue.
 async fn read_hit(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
     user_id: UserId,
     document: &Document,
     request: &SearchRequest,
@@ -256,7 +191,7 @@ async fn read_hit(
             "SELECT pmid, title, authors, summary, note, saved_at AS created_at FROM articles WHERE user_id = $1 AND user_id || '/' || pmid = $2"
         }
     };
-    let mut found = sqlx::query(sql).bind_value(user_id).bind(&document.source);
+    let mut found = query(sql).bind_value(user_id).bind(&document.source);
     if document.kind == HitKind::File {
         found = found.bind(document.id);
     }
@@ -303,15 +238,15 @@ async fn read_hit(
 }
 
 /// Returns the percentage of all data that is indexed, if something older is not.
-async fn indexed_percent(connection: &mut SqliteConnection) -> Result<Option<u8>, StorageError> {
+async fn indexed_percent(connection: &mut Connection) -> Result<Option<u8>, StorageError> {
     let has_pending: bool =
-        sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM search_pending WHERE kind IN ('title', 'message'))")
+        query_scalar("SELECT EXISTS (SELECT 1 FROM search_pending WHERE kind IN ('title', 'message'))")
             .fetch_one(&mut *connection)
             .await?;
     if !has_pending {
         return Ok(None);
     }
-    let row = sqlx::query(
+    let row = query(
         "SELECT (SELECT count(*) FROM search_pending WHERE kind IN ('title', 'message')) AS pending, \
              (SELECT count(*) FROM messages) + (SELECT count(*) FROM conversations) AS present",
     )
@@ -324,9 +259,9 @@ async fn indexed_percent(connection: &mut SqliteConnection) -> Result<Option<u8>
 
 /// Returns a file in a message whose text is to be indexed.
 pub(super) async fn next_unindexed_file(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection,
 ) -> Result<Option<(UserId, StoredFile)>, StorageError> {
-    let row = sqlx::query(
+    let row = query(
         "SELECT f.user_id, f.id FROM search_pending p JOIN files f ON f.id = p.source WHERE p.kind = 'text' \
          ORDER BY p.source DESC LIMIT 1",
     )

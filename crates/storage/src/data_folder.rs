@@ -1,5 +1,5 @@
 //! The data folder: used by one process at a time, private to its system user, and checked before SQLite
-//! opens its files.
+//! opens its files there.
 
 use std::{
     ffi::OsStr,
@@ -8,8 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::DATABASE_FILE_NAME;
-use crate::StorageError;
+use crate::{StorageError, sqlite::DATABASE_FILE_NAME};
 
 /// The file in the data folder that is locked while a Parlor process uses it.
 const LOCK_FILE_NAME: &str = "parlor.lock";
@@ -22,7 +21,7 @@ const FILES_FOLDER_NAME: &str = "files";
 const KEEP_FILES_MARKER: &str = "keep-files";
 
 /// The content of [`KEEP_FILES_MARKER`].
-const KEEP_FILES_NOTE: &[u8] = b"parlor.db was empty or missing when Parlor started. While this file exists, Parlor keeps the contents in \
+const KEEP_FILES_NOTE: &[u8] = b"The database was empty or missing when Parlor started. While this file exists, Parlor keeps the contents in \
     files/ that belong to no message.\nDelete this file to have the next start delete them.\n";
 
 /// The content of the lock file next to a database.
@@ -33,7 +32,7 @@ const SQLITE_FILE_SUFFIXES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// The locks on a data folder. The system releases them when the process dies.
 #[derive(Debug)]
-pub(super) struct DataFolderLock {
+pub(crate) struct DataFolderLock {
     /// True if the lock file existed before: Parlor has used the folder.
     was_used: bool,
     /// True if the lock file says that there was a database.
@@ -77,7 +76,7 @@ impl DataFolderLock {
 }
 
 /// Creates a folder that only its owner may enter, if it does not exist.
-pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn create_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
@@ -93,7 +92,7 @@ pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
 ///
 /// The folder itself is locked, since the lock file can be deleted while it is in use. The file is locked
 /// too: for earlier versions, and for file systems on which a folder can't be locked.
-pub(super) fn lock_folder(folder: &Path) -> Result<DataFolderLock, StorageError> {
+pub(crate) fn lock_folder(folder: &Path) -> Result<DataFolderLock, StorageError> {
     let of_folder = match File::open(folder) {
         Ok(open) => match open.try_lock() {
             Ok(()) => Some(open),
@@ -137,7 +136,7 @@ fn owner_only_options() -> OpenOptions {
 /// # Errors
 ///
 /// If SQLite would delete committed data, as it does with the write-ahead log of an empty file.
-pub(super) fn prepare_database_file(folder: &Path, lock: &DataFolderLock) -> Result<bool, StorageError> {
+pub(crate) fn prepare_database_file(folder: &Path, lock: &DataFolderLock) -> Result<bool, StorageError> {
     let file = folder.join(DATABASE_FILE_NAME);
     let had_database = lock.had_database || folder.join(FILES_FOLDER_NAME).exists();
     let is_lost = had_database && !file.exists();
@@ -169,13 +168,25 @@ pub(super) fn prepare_database_file(folder: &Path, lock: &DataFolderLock) -> Res
     let lacks_earlier_data = lock.was_used || others > 0;
     if lacks_earlier_data {
         // Written before there is a database: later starts cannot tell that it was lost.
-        let marker = folder.join(KEEP_FILES_MARKER);
-        owner_only_options()
-            .truncate(true)
-            .open(marker)?
-            .write_all(KEEP_FILES_NOTE)?;
+        keep_files(folder)?;
     }
     Ok(lacks_earlier_data)
+}
+
+/// Notes that no content may be deleted because no message has it.
+fn keep_files(folder: &Path) -> Result<(), StorageError> {
+    let marker = folder.join(KEEP_FILES_MARKER);
+    let mut marker = owner_only_options().truncate(true).open(marker)?;
+    Ok(marker.write_all(KEEP_FILES_NOTE)?)
+}
+
+/// Keeps the files in a folder whose database has just been made: they are those of another one. Returns false if there are none.
+pub(crate) fn keep_files_of_others(folder: &Path) -> Result<bool, StorageError> {
+    let has_files = folder.join(FILES_FOLDER_NAME).exists();
+    if has_files {
+        keep_files(folder)?;
+    }
+    Ok(has_files)
 }
 
 /// Returns the file because of which contents without a message are kept, if it exists.
@@ -188,7 +199,7 @@ pub fn keep_files_marker(folder: &Path) -> Option<PathBuf> {
 /// Removes other system users' permissions from the folder and from Parlor's files in it, because
 /// conversations are private. A failure is logged and does not prevent the start.
 #[cfg(unix)]
-pub(super) fn make_private(folder: &Path) {
+pub(crate) fn make_private(folder: &Path) {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     const OTHERS_MODE_BITS: u32 = 0o077;
@@ -224,7 +235,7 @@ pub(super) fn make_private(folder: &Path) {
 }
 
 #[cfg(not(unix))]
-pub(super) fn make_private(_: &Path) {}
+pub(crate) fn make_private(_: &Path) {}
 
 /// The names of all files that Parlor creates in its folder.
 #[cfg(unix)]

@@ -118,9 +118,9 @@ async fn an_abandoned_run_keeps_unreadable_data() {
     };
     commit_one(&storage, give_up).await;
     let mut connection = storage.readers.acquire().await.unwrap();
-    let kept: String = sqlx::query_scalar("SELECT body FROM messages WHERE id = $1")
+    let kept: String = query_scalar("SELECT body FROM messages WHERE id = $1")
         .bind_value(run.message_id)
-        .fetch_one(&mut *connection)
+        .fetch_one(&mut connection)
         .await
         .unwrap();
     assert_eq!(kept, "{");

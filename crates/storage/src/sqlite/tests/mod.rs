@@ -7,10 +7,14 @@ use sqlx::{ConnectOptions, Connection, Row, sqlite::SqliteConnectOptions};
 
 use super::*;
 use crate::{
-    ConversationChange, IntentChange, LibraryUpdate, RunChange, RunKey, RunOutput, RunStart,
-    StorageErrorKind, column_value::BindValue,
+    sql::{
+        branch, commit,
+        database::{Sql, query, query_scalar},
+        log_page, messages, payloads, personal, provider_data, queries, run_context,
+    },
+    *,
 };
-use parlor_protocol::{AssistantMessage, IntentId, RunEvent, UserId, intent::SendMessage};
+use parlor_protocol::{AssistantMessage, IntentId, RunEvent, intent::SendMessage};
 
 mod damage;
 mod data_folder;
@@ -24,7 +28,7 @@ const NOON: Timestamp = Timestamp(1_795_262_400_000);
 async fn execute_sql(storage: &SqliteStorage, sql: String) {
     let mut writer = storage.writer.lock().await;
     writer.last_positions.clear();
-    let connection = writer.connection.as_mut().unwrap();
+    let connection = writer.connection.as_mut().unwrap().sqlite().unwrap();
     sqlx::query(sqlx::AssertSqlSafe(sql))
         .execute(connection)
         .await
@@ -73,7 +77,7 @@ async fn recovers_when_a_full_disk_has_room() {
         // SQLite reports a full disk when the file may not grow. The limit is per connection: a new one has
         // none.
         let mut writer = storage.writer.lock().await;
-        let connection = writer.connection.as_mut().unwrap();
+        let connection = writer.connection.as_mut().unwrap().sqlite().unwrap();
         sqlx::query("PRAGMA max_page_count = 1")
             .execute(connection)
             .await
@@ -110,7 +114,7 @@ async fn an_unstorable_change_fails_alone() {
         .unwrap();
     assert!(matches!(
         committed.outcomes[0],
-        Err(crate::ChangeRejection::Damaged(Some(_)))
+        Err(ChangeRejection::Damaged(Some(_)))
     ));
     assert!(committed.outcomes[1].is_ok(), "{committed:?}");
 }
@@ -119,11 +123,18 @@ async fn an_unstorable_change_fails_alone() {
 async fn query_plan(storage: &SqliteStorage, query: &str) -> String {
     let mut connection = storage.readers.acquire().await.unwrap();
     let rows = sqlx::query(sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {query}")))
-        .fetch_all(&mut *connection)
+        .fetch_all(connection.sqlite().unwrap())
         .await
         .unwrap();
     let details: Vec<String> = rows.iter().map(|row| row.get("detail")).collect();
     details.join("; ")
+}
+
+fn select_context() -> &'static str {
+    match run_context::SELECT_CONTEXT {
+        Sql::Two { sqlite, .. } => sqlite,
+        _ => unreachable!("it has two forms"),
+    }
 }
 
 #[tokio::test]
@@ -151,7 +162,7 @@ async fn frequent_queries_use_an_index() {
         (personal::SELECT_TOKENS, "api_tokens_of_user (user_id=?)"),
         (personal::SELECT_TOKEN, "(hash=?)"),
         (queries::SELECT_RUNNING_RUNS, "one_active_run_per_conversation"),
-        (run_context::SELECT_CONTEXT, "messages_of_parent (parent_id=?)"),
+        (select_context(), "messages_of_parent (parent_id=?)"),
         (
             payloads::SELECT_PAYLOADS,
             "SEARCH p USING PRIMARY KEY (conversation_id=? AND id=?)",
@@ -179,7 +190,7 @@ async fn frequent_queries_use_an_index() {
                 || [
                     queries::SELECT_RUNNING_RUNS,
                     branch::SELECT_BRANCH,
-                    run_context::SELECT_CONTEXT,
+                    select_context(),
                     payloads::SELECT_PAYLOADS,
                     provider_data::SELECT_PROVIDER_DATA,
                     commit::conversations::NEWEST_DESCENDANT
@@ -238,7 +249,7 @@ async fn checkpoints_run_during_commits() {
     let before = std::fs::metadata(&file).unwrap().len();
     let (start, run) = send_change(&"x".repeat(100_000));
     storage.commit(NOON, &[start]).await.unwrap();
-    let event = RunEvent::run_ended(parlor_protocol::RunStatus::Complete, None, NOON, 0);
+    let event = RunEvent::run_ended(RunStatus::Complete, None, NOON, 0);
     let message = AssistantMessage::new("x/m");
     let end = Change::Output {
         run,
@@ -311,7 +322,7 @@ async fn other_users_linked_data_is_not_read() {
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
     let link = async |child: MessageId, parent: MessageId| {
         let mut writer = storage.writer.lock().await;
-        sqlx::query("UPDATE messages SET parent_id = $1 WHERE id = $2")
+        query("UPDATE messages SET parent_id = $1 WHERE id = $2")
             .bind_value(parent)
             .bind_value(child)
             .execute(writer.connection.as_mut().unwrap())

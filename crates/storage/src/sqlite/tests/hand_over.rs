@@ -1,7 +1,7 @@
 //! The hand-over of a user's data has a place for every table with a user.
 
 use super::*;
-use crate::sqlite::commit::hand_over::CHANGE_OWNER;
+use crate::sql::commit::hand_over::CHANGE_OWNER;
 
 /// The tables that `CHANGE_OWNER` leaves out, each with the reason. Most rows are deleted with the account.
 const OTHER_TABLES: &[(&str, &str)] = &[
@@ -48,7 +48,7 @@ async fn every_table_with_a_user_has_a_place() {
     let folder = tempfile::tempdir().unwrap();
     let storage = SqliteStorage::open(folder.path()).await.unwrap();
     let mut writer = storage.writer.lock().await;
-    let connection = writer.connection.as_mut().unwrap();
+    let connection = writer.connection.as_mut().unwrap().sqlite().unwrap();
     let stored: Vec<String> = sqlx::query_scalar(TABLES_WITH_A_USER)
         .fetch_all(connection)
         .await

@@ -37,7 +37,7 @@ async fn terms(storage: &SqliteStorage) -> Vec<String> {
     let mut writer = storage.writer.lock().await;
     let terms = sqlx::query_scalar("SELECT term FROM temp.terms");
     terms
-        .fetch_all(writer.connection.as_mut().unwrap())
+        .fetch_all(writer.connection.as_mut().unwrap().sqlite().unwrap())
         .await
         .unwrap()
 }
@@ -140,8 +140,8 @@ async fn interrupted_indexing_neither_doubles_nor_misses() {
     assert_eq!(hits(storage, "old").await, 2 * 146);
     assert_eq!(hits(storage, "new").await, 2 * 4);
     let documents = "SELECT count(*) FROM search_documents";
-    let documents: i64 = sqlx::query_scalar(documents)
-        .fetch_one(&storage.readers)
+    let documents: i64 = query_scalar(documents)
+        .fetch_one(&mut storage.readers.acquire().await.unwrap())
         .await
         .unwrap();
     assert_eq!(documents, 2 * 150);

@@ -13,7 +13,7 @@ use tokio::{
     time::{Instant, sleep, sleep_until},
 };
 
-use super::WriteConnection;
+use crate::sql::writer::WriteConnection;
 use parlor_base::crash_point;
 
 /// The delay before a checkpoint. Commits gather meanwhile, so that a page written by several of them is
@@ -25,14 +25,14 @@ const CHECKPOINT_DELAY: Duration = Duration::from_secs(1);
 const MAX_LOG_PAGES: i64 = 16_384;
 
 /// The longest time for which commits are blocked by readers that still need the log.
-pub(super) const TRUNCATE_BUSY_TIMEOUT: Duration = Duration::from_millis(250);
+pub(crate) const TRUNCATE_BUSY_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// The delay before emptying the log is retried: initial and maximum.
 const RETRY_DELAY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
 /// Runs checkpoints after commits until the writer is dropped. `connection` is for checkpoints only.
 /// `deletions` has the number of deletions so far.
-pub(super) async fn run_checkpoints(
+pub(crate) async fn run_checkpoints(
     mut connection: SqliteConnection,
     writer: Weak<Mutex<WriteConnection>>,
     mut commits: watch::Receiver<()>,
@@ -86,17 +86,17 @@ pub(super) async fn run_checkpoints(
 const CHECKPOINT_PASSIVE: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
 /// Copies all pages and empties the log.
-pub(super) const CHECKPOINT_TRUNCATE: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
+pub(crate) const CHECKPOINT_TRUNCATE: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
 /// The result of a checkpoint.
-pub(super) struct CheckpointResult {
+pub(crate) struct CheckpointResult {
     /// True if a reader or writer still needs the log, so the checkpoint is incomplete.
     pub is_blocked: bool,
     /// The size of the log in pages.
     pub log_pages: i64,
 }
 
-pub(super) async fn checkpoint(
+pub(crate) async fn checkpoint(
     connection: &mut SqliteConnection,
     pragma: &'static str,
 ) -> Result<CheckpointResult, sqlx::Error> {

@@ -1,21 +1,24 @@
 //! Opening the database: by one process at a time, in a private folder, with a SQLite version that loses no
 //! data.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    path::Path,
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 use sqlx::{
     ConnectOptions,
     migrate::MigrateError,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
-use tokio::sync::{Mutex, watch};
+use tokio::sync::Mutex;
 
-use super::{SqliteStorage, checkpoint, data_folder, migrations::migrator, writer::WriteConnection};
-use crate::{StorageError, StorageErrorKind};
+use super::{checkpoint, migrations::migrator};
+use crate::{
+    StorageError, StorageErrorKind, data_folder,
+    sql::{
+        SqlStorage,
+        database::{Connector, Readers},
+        writer::WriteConnection,
+    },
+};
 
 /// The first SQLite version without the WAL-reset bug, as SQLite numbers versions.
 const MIN_SAFE_SQLITE_VERSION: i32 = 3_051_003;
@@ -27,8 +30,8 @@ pub const DATABASE_FILE_NAME: &str = "parlor.db";
 /// fails.
 const BUSY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
-impl SqliteStorage {
-    /// Opens the database in a folder. Creates both if they do not exist.
+impl SqlStorage {
+    /// Opens the database of SQLite in a folder. Creates both if they do not exist.
     ///
     /// # Errors
     ///
@@ -95,17 +98,9 @@ impl SqliteStorage {
             .test_before_acquire(false)
             .connect_with(options.clone().read_only(true))
             .await?;
-        let (commits, committed) = watch::channel(());
-        let (deletion_count, deletions) = watch::channel(0);
-        let writer = Arc::new(Mutex::new(WriteConnection {
-            options,
-            connection: Some(connection),
-            orphaned_runs: HashSet::new(),
-            last_positions: BTreeMap::new(),
-            commits,
-            deletion_count,
-            lock: Some(lock),
-        }));
+        let writer = WriteConnection::new(Connector::Sqlite(options), connection.into(), lock);
+        let (committed, deletions) = (writer.commits.subscribe(), writer.deletion_count.subscribe());
+        let writer = Arc::new(Mutex::new(writer));
         tokio::spawn(checkpoint::run_checkpoints(
             checkpoints,
             Arc::downgrade(&writer),
@@ -114,7 +109,7 @@ impl SqliteStorage {
         ));
         Ok(Self {
             writer,
-            readers,
+            readers: Readers::Sqlite(readers),
             lacks_earlier_data,
         })
     }

@@ -131,7 +131,7 @@ async fn open_copy(original: &Path, ids: &Ids) -> Filled {
 
 async fn rows(storage: &SqliteStorage, sql: String) -> Vec<sqlx::sqlite::SqliteRow> {
     let mut writer = storage.writer.lock().await;
-    let connection = writer.connection.as_mut().unwrap();
+    let connection = writer.connection.as_mut().unwrap().sqlite().unwrap();
     sqlx::query(AssertSqlSafe(sql))
         .fetch_all(connection)
         .await
@@ -142,7 +142,7 @@ async fn rows(storage: &SqliteStorage, sql: String) -> Vec<sqlx::sqlite::SqliteR
 /// can't be in the column at all, such as null in a key.
 async fn damage_row(storage: &SqliteStorage, table: &str, row: &str, column: &str, value: &str) -> bool {
     let mut writer = storage.writer.lock().await;
-    let connection = writer.connection.as_mut().unwrap();
+    let connection = writer.connection.as_mut().unwrap().sqlite().unwrap();
     let mut run = async |sql: String| sqlx::query(AssertSqlSafe(sql)).execute(&mut *connection).await;
     let relaxed = "replace(replace(replace(sql, ' NOT NULL', ''), ') STRICT,', ')'), ') STRICT', ')')";
     for sql in [

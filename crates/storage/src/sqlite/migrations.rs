@@ -16,24 +16,26 @@ struct MigrationFiles;
 
 /// Returns all migrations, which are applied in the order of their numbers.
 pub fn migrator() -> Migrator {
-    Migrator::with_migrations(
-        MigrationFiles::iter()
-            .filter_map(|name| migration(&name))
-            .collect(),
-    )
+    Migrator::with_migrations(read_migrations::<MigrationFiles>())
 }
 
-/// Reads a file named `0001_start.sql`.
-fn migration(name: &str) -> Option<Migration> {
-    let (version, description) = name.strip_suffix(".sql")?.split_once('_')?;
-    let sql = String::from_utf8(MigrationFiles::get(name)?.data.into_owned()).ok()?;
-    Some(Migration::new(
-        version.parse().ok()?,
-        description.replace('_', " ").into(),
-        MigrationType::Simple,
-        AssertSqlSafe(sql).into_sql_str(),
-        false,
-    ))
+/// Reads the migrations of an embedded folder, in the order of their numbers.
+pub(crate) fn read_migrations<Files: RustEmbed>() -> Vec<Migration> {
+    let read = |name: &str| {
+        // A file named `0001_start.sql`.
+        let (version, description) = name.strip_suffix(".sql")?.split_once('_')?;
+        let sql = String::from_utf8(Files::get(name)?.data.into_owned()).ok()?;
+        Some(Migration::new(
+            version.parse().ok()?,
+            description.replace('_', " ").into(),
+            MigrationType::Simple,
+            AssertSqlSafe(sql).into_sql_str(),
+            false,
+        ))
+    };
+    let mut migrations: Vec<Migration> = Files::iter().filter_map(|name| read(&name)).collect();
+    migrations.sort_by_key(|migration| migration.version);
+    migrations
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ const SELECT_TABLES: &str =
 
 /// Reads all used pages and returns the errors found: empty if the database is intact, or if the check was
 /// stopped early.
-pub(super) async fn find_damage(
+pub(crate) async fn find_damage(
     options: &SqliteConnectOptions,
     stop: CancellationToken,
 ) -> Result<Vec<String>, StorageError> {

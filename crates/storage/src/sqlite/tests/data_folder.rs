@@ -8,7 +8,7 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::sqlite::data_folder::lock_folder;
+use crate::data_folder::lock_folder;
 
 const WAL_FILE_NAME: &str = "parlor.db-wal";
 

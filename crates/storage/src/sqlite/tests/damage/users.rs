@@ -207,8 +207,8 @@ async fn a_rejected_row_counts_as_damage() {
     let (_folder, storage) = open_storage().await;
     answered_turn(&storage, ConversationId::new(), "Hello").await;
     let mut writer = storage.writer.lock().await;
-    let twice =
-        sqlx::query("INSERT INTO events SELECT * FROM events").execute(writer.connection.as_mut().unwrap());
+    let twice = sqlx::query("INSERT INTO events SELECT * FROM events")
+        .execute(writer.connection.as_mut().unwrap().sqlite().unwrap());
     let error = StorageError::from(twice.await.unwrap_err());
     assert_eq!(error.kind(), StorageErrorKind::Damaged, "{error}");
 }

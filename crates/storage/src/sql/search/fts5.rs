@@ -1,0 +1,88 @@
+//! The index of SQLite: a table of FTS5, whose columns are those of the documents.
+
+use std::fmt::Write;
+
+use super::super::{
+    commit::search::{TAG_OF_ASSISTANT, TAG_OF_ME, conversation_tag, kind_tag, user_tag},
+    database::{Query, query},
+};
+use crate::search::{SearchRequest, Term};
+use parlor_protocol::{
+    UserId,
+    search::{HitKind, SearchedAuthor},
+};
+
+/// Selects documents by a query of FTS5 (`?1`) of a user (`?2`), below an id (`?3`) and not below another (`?4`), the newest
+/// first.
+macro_rules! select_documents {
+    ($columns:literal) => {
+        concat!(
+            "SELECT d.id, d.source, d.passage, d.kind, d.conversation_id, d.message_id",
+            $columns,
+            " FROM search_index i CROSS JOIN search_documents d ON d.id = i.rowid \
+             WHERE search_index MATCH $1 AND i.rowid < $3 AND i.rowid >= $4 AND d.user_id = $2 ORDER BY i.rowid DESC LIMIT $5"
+        )
+    };
+}
+
+/// Returns the query for a request, its expression, and no further values.
+pub(super) fn select(
+    with_words: bool,
+    user_id: UserId,
+    request: &SearchRequest,
+) -> (Query, String, Vec<String>) {
+    let select = match with_words {
+        true => select_documents!(", d.words, d.parts || d.file AS parts"),
+        false => select_documents!(""),
+    };
+    (query(select), match_expression(user_id, request), Vec::new())
+}
+
+/// Returns the expression of FTS5 for a request.
+fn match_expression(user_id: UserId, request: &SearchRequest) -> String {
+    let query = &request.query;
+    // In any column: a filter by column reads the places of each of the user's documents. No text of others is found by writing
+    // this word, since the query compares the user, too.
+    let mut expression = format!("\"{}\"", user_tag(user_id));
+    let mut add_tag = |tag: &str| {
+        // Writing to a string can't fail.
+        let _ = write!(expression, " AND tags : \"{tag}\"");
+    };
+    match query.from {
+        Some(SearchedAuthor::Me) => add_tag(TAG_OF_ME),
+        Some(SearchedAuthor::Assistant) => add_tag(TAG_OF_ASSISTANT),
+        None => {}
+    }
+    if query.file.is_some() {
+        add_tag(kind_tag(HitKind::File));
+    }
+    if let Some(conversation_id) = request.conversation_id {
+        add_tag(&conversation_tag(conversation_id));
+    }
+    let file = query.file.as_deref().unwrap_or_default();
+    if !file.is_empty() {
+        let _ = write!(expression, " AND file : ({})", terms_expression(file, false));
+    }
+    if !query.terms.is_empty() {
+        let terms = terms_expression(&query.terms, request.any_term);
+        let _ = write!(expression, " AND {{words parts file}} : ({terms})");
+    }
+    if let Some(except) = request.except {
+        expression = format!("({expression}) NOT tags : \"{}\"", conversation_tag(except));
+    }
+    expression
+}
+
+fn terms_expression(terms: &[Term], any_term: bool) -> String {
+    let terms = terms.iter().map(|Term(phrases)| {
+        let phrases = phrases.iter().map(|phrase| {
+            let words = phrase.words.join(" ").replace('"', "");
+            let star = if phrase.is_beginning { " *" } else { "" };
+            format!("\"{words}\"{star}")
+        });
+        format!("({})", phrases.collect::<Vec<_>>().join(" OR "))
+    });
+    terms
+        .collect::<Vec<_>>()
+        .join(if any_term { " OR " } else { " AND " })
+}

@@ -1,0 +1,15 @@
+//! What only SQLite needs: how its file is opened, checkpoints of its write-ahead log, the check for damage, and its schema.
+
+pub(crate) mod checkpoint;
+pub(crate) mod damage_check;
+pub(crate) mod migrations;
+mod open;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::open::DATABASE_FILE_NAME;
+pub use crate::data_folder::keep_files_marker;
+
+/// A SQLite database in WAL mode.
+pub type SqliteStorage = crate::SqlStorage;
