@@ -44,6 +44,7 @@ mod data_folder;
 pub mod endpoints;
 mod error;
 mod outcome;
+pub mod postgres;
 mod record;
 mod run_context;
 pub mod search;

@@ -27,6 +27,7 @@ mod run_contexts;
 mod search;
 mod shares;
 mod suggestions;
+mod texts;
 mod token_totals;
 mod turns;
 mod usage;
@@ -205,6 +206,9 @@ macro_rules! conformance_tests {
                 an_action_is_taken_once,
                 suggestions_belong_to_their_user_and_conversation,
             }
+            texts {
+                any_text_comes_back_unchanged,
+            }
             token_totals {
                 every_answer_of_a_conversation_counts,
                 a_title_adds_to_the_present_usage,
@@ -245,4 +249,20 @@ impl Backend for Sqlite {
     }
 }
 
+/// The backend that stores in a database of Postgres: each folder has one of its own.
+struct Postgres;
+
+#[async_trait(?Send)]
+impl Backend for Postgres {
+    async fn open(&self, folder: &Path) -> Result<Arc<dyn Storage>, StorageError> {
+        let database = postgres::PostgresDatabase {
+            url: test_postgres::database_of(folder).await,
+            has_pooler: false,
+            readers: 2,
+        };
+        Ok(Arc::new(SqlStorage::open_postgres(folder, &database).await?))
+    }
+}
+
 conformance_tests!(on_sqlite, crate::conformance::Sqlite);
+conformance_tests!(on_postgres, crate::conformance::Postgres);

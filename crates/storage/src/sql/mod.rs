@@ -1,7 +1,7 @@
 //! Storage in a database: one connection for writing and a few for reading.
 //!
 //! The reads and the changes are here, the same for SQLite and Postgres. [`database`] is the layer over the two drivers. How a
-//! database is opened, and what only one of them needs, is in [`sqlite`](crate::sqlite).
+//! database is opened, and what only one of them needs, is in [`sqlite`](crate::sqlite) and [`postgres`](crate::postgres).
 
 use std::sync::Arc;
 
@@ -44,6 +44,7 @@ pub(crate) mod log_page;
 pub(crate) mod log_range;
 pub(crate) mod messages;
 pub(crate) mod model_calls;
+mod open;
 pub(crate) mod page_context;
 pub(crate) mod parameters;
 pub(crate) mod payloads;

@@ -1,0 +1,144 @@
+//! What only Postgres needs: how a database is opened, and its schema.
+
+use std::{path::Path, str::FromStr, sync::Arc, time::Duration};
+
+use sqlx::{
+    ConnectOptions, Connection, Executor, PgConnection, Row,
+    postgres::{PgConnectOptions, PgPoolOptions, PgSslMode},
+};
+use tokio::sync::Mutex;
+
+use crate::{
+    StorageError, data_folder,
+    sql::{
+        SqlStorage,
+        database::{Connection as AnyConnection, Connector, Preparation, Readers},
+        writer::WriteConnection,
+    },
+};
+
+mod migrations;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+/// The oldest version that is supported, as Postgres numbers versions.
+const MIN_VERSION: i32 = 140_000;
+
+/// The statements that a connection keeps prepared.
+const PREPARED_STATEMENTS: usize = 200;
+
+/// A database of Postgres.
+#[derive(Clone, Debug)]
+pub struct PostgresDatabase {
+    /// `postgres://user:password@host/database`, with the parameters that libpq knows.
+    pub url: String,
+    /// True behind a pooler that gives a connection for each transaction: no statement stays prepared.
+    pub has_pooler: bool,
+    /// The number of connections for reading. One more writes.
+    pub readers: u32,
+}
+
+impl PostgresDatabase {
+    fn options(&self) -> Result<PgConnectOptions, StorageError> {
+        let options = PgConnectOptions::from_str(&self.url).map_err(unreachable)?;
+        let is_local = options.get_socket().is_some()
+            || matches!(options.get_host(), "localhost" | "127.0.0.1" | "::1" | "[::1]");
+        let names_mode = self.url.contains("sslmode=") || self.url.contains("ssl-mode=");
+        let options = match names_mode || is_local {
+            true => options,
+            // The certificate and the name in it are checked, unless the URL says otherwise.
+            false => options.ssl_mode(PgSslMode::VerifyFull),
+        };
+        Ok(options
+            .application_name("parlor")
+            .statement_cache_capacity(PREPARED_STATEMENTS)
+            // Poolers refuse parameters of a connection that they do not know.
+            .extra_float_digits(None)
+            // Slow statements are no news: the driver's own log would have their texts.
+            .disable_statement_logging())
+    }
+}
+
+impl SqlStorage {
+    /// Opens a database of Postgres, and makes or updates its tables. The folder is locked: the contents of files lie there.
+    ///
+    /// # Errors
+    ///
+    /// If the folder can't be written, the server can't be reached, or the database is not one of this version.
+    pub async fn open_postgres(folder: &Path, database: &PostgresDatabase) -> Result<Self, StorageError> {
+        data_folder::create_folder(folder)?;
+        let lock = data_folder::lock_folder(folder)?;
+        data_folder::make_private(folder);
+        let options = database.options()?;
+        let preparation = match database.has_pooler {
+            true => Preparation::Once,
+            false => Preparation::Kept,
+        };
+        let mut connection = options.connect().await.map_err(unreachable)?;
+        check_version(&mut connection).await?;
+        let process_lock = match preparation {
+            Preparation::Kept => Some(lock_database(&options).await?),
+            // A pooler gives the lock's connection to others.
+            Preparation::Once => None,
+        };
+        let is_new = migrations::run(&mut connection).await?;
+        let lacks_earlier_data = is_new && data_folder::keep_files_of_others(folder)?;
+        let readers = PgPoolOptions::new()
+            .min_connections(1)
+            .max_connections(database.readers.max(1))
+            .connect_with(options.clone())
+            .await
+            .map_err(unreachable)?;
+        let mut writer = WriteConnection::new(
+            Connector::Postgres(options, preparation),
+            AnyConnection::of_postgres(connection, preparation),
+            lock,
+        );
+        writer.process_lock = process_lock;
+        Ok(Self {
+            writer: Arc::new(Mutex::new(writer)),
+            readers: Readers::Postgres(readers, preparation),
+            lacks_earlier_data,
+        })
+    }
+}
+
+/// The lock of the process that uses a database, which no other program takes by chance.
+const PROCESS_LOCK: &str = "SELECT pg_try_advisory_lock(7237964911246)";
+
+/// The time that the server gets to notice the end of a former process: attempts, and the wait between two of them.
+const LOCK_ATTEMPTS: (usize, Duration) = (50, Duration::from_millis(100));
+
+/// Locks a database for this process, as long as the returned connection is open.
+///
+/// # Errors
+///
+/// If another process uses the database.
+async fn lock_database(options: &PgConnectOptions) -> Result<PgConnection, StorageError> {
+    let mut connection = options.connect().await.map_err(unreachable)?;
+    for _ in 0..LOCK_ATTEMPTS.0 {
+        let row = sqlx::query(PROCESS_LOCK).fetch_one(&mut connection).await?;
+        if row.try_get(0)? {
+            return Ok(connection);
+        }
+        tokio::time::sleep(LOCK_ATTEMPTS.1).await;
+    }
+    Err(StorageError::DatabaseInUse)
+}
+
+fn unreachable(error: sqlx::Error) -> StorageError {
+    StorageError::Unreachable(Box::new(error))
+}
+
+async fn check_version(connection: &mut PgConnection) -> Result<(), StorageError> {
+    connection.ping().await?;
+    let row = connection
+        .fetch_one(sqlx::raw_sql("SELECT current_setting('server_version_num')"))
+        .await?;
+    let version: String = row.try_get(0)?;
+    match version.parse::<i32>() {
+        Ok(number) if number >= MIN_VERSION => Ok(()),
+        _ => Err(StorageError::OldPostgres(version)),
+    }
+}

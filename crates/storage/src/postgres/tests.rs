@@ -1,0 +1,149 @@
+//! Tests of what only Postgres has: its schema beside that of SQLite, and poolers.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::{
+    Change, PersonalChange, Storage,
+    sqlite::{DATABASE_FILE_NAME, SqliteStorage},
+};
+use parlor_protocol::{Timestamp, UserId};
+
+async fn open(folder: &Path, has_pooler: bool) -> SqlStorage {
+    let database = PostgresDatabase {
+        url: test_postgres::database_of(folder).await,
+        has_pooler,
+        readers: 2,
+    };
+    SqlStorage::open_postgres(folder, &database).await.unwrap()
+}
+
+/// The columns of both databases: table, column, type, and whether it may be null.
+type Columns = BTreeSet<(String, String, String, bool)>;
+
+async fn columns_of_postgres(url: &str) -> Columns {
+    let mut connection = PgConnection::connect(url).await.unwrap();
+    let rows = sqlx::query(
+        "SELECT table_name::TEXT, column_name::TEXT, data_type::TEXT, is_nullable = 'YES' FROM information_schema.columns \
+         WHERE table_schema = 'public' AND table_name <> 'parlor_migrations'",
+    )
+    .fetch_all(&mut connection)
+    .await
+    .unwrap();
+    let rows = rows
+        .iter()
+        .map(|row| (row.get(0), row.get(1), row.get(2), row.get(3)));
+    rows.collect()
+}
+
+/// The columns of SQLite, with the types that they have in Postgres.
+async fn columns_of_sqlite(folder: &Path) -> Columns {
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(folder.join(DATABASE_FILE_NAME));
+    let mut connection = options.connect().await.unwrap();
+    let rows = sqlx::query(
+        "SELECT t.name, c.name, c.type, c.\"notnull\" = 0 AND c.pk = 0 FROM sqlite_schema t JOIN pragma_table_info(t.name) c \
+         WHERE t.type = 'table' AND t.name NOT LIKE 'search\\_index%' ESCAPE '\\' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
+         AND t.name NOT LIKE '\\_sqlx%' ESCAPE '\\'",
+    )
+    .fetch_all(&mut connection)
+    .await
+    .unwrap();
+    let columns = rows.iter().map(|row| {
+        let data_type = match row.get(2) {
+            "TEXT" => "text",
+            "INTEGER" => "bigint",
+            "BLOB" => "bytea",
+            other => other,
+        };
+        (row.get(0), row.get(1), data_type.to_owned(), row.get(3))
+    });
+    columns.collect()
+}
+
+#[tokio::test]
+async fn both_databases_have_the_same_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(SqliteStorage::open(folder.path()).await.unwrap());
+    let of_sqlite = columns_of_sqlite(folder.path()).await;
+    let other = tempfile::tempdir().unwrap();
+    drop(open(other.path(), false).await);
+    let mut of_postgres = columns_of_postgres(&test_postgres::database_of(other.path()).await).await;
+    // The index of the words, which SQLite has in tables of its own.
+    let lexemes = ("search_documents", "lexemes", "tsvector", true);
+    let lexemes = (
+        lexemes.0.to_owned(),
+        lexemes.1.to_owned(),
+        lexemes.2.to_owned(),
+        lexemes.3,
+    );
+    assert!(of_postgres.remove(&lexemes));
+    let lacking: Vec<_> = of_sqlite.difference(&of_postgres).collect();
+    let further: Vec<_> = of_postgres.difference(&of_sqlite).collect();
+    assert!(
+        lacking.is_empty() && further.is_empty(),
+        "{lacking:?}\n{further:?}"
+    );
+    assert!(of_sqlite.len() > 150);
+}
+
+#[tokio::test]
+async fn newer_databases_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    open(folder.path(), false).await.close().await.unwrap();
+    let url = test_postgres::database_of(folder.path()).await;
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    sqlx::query("INSERT INTO parlor_migrations (version, description, checksum) VALUES (9999, 'later', '')")
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    let database = PostgresDatabase {
+        url,
+        has_pooler: false,
+        readers: 1,
+    };
+    let opened = SqlStorage::open_postgres(folder.path(), &database).await;
+    assert!(matches!(opened, Err(StorageError::NewerSchema(9999))));
+}
+
+#[tokio::test]
+async fn a_second_process_is_refused() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let storage = open(folder.path(), false).await;
+    let database = PostgresDatabase {
+        url: test_postgres::database_of(folder.path()).await,
+        has_pooler: false,
+        readers: 1,
+    };
+    let second = SqlStorage::open_postgres(other.path(), &database).await;
+    assert!(matches!(second, Err(StorageError::DatabaseInUse)));
+    storage.close().await.unwrap();
+    SqlStorage::open_postgres(other.path(), &database).await.unwrap();
+}
+
+#[tokio::test]
+async fn behind_a_pooler_nothing_stays_prepared() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = open(folder.path(), true).await;
+    let change = PersonalChange::SetInstructions {
+        text: "Be brief.".into(),
+    };
+    let change = Change::Personal {
+        user_id: UserId::LOCAL,
+        change,
+    };
+    let committed = storage
+        .commit(Timestamp(1), &[change.clone(), change])
+        .await
+        .unwrap();
+    assert!(committed.outcomes.iter().all(Result::is_ok));
+    assert_eq!(storage.instructions(UserId::LOCAL).await.unwrap(), "Be brief.");
+    let mut writer = storage.writer.lock().await;
+    let prepared = crate::sql::database::query_scalar::<i64>(
+        "SELECT count(*) FROM pg_prepared_statements WHERE name <> ''",
+    );
+    let prepared = prepared
+        .fetch_one(writer.connection.as_mut().unwrap())
+        .await
+        .unwrap();
+    assert_eq!(prepared, 0);
+}
