@@ -8,7 +8,7 @@ use parlor_base::{
     settings::{DatabaseUrl, Overrides, Settings},
 };
 use parlor_databases::{RoleRequest, role_sql};
-use parlor_storage::{Storage, sqlite::SqliteStorage};
+use parlor_storage::{SqlStorage, Storage};
 
 use super::{CommandError, DatabaseCommand, serve::host_to_open};
 
@@ -93,11 +93,9 @@ pub async fn print_password_link(overrides: &Overrides, name: &str) -> Result<()
     if !settings.server.data().is_dir() {
         return Err(format!("there is no data in {data}").into());
     }
-    let storage = SqliteStorage::open(settings.server.data())
-        .await
-        .map_err(|error| {
-            format!("the data in {data} can't be used: {error}. Stop Parlor first, if it runs")
-        })?;
+    let storage = SqlStorage::open_configured(&settings).await.map_err(|error| {
+        format!("the data in {data} can't be used: {error}. Stop Parlor first, if it runs")
+    })?;
     let path = links::generate_offline(&storage, name, settings.accounts.link_lifetime).await?;
     storage.close().await?;
     let _ = writeln!(

@@ -29,10 +29,7 @@ use parlor_protocol::{ApiError, Timestamp};
 use parlor_providers::Models;
 use parlor_python::Python;
 use parlor_runs::Runs;
-use parlor_storage::{
-    Storage, StorageError,
-    sqlite::{SqliteStorage, keep_files_marker},
-};
+use parlor_storage::{SqlStorage, Storage, StorageError, sqlite::keep_files_marker};
 use parlor_tools::{ToolRegistry, mcp};
 use parlor_web::services::pubmed;
 
@@ -84,7 +81,7 @@ impl Server {
         tools: impl FnOnce(&ServerParts) -> ToolRegistry,
         pages: impl FnOnce(&ServerParts) -> Pages,
     ) -> Result<Self, StorageError> {
-        let database = SqliteStorage::open(settings.server.data()).await?;
+        let database = SqlStorage::open_configured(&settings).await?;
         let notices = Notices::default();
         if database.lacks_earlier_data() {
             notices.add(damage_check::missing_data_notice());

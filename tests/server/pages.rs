@@ -16,7 +16,7 @@ use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
 use crate::support::{
-    Nothing, Parlor, last_model_call, last_system_prompt, raw_model_calls, read_json, settings,
+    Nothing, Parlor, last_model_call, last_system_prompt, raw_model_calls, read_json, settings, with_database,
 };
 
 static INFO: PageInfo = PageInfo {
@@ -136,7 +136,7 @@ impl Tool for LookInside {
 async fn start_parlor() -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
-    let settings = settings(folder.path(), &upstream, |_| {});
+    let settings = with_database(settings(folder.path(), &upstream, |_| {})).await;
     let tools = |_: &_| ToolRegistry::default();
     let server = Server::open_with(settings, tools, |services| {
         built_in_pages(services).with_page(Desk)

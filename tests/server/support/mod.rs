@@ -12,7 +12,7 @@ pub use stream::{EventStream, event_types, joined_deltas};
 use std::{path::Path, sync::Arc, time::Duration};
 
 use parlor::server::{Server, built_in_pages};
-use parlor_base::settings::{EndpointKind, EndpointSettings, Settings, TitleMode};
+use parlor_base::settings::{EndpointKind, EndpointSettings, Secret, Settings, TitleMode};
 use parlor_journal::hub::Hub;
 use parlor_tools::ToolRegistry;
 use schemars::JsonSchema;
@@ -57,7 +57,7 @@ impl Parlor {
         tools: ToolRegistry,
         change: impl FnOnce(&mut Settings),
     ) -> Self {
-        let settings = settings(data, upstream, change);
+        let settings = with_database(settings(data, upstream, change)).await;
         let server = Server::open_with(settings, |_| tools, built_in_pages).await;
         Self::serve(server.expect("a server")).await
     }
@@ -68,7 +68,7 @@ impl Parlor {
         upstream: &Upstream,
         change: impl FnOnce(&mut Settings),
     ) -> Self {
-        let settings = settings(data, upstream, change);
+        let settings = with_database(settings(data, upstream, change)).await;
         Self::serve(Server::open(settings).await.expect("a server")).await
     }
 
@@ -232,6 +232,16 @@ pub fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Setti
         base_url_origin: Default::default(),
     }];
     change(&mut settings);
+    settings
+}
+
+/// Returns the settings with the database that the tests run on: `PARLOR_TEST_DATABASE=postgres` gives each data folder one of
+/// Postgres.
+pub async fn with_database(mut settings: Settings) -> Settings {
+    if std::env::var("PARLOR_TEST_DATABASE").is_ok_and(|database| database == "postgres") {
+        let url = test_postgres::database_of(settings.server.data()).await;
+        settings.database.url = Some(Secret(url));
+    }
     settings
 }
 

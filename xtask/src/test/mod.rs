@@ -26,6 +26,9 @@ const XTASK_ARGS: [&str; 2] = ["--package", "xtask"];
 /// The name of the end-to-end tests beside the test programs' names.
 const END_TO_END: &str = "end to end";
 
+/// The name of the tests of the server that are run again on Postgres.
+const SERVER_ON_POSTGRES: &str = "server, on Postgres";
+
 /// A failed test.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -62,6 +65,9 @@ pub fn run(args: &[String]) -> Result<()> {
     });
     for program in &programs {
         all.step(&program.name, || program.run(&args));
+        if program.name == "server" && args.select_all_tests() {
+            all.step(SERVER_ON_POSTGRES, || program.run_on_postgres(SERVER_ON_POSTGRES));
+        }
     }
     if e2e {
         all.step(END_TO_END, || playwright::run(rest));

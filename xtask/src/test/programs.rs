@@ -23,6 +23,16 @@ const OPTIONS_WITH_VALUE: [&str; 7] = [
     "--profile",
 ];
 
+/// The tests of `tests/server` that run on both databases.
+const TESTS_ON_POSTGRES: [&str; 6] = [
+    "contract::",
+    "resume::",
+    "accounts::access",
+    "conversations::",
+    "queue::",
+    "search::",
+];
+
 /// A test program.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TestProgram {
@@ -66,6 +76,11 @@ impl TestArgs {
             }
         }
         parsed
+    }
+
+    /// Returns true if no test is selected by its name.
+    pub fn select_all_tests(&self) -> bool {
+        self.for_programs.is_empty()
     }
 
     /// Returns whether the arguments select programs by name.
@@ -122,10 +137,21 @@ impl TestProgram {
 
     /// Runs the tests that the arguments select, and prints the output as it comes.
     pub fn run(&self, args: &TestArgs) -> Result<ProgramResult> {
-        println!("\n{}:", self.name);
-        let mut program = self
-            .command()
-            .args(&args.for_programs)
+        self.run_as(&self.name, self.command().args(&args.for_programs))
+    }
+
+    /// Runs the tests of the public contract again, with the data in Postgres instead of SQLite.
+    pub fn run_on_postgres(&self, name: &str) -> Result<ProgramResult> {
+        let mut command = self.command();
+        command
+            .env("PARLOR_TEST_DATABASE", "postgres")
+            .args(TESTS_ON_POSTGRES);
+        self.run_as(name, &mut command)
+    }
+
+    fn run_as(&self, name: &str, command: &mut Command) -> Result<ProgramResult> {
+        println!("\n{name}:");
+        let mut program = command
             .stdout(Stdio::piped())
             .spawn()
             .with_context(|| format!("starting {}", self.executable.display()))?;
@@ -136,7 +162,7 @@ impl TestProgram {
             lines.push(line);
         }
         let succeeded = program.wait()?.success();
-        let mut result = parse_output(&self.name, &lines);
+        let mut result = parse_output(name, &lines);
         // A crashed program prints no counts.
         if !succeeded && result.counts.failed == 0 {
             result.counts.failed = 1;

@@ -40,6 +40,7 @@ pub use self::{
     python::PythonSettings,
     read::{Overrides, SettingsError, is_local_url},
     sharing::SharingSettings,
+    storage::StorageSettings,
     titles::{TitleMode, TitleSettings},
     tools::{FetchWebpageSettings, PubmedSettings, SearchEngine, ToolSettings, WebSearchSettings},
 };
@@ -68,6 +69,7 @@ mod prompt;
 mod python;
 mod read;
 mod sharing;
+mod storage;
 mod titles;
 mod tools;
 
@@ -101,6 +103,8 @@ const MAX_REPETITIONS: usize = 100;
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     pub server: ServerSettings,
+    #[serde(deserialize_with = "storage::section_or_url")]
+    pub database: StorageSettings,
     pub accounts: AccountSettings,
     pub sharing: SharingSettings,
     pub models: ModelSettings,

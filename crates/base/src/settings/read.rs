@@ -47,6 +47,11 @@ pub enum SettingsError {
     NotLoopback(SocketAddr),
     #[error("PARLOR_SECRET_KEY can't be used: {0}")]
     SecretKey(#[from] InvalidKey),
+    #[error(
+        "the database must be postgres://user@host/database (setting database.url, or PARLOR_DATABASE); without one, everything is \
+         stored in the data folder"
+    )]
+    NoPostgresUrl,
     #[error("PARLOR_AUTH is “{0}”; it must be none, password, oidc or proxy")]
     UnknownAuthMode(String),
     #[error(
@@ -139,6 +144,9 @@ impl Settings {
         if let Some(value) = env("PARLOR_DATA") {
             settings.server.data = Some(value.as_str().into());
         }
+        if let Some(url) = env("PARLOR_DATABASE") {
+            settings.database.url = Some(Secret(url));
+        }
         settings.server.secret_key = env("PARLOR_SECRET_KEY").map(Secret);
         if let Some(value) = env("PARLOR_AUTH") {
             let mode = parse_mode(&value);
@@ -196,6 +204,7 @@ impl Settings {
         if let Some(key) = &self.server.secret_key {
             check_keys(key)?;
         }
+        self.database.check()?;
         match self.accounts.auth {
             AuthMode::None if !self.server.addr.ip().is_loopback() => {
                 return Err(SettingsError::NotLoopback(self.server.addr));

@@ -62,9 +62,11 @@ impl Change {
     pub fn log_owner(&self) -> Option<UserId> {
         match self {
             Self::Output { run, .. }
-            | Self::Run(RunChange::SendQueued { run, .. } | RunChange::StoreContextSnapshot { run, .. }) => {
-                Some(run.user_id)
-            }
+            | Self::Run(
+                RunChange::SendQueued { run, .. }
+                | RunChange::Resume { run }
+                | RunChange::StoreContextSnapshot { run, .. },
+            ) => Some(run.user_id),
             Self::Run(RunChange::AnswerApproval { user_id, .. })
             | Self::Intent { user_id, .. }
             | Self::Conversation { user_id, .. }
