@@ -45,8 +45,8 @@ fn damage_notice(found: &[String]) -> Notice {
 pub(super) fn missing_data_notice() -> Notice {
     Notice {
         title: "Parlor's database was empty or missing".into(),
-        text: "The file parlor.db was empty or missing, but other files show that it once had data. Parlor started with an empty database; \
-               the other files were not changed. If your conversations are gone, stop Parlor and restore a backup of parlor.db. The contents in the \
+        text: "The database (parlor.db, or that of database.url) was empty or missing, but other files show that it once had data. Parlor started \
+               with an empty database; the other files were not changed. If your conversations are gone, stop Parlor and restore a backup of the database. The contents in the \
                folder files are kept until you delete the file keep-files next to it and start Parlor again."
             .into(),
     }

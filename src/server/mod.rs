@@ -98,7 +98,7 @@ impl Server {
         // Without its database, every file looks like one that belongs to no message.
         match keep_files_marker(settings.server.data()) {
             Some(marker) => tracing::warn!(
-                "files that belong to no message are kept, since parlor.db was empty or missing; delete {} to have the next start delete \
+                "files that belong to no message are kept, since the database was empty or missing; delete {} to have the next start delete \
                  them",
                 marker.display()
             ),

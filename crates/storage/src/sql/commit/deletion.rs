@@ -3,10 +3,11 @@
 use crate::sql::database::{Connection, Query, query, query_scalar};
 
 use super::{
-    super::{branch, id, json, messages, position},
+    super::{branch, id, messages},
     Batch, ChangeError, EMPTY_EVENTS,
     conversations::NEWEST_DESCENDANT,
     erase_event,
+    log::replace_logged_title,
     queue_state::active_leaf,
 };
 use crate::{ChangeRejection, Outcome, damage::skip_damaged};
@@ -291,41 +292,6 @@ impl Batch<'_> {
         }
         Ok(ids)
     }
-}
-
-/// Replaces the title of a conversation in its stored events.
-async fn replace_logged_title(
-    connection: &mut Connection,
-    (user, conversation): (UserId, ConversationId),
-    erased_title: &str,
-    title: &str,
-) -> Result<(), ChangeError> {
-    let rows = query(
-        "SELECT position, event FROM events WHERE +user_id = $1 AND conversation_id = $2 \
-             AND typeof(position) = 'integer' AND instr(event, $3) > 0",
-    )
-    .bind_value(user)
-    .bind_value(conversation)
-    .bind("\"title\":")
-    .fetch_all(&mut *connection)
-    .await?;
-    for row in &rows {
-        // An unreadable event shows no title.
-        let Ok(mut event) = json::<serde_json::Value>(row, "event") else {
-            continue;
-        };
-        let Some(logged) = event.get_mut("title").filter(|logged| **logged == erased_title) else {
-            continue;
-        };
-        *logged = title.into();
-        query("UPDATE events SET event = $3 WHERE user_id = $1 AND position = $2")
-            .bind_value(user)
-            .bind_value(position(row, "position")?)
-            .bind(event.to_string())
-            .execute(&mut *connection)
-            .await?;
-    }
-    Ok(())
 }
 
 /// Deletes messages, the newest first: SQLite limits how deep one deletion may delete others.

@@ -8,8 +8,8 @@ use std::{
 use crate::sql::database::{Connection, query};
 
 use super::{
-    super::{database::dialect, log_page, writer::BEGIN},
-    Batch, Transaction,
+    super::{database::dialect, json, log_page, position, writer::BEGIN},
+    Batch, ChangeError, Transaction,
 };
 use crate::{Change, LoggedEvent, StorageError};
 use parlor_protocol::{ConversationId, Event, EventBody, MessageId, Placeholder, Position, UserId};
@@ -175,6 +175,41 @@ pub(super) const EMPTY_EVENTS: &str = "UPDATE events SET message_id = NULL, \
      conversation_id = coalesce(CAST(conversation_id AS TEXT), ''), created_at = CAST(coalesce(created_at, 0) AS BIGINT), \
      event = '{\"position\":' || position || ',\"conversation_id\":\"' || coalesce(CAST(conversation_id AS TEXT), '') || '\",\"type\":\"empty\"}' \
      WHERE typeof(position) = 'integer'";
+
+/// Replaces the title of a conversation in its stored events.
+pub(super) async fn replace_logged_title(
+    connection: &mut Connection,
+    (user, conversation): (UserId, ConversationId),
+    erased_title: &str,
+    title: &str,
+) -> Result<(), ChangeError> {
+    let rows = query(
+        "SELECT position, event FROM events WHERE +user_id = $1 AND conversation_id = $2 \
+             AND typeof(position) = 'integer' AND instr(event, $3) > 0",
+    )
+    .bind_value(user)
+    .bind_value(conversation)
+    .bind("\"title\":")
+    .fetch_all(&mut *connection)
+    .await?;
+    for row in &rows {
+        // An unreadable event shows no title.
+        let Ok(mut event) = json::<serde_json::Value>(row, "event") else {
+            continue;
+        };
+        let Some(logged) = event.get_mut("title").filter(|logged| **logged == erased_title) else {
+            continue;
+        };
+        *logged = title.into();
+        query("UPDATE events SET event = $3 WHERE user_id = $1 AND position = $2")
+            .bind_value(user)
+            .bind_value(position(row, "position")?)
+            .bind(event.to_string())
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}
 
 /// Erases the content of an event that is not stored yet.
 pub(super) fn erase_event(logged: &mut LoggedEvent) {

@@ -59,7 +59,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    proptest! {
+    fuzzing::properties! {
+        300;
+
         #[test]
         fn any_text_is_read_as_it_was_written(text in "[\0\u{7f}01a\u{1F600}]{0,12}") {
             let stored = escape(text.clone());
