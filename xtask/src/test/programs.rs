@@ -24,11 +24,10 @@ const OPTIONS_WITH_VALUE: [&str; 7] = [
 ];
 
 /// The tests of `tests/server` that run on both databases.
-const TESTS_ON_POSTGRES: [&str; 6] = [
+const TESTS_ON_POSTGRES: [&str; 5] = [
     "contract::",
     "resume::",
     "accounts::access",
-    "conversations::",
     "queue::",
     "search::",
 ];

@@ -143,7 +143,8 @@ pub(in crate::sql) async fn index_pending(
 ) -> Result<usize, StorageError> {
     let (select, limit) = match is_new {
         true => (
-            "SELECT kind, source FROM search_pending WHERE is_new = 1 AND kind <> 'text' LIMIT $1",
+            // Documents of the same second have the order in which they are indexed.
+            "SELECT kind, source FROM search_pending WHERE is_new = 1 AND kind <> 'text' ORDER BY kind, source LIMIT $1",
             MAX_AT_COMMIT,
         ),
         // Titles are first, and newer data before older.
