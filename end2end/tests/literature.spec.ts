@@ -220,7 +220,6 @@ test('in a wide window the panel opens beside page and tray', async ({ literatur
   await page.setViewportSize({ width: 1720, height: 900 });
   await literature.open();
   await literature.ask('Write a letter');
-  await page.getByRole('button', { name: /^Open: / }).click();
   const panel = page.locator('#panel');
   await expect(panel.getByText('Dear Ann')).toBeVisible();
   const box = async (selector: string) => (await page.locator(selector).boundingBox())!;

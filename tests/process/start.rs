@@ -52,6 +52,23 @@ async fn reqwest_get(url: &str) -> Value {
 }
 
 #[tokio::test]
+async fn tells_nobody_the_password_of_its_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let mut command = Server::command(folder.path(), &upstream, "127.0.0.1:0");
+    // Nothing listens at this port.
+    command.env(
+        "PARLOR_DATABASE",
+        "postgres://parlor:canary-4d1b0f6a93@127.0.0.1:1/parlor",
+    );
+    let ended = command.env("PARLOR_LOG", "debug").output().await.unwrap();
+    let said = [ended.stdout, ended.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    assert!(!ended.status.success() && said.contains("127.0.0.1"), "{said}");
+    assert!(!said.contains("canary"), "{said}");
+}
+
+#[tokio::test]
 async fn refuses_to_leave_data_of_an_earlier_version_behind() {
     let (home, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let upstream = Upstream::start().await;

@@ -144,7 +144,7 @@ mod tests {
             (" \n**\n", None),
             ("Person: Where is Oslo?", None),
             (
-                "The person asks where Oslo is, and the assistant says that it is the capital of Norway, by the sea.",
+                "The person asks where Oslo is, and the assistant says that it is the capital of Norway, by the cold sea.",
                 None,
             ),
         ] {

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 use upstream::Upstream;
 
 /// The settings that are secrets, by the file of `crates/base/src/settings` and the field, each with its canaries.
-const SETTINGS: [(&str, &str, &[&str]); 10] = [
+const SETTINGS: [(&str, &str, &[&str]); 11] = [
     ("databases.rs", "password", &["DATABASE"]),
     ("mcp.rs", "env", &["MCPENV", "MCPENVFROM"]),
     ("mcp.rs", "headers", &["MCPHEADER", "MCPHEADERFROM"]),
@@ -14,6 +14,8 @@ const SETTINGS: [(&str, &str, &[&str]); 10] = [
     ("mod.rs", "headers", &["HEADER", "HEADERENV"]),
     ("mod.rs", "secret_key", &[SECRET_KEY]),
     ("oidc.rs", "client_secret", &["OIDC"]),
+    // Without its database, a server does not start: `start` has that.
+    ("storage.rs", "url", &[]),
     ("tools.rs", "api_key", &["SEARCHKEY"]),
     ("tools.rs", "api_key", &["PUBMEDKEY"]),
 ];

@@ -67,7 +67,7 @@ async fn reports_request_response_and_timing() {
             &made["raw_llm_response"],
             &made["max_iterations"]
         ),
-        (&json!("test/any"), &json!(["failing"]), &json!(raw), &json!(5))
+        (&json!("test/any"), &json!(["failing"]), &json!(raw), &json!(25))
     );
     assert_eq!(
         (&made["address"], &made["status"]),

@@ -8,7 +8,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LiteratureSettings {
-    /// True if everybody's sidebar has the pages *Literature* and *Streams*. Otherwise those who have saved an article or a
+    /// True if everybody's sidebar has the pages Literature and Streams. Otherwise those who have saved an article or a
     /// stream have them there; the search (Ctrl+K) and the URLs lead to them, too.
     pub listed: bool,
     /// The number of articles in one page of search results.

@@ -23,7 +23,7 @@ pub struct TitleSettings {
     #[serde(deserialize_with = "super::duration::positive")]
     pub local_timeout: Duration,
     /// The time without another call after which a local model counts as idle.
-    #[serde(deserialize_with = "super::duration::any")]
+    #[serde(deserialize_with = "super::duration::positive")]
     pub idle: Duration,
     /// The maximum number of conversations whose titles are being made or wait for an idle model. Others get theirs after a
     /// later answer.

@@ -3,6 +3,8 @@
 
 use serde_json::Value;
 
+use parlor_protocol::CitedSource;
+
 use super::{
     Item, Marker, RejectedPayload,
     echoed_metadata::{self, EchoedMetadata},
@@ -284,8 +286,16 @@ impl ControlFilter {
         match body.kind {
             ControlKind::Values => parse::parse_values(json).map(|values| Some(Item::Values(values))),
             ControlKind::Actions => parse::parse_actions(json).map(|actions| Some(Item::Actions(actions))),
-            ControlKind::Metadata | ControlKind::Sources { .. } => {
-                parse::parse_metadata(json).map(|sources| sources.map(Item::Sources))
+            ControlKind::Metadata => parse::parse_metadata(json).map(|sources| sources.map(Item::Sources)),
+            ControlKind::Sources { .. } => {
+                let sources = parse::parse_metadata(json)?;
+                // Without a comment around it, JSON with titles alone may be the answer itself.
+                let are_cited = |list: &Vec<CitedSource>| {
+                    list.iter()
+                        .all(|source| !source.url.is_empty() || source.passage.is_some())
+                };
+                let is_list = sources.as_ref().is_none_or(are_cited);
+                is_list.then(|| sources.map(Item::Sources))
             }
             ControlKind::Payload(index) => {
                 let marker = self.markers.get(index)?;

@@ -116,6 +116,7 @@ mod tests {
 
     /// The payload types of all pages.
     fn all() -> Vec<&'static PayloadConfig> {
+        payloads::add_built_in();
         let own = LITERATURE
             .scopes()
             .flat_map(|scope| scope.payloads.iter().copied());

@@ -23,6 +23,9 @@ pub use self::{
     proposals::add as add_proposal,
     table::{MAX_COLUMNS, shown_row},
 };
+
+#[cfg(test)]
+pub use self::proposals::add_built_in;
 use parlor_protocol::{
     Payload,
     panel::{PanelBody, PanelView},

@@ -39,17 +39,29 @@ pub(super) fn read(kind: &str, data: &Value) -> Option<PanelBody> {
     }))
 }
 
+/// Makes all proposals of Parlor's own pages readable, without the pages.
+#[cfg(test)]
+pub fn add_built_in() {
+    use crate::payload_config::proposal;
+    use parlor_protocol::literature::{
+        AiColumnSuggestion, PresentationCategories, QueryProposal, SchemaProposal, StreamSuggestions,
+    };
+
+    add(&proposal::<AiColumnSuggestion>());
+    add(&proposal::<PresentationCategories>());
+    add(&proposal::<QueryProposal>());
+    add(&proposal::<SchemaProposal>());
+    add(&proposal::<StreamSuggestions>());
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::payload_config::proposal;
-    use parlor_protocol::literature::{QueryProposal, StreamSuggestions};
 
     fn fields(kind: &str, data: &Value) -> Vec<(String, String, Option<String>)> {
-        add(&proposal::<StreamSuggestions>());
-        add(&proposal::<QueryProposal>());
+        add_built_in();
         let Some(PanelBody::Proposal(view)) = read(kind, data) else {
             panic!("{data}")
         };

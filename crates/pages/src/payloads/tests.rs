@@ -4,6 +4,7 @@ use super::*;
 use parlor_protocol::{RawJson, json};
 
 fn view_of(kind: &str, data: &Value) -> PanelView {
+    add_built_in();
     view(&Payload {
         payload_id: "abc12345".into(),
         kind: kind.into(),

@@ -248,11 +248,10 @@ fn sections_follow_their_conditions() {
     );
     assert_eq!(told(SMALL_MODEL, &all), [false, false, false, false, true]);
     assert_eq!(told(without_tools(SMALL_MODEL), &all), [false; 5]);
-    let bare = PromptInput {
-        openings: &[],
-        ..prompt_input(&[], "")
-    };
-    assert_eq!(told(LARGE_MODEL, &bare), [false, true, false, false, true]);
+    assert_eq!(
+        told(LARGE_MODEL, &prompt_input(&[], "")),
+        [false, true, true, false, true]
+    );
 }
 
 #[test]

@@ -99,7 +99,7 @@ async fn unknown_place_error_lists_known_places() {
         ),
         (
             subtab,
-            "The tab saved has no subtab “left”. Its subtabs are: none.",
+            "The tab saved has no subtab “left”. Its subtabs are: article.",
         ),
         (
             PageContext {

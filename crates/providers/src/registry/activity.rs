@@ -154,7 +154,9 @@ mod tests {
             async move { models.wait_until_idle("near/a", Duration::from_secs(2)).await }
         });
         tokio::time::sleep(Duration::from_secs(1)).await;
-        drop(activity(&models).begin_call());
+        let call = activity(&models).begin_call();
+        tokio::task::yield_now().await;
+        drop(call);
         let _place = waiting.await.unwrap().unwrap();
         assert_eq!(start.elapsed(), Duration::from_secs(3));
     }

@@ -75,6 +75,15 @@ fn play(message: AssistantMessage, deltas: &[&str], end: Input) -> (Vec<Effect>,
         effects.extend(agent.step(Input::Model(ModelEvent::Text((*delta).into())), at));
     }
     effects.extend(agent.step(end, at));
+    // Everything that is checked may be shown.
+    while let Some(index) = effects
+        .iter()
+        .position(|effect| matches!(effect, Effect::Check(_)))
+    {
+        if let Effect::Check(unchecked) = effects.remove(index) {
+            effects.extend(agent.step(Input::Checked(unchecked), at));
+        }
+    }
     (effects, agent.message().clone())
 }
 
