@@ -21,7 +21,7 @@ async function search(page: Page, query: string): Promise<void> {
 
 test.describe('with a list in pages of two', () => {
   // The end of the first page is out of sight.
-  test.use({ settings: '[limits]\nconversations_page = 2', viewport: { width: 1280, height: 300 } });
+  test.use({ settings: '[limits]\nconversations_page = 2', viewport: { width: 1280, height: 200 } });
 
   test('finds any conversation by words in any order', async ({ chat, page, parlor }) => {
     const names = ['Cafés in Österreich', 'Coffee', 'Tea in May', 'Instead', 'Tea in April', 'Bees'];

@@ -106,7 +106,7 @@ async fn unknown_place_error_lists_known_places() {
                 active_subtab: Some("left".into()),
                 ..of("literature")
             },
-            "The tab search has no subtab “left”. Its subtabs are: none.",
+            "The tab search has no subtab “left”. Its subtabs are: article.",
         ),
         (article, "There is no 11."),
     ] {

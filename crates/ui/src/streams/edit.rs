@@ -39,7 +39,7 @@ pub fn stream_form(page: StreamsState, stream_id: Option<ResearchStreamId>) -> A
     view! {
         <div id="edit_stream" class="literature-page" tabindex="-1">
             <p class="stream-back"><a href=STREAMS_PAGE.path>{icons::previous()} {texts::BACK}</a></p>
-            <h1>{title}</h1>
+            <h2>{title}</h2>
             <p class="settings-note without-script">{texts::NEEDS_SCRIPTS}</p>
             <form class="stream-form needs-script" on:submit=submit>
                 {text_field(state, "stream-name", texts::NAME, "", 0, |draft| &draft.name, |draft| &mut draft.name)}

@@ -25,10 +25,7 @@ pub fn stream_list(state: StreamsState) -> AnyView {
     view! {
         <div id="streams" class="literature-page" tabindex="-1">
             <div class="streams-head">
-                <div>
-                    <h1>{texts::STREAMS_TITLE}</h1>
-                    <p class="streams-lead">{texts::STREAMS_LEAD}</p>
-                </div>
+                <p class="streams-lead">{texts::STREAMS_LEAD}</p>
                 <a class="button button-primary" href=new>{icons::plus()} {texts::NEW_STREAM}</a>
             </div>
             {body}

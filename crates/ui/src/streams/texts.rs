@@ -1,7 +1,6 @@
 //! The texts of the pages *Streams* and *Edit stream*.
 
 pub(super) const NEEDS_SCRIPTS: &str = "Streams are changed with scripts only. Without them, the articles of a stream can be read on the page Literature.";
-pub(super) const STREAMS_TITLE: &str = "Streams";
 pub(super) const STREAMS_LEAD: &str =
     "A stream is a query that you keep, with what it is for and what to read out of its articles.";
 pub(super) const NEW_STREAM: &str = "New stream";
