@@ -60,7 +60,7 @@ fn entry(stream: &ResearchStream) -> AnyView {
     view! {
         <li class="entry">
             <div class="entry-about">
-                <h3 dir="auto"><a href=edit.to_url()>{stream.name.clone()}</a></h3>
+                <h2 dir="auto"><a href=edit.to_url()>{stream.name.clone()}</a></h2>
                 {purpose}
                 <p class="entry-meta" dir="auto">{stream.query.clone()}</p>
             </div>
