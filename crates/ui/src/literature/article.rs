@@ -97,7 +97,7 @@ fn marked_text(state: LiteratureState, abstract_text: Vec<String>, full_text: Ve
         let quote = quote.get();
         let parts = find_passage(&paragraphs, &quote);
         let missing = (!quote.is_empty() && parts.is_empty()).then(|| {
-            view! { <p class="article-missing" role="status">"The quoted passage was not found in this text."</p> }
+            view! { <p class="article-missing" role="status">{texts::PASSAGE_NOT_FOUND}</p> }
         });
         let marked = paragraphs.iter().enumerate().map(|(index, text)| {
             let part = parts.iter().find(|(paragraph, _)| *paragraph == index);
@@ -113,7 +113,7 @@ fn marked_text(state: LiteratureState, abstract_text: Vec<String>, full_text: Ve
         let full_text = marked.split_off(abstract_length);
         let full_text = (!full_text.is_empty()).then(|| {
             view! {
-                <h3>"Full text"</h3>
+                <h3>{texts::FULL_TEXT}</h3>
                 <div class="article-abstract">{full_text}</div>
             }
         });

@@ -47,6 +47,8 @@ pub(super) fn not_shown(missing: &str) -> String {
 pub(super) const NO_ARTICLES: &str = "No articles were found.";
 pub(super) const NOTHING_FOUND: &str = "Nothing was found.";
 pub(super) const ABSTRACT: &str = "Abstract";
+pub(super) const FULL_TEXT: &str = "Full text";
+pub(super) const RETRACTED: &str = "Retracted";
 pub(super) const OPEN_HERE: &str = "Open here";
 pub(super) const SAVED: &str = "Saved";
 

@@ -67,7 +67,7 @@ fn entry(article: &ArticleView) -> AnyView {
 pub fn article(article: &ArticleView) -> AnyView {
     let full_text = (!article.full_text.is_empty()).then(|| {
         view! {
-            <h4>"Full text"</h4>
+            <h4>{texts::FULL_TEXT}</h4>
             {paragraphs(&article.full_text)}
         }
     });
@@ -91,7 +91,7 @@ fn article_head(article: &ArticleView) -> AnyView {
         (!text.is_empty()).then(|| view! { <p class=class dir="auto">{text.to_owned()}</p> })
     };
     view! {
-        {article.is_retracted.then(|| view! { <p class="panel-retracted">{icons::alert()} "Retracted"</p> })}
+        {article.is_retracted.then(|| view! { <p class="panel-retracted">{icons::alert()} {texts::RETRACTED}</p> })}
         <h3 dir="auto">{link(&article.title, article.url.as_deref())}</h3>
         {line("panel-by", &article.authors)}
         {line("panel-meta", &article.published)}
