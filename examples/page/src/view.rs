@@ -55,7 +55,7 @@ fn view() -> AnyView {
     .into_any()
 }
 
-fn field(label: &'static str, item: RwSignal<Item>, part: fn(&mut Item) -> &mut String) -> impl IntoView {
+fn field(label: &'static str, item: RwSignal<Item>, part: fn(&mut Item) -> &mut String) -> AnyView {
     let value = move || part(&mut item.get()).clone();
     view! {
         <label>
@@ -67,4 +67,5 @@ fn field(label: &'static str, item: RwSignal<Item>, part: fn(&mut Item) -> &mut 
             />
         </label>
     }
+    .into_any()
 }
