@@ -122,6 +122,9 @@ async fn an_open_call_with_effects_waits_for_the_user() {
     let server = start(folder.path(), &upstream).await;
     let kept = answer(&server, run).await;
     assert_eq!((kept.status, kept.resumptions), (RunStatus::Interrupted, 0));
+    // For the call, and not because the answer is unreadable.
+    let calls: Vec<&str> = kept.tool_calls().map(|call| call.tool.as_str()).collect();
+    assert_eq!((calls, kept.is_damaged()), (vec!["send_mail"], false));
 }
 
 /// An answer that ends the server each time must not do so for ever.

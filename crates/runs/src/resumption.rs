@@ -9,10 +9,9 @@ impl Inner {
     /// Returns true if a run with this answer goes on by itself. Otherwise it waits for the user: a call was active that may
     /// have had an effect, or the run has gone on too often.
     pub(super) fn goes_on_by_itself(&self, answer: &AssistantMessage) -> bool {
-        let is_damaged = answer.is_damaged() || answer.error.is_some();
         let resumptions = usize::try_from(answer.resumptions).unwrap_or(usize::MAX);
         answer.status == RunStatus::Running
-            && !is_damaged
+            && !answer.is_damaged()
             && resumptions < self.agent.max_resumptions
             && answer.tool_calls().all(|call| self.may_repeat(call))
     }

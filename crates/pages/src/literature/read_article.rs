@@ -12,7 +12,7 @@ use super::{
 use parlor_tools::{NewPayload, OpenItems, Tool, ToolContext, ToolError, ToolKind, ToolResult};
 use parlor_web::services::pubmed::PubmedArticle;
 
-/// What the tool gives the model if the article was retracted.
+/// The first line of the output if the article was retracted.
 const RETRACTED: &str = "THIS ARTICLE WAS RETRACTED. Say so when you use it.";
 
 pub struct ReadArticle(pub(super) Literature);

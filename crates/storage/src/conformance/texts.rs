@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What a database may treat specially: U+0000, which Postgres refuses, and the mark that stands for it there.
+/// Characters that a database may treat specially: U+0000, which Postgres refuses, and the mark that stands for it there.
 const ODD: &str = "a\0b\u{7f}0\u{7f}1\u{7f}\u{1}\u{feff}\u{10ffff} \\u0000 '\"\\ \r\n%_";
 
 pub async fn any_text_comes_back_unchanged(backend: &dyn Backend) {

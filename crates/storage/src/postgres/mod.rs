@@ -1,4 +1,4 @@
-//! What only Postgres needs: how a database is opened, and its schema.
+//! The parts that only Postgres needs: the opening of a database, and its schema.
 
 use std::{path::Path, str::FromStr, sync::Arc, time::Duration};
 

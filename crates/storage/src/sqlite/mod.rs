@@ -1,4 +1,4 @@
-//! What only SQLite needs: how its file is opened, checkpoints of its write-ahead log, the check for damage, and its schema.
+//! The parts that only SQLite needs: the opening of its file, checkpoints of its write-ahead log, the check for damage, and its schema.
 
 pub(crate) mod checkpoint;
 pub(crate) mod damage_check;

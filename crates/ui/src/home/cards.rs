@@ -17,13 +17,13 @@ const SAMPLE: &str = include_str!("rain.csv");
 struct Card {
     title: &'static str,
     note: &'static str,
-    /// What it asks the tour, and a model: each in a conversation of its own, of which the last one is shown.
+    /// The questions to the tour, and to a model: each in a conversation of its own, of which the last one is shown.
     tour: &'static [&'static str],
     model: &'static [&'static str],
     extra: Extra,
 }
 
-/// What a card does besides.
+/// The effect of a card besides its questions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extra {
     None,

@@ -1,4 +1,4 @@
-//! What differs between the databases.
+//! The differences between the databases.
 //!
 //! Statements are written in the SQL that both take. Where SQLite has a function that Postgres lacks, the schema of Postgres
 //! has one of the same name and meaning (the first part of `migrations/postgres/0001_start.sql`). What is left is here: words

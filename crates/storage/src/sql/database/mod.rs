@@ -33,7 +33,7 @@ enum Driver {
     Postgres(Handle<Postgres>, Preparation),
 }
 
-/// How long statements stay prepared in a connection of Postgres.
+/// The time for which statements stay prepared in a connection of Postgres.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Preparation {
     /// As long as the connection is open.
@@ -108,7 +108,7 @@ impl Connection {
     }
 }
 
-/// How new connections are opened.
+/// The options with which new connections are opened.
 #[derive(Clone, Debug)]
 pub(crate) enum Connector {
     Sqlite(SqliteConnectOptions),
