@@ -30,6 +30,9 @@ use uuid::Uuid;
 /// The beginning of the names of servers' folders.
 const FOLDER_PREFIX: &str = "parlor-test-postgres-";
 
+/// The file with the id of the process that started a server. (The server removes its own when it ends.)
+const PROCESS_FILE: &str = "process";
+
 /// A server.
 #[derive(Debug)]
 pub struct PostgresServer {
@@ -44,22 +47,35 @@ static SHARED: LazyLock<PostgresServer> = LazyLock::new(|| PostgresServer::start
 /// The databases that were created.
 static CREATED: LazyLock<tokio::sync::Mutex<HashSet<String>>> = LazyLock::new(Default::default);
 
-/// Returns the URL of the database that belongs to a folder, and creates it the first time.
-pub async fn database_of(folder: &Path) -> String {
+/// The name of the database that the others are copies of.
+const PREPARED: &str = "prepared";
+
+/// Returns the URL of the database that belongs to a folder. The first time this is a copy of one that `prepare` has made tables
+/// in, and closed: that takes a fifth of the time in which the tables are made.
+pub async fn database_of(folder: &Path, prepare: impl AsyncFnOnce(String)) -> String {
     let name = Uuid::new_v5(&Uuid::NAMESPACE_URL, folder.as_os_str().as_encoded_bytes());
     let name = format!("data_{}", name.simple());
-    let url = |database: &str| {
-        let port = SHARED.port;
-        format!("postgres://owner:owner-password@127.0.0.1:{port}/{database}?sslmode=disable")
-    };
     let mut created = CREATED.lock().await;
-    if created.insert(name.clone()) {
-        let mut connection = connect(&url("postgres")).await;
-        let create = format!("CREATE DATABASE {name}");
-        connection.execute(AssertSqlSafe(create)).await.unwrap();
-        connection.close().await.unwrap();
+    if created.insert(PREPARED.to_owned()) {
+        execute(format!("CREATE DATABASE {PREPARED}")).await;
+        prepare(url_of(PREPARED)).await;
     }
-    url(&name)
+    if created.insert(name.clone()) {
+        execute(format!("CREATE DATABASE {name} TEMPLATE {PREPARED}")).await;
+    }
+    url_of(&name)
+}
+
+fn url_of(database: &str) -> String {
+    let port = SHARED.port;
+    format!("postgres://owner:owner-password@127.0.0.1:{port}/{database}?sslmode=disable")
+}
+
+/// Executes a statement that belongs to no database.
+async fn execute(statement: String) {
+    let mut connection = connect(&url_of("postgres")).await;
+    connection.execute(AssertSqlSafe(statement)).await.unwrap();
+    connection.close().await.unwrap();
 }
 
 /// Connects when the server has started.
@@ -128,8 +144,7 @@ fn unprivileged_user() -> Option<(u32, u32)> {
 fn remove_old_folders() {
     for entry in fs::read_dir(std::env::temp_dir()).unwrap().flatten() {
         let is_one = entry.file_name().to_string_lossy().starts_with(FOLDER_PREFIX);
-        let process = fs::read_to_string(entry.path().join("data/postmaster.pid")).unwrap_or_default();
-        let process = process.lines().next().unwrap_or_default();
+        let process = fs::read_to_string(entry.path().join(PROCESS_FILE)).unwrap_or_default();
         if is_one && !process.is_empty() && !Path::new("/proc").join(process).exists() {
             fs::remove_dir_all(entry.path()).ok();
         }
@@ -167,6 +182,7 @@ fn start(auth: &str, setup: &[String]) -> PostgresServer {
         .tempdir()
         .unwrap()
         .keep();
+    fs::write(folder.join(PROCESS_FILE), std::process::id().to_string()).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
     let (data, password) = (folder.join("data"), folder.join("password"));
     fs::create_dir(&data).unwrap();

@@ -14,6 +14,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 use parlor::server::{Server, built_in_pages};
 use parlor_base::settings::{EndpointKind, EndpointSettings, Secret, Settings, TitleMode};
 use parlor_journal::hub::Hub;
+use parlor_storage::{postgres::PostgresDatabase, sql::SqlStorage};
 use parlor_tools::ToolRegistry;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -239,7 +240,17 @@ pub fn settings(data: &Path, upstream: &Upstream, change: impl FnOnce(&mut Setti
 /// Postgres.
 pub async fn with_database(mut settings: Settings) -> Settings {
     if std::env::var("PARLOR_TEST_DATABASE").is_ok_and(|database| database == "postgres") {
-        let url = test_postgres::database_of(settings.server.data()).await;
+        let prepare = async |url| {
+            let folder = tempfile::tempdir().unwrap();
+            let database = PostgresDatabase {
+                url,
+                has_pooler: false,
+                readers: 1,
+            };
+            let storage = SqlStorage::open_postgres(folder.path(), &database).await;
+            storage.unwrap().close().await.unwrap();
+        };
+        let url = test_postgres::database_of(settings.server.data(), prepare).await;
         settings.database.url = Some(Secret(url));
     }
     settings

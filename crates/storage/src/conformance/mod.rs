@@ -255,11 +255,7 @@ struct Postgres;
 #[async_trait(?Send)]
 impl Backend for Postgres {
     async fn open(&self, folder: &Path) -> Result<Arc<dyn Storage>, StorageError> {
-        let database = postgres::PostgresDatabase {
-            url: test_postgres::database_of(folder).await,
-            has_pooler: false,
-            readers: 2,
-        };
+        let database = postgres::tests::database_of(folder).await;
         Ok(Arc::new(SqlStorage::open_postgres(folder, &database).await?))
     }
 }

@@ -20,7 +20,7 @@ use crate::{
 mod migrations;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 /// The oldest version that is supported, as Postgres numbers versions.
 const MIN_VERSION: i32 = 140_000;

@@ -9,11 +9,25 @@ use crate::{
 };
 use parlor_protocol::{Timestamp, UserId};
 
+/// Returns the database of Postgres that belongs to a folder.
+pub(crate) async fn database_of(folder: &Path) -> PostgresDatabase {
+    let database = |url| PostgresDatabase {
+        url,
+        has_pooler: false,
+        readers: 2,
+    };
+    let prepare = async |url| {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = SqlStorage::open_postgres(folder.path(), &database(url)).await;
+        storage.unwrap().close().await.unwrap();
+    };
+    database(test_postgres::database_of(folder, prepare).await)
+}
+
 async fn open(folder: &Path, has_pooler: bool) -> SqlStorage {
     let database = PostgresDatabase {
-        url: test_postgres::database_of(folder).await,
         has_pooler,
-        readers: 2,
+        ..database_of(folder).await
     };
     SqlStorage::open_postgres(folder, &database).await.unwrap()
 }
@@ -67,7 +81,7 @@ async fn both_databases_have_the_same_columns() {
     let of_sqlite = columns_of_sqlite(folder.path()).await;
     let other = tempfile::tempdir().unwrap();
     drop(open(other.path(), false).await);
-    let mut of_postgres = columns_of_postgres(&test_postgres::database_of(other.path()).await).await;
+    let mut of_postgres = columns_of_postgres(&database_of(other.path()).await.url).await;
     // The index of the words, which SQLite has in tables of its own.
     let lexemes = ("search_documents", "lexemes", "tsvector", true);
     let lexemes = (
@@ -90,17 +104,12 @@ async fn both_databases_have_the_same_columns() {
 async fn newer_databases_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path(), false).await.close().await.unwrap();
-    let url = test_postgres::database_of(folder.path()).await;
-    let mut connection = PgConnection::connect(&url).await.unwrap();
+    let database = database_of(folder.path()).await;
+    let mut connection = PgConnection::connect(&database.url).await.unwrap();
     sqlx::query("INSERT INTO parlor_migrations (version, description, checksum) VALUES (9999, 'later', '')")
         .execute(&mut connection)
         .await
         .unwrap();
-    let database = PostgresDatabase {
-        url,
-        has_pooler: false,
-        readers: 1,
-    };
     let opened = SqlStorage::open_postgres(folder.path(), &database).await;
     assert!(matches!(opened, Err(StorageError::NewerSchema(9999))));
 }
@@ -109,11 +118,7 @@ async fn newer_databases_are_left_alone() {
 async fn a_second_process_is_refused() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let storage = open(folder.path(), false).await;
-    let database = PostgresDatabase {
-        url: test_postgres::database_of(folder.path()).await,
-        has_pooler: false,
-        readers: 1,
-    };
+    let database = database_of(folder.path()).await;
     let second = SqlStorage::open_postgres(other.path(), &database).await;
     assert!(matches!(second, Err(StorageError::DatabaseInUse)));
     storage.close().await.unwrap();
