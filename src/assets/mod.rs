@@ -6,6 +6,7 @@
 //! through the [`Manifest`]. [`dev_reload::script`] is an additional script for development only.
 
 pub mod dev_reload;
+mod site;
 
 use std::borrow::Cow;
 
@@ -18,17 +19,10 @@ use axum::{
     routing::get,
 };
 use brotli_decompressor::BrotliDecompress;
-use rust_embed::RustEmbed;
 use serde::Deserialize;
 
-/// The embedded folder. There are two, so that development and release builds do not remove each other's
-/// files. A tree without a build compiles as well; its pages then have no styles and stay as the server
-/// rendered them.
-#[derive(RustEmbed)]
-#[cfg_attr(debug_assertions, folder = "$CARGO_MANIFEST_DIR/target/site")]
-#[cfg_attr(not(debug_assertions), folder = "$CARGO_MANIFEST_DIR/target/site-release")]
-#[allow_missing = true]
-struct SiteFiles;
+pub use self::site::use_folder;
+use self::site::{Site, SiteFiles};
 
 /// The URLs of the three files that every page loads.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -54,8 +48,8 @@ impl Manifest {
         Self::load::<SiteFiles>().unwrap_or_default()
     }
 
-    fn load<Site: RustEmbed>() -> Option<Self> {
-        serde_json::from_slice(&Site::get("manifest.json")?.data).ok()
+    fn load<S: Site>() -> Option<Self> {
+        serde_json::from_slice(&S::file("manifest.json")?).ok()
     }
 }
 
@@ -80,21 +74,21 @@ pub fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
 
 /// Returns the routes of a site. A release looks names up in a list. A development build reads a folder, so
 /// names that lead outside it are rejected.
-fn router_for<Site: RustEmbed, S: Clone + Send + Sync + 'static>() -> Router<S> {
+fn router_for<F: Site, S: Clone + Send + Sync + 'static>() -> Router<S> {
     // `cargo leptos` generates names without a hash, which a browser must not cache.
-    let keep = if Manifest::load::<Site>().is_some() {
+    let keep = if Manifest::load::<F>().is_some() {
         "public, max-age=31536000, immutable"
     } else {
         "no-cache"
     };
     let pkg = async move |Path(name): Path<String>, headers: HeaderMap| match name.contains("..") {
         true => StatusCode::NOT_FOUND.into_response(),
-        false => respond::<Site>(&format!("pkg/{name}"), &headers, keep),
+        false => respond::<F>(&format!("pkg/{name}"), &headers, keep),
     };
     let mut router = Router::new().route("/pkg/{*name}", get(pkg));
-    for name in Site::iter().filter(|name| is_public(name)) {
+    for name in F::names().into_iter().filter(|name| is_public(name)) {
         let url = format!("/{name}");
-        let file = async move |headers: HeaderMap| respond::<Site>(&name, &headers, "public, max-age=3600");
+        let file = async move |headers: HeaderMap| respond::<F>(&name, &headers, "public, max-age=3600");
         router = router.route(&url, get(file));
     }
     router
@@ -103,7 +97,7 @@ fn router_for<Site: RustEmbed, S: Clone + Send + Sync + 'static>() -> Router<S> 
 /// Returns true for the path of an embedded file. None of them has data of users.
 pub fn is_asset(path: &str) -> bool {
     let name = path.strip_prefix('/').unwrap_or_default();
-    name.starts_with("pkg/") || is_public(name) && SiteFiles::get(name).is_some()
+    name.starts_with("pkg/") || is_public(name) && SiteFiles::file(name).is_some()
 }
 
 /// Returns true for a file of `public/`, as opposed to the build's own. The router would treat a name with
@@ -115,36 +109,33 @@ fn is_public(name: &str) -> bool {
         && !name.contains(['{', '}'])
 }
 
-fn respond<Site: RustEmbed>(name: &str, request: &HeaderMap, cache: &'static str) -> Response {
+fn respond<F: Site>(name: &str, request: &HeaderMap, cache: &'static str) -> Response {
     let headers = [
         (header::CONTENT_TYPE, content_type(name)),
         (header::CACHE_CONTROL, cache),
         (header::VARY, "accept-encoding"),
     ];
     if accepts_brotli(request)
-        && let Some(compressed) = Site::get(&format!("{name}.br"))
+        && let Some(compressed) = F::file(&format!("{name}.br"))
     {
         return (
             headers,
             [(header::CONTENT_ENCODING, "br")],
-            Body::from(compressed.data),
+            Body::from(compressed),
         )
             .into_response();
     }
-    match Site::get(name)
-        .map(|file| file.data)
-        .or_else(|| decompress::<Site>(name))
-    {
+    match F::file(name).or_else(|| decompress::<F>(name)) {
         Some(content) => (headers, Body::from(content)).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
 /// Returns the content of a file that is stored compressed only. Browsers accept Brotli only over TLS and from this machine.
-fn decompress<Site: RustEmbed>(name: &str) -> Option<Cow<'static, [u8]>> {
-    let compressed = Site::get(&format!("{name}.br"))?;
+fn decompress<F: Site>(name: &str) -> Option<Cow<'static, [u8]>> {
+    let compressed = F::file(&format!("{name}.br"))?;
     let mut content = Vec::new();
-    BrotliDecompress(&mut &*compressed.data, &mut content).ok()?;
+    BrotliDecompress(&mut &*compressed, &mut content).ok()?;
     Some(content.into())
 }
 

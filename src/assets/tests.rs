@@ -2,6 +2,7 @@
 
 use super::*;
 use axum::{body::to_bytes, http::Request};
+use rust_embed::RustEmbed;
 use tower::ServiceExt;
 
 #[derive(RustEmbed)]

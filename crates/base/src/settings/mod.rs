@@ -152,6 +152,9 @@ pub struct ServerSettings {
     /// the first one encrypts, all decrypt.
     #[serde(skip)]
     pub secret_key: Option<Secret>,
+    /// The folder of the files that browsers load, in place of those in the program; or `PARLOR_SITE`. Only for a program with
+    /// pages of its own (docs/pages.md).
+    pub site: Option<SettingPath>,
     /// Host names under which Parlor or a proxy in front of it is reached, as browsers show them: host, or
     /// host:port (docs/http.md, "Behind a proxy"). With `accounts.auth` "none", everybody who can reach the proxy has
     /// access to all conversations, so have it ask for a password.
@@ -322,6 +325,7 @@ impl Default for ServerSettings {
             data: None,
             secret_key_file: None,
             secret_key: None,
+            site: None,
             allowed_hosts: Vec::new(),
             proxies: Vec::new(),
             check_data: true,

@@ -144,6 +144,9 @@ impl Settings {
         if let Some(value) = env("PARLOR_DATA") {
             settings.server.data = Some(value.as_str().into());
         }
+        if let Some(value) = env("PARLOR_SITE") {
+            settings.server.site = Some(value.as_str().into());
+        }
         if let Some(url) = env("PARLOR_DATABASE") {
             settings.database.url = Some(Secret(url));
         }
