@@ -6,5 +6,6 @@
 pub mod api;
 pub mod app;
 pub mod assets;
+pub mod command_line;
 pub mod http;
 pub mod server;

@@ -1,116 +1,12 @@
-//! The `parlor` binary: reads the command line, sets up log and runtime, runs the command, reports its error.
+//! The `parlor` binary.
 
-mod command_line;
-
-use std::{
-    io::{self, IsTerminal, Write},
-    process::ExitCode,
-};
-
-use clap::Parser;
-use parlor_base::secrets::log;
-use parlor_files::ImageForm;
-use tracing_subscriber::EnvFilter;
-
-use self::command_line::{Cli, Command, CommandError, CommandWithLog, PythonCommand, doctor, others, serve};
+use std::process::ExitCode;
 
 /// musl's allocator has one lock for all threads.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The default log filter; `PARLOR_LOG` overrides it.
-const DEFAULT_LOG_FILTER: &str = "info";
-
-/// Targets removed from the log. rmcp would log the messages of MCP servers verbatim, and their URLs
-/// with keys. `tools::mcp` logs what is relevant of them.
-const SILENCED_TARGETS: &str = ",rmcp=off";
-
 fn main() -> ExitCode {
-    let Cli { command, serve } = Cli::parse();
-    match command {
-        None => run_on_runtime(CommandWithLog::Serve(serve)),
-        // Before anything else is done: the process has only its limits and the file.
-        Some(Command::ReadImage {
-            max_pixels,
-            memory,
-            whole,
-        }) => {
-            let form = if whole {
-                ImageForm::Whole
-            } else {
-                ImageForm::ForModels
-            };
-            parlor_files::read_image(max_pixels, memory, form)
-        }
-        Some(Command::ReadDocument(arguments)) => parlor_files::read_document(arguments),
-        Some(Command::ReadTables(arguments)) => parlor_files::read_tables(arguments),
-        Some(Command::RunPython) => parlor_python::run_helper(),
-        Some(Command::KeepPython { rules, command }) => parlor_python::run_keeper(&rules, &command),
-        Some(Command::ConfinePython {
-            rules,
-            variables,
-            command,
-        }) => parlor_python::run_confined(&rules, &variables, &command),
-        Some(Command::WithLog(command)) => run_on_runtime(command),
-    }
-}
-
-fn run_on_runtime(command: CommandWithLog) -> ExitCode {
-    parlor::server::return_freed_memory();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .on_thread_start(parlor::http::fill_date_cache)
-        .build();
-    match runtime {
-        Ok(runtime) => runtime.block_on(run_with_log(command)),
-        Err(error) => {
-            let _ = writeln!(io::stderr(), "Parlor can't start: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-async fn run_with_log(command: CommandWithLog) -> ExitCode {
-    let filter = std::env::var("PARLOR_LOG").unwrap_or_default();
-    let filter = if filter.trim().is_empty() {
-        DEFAULT_LOG_FILTER.into()
-    } else {
-        filter
-    };
-    let filter = EnvFilter::try_new(filter + SILENCED_TARGETS)
-        .unwrap_or_else(|_| EnvFilter::new(format!("{DEFAULT_LOG_FILTER}{SILENCED_TARGETS}")));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(|| log::RedactedStderr)
-        .with_ansi(io::stderr().is_terminal())
-        .init();
-    match run(command).await {
-        Ok(code) => code,
-        Err((what, error)) => {
-            let _ = writeln!(io::stderr(), "{what}: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-/// Runs a command. An error comes with what could not be done.
-async fn run(command: CommandWithLog) -> Result<ExitCode, (&'static str, CommandError)> {
-    let (what, done) = match command {
-        CommandWithLog::Serve(options) => ("Parlor can't start", serve::start(options).await),
-        CommandWithLog::Doctor(options) => {
-            let checked = doctor::run(options).await;
-            return checked.map_err(|error| ("Parlor can't be checked", error));
-        }
-        CommandWithLog::Python(PythonCommand::Setup { python, place }) => {
-            let made = others::set_up_python(&place.into(), &python).await;
-            ("Python can't be set up", made)
-        }
-        CommandWithLog::Database(command) => ("Parlor can't print the SQL", others::print_role_sql(command)),
-        CommandWithLog::NewPassword { name, place } => {
-            let printed = others::print_password_link(&place.into(), &name).await;
-            ("Parlor can't make a link", printed)
-        }
-    };
-    done.map(|()| ExitCode::SUCCESS).map_err(|error| (what, error))
+    parlor::command_line::run(parlor::server::built_in_pages)
 }

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use parlor::{
+use crate::{
     app::{
         Hosts,
         doctor::{Examined, Finding, Listening, Services, Status, examine},

@@ -1,13 +1,15 @@
 //! The command line: its commands and options, and what they do.
 //!
+//! - [`program`]: log and runtime of the program
 //! - [`serve`]: the server, with which a plain `parlor` starts; [`browser`]: the program that opens its page
 //! - [`doctor`]: the check of a machine and its settings
 //! - [`others`]: the short commands
 
 mod browser;
-pub mod doctor;
-pub mod others;
-pub mod serve;
+mod doctor;
+mod others;
+mod program;
+mod serve;
 
 use std::path::PathBuf;
 
@@ -15,7 +17,9 @@ use clap::{Args, Parser, Subcommand};
 use parlor_base::settings::Overrides;
 use parlor_files::{DocumentArguments, TablesArguments};
 
-pub type CommandError = Box<dyn std::error::Error>;
+pub use self::program::{MakePages, run};
+
+type CommandError = Box<dyn std::error::Error>;
 
 /// A self-hosted web chat for LLM agents: one binary, one folder of data, nothing else needed. Without a command, it starts.
 #[derive(Debug, Parser)]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use parlor::app::accounts::links;
+use crate::app::accounts::links;
 use parlor_base::{
     clock,
     settings::{DatabaseUrl, Overrides, Settings},

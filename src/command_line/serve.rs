@@ -6,7 +6,6 @@ use std::{
     path::Path,
 };
 
-use parlor::server::Server;
 use parlor_base::{
     clock,
     secrets::{Secrets, log},
@@ -14,10 +13,14 @@ use parlor_base::{
 };
 use tokio::net::TcpListener;
 
-use super::{CommandError, ServeOptions, browser};
+use super::{CommandError, MakePages, ServeOptions, browser};
+use crate::{
+    assets,
+    server::{Server, built_in_tools},
+};
 
 /// Starts the server, and serves until it is stopped.
-pub async fn start(options: ServeOptions) -> Result<(), CommandError> {
+pub async fn start(options: ServeOptions, pages: MakePages) -> Result<(), CommandError> {
     raise_open_file_limit();
     // Only test builds have failpoints; there the variable FAILPOINTS names the one at which this process
     // dies.
@@ -27,7 +30,7 @@ pub async fn start(options: ServeOptions) -> Result<(), CommandError> {
         addr: options.addr,
         data: options.data,
     };
-    serve(&overrides, !options.no_browser).await
+    serve(&overrides, !options.no_browser, pages).await
 }
 
 /// Raises the limit of open files. A streaming conversation takes two sockets, one to the reader and one to
@@ -49,7 +52,7 @@ fn raise_open_file_limit() {
     }
 }
 
-async fn serve(overrides: &Overrides, opens_browser: bool) -> Result<(), CommandError> {
+async fn serve(overrides: &Overrides, opens_browser: bool, pages: MakePages) -> Result<(), CommandError> {
     clock::check()?;
     let env = |name: &str| std::env::var(name).ok();
     let settings = Settings::read(overrides, env)?;
@@ -68,7 +71,10 @@ async fn serve(overrides: &Overrides, opens_browser: bool) -> Result<(), Command
              port"
         )
     })?;
-    let server = Server::open(settings)
+    if let Some(folder) = &settings.server.site {
+        assets::use_folder(folder)?;
+    }
+    let server = Server::open_with(settings, built_in_tools, pages)
         .await
         .map_err(|error| format!("the data in {data} can't be used: {error}"))?;
     // Before the line below: whoever waits for it may stop Parlor at once.
