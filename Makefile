@@ -4,7 +4,7 @@
 
 SHELL := bash
 .DEFAULT_GOAL := help
-.PHONY: help run dev build test test-rust test-e2e photos fuzz lint fmt openapi bench release packages packages-test try-local-model try-data-agent compare-prompts schemathesis clean
+.PHONY: help run dev build test test-rust test-e2e test-page photos fuzz lint fmt openapi bench release packages packages-test try-local-model try-data-agent compare-prompts schemathesis clean
 
 help: ## print this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-16s %s\n", $$1, $$2 }'
@@ -26,6 +26,9 @@ test-rust: ## only the Rust tests
 
 test-e2e: ## only the end-to-end tests (ARGS is passed to Playwright)
 	@scripts/test e2e $(ARGS)
+
+test-page: ## only the test of a program with a page of its own, in Chromium (docs/pages.md)
+	@scripts/test-page $(ARGS)
 
 photos: ## photograph every screen into target/photos, light and dark and in forced colours, at five widths (ARGS as above)
 	@scripts/test e2e --config photos.config.ts $(ARGS)

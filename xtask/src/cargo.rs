@@ -1,7 +1,7 @@
 //! The cargo commands. Each target has profiles of its own (`dev` and `wasm-dev`, `release` and `wasm-release`), and
 //! with them folders and a lock of its own: both targets are compiled at the same time.
 
-use crate::Profile;
+use crate::{Profile, package::Package, site};
 use anyhow::{Context, Result, bail};
 use std::{
     env,
@@ -42,28 +42,33 @@ pub fn build_wasm(mode: Profile, package: &str) -> Result<PathBuf> {
         .with_extension("wasm"))
 }
 
-/// Builds the server.
-pub fn build_server(mode: Profile) -> Result<()> {
+/// Builds the server of a package.
+pub fn build_server(mode: Profile, package: &Package) -> Result<()> {
     let mut command = cargo_command("build");
-    command.args(["--package", "parlor", "--bin", "parlor"]);
+    command.args(["--package", package.program(), "--bin", package.program()]);
     if mode == Profile::Release {
         command.arg("--release");
     }
     run_checked(&mut command)
 }
 
-/// Returns the path of the built server.
-pub fn server_binary(mode: Profile) -> PathBuf {
+/// Returns the path of a package's built server.
+pub fn server_binary(mode: Profile, package: &Package) -> PathBuf {
     let folder = if mode == Profile::Dev { "debug" } else { "release" };
     target_folder()
         .join(folder)
-        .join(format!("parlor{}", env::consts::EXE_SUFFIX))
+        .join(format!("{}{}", package.program(), env::consts::EXE_SUFFIX))
 }
 
 /// Replaces this process by the server, so that signals and the terminal are its own.
-pub fn exec_server(args: &[String]) -> Result<()> {
-    let mut command = Command::new(server_binary(Profile::Dev));
-    command.arg("serve").args(args);
+pub fn exec_server(package: &Package, args: &[String]) -> Result<()> {
+    let mut command = Command::new(server_binary(Profile::Dev, package));
+    match package {
+        Package::Parlor => command.arg("serve"),
+        // The files in the program, or in their place, are Parlor's own.
+        Package::Other(_) => command.env("PARLOR_SITE", site::site_folder(Profile::Dev, package)),
+    };
+    command.args(args);
     of_checkout(&mut command);
     #[cfg(unix)]
     {

@@ -1,7 +1,7 @@
 //! `make dev`: builds, starts Parlor, and on every change of a source builds again, restarts it if the server
 //! changed, and reloads open pages (they request the server's version when `PARLOR_DEV_RELOAD` is set).
 
-use crate::{Profile, build_both, cargo, print_step, site};
+use crate::{Profile, build_package, cargo, package::Package, print_step, site};
 use anyhow::Result;
 use std::{
     fs,
@@ -26,11 +26,12 @@ pub fn watch(args: &[String]) -> Result<()> {
     let mut built = None;
     loop {
         let seen = source_state();
-        if let Err(error) = build_both(|| cargo::build_server(Profile::Dev)) {
+        if let Err(error) = build_package(&Package::Parlor) {
             // The compiler has printed the error. The running server stays.
             print_step(&format!("{error:#}; waiting for the next change"));
         } else {
-            let binary = fs::metadata(cargo::server_binary(Profile::Dev))?.modified()?;
+            let program = cargo::server_binary(Profile::Dev, &Package::Parlor);
+            let binary = fs::metadata(&program)?.modified()?;
             let settings = modified_at(Path::new("Leptos.toml"));
             if built != Some((binary, settings)) {
                 built = Some((binary, settings));
@@ -38,7 +39,7 @@ pub fn watch(args: &[String]) -> Result<()> {
                     old.kill()?;
                     old.wait()?;
                 }
-                let mut parlor = Command::new(cargo::server_binary(Profile::Dev));
+                let mut parlor = Command::new(&program);
                 parlor.args(["serve", "--no-browser"]).args(args);
                 cargo::of_checkout(&mut parlor);
                 server = Some(parlor.env("PARLOR_DEV_RELOAD", "1").spawn()?);

@@ -22,6 +22,7 @@ mod doc_paths;
 mod fuzz;
 mod layers;
 mod npm;
+mod package;
 mod release;
 mod site;
 mod test;
@@ -30,6 +31,7 @@ mod texts;
 mod wasm;
 
 use anyhow::{Result, bail};
+use package::Package;
 use std::{panic::resume_unwind, thread};
 
 /// The build profile: quick to build, or quick to load.
@@ -43,15 +45,34 @@ fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let rest = args.get(1..).unwrap_or_default();
     match args.first().map(String::as_str) {
-        Some("build") => build_both(|| cargo::build_server(Profile::Dev)),
+        Some("build") => {
+            let (package, _) = Package::take(rest)?;
+            build_package(&package)
+        }
         Some("run") => {
-            build_both(|| cargo::build_server(Profile::Dev))?;
-            cargo::exec_server(rest)
+            let (package, rest) = Package::take(rest)?;
+            build_package(&package)?;
+            cargo::exec_server(&package, rest)
+        }
+        Some("site") => {
+            let (package, rest) = Package::take(rest)?;
+            let is_release = rest.iter().any(|option| option == "--release");
+            let mode = if is_release {
+                Profile::Release
+            } else {
+                Profile::Dev
+            };
+            site::build(mode, &package)?;
+            print_step(&format!(
+                "{} is ready",
+                site::site_folder(mode, &package).display()
+            ));
+            Ok(())
         }
         Some("dev") => dev::watch(rest),
         Some("release") => release::pack(),
         Some("size") => {
-            site::build(Profile::Release)?;
+            site::build(Profile::Release, &Package::Parlor)?;
             release::print_sizes()
         }
         Some("test") => test::run(rest),
@@ -62,15 +83,23 @@ fn main() -> Result<()> {
         Some("doc-paths") => doc_paths::check(),
         Some("dependencies") => dependencies::check(),
         other => bail!(
-            "xtask knows build, run, dev, release, size, test, fuzz, layers, test-layout, texts, doc-paths and dependencies, not {other:?}"
+            "xtask knows build, run, site, dev, release, size, test, fuzz, layers, test-layout, texts, doc-paths and dependencies, not {other:?}"
         ),
     }
 }
 
-/// Builds both targets for development at the same time, the server by the given function: rustc uses one core much of
+/// Builds both targets of Parlor for development at the same time, the server by the given function: rustc uses one core much of
 /// the time.
 fn build_both(build_server: impl FnOnce() -> Result<()>) -> Result<()> {
-    run_together(|| site::build(Profile::Dev), build_server)
+    run_together(|| site::build(Profile::Dev, &Package::Parlor), build_server)
+}
+
+/// Builds the server and the browser code of a package for development.
+fn build_package(package: &Package) -> Result<()> {
+    run_together(
+        || site::build(Profile::Dev, package),
+        || cargo::build_server(Profile::Dev, package),
+    )
 }
 
 /// Runs both functions at the same time and waits for both. Returns the first one's error if both fail.

@@ -1,6 +1,6 @@
 //! `dist/parlor`: one file that contains its assets, to copy to another machine.
 
-use crate::{Profile, cargo, npm, print_step, site};
+use crate::{Profile, cargo, npm, package::Package, print_step, site};
 use anyhow::{Result, ensure};
 use std::{env, fs, path::Path, path::PathBuf, process::Command};
 
@@ -11,20 +11,21 @@ const BINARYEN_PACKAGE: &str = "binaryen@132.0.0";
 const TERSER_PACKAGE: &str = "terser@5.51.2";
 
 pub fn pack() -> Result<()> {
-    site::build(Profile::Release)?;
+    site::build(Profile::Release, &Package::Parlor)?;
     print_step("building the server, optimised (several minutes the first time)");
-    cargo::build_server(Profile::Release)?;
+    cargo::build_server(Profile::Release, &Package::Parlor)?;
     let dist = Path::new("dist");
     fs::create_dir_all(dist)?;
     let packed = dist.join(format!("parlor{}", env::consts::EXE_SUFFIX));
-    let binary = fs::read(cargo::server_binary(Profile::Release))?;
+    let built = cargo::server_binary(Profile::Release, &Package::Parlor);
+    let binary = fs::read(&built)?;
     ensure!(
         !has_symbol_table(&binary),
         "the binary has a table of symbols, a third of its size: is `strip` in Cargo.toml without effect?"
     );
     // A new file rather than new contents: the old one may be running.
     let _ = fs::remove_file(&packed);
-    fs::copy(cargo::server_binary(Profile::Release), &packed)?;
+    fs::copy(&built, &packed)?;
     print_step(&format!(
         "{} is ready ({:.1} MB)",
         packed.display(),
@@ -35,7 +36,7 @@ pub fn pack() -> Result<()> {
 
 /// Prints the number of bytes that a browser loads. The release's site must be built.
 pub fn print_sizes() -> Result<()> {
-    for file in site::files_below(&site::site_folder(Profile::Release).join("pkg"))? {
+    for file in site::files_below(&site::site_folder(Profile::Release, &Package::Parlor).join("pkg"))? {
         if file.extension().is_some_and(|extension| extension == "br") {
             print_step(&format!(
                 "  as sent: {:7} bytes  {}",

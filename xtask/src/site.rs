@@ -16,9 +16,10 @@
 //! never gets a part of a new one.
 //!
 //! Development and release have separate folders (`target/site`, `target/site-release`), so that neither
-//! deletes the other's files.
+//! deletes the other's files. So has the browser code of another package than Parlor's own (`target/site-NAME`), such as one
+//! with a page more (`docs/pages.md`).
 
-use crate::{Profile, cargo, css, npm, print_step, wasm};
+use crate::{Profile, cargo, css, npm, package::Package, print_step, wasm};
 use anyhow::{Context, Result};
 use std::{
     collections::BTreeMap,
@@ -30,22 +31,26 @@ use std::{
 /// The font of all text, which every page loads first, as the style sheet names it.
 const TEXT_FONT: &str = "/fonts/inter-latin.woff2";
 
-/// Returns the path of the finished site.
-pub fn site_folder(mode: Profile) -> &'static Path {
-    Path::new(match mode {
-        Profile::Dev => "target/site",
-        Profile::Release => "target/site-release",
-    })
+/// Returns the path of the finished site of a package.
+pub fn site_folder(mode: Profile, package: &Package) -> PathBuf {
+    let mut folder = "target/site".to_owned();
+    if let Package::Other(name) = package {
+        folder.push_str(&format!("-{name}"));
+    }
+    if mode == Profile::Release {
+        folder.push_str("-release");
+    }
+    folder.into()
 }
 
-/// Updates the site. Does nothing if none of its inputs has changed.
-pub fn build(mode: Profile) -> Result<()> {
+/// Updates the site of a package. Does nothing if none of its inputs has changed.
+pub fn build(mode: Profile, package: &Package) -> Result<()> {
     print_step("building the browser code (WASM)");
-    let wasm = cargo::build_wasm(mode, "parlor-ui")?;
-    assemble(mode, &wasm)
+    let wasm = cargo::build_wasm(mode, package.browser_code())?;
+    assemble(mode, &wasm, &site_folder(mode, package))
 }
 
-fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
+fn assemble(mode: Profile, wasm: &Path, site: &Path) -> Result<()> {
     let wasm = fs::read(wasm).with_context(|| format!("reading {}", wasm.display()))?;
     let css = css::bundle(Path::new("style/main.css"))?;
     let math_font = css::bundle(Path::new("style/math-font.css"))?;
@@ -66,7 +71,6 @@ fn assemble(mode: Profile, wasm: &Path) -> Result<()> {
     // This helper's own code is also an input.
     inputs.add(format!("{:?}", fs::metadata(std::env::current_exe()?)?.modified()?).as_bytes());
     let inputs = inputs.to_hex();
-    let site = site_folder(mode);
     let stamp = site.with_extension("stamp");
     if site.join("manifest.json").exists()
         && fs::read_to_string(&stamp).is_ok_and(|made_from| made_from == inputs)
