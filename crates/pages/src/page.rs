@@ -89,13 +89,18 @@ pub trait Page: Send + Sync + 'static {
         None
     }
 
-    /// Loads the data with which the page starts at a URL. Only the page's own code parses them.
+    /// Loads the data with which the page starts at a URL. Only the page's own code parses them. By default there are none, and
+    /// nothing below the page's own path.
     ///
     /// # Errors
     ///
     /// If there is nothing at the URL. Other errors belong into the data.
-    async fn load(&self, _user_id: UserId, _url: &str) -> Result<RawJson, ApiError> {
-        Err(not_found())
+    async fn load(&self, _user_id: UserId, url: &str) -> Result<RawJson, ApiError> {
+        let path = url.split('?').next().unwrap_or_default();
+        match path.trim_end_matches('/') == self.definition().info.path {
+            true => Ok(RawJson::parse_or_quote("null")),
+            false => Err(not_found()),
+        }
     }
 
     /// Adds the page's data to the panel's view of a payload, also of payloads that are shown elsewhere.

@@ -63,6 +63,7 @@ pub mod extension {
         components::icons,
         pages::add_pages,
         state::{
+            draft_on_screen::draft_field,
             page_registry::{AcceptedChanges, DraftOnScreen, PageEntry, PayloadHandler, use_page_registry},
             tray::{TrayPage, use_tray},
         },

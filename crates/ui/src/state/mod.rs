@@ -28,6 +28,7 @@
 mod connection;
 mod conversation_list;
 mod conversations;
+pub mod draft_on_screen;
 mod feeds;
 mod follower;
 mod lifecycle;

@@ -84,3 +84,13 @@ pub(super) const USERS: &str = "Users";
 pub(super) const INVITATIONS: &str = "Invitations";
 pub(super) const AUDIT: &str = "Audit log";
 pub(super) const SYSTEM: &str = "System";
+
+// Drafts
+pub(super) const REJECTED_FOR_FORM: &str = "Rejected. The form stays as it is.";
+
+pub(super) fn accepted_into_form(count: usize) -> String {
+    match count {
+        1 => "1 change is in the form, not saved yet.".into(),
+        count => [&count.to_string(), " changes are in the form, not saved yet."].concat(),
+    }
+}

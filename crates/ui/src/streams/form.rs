@@ -7,10 +7,7 @@ use crate::{
     api::literature as rpc,
     browser,
     runtime::effect::effect,
-    state::{
-        page_registry::{AcceptedChanges, DraftOnScreen, use_page_registry},
-        tray::use_tray,
-    },
+    state::page_registry::{DraftOnScreen, use_page_registry},
 };
 use parlor_protocol::{
     PageContext, ResearchStreamId,
@@ -115,29 +112,9 @@ impl FormState {
         part: fn(&StreamForm) -> &D,
         part_mut: fn(&mut StreamForm) -> &mut D,
     ) -> DraftOnScreen {
-        let tray = use_tray();
-        DraftOnScreen {
-            name: D::NAME,
-            text: Callback::new(move |field: String| self.form.with(|form| part(form).text(&field))),
-            accept: Callback::new(move |accepted: AcceptedChanges| {
-                let before = self.form.get_untracked();
-                self.change(|form| {
-                    for change in &accepted.changes {
-                        part_mut(form).apply(change);
-                    }
-                });
-                tray.close_if_covering();
-                let undo = move || {
-                    // The page may be left by now.
-                    if !self.form.is_disposed() {
-                        self.change(|form| form.clone_from(&before));
-                    }
-                };
-                let toasts = self.page.toasts;
-                toasts.show_with_undo(texts::accepted(accepted.changes.len()), undo);
-            }),
-            reject: Some(Callback::new(move |()| self.page.toasts.show(texts::REJECTED))),
-        }
+        DraftOnScreen::of_part(self.form, part, part_mut, move |changed| {
+            self.change(|form| *form = changed);
+        })
     }
 
     /// Changes the form, and what this device keeps of it.

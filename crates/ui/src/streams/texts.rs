@@ -49,7 +49,6 @@ pub(super) const CHANGED_ELSEWHERE: &str =
 pub(super) const SAVED: &str = "The stream is saved.";
 pub(super) const DELETED: &str = "The stream is deleted. Saved articles stay.";
 pub(super) const DISCARDED: &str = "Your changes are discarded.";
-pub(super) const REJECTED: &str = "Rejected. The form stays as it is.";
 pub(super) const COUNTING: &str = "Counting…";
 
 pub(super) const ABOUT_EDIT: &str =
@@ -61,13 +60,6 @@ pub(super) const EDIT_QUESTIONS: [&str; 3] = [
     "Suggest categories",
 ];
 pub(super) const LIST_QUESTIONS: [&str; 2] = ["Suggest a stream for me", "Which of my streams overlap?"];
-
-pub(super) fn accepted(count: usize) -> String {
-    match count {
-        1 => "1 change is in the form, not saved yet.".into(),
-        count => format!("{count} changes are in the form, not saved yet."),
-    }
-}
 
 pub(super) fn articles(count: &str) -> String {
     [count, " articles in PubMed"].concat()
