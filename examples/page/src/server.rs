@@ -7,7 +7,7 @@ use parlor_pages::{
     BuiltContext, OpenPage, Page, PageDefinition, Scope, fence_text,
     payload_config::{PayloadConfig, proposal},
 };
-use parlor_protocol::{ApiError, RawJson, UserId};
+use parlor_protocol::UserId;
 use parlor_storage::StorageError;
 use parlor_tools::{AnyTool, OpenItems, Tool, ToolContext, ToolError, ToolKind, ToolResult, any_tool};
 use schemars::JsonSchema;
@@ -24,7 +24,7 @@ static DEFINITION: PageDefinition = PageDefinition {
     scope: Scope {
         tools: &[FindItem::NAME],
         payloads: &[&ITEM_PROPOSAL],
-        openings: &[],
+        ..Scope::EMPTY
     },
     tabs: &[],
 };
@@ -56,11 +56,6 @@ impl Page for Inventory {
             ..BuiltContext::default()
         })
     }
-
-    async fn load(&self, _: UserId, _: &str) -> Result<RawJson, ApiError> {
-        // The page starts empty.
-        Ok(RawJson::parse_or_quote("null"))
-    }
 }
 
 /// The things that are there, with their places.
@@ -86,12 +81,8 @@ impl Tool for FindItem {
 
     fn complete(&self, input: &mut FindItemInput, open: OpenItems<'_>) -> Result<(), String> {
         if input.name.is_empty() {
-            let fields: Option<InventoryFields> = open.on_page();
-            input.name = fields
-                .and_then(|fields| fields.draft)
-                .unwrap_or_default()
-                .item
-                .name;
+            let open: InventoryFields = open.on_page().unwrap_or_default();
+            input.name = open.draft.unwrap_or_default().item.name;
         }
         Ok(())
     }
