@@ -66,6 +66,53 @@ async fn assistant_creates_changes_and_deletes_streams() {
 }
 
 #[tokio::test]
+async fn approval_shows_the_open_stream() {
+    let (_folder, upstream, parlor) = start_parlor().await;
+    let id = Uuid::now_v7();
+    let stream = json!({ "id": id, "name": "Tides", "query": "tides", "instructions": "" });
+    call_rpc(&parlor, "save_stream", &json!({ "stream": stream })).await;
+    let ask = |tool: &str, arguments: &Value| {
+        upstream.add_script(
+            When::user_contains("What is this about?"),
+            Script::new().tool_call("id0", tool, arguments.to_string()),
+        );
+    };
+    let open = json!({ "current_page": "literature", "stream_id": id });
+    for (tool, arguments, detail) in [
+        (
+            "change_stream",
+            json!({ "query": "tides[ti]" }),
+            "Tides → query: tides[ti]",
+        ),
+        ("delete_stream", json!({}), "Tides"),
+    ] {
+        ask(tool, &arguments);
+        let mut stream = parlor.chat(&question_on_page(open.clone())).await;
+        let asked = stream.next_of_type("approval_requested").await;
+        assert_eq!(asked["detail"], detail);
+        assert_eq!(asked["input"], arguments, "what the model wrote stays as it is");
+        let run = string_field(&stream.next_of_type("waiting").await, "message_id");
+        let allow = json!({ "index": 0, "answer": "allow" });
+        let answered = parlor.post(&format!("/api/runs/{run}/approvals"), &allow);
+        assert_eq!(answered.send().await.unwrap().status(), 204);
+        upstream.add_script(When::tool_gave("stream"), Script::new().text("Done."));
+        assert_eq!(stream.next_of_type("tool_complete").await["status"], "complete");
+        stream.next_of_type("complete").await;
+        if tool == "change_stream" {
+            assert_eq!(load_library(&parlor).await["streams"][0]["query"], "tides[ti]");
+        }
+    }
+    assert_eq!(load_library(&parlor).await["streams"], json!([]));
+
+    upstream.add_script(When::tool_gave("No stream is open"), Script::new().text("Which?"));
+    ask("delete_stream", &json!({}));
+    let nothing_open = question_on_page(json!({ "current_page": "literature" }));
+    let events = parlor.chat(&nothing_open).await.read_to_end().await;
+    let ended = events.iter().find(|event| event["type"] == "tool_complete");
+    assert_eq!(ended.expect("a call")["status"], "failed");
+}
+
+#[tokio::test]
 async fn disabled_pubmed_removes_its_features() {
     let (_folder, upstream, parlor) = start_with(|settings| settings.tools.pubmed.enabled = false).await;
     let why = load_library(&parlor).await["no_search"].clone();

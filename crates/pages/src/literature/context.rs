@@ -52,6 +52,7 @@ impl Literature {
         if let Some(stream_id) = context.stream_id
             && let Some(stream) = self.0.storage.research_stream(user_id, stream_id).await?
         {
+            self.0.stream_names.insert(&stream);
             let about = format!(
                 "Name: {}\nQuery: {}",
                 stream.name,

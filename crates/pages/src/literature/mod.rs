@@ -6,7 +6,7 @@
 //! - [`article_cache`]: recently seen articles, so that PubMed is not asked again for the current screen
 //! - [`articles`]: loading articles, and the deadline of PubMed
 //! - [`context`]: the page context of *Literature* for the model
-//! - [`tools`]: the model's tools for articles, [`stream_tools`]: and for streams
+//! - [`tools`]: the model's tools for articles, [`stream_tools`]: and for streams, of which [`stream_names`] has the names
 //! - [`read_article`]: the tool that reads an article, with its full text where that is open
 //! - [`page`]: the page *Literature*, with these parts
 //! - [`stream_pages`]: the pages *Streams* and *Edit stream*
@@ -17,6 +17,7 @@ mod context;
 mod error;
 mod page;
 mod read_article;
+mod stream_names;
 mod stream_pages;
 mod stream_tools;
 #[cfg(test)]
@@ -29,6 +30,7 @@ use self::{
     article_cache::ArticleCache,
     articles::{Deadline, check_pmid},
     read_article::ReadArticle,
+    stream_names::StreamNames,
 };
 pub use self::{
     error::LiteratureError,
@@ -74,6 +76,7 @@ struct Inner {
     journal: Journal,
     settings: settings::LiteratureSettings,
     cache: Arc<ArticleCache>,
+    stream_names: StreamNames,
 }
 
 impl Literature {
@@ -93,6 +96,7 @@ impl Literature {
             journal,
             settings: settings.clone(),
             cache: known,
+            stream_names: StreamNames::default(),
         }))
     }
 

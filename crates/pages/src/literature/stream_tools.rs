@@ -1,13 +1,16 @@
 //! Tools of the page *Literature* for streams of research: listing them, and creating, changing and deleting
 //! one with the user's approval. A change refers to the stream twice: by its id, and by the name that the
-//! approval shows.
+//! approval shows. Without them it is the open stream.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Literature, LiteratureError};
-use parlor_protocol::{ResearchStreamId, UserId, literature::ResearchStream};
-use parlor_tools::{Tool, ToolContext, ToolError, ToolKind, ToolResult};
+use parlor_protocol::{
+    ResearchStreamId, UserId,
+    literature::{LiteratureFields, ResearchStream},
+};
+use parlor_tools::{OpenItems, Tool, ToolContext, ToolError, ToolKind, ToolResult};
 
 pub(super) struct ListStreams(pub Literature);
 
@@ -101,10 +104,11 @@ pub(super) struct ChangeStream(pub Literature);
 
 #[derive(Deserialize, JsonSchema)]
 pub struct ChangeStreamInput {
-    /// The stream's id, as list_streams gives it.
-    #[schemars(with = "String")]
-    stream_id: ResearchStreamId,
-    /// The name that it has now, for the person to know it by.
+    /// The stream's id, as list_streams gives it. Leave it out for the open one.
+    #[serde(default)]
+    stream_id: String,
+    /// The name that it has now, for the person to know it by. Leave it out for the open one.
+    #[serde(default)]
     name: String,
     /// Another name.
     new_name: Option<String>,
@@ -118,12 +122,17 @@ impl Tool for ChangeStream {
     type Input = ChangeStreamInput;
 
     const KIND: ToolKind = ToolKind::plain("change_stream");
-    const DESCRIPTION: &'static str = "Changes the name, the query or the instructions of a stream of research. What is left out stays. The person is \
+    const DESCRIPTION: &'static str = "Changes the name, the query or the instructions of a stream of research: the open one, or one by its id. What is left out stays. The person is \
          asked before it happens.";
     const LABEL: &'static str = "Changing a stream";
     const DONE: &'static str = "Changed a stream";
     const IS_IDEMPOTENT: bool = true;
     const NEEDS_APPROVAL: bool = true;
+
+    fn complete(&self, input: &mut ChangeStreamInput, open: OpenItems<'_>) -> Result<(), String> {
+        self.0
+            .complete_stream(&mut input.stream_id, &mut input.name, open)
+    }
 
     fn detail(&self, input: &ChangeStreamInput) -> Option<String> {
         let changes = [
@@ -143,7 +152,7 @@ impl Tool for ChangeStream {
 
     async fn run(&self, input: ChangeStreamInput, call: ToolContext) -> Result<ToolResult, ToolError> {
         let again = input.new_name.as_deref();
-        let now = load_named_stream(&self.0, call.user_id, input.stream_id, &input.name, again).await?;
+        let now = load_named_stream(&self.0, call.user_id, &input.stream_id, &input.name, again).await?;
         let stream = ResearchStream {
             name: input.new_name.unwrap_or(now.name),
             query: input.query.unwrap_or(now.query),
@@ -159,10 +168,11 @@ pub(super) struct DeleteStream(pub Literature);
 
 #[derive(Deserialize, JsonSchema)]
 pub struct DeleteStreamInput {
-    /// The stream's id, as list_streams gives it.
-    #[schemars(with = "String")]
-    stream_id: ResearchStreamId,
-    /// The name that it has, for the person to know it by.
+    /// The stream's id, as list_streams gives it. Leave it out for the open one.
+    #[serde(default)]
+    stream_id: String,
+    /// The name that it has, for the person to know it by. Leave it out for the open one.
+    #[serde(default)]
     name: String,
 }
 
@@ -170,20 +180,49 @@ impl Tool for DeleteStream {
     type Input = DeleteStreamInput;
 
     const KIND: ToolKind = ToolKind::plain("delete_stream");
-    const DESCRIPTION: &'static str = "Deletes a stream of research for good, with its instructions. Saved articles stay. The person is asked before it \
+    const DESCRIPTION: &'static str = "Deletes a stream of research for good, with its instructions: the open one, or one by its id. Saved articles stay. The person is asked before it \
          happens. Use it only when they want the stream deleted.";
     const LABEL: &'static str = "Deleting a stream";
     const DONE: &'static str = "Deleted a stream";
     const NEEDS_APPROVAL: bool = true;
+
+    fn complete(&self, input: &mut DeleteStreamInput, open: OpenItems<'_>) -> Result<(), String> {
+        self.0
+            .complete_stream(&mut input.stream_id, &mut input.name, open)
+    }
 
     fn detail(&self, input: &DeleteStreamInput) -> Option<String> {
         Some(input.name.clone())
     }
 
     async fn run(&self, input: DeleteStreamInput, call: ToolContext) -> Result<ToolResult, ToolError> {
-        let stream = load_named_stream(&self.0, call.user_id, input.stream_id, &input.name, None).await?;
+        let stream = load_named_stream(&self.0, call.user_id, &input.stream_id, &input.name, None).await?;
         self.0.delete_stream(call.user_id, stream.id).await?;
         Ok("The stream is deleted. Saved articles stay.".to_owned().into())
+    }
+}
+
+impl Literature {
+    /// Sets the stream of a call that names none: the open one, with the name that its description has told the model.
+    fn complete_stream(
+        &self,
+        stream_id: &mut String,
+        name: &mut String,
+        open: OpenItems<'_>,
+    ) -> Result<(), String> {
+        let fields: Option<LiteratureFields> = open.on_page();
+        let open = fields.and_then(|fields| fields.stream_id);
+        if stream_id.trim().is_empty() {
+            let open = open
+                .ok_or("No stream is open. Name one by its id and its name, as list_streams gives them.")?;
+            *stream_id = open.to_string();
+        }
+        if name.trim().is_empty() {
+            let open = open.filter(|open| open.to_string() == *stream_id);
+            let known = open.and_then(|open| self.0.stream_names.get(open));
+            *name = known.ok_or("Say the name that the stream has now, as list_streams gives it.")?;
+        }
+        Ok(())
     }
 }
 
@@ -191,10 +230,14 @@ impl Tool for DeleteStream {
 async fn load_named_stream(
     literature: &Literature,
     user_id: UserId,
-    stream_id: ResearchStreamId,
+    stream_id: &str,
     name: &str,
     or: Option<&str>,
 ) -> Result<ResearchStream, LiteratureError> {
+    let stream_id = stream_id
+        .trim()
+        .parse()
+        .map_err(|_| LiteratureError::StreamNotFound)?;
     let stream = literature.stream(user_id, stream_id).await?;
     let is_named = |name: &str| name.split_whitespace().eq(stream.name.split_whitespace());
     if is_named(name) || or.is_some_and(is_named) {

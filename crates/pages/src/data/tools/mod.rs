@@ -1,5 +1,6 @@
 //! The model's tools for databases, one file each.
 
+mod open_items;
 mod session_choice;
 mod sql_query;
 mod subject_overview;

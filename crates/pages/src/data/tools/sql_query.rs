@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::{
     super::{Data, rows::FetchedRows, texts},
     SqlForm,
+    open_items::complete_database,
 };
 use parlor_base::text::single_line;
 use parlor_databases::{Cell, CellKind, Database, FILES, QueryResult};
@@ -17,7 +18,7 @@ use parlor_protocol::tool_kind;
 use parlor_python as python;
 use parlor_python::{ColumnType, ValueKind};
 use parlor_tools::{
-    FinishedCall, NewPayload, ReplayedCall, Tool, ToolContext, ToolError, ToolKind, ToolResult,
+    FinishedCall, NewPayload, OpenItems, ReplayedCall, Tool, ToolContext, ToolError, ToolKind, ToolResult,
 };
 
 /// The maximum length of a table's title, in characters.
@@ -52,6 +53,14 @@ impl Tool for SqlQuery {
     fn timeout(&self) -> Duration {
         // Waiting for a place, the query, and the rows; then the data frame.
         self.data.0.settings.query_timeout * 2 + Self::TIMEOUT + self.data.0.python.call_timeout()
+    }
+
+    fn complete(&self, input: &mut SqlQueryInput, open: OpenItems<'_>) -> Result<(), String> {
+        // A data frame is made again without the page. With files, the database could be another one than the open table's.
+        if self.form == SqlForm::Configured && input.frame_name().is_none() {
+            complete_database(&mut input.database, open);
+        }
+        Ok(())
     }
 
     fn detail(&self, input: &SqlQueryInput) -> Option<String> {

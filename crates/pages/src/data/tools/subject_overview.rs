@@ -3,9 +3,12 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::super::{Data, DataError, list_names, quote, texts};
+use super::{
+    super::{Data, DataError, list_names, quote, texts},
+    open_items::complete_database,
+};
 use parlor_protocol::tool_kind;
-use parlor_tools::{Tool, ToolContext, ToolError, ToolKind, ToolResult};
+use parlor_tools::{OpenItems, Tool, ToolContext, ToolError, ToolKind, ToolResult};
 
 /// The number of tables that are listed of each subject, and of a named one.
 const MAX_TABLES_OF_EACH: usize = 30;
@@ -29,6 +32,11 @@ impl Tool for SubjectOverview {
     const LABEL: &'static str = "Looking up documentation...";
     const DONE: &'static str = "Looked up documentation";
     const IS_IDEMPOTENT: bool = true;
+
+    fn complete(&self, input: &mut SubjectOverviewInput, open: OpenItems<'_>) -> Result<(), String> {
+        complete_database(&mut input.database, open);
+        Ok(())
+    }
 
     fn detail(&self, input: &SubjectOverviewInput) -> Option<String> {
         input.subject.clone()

@@ -3,9 +3,12 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::super::{Data, DataError, find_table, texts};
+use super::{
+    super::{Data, DataError, find_table, texts},
+    open_items::complete_table,
+};
 use parlor_protocol::tool_kind;
-use parlor_tools::{Tool, ToolContext, ToolError, ToolKind, ToolResult};
+use parlor_tools::{OpenItems, Tool, ToolContext, ToolError, ToolKind, ToolResult};
 
 /// The number of sample rows shown to the model.
 const MAX_ROWS: usize = 3;
@@ -14,7 +17,8 @@ pub struct TableDocs(pub Data);
 
 #[derive(Deserialize, JsonSchema)]
 pub struct TableDocsInput {
-    /// The table's name.
+    /// The table's name. Leave it out for the open table.
+    #[serde(default)]
     table: String,
     /// The database.
     database: Option<String>,
@@ -28,6 +32,10 @@ impl Tool for TableDocs {
     const LABEL: &'static str = "Looking up table docs...";
     const DONE: &'static str = "Looked up table docs";
     const IS_IDEMPOTENT: bool = true;
+
+    fn complete(&self, input: &mut TableDocsInput, open: OpenItems<'_>) -> Result<(), String> {
+        complete_table(&mut input.table, &mut input.database, open)
+    }
 
     fn detail(&self, input: &TableDocsInput) -> Option<String> {
         Some(input.table.clone())

@@ -3,9 +3,12 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::super::{Data, DataError, find_column, find_table, texts};
+use super::{
+    super::{Data, DataError, find_column, find_table, texts},
+    open_items::complete_table,
+};
 use parlor_protocol::tool_kind;
-use parlor_tools::{Tool, ToolContext, ToolError, ToolKind, ToolResult};
+use parlor_tools::{OpenItems, Tool, ToolContext, ToolError, ToolKind, ToolResult};
 
 /// The number of values without a limit, and the highest limit.
 const DEFAULT_VALUES: usize = 30;
@@ -15,7 +18,8 @@ pub struct ViewColumnValues(pub Data);
 
 #[derive(Deserialize, JsonSchema)]
 pub struct ViewColumnValuesInput {
-    /// The table's name.
+    /// The table's name. Leave it out for the open table.
+    #[serde(default)]
     table: String,
     /// The column's name.
     column: String,
@@ -36,6 +40,10 @@ impl Tool for ViewColumnValues {
     const LABEL: &'static str = "Checking column values...";
     const DONE: &'static str = "Checked column values";
     const IS_IDEMPOTENT: bool = true;
+
+    fn complete(&self, input: &mut ViewColumnValuesInput, open: OpenItems<'_>) -> Result<(), String> {
+        complete_table(&mut input.table, &mut input.database, open)
+    }
 
     fn detail(&self, input: &ViewColumnValuesInput) -> Option<String> {
         let search = input.search.as_deref().filter(|search| !search.is_empty());
