@@ -19,7 +19,8 @@ pub async fn view(
     is_preview: bool,
 ) -> Result<PanelView, ApiError> {
     let payload = load(caller, conversation_id, payload_id).await?;
-    let mut view = convert_payload(payload.clone(), payloads::view).await?;
+    let views = caller.app.pages.payload_views().clone();
+    let mut view = convert_payload(payload.clone(), move |payload| views.view(payload)).await?;
     stored_tables::complete_view(caller, &payload, &mut view).await?;
     caller.app.pages.complete_view(caller.user_id, &mut view).await?;
     Ok(if is_preview {
@@ -34,7 +35,7 @@ pub async fn convert<T: Send + 'static>(
     caller: &Caller,
     conversation_id: ConversationId,
     payload_id: &str,
-    make: fn(&Payload) -> T,
+    make: impl FnOnce(&Payload) -> T + Send + 'static,
 ) -> Result<T, ApiError> {
     let payload = load(caller, conversation_id, payload_id).await?;
     convert_payload(payload, make).await
@@ -43,7 +44,7 @@ pub async fn convert<T: Send + 'static>(
 /// Converts a loaded payload. See [`convert`].
 pub async fn convert_payload<T: Send + 'static>(
     payload: Payload,
-    make: fn(&Payload) -> T,
+    make: impl FnOnce(&Payload) -> T + Send + 'static,
 ) -> Result<T, ApiError> {
     let made = tokio::task::spawn_blocking(move || make(&payload));
     made.await.map_err(|error| {
@@ -72,13 +73,14 @@ pub async fn load(
 pub async fn judge(caller: &Caller, intent: JudgePayload) -> Result<PayloadVerdict, ApiError> {
     let (conversation_id, payload_id) = (intent.conversation_id, intent.payload_id.clone());
     let payload = load(caller, conversation_id, &payload_id).await?;
-    if !payloads::is_proposal(&payload) {
+    let views = caller.app.pages.payload_views();
+    if !views.is_proposal(&payload) {
         return Err(ApiError::new(
             ErrorCode::BadRequest,
             "This is not a proposal: there is nothing to accept or reject.",
         ));
     }
-    check_accepted_fields(&intent, &payloads::proposed_fields(&payload))?;
+    check_accepted_fields(&intent, &views.proposed_fields(&payload))?;
     let fingerprint = fingerprint(&intent)?;
     let change = Change::Intent {
         user_id: caller.user_id,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::document::Document;
 use crate::app::AppState;
-use parlor_pages::payloads;
+use parlor_pages::payloads::{PayloadViews, to_preview};
 use parlor_protocol::{Payload, RawJson};
 use parlor_ui::design::{self, ExamplePayload};
 
@@ -30,10 +30,11 @@ async fn stylesheet() -> Response {
 }
 
 async fn show() -> Response {
+    let views = PayloadViews::built_in();
     let example = |payload: &Payload| ExamplePayload {
-        reference: payloads::to_ref(payload),
-        view: payloads::view(payload),
-        preview: payloads::to_preview(payloads::view(payload)),
+        reference: views.to_ref(payload),
+        view: views.view(payload),
+        preview: to_preview(views.view(payload)),
     };
     let content = design::render(examples().iter().map(example).collect());
     let document = Document {

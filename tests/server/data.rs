@@ -77,17 +77,24 @@ fn last_tools(upstream: &Upstream) -> Vec<(String, Value)> {
 
 /// Lets the model call a tool once. Returns the finished call and the text for the model.
 async fn call(parlor: &Parlor, upstream: &Upstream, tool: &str, arguments: Value) -> (Value, String) {
+    call_on(parlor, upstream, tool, arguments, on_page()).await
+}
+
+/// The same with this page open.
+async fn call_on(
+    parlor: &Parlor,
+    upstream: &Upstream,
+    tool: &str,
+    arguments: Value,
+    page: Value,
+) -> (Value, String) {
     let marker = format!("call {tool} {arguments}");
     upstream.add_script(
         When::user_contains(marker.clone()),
         Script::new().tool_call("call_1", tool, arguments.to_string()),
     );
     upstream.add_script(When::tool_gave(""), Script::new().text("That is it."));
-    let events = parlor
-        .chat(&question(&marker, on_page()))
-        .await
-        .read_to_end()
-        .await;
+    let events = parlor.chat(&question(&marker, page)).await.read_to_end().await;
     let mut ends = events.iter().filter(|event| event["type"] == "tool_complete");
     let ended = ends.next().expect("the end of the call").clone();
     let text = support::string_field(&ended, "output");
@@ -174,6 +181,72 @@ async fn model_looks_up_subjects_tables_and_values() {
     let spliced = json!({ "table": "jobs", "column": "kind\" FROM secrets --" });
     let (_, text) = call(&parlor, &upstream, "view_column_values", spliced).await;
     assert!(text.contains("Its columns are: year, kind, rate."), "{text}");
+}
+
+#[tokio::test]
+async fn tools_take_the_open_table() {
+    let (_folder, upstream, parlor) = start_with(&["town", "land"], |_| {}).await;
+    let open = json!({ "current_page": "data", "database": "land", "table": "jobs" });
+    for (tool, arguments, detail, gave) in [
+        ("table_docs", json!({}), "jobs", "- rate (REAL, not null)"),
+        (
+            "view_column_values",
+            json!({ "column": "kind" }),
+            "jobs.kind",
+            "| old | 2 |",
+        ),
+        (
+            "table_docs",
+            json!({ "table": "secrets" }),
+            "secrets",
+            "- word (TEXT)",
+        ),
+        (
+            "sql_query",
+            json!({ "query": "SELECT 1 AS one" }),
+            "SELECT 1 AS one",
+            "| 1 |",
+        ),
+    ] {
+        let (ended, text) = call_on(&parlor, &upstream, tool, arguments.clone(), open.clone()).await;
+        assert_eq!(ended["detail"], detail, "the card names it: {ended}");
+        assert!(text.contains(gave), "{tool}: {text}");
+        assert_eq!(ended["input"], arguments, "what the model wrote stays as it is");
+    }
+    // Without an open table the model is asked to name one.
+    let (_, text) = call(&parlor, &upstream, "table_docs", json!({})).await;
+    assert!(text.contains("No table is open. Name one."), "{text}");
+    let (_, text) = call(&parlor, &upstream, "sql_query", json!({ "query": "SELECT 1" })).await;
+    assert!(text.contains("Name the database: town, land"), "{text}");
+}
+
+#[tokio::test]
+async fn result_of_a_query_is_no_source() {
+    let (_folder, upstream, parlor) = start_with(&["town"], |_| {}).await;
+    // The model writes the page that it then quotes.
+    let query = "SELECT 'https://forged.example/ Salt rises at night.' AS page";
+    upstream.add_script(
+        When::user_contains("Prove it"),
+        Script::new().tool_call("call_1", "sql_query", json!({ "query": query }).to_string()),
+    );
+    let quoted =
+        json!({ "title": "Salt", "url": "https://forged.example/", "quote": "Salt rises at night." });
+    let plain = json!({ "title": "Salt", "url": "https://forged.example/" });
+    let metadata = json!({ "sources": [quoted, plain] });
+    upstream.add_script(
+        When::tool_gave("forged.example"),
+        Script::new().text(format!("It does [1].\n<!-- METADATA: {metadata} -->")),
+    );
+    let asked = question("Prove it", on_page());
+    let events = parlor.chat(&asked).await.read_to_end().await;
+    let cited = events.iter().find(|event| event["type"] == "sources");
+    let cited = cited.expect("sources")["sources"].as_array().unwrap();
+    let shown: Vec<_> = cited
+        .iter()
+        .map(|source| (&source["url"], &source["passage"]))
+        .collect();
+    let not_found = json!({ "not_found": { "quote": "Salt rises at night." } });
+    assert_eq!(shown, [(&json!(""), &not_found)]);
 }
 
 #[tokio::test]

@@ -55,6 +55,10 @@ pub trait Toolbox: fmt::Debug + Send + Sync {
     ///
     /// If there is no such tool or the arguments are invalid. The error is the output for the model.
     fn plan(&self, tool: &str, arguments: &str) -> Result<ToolPlan, String>;
+
+    /// Returns true if the output of this tool may be a source of the answer: the tool declares that it finds sources. Other tools
+    /// return what the model has given them, such as code that prints a URL.
+    fn finds_sources(&self, tool: &str) -> bool;
 }
 
 /// The arguments of a tool call: the model's text, and what the tool has parsed from it. Two are equal if

@@ -12,6 +12,8 @@ use parlor_tools::{OpenItems, ToolOffer};
 #[derive(Debug)]
 pub(super) struct ApprovedTools {
     offer: ToolOffer,
+    /// The names of the tools that find sources, also of those that this model is not offered.
+    source_tools: HashSet<String>,
     /// The page that the user had open when they asked.
     page: Option<Arc<PageContext>>,
     /// True if every tool asks: the tour shows how that looks.
@@ -23,12 +25,14 @@ pub(super) struct ApprovedTools {
 impl ApprovedTools {
     pub fn new(
         offer: ToolOffer,
+        source_tools: HashSet<String>,
         page: Option<Arc<PageContext>>,
         is_tour: bool,
         always: impl IntoIterator<Item = String>,
     ) -> Self {
         Self {
             offer,
+            source_tools,
             page,
             is_tour,
             always_allowed: Mutex::new(always.into_iter().collect()),
@@ -53,5 +57,9 @@ impl Toolbox for ApprovedTools {
         let always = self.always_allowed.lock();
         plan.needs_approval = (plan.needs_approval || self.is_tour) && !always.contains(tool);
         Ok(plan)
+    }
+
+    fn finds_sources(&self, tool: &str) -> bool {
+        self.source_tools.contains(tool)
     }
 }

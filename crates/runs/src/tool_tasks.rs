@@ -14,7 +14,7 @@ use parlor_base::{secrets::Secrets, settings::Limits};
 use parlor_files::Files;
 use parlor_journal::Journal;
 use parlor_model::{ToolArtifacts, ToolInput, ToolOutcome};
-use parlor_pages::payloads;
+use parlor_pages::payloads::PayloadViews;
 use parlor_protocol::{Attachment, PageContext, TokenTotals, ToolProgress, attachment::files_note};
 use parlor_storage::{FileLocation, RunKey, StoredFile};
 use parlor_tools as tools;
@@ -32,6 +32,7 @@ pub(super) struct ToolTasks {
     attached: Arc<[Attachment]>,
     journal: Journal,
     files: Files,
+    views: PayloadViews,
     /// Limits of stored tool results.
     limits: Limits,
     /// Redacted from tool errors.
@@ -63,6 +64,7 @@ impl ToolTasks {
         attached: Arc<[Attachment]>,
         journal: Journal,
         files: Files,
+        views: PayloadViews,
         limits: Limits,
         secrets: Arc<Secrets>,
     ) -> Self {
@@ -73,6 +75,7 @@ impl ToolTasks {
             attached,
             journal,
             files,
+            views,
             limits,
             secrets,
             tasks: JoinSet::new(),
@@ -90,7 +93,7 @@ impl ToolTasks {
             .map_or_else(|| name.clone(), |tool| tool.run_options().done_label.into_owned());
         let (run, journal, files) = (self.run, self.journal.clone(), self.files.clone());
         let (limits, page, attached) = (self.limits.clone(), self.page.clone(), self.attached.clone());
-        let reporter = self.reporter.clone();
+        let (views, reporter) = (self.views.clone(), self.reporter.clone());
         let usage = UsageMeter::default();
         let call = RunningCall {
             index,
@@ -141,6 +144,7 @@ impl ToolTasks {
                 run,
                 journal: &journal,
                 files: &files,
+                views: &views,
                 payload_bytes: limits.payload_bytes,
                 file_limits,
                 notes: Vec::new(),
@@ -201,6 +205,7 @@ struct ResultStore<'a> {
     run: RunKey,
     journal: &'a Journal,
     files: &'a Files,
+    views: &'a PayloadViews,
     payload_bytes: usize,
     file_limits: FileLimits,
     /// Notes for the model about the artifacts.
@@ -224,7 +229,7 @@ impl ResultStore<'_> {
             .map(|payload| payload.into_payload(self.payload_bytes))
         {
             Some(Ok(payload)) => {
-                let shown = payloads::to_ref(&payload);
+                let shown = self.views.to_ref(&payload);
                 text.push_str(&shown.model_note());
                 artifacts.payload = Some(shown);
                 self.journal.store_payload(self.run, payload).await;

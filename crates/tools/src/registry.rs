@@ -239,9 +239,10 @@ impl ToolOffer {
         self.0.is_empty()
     }
 
-    /// Returns `true` if any tool finds sources that an answer should cite.
-    pub fn finds_sources(&self) -> bool {
-        self.0.iter().any(|tool| tool.finds_sources())
+    /// Returns the names of the tools that find sources, which an answer should cite.
+    pub fn source_tools(&self) -> HashSet<String> {
+        let finding = self.0.iter().filter(|tool| tool.finds_sources());
+        finding.map(|tool| tool.spec().name.clone()).collect()
     }
 
     /// Returns the instructions of these tools' servers, each once.

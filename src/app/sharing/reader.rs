@@ -119,7 +119,8 @@ pub async fn payload_view(
     is_preview: bool,
 ) -> Result<PanelView, ApiError> {
     let payload = find_payload(app, share, payload_id).await?;
-    let mut view = convert_payload(payload, payloads::view).await?;
+    let views = app.pages.payload_views().clone();
+    let mut view = convert_payload(payload, move |payload| views.view(payload)).await?;
     projection::panel_view(&mut view);
     Ok(if is_preview {
         payloads::to_preview(view)

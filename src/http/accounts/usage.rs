@@ -19,7 +19,7 @@ use super::{
 };
 use crate::app::{self, AppState, Caller};
 use parlor_base::clock;
-use parlor_pages::payloads;
+use parlor_pages::payloads::PayloadViews;
 use parlor_protocol::{
     ApiError, Payload, RawJson, UserId,
     number_format::group_digits,
@@ -222,7 +222,7 @@ fn chart(days: &[Day], values: &[f64]) -> Option<ChartView> {
         summary: String::new(),
         data: RawJson::parse_or_quote(&data.to_string()),
     };
-    match payloads::view(&payload).body {
+    match PayloadViews::default().view(&payload).body {
         PanelBody::Chart(chart) => Some(chart),
         _ => None,
     }

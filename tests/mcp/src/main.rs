@@ -199,7 +199,11 @@ impl Server {
 
     fn list(&self) -> Value {
         let tool = |name: &str| {
-            let annotations = json!({ "readOnlyHint": name == "echo" });
+            // What it echoes counts as found on the web, so that answers can cite it.
+            let annotations = match name {
+                "echo" => json!({ "readOnlyHint": true, "openWorldHint": true }),
+                _ => json!({ "readOnlyHint": false }),
+            };
             let support = if name == "task" { "required" } else { "optional" };
             json!({
                 "name": name,

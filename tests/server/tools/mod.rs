@@ -138,6 +138,7 @@ impl Tool for PayloadTool {
     type Input = Made;
 
     const KIND: ToolKind = ToolKind::plain("make");
+    const FINDS_SOURCES: bool = true;
     const DESCRIPTION: &'static str = "Makes something.";
     const LABEL: &'static str = "Making";
     const DONE: &'static str = "Made";

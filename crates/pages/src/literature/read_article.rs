@@ -45,6 +45,7 @@ impl Tool for ReadArticle {
     const LABEL: &'static str = "Reading an article";
     const DONE: &'static str = "Read an article";
     const IS_IDEMPOTENT: bool = true;
+    const FINDS_SOURCES: bool = true;
 
     fn complete(&self, input: &mut ReadArticleInput, open: OpenItems<'_>) -> Result<(), String> {
         open_article(&mut input.pmid, open)

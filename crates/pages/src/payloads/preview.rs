@@ -3,29 +3,24 @@
 
 use serde_json::Value;
 
-use super::{chart, document, is_proposal_data, proposals, table};
+use super::{PayloadViews, chart, document, table};
 use parlor_protocol::{
-    Payload, PayloadRef,
+    Payload,
     panel::{PREVIEW_LINES, PREVIEW_ROWS, PanelBody, PanelView},
 };
 
-/// Returns the reference to a new payload, with the size of its preview.
-pub fn to_ref(payload: &Payload) -> PayloadRef {
-    PayloadRef {
-        preview_rows: preview_rows(payload),
-        ..payload.to_ref()
-    }
-}
-
-fn preview_rows(payload: &Payload) -> Option<usize> {
-    let data: Value = serde_json::from_str(payload.data.as_str()).ok()?;
-    match payload.kind.as_str() {
-        "chart" => chart::read(&data).and_then(|body| count_rows(&body)),
-        "table" => table::read(&data).and_then(|body| count_rows(&body)),
-        "text_document" if is_proposal_data(&payload.kind, &data) => {
-            document::read(&data).and_then(|body| count_rows(&body))
+impl PayloadViews {
+    /// Returns the number of rows of a payload's preview; `None` if it has none.
+    pub(super) fn preview_rows(&self, payload: &Payload) -> Option<usize> {
+        let data: Value = serde_json::from_str(payload.data.as_str()).ok()?;
+        match payload.kind.as_str() {
+            "chart" => chart::read(&data).and_then(|body| count_rows(&body)),
+            "table" => table::read(&data).and_then(|body| count_rows(&body)),
+            "text_document" if self.is_proposal_data(&payload.kind, &data) => {
+                document::read(&data).and_then(|body| count_rows(&body))
+            }
+            kind => self.read_proposal(kind, &data).and_then(|body| count_rows(&body)),
         }
-        kind => proposals::read(kind, &data).and_then(|body| count_rows(&body)),
     }
 }
 
@@ -68,7 +63,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::payloads::view;
     use parlor_protocol::RawJson;
 
     fn payload(kind: &str, data: &Value) -> Payload {
@@ -116,20 +110,24 @@ mod tests {
             ("table", json!(1), None),
             ("other", json!({}), None),
         ] {
-            assert_eq!(to_ref(&payload(kind, &data)).preview_rows, rows, "{kind} {data}");
+            assert_eq!(
+                PayloadViews::default().to_ref(&payload(kind, &data)).preview_rows,
+                rows,
+                "{kind} {data}"
+            );
         }
     }
 
     #[test]
     fn preview_has_first_rows_and_last_changes() {
         let long = payload("table", &json!({"columns": ["a"], "rows": vec![[1]; 120]}));
-        let PanelBody::Table(table) = to_preview(view(&long)).body else {
+        let PanelBody::Table(table) = to_preview(PayloadViews::default().view(&long)).body else {
             panic!("no table")
         };
         assert_eq!(table.rows.len(), PREVIEW_ROWS);
         let versions = json!([{"text": "a"}, {"text": "b"}, {"text": "c"}]);
         let document = payload("text_document", &json!({"of": "abc", "versions": versions}));
-        let PanelBody::Document(document) = to_preview(view(&document)).body else {
+        let PanelBody::Document(document) = to_preview(PayloadViews::default().view(&document)).body else {
             panic!("no document")
         };
         let [version] = &document.versions[..] else {

@@ -1,28 +1,13 @@
 //! Proposals for drafts: their changes, field by field.
 
-use std::collections::BTreeMap;
-
-use parking_lot::RwLock;
 use serde_json::Value;
 
-use crate::payload_config::{BASE_FIELD, PayloadConfig, ProposalReader};
+use crate::payload_config::{BASE_FIELD, ProposalReader};
 use parlor_protocol::panel::{PanelBody, ProposalView, ProposedField};
 
-/// The readers of all kinds, by payload type: those of every page that a server has. They are the same for all servers of a
-/// process.
-static READERS: RwLock<BTreeMap<&'static str, ProposalReader>> = RwLock::new(BTreeMap::new());
-
-/// Makes the proposals of a page readable.
-pub fn add(config: &PayloadConfig) {
-    if let Some(reader) = config.proposal {
-        READERS.write().insert(config.payload_type, reader);
-    }
-}
-
-/// Reads a proposal; `None` for other types, and for data that do not fit.
-pub(super) fn read(kind: &str, data: &Value) -> Option<PanelBody> {
-    let known = READERS.read().get(kind).copied()?;
-    let changes = (known.read)(data).ok()?;
+/// Reads a proposal of a type; `None` for data that do not fit.
+pub(super) fn read(reader: &ProposalReader, kind: &str, data: &Value) -> Option<PanelBody> {
+    let changes = (reader.read)(data).ok()?;
     let base = data.get(BASE_FIELD);
     let fields = changes.fields.into_iter().map(|change| {
         let before = base.and_then(|base| base.get(&change.name)?.as_str());
@@ -33,25 +18,10 @@ pub(super) fn read(kind: &str, data: &Value) -> Option<PanelBody> {
     });
     Some(PanelBody::Proposal(ProposalView {
         kind: kind.into(),
-        draft: known.draft.into(),
+        draft: reader.draft.into(),
         fields: fields.collect(),
         explanation: changes.explanation.filter(|text| !text.trim().is_empty()),
     }))
-}
-
-/// Makes all proposals of Parlor's own pages readable, without the pages.
-#[cfg(test)]
-pub fn add_built_in() {
-    use crate::payload_config::proposal;
-    use parlor_protocol::literature::{
-        AiColumnSuggestion, PresentationCategories, QueryProposal, SchemaProposal, StreamSuggestions,
-    };
-
-    add(&proposal::<AiColumnSuggestion>());
-    add(&proposal::<PresentationCategories>());
-    add(&proposal::<QueryProposal>());
-    add(&proposal::<SchemaProposal>());
-    add(&proposal::<StreamSuggestions>());
 }
 
 #[cfg(test)]
@@ -59,10 +29,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::payloads::PayloadViews;
 
     fn fields(kind: &str, data: &Value) -> Vec<(String, String, Option<String>)> {
-        add_built_in();
-        let Some(PanelBody::Proposal(view)) = read(kind, data) else {
+        let Some(PanelBody::Proposal(view)) = PayloadViews::built_in().read(kind, data) else {
             panic!("{data}")
         };
         let fields = view.fields.into_iter();
@@ -91,6 +61,9 @@ mod tests {
             fields("query_suggestion", &data),
             [("query".into(), query.into(), None)]
         );
-        assert_eq!(read("query_suggestion", &json!({"query": " "})), None);
+        assert_eq!(
+            PayloadViews::built_in().read("query_suggestion", &json!({"query": " "})),
+            None
+        );
     }
 }

@@ -4,8 +4,7 @@ use super::*;
 use parlor_protocol::{RawJson, json};
 
 fn view_of(kind: &str, data: &Value) -> PanelView {
-    add_built_in();
-    view(&Payload {
+    PayloadViews::built_in().view(&Payload {
         payload_id: "abc12345".into(),
         kind: kind.into(),
         summary: "A line".into(),
@@ -94,7 +93,7 @@ fn queries_and_document_versions_are_proposals() {
             summary: String::new(),
             data: RawJson::parse_or_quote(&data.to_string()),
         };
-        assert_eq!(view.is_proposal, is_proposal(&payload));
+        assert_eq!(view.is_proposal, PayloadViews::built_in().is_proposal(&payload));
         view.is_proposal
     };
     for (kind, data) in sample_payloads() {
@@ -122,7 +121,7 @@ fn data_of_other_types_is_harmless() {
 #[test]
 fn deeply_nested_data_becomes_text() {
     let data = ["[".repeat(10_000), "]".repeat(10_000)].concat();
-    let view = view(&Payload {
+    let view = PayloadViews::default().view(&Payload {
         payload_id: "abc12345".into(),
         kind: "table".into(),
         summary: String::new(),

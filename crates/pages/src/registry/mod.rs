@@ -7,7 +7,7 @@ use super::{
     chat::NoFields,
     page::{AnyPage, BuiltContext, StoredText},
     payload_config::{COMMON_PAYLOADS, PayloadConfig},
-    payloads,
+    payloads::PayloadViews,
 };
 use parlor_base::text::single_line;
 use parlor_protocol::{ApiError, ErrorCode, PageContext, PanelView, RawJson, UserId};
@@ -21,6 +21,8 @@ const MAX_QUOTED_NAME_CHARS: usize = 60;
 #[derive(Clone)]
 pub struct Pages {
     pages: Vec<Arc<dyn AnyPage>>,
+    /// The views of the payloads of all pages.
+    views: PayloadViews,
     /// The maximum size of a context, in bytes.
     max_context_bytes: usize,
 }
@@ -30,16 +32,15 @@ impl Pages {
     pub fn new(limit: usize) -> Self {
         Self {
             pages: Vec::new(),
+            views: PayloadViews::default(),
             max_context_bytes: limit,
         }
     }
 
     /// Adds a page.
     pub fn with_page(mut self, page: impl Page) -> Self {
-        for config in page.definition().scopes().flat_map(|scope| scope.payloads) {
-            payloads::add_proposal(config);
-        }
         self.pages.push(Arc::new(page));
+        self.views = PayloadViews::new(self.payload_types());
         self
     }
 
@@ -271,6 +272,11 @@ impl Pages {
     pub fn asks_other_hosts(&self, path: &str, has_query: bool) -> bool {
         let page = self.find_by_path(path);
         page.is_some_and(|page| page.asks_other_hosts(path, has_query))
+    }
+
+    /// Returns the views of the payloads of all pages.
+    pub fn payload_views(&self) -> &PayloadViews {
+        &self.views
     }
 
     /// Returns the payload types of all pages, the common ones first.

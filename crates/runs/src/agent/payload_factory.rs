@@ -6,7 +6,8 @@ use std::fmt;
 use serde_json::Value;
 
 use super::control::Marker;
-use parlor_protocol::Payload;
+use parlor_model::Toolbox;
+use parlor_protocol::{Payload, PayloadRef};
 
 /// The payloads of a page.
 pub trait PayloadFactory: fmt::Debug + Send + Sync {
@@ -23,6 +24,9 @@ pub trait PayloadFactory: fmt::Debug + Send + Sync {
     /// If the payload can't be kept.
     fn create_payload(&self, kind: &str, data: Value) -> Result<Payload, String>;
 
-    /// Returns true if a tool output or a source of an earlier turn in the conversation has this URL.
-    fn is_known_url(&self, url: &str) -> bool;
+    /// Returns the reference to a new payload, with the size of its preview.
+    fn to_ref(&self, payload: &Payload) -> PayloadRef;
+
+    /// Returns true if a source of an earlier turn in the conversation has this URL, or the output of a tool that finds sources.
+    fn is_known_url(&self, url: &str, tools: &dyn Toolbox) -> bool;
 }

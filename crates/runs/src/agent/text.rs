@@ -5,7 +5,7 @@ use super::{
     control::{self, ControlFilter, Item, Marker},
 };
 use parlor_markup::web_link;
-use parlor_pages::{actions, payloads};
+use parlor_pages::actions;
 use parlor_protocol::{
     ActionHandler, AssistantMessage, CitedSource, JoinedPartKind, Part, RunEvent, SuggestedAction, Timestamp,
     ToolCall, ToolStatus,
@@ -78,7 +78,7 @@ impl Agent {
                 Item::Payload { kind, data, raw } => match self.payload_factory.create_payload(&kind, data) {
                     Ok(payload) => {
                         let (part, _) = self.delta_position(|_| false);
-                        let reference = payloads::to_ref(&payload);
+                        let reference = self.payload_factory.to_ref(&payload);
                         effects.push(Effect::StorePayload(payload));
                         self.has_announced_payload = false;
                         RunEvent::PayloadMade {
@@ -164,15 +164,17 @@ impl Agent {
         self.add_sources(sources)
     }
 
-    /// Returns true if a tool has returned this source, in this run or an earlier turn, and it is a valid
-    /// link.
+    /// Returns true if a tool that finds sources has returned this one, in this run or an earlier turn, and it is a valid link.
     fn is_trusted_source(&self, source: &CitedSource) -> bool {
         let is_returned = |call: &ToolCall| {
             let output = call.output.as_deref().unwrap_or_default();
-            call.status == ToolStatus::Complete && web_link::contains_url(&source.url, output)
+            call.status == ToolStatus::Complete
+                && self.tools.finds_sources(&call.tool)
+                && web_link::contains_url(&source.url, output)
         };
         web_link::parse(&source.url).is_some()
-            && (self.message.tool_calls().any(is_returned) || self.payload_factory.is_known_url(&source.url))
+            && (self.message.tool_calls().any(is_returned)
+                || self.payload_factory.is_known_url(&source.url, &*self.tools))
     }
 }
 

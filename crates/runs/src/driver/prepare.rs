@@ -106,6 +106,7 @@ impl<'a> Driver<'a> {
         if session.is_none() {
             offer = offer.without_sessions();
         }
+        let source_tools = offer.source_tools();
         let named = named_tools.into_iter().map(str::to_owned);
         let tool_choice = ToolChoice::new(
             &mut offer,
@@ -136,7 +137,7 @@ impl<'a> Driver<'a> {
                 payloads: &payloads,
                 verdicts: &verdicts,
                 has_tools: !offer.is_empty(),
-                finds_sources: offer.finds_sources(),
+                finds_sources: !offer.source_tools().is_empty(),
                 has_quotable_texts: has_quotable_texts(&attached, &scope.tools),
                 guidance: &offer.guidance(),
                 payload_configs: &page_payloads.payloads,
@@ -149,7 +150,13 @@ impl<'a> Driver<'a> {
         );
         let page = context_snapshot.map(|snapshot| Arc::new(snapshot.context));
         let is_tour = endpoint_name(&answer.model) == BUILT_IN_ENDPOINT;
-        let toolbox = Arc::new(ApprovedTools::new(offer, page.clone(), is_tour, allowed_tools));
+        let toolbox = Arc::new(ApprovedTools::new(
+            offer,
+            source_tools,
+            page.clone(),
+            is_tour,
+            allowed_tools,
+        ));
         let page_payloads = Arc::new(page_payloads);
         Ok(Some(Self {
             runs,
@@ -185,6 +192,7 @@ impl<'a> Driver<'a> {
                 attached,
                 runs.journal.clone(),
                 runs.files.clone(),
+                runs.pages.payload_views().clone(),
                 runs.limits.clone(),
                 runs.recorder_settings.secrets.clone(),
             ),

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::Driver;
 use parlor_markup::web_link;
+use parlor_model::Toolbox;
 use parlor_protocol::{
     Attachment, CitedSource, FoundPassage, Message, Passage, ToolCall, ToolStatus,
     passage::{PassagePart, find_passage},
@@ -105,14 +106,17 @@ impl Driver<'_> {
         Ok(split_pages(&text.unwrap_or_default()))
     }
 
-    /// Returns the outputs of finished calls that name a URL, in this answer and those before it.
+    /// Returns the outputs of finished calls that name a URL, in this answer and those before it. Only tools that find sources
+    /// count: any other could have been made to print the passage.
     fn outputs_with(&self, url: &str) -> Vec<&str> {
         let earlier = self.history.iter().filter_map(Message::assistant);
         let calls = earlier
             .chain([self.agent.message()])
             .flat_map(|answer| answer.tool_calls());
         calls
-            .filter(|call: &&ToolCall| call.status == ToolStatus::Complete)
+            .filter(|call: &&ToolCall| {
+                call.status == ToolStatus::Complete && self.toolbox.finds_sources(&call.tool)
+            })
             .filter_map(|call| call.output.as_deref())
             .filter(|output| !url.is_empty() && web_link::contains_url(url, output))
             .collect()

@@ -8,10 +8,13 @@ use serde_json::Value;
 
 use crate::agent::PayloadFactory;
 use parlor_markup::web_link;
-use parlor_model::control::Marker;
-use parlor_pages::payload_config::{BASE_FIELD, PayloadConfig};
+use parlor_model::{Toolbox, control::Marker};
+use parlor_pages::{
+    payload_config::{BASE_FIELD, PayloadConfig},
+    payloads::PayloadViews,
+};
 use parlor_protocol::{
-    AssistantMessage, DRAFTS_FIELD, Message, PageContext, Part, Payload, ToolCall, ToolStatus,
+    AssistantMessage, DRAFTS_FIELD, Message, PageContext, Part, Payload, PayloadRef, ToolCall, ToolStatus,
 };
 use parlor_storage::{RunKey, Storage, StorageError};
 use parlor_tools::NewPayload;
@@ -26,6 +29,7 @@ const MAX_EARLIER_PAYLOADS: usize = 50;
 #[derive(Debug)]
 pub(super) struct PagePayloads {
     pub payloads: Vec<&'static PayloadConfig>,
+    views: PayloadViews,
     /// The types of all pages: payloads of the conversation may come from another one.
     all_types: Vec<&'static PayloadConfig>,
     /// Maximum size of a payload in bytes.
@@ -47,6 +51,7 @@ impl PagePayloads {
         history: Arc<[Message]>,
     ) -> Self {
         Self {
+            views: PayloadViews::new(all_types.iter().copied()),
             payloads,
             all_types,
             max_payload_bytes: limit,
@@ -135,10 +140,16 @@ impl PayloadFactory for PagePayloads {
         Ok(payload)
     }
 
-    fn is_known_url(&self, url: &str) -> bool {
+    fn to_ref(&self, payload: &Payload) -> PayloadRef {
+        self.views.to_ref(payload)
+    }
+
+    fn is_known_url(&self, url: &str, tools: &dyn Toolbox) -> bool {
         let gave = |call: &ToolCall| {
             let output = call.output.as_deref().unwrap_or_default();
-            call.status == ToolStatus::Complete && web_link::contains_url(url, output)
+            call.status == ToolStatus::Complete
+                && tools.finds_sources(&call.tool)
+                && web_link::contains_url(url, output)
         };
         let mut answers = self.history.iter().filter_map(Message::assistant);
         answers.any(|answer| {

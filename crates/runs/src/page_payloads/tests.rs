@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use parlor_model::ToolPlan;
 use parlor_pages::payload_config::proposal;
 use parlor_pages::{literature::QUERY_SUGGESTION, payload_config::COMMON_PAYLOADS};
 use parlor_protocol::literature::StreamSuggestions;
@@ -91,15 +92,34 @@ fn oversized_versions_stay_separate() {
     );
 }
 
+/// A toolbox in which one tool finds sources.
+#[derive(Debug)]
+struct OnlySearch;
+
+impl Toolbox for OnlySearch {
+    fn plan(&self, tool: &str, _: &str) -> Result<ToolPlan, String> {
+        Err(format!("There is no tool {tool}."))
+    }
+
+    fn finds_sources(&self, tool: &str) -> bool {
+        tool == "web_search"
+    }
+}
+
 #[test]
 fn accepts_urls_of_earlier_turns() {
-    let call = ToolCall {
-        output: Some("See https://found.example/page.".into()),
-        ..ToolCall::for_test("web_search", ToolStatus::Complete)
+    let call = |tool: &str, output: &str| {
+        Part::ToolCall(Box::new(ToolCall {
+            output: Some(output.into()),
+            ..ToolCall::for_test(tool, ToolStatus::Complete)
+        }))
     };
     let mut answer = AssistantMessage::new("x/m");
     answer.nodes.push(Node {
-        parts: vec![Part::ToolCall(Box::new(call))],
+        parts: vec![
+            call("web_search", "See https://found.example/page."),
+            call("jupyter_notebook", "https://printed.example/"),
+        ],
     });
     answer.sources.push(CitedSource {
         number: 1,
@@ -118,8 +138,10 @@ fn accepts_urls_of_earlier_turns() {
         ("https://found.example/page", true),
         ("https://cited.example", true),
         ("https://found.example", false),
+        // Code prints whatever the model wants.
+        ("https://printed.example/", false),
     ] {
-        assert_eq!(page_payloads.is_known_url(url), given, "{url}");
+        assert_eq!(page_payloads.is_known_url(url, &OnlySearch), given, "{url}");
     }
 }
 

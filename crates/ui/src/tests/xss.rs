@@ -17,7 +17,7 @@ use crate::{
     markdown::{MarkdownLoader, MarkdownView, Prose},
     panel,
 };
-use parlor_pages::payloads;
+use parlor_pages::payloads::PayloadViews;
 use parlor_protocol::{Payload, RawJson};
 
 /// The elements and attributes of the pages with harmless texts.
@@ -129,7 +129,7 @@ fn panel_data(text: &str) -> Vec<(&'static str, Value)> {
 
 fn panel_html(text: &str) -> Vec<String> {
     let view = |(kind, data): (&str, Value)| {
-        let view = payloads::view(&Payload {
+        let view = PayloadViews::built_in().view(&Payload {
             payload_id: "payload_1".into(),
             kind: kind.into(),
             summary: text.into(),

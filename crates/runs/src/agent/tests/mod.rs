@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::{control::Marker, errors::run_error, *};
 use parlor_model::{ProviderDataTarget, ToolPlan, UnreadableContent};
-use parlor_protocol::{Attachment, AttachmentId, Node, Payload, ProviderData, RawJson};
+use parlor_pages::payloads::PayloadViews;
+use parlor_protocol::{Attachment, AttachmentId, Node, Payload, PayloadRef, ProviderData, RawJson};
 
 const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
@@ -19,6 +20,10 @@ struct NoTools;
 impl Toolbox for NoTools {
     fn plan(&self, tool: &str, _: &str) -> Result<ToolPlan, String> {
         Err(format!("There is no tool {tool}."))
+    }
+
+    fn finds_sources(&self, tool: &str) -> bool {
+        tool == "web_search"
     }
 }
 
@@ -39,7 +44,11 @@ impl PayloadFactory for NoPayloads {
         Err(format!("nothing of the type {kind} is made here"))
     }
 
-    fn is_known_url(&self, _: &str) -> bool {
+    fn to_ref(&self, payload: &Payload) -> PayloadRef {
+        PayloadViews::default().to_ref(payload)
+    }
+
+    fn is_known_url(&self, _: &str, _: &dyn Toolbox) -> bool {
         false
     }
 }

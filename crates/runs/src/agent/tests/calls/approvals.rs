@@ -12,6 +12,10 @@ impl Toolbox for AlwaysAllowToolbox {
         plan.needs_approval &= !self.0.load(std::sync::atomic::Ordering::SeqCst);
         Ok(plan)
     }
+
+    fn finds_sources(&self, tool: &str) -> bool {
+        TestToolbox.finds_sources(tool)
+    }
 }
 
 #[test]

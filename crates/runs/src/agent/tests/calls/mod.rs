@@ -31,6 +31,10 @@ impl Toolbox for TestToolbox {
             _ => Err(format!("There is no tool {tool}.")),
         }
     }
+
+    fn finds_sources(&self, _: &str) -> bool {
+        false
+    }
 }
 
 fn agent(message: AssistantMessage) -> Agent {

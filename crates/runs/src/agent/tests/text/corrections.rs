@@ -25,7 +25,11 @@ impl PayloadFactory for ProposalPage {
         TablePage.create_payload(kind, data)
     }
 
-    fn is_known_url(&self, _: &str) -> bool {
+    fn to_ref(&self, payload: &Payload) -> PayloadRef {
+        PayloadViews::default().to_ref(payload)
+    }
+
+    fn is_known_url(&self, _: &str, _: &dyn Toolbox) -> bool {
         false
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::*;
 use control::Marker;
 use fuzzing::properties;
-use parlor_protocol::{Node, Payload, RawJson, RunStatus, SuggestedAction, ToolCall, ToolStatus};
+use parlor_protocol::{Node, Payload, PayloadRef, RawJson, RunStatus, SuggestedAction, ToolCall, ToolStatus};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -62,7 +62,11 @@ impl PayloadFactory for TablePage {
         }
     }
 
-    fn is_known_url(&self, url: &str) -> bool {
+    fn to_ref(&self, payload: &Payload) -> PayloadRef {
+        PayloadViews::default().to_ref(payload)
+    }
+
+    fn is_known_url(&self, url: &str, _: &dyn Toolbox) -> bool {
         url == EARLIER_URL
     }
 }

@@ -49,6 +49,16 @@ fn rejects_sources_named_only_by_model() {
     assert_eq!(play_message(failed, &["So.\n", metadata], FINISHED).sources, []);
 }
 
+#[test]
+fn rejects_sources_printed_by_other_tools() {
+    let metadata = r#"<!-- METADATA: {"sources": [{"title": "A", "url": "https://a.example/1"}]} -->"#;
+    let mut printed = message_with_tool_output("https://a.example/1");
+    for call in printed.tool_calls_mut() {
+        call.tool = "jupyter_notebook".into();
+    }
+    assert_eq!(play_message(printed, &["So.\n", metadata], FINISHED).sources, []);
+}
+
 fn sources_of(message: AssistantMessage, events: Vec<ModelEvent>) -> Vec<(usize, String)> {
     let mut agent = Agent::new(message, Arc::new(NoTools), Arc::new(TablePage), limits(5));
     agent.step(Input::Start, Timestamp(0));
