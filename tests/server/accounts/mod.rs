@@ -9,6 +9,7 @@ mod entry;
 mod hosts;
 mod limits;
 mod oidc;
+mod openings;
 mod permissions;
 mod proxy;
 mod routes;

@@ -237,6 +237,29 @@ async fn file_is_quoted_by_its_name() {
 }
 
 #[tokio::test]
+async fn pdf_is_quoted_by_its_page() {
+    let (_folder, upstream, parlor) = start_parlor().await;
+    let pdf = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/files/two-pages.pdf");
+    let pdf = std::fs::read(pdf).unwrap();
+    let (status, file) = parlor.upload("two-pages.pdf", None, pdf).await;
+    assert_eq!(status, 201, "{file}");
+    let source = json!([{ "title": "two-pages.pdf", "quote": "rises at night with the tide" }]);
+    let said = format!("So [1].\n<!-- METADATA: {} -->", json!({ "sources": source }));
+    upstream.add_script(When::user_contains("Say so"), Script::new().text(&said));
+    let request = json!({
+        "message": "Say so", "model": "test/any", "files": [file["id"]], "conversation_id": file["conversation_id"],
+    });
+    let events = parlor.chat(&request).await.read_to_end().await;
+    let cited = events.iter().find(|event| event["type"] == "sources");
+    let source = &cited.expect("sources")["sources"][0];
+    let found = json!({ "found": { "text": "rises at night with the tide", "place": "page 2" } });
+    assert_eq!(source["passage"], found, "{source}");
+    // The browser's reader opens that page.
+    let url = source["url"].as_str().unwrap();
+    assert!(url.ends_with("#page=2"), "{url}");
+}
+
+#[tokio::test]
 async fn quotes_are_asked_for_only_where_texts_are() {
     let (_folder, upstream, parlor) = start_parlor().await;
     for (context, is_asked) in [(open_article(), true), (json!({ "current_page": "data" }), false)] {
