@@ -1,9 +1,11 @@
 //! Model servers that administrators add while Parlor runs.
 //!
+//! - [`certificates`]: an address that can not be trusted
 //! - [`fields`]: what is refused
 //! - [`keys`]: their keys at rest
 //! - [`own_keys`]: keys that users bring
 
+mod certificates;
 mod fields;
 mod keys;
 mod own_keys;
