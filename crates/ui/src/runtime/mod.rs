@@ -1,5 +1,5 @@
 //! Helpers for views and state that do not know what the page shows: erased views, keyed lists, conditional views,
-//! lazily loaded code, the clock, state of the page, a lock.
+//! lazily loaded code, the clock, state of the page, the order of requests, a lock.
 
 pub mod backoff;
 pub mod bidi;
@@ -11,6 +11,7 @@ pub mod lazy;
 pub mod lazy_part;
 pub mod lock;
 pub mod page_state;
+pub mod requests;
 pub mod roving;
 pub mod shared_view;
 pub mod signal;

@@ -9,7 +9,7 @@ use super::texts;
 use crate::{
     browser::{self, ServerPart},
     components::{copy::announce_copy, toast::use_toasts},
-    runtime::erase::Erase,
+    runtime::{erase::Erase, requests::LastRequest},
     state::{route::Route, use_lifecycle, use_navigation},
 };
 
@@ -29,8 +29,7 @@ enum Phase {
 struct ServerTab {
     html: RwSignal<String>,
     phase: RwSignal<Phase>,
-    /// Counts the requests: the response to any but the last one is discarded.
-    requests: StoredValue<u32>,
+    requests: LastRequest,
 }
 
 /// Shows the tab of the present URL.
@@ -40,7 +39,7 @@ pub fn server_tab() -> AnyView {
     let tab = ServerTab {
         html: RwSignal::new(use_context::<ServerContent>().unwrap_or_default().0),
         phase: RwSignal::new(Phase::Ready),
-        requests: StoredValue::new(0),
+        requests: LastRequest::new(),
     };
     let toasts = use_toasts();
     Effect::new(move |before: Option<String>| {
@@ -99,12 +98,10 @@ const CONTENT: &str = ".settings-server";
 impl ServerTab {
     fn load(self, url: String) {
         self.phase.set(Phase::Loading);
-        self.requests.update_value(|requests| *requests += 1);
-        let number = self.requests.get_value();
+        let number = self.requests.begin();
         let address = url.clone();
         browser::fetch_part(&url, move |part| {
-            // The user may have left by now.
-            if self.requests.try_get_value() != Some(number) {
+            if !self.requests.is_last(number) {
                 return;
             }
             match part {

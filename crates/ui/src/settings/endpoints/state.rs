@@ -7,6 +7,7 @@ use crate::{
     api::endpoints,
     browser,
     components::toast::{Toasts, use_toasts},
+    runtime::requests::LastRequest,
     state::{
         Connection,
         models::{FIND_LOCAL_URL, key_form_url},
@@ -34,6 +35,7 @@ pub struct EndpointsState {
     pub scope: Scope,
     connection: Connection,
     toasts: Toasts,
+    loads: LastRequest,
     /// `None` until they are loaded, and for those who may not see them.
     pub endpoints: RwSignal<Option<Vec<EndpointView>>>,
     pub load_error: RwSignal<Option<String>>,
@@ -57,6 +59,7 @@ impl EndpointsState {
             scope,
             connection: use_connection(),
             toasts: use_toasts(),
+            loads: LastRequest::new(),
             endpoints: RwSignal::default(),
             load_error: RwSignal::default(),
             is_allowed: RwSignal::new(false),
@@ -85,35 +88,37 @@ impl EndpointsState {
     }
 
     pub fn load(self) {
+        let number = self.loads.begin();
         spawn_local(async move {
             let found = match self.scope {
                 Scope::Server => {
                     let found = self.connection.call(endpoints::endpoints()).await;
-                    found.map(|found| found.endpoints)
+                    found.map(|found| (found.endpoints, None))
                 }
                 Scope::Own => {
                     let found = self.connection.call(endpoints::own_keys()).await;
-                    found.map(|found| {
-                        self.is_allowed.try_set(found.is_allowed);
-                        self.services.try_set(found.services);
-                        found.keys
-                    })
+                    found.map(|found| (found.keys, Some((found.is_allowed, found.services))))
                 }
             };
+            if !self.loads.is_last(number) {
+                return;
+            }
             match found {
-                Ok(found) => {
-                    self.load_error.try_set(None);
-                    let is_first = self.endpoints.try_with_untracked(Option::is_none) == Some(true);
-                    self.endpoints.try_set(Some(found));
+                Ok((found, own)) => {
+                    if let Some((is_allowed, services)) = own {
+                        self.is_allowed.set(is_allowed);
+                        self.services.set(services);
+                    }
+                    self.load_error.set(None);
+                    let is_first = self.endpoints.with_untracked(Option::is_none);
+                    self.endpoints.set(Some(found));
                     if is_first {
                         self.edit_linked();
                     }
                 }
                 // A member has no such section.
                 Err(error) if error.code == ErrorCode::Forbidden => {}
-                Err(error) => {
-                    self.load_error.try_set(Some(error.message));
-                }
+                Err(error) => self.load_error.set(Some(error.message)),
             }
         });
     }
