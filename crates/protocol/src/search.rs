@@ -121,3 +121,19 @@ pub struct SearchHits {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub indexed_percent: Option<u8>,
 }
+
+/// Returns true for characters of scripts without spaces between words, and of Korean, whose words have endings.
+pub fn is_unspaced(character: char) -> bool {
+    matches!(character,
+        // Thai, Lao, Myanmar, Khmer
+        '\u{e01}'..='\u{e3a}' | '\u{e40}'..='\u{e4e}' | '\u{e81}'..='\u{ec6}' | '\u{ec8}'..='\u{ecd}' | '\u{edc}'..='\u{edf}'
+        | '\u{1000}'..='\u{103f}' | '\u{1050}'..='\u{109d}' | '\u{1780}'..='\u{17d3}'
+        // Hangul
+        | '\u{1100}'..='\u{11ff}' | '\u{3131}'..='\u{318e}' | '\u{a960}'..='\u{a97c}' | '\u{ac00}'..='\u{d7fb}' | '\u{ffa1}'..='\u{ffdc}'
+        // Han
+        | '\u{2e80}'..='\u{2fd5}' | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}' | '\u{3038}'..='\u{303b}' | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}'
+        // Kana, Bopomofo
+        | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{3130}' | '\u{31a0}'..='\u{31ff}'
+        | '\u{ff66}'..='\u{ff9d}')
+}

@@ -106,7 +106,7 @@ impl Term {
         let words: Vec<String> = words.into_iter().map(|word| word.text).collect();
         let last = words.last()?;
         // A single character of a script without spaces is in the index as the beginning of a pair.
-        let is_single = last.chars().count() == 1 && last.starts_with(super::words::is_paired);
+        let is_single = last.chars().count() == 1 && last.starts_with(parlor_protocol::search::is_unspaced);
         let mut phrases = vec![Phrase {
             is_beginning: is_beginning || is_single,
             words: words.clone(),

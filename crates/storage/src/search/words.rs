@@ -9,6 +9,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::fold::fold;
+use parlor_protocol::search::is_unspaced;
 
 /// The longest word in bytes. More of it is not compared.
 const MAX_WORD_BYTES: usize = 64;
@@ -35,9 +36,9 @@ impl Words {
         let mut words = Self::default();
         let mut rest = 0..text.len();
         while let Some(slice) = text.get(rest.clone()).filter(|slice| !slice.is_empty()) {
-            let paired = slice.starts_with(is_paired);
+            let paired = slice.starts_with(is_unspaced);
             // A sign belongs to what is before it.
-            let changes = |(_, next): &(usize, char)| !is_paired_sign(*next) && is_paired(*next) != paired;
+            let changes = |(_, next): &(usize, char)| !is_paired_sign(*next) && is_unspaced(*next) != paired;
             let end = slice.char_indices().skip(1).find(changes);
             let end = end.map_or(slice.len(), |(at, _)| at);
             let run = slice.get(..end).unwrap_or(slice);
@@ -234,22 +235,6 @@ fn without_article(folded: &str) -> Option<&str> {
     let articles = ["وال", "بال", "كال", "فال", "لل", "ال"];
     let bare = articles.iter().find_map(|article| folded.strip_prefix(article))?;
     (bare.chars().count() >= 3).then_some(bare)
-}
-
-/// Returns true for characters of scripts without spaces between words, and of Korean, whose words have endings.
-pub fn is_paired(character: char) -> bool {
-    matches!(character,
-        // Thai, Lao, Myanmar, Khmer
-        '\u{e01}'..='\u{e3a}' | '\u{e40}'..='\u{e4e}' | '\u{e81}'..='\u{ec6}' | '\u{ec8}'..='\u{ecd}' | '\u{edc}'..='\u{edf}'
-        | '\u{1000}'..='\u{103f}' | '\u{1050}'..='\u{109d}' | '\u{1780}'..='\u{17d3}'
-        // Hangul
-        | '\u{1100}'..='\u{11ff}' | '\u{3131}'..='\u{318e}' | '\u{a960}'..='\u{a97c}' | '\u{ac00}'..='\u{d7fb}' | '\u{ffa1}'..='\u{ffdc}'
-        // Han
-        | '\u{2e80}'..='\u{2fd5}' | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}' | '\u{3038}'..='\u{303b}' | '\u{3400}'..='\u{4dbf}'
-        | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}'
-        // Kana, Bopomofo
-        | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}' | '\u{30fc}'..='\u{3130}' | '\u{31a0}'..='\u{31ff}'
-        | '\u{ff66}'..='\u{ff9d}')
 }
 
 /// Returns true for signs that belong to the character before them: voicing marks, and the choice of a variant.

@@ -10,6 +10,7 @@ pub mod highlight;
 pub mod icon_button;
 pub mod icons;
 pub mod link;
+pub mod listbox;
 pub mod menu;
 pub mod more;
 pub mod not_found;

@@ -12,12 +12,15 @@ use super::{
 };
 use crate::{
     browser,
-    components::{icon_button::IconButton, icons},
+    components::{
+        icon_button::IconButton,
+        icons,
+        listbox::{Listbox, ListboxRow},
+    },
     runtime::{
         effect::effect,
         erase::Erase,
         lazy::{LazyView, LoadError, lazy_part},
-        roving::{AtEnd, Move},
         when::When,
     },
     state::{model_shortlist::ModelShortlist, settings_tab::SettingsTab, use_models},
@@ -51,41 +54,17 @@ pub fn load_view(
 #[derive(Clone, Copy)]
 pub(super) struct ModelListState {
     /// The places and the ids of the models that match the query, in order.
-    shown: Memo<Vec<(usize, String)>>,
-    /// The id of the model that Enter selects, if it is shown.
-    pub active: RwSignal<Option<String>>,
+    shown: Memo<Vec<ListboxRow>>,
+    /// Their list, in which the key of a row is the model's id.
+    pub listbox: Listbox,
     /// The favourites. They move to the top when the list is opened again, so that nothing jumps under a finger.
     favourites: RwSignal<Vec<String>>,
 }
 
 impl ModelListState {
-    /// Moves to another shown model, from the last one to the first one and back.
-    fn move_active(self, to: Move) {
-        let now = untrack(|| self.active_index());
-        let shown = self.shown.get_untracked();
-        let next = to.target(now, shown.len(), AtEnd::Wrap);
-        let next = next.and_then(|next| shown.get(next));
-        self.active.set(next.map(|(_, id)| id.clone()));
-        self.scroll_to_active();
-    }
-
-    /// The index of the active model among the shown ones. Tracked.
-    fn active_index(self) -> Option<usize> {
-        let active = self.active.get()?;
-        self.shown
-            .with(|shown| shown.iter().position(|(_, id)| *id == active))
-    }
-
-    /// The id of the active row. Tracked.
-    fn active_row_id(self) -> Option<String> {
-        let index = self.active_index()?;
-        self.shown
-            .with(|shown| shown.get(index).map(|(place, _)| row_id(*place)))
-    }
-
     /// Returns true if the model at a place matches the query. Tracked.
     pub fn is_shown(self, place: usize) -> bool {
-        let by_place = |(at, _): &(usize, String)| *at;
+        let by_place = |(at, _): &ListboxRow| *at;
         self.shown
             .with(|shown| shown.binary_search_by_key(&place, by_place).is_ok())
     }
@@ -100,24 +79,6 @@ impl ModelListState {
     pub fn toggle_favourite(self, id: &str) {
         self.favourites.set(ModelShortlist::toggle_favourite(id));
     }
-
-    /// The active model, if it is shown. Tracked.
-    fn active_id(self) -> Option<String> {
-        let index = self.active_index()?;
-        self.shown
-            .with(|shown| shown.get(index).map(|(_, id)| id.clone()))
-    }
-
-    fn scroll_to_active(self) {
-        if let Some(row) = untrack(|| self.active_row_id()).and_then(|id| browser::element_by_id(&id)) {
-            browser::scroll_into_view(&row);
-        }
-    }
-}
-
-/// The id of a row, by which the field names the active one.
-pub(super) fn row_id(place: usize) -> String {
-    ["model-", &place.to_string()].concat()
 }
 
 #[component]
@@ -155,34 +116,22 @@ fn Dialog(
     });
     let list = ModelListState {
         shown,
-        active: RwSignal::new(chosen),
+        listbox: Listbox::new("model", shown, chosen),
         favourites: RwSignal::new(shortlist.favourites),
     };
+    let listbox = list.listbox;
     let choose = move |id: String| {
         close();
         on_choose.run(id);
     };
-    let choose_active = move || {
-        if let Some(id) = untrack(|| list.active_id()) {
-            choose(id);
-        }
-    };
     let on_key = move |event: ev::KeyboardEvent| {
-        let key = event.key();
-        if let Some(to) = Move::from_arrow(&key) {
-            list.move_active(to);
-        } else if key == "Enter" && !browser::is_composing(&event) {
-            choose_active();
-        } else {
-            return;
-        }
-        event.prevent_default();
+        listbox.press(&event, choose);
     };
     let field = NodeRef::<html::Input>::new();
     // The chosen model may be far below.
     effect(move || {
         if field.get().is_some() {
-            browser::on_next_frame(move || list.scroll_to_active());
+            browser::on_next_frame(move || listbox.scroll_to_active());
         }
     });
     let found = move || match shown.with(Vec::len) {
@@ -201,30 +150,11 @@ fn Dialog(
         >
             <div class="model-search">
                 {icons::search()}
-                <input
-                    node_ref=field
-                    type="search"
-                    role="combobox"
-                    autofocus
-                    autocomplete="off"
-                    spellcheck="false"
-                    placeholder=texts::FIND_MODEL
-                    aria-label=texts::FIND_MODEL
-                    aria-expanded="true"
-                    aria-autocomplete="list"
-                    aria-controls="model-list"
-                    aria-activedescendant=move || list.active_row_id()
-                    on:keydown=on_key
-                    on:input=move |event| {
-                        query.set(event_target_value(&event));
-                        // Enter takes the first match.
-                        list.active.set(shown.with_untracked(|shown| shown.first().map(|(_, id)| id.clone())));
-                    }
-                />
+                {listbox.field(texts::FIND_MODEL, field, on_key, move |typed| query.set(typed))}
                 {IconButton::new(texts::CLOSE, icons::close(), close).view()}
             </div>
             <p class="model-count" role="status">{found}</p>
-            <div id="model-list" class="model-list" role="listbox" aria-label=texts::MODELS tabindex="-1">
+            <div id=listbox.list_id() class="model-list" role="listbox" aria-label=texts::MODELS tabindex="-1">
                 {move || groups.get().into_iter().map(group).collect::<Vec<_>>()}
             </div>
             {foot(list, close)}
@@ -266,9 +196,10 @@ fn group_view(
 /// Below the list: the star of the active model, for those who press no row, and the way to further models.
 fn foot(list: ModelListState, close: impl Fn() + Copy + Send + Sync + 'static) -> AnyView {
     let models = use_models();
-    let is_favourite = move || list.active_id().is_some_and(|id| list.is_favourite(&id));
+    let active = move || list.listbox.active_key();
+    let is_favourite = move || active().is_some_and(|id| list.is_favourite(&id));
     let toggle = move |_| {
-        if let Some(id) = untrack(|| list.active_id()) {
+        if let Some(id) = untrack(active) {
             list.toggle_favourite(&id);
         }
     };
@@ -278,7 +209,7 @@ fn foot(list: ModelListState, close: impl Fn() + Copy + Send + Sync + 'static) -
             <button
                 type="button"
                 class="button button-quiet model-star-button"
-                class:hidden=move || list.active_id().is_none()
+                class:hidden=move || active().is_none()
                 aria-pressed=move || is_favourite().to_string()
                 on:click=toggle
             >

@@ -2,10 +2,7 @@
 
 use leptos::{ev, prelude::*};
 
-use super::{
-    model_list::{ModelListState, row_id},
-    texts,
-};
+use super::{model_list::ModelListState, texts};
 use crate::{
     components::icons,
     runtime::{erase::Erase, when::When},
@@ -34,7 +31,7 @@ pub(super) fn ModelRow(
     let facts = facts.join(" · ");
     let is_hidden = move || !list.is_shown(place);
     let own_id = id.clone();
-    let is_active = Memo::new(move |_| list.active.with(|active| active.as_ref() == Some(&own_id)));
+    let is_active = Memo::new(move |_| list.listbox.is_active(&own_id));
     let marks: Vec<_> = abilities
         .into_iter()
         .map(|ability| {
@@ -56,7 +53,7 @@ pub(super) fn ModelRow(
     };
     view! {
         <div
-            id=row_id(place)
+            id=list.listbox.row_id(place)
             class="model-row"
             class:hidden=is_hidden
             class:model-active=is_active

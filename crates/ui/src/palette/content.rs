@@ -16,12 +16,9 @@ use crate::{
         confirm::{close_dialog, use_modal},
         icon_button::IconButton,
         icons,
+        listbox::Listbox,
     },
-    runtime::{
-        erase::Erase,
-        roving::{AtEnd, Move},
-        when::When,
-    },
+    runtime::{erase::Erase, when::When},
 };
 use parlor_protocol::{ConversationId, search::Snippet};
 
@@ -36,8 +33,8 @@ struct Palette {
     shown: Memo<Vec<Entry>>,
     /// The shown groups, with the number of their entries.
     groups: Memo<Vec<(Group, usize)>>,
-    /// The key of the entry that Enter chooses, once the user has moved.
-    chosen: RwSignal<Option<String>>,
+    /// Their list, in which the key of a row is that of the entry.
+    listbox: Listbox,
     /// The only conversation in which is searched.
     conversation_id: Option<ConversationId>,
 }
@@ -64,7 +61,9 @@ impl Palette {
                 let of_page = local.iter().map(|entry| (entry.group, rank(&entry.text, &query)));
                 from_server.with(|from_server| {
                     // The server knows why.
-                    let of_server = from_server.iter().map(|entry| (entry.group, Some(Rank::Within)));
+                    let of_server = from_server
+                        .iter()
+                        .map(|entry| (entry.group, Some(Rank::Searched)));
                     select(of_page.chain(of_server), groups, |group| group.max(is_query))
                 })
             })
@@ -89,27 +88,22 @@ impl Palette {
                 groups.collect()
             })
         });
+        let rows = Memo::new(move |_| {
+            let keys = |shown: &Vec<Entry>| shown.iter().map(|entry| entry.key.clone()).enumerate().collect();
+            shown.with(keys)
+        });
         Self {
             query,
             search,
             shown,
             groups,
-            chosen: RwSignal::new(None),
+            listbox: Listbox::new("palette", rows, None),
             conversation_id,
         }
     }
 
     fn is_query(self) -> bool {
         self.query.with(|query| !query.trim().is_empty())
-    }
-
-    /// The position of the active entry among the shown ones: the chosen one, or the first. Tracked.
-    fn active(self) -> Option<usize> {
-        let chosen = self.chosen.get();
-        self.shown.with(|shown| {
-            let place = shown.iter().position(|entry| Some(&entry.key) == chosen.as_ref());
-            place.or((!shown.is_empty()).then_some(0))
-        })
     }
 
     /// The name of the field.
@@ -127,24 +121,6 @@ impl Palette {
             None => texts::DIALOG,
         }
     }
-
-    fn move_active(self, to: Move) {
-        let shown = self.shown.get_untracked();
-        let from = untrack(|| self.active());
-        let next = to.target(from, shown.len(), AtEnd::Wrap);
-        let Some((place, entry)) = next.and_then(|next| Some((next, shown.get(next)?))) else {
-            return;
-        };
-        self.chosen.set(Some(entry.key.clone()));
-        if let Some(row) = browser::element_by_id(&row_id(place)) {
-            browser::scroll_into_view(&row);
-        }
-    }
-}
-
-/// The id of a row, by which the field names the active one.
-fn row_id(place: usize) -> String {
-    ["found-", &place.to_string()].concat()
 }
 
 /// Shows the palette: for everything, or to find texts in a conversation.
@@ -154,36 +130,30 @@ pub fn palette(conversation_id: Option<ConversationId>) -> AnyView {
     let opening = commands.opening();
     // What is on the page decides what an entry does, so its contexts are needed.
     let owner = Owner::current().unwrap_or_default();
-    let choose = move |entry: Option<Entry>| {
-        if let Some(entry) = entry {
-            // The focus is where it was before the entry moves it.
-            close_dialog(dialog);
-            owner.with(|| untrack(|| entry.perform()));
-        }
+    let choose = move |entry: Entry| {
+        // The focus is where it was before the entry moves it.
+        close_dialog(dialog);
+        owner.with(|| untrack(|| entry.perform()));
     };
-    let choose_active = choose.clone();
+    let choose_row = choose.clone();
+    let listbox = palette.listbox;
     let on_key = move |event: ev::KeyboardEvent| {
-        if browser::is_composing(&event) {
-            return;
-        }
-        let key = event.key();
-        if let Some(to) = Move::from_arrow(&key) {
-            palette.move_active(to);
-        } else if key == "Enter" {
-            let active = untrack(|| {
-                palette
-                    .active()
-                    .and_then(|place| palette.shown.get().into_iter().nth(place))
-            });
-            choose_active(active);
-        } else if Shortcut::Search.is_pressed(&event) || Shortcut::FindInChat.is_pressed(&event) {
+        let perform = |key: String| {
+            let shown = palette.shown.get_untracked();
+            if let Some(entry) = shown.into_iter().find(|entry| entry.key == key) {
+                choose(entry);
+            }
+        };
+        let is_shortcut = Shortcut::Search.is_pressed(&event) || Shortcut::FindInChat.is_pressed(&event);
+        if !listbox.press(&event, perform) && is_shortcut && !browser::is_composing(&event) {
             close_dialog(dialog);
-        } else {
-            return;
+            event.prevent_default();
         }
-        event.prevent_default();
     };
-    let active = Memo::new(move |_| palette.active());
+    let on_typed = move |typed: String| {
+        palette.query.set(fold(&browser::decompose(&typed)));
+        palette.search.search(typed);
+    };
     view! {
         <dialog
             node_ref=dialog
@@ -194,33 +164,11 @@ pub fn palette(conversation_id: Option<ConversationId>) -> AnyView {
         >
             <div class="palette-head">
                 {icons::search()}
-                <input
-                    type="text"
-                    role="combobox"
-                    autofocus
-                    autocomplete="off"
-                    autocapitalize="off"
-                    spellcheck="false"
-                    enterkeyhint="go"
-                    placeholder=palette.label()
-                    aria-label=palette.label()
-                    aria-expanded="true"
-                    aria-autocomplete="list"
-                    aria-controls="palette-list"
-                    aria-activedescendant=move || active.get().map(row_id)
-                    on:keydown=on_key
-                    on:input=move |event| {
-                        let typed = event_target_value(&event);
-                        palette.query.set(fold(&browser::decompose(&typed)));
-                        palette.search.search(typed);
-                        // Enter takes the best match.
-                        palette.chosen.set(None);
-                    }
-                />
+                {listbox.field(palette.label(), NodeRef::new(), on_key, on_typed)}
                 {IconButton::new(texts::CLOSE, icons::close(), move || close_dialog(dialog)).view()}
             </div>
-            <div id="palette-list" class="palette-list" role="listbox" aria-label=texts::FOUND tabindex="-1">
-                {move || groups(palette, active, &choose)}
+            <div id=listbox.list_id() class="palette-list" role="listbox" aria-label=texts::FOUND tabindex="-1">
+                {move || groups(palette, &choose_row)}
             </div>
             {notes(palette)}
         </dialog>
@@ -229,11 +177,7 @@ pub fn palette(conversation_id: Option<ConversationId>) -> AnyView {
 }
 
 /// The groups with their rows.
-fn groups(
-    palette: Palette,
-    active: Memo<Option<usize>>,
-    choose: &(impl Fn(Option<Entry>) + Clone + Send + 'static),
-) -> AnyView {
+fn groups(palette: Palette, choose: &(impl Fn(Entry) + Clone + Send + 'static)) -> AnyView {
     let is_query = palette.is_query();
     let mut place = 0..;
     let mut shown = palette.shown.get().into_iter();
@@ -242,7 +186,7 @@ fn groups(
             .by_ref()
             .take(count)
             .zip(place.by_ref())
-            .map(|(entry, place)| row(entry, place, active, choose.clone()))
+            .map(|(entry, place)| row(entry, place, palette.listbox, choose.clone()))
             .collect();
         let heading = group.heading(is_query);
         view! {
@@ -256,13 +200,9 @@ fn groups(
     groups.collect::<Vec<_>>().into_any()
 }
 
-fn row(
-    entry: Entry,
-    place: usize,
-    active: Memo<Option<usize>>,
-    choose: impl Fn(Option<Entry>) + Send + 'static,
-) -> AnyView {
-    let is_active = Memo::new(move |_| active.get() == Some(place));
+fn row(entry: Entry, place: usize, listbox: Listbox, choose: impl Fn(Entry) + Send + 'static) -> AnyView {
+    let key = entry.key.clone();
+    let is_active = Memo::new(move |_| listbox.is_active(&key));
     let Entry {
         name,
         detail,
@@ -274,13 +214,13 @@ fn row(
     let is_text = snippet.is_some();
     view! {
         <div
-            id=row_id(place)
+            id=listbox.row_id(place)
             class="palette-row"
             class:palette-active=is_active
             class:palette-found=is_text
             role="option"
             aria-selected=move || is_active.get().to_string()
-            on:click=move |_| choose(Some(entry.clone()))
+            on:click=move |_| choose(entry.clone())
         >
             {icon()}
             <span class="palette-name" dir="auto">{name}</span>
