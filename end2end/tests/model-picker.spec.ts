@@ -157,6 +157,9 @@ test.describe('of many models', () => {
         }
       }
     }
+    // It was opened in a higher window.
+    await page.setViewportSize({ width: 640, height: 400 });
+    for (const part of [field, star]) await expect(part).toBeInViewport({ ratio: 1 });
     await page.getByRole('link', { name: 'Add a model' }).click();
     await expect(page.getByRole('heading', { name: 'Models', exact: true })).toBeVisible();
     await expect(list).toHaveCount(0);

@@ -73,7 +73,17 @@ fn place(popover: &HtmlElement, button: &HtmlElement) {
     };
     let _ = style.set_property("inset", "auto");
     let _ = style.set_property("margin", "0");
-    set("max-height", above.max(below) - 2.0 * POPOVER_GAP_PX);
+    let room = above.max(below) - 2.0 * POPOVER_GAP_PX;
+    set("max-height", room);
+    // The height at which it was opened, which the window may have become too small for.
+    let kept = style.get_property_value("min-height").unwrap_or_default();
+    if kept
+        .trim_end_matches("px")
+        .parse()
+        .is_ok_and(|kept: i32| f64::from(kept) > room)
+    {
+        set("min-height", room);
+    }
     let (width, height) = (
         f64::from(popover.offset_width()),
         f64::from(popover.offset_height()),
