@@ -116,7 +116,7 @@ fn SearchBox(state: LiteratureState) -> impl IntoView {
             <When when=can_keep>
                 <button
                     type="button"
-                    class="button button-quiet needs-script"
+                    class="button needs-script"
                     on:click=move |_| streams::edit_new_stream(state)
                 >
                     {icons::plus()} {texts::SAVE_AS_STREAM}
