@@ -33,15 +33,10 @@ impl Proposal for SchemaProposal {
     };
 
     fn into_changes(self) -> ProposedChanges {
-        let Self {
-            fields,
-            remove,
-            explanation,
-        } = self;
         ListProposal {
-            items: fields,
-            remove,
-            explanation,
+            items: self.fields,
+            remove: self.remove,
+            explanation: self.explanation,
         }
         .into_changes()
     }
@@ -114,15 +109,10 @@ impl Proposal for PresentationCategories {
     };
 
     fn into_changes(self) -> ProposedChanges {
-        let Self {
-            categories,
-            remove,
-            explanation,
-        } = self;
         ListProposal {
-            items: categories,
-            remove,
-            explanation,
+            items: self.categories,
+            remove: self.remove,
+            explanation: self.explanation,
         }
         .into_changes()
     }

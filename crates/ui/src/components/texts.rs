@@ -9,6 +9,7 @@ pub(crate) const COPY: &str = "Copy";
 pub(crate) const DELETE: &str = "Delete";
 pub(crate) const DETAILS: &str = "Details";
 pub(crate) const DOWNLOAD: &str = "Download";
+pub(crate) const FULL_TEXT: &str = "Full text";
 pub(crate) const NEW_CHAT: &str = "New chat";
 pub(crate) const REMOVE: &str = "Remove";
 pub(crate) const SAVE: &str = "Save";

@@ -1,6 +1,8 @@
 //! The texts of the page *Literature*.
 
-pub(super) use crate::components::texts::{DISMISS, LOADING, SAVE, SAVING, SHOW_ALL, TRY_AGAIN, UNDO};
+pub(super) use crate::components::texts::{
+    DISMISS, FULL_TEXT, LOADING, SAVE, SAVING, SHOW_ALL, TRY_AGAIN, UNDO,
+};
 
 // The page
 pub(super) const LITERATURE: &str = "Literature";
@@ -73,7 +75,6 @@ pub(super) const ARTICLE_FAILED: &str = "The article could not be loaded";
 pub(super) const BACK_TO_LIST: &str = "Back to the list";
 pub(super) const ABSTRACT: &str = "Abstract";
 pub(super) const NO_ABSTRACT: &str = "PubMed has no abstract for this article.";
-pub(super) const FULL_TEXT: &str = "Full text";
 pub(super) const PASSAGE_NOT_FOUND: &str = "The quoted passage was not found in this text.";
 /// Before the reason.
 pub(super) const ABSTRACT_FAILED: &str = "The abstract can’t be loaded now. ";

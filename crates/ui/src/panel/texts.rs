@@ -1,6 +1,6 @@
 //! The texts of the panel, of its cards in answers, and of what it shows.
 
-pub(super) use crate::components::texts::{CLOSE, DOWNLOAD, LOADING, SAVE, SAVING, TRY_AGAIN};
+pub(super) use crate::components::texts::{CLOSE, DOWNLOAD, FULL_TEXT, LOADING, SAVE, SAVING, TRY_AGAIN};
 
 // The panel
 pub(super) const CLOSE_PANEL: &str = "Close the panel";
@@ -47,7 +47,6 @@ pub(super) fn not_shown(missing: &str) -> String {
 pub(super) const NO_ARTICLES: &str = "No articles were found.";
 pub(super) const NOTHING_FOUND: &str = "Nothing was found.";
 pub(super) const ABSTRACT: &str = "Abstract";
-pub(super) const FULL_TEXT: &str = "Full text";
 pub(super) const RETRACTED: &str = "Retracted";
 pub(super) const OPEN_HERE: &str = "Open here";
 pub(super) const SAVED: &str = "Saved";

@@ -10,133 +10,103 @@ use crate::{
 };
 use parlor_protocol::literature::{Category, SchemaField, SchemaFieldType, StreamForm};
 
+/// One of the lists in the form.
+struct ItemList<T: 'static> {
+    /// The id of its element.
+    id: &'static str,
+    title: &'static str,
+    help: &'static str,
+    /// The label of the button that adds an item, and the new item.
+    add: &'static str,
+    new: fn() -> T,
+    of: fn(&StreamForm) -> &Vec<T>,
+    of_mut: fn(&mut StreamForm) -> &mut Vec<T>,
+}
+
+static SCHEMA: ItemList<SchemaField> = ItemList {
+    id: "stream-schema",
+    title: texts::SCHEMA,
+    help: texts::SCHEMA_HELP,
+    add: texts::ADD_FIELD,
+    new: || SchemaField {
+        name: String::new(),
+        question: String::new(),
+        kind: SchemaFieldType::Text,
+    },
+    of: |form| &form.schema.0,
+    of_mut: |form| &mut form.schema.0,
+};
+
+static CATEGORIES: ItemList<Category> = ItemList {
+    id: "stream-categories",
+    title: texts::CATEGORIES,
+    help: texts::CATEGORIES_HELP,
+    add: texts::ADD_CATEGORY,
+    new: || Category {
+        name: String::new(),
+        description: String::new(),
+    },
+    of: |form| &form.categories.0,
+    of_mut: |form| &mut form.categories.0,
+};
+
 /// What the article is asked for.
 pub fn schema(state: FormState) -> AnyView {
-    let row = move |index: usize| {
-        let kind = move || {
-            let kind = state
-                .form
-                .with(|form| form.schema.0.get(index).map(|field| field.kind));
-            kind.unwrap_or_default().name()
-        };
-        let options: Vec<_> = SchemaFieldType::ALL
-            .map(|kind| view! { <option value=kind.name()>{kind.label()}</option> })
-            .into_iter()
-            .collect();
-        let choose = move |event: ev::Event| {
-            let chosen = event_target_value(&event);
-            let chosen = SchemaFieldType::ALL
-                .into_iter()
-                .find(|kind| kind.name() == chosen);
-            state.change(|form| {
-                if let (Some(field), Some(kind)) = (form.schema.0.get_mut(index), chosen) {
-                    field.kind = kind;
-                }
-            });
-        };
+    list(state, &SCHEMA, move |index| {
         view! {
-            {item_text(
-                state,
-                texts::FIELD_NAME,
-                index,
-                move |form| form.schema.0.get(index).map(|field| field.name.clone()),
-                move |form, text| {
-                    if let Some(field) = form.schema.0.get_mut(index) {
-                        field.name = text;
-                    }
-                },
-            )}
-            {item_text(
-                state,
-                texts::FIELD_QUESTION,
-                index,
-                move |form| form.schema.0.get(index).map(|field| field.question.clone()),
-                move |form, text| {
-                    if let Some(field) = form.schema.0.get_mut(index) {
-                        field.question = text;
-                    }
-                },
-            )}
-            <select aria-label=item_name(texts::FIELD_TYPE, index) prop:value=kind on:change=choose>{options}</select>
+            {item_text(state, &SCHEMA, texts::FIELD_NAME, index, |field| &field.name, |field| &mut field.name)}
+            {item_text(state, &SCHEMA, texts::FIELD_QUESTION, index, |field| &field.question, |field| &mut field.question)}
+            {field_type(state, index)}
         }
         .erase()
-    };
-    let add = move |_| {
-        state.change(|form| {
-            form.schema.0.push(SchemaField {
-                name: String::new(),
-                question: String::new(),
-                kind: SchemaFieldType::Text,
-            });
-        });
-    };
-    list(
-        "stream-schema",
-        texts::SCHEMA,
-        texts::SCHEMA_HELP,
-        move || state.form.with(|form| form.schema.0.len()),
-        row,
-        move |index| {
-            state.change(|form| {
-                form.schema.0.remove(index);
-            });
-        },
-        view! { <button type="button" class="button needs-script" on:click=add>{icons::plus()} {texts::ADD_FIELD}</button> }
-            .erase(),
-    )
+    })
 }
 
 /// The groups of articles.
 pub fn categories(state: FormState) -> AnyView {
-    let row = move |index: usize| {
+    list(state, &CATEGORIES, move |index| {
         view! {
+            {item_text(state, &CATEGORIES, texts::CATEGORY_NAME, index, |one| &one.name, |one| &mut one.name)}
             {item_text(
                 state,
-                texts::CATEGORY_NAME,
-                index,
-                move |form| form.categories.0.get(index).map(|one| one.name.clone()),
-                move |form, text| {
-                    if let Some(one) = form.categories.0.get_mut(index) {
-                        one.name = text;
-                    }
-                },
-            )}
-            {item_text(
-                state,
+                &CATEGORIES,
                 texts::CATEGORY_DESCRIPTION,
                 index,
-                move |form| form.categories.0.get(index).map(|one| one.description.clone()),
-                move |form, text| {
-                    if let Some(one) = form.categories.0.get_mut(index) {
-                        one.description = text;
-                    }
-                },
+                |one| &one.description,
+                |one| &mut one.description,
             )}
         }
         .erase()
+    })
+}
+
+/// The type of a field of the schema.
+fn field_type(state: FormState, index: usize) -> AnyView {
+    let kind = move || {
+        let kind = state
+            .form
+            .with(|form| form.schema.0.get(index).map(|field| field.kind));
+        kind.unwrap_or_default().name()
     };
-    let add = move |_| {
+    let options: Vec<_> = SchemaFieldType::ALL
+        .map(|kind| view! { <option value=kind.name()>{kind.label()}</option> })
+        .into_iter()
+        .collect();
+    let choose = move |event: ev::Event| {
+        let chosen = event_target_value(&event);
+        let chosen = SchemaFieldType::ALL
+            .into_iter()
+            .find(|kind| kind.name() == chosen);
         state.change(|form| {
-            form.categories.0.push(Category {
-                name: String::new(),
-                description: String::new(),
-            });
+            if let (Some(field), Some(kind)) = (form.schema.0.get_mut(index), chosen) {
+                field.kind = kind;
+            }
         });
     };
-    list(
-        "stream-categories",
-        texts::CATEGORIES,
-        texts::CATEGORIES_HELP,
-        move || state.form.with(|form| form.categories.0.len()),
-        row,
-        move |index| {
-            state.change(|form| {
-                form.categories.0.remove(index);
-            });
-        },
-        view! { <button type="button" class="button needs-script" on:click=add>{icons::plus()} {texts::ADD_CATEGORY}</button> }
-            .erase(),
-    )
+    view! {
+        <select aria-label=item_name(texts::FIELD_TYPE, index) prop:value=kind on:change=choose>{options}</select>
+    }
+    .erase()
 }
 
 /// "Question 2".
@@ -145,51 +115,64 @@ fn item_name(label: &str, index: usize) -> String {
 }
 
 /// A list of the form. Its rows are known by their places: each shows the item that stands there.
-fn list(
-    id: &'static str,
-    title: &'static str,
-    help: &'static str,
-    count: impl Fn() -> usize + Copy + Send + 'static,
+fn list<T>(
+    state: FormState,
+    items: &'static ItemList<T>,
     row: impl Fn(usize) -> AnyView + Copy + Send + 'static,
-    remove: impl Fn(usize) + Copy + Send + 'static,
-    add: AnyView,
 ) -> AnyView {
-    let rows = move || (0..count()).collect::<Vec<_>>();
+    let rows = move || {
+        state
+            .form
+            .with(|form| (0..(items.of)(form).len()).collect::<Vec<_>>())
+    };
+    let add = move |_| state.change(|form| (items.of_mut)(form).push((items.new)()));
     view! {
-        <fieldset id=id class="stream-items" tabindex="-1">
-            <legend>{title}</legend>
-            <p class="stream-help">{help}</p>
+        <fieldset id=items.id class="stream-items" tabindex="-1">
+            <legend>{items.title}</legend>
+            <p class="stream-help">{items.help}</p>
             <ul>
                 <Each of=rows key=|index| *index as u64 let:index>
                     <li>
                         {row(index)}
                         {IconButton::new(item_name(texts::REMOVE, index), icons::trash(), move || {
-                            remove(index);
+                            state.change(|form| {
+                                (items.of_mut)(form).remove(index);
+                            });
                             // The button of the last row is removed.
-                            browser::focus_selector(&["#", id].concat());
+                            browser::focus_selector(&["#", items.id].concat());
                         })
                         .view()}
                     </li>
                 </Each>
             </ul>
-            {add}
+            <button type="button" class="button needs-script" on:click=add>{icons::plus()} {items.add}</button>
         </fieldset>
     }
     .erase()
 }
 
 /// A text of an item.
-fn item_text(
+fn item_text<T>(
     state: FormState,
+    items: &'static ItemList<T>,
     label: &'static str,
     index: usize,
-    get: impl Fn(&StreamForm) -> Option<String> + Copy + Send + 'static,
-    set: impl Fn(&mut StreamForm, String) + Copy + Send + 'static,
+    get: fn(&T) -> &String,
+    get_mut: fn(&mut T) -> &mut String,
 ) -> AnyView {
-    let value = move || state.form.with(|form| get(form).unwrap_or_default());
+    let value = move || {
+        state.form.with(|form| {
+            let item = (items.of)(form).get(index);
+            item.map(get).cloned().unwrap_or_default()
+        })
+    };
     let input = move |event: ev::Event| {
         let text = event_target_value(&event);
-        state.change(|form| set(form, text));
+        state.change(|form| {
+            if let Some(item) = (items.of_mut)(form).get_mut(index) {
+                *get_mut(item) = text;
+            }
+        });
     };
     view! {
         <input
