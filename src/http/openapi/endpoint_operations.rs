@@ -32,8 +32,18 @@ pub fn add_endpoint(operation: Operation<'_>) -> Operation<'_> {
             "base_url": "http://127.0.0.1:11434/v1",
         }),
     );
+    with_added(operation, "The model server.")
+}
+
+/// The responses to an operation that adds a model server.
+pub(super) fn with_added<'a>(mut operation: Operation<'a>, description: &str) -> Operation<'a> {
     add_problems(operation.inner_mut(), &[409]);
-    with_created(operation, "The model server.", response_schema::<EndpointView>())
+    with_created(operation, description, response_schema::<EndpointView>())
+}
+
+/// The response to an operation that removes one.
+pub(super) fn with_removed(operation: Operation<'_>) -> Operation<'_> {
+    with_status(operation, 204, "Removed, or removed before.")
 }
 
 pub fn change_endpoint(operation: Operation<'_>) -> Operation<'_> {
@@ -50,7 +60,7 @@ pub fn remove_endpoint(operation: Operation<'_>) -> Operation<'_> {
         .id("removeEndpoint")
         .summary("Remove a model server that was added")
         .description("For administrators, not with a token. Its key is deleted with it.");
-    with_status(operation, 204, "Removed, or removed before.")
+    with_removed(operation)
 }
 
 pub fn test_endpoint(operation: Operation<'_>) -> Operation<'_> {

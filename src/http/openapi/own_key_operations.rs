@@ -3,10 +3,9 @@
 use serde_json::json;
 
 use super::{
-    generator::{add_problems, response_schema},
-    parts::{Operation, set_request_example, with_created, with_status},
+    endpoint_operations::{with_added, with_removed},
+    parts::{Operation, set_request_example, with_status},
 };
-use parlor_protocol::EndpointView;
 
 pub fn list_own_keys(operation: Operation<'_>) -> Operation<'_> {
     operation
@@ -29,12 +28,7 @@ pub fn add_own_key(operation: Operation<'_>) -> Operation<'_> {
         &mut operation,
         json!({ "id": "01a2217b-0246-7346-8b45-a4bcd684a3d1", "service": "openai", "key": "sk-example" }),
     );
-    add_problems(operation.inner_mut(), &[409]);
-    with_created(
-        operation,
-        "The model server of the key.",
-        response_schema::<EndpointView>(),
-    )
+    with_added(operation, "The model server of the key.")
 }
 
 pub fn change_own_key(operation: Operation<'_>) -> Operation<'_> {
@@ -51,7 +45,7 @@ pub fn remove_own_key(operation: Operation<'_>) -> Operation<'_> {
         .id("removeOwnKey")
         .summary("Remove a key of your own")
         .description("Not with a token. It is possible also when keys of one’s own are not allowed.");
-    with_status(operation, 204, "Removed, or removed before.")
+    with_removed(operation)
 }
 
 pub fn test_own_key(operation: Operation<'_>) -> Operation<'_> {

@@ -64,7 +64,7 @@ impl NewEntry {
         }))
     }
 
-    /// Creates the entry of an action of a user on their own data.
+    /// Creates the entry of a user's action.
     pub(super) fn by_user(user_id: UserId, action: AuditAction) -> Self {
         Self {
             user_id: Some(user_id),
@@ -75,15 +75,9 @@ impl NewEntry {
         }
     }
 
-    /// Creates the entry of an administrator's action on a model server.
-    pub(super) fn about_server(user_id: UserId, action: AuditAction, name: String) -> Self {
-        Self {
-            user_id: Some(user_id),
-            name: None,
-            action,
-            about: name,
-            address: String::new(),
-        }
+    /// Names what the action was on, such as a model server.
+    pub(super) fn about(self, name: String) -> Self {
+        Self { about: name, ..self }
     }
 
     /// Adds the entry. Without accounts there is no audit log.

@@ -64,7 +64,7 @@ impl Batch<'_> {
                 (action, String::new(), Outcome::Done)
             }
         };
-        let entry = NewEntry::about_server(by, action, name);
+        let entry = NewEntry::by_user(by, action).about(name);
         entry.store(&mut *connection, self.at).await?;
         // The only user of a new installation has no log yet, and waits for the models.
         ensure_user(&mut *connection, by).await?;
