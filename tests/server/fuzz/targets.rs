@@ -212,6 +212,26 @@ pub fn all_targets() -> Vec<Target> {
         ("GET", "/settings", None),
         ("GET", "/v1/models", None),
     ];
+    // The settings' tabs, those with a form on the server and those of administrators among them.
+    let tabs = [
+        "general",
+        "models",
+        "memories",
+        "tokens",
+        "usage",
+        "account",
+        "devices",
+        "users",
+        "invitations",
+        "audit",
+        "system",
+    ];
+    targets.extend(tabs.map(|tab| Target {
+        method: "GET".into(),
+        path: format!("/settings/{tab}"),
+        arguments: None,
+        is_form: false,
+    }));
     targets.extend(more.map(|(method, path, arguments)| Target {
         method: method.into(),
         path: path.into(),
