@@ -156,7 +156,6 @@ export const PAGE_SCREENS: ScreenGroup[] = [
           await page.getByRole('link', { name: 'All streams' }).click();
           await expect(page.getByRole('heading', { name: 'Streams' })).toBeVisible();
         },
-        onPhone: ({ page }) => page.getByRole('button', { name: 'Close the chat' }).click(),
       },
     ],
   },
