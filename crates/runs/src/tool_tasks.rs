@@ -64,7 +64,6 @@ impl ToolTasks {
         attached: Arc<[Attachment]>,
         journal: Journal,
         files: Files,
-        views: PayloadViews,
         limits: Limits,
         secrets: Arc<Secrets>,
     ) -> Self {
@@ -75,7 +74,7 @@ impl ToolTasks {
             attached,
             journal,
             files,
-            views,
+            views: PayloadViews::default(),
             limits,
             secrets,
             tasks: JoinSet::new(),
@@ -84,6 +83,12 @@ impl ToolTasks {
             reporter,
             reports,
         }
+    }
+
+    /// Sets the views of the payloads of all pages.
+    pub fn with_views(mut self, views: PayloadViews) -> Self {
+        self.views = views;
+        self
     }
 
     /// Starts a call. `tool` is the offered tool of that name.

@@ -192,10 +192,10 @@ impl<'a> Driver<'a> {
                 attached,
                 runs.journal.clone(),
                 runs.files.clone(),
-                runs.pages.payload_views().clone(),
                 runs.limits.clone(),
                 runs.recorder_settings.secrets.clone(),
-            ),
+            )
+            .with_views(runs.pages.payload_views().clone()),
             recorder: Recorder::new(
                 run,
                 runs.journal.clone(),
