@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ConversationEvent, ConversationId, Event, EventBody, MessageId, Position, RunEvent, RunStatus, Timestamp,
+    ConversationEvent, ConversationId, Event, EventBody, MessageId, Position, RunEvent, Timestamp,
     flat_json::Fields,
 };
 
@@ -204,9 +204,9 @@ fn apply_to_run(list: &mut ConversationList, event: &Event, output: &RunEvent) -
         RunEvent::ApprovalAnswered { .. } => {
             update_if(list.update(id, |conversation| conversation.waiting = false))
         }
-        RunEvent::Complete { ended_at, .. } => end_run(list, event, RunStatus::Complete, *ended_at),
-        RunEvent::Cancelled { ended_at, .. } => end_run(list, event, RunStatus::Stopped, *ended_at),
-        RunEvent::Error { status, ended_at, .. } => end_run(list, event, *status, *ended_at),
+        RunEvent::Complete { ended_at, .. }
+        | RunEvent::Cancelled { ended_at, .. }
+        | RunEvent::Error { ended_at, .. } => end_run(list, event, output.is_notifiable_end(), *ended_at),
         RunEvent::RunResumed { .. }
         | RunEvent::Status { .. }
         | RunEvent::Thinking { .. }
@@ -227,8 +227,12 @@ fn apply_to_run(list: &mut ConversationList, event: &Event, output: &RunEvent) -
 }
 
 /// Applies the last event of a run.
-fn end_run(list: &mut ConversationList, event: &Event, status: RunStatus, ended_at: Timestamp) -> ListUpdate {
-    let is_notifiable = status.is_notifiable();
+fn end_run(
+    list: &mut ConversationList,
+    event: &Event,
+    is_notifiable: bool,
+    ended_at: Timestamp,
+) -> ListUpdate {
     let mut ended_run = None;
     let changed = list.update(event.conversation_id, |conversation| {
         let active_run = conversation.active_run.take();

@@ -59,6 +59,7 @@ kinds! {
         user_message_saved(Some(MessageId::new()), Interaction::ValueSelected),
         user_message_saved(None, button_interaction(None)),
         user_message_saved(None, button_interaction(Some(r#"{"a": "\""}"#))),
+        user_message_saved(None, scheduled_interaction()),
     ],
     ConversationEvent::PayloadJudged { .. } => [
         ConversationEvent::PayloadJudged { payload_id: text(), verdict: Verdict::Accepted, accepted_fields: vec![text()] },
@@ -118,8 +119,8 @@ kinds! {
     ],
     RunEvent::TextWasThinking { .. } => [RunEvent::TextWasThinking { node: 1 }],
     RunEvent::Complete { .. } => [
-        RunEvent::Complete { ended_at: AT, worked_ms: 1, finish_reason: None },
-        RunEvent::Complete { ended_at: AT, worked_ms: 1, finish_reason: Some(FinishReason::Length) },
+        RunEvent::Complete { ended_at: AT, worked_ms: 1, finish_reason: None, is_quiet: true },
+        RunEvent::Complete { ended_at: AT, worked_ms: 1, finish_reason: Some(FinishReason::Length), is_quiet: false },
     ],
     RunEvent::Cancelled { .. } => [RunEvent::Cancelled { ended_at: AT, worked_ms: 2 }],
     RunEvent::Error { .. } => [RunEvent::Error {
@@ -275,6 +276,17 @@ pub fn usage() -> Usage {
             ..TokenTotals::default()
         },
     }
+}
+
+fn scheduled_interaction() -> Interaction {
+    Interaction::Scheduled(Box::new(ScheduledMessage {
+        schedule_id: ScheduleId::new(),
+        title: text(),
+        planned_at: AT,
+        missed: 2,
+        only_new: true,
+        run_limit: Some(Dollars(1_500_000)),
+    }))
 }
 
 pub fn button_interaction(data: Option<&str>) -> Interaction {

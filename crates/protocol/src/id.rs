@@ -118,6 +118,10 @@ id!(
     ResearchStreamId
 );
 id!(
+    /// A schedule: a prompt with the times at which it is sent. The client makes the id.
+    ScheduleId
+);
+id!(
     /// An API token's id, which is not the token itself.
     TokenId
 );

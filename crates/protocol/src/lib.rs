@@ -44,6 +44,7 @@ pub mod provider_data;
 pub mod queue;
 pub mod role;
 pub mod run_status;
+pub mod schedule;
 pub mod search;
 #[cfg(feature = "server-functions")]
 pub mod server_functions;
@@ -79,9 +80,9 @@ pub use file_preview::FilePreview;
 pub use finish_reason::FinishReason;
 pub use id::{
     AttachmentId, ConversationId, EndpointId, IntentId, LinkId, MemoryId, MessageId, ModelCallId,
-    ResearchStreamId, SessionId, ShareId, TokenId, UserId,
+    ResearchStreamId, ScheduleId, SessionId, ShareId, TokenId, UserId,
 };
-pub use interaction::{FRESH_SESSION, Interaction};
+pub use interaction::{FRESH_SESSION, Interaction, ScheduledMessage};
 pub use json::RawJson;
 pub use memory::Memory;
 pub use message::{
@@ -102,6 +103,7 @@ pub use provider_data::{PlacedProviderData, ProviderData};
 pub use queue::{MessageQueue, QueuedMessage};
 pub use role::Role;
 pub use run_status::{RunError, RunStatus};
+pub use schedule::{ListedSchedule, RunSchedule, Schedule, ScheduleList, ScheduledRun, Weekday};
 pub use services::{SERVICES, Service};
 pub use sharing::{NewShare, Share, SharedConversation, SharedFrame};
 pub use suggestion::{ActionHandler, ActionStyle, CitedSource, SuggestedAction, SuggestedValue};

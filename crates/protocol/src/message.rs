@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Attachment, CitedSource, FinishReason, Interaction, MessageId, PayloadRef, RunError, RunStatus,
     SuggestedAction, SuggestedValue, Timestamp, ToolCall, ToolStatus, Usage, flat_json::Fields,
+    interaction::ScheduledMessage, tool_kind::NOTHING_NEW,
 };
 
 /// One message of a conversation.
@@ -169,6 +170,17 @@ impl Message {
         }
     }
 
+    /// Returns its schedule, if this is the message of one.
+    pub fn scheduled(&self) -> Option<&ScheduledMessage> {
+        match &self.body {
+            MessageBody::User {
+                interaction: Interaction::Scheduled(scheduled),
+                ..
+            } => Some(scheduled),
+            MessageBody::User { .. } | MessageBody::Assistant(_) | MessageBody::Damaged => None,
+        }
+    }
+
     /// The files of the message, in their order: those of the user, or those of the answer and its tools.
     pub fn files(&self) -> Vec<&Attachment> {
         match &self.body {
@@ -269,6 +281,12 @@ impl AssistantMessage {
             Part::ToolCall(call) => Some(&**call),
             Part::Thinking { .. } | Part::Text { .. } | Part::Payload { .. } | Part::File { .. } => None,
         })
+    }
+
+    /// Returns true if the answer of a schedule said that there is nothing new.
+    pub fn found_nothing_new(&self) -> bool {
+        self.tool_calls()
+            .any(|call| call.tool == NOTHING_NEW.name && call.status == ToolStatus::Complete)
     }
 
     /// The tool calls, mutable, in the order in which the model made them.

@@ -123,6 +123,7 @@ tool_kinds! {
         noun: Some("Python code"),
         ..ToolKind::plain("jupyter_notebook")
     };
+    NOTHING_NEW = ToolKind { icon: ToolIcon::Clock, ..ToolKind::plain("nothing_new") };
     RECALL = ToolKind {
         icon: ToolIcon::Bookmark,
         code: code("query", "query"),

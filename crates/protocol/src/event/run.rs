@@ -135,6 +135,10 @@ pub enum RunEvent {
         /// The reason for which the model stopped.
         #[serde(skip_serializing_if = "Option::is_none")]
         finish_reason: Option<FinishReason>,
+        /// True if a scheduled run found nothing new and its user asked not to be told. Nothing is marked as unread.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[schemars(default)]
+        is_quiet: bool,
     },
     /// The run ended: the user stopped it.
     Cancelled {
@@ -225,8 +229,23 @@ impl RunEvent {
                 ended_at,
                 worked_ms,
                 finish_reason: None,
+                is_quiet: false,
             },
         }
+    }
+
+    /// Marks the end of a complete run as one that its user is not told of.
+    pub fn quiet_if(mut self, quiet: bool) -> Self {
+        if let Self::Complete { is_quiet, .. } = &mut self {
+            *is_quiet = quiet;
+        }
+        self
+    }
+
+    /// Returns true if the event ends a run, and its user should be told that it has.
+    pub fn is_notifiable_end(&self) -> bool {
+        let is_quiet = matches!(self, Self::Complete { is_quiet: true, .. });
+        !is_quiet && self.terminal_status().is_some_and(RunStatus::is_notifiable)
     }
 
     /// Adds the reason for which the model stopped.

@@ -90,7 +90,8 @@ fn read_run_event(kind: &str, flat: &mut Fields) -> Option<RunEvent> {
         "text_was_thinking" => fields!(flat => RunEvent::TextWasThinking { node }),
         "complete" => {
             let worked_ms = read_worked_ms(flat);
-            fields!(flat => RunEvent::Complete { ended_at; finish_reason } with worked_ms)
+            let is_quiet = flat.take("is_quiet").unwrap_or_default();
+            fields!(flat => RunEvent::Complete { ended_at; finish_reason } with worked_ms, is_quiet)
         }
         "cancelled" => {
             let worked_ms = read_worked_ms(flat);

@@ -21,7 +21,8 @@ use uuid::Uuid;
 
 use super::{
     Attachment, AttachmentId, ConversationId, Dollars, MemoryId, MessageId, Parameters, PayloadRef, Position,
-    QueuedMessage, RawJson, RunError, RunStatus, Timestamp, TokenId, ToolStatus, Verdict, json,
+    QueuedMessage, RawJson, RunError, RunStatus, Schedule, ScheduleId, Timestamp, TokenId, ToolStatus,
+    Verdict, json,
     search::{HitKind, Snippet},
 };
 
@@ -150,6 +151,11 @@ blank! {
     AttachmentId: AttachmentId(Uuid::nil()),
     MemoryId: MemoryId(Uuid::nil()),
     TokenId: TokenId(Uuid::nil()),
+    ScheduleId: ScheduleId(Uuid::nil()),
+    Schedule: Schedule {
+        name: String::new(), prompt: String::new(), model: None, tools: Vec::new(), days: Vec::new(), time: String::new(),
+        time_zone: String::new(), ends_on: None, only_new: false, run_limit: None, month_limit: None, is_paused: false
+    },
     RunStatus: RunStatus::Failed,
     Verdict: Verdict::Rejected,
     ToolStatus: ToolStatus::Unknown,

@@ -2,10 +2,11 @@
 
 use super::{
     super::{
-        ApiToken, AssistantMessage, Attachment, ConversationList, Interaction, ListedConversation, Memory,
-        Message, MessageBody, MessageQueue, ModelCapabilities, OlderMessages, PageContext, Parameters, Part,
-        PayloadVerdict, PersonalData, Prices, QueuedMessage, StreamNotice, ThinkingSupport, TokenTotals,
-        ToolCall, ToolProgress, Transcript, Usage,
+        ApiToken, AssistantMessage, Attachment, ConversationList, Interaction, ListedConversation,
+        ListedSchedule, Memory, Message, MessageBody, MessageQueue, ModelCapabilities, OlderMessages,
+        PageContext, Parameters, Part, PayloadVerdict, PersonalData, Prices, QueuedMessage, Schedule,
+        ScheduleList, ScheduledMessage, ScheduledRun, StreamNotice, ThinkingSupport, TokenTotals, ToolCall,
+        ToolProgress, Transcript, Usage,
         earlier_data::suggested_action,
         intent::StartedRun,
         model_list::{ModelInfo, ModelList, ModelListProblem},
@@ -80,6 +81,11 @@ plain! {
         kind, title, created_at, snippet; conversation_id, message_id, file_id, file_name, pmid
     };
     Snippet { text, marks };
+    Schedule { prompt, days, time, time_zone; model, ends_on, run_limit, month_limit } with
+        name, tools, only_new, is_paused;
+    ListedSchedule { id, schedule, month_cost; next_at, last, notice };
+    ScheduledRun { planned_at, started_at; conversation_id, status };
+    ScheduleList { schedules, limit };
     ApiToken { id, name, beginning, created_at; expires_at, last_used_at };
 }
 
@@ -173,6 +179,13 @@ pub(super) fn read_interaction(flat: &mut Fields) -> Interaction {
     match kind.as_deref() {
         None | Some("text_input") => Interaction::TextInput,
         Some("value_selected") => Interaction::ValueSelected,
+        Some("scheduled") => {
+            let missed = flat.take("missed").unwrap_or_default();
+            let only_new = flat.take("only_new").unwrap_or_default();
+            Interaction::Scheduled(Box::new(fields!(flat => ScheduledMessage {
+                schedule_id, title, planned_at; run_limit
+            } with missed, only_new)))
+        }
         Some("action_executed") => fields!(flat => Interaction::ActionExecuted { action; data }),
         Some(_) => {
             flat.record_error(ObjectError::Unknown(kind.unwrap_or_default()));

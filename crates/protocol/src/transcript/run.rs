@@ -108,6 +108,7 @@ pub fn apply_to_run(run: &mut AssistantMessage, event: &RunEvent) -> Option<RunU
             ended_at,
             worked_ms,
             finish_reason,
+            is_quiet: _,
         } => {
             run.finish_reason.clone_from(finish_reason);
             end_run(run, RunStatus::Complete, *ended_at, *worked_ms);

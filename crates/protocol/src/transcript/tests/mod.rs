@@ -71,6 +71,7 @@ fn damaged_run_reloads_only_at_its_end() {
     event.position = event.position.next();
     event.body = EventBody::Run(RunEvent::Complete {
         finish_reason: None,
+        is_quiet: false,
         ended_at: Timestamp(1),
         worked_ms: 1,
     });
@@ -274,6 +275,7 @@ fn a_run_is_final_after_its_end() {
             ended_at: Timestamp(9),
             worked_ms: 0,
             finish_reason: None,
+            is_quiet: false,
         }),
     ];
     let mut state = ended.clone();
