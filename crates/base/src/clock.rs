@@ -6,6 +6,21 @@ use jiff::tz::TimeZone;
 
 use parlor_protocol::Timestamp;
 
+/// A source of the current time, for what tests move by hand.
+pub trait Clock: Send + Sync + 'static {
+    fn now(&self) -> Timestamp;
+}
+
+/// The clock of the machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        now()
+    }
+}
+
 /// Returns the current time in milliseconds. A clock before 1970 counts as 1970.
 pub fn now() -> Timestamp {
     to_timestamp(SystemTime::now())

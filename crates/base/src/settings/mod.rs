@@ -39,6 +39,7 @@ pub use self::{
     prompt::{PromptLength, PromptSettings},
     python::PythonSettings,
     read::{Overrides, SettingsError, is_local_url},
+    schedules::ScheduleSettings,
     sharing::SharingSettings,
     storage::StorageSettings,
     titles::{TitleMode, TitleSettings},
@@ -68,6 +69,7 @@ mod places;
 mod prompt;
 mod python;
 mod read;
+mod schedules;
 mod sharing;
 mod storage;
 mod titles;
@@ -107,6 +109,7 @@ pub struct Settings {
     pub database: StorageSettings,
     pub accounts: AccountSettings,
     pub sharing: SharingSettings,
+    pub schedules: ScheduleSettings,
     pub models: ModelSettings,
     /// Model servers.
     pub endpoints: Vec<EndpointSettings>,
