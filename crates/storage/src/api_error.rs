@@ -117,6 +117,10 @@ impl From<ChangeRejection> for ApiError {
                 ErrorCode::TooLarge,
                 "You have reached the limit of API tokens (setting limits.api_tokens). No token was created; revoke one first.",
             ),
+            ChangeRejection::SchedulesFull => Self::new(
+                ErrorCode::TooLarge,
+                "You have reached the limit of schedules (setting schedules.per_user). Nothing was saved; delete one first.",
+            ),
             ChangeRejection::SharesFull => Self::new(
                 ErrorCode::TooLarge,
                 "The limit of shares (setting sharing.shares) is reached. Nothing was shared; end a share first.",

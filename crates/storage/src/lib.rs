@@ -47,6 +47,7 @@ mod outcome;
 pub mod postgres;
 mod record;
 mod run_context;
+pub mod schedules;
 pub mod search;
 pub mod shares;
 mod sql;
@@ -145,7 +146,13 @@ impl PageSize {
 /// The database operations of the server.
 #[async_trait]
 pub trait Storage:
-    accounts::AccountStorage + endpoints::EndpointStorage + shares::ShareStorage + Send + Sync + 'static
+    accounts::AccountStorage
+    + endpoints::EndpointStorage
+    + schedules::ScheduleStorage
+    + shares::ShareStorage
+    + Send
+    + Sync
+    + 'static
 {
     /// Applies all changes in one transaction, each in its own savepoint: a rejected change does not affect
     /// the others. Events get the next positions of their users' logs.

@@ -56,6 +56,8 @@ pub enum ChangeRejection {
     LibraryFull,
     #[error("the limit of API tokens is reached")]
     TokensFull,
+    #[error("the limit of schedules is reached")]
+    SchedulesFull,
     #[error("the limit of shares is reached")]
     SharesFull,
     #[error("another model server has this name")]

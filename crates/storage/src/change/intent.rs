@@ -1,6 +1,7 @@
 //! The changes that clients ask for under an id of their choice.
 
 use super::{QueueLimits, RunStart};
+use crate::schedules::Firing;
 use parlor_protocol::{
     IntentId, Parameters,
     intent::{
@@ -18,6 +19,12 @@ pub enum IntentChange {
         intent: SendMessage,
         start: RunStart,
         limits: QueueLimits,
+    },
+    /// Sends the message of a schedule, as `SendMessage` does.
+    RunSchedule {
+        intent: SendMessage,
+        start: RunStart,
+        firing: Firing,
     },
     /// Starts a run that answers the same message as `intent.message_id`.
     Regenerate { intent: Regenerate, start: RunStart },
@@ -53,7 +60,9 @@ impl IntentChange {
     /// Returns the id that the client chose.
     pub fn id(&self) -> IntentId {
         match self {
-            Self::SendMessage { intent, .. } | Self::QueueMessage { intent, .. } => intent.intent_id,
+            Self::SendMessage { intent, .. }
+            | Self::QueueMessage { intent, .. }
+            | Self::RunSchedule { intent, .. } => intent.intent_id,
             Self::Regenerate { intent, .. } => intent.intent_id,
             Self::ContinueRun { intent, .. } => intent.intent_id,
             Self::JudgePayload { intent, .. } => intent.intent_id,
@@ -68,6 +77,7 @@ impl IntentChange {
         match self {
             Self::SendMessage { start, .. }
             | Self::QueueMessage { start, .. }
+            | Self::RunSchedule { start, .. }
             | Self::Regenerate { start, .. } => &start.fingerprint,
             Self::ContinueRun { fingerprint, .. }
             | Self::JudgePayload { fingerprint, .. }

@@ -2,7 +2,8 @@
 //! when storage fails.
 
 use super::{
-    FileLocation, RunKey, StoredFile, accounts::AccountChange, endpoints::EndpointChange, shares::ShareChange,
+    FileLocation, RunKey, StoredFile, accounts::AccountChange, endpoints::EndpointChange,
+    schedules::ScheduleChange, shares::ShareChange,
 };
 use parlor_protocol::{
     AttachmentId, ConversationId, MessageId, PageContext, Parameters, Timestamp, UserId,
@@ -40,6 +41,8 @@ pub enum Change {
     Library { user_id: UserId, update: LibraryUpdate },
     /// Changes a user's memories, instructions or API tokens.
     Personal { user_id: UserId, change: PersonalChange },
+    /// Changes a user's schedules.
+    Schedule { user_id: UserId, change: ScheduleChange },
     /// Adds or ends a share of a conversation.
     Share(ShareChange),
     /// Changes accounts, sessions or one-time links.
@@ -71,7 +74,8 @@ impl Change {
             | Self::Intent { user_id, .. }
             | Self::Conversation { user_id, .. }
             | Self::Library { user_id, .. }
-            | Self::Personal { user_id, .. } => Some(*user_id),
+            | Self::Personal { user_id, .. }
+            | Self::Schedule { user_id, .. } => Some(*user_id),
             Self::File(_) | Self::Share(_) | Self::Account(_) | Self::Endpoint { .. } => None,
         }
     }
@@ -87,6 +91,7 @@ impl Change {
             | Self::File(_)
             | Self::Library { .. }
             | Self::Personal { .. }
+            | Self::Schedule { .. }
             | Self::Share(_)
             | Self::Account(_)
             | Self::Endpoint { .. } => None,

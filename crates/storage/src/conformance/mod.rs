@@ -24,6 +24,7 @@ mod provider_data;
 mod queue;
 mod resumption;
 mod run_contexts;
+mod schedules;
 mod search;
 mod shares;
 mod suggestions;
@@ -76,6 +77,12 @@ macro_rules! conformance_tests {
             }
             administrators {
                 administrators_count_who_can_sign_in,
+            }
+            schedules {
+                a_schedule_is_its_owners_alone,
+                a_planned_time_starts_one_run,
+                a_paused_or_deleted_schedule_starts_nothing,
+                a_quiet_end_is_not_unread,
             }
             hand_over {
                 an_heir_gets_conversations_files_and_library,

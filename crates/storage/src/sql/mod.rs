@@ -54,6 +54,7 @@ pub(crate) mod queries;
 pub(crate) mod queue;
 pub(crate) mod row;
 pub(crate) mod run_context;
+pub(crate) mod schedules;
 pub(crate) mod search;
 pub(crate) mod shares;
 pub(crate) mod token_totals;

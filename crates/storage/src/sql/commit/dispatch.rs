@@ -34,6 +34,7 @@ impl Batch<'_> {
             Change::File(change) => self.change_files(connection, change).await,
             Change::Library { user_id, update } => self.update_library(connection, *user_id, update).await,
             Change::Personal { user_id, change } => self.change_personal(connection, *user_id, change).await,
+            Change::Schedule { user_id, change } => self.change_schedules(connection, *user_id, change).await,
             Change::Share(change) => self.change_shares(connection, change).await,
             Change::Account(change) => self.change_accounts(connection, change).await,
             Change::Endpoint { by, change } => self.change_endpoints(connection, *by, change).await,
@@ -111,6 +112,16 @@ impl Batch<'_> {
                 self.queue_message(connection, user_id, intent, start, *limits)
                     .await
             }
+            IntentChange::RunSchedule {
+                intent,
+                start,
+                firing,
+            } => Ok(Outcome::Started {
+                started: self
+                    .run_schedule(connection, user_id, (intent, start), firing)
+                    .await?,
+                again: false,
+            }),
             IntentChange::Regenerate { intent, start } => Ok(Outcome::Started {
                 started: self.regenerate(connection, user_id, intent, start).await?,
                 again: false,

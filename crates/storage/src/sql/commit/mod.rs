@@ -47,6 +47,7 @@ mod provider_data;
 mod queue;
 mod queue_state;
 mod run_output;
+mod schedules;
 pub(crate) mod search;
 mod shares;
 mod suggestions;

@@ -106,7 +106,7 @@ impl Batch<'_> {
             self.has_deleted |= delete_unshown(&mut *connection, run, message).await?;
         }
         query("UPDATE conversations SET unseen = $1 WHERE user_id = $2 AND id = $3")
-            .bind(message.status.is_notifiable())
+            .bind(events.iter().any(RunEvent::is_notifiable_end))
             .bind_value(run.user_id)
             .bind_value(run.conversation_id)
             .execute(&mut *connection)

@@ -151,7 +151,10 @@ impl Batch<'_> {
             {
                 Ok(Interaction::ValueSelected)
             }
-            Interaction::ValueSelected | Interaction::TextInput => Ok(Interaction::TextInput),
+            // A client can't send a message as a schedule.
+            Interaction::ValueSelected | Interaction::TextInput | Interaction::Scheduled(_) => {
+                Ok(Interaction::TextInput)
+            }
         }
     }
 }

@@ -167,13 +167,17 @@ impl Batch<'_> {
         })
     }
 
-    /// Returns the title of a conversation that begins with this message: from its text, else its first file.
+    /// Returns the title of a conversation that begins with this message: that of its schedule, else from its text, else its
+    /// first file.
     async fn new_title(
         &self,
         connection: &mut Connection,
         user_id: UserId,
         intent: &SendMessage,
     ) -> Result<String, ChangeError> {
+        if let Interaction::Scheduled(scheduled) = &intent.interaction {
+            return Ok(scheduled.title.clone());
+        }
         let first_file = match intent.files.first() {
             Some(first) => files::file(connection, user_id, *first).await?,
             None => None,

@@ -138,6 +138,7 @@ async fn send_and_erase_secret(storage: &SqliteStorage, secret: &str) {
     };
     let ended = RunEvent::Complete {
         finish_reason: None,
+        is_quiet: false,
         ended_at: NOON,
         worked_ms: 1,
     };

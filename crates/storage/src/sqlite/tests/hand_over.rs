@@ -25,6 +25,11 @@ const OTHER_TABLES: &[(&str, &str)] = &[
     ("model_calls", "records with the former owner's instructions"),
     ("pending_deletions", "the deletion itself"),
     ("queued_messages", "deleted before, as they were never sent"),
+    ("schedule_runs", "end with the account"),
+    (
+        "schedules",
+        "end with the account: nobody goes on sending another's prompts",
+    ),
     ("search_documents", "made again for the new owner"),
     ("sessions", "access to the account"),
     ("share_readers", "shares of others"),

@@ -72,6 +72,7 @@ async fn answered_turn(
     };
     let ended = RunEvent::Complete {
         finish_reason: None,
+        is_quiet: false,
         ended_at: NOON,
         worked_ms: 1,
     };

@@ -9,11 +9,12 @@ use crate::{
     LogPage, PageSize, Queues, Storage, StorageError, TokenHash,
     accounts::{AccountStorage, ProviderIdentity},
     endpoints::EndpointStorage,
+    schedules::ScheduleStorage,
     search::{SearchQuery, SearchRequest},
     shares::ShareStorage,
     usage::Day,
 };
-use parlor_protocol::{AttachmentId, IntentId, Position, ResearchStreamId, ShareId, UserId};
+use parlor_protocol::{AttachmentId, IntentId, Position, ResearchStreamId, ShareId, Timestamp, UserId};
 
 /// The beginnings of the ids of damaged and of sound rows.
 const KINDS: [(u32, u8, &str); 2] = [(0xdddd_dddd, 0xdd, "dddddddd"), (0xaaaa_aaaa, 0xaa, "aaaaaaaa")];
@@ -117,6 +118,7 @@ async fn read_user(storage: &impl StorageOfAll, user: UserId, lines: &mut Lines<
     lines.list(&label("streams"), Ok(library.streams));
     lines.list(&label("sessions"), storage.sessions(user).await);
     lines.list(&label("shares"), storage.shares(user).await);
+    lines.list(&label("schedules"), storage.schedules(user, Timestamp(0)).await);
     lines.list(&label("active runs"), storage.active_runs(user).await);
     // The only row of a day is the damaged one.
     lines.list(
@@ -236,6 +238,9 @@ async fn read_conversations(storage: &impl StorageOfAll, ids: &Ids, lines: &mut 
 }
 
 /// All queries.
-pub(super) trait StorageOfAll: Storage + AccountStorage + EndpointStorage + ShareStorage {}
+pub(super) trait StorageOfAll:
+    Storage + AccountStorage + EndpointStorage + ScheduleStorage + ShareStorage
+{
+}
 
-impl<S: Storage + AccountStorage + EndpointStorage + ShareStorage> StorageOfAll for S {}
+impl<S: Storage + AccountStorage + EndpointStorage + ScheduleStorage + ShareStorage> StorageOfAll for S {}
