@@ -47,10 +47,10 @@ pub fn list_interactions(history: &[Message], zone: &TimeZone) -> String {
     format!("{INTRO}\n{}", newest.join("\n"))
 }
 
-/// Describes the interaction; `None` if the message was typed.
+/// Describes the interaction; `None` if the message was typed, now or for a schedule.
 fn describe(interaction: &Interaction) -> Option<String> {
     match interaction {
-        Interaction::TextInput => None,
+        Interaction::TextInput | Interaction::Scheduled(_) => None,
         Interaction::ValueSelected => Some("chosen from your suggestions".into()),
         Interaction::ActionExecuted { action, .. } if action == FRESH_SESSION => Some(
             "Parlor’s own button for a fresh Python session: variables and data frames of earlier calls are gone".into(),

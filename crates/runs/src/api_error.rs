@@ -96,9 +96,10 @@ impl From<StartError> for ApiError {
 fn refused(refusal: &CallRefusal) -> ApiError {
     let code = match refusal {
         CallRefusal::Model { .. } => ErrorCode::ModelNotAllowed,
-        CallRefusal::Tokens { .. } | CallRefusal::Cost { .. } | CallRefusal::Runs { .. } => {
-            ErrorCode::LimitReached
-        }
+        CallRefusal::Tokens { .. }
+        | CallRefusal::Cost { .. }
+        | CallRefusal::RunCost { .. }
+        | CallRefusal::Runs { .. } => ErrorCode::LimitReached,
     };
     let message = format!(
         "{} Nothing was sent or changed; what you wrote is kept. {}",

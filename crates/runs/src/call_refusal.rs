@@ -30,6 +30,8 @@ pub enum CallRefusal {
         limit: Dollars,
         wait: Duration,
     },
+    /// The cost of one answer of a schedule is reached.
+    RunCost { used: Dollars, limit: Dollars },
     /// The limit of answers at the same time is reached.
     Runs { limit: usize },
 }
@@ -48,6 +50,11 @@ impl CallRefusal {
             ),
             Self::Cost { used, limit, .. } => format!(
                 "Your answers have cost {} today; the limit is {} a day (setting accounts.dollars_per_day).",
+                used.to_label(),
+                limit.to_label()
+            ),
+            Self::RunCost { used, limit } => format!(
+                "This answer has cost {}; the limit of its schedule is {} an answer.",
                 used.to_label(),
                 limit.to_label()
             ),
@@ -76,6 +83,9 @@ impl CallRefusal {
                 "The next day begins at midnight UTC, in {}; an administrator can raise the limit.",
                 hours_and_minutes(*wait)
             ),
+            Self::RunCost { .. } => {
+                "What was written is kept. Raise the limit on the page Schedules, or ask for less.".into()
+            }
             Self::Runs { .. } => "Wait for the end of one, or stop one.".into(),
         }
     }
@@ -83,7 +93,7 @@ impl CallRefusal {
     /// Returns the time after which the same request may succeed.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::Model { .. } => None,
+            Self::Model { .. } | Self::RunCost { .. } => None,
             Self::Tokens { wait, .. } | Self::Cost { wait, .. } => Some(*wait),
             Self::Runs { .. } => Some(RUN_RETRY_DELAY),
         }
@@ -93,7 +103,9 @@ impl CallRefusal {
     pub fn into_model_error(self) -> ModelError {
         let code = match self {
             Self::Model { .. } => "model_not_allowed",
-            Self::Tokens { .. } | Self::Cost { .. } | Self::Runs { .. } => "limit_reached",
+            Self::Tokens { .. } | Self::Cost { .. } | Self::RunCost { .. } | Self::Runs { .. } => {
+                "limit_reached"
+            }
         };
         ModelError {
             error: run_error(code, self.reason(), &self.advice()),

@@ -63,6 +63,7 @@ mod recovery;
 mod request_builder;
 mod rerun;
 mod resumption;
+mod scheduled;
 mod side_call;
 mod start;
 mod stop;

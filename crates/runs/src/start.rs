@@ -158,7 +158,7 @@ impl Runs {
     }
 
     /// Prepares the start of the run that answers a message, with its model.
-    async fn prepare_send(
+    pub(super) async fn prepare_send(
         &self,
         user_id: UserId,
         intent: &mut SendMessage,

@@ -9,6 +9,7 @@ use super::{
     fetch_webpage::FetchWebpage,
     generate_image::GenerateImage,
     memory::{Forget, MemoryStore, Recall, Remember},
+    nothing_new::NothingNew,
     retrieve_file::RetrieveFile,
     search_conversations::SearchConversations,
     search_pubmed::SearchPubmed,
@@ -52,11 +53,12 @@ pub fn built_in(
         .with_tool(Remember(memories.clone()))
         .with_tool(Recall(memories.clone()))
         .with_tool(Forget(memories))
-        // Offered only in conversations with files, with an image model, and to those who have switched it on.
+        // Offered only in conversations with files, with an image model, to those who have switched it on, and to schedules.
         .with_scoped_tools(vec![
             any_tool(retrieve_file),
             any_tool(generate_image),
             any_tool(search_conversations),
+            any_tool(NothingNew),
         ])
         .without_tools(&tools.disabled)
 }

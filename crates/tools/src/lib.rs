@@ -17,6 +17,7 @@ pub mod lines;
 pub mod mcp;
 pub mod memory;
 mod message_file;
+mod nothing_new;
 mod payload;
 mod registry;
 mod retrieve_file;
@@ -46,6 +47,7 @@ pub use self::{
     execute::execute,
     find_tool::{FindTool, FoundTools},
     generate_image::{GenerateImage, made_images},
+    nothing_new::NothingNew,
     payload::UNKNOWN_VERSION_FIELD,
     registry::{ToolOffer, ToolProvider, ToolRegistry},
     retrieve_file::RetrieveFile,

@@ -96,13 +96,18 @@ impl Agent {
     ) -> Vec<Effect> {
         self.phase = Phase::Ended;
         let event = RunEvent::run_ended(status, error, at, self.elapsed_ms(at))
-            .with_finish_reason(self.finish_reason.take());
+            .with_finish_reason(self.finish_reason.take())
+            .quiet_if(self.message.found_nothing_new());
         apply_to_run(&mut self.message, &event);
         vec![Effect::End(event)]
     }
 
     /// Returns the error of an answer without content: no text and no payload after the last tool.
     fn empty_answer_error(&self) -> Option<RunError> {
+        // It has said so by its call.
+        if self.message.found_nothing_new() {
+            return None;
+        }
         let joined_parts = self.message.joined_parts();
         let is_call = |kind: &JoinedPartKind| matches!(kind, JoinedPartKind::ToolCall(_));
         let since_tools = joined_parts

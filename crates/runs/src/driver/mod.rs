@@ -40,7 +40,7 @@ use parlor_journal::JournalError;
 use parlor_model::{ModelEvent, ModelRequest};
 use parlor_pages::Prompt;
 use parlor_protocol::{
-    AssistantMessage, Attachment, Message, MessageId, PageContext, PlacedProviderData, RunEvent,
+    AssistantMessage, Attachment, Dollars, Message, MessageId, PageContext, PlacedProviderData, RunEvent,
 };
 use parlor_providers::Models;
 use parlor_storage::{Change, RunKey, RunOutput, StorageErrorKind};
@@ -72,6 +72,8 @@ struct Driver<'a> {
     /// The models as of the run's beginning: an endpoint that is changed or removed meanwhile stays the same for it.
     models: Arc<Models>,
     page_payloads: Arc<PagePayloads>,
+    /// The cost at which the answer of a schedule ends.
+    cost_limit: Option<Dollars>,
     /// The page that the user had open when they asked.
     page: Option<Arc<PageContext>>,
     /// The messages that lead to the run, oldest first.

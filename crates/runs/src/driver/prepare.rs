@@ -33,7 +33,7 @@ use parlor_pages::{
 use parlor_protocol::{AssistantMessage, Attachment, Message, PayloadRef, RunEvent, RunStatus};
 use parlor_providers::{BUILT_IN_ENDPOINT, endpoint_name};
 use parlor_storage::{Change, PageContextSnapshot, RunChange, RunContext, RunKey, StorageErrorKind};
-use parlor_tools::{GenerateImage, RetrieveFile, SearchConversations, Tool};
+use parlor_tools::{GenerateImage, NothingNew, RetrieveFile, SearchConversations, Tool};
 
 impl<'a> Driver<'a> {
     /// Prepares a run. Returns `None` if the run was ended before it could start.
@@ -88,6 +88,10 @@ impl<'a> Driver<'a> {
         }
         if may_search_chats {
             named_tools.push(SearchConversations::NAME);
+        }
+        let scheduled = history.last().and_then(Message::scheduled).cloned();
+        if scheduled.as_ref().is_some_and(|scheduled| scheduled.only_new) {
+            named_tools.push(NothingNew::NAME);
         }
         let attached = attached_files(&history);
         if !runs.files.with_tables(run.user_id, &attached).await.is_empty() {
@@ -176,6 +180,7 @@ impl<'a> Driver<'a> {
             request_builder: Arc::new(ModelRequestBuilder::new(runs, run, models.clone(), options)),
             models: models.clone(),
             page_payloads,
+            cost_limit: scheduled.and_then(|scheduled| scheduled.run_limit),
             history,
             attached: attached.clone(),
             provider_data,

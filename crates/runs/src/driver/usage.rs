@@ -17,7 +17,12 @@ impl Driver<'_> {
         {
             tracing::warn!(%error, "the usage of an answer so far is not stored yet");
         }
-        let model = &self.agent.message().model;
+        let message = self.agent.message();
+        let used = message.usage.map(|usage| usage.totals.cost).unwrap_or_default();
+        if let Some(limit) = self.cost_limit.filter(|limit| used >= *limit) {
+            return Err(CallRefusal::RunCost { used, limit }.into_model_error());
+        }
+        let model = &message.model;
         let check = || self.runs.check_call(self.run.user_id, model);
         match self.runs.retry_read("the limits of a user", check).await {
             Ok(checked) => checked.map_err(CallRefusal::into_model_error),

@@ -159,6 +159,7 @@ fn logs_thinking_and_text_by_delta() {
                 ended_at: NOON,
                 worked_ms: 0,
                 finish_reason: Some(FinishReason::Stop),
+                is_quiet: false,
             }),
         ]
     );

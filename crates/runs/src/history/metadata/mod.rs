@@ -97,7 +97,8 @@ impl MetadataClock {
         // The system prompt lists the results of a button by the time in its metadata.
         let came_of_button = matches!(
             &message.body,
-            MessageBody::User { interaction, .. } if *interaction != Interaction::TextInput
+            MessageBody::User { interaction, .. }
+                if !matches!(interaction, Interaction::TextInput | Interaction::Scheduled(_))
         );
         let says_something = away.is_some() || !files.is_empty() || !tools_used.is_empty() || came_of_button;
         // The model asks for a file by its id.
