@@ -10,6 +10,7 @@ mod files;
 mod literature;
 mod personal;
 mod rpc;
+mod schedules;
 mod sharing;
 
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use leptos::prelude::provide_context;
 use parlor_ui::api::{
     data::DataFunctions, endpoints::EndpointFunctions, files::FileFunctions, literature::LiteratureFunctions,
-    personal::PersonalFunctions, rpc::RpcFunctions, sharing::SharingFunctions,
+    personal::PersonalFunctions, rpc::RpcFunctions, schedules::ScheduleFunctions, sharing::SharingFunctions,
 };
 
 /// All server functions.
@@ -32,5 +33,6 @@ pub fn provide() {
     provide_context::<Arc<dyn LiteratureFunctions>>(api.clone());
     provide_context::<Arc<dyn PersonalFunctions>>(api.clone());
     provide_context::<Arc<dyn RpcFunctions>>(api.clone());
+    provide_context::<Arc<dyn ScheduleFunctions>>(api.clone());
     provide_context::<Arc<dyn SharingFunctions>>(api);
 }

@@ -8,7 +8,7 @@ use axum::extract::FromRef;
 use leptos::prelude::LeptosOptions;
 use tokio_util::sync::CancellationToken;
 
-use parlor_base::{notices::Notices, settings::Settings};
+use parlor_base::{clock::Clock, notices::Notices, settings::Settings};
 use parlor_files::Files;
 use parlor_journal::{Journal, hub::Hub};
 use parlor_pages::Pages;
@@ -35,6 +35,7 @@ pub mod notebook;
 pub mod parameters;
 pub mod payloads;
 pub mod personal;
+pub mod schedules;
 pub mod search;
 pub mod sharing;
 pub mod stored_tables;
@@ -57,6 +58,8 @@ pub use parlor_storage::not_found;
 #[derive(Clone)]
 pub struct AppState {
     pub settings: Arc<Settings>,
+    /// The clock of schedules.
+    pub clock: Arc<dyn Clock>,
     /// The host names that requests may have.
     pub hosts: Arc<Hosts>,
     /// What the check for operators looks at.

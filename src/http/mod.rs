@@ -17,7 +17,7 @@ use tower_http::compression::{
     predicate::{NotForContentType, Predicate, SizeAbove},
 };
 
-use self::openapi::{endpoint_operations, operations, own_key_operations};
+use self::openapi::{endpoint_operations, operations, own_key_operations, schedule_operations};
 use crate::app::AppState;
 
 mod accounts;
@@ -57,6 +57,7 @@ mod rpc;
 mod run_projection;
 mod run_result;
 mod run_stream;
+mod schedules;
 mod search;
 mod security;
 mod shared;
@@ -198,6 +199,20 @@ fn contract_routes() -> ApiRouter<AppState> {
         .api_route(
             "/api/runs/{message_id}/stop",
             post_with(messages::stop_run, operations::stop_run),
+        )
+        .api_route(
+            "/api/schedules",
+            get_with(schedules::list, schedule_operations::list_schedules),
+        )
+        .api_route(
+            "/api/schedules/{schedule_id}",
+            get_with(schedules::get, schedule_operations::get_schedule)
+                .put_with(schedules::put, schedule_operations::save_schedule)
+                .delete_with(schedules::delete, schedule_operations::delete_schedule),
+        )
+        .api_route(
+            "/api/schedules/{schedule_id}/run",
+            post_with(schedules::run, schedule_operations::run_schedule),
         )
         .api_route("/api/search", get_with(search::get, operations::search))
 }

@@ -9,6 +9,7 @@ use parlor_pages::{
     Pages,
     data::Data,
     literature::{EditStream, Literature, Streams},
+    schedules::Schedules,
 };
 use parlor_providers::Models;
 use parlor_storage::Storage;
@@ -64,4 +65,8 @@ pub fn built_in_pages(parts: &ServerParts) -> Pages {
         .with_page(Streams(literature.clone()))
         .with_page(EditStream(literature))
         .with_page(parts.data.clone())
+        .with_page(Schedules {
+            storage: parts.storage.clone(),
+            settings: parts.settings.schedules.clone(),
+        })
 }

@@ -15,7 +15,7 @@ use crate::{
     http,
 };
 use parlor_base::{
-    clock,
+    clock::{self, Clock, SystemClock},
     notices::Notices,
     secrets::Secrets,
     settings::{AccessRule, Settings},
@@ -197,6 +197,7 @@ impl Server {
         let settings = Arc::new(settings);
         let app = AppState {
             settings,
+            clock: Arc::new(SystemClock),
             hosts: Arc::new(hosts),
             services: Arc::new(services),
             storage,
@@ -234,6 +235,18 @@ impl Server {
         self.app.accounts.new_setup_token().await
     }
 
+    /// Sets the clock of schedules. For tests, which move it by hand.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.app.clock = clock;
+        self
+    }
+
+    /// Returns the timer of schedules. For tests, which have it look when they have moved the clock.
+    pub fn schedule_timer(&self) -> ScheduleTimer {
+        ScheduleTimer(self.app.clone())
+    }
+
     /// Returns the event hub. For tests, which count its subscribers.
     pub fn hub(&self) -> Arc<Hub> {
         self.app.hub.clone()
@@ -259,6 +272,7 @@ impl Server {
         let trimming = tokio::spawn(trim_log_periodically(app.clone()));
         let sweeping = tokio::spawn(files::sweep_periodically(app.files.clone()));
         let indexing = tokio::spawn(app::search::index_in_background(app.clone()));
+        let sending = tokio::spawn(app::schedules::timer::run_periodically(app.clone()));
         let checking = tokio::spawn(damage_check::check_database(app.clone()));
         let down = CancellationToken::new();
         let stopping = tokio::spawn({
@@ -286,7 +300,7 @@ impl Server {
             }
         }
         let tasks: Vec<_> = [
-            erasing, deleting, trimming, sweeping, indexing, checking, stopping,
+            erasing, deleting, trimming, sweeping, indexing, sending, checking, stopping,
         ]
         .into_iter()
         .chain(recovery)
@@ -313,6 +327,20 @@ impl Server {
             Err(_) => tracing::warn!("the database is still busy; the next start cleans it up"),
         }
         Ok(())
+    }
+}
+
+/// The timer of schedules, besides its own looks.
+pub struct ScheduleTimer(AppState);
+
+impl ScheduleTimer {
+    /// Sends the messages of all schedules whose planned time has come.
+    ///
+    /// # Errors
+    ///
+    /// If the database can't be read.
+    pub async fn send_due(&self) -> Result<(), StorageError> {
+        app::schedules::timer::send_due(&self.0).await
     }
 }
 

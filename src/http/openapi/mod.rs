@@ -14,6 +14,7 @@ pub(super) mod generator;
 pub(super) mod operations;
 pub(super) mod own_key_operations;
 mod parts;
+pub(super) mod schedule_operations;
 mod schemas;
 mod simplify;
 

@@ -53,6 +53,7 @@ fn tool_complete(index: usize) -> RunEvent {
 
 fn run_complete() -> RunEvent {
     RunEvent::Complete {
+        is_quiet: false,
         finish_reason: None,
         ended_at: Timestamp(0),
         worked_ms: 0,

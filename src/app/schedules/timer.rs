@@ -1,0 +1,195 @@
+//! The timer: sends the messages of schedules whose planned time has come.
+//!
+//! The start of a run commits together with the step to the next planned time. A server that is killed before has sent nothing
+//! and finds the same planned time at its next start; one that is killed after has sent it once.
+
+use std::collections::HashSet;
+
+use parlor_base::{
+    clock,
+    planned_times::{PlannedTimes, month_start},
+};
+use parlor_journal::JournalError;
+use parlor_protocol::{ListedSchedule, Timestamp, UserId};
+use parlor_runs::{CallRefusal, StartError};
+use parlor_storage::{
+    Change, StorageError,
+    schedules::{DueSchedule, Firing, ScheduleChange, ScheduleTurn},
+};
+
+use crate::app::{AppState, fingerprint};
+
+/// The number of due schedules that one look reads.
+const MAX_DUE: usize = 1000;
+
+/// Looks for due schedules periodically, for as long as the server runs.
+pub async fn run_periodically(app: AppState) {
+    if !app.settings.schedules.enabled {
+        return;
+    }
+    let mut ticks = tokio::time::interval(app.settings.schedules.interval);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        if let Err(error) = send_due(&app).await {
+            tracing::error!(%error, "the due schedules can't be read; trying again");
+        }
+    }
+}
+
+/// Sends the messages of all schedules whose planned time has come, as far as the limits allow.
+///
+/// # Errors
+///
+/// If the database can't be read.
+pub async fn send_due(app: &AppState) -> Result<(), StorageError> {
+    let now = app.clock.now();
+    let due = app.storage.due_schedules(now, month_start(now), MAX_DUE).await?;
+    // The users who have as many answers as they may. Their schedules wait for an end.
+    let mut busy = HashSet::new();
+    let mut started = 0;
+    for due in due {
+        if started >= app.settings.schedules.starts {
+            break;
+        }
+        if busy.contains(&due.user_id) {
+            continue;
+        }
+        match send(app, &due, now).await {
+            Sent::Started => started += 1,
+            Sent::Waits => {
+                busy.insert(due.user_id);
+            }
+            Sent::Skipped => {}
+        }
+    }
+    Ok(())
+}
+
+/// The effect of a planned time.
+enum Sent {
+    Started,
+    /// It is still due.
+    Waits,
+    /// Nothing is sent for it.
+    Skipped,
+}
+
+/// Sends the message of a schedule, or skips its planned time.
+async fn send(app: &AppState, DueSchedule { user_id, listed }: &DueSchedule, now: Timestamp) -> Sent {
+    let Some(from) = listed.next_at else {
+        return Sent::Skipped;
+    };
+    let times = match PlannedTimes::of(&listed.schedule) {
+        Ok(times) => times,
+        // It was checked when it was saved, perhaps with other time zones.
+        Err(error) => return skip(app, *user_id, listed, (from, SkipTo::Pause), &error.to_string()).await,
+    };
+    let due = times.due(from, now);
+    let next_at = times.next_after(now);
+    if let Some(limit) = listed
+        .schedule
+        .month_limit
+        .filter(|limit| listed.month_cost >= *limit)
+    {
+        let notice = format!(
+            "Paused: its answers have cost {} this month; the limit is {}. Raise the limit, or resume it next month.",
+            listed.month_cost.to_label(),
+            limit.to_label()
+        );
+        return skip(app, *user_id, listed, (from, SkipTo::Pause), &notice).await;
+    }
+    let delay = now.0.saturating_sub(due.newest.0);
+    let grace = i64::try_from(app.settings.schedules.grace.as_millis()).unwrap_or(i64::MAX);
+    let missed = if delay > grace { due.count } else { due.count - 1 };
+    let planned = clock::format_minute(due.newest, times.zone());
+    let turn = ScheduleTurn {
+        id: listed.id,
+        from,
+        next_at,
+        notice: missed_notice(missed, &planned),
+    };
+    let firing = Firing {
+        schedule_id: listed.id,
+        planned_at: due.newest,
+        started_at: now,
+        turn: Some(turn),
+    };
+    let message = super::message(listed, due.newest, missed);
+    let Ok(fingerprint) = fingerprint(&message) else {
+        return Sent::Skipped;
+    };
+    match app
+        .runs
+        .send_scheduled(*user_id, message, firing, fingerprint)
+        .await
+    {
+        Ok(_) => Sent::Started,
+        // An end of one of the user's runs, the next start of the server, or a working database lets it go on.
+        Err(
+            StartError::Refused(CallRefusal::Runs { .. })
+            | StartError::ShuttingDown
+            | StartError::Journal(JournalError::Unavailable(_)),
+        ) => Sent::Waits,
+        // It was changed or deleted meanwhile.
+        Err(StartError::Journal(JournalError::Rejected(_))) => Sent::Skipped,
+        Err(StartError::Refused(refusal)) => {
+            let notice = format!("Not sent at {planned}: {} {}", refusal.reason(), refusal.advice());
+            skip(app, *user_id, listed, (from, SkipTo::Next(next_at)), &notice).await
+        }
+        Err(error) => {
+            let reason = parlor_protocol::ApiError::from(error).message;
+            let notice = format!("Not sent at {planned}: {reason}");
+            skip(app, *user_id, listed, (from, SkipTo::Next(next_at)), &notice).await
+        }
+    }
+}
+
+/// What follows a planned time that is skipped.
+enum SkipTo {
+    /// Another planned time, if one is left.
+    Next(Option<Timestamp>),
+    /// Nothing, until the user resumes the schedule.
+    Pause,
+}
+
+/// Skips a planned time without sending anything.
+async fn skip(
+    app: &AppState,
+    user_id: UserId,
+    listed: &ListedSchedule,
+    (from, to): (Timestamp, SkipTo),
+    notice: &str,
+) -> Sent {
+    let (next_at, is_paused) = match to {
+        SkipTo::Next(next_at) => (next_at, false),
+        SkipTo::Pause => (None, true),
+    };
+    let change = ScheduleChange::Skip {
+        turn: ScheduleTurn {
+            id: listed.id,
+            from,
+            next_at,
+            notice: notice.into(),
+        },
+        is_paused,
+    };
+    match app.journal.submit(Change::Schedule { user_id, change }).await {
+        Ok(_) | Err(JournalError::Rejected(_)) => Sent::Skipped,
+        Err(error) => {
+            tracing::error!(%error, "a schedule could not go on to its next planned time");
+            Sent::Waits
+        }
+    }
+}
+
+/// Returns what the user should know of missed times.
+fn missed_notice(missed: usize, planned: &str) -> String {
+    match missed {
+        0 => String::new(),
+        1 => format!("Parlor was not running at {planned}. It was sent once, later."),
+        missed => format!(
+            "Parlor was not running at {missed} planned times, the last at {planned}. It was sent once for all of them."
+        ),
+    }
+}
