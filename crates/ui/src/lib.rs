@@ -10,6 +10,7 @@
 //! - [`commands`]: the table of keyboard shortcuts, and the registry of the actions that the palette offers
 //! - [`files`]: the views of files, and of the text and tables of documents
 //! - [`preferences`]: the controls of what this browser stores: theme, notifications
+//! - [`schedules`]: the page of the schedules, which a message of a conversation can begin
 //! - [`panel`], [`diagnostics`], [`transcript`], [`composer`], [`sharing`], [`sidebar`], [`home`], [`settings`], [`literature`], [`streams`], [`data`],
 //!   [`tray`]: one folder a feature
 //! - [`palette`]: finds conversations and actions by name; the sheet of shortcuts
@@ -45,6 +46,7 @@ mod palette;
 mod panel;
 mod preferences;
 mod runtime;
+mod schedules;
 mod settings;
 mod sharing;
 mod sidebar;

@@ -51,6 +51,7 @@ pub mod files;
 pub mod literature;
 pub mod personal;
 pub mod rpc;
+pub mod schedules;
 pub mod sharing;
 
 /// Returns the server's implementation of functions.

@@ -187,6 +187,7 @@ browser_functions! {
         fn now() -> Timestamp = super::stub::system_time();
         // Called by tests: the server's days are those of UTC.
         fn local_day(at: Timestamp) -> i64 = at.days_since_epoch();
+        fn time_zone() -> String = "UTC".into();
         fn local_time(at: Timestamp) -> String = at.to_rfc3339();
         fn monotonic_ms() -> f64 = 0.0;
         fn random() -> f64 = 0.5;

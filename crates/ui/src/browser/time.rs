@@ -27,6 +27,15 @@ pub fn local_day(at: Timestamp) -> i64 {
     Timestamp(at.0 - offset_ms as i64).days_since_epoch()
 }
 
+/// The IANA name of the browser's own zone.
+pub fn time_zone() -> String {
+    let format = js_sys::Intl::DateTimeFormat::new(&js_sys::Array::new(), &Object::new());
+    let zone = Reflect::get(&format.resolved_options(), &JsValue::from_str("timeZone"));
+    zone.ok()
+        .and_then(|zone| zone.as_string())
+        .unwrap_or_else(|| "UTC".into())
+}
+
 /// A time in the user's format: the hour, and the date if it is not today's, with the year if it is not this one.
 pub fn local_time(at: Timestamp) -> String {
     let options = Object::new();

@@ -66,6 +66,7 @@ impl Story {
                 ended_at: at,
                 worked_ms: 1500,
                 finish_reason: None,
+                is_quiet: false,
             }),
         ));
         let conversation_id = ConversationId::new();

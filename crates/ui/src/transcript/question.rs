@@ -13,9 +13,10 @@ use crate::{
         erase::Erase,
         lazy::{LazyView, LoadError, lazy_part},
     },
-    state::{UserRow, use_conversations, use_next_message, use_run_intents},
+    schedules::begin_new_schedule,
+    state::{UserRow, use_conversations, use_navigation, use_next_message, use_run_intents},
 };
-use parlor_protocol::{ConversationId, FRESH_SESSION, Interaction, MessageId};
+use parlor_protocol::{ConversationId, FRESH_SESSION, Interaction, MessageId, schedule::ScheduleLocation};
 
 /// The length from which a message of the user is folded, in estimated lines. About a screen.
 const MAX_UNFOLDED_LINES: usize = 25;
@@ -64,6 +65,7 @@ pub fn UserMessage(
         view! {
             {edit}
             {branch_button(id, text.clone())}
+            {repeat_button(text.clone())}
             {delete_button(conversation_id, id)}
             <SiblingSwitch conversation_id id siblings names=[texts::VERSIONS, texts::PREVIOUS_VERSION, texts::NEXT_VERSION]/>
         }
@@ -113,6 +115,17 @@ fn branch_button(message: MessageId, text: Arc<str>) -> AnyView {
     let press = move || conversations.branch(message, Some(text.clone()));
     IconButton::new(texts::BRANCH, icons::branch(), press)
         .title(texts::BRANCH_TITLE)
+        .view()
+}
+
+/// The button that begins a schedule with the text.
+fn repeat_button(text: Arc<str>) -> AnyView {
+    let navigation = use_navigation();
+    let press = move || {
+        navigation.open_page(begin_new_schedule(&text));
+    };
+    IconButton::new(texts::REPEAT, icons::clock(), press)
+        .title(texts::REPEAT_TITLE)
         .view()
 }
 
@@ -208,12 +221,17 @@ fn Editor(
 /// The label of a message that was not typed. A selected reply reads as if the user had written it, but a button may
 /// do more than its text says.
 fn interaction_label(interaction: Interaction) -> Option<AnyView> {
-    let Interaction::ActionExecuted { action, .. } = interaction else {
-        return None;
-    };
-    let words = match &*action {
-        FRESH_SESSION => texts::button_pressed(texts::FRESH_SESSION),
-        _ => texts::button_pressed(&action),
+    let words = match interaction {
+        Interaction::ActionExecuted { action, .. } => match &*action {
+            FRESH_SESSION => texts::button_pressed(texts::FRESH_SESSION),
+            _ => texts::button_pressed(&action),
+        },
+        Interaction::Scheduled(scheduled) => {
+            let url = ScheduleLocation::Edit(scheduled.schedule_id).to_url();
+            let words = texts::sent_by_schedule(scheduled.missed);
+            return Some(view! { <a class="how-said" href=url>{words}</a> }.erase());
+        }
+        Interaction::TextInput | Interaction::ValueSelected => return None,
     };
     Some(view! { <span class="how-said">{words}</span> }.erase())
 }

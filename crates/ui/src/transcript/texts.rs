@@ -37,6 +37,8 @@ pub(super) const PREVIOUS_VERSION: &str = "Previous version";
 pub(super) const NEXT_VERSION: &str = "Next version";
 pub(super) const BRANCH: &str = "Branch";
 pub(super) const BRANCH_TITLE: &str = "Branch into a new conversation";
+pub(super) const REPEAT: &str = "Repeat";
+pub(super) const REPEAT_TITLE: &str = "Repeat this on a schedule…";
 pub(super) const DELETE_TITLE: &str = "Delete, with all that follows";
 pub(super) const EDIT: &str = "Edit";
 pub(super) const EDIT_MESSAGE: &str = "Edit message";
@@ -45,6 +47,20 @@ pub(super) const SEND: &str = "Send";
 /// The label of a message that a button sent.
 pub(super) fn button_pressed(name: &str) -> String {
     ["Button: ", name].concat()
+}
+
+/// The label of a message that a schedule sent, which stands for a number of missed times.
+pub(super) fn sent_by_schedule(missed: usize) -> String {
+    match missed {
+        0 => "Sent by a schedule".into(),
+        1 => "Sent by a schedule, late: Parlor was not running at the planned time".into(),
+        missed => [
+            "Sent by a schedule, once for ",
+            &missed.to_string(),
+            " planned times at which Parlor was not running",
+        ]
+        .concat(),
+    }
 }
 
 // An answer

@@ -1,12 +1,13 @@
 //! Pages with given texts in all places.
 //!
 //! - [`conversation`]: a conversation with every kind of content
-//! - [`data`], [`literature`], [`settings`]: the data of those pages
+//! - [`data`], [`literature`], [`schedules`], [`settings`]: the data of those pages
 //! - [`shared`]: a shared conversation
 
 mod conversation;
 mod data;
 mod literature;
+mod schedules;
 mod settings;
 mod shared;
 
@@ -22,6 +23,7 @@ use parlor_protocol::{
     data::DataPageData,
     literature::LiteraturePageData,
     model_list::{ModelInfo, ModelList},
+    schedule::ScheduleLocation,
 };
 
 const NOW: Timestamp = Timestamp(1_790_000_000_000);
@@ -165,6 +167,15 @@ pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
             ..page(text)
         };
         pages.push((data, url.into()));
+    }
+    let list = schedules::list(text);
+    let edit = ScheduleLocation::Edit(list.schedules[0].id);
+    for location in [ScheduleLocation::List, ScheduleLocation::New, edit] {
+        let schedules = PageSnapshot {
+            opened: Some(json(&list)),
+            ..page(text)
+        };
+        pages.push((schedules, location.to_url()));
     }
     pages
 }

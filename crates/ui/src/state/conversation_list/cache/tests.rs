@@ -104,6 +104,7 @@ fn moves_an_updated_conversation_to_the_top() {
             ended_at: Timestamp(21),
             worked_ms: 0,
             finish_reason: None,
+            is_quiet: false,
         },
     ));
     assert_eq!(listing.conversations()[0].active_run, None);

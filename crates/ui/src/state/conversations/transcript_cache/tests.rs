@@ -163,6 +163,7 @@ fn shows_a_remote_deletion() {
             ended_at: Timestamp(0),
             worked_ms: 0,
             finish_reason: None,
+            is_quiet: false,
         }),
         ..event
     };

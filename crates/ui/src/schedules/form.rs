@@ -1,0 +1,206 @@
+//! The form of a schedule.
+
+use leptos::{ev, prelude::*};
+
+use super::{NEW_PROMPT_KEY, fields, list, state::SchedulesState, texts};
+use crate::{
+    browser,
+    components::{icons, not_found::not_found_notice},
+    runtime::erase::Erase,
+    state::remote::Remote,
+};
+use parlor_protocol::{Dollars, Schedule, ScheduleId, Weekday, schedule::ScheduleLocation};
+
+/// The time of a new schedule.
+const FIRST_TIME: &str = "08:00";
+
+/// The form that is on the screen.
+#[derive(Clone, Copy)]
+pub struct FormState {
+    pub page: SchedulesState,
+    id: ScheduleId,
+    is_new: bool,
+    pub schedule: RwSignal<Schedule>,
+    /// The limits as they are typed, in dollars.
+    pub run_limit: RwSignal<String>,
+    pub month_limit: RwSignal<String>,
+    pub is_saving: RwSignal<bool>,
+}
+
+/// The form of a new schedule, with the prompt of a message if it was begun there.
+pub fn new_form(page: SchedulesState) -> AnyView {
+    let schedule = Schedule {
+        name: String::new(),
+        prompt: String::new(),
+        model: None,
+        tools: Vec::new(),
+        days: Weekday::ALL[..5].to_vec(),
+        time: FIRST_TIME.into(),
+        time_zone: String::new(),
+        ends_on: None,
+        only_new: false,
+        run_limit: None,
+        month_limit: None,
+        is_paused: false,
+    };
+    let state = FormState::new(page, ScheduleId::new(), true, schedule);
+    // Not before hydration: the server knows neither the zone nor what this device keeps.
+    Effect::new(move |before: Option<()>| {
+        if before.is_some() {
+            return;
+        }
+        let prompt = browser::storage_get(NEW_PROMPT_KEY);
+        browser::storage_set(NEW_PROMPT_KEY, None);
+        state.schedule.update(|schedule| {
+            if schedule.time_zone.is_empty() {
+                schedule.time_zone = browser::time_zone();
+            }
+            if let Some(prompt) = prompt {
+                schedule.prompt = prompt;
+            }
+        });
+    });
+    form(state)
+}
+
+/// The form of a schedule, once it is loaded.
+pub fn edit_form(page: SchedulesState, id: ScheduleId) -> AnyView {
+    // What is typed outlives changes of the list.
+    let phase = Memo::new(move |_| match page.schedule(id) {
+        Some(_) => Some(true),
+        None => page
+            .list
+            .with(|list| matches!(list, Remote::Ready(_) | Remote::Failed(_)).then_some(false)),
+    });
+    let view = move || match phase.get() {
+        Some(true) => match untrack(|| page.schedule(id)) {
+            Some(listed) => form(FormState::new(page, id, false, listed.schedule)),
+            None => not_found(),
+        },
+        Some(false) => match page.list.with_untracked(|list| match list {
+            Remote::Failed(error) => Some(error.message.clone()),
+            _ => None,
+        }) {
+            Some(message) => list::failure(page, message),
+            None => not_found(),
+        },
+        None => view! { <p class="notice-waiting" role="status">{texts::LOADING}</p> }.erase(),
+    };
+    view! { <div class="schedule-edit">{view}</div> }.erase()
+}
+
+fn not_found() -> AnyView {
+    browser::set_not_found();
+    not_found_notice(texts::NOT_FOUND)
+}
+
+impl FormState {
+    fn new(page: SchedulesState, id: ScheduleId, is_new: bool, schedule: Schedule) -> Self {
+        let typed = |limit: Option<Dollars>| RwSignal::new(limit.map(Dollars::to_text).unwrap_or_default());
+        Self {
+            page,
+            id,
+            is_new,
+            run_limit: typed(schedule.run_limit),
+            month_limit: typed(schedule.month_limit),
+            schedule: RwSignal::new(schedule),
+            is_saving: RwSignal::new(false),
+        }
+    }
+
+    /// Saves the form, and goes back to the list.
+    fn save(self) {
+        if self.is_saving.get_untracked() {
+            return;
+        }
+        let limits = (
+            read_limit(&self.run_limit.get_untracked()),
+            read_limit(&self.month_limit.get_untracked()),
+        );
+        let (Ok(run_limit), Ok(month_limit)) = limits else {
+            return self.page.toasts.show(texts::NO_AMOUNT);
+        };
+        let schedule = Schedule {
+            run_limit,
+            month_limit,
+            ..self.schedule.get_untracked()
+        };
+        self.is_saving.set(true);
+        self.page.save(self.id, schedule, move |is_saved| {
+            // The page may be left by now.
+            let is_here = self.is_saving.try_set(false).is_none();
+            if is_saved {
+                self.page.toasts.show(texts::SAVED);
+                if is_here {
+                    self.page.go_to(ScheduleLocation::List);
+                }
+            }
+        });
+    }
+}
+
+/// Reads an amount as it is typed. Nothing typed is no limit.
+fn read_limit(typed: &str) -> Result<Option<Dollars>, ()> {
+    match typed.trim().replace(',', ".").as_str() {
+        "" => Ok(None),
+        amount => amount
+            .parse()
+            .ok()
+            .and_then(Dollars::from_f64)
+            .map(Some)
+            .ok_or(()),
+    }
+}
+
+fn form(state: FormState) -> AnyView {
+    let submit = move |event: ev::SubmitEvent| {
+        event.prevent_default();
+        state.save();
+    };
+    let title = if state.is_new {
+        texts::NEW
+    } else {
+        texts::EDIT_TITLE
+    };
+    let save_label = move || {
+        if state.is_saving.get() {
+            texts::SAVING
+        } else {
+            texts::SAVE
+        }
+    };
+    let list = ScheduleLocation::List.to_url();
+    view! {
+        <p class="stream-back"><a href=list.clone()>{icons::previous()} {texts::BACK}</a></p>
+        <h2>{title}</h2>
+        <p class="settings-note without-script">{texts::NEEDS_SCRIPTS}</p>
+        <form class="stream-form schedule-form needs-script" on:submit=submit>
+            {fields::prompt(state)}
+            {fields::name(state)}
+            {fields::times(state)}
+            {fields::model(state)}
+            {fields::only_new(state)}
+            {fields::limits(state)}
+            <div class="schedule-actions">
+                <button class="button button-primary" aria-disabled=move || state.is_saving.get().then_some("true")>{save_label}</button>
+                <a class="button button-quiet" href=list>{texts::CANCEL}</a>
+            </div>
+        </form>
+    }
+    .erase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_typed_amounts() {
+        assert_eq!(read_limit(" "), Ok(None));
+        assert_eq!(read_limit("0,5"), Ok(Some(Dollars(500_000_000))));
+        assert_eq!(read_limit("2"), Ok(Some(Dollars(2_000_000_000))));
+        for wrong in ["-1", "a", "1e99"] {
+            assert_eq!(read_limit(wrong), Err(()), "{wrong}");
+        }
+    }
+}
