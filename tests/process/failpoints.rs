@@ -14,6 +14,7 @@ use upstream::{Script, Upstream, When};
 use crate::{
     Server, TEST_TIMEOUT,
     client::{ObservedRun, query_sql, read_log, stored_message},
+    schedules::SCHEDULE_POINTS,
 };
 
 /// The number of servers that run concurrently.
@@ -126,7 +127,8 @@ fn tables_list_every_crash_point() {
         .chain([QUEUE_POINT])
         .chain(FILE_POINTS)
         .chain(DELETION_POINTS)
-        .chain(ENDPOINT_POINTS);
+        .chain(ENDPOINT_POINTS)
+        .chain(SCHEDULE_POINTS);
     let in_tables: BTreeSet<String> = in_tables.map(str::to_owned).collect();
     let mut in_source = BTreeSet::new();
     let repository = Path::new(env!("CARGO_MANIFEST_DIR"));

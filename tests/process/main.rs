@@ -29,6 +29,7 @@ mod queue;
 #[cfg(target_os = "linux")]
 mod read_only;
 mod resumption;
+mod schedules;
 mod shutdown;
 #[cfg(target_os = "linux")]
 mod ssrf;

@@ -53,6 +53,7 @@ mod rejections;
 mod releases;
 mod resume;
 mod roles;
+mod schedules;
 mod search;
 mod sharing;
 mod slow_clients;

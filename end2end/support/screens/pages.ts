@@ -157,6 +157,29 @@ export const PAGE_SCREENS: ScreenGroup[] = [
           await expect(page.getByRole('heading', { name: 'Streams' })).toBeVisible();
         },
       },
+      {
+        name: 'schedule-form',
+        prepare: async ({ page }) => {
+          await page.goto('/schedules/new');
+          const form = page.locator('#schedules');
+          // The time zone arrives with the hydration.
+          await expect(form.getByLabel('Time zone')).not.toHaveValue('');
+          await form.getByLabel('Prompt').fill('What is new about tides since yesterday?');
+        },
+      },
+      {
+        name: 'schedules',
+        prepare: async ({ page }) => {
+          const form = page.locator('#schedules');
+          await form.getByLabel('Limit of a month').fill('5');
+          await form.getByRole('button', { name: 'Save' }).click();
+          const entry = form.getByRole('listitem').first();
+          await entry.getByRole('button', { name: 'Pause' }).click();
+          await expect(entry.getByText('Paused')).toBeVisible();
+          await entry.getByRole('button', { name: 'Run now' }).click();
+          await expect(entry.getByText('Last:')).toBeVisible();
+        },
+      },
     ],
   },
 ];

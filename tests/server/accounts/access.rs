@@ -23,7 +23,10 @@ use crate::{
 
 /// Routes that make the named conversation if it does not exist, as clients choose its id. Nobody can guess the id of another
 /// one, which is taken.
-const MAKE_CONVERSATIONS: [&str; 4] = [
+const MAKE_CONVERSATIONS: [&str; 6] = [
+    // They make a schedule.
+    "PUT /api/schedules/{schedule_id}",
+    "/rpc/save_schedule",
     "/rpc/send_message",
     "/send",
     "/api/chat/stream",
@@ -45,7 +48,9 @@ const NAME_NOTHING_OF_THE_OWNER: [&str; 6] = [
 
 /// Server functions and routes that change nothing of others and say the same about what does not exist, but with success:
 /// deleting or stopping something that is gone is no error, and what does not exist has used no tokens.
-const SUCCEED_WITHOUT_OBJECT: [&str; 10] = [
+const SUCCEED_WITHOUT_OBJECT: [&str; 12] = [
+    "/api/schedules/{schedule_id}",
+    "/rpc/delete_schedule",
     "/api/own-keys/{key_id}",
     "/api/search",
     "/rpc/search",
@@ -106,7 +111,14 @@ fn names_an_object(target: &Target) -> bool {
         .as_ref()
         .map(Value::to_string)
         .unwrap_or_default();
-    let names = ["$conversation", "$question", "$answer", "$payload", "$file"];
+    let names = [
+        "$conversation",
+        "$question",
+        "$answer",
+        "$payload",
+        "$file",
+        "$schedule",
+    ];
     target.path.contains('{') || names.iter().any(|name| arguments.contains(name))
 }
 
@@ -157,6 +169,8 @@ async fn only_the_owner_reaches_anything() {
         // Sessions of remembered devices last.
         settings.accounts.session_lifetime = AT_ONCE;
         settings.accounts.requests_per_minute = 1_000_000;
+        // Each target gets a schedule of its own.
+        settings.schedules.per_user = 10_000;
     })
     .await;
     let mut ann = Browser::new(&parlor);
@@ -203,12 +217,13 @@ async fn only_the_owner_reaches_anything() {
         }
         let found = send(request(&parlor, &other, target, &ids_for(target, &ids))).await;
         let path = target.path.as_str();
-        if MAKE_CONVERSATIONS.contains(&path) {
+        let with_method = [&target.method, " ", path].concat();
+        if MAKE_CONVERSATIONS.contains(&path) || MAKE_CONVERSATIONS.contains(&with_method.as_str()) {
             expect(found.0 == 404, "another user", target, &found);
             continue;
         }
         let unknown = send(request(&parlor, &other, target, &missing)).await;
-        if path.starts_with("/c/") {
+        if path.starts_with("/c/") || path.starts_with("/schedules/") {
             expect((found.0, unknown.0) == (404, 404), "another user", target, &found);
             continue;
         }

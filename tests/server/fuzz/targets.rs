@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use crate::{
     openapi::DOCUMENT,
+    schedules::{daily, put},
     support::{Parlor, string_field},
 };
 
@@ -30,6 +31,7 @@ pub struct Ids {
     attachment: String,
     /// An upload that no message has.
     file: String,
+    schedule: String,
 }
 
 impl Ids {
@@ -47,6 +49,7 @@ impl Ids {
             payload: find("payload_made", "/payload/payload_id"),
             attachment: find("tool_complete", "/attachments/0/id"),
             file: "none".into(),
+            schedule: "none".into(),
         }
     }
 
@@ -60,6 +63,7 @@ impl Ids {
             payload: "p99".into(),
             attachment: id(4),
             file: id(5),
+            schedule: id(6),
         }
     }
 
@@ -75,6 +79,9 @@ impl Ids {
         assert!(ids.payload != "none" && ids.attachment != "none", "{ids:?}");
         let (_, file) = parlor.upload("a.csv", None, "name,size\nmap,3\n").await;
         ids.file = string_field(&file, "id");
+        ids.schedule = Uuid::now_v7().to_string();
+        let (status, saved) = put(parlor, &ids.schedule, &daily("Morning", "08:00", "UTC")).await;
+        assert_eq!(status, 200, "{saved}");
         ids
     }
 
@@ -87,6 +94,7 @@ impl Ids {
             "payload" | "payload_id" => self.payload.clone(),
             "attachment_id" => self.attachment.clone(),
             "file_id" => self.file.clone(),
+            "schedule" | "schedule_id" => self.schedule.clone(),
             _ => Uuid::now_v7().to_string(),
         }
     }
@@ -100,6 +108,7 @@ impl Ids {
             "payload",
             "attachment_id",
             "file_id",
+            "schedule",
             "new",
         ];
         self.get(names[random.usize(..names.len())])
@@ -209,6 +218,8 @@ pub fn all_targets() -> Vec<Target> {
         ("GET", "/streams", None),
         ("GET", "/stream/new", None),
         ("GET", "/data/town/jobs", Some(json!({ "q": "jobs" }))),
+        ("GET", "/schedules", None),
+        ("GET", "/schedules/{schedule_id}", None),
         ("GET", "/settings", None),
         ("GET", "/v1/models", None),
     ];
@@ -285,6 +296,10 @@ fn function_arguments() -> Map<String, Value> {
         "forget_all_memories": {},
         "forget_memory": { "memory_id": "$new" },
         "judge_payload": { "intent": judged },
+        "schedules": {},
+        "save_schedule": { "id": "$schedule", "schedule": daily("Morning", "09:00", "UTC") },
+        "delete_schedule": { "id": "$schedule" },
+        "run_schedule": { "intent": { "intent_id": "$new", "schedule_id": "$schedule" } },
         "save_stream": { "stream": stream },
         "data_catalogue": {},
         "data_table": { "database": "town", "table": "jobs" },

@@ -15,6 +15,7 @@ use upstream::{Script, Upstream, When};
 
 use crate::{
     accounts::{Browser, PASSWORD, with_passwords},
+    schedules::{daily, put},
     sharing::Share,
     support::{Parlor, string_field},
 };
@@ -136,11 +137,21 @@ async fn make_data(data: &Path) -> Shown {
     .await;
     post("/rpc/create_token", json!({ "name": "a program", "days": null })).await;
     let share = Share::create(&parlor, &first, None, true).await;
+    let mut schedule = daily("Morning", "08:00", "Europe/Oslo");
+    schedule["is_paused"] = json!(true);
+    let (status, saved) = put(&parlor, &uuid::Uuid::now_v7().to_string(), &schedule).await;
+    assert_eq!(status, 200, "{saved}");
 
     let mut pages = Map::new();
     let conversations = [&first, &second, &stopped];
     let transcripts = conversations.map(|id| format!("/rpc/conversation?conversation_id={id}"));
-    let others = ["/api/conversations", "/rpc/personal", "/rpc/library"].map(str::to_owned);
+    let others = [
+        "/api/conversations",
+        "/rpc/personal",
+        "/rpc/library",
+        "/rpc/schedules",
+    ]
+    .map(str::to_owned);
     let table = format!("/rpc/payload?conversation_id={first}&payload_id={payload}");
     for path in transcripts.into_iter().chain(others).chain([table]) {
         let (status, shown) = parlor.get_json(&path).await;
