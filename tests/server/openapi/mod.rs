@@ -169,6 +169,10 @@ async fn every_response_is_documented() {
                 "' OR 1=1",
                 &"9".repeat(5000),
             ] {
+                // The client chooses the ids of schedules.
+                if method == reqwest::Method::PUT && path.starts_with("/api/schedules/") && id == forged {
+                    continue;
+                }
                 let valid = operation["requestBody"]["content"]["application/json"]["example"].to_string();
                 let response = send(fill_path(path, id), "application/json", valid.into())
                     .await
@@ -176,13 +180,8 @@ async fn every_response_is_documented() {
                 let status = response.status();
                 // Deleting again is not an error.
                 let is_gone = method == reqwest::Method::DELETE && status == 204 && id == forged;
-                // The client chooses the ids of schedules.
-                let is_made = path.starts_with("/api/schedules/") && status == 200 && id == forged;
-                assert!(
-                    is_gone || is_made || status == 404,
-                    "{method} {path} {id}: {status}"
-                );
-                if !is_gone && !is_made {
+                assert!(is_gone || status == 404, "{method} {path} {id}: {status}");
+                if !is_gone {
                     assert_eq!(
                         read_json(response).await["code"],
                         "not_found",
