@@ -26,7 +26,7 @@ test('a message is repeated on a schedule, which runs by hand, pauses and is del
 
   const entry = form.getByRole('listitem').filter({ hasText: 'Tides' });
   await expect(entry).toContainText(`Monday, Tuesday, Wednesday, Thursday at 07:30 (${zone})`);
-  await expect(entry).toContainText('of $2.50 this month');
+  await expect(entry).toContainText('of $2.5 this month');
   await expect(page.getByRole('navigation').getByRole('link', { name: 'Schedules' }).first()).toBeVisible();
   await entry.getByRole('button', { name: 'Run now: Tides' }).click();
   // The list follows the log.
@@ -54,7 +54,8 @@ test('a message is repeated on a schedule, which runs by hand, pauses and is del
 });
 
 test('an invalid form keeps what was written', async ({ chat, page }) => {
-  await chat.open('/schedules');
+  await page.goto('/schedules');
+  await chat.hydrated();
   const form = page.locator('#schedules');
   await expect(form.getByRole('heading', { name: 'There are no schedules yet' })).toBeVisible();
   await screenshots(page, 'schedules-empty');
