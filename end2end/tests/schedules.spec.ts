@@ -52,17 +52,3 @@ test('a message is repeated on a schedule, which runs by hand, pauses and is del
   await expect(form.getByLabel('Name')).toHaveValue('Tides');
   await expect(form.getByLabel('Limit of a month')).toHaveValue('2.5');
 });
-
-test('an invalid form keeps what was written', async ({ chat, page }) => {
-  await page.goto('/schedules');
-  await chat.hydrated();
-  const form = page.locator('#schedules');
-  await expect(form.getByRole('heading', { name: 'There are no schedules yet' })).toBeVisible();
-  await screenshots(page, 'schedules-empty');
-  await form.getByRole('link', { name: 'New schedule' }).click();
-  await form.getByLabel('Prompt').fill('What is new?');
-  await form.getByLabel('Time zone').fill('Mars/Olympus');
-  await form.getByLabel('Time zone').press('Enter');
-  await expect(page.getByText('There is no time zone “Mars/Olympus”.')).toBeVisible();
-  await expect(form.getByLabel('Prompt')).toHaveValue('What is new?');
-});
