@@ -37,7 +37,10 @@ impl Event {
             EventBody::User(UserEvent::SettingsChanged) => ClientUpdate::SettingsChanged,
             EventBody::User(UserEvent::ModelsChanged) => ClientUpdate::ModelsChanged,
             EventBody::Placeholder(Placeholder::Damaged) => ClientUpdate::Damaged,
-            EventBody::Placeholder(Placeholder::Empty) => ClientUpdate::Unchanged,
+            // No page shows jobs: programs follow them.
+            EventBody::User(UserEvent::JobChanged { .. }) | EventBody::Placeholder(Placeholder::Empty) => {
+                ClientUpdate::Unchanged
+            }
         }
     }
 }

@@ -138,6 +138,9 @@ kinds! {
     UserEvent::LiteratureChanged { .. } => [UserEvent::LiteratureChanged {
         change: RawJson::parse_or_quote(r#"{"article_removed":"11"}"#),
     }],
+    UserEvent::JobChanged { .. } => [UserEvent::JobChanged {
+        change: RawJson::parse_or_quote(r#"{"deleted":"aaaaaaaa-0000-7000-8000-000000000001"}"#),
+    }],
     UserEvent::SettingsChanged => [UserEvent::SettingsChanged],
     UserEvent::ModelsChanged => [UserEvent::ModelsChanged],
 }

@@ -122,6 +122,10 @@ id!(
     ScheduleId
 );
 id!(
+    /// A job. The client makes the id, so that the same request twice starts one job.
+    JobId
+);
+id!(
     /// An API token's id, which is not the token itself.
     TokenId
 );

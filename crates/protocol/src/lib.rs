@@ -26,6 +26,7 @@ mod flat_json;
 pub mod id;
 pub mod intent;
 pub mod interaction;
+pub mod job;
 pub mod json;
 pub mod literature;
 pub mod memory;
@@ -42,6 +43,7 @@ pub mod payload;
 pub mod personal;
 pub mod provider_data;
 pub mod queue;
+pub mod report;
 pub mod role;
 pub mod run_status;
 pub mod schedule;
@@ -79,7 +81,7 @@ pub use event::{
 pub use file_preview::FilePreview;
 pub use finish_reason::FinishReason;
 pub use id::{
-    AttachmentId, ConversationId, EndpointId, IntentId, LinkId, MemoryId, MessageId, ModelCallId,
+    AttachmentId, ConversationId, EndpointId, IntentId, JobId, LinkId, MemoryId, MessageId, ModelCallId,
     ResearchStreamId, ScheduleId, SessionId, ShareId, TokenId, UserId,
 };
 pub use interaction::{FRESH_SESSION, Interaction, ScheduledMessage};

@@ -67,6 +67,9 @@ pub enum UserEvent {
     /// The user's saved articles or research streams changed. The event has no conversation.
     // The change is a `literature::LibraryChange`, kept as JSON and parsed only by the code that shows it.
     LiteratureChanged { change: RawJson },
+    /// A job of the user began, changed or was deleted. The event has no conversation.
+    // The change is a `job::JobUpdate`, kept as JSON like that of the literature.
+    JobChanged { change: RawJson },
     /// The user's settings, memories, schedules or shares changed. The event has no conversation and not the new values: load them.
     SettingsChanged,
     /// The models to choose from may have changed. The event has no conversation: request the list again.

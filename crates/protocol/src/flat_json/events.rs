@@ -38,6 +38,7 @@ fn read_body(kind: &str, flat: &mut Fields) -> Option<EventBody> {
     }
     Some(match kind {
         "literature_changed" => fields!(flat => UserEvent::LiteratureChanged { change }).into(),
+        "job_changed" => fields!(flat => UserEvent::JobChanged { change }).into(),
         "settings_changed" => UserEvent::SettingsChanged.into(),
         "models_changed" => UserEvent::ModelsChanged.into(),
         "empty" => Placeholder::Empty.into(),

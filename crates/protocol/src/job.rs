@@ -1,0 +1,132 @@
+//! Jobs: work with a plan of steps that goes on while nobody looks. [`apply`] is the reducer of their list.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Dollars, JobId, Position, RunError, RunStatus, Timestamp, TokenTotals};
+
+/// A job without its input, steps and result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Job {
+    pub id: JobId,
+    /// The name of its plan, such as `report`.
+    pub kind: String,
+    pub title: String,
+    /// `waiting`: it needs a decision; `error` says which.
+    pub status: RunStatus,
+    /// The model of its steps, as `endpoint/model`.
+    pub model: String,
+    pub progress: JobProgress,
+    /// The tokens and the cost of all model calls so far.
+    pub totals: TokenTotals,
+    /// The cost in US dollars at which it begins no further step; missing without a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_limit: Option<Dollars>,
+    /// The reason why it waits or did not complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<RunError>,
+    /// The key of the step whose outcome is unknown. Continuing the job runs it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<String>,
+    pub created_at: Timestamp,
+    /// Missing until it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+}
+
+/// The progress of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JobProgress {
+    /// The number of finished steps.
+    pub done: usize,
+    /// The number of steps that are known so far, finished ones included.
+    pub total: usize,
+    /// The estimated time until the known steps are finished, in milliseconds; missing while nothing is known about the speed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_ms: Option<u64>,
+}
+
+/// All jobs of a user, as they stood at a position of the log.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JobList {
+    /// The last position that this state includes. Skip events up to it.
+    pub as_of: Position,
+    /// Newest first.
+    pub jobs: Vec<Job>,
+}
+
+/// A change of the jobs of a user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum JobUpdate {
+    /// A job began or changed. The erasure of logged events (`crates/storage/src/sql/commit/jobs`) has the name in a path.
+    Changed(Job),
+    Deleted(JobId),
+}
+
+/// Applies an update that stands at a position of the log.
+pub fn apply(list: &mut JobList, position: Position, update: JobUpdate) {
+    if position <= list.as_of {
+        return;
+    }
+    list.as_of = position;
+    match update {
+        JobUpdate::Changed(job) => match list.jobs.iter_mut().find(|known| known.id == job.id) {
+            Some(known) => *known = job,
+            None => {
+                let place = list.jobs.partition_point(|known| known.id > job.id);
+                list.jobs.insert(place, job);
+            }
+        },
+        JobUpdate::Deleted(id) => list.jobs.retain(|job| job.id != id),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn test_job(id: JobId, done: usize) -> Job {
+        Job {
+            id,
+            kind: "report".into(),
+            title: "Tides".into(),
+            status: RunStatus::Running,
+            model: "x/m".into(),
+            progress: JobProgress {
+                done,
+                total: 9,
+                left_ms: None,
+            },
+            totals: TokenTotals::default(),
+            cost_limit: None,
+            error: None,
+            waits_for: None,
+            created_at: Timestamp(1),
+            ended_at: None,
+        }
+    }
+
+    #[test]
+    fn list_follows_its_updates_once() {
+        let (first, second) = (JobId::new(), JobId::new());
+        let mut list = JobList::default();
+        let updates = [
+            (1, JobUpdate::Changed(test_job(first, 0))),
+            (2, JobUpdate::Changed(test_job(second, 0))),
+            (3, JobUpdate::Changed(test_job(first, 1))),
+            (2, JobUpdate::Deleted(first)),
+        ];
+        for (position, update) in updates {
+            let written = serde_json::to_string(&update).unwrap();
+            apply(
+                &mut list,
+                Position(position),
+                serde_json::from_str(&written).unwrap(),
+            );
+        }
+        assert_eq!(list.jobs, [test_job(second, 0), test_job(first, 1)]);
+        apply(&mut list, Position(4), JobUpdate::Deleted(second));
+        assert_eq!(list.jobs, [test_job(first, 1)]);
+    }
+}

@@ -1,0 +1,85 @@
+//! Reports: what is in the articles that a research stream finds. The result of a job of the kind `report`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Passage, ResearchStreamId, literature::Article};
+
+/// The name of the kind of job.
+pub const REPORT: &str = "report";
+
+/// The input of such a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReportInput {
+    pub stream_id: ResearchStreamId,
+}
+
+/// A report of a stream.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    pub stream_id: ResearchStreamId,
+    /// The name and the query of the stream when the report was made.
+    pub name: String,
+    pub query: String,
+    /// The number of articles that the search has found. Those beyond the limit (setting `jobs.articles`) are not in the report.
+    pub found: u64,
+    /// All articles that were looked at, in the order of the search: also those that are not relevant, and those that could not be read.
+    pub articles: Vec<ReportArticle>,
+    pub summary: Vec<Claim>,
+    /// The reason why there is no summary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary_problem: Option<String>,
+    /// The number of claims without a passage that their article has.
+    pub unsupported: usize,
+}
+
+/// An article of a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportArticle {
+    pub article: Article,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retracted: bool,
+    pub relevance: Relevance,
+    /// The group that it belongs to, one of the stream's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// What was read out of it, in the order of the stream's schema.
+    pub cells: Vec<Cell>,
+    /// The reason why it was not read, or not in full.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// The relevance of an article for its stream.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Relevance {
+    Relevant {
+        reason: String,
+    },
+    NotRelevant {
+        reason: String,
+    },
+    /// It could not be judged, for the reason in `problem`.
+    Unknown,
+}
+
+/// What was read out of an article for a field of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// The name of the field.
+    pub field: String,
+    /// The answer; empty if the article has none.
+    pub value: String,
+    pub passage: Passage,
+}
+
+/// A sentence of the summary.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    pub text: String,
+    /// The article that it is from.
+    pub pmid: String,
+    pub passage: Passage,
+}
