@@ -22,6 +22,7 @@ use crate::hub::Hub;
 use parlor_protocol::{ApiError, AssistantMessage, MessageId, Payload, PlacedProviderData, RunEvent};
 use parlor_storage::{
     Change, ChangeRejection, Outcome, RecordedModelCall, RunKey, RunOutput, Storage, StorageErrorKind,
+    jobs::{JobChange, JobKey, JobOutput},
 };
 
 pub mod hub;
@@ -120,7 +121,7 @@ impl Journal {
     /// Applies a change and waits until it is committed and published.
     pub async fn submit(&self, change: Change) -> Result<Outcome, JournalError> {
         let (reply, outcome) = oneshot::channel();
-        let queue = if change.output_of().is_some() {
+        let queue = if change.is_output() {
             &self.output
         } else {
             &self.intents
@@ -173,6 +174,25 @@ impl Journal {
     /// Records a model call. Only the newest `keep_runs` runs of the conversation keep their calls.
     pub async fn record_call(&self, run: RunKey, call: RecordedModelCall, keep_runs: usize) {
         self.enqueue(run, RunOutput::RecordCall { call, keep_runs }).await;
+    }
+
+    /// Records a model call of a job's step.
+    pub async fn record_job_call(&self, job: JobKey, step: String, call: RecordedModelCall) {
+        let change = Change::Job {
+            user_id: job.user_id,
+            change: JobChange::Output {
+                job_id: job.job_id,
+                fence: job.fence,
+                output: JobOutput::RecordCall { step, call },
+            },
+        };
+        let entry = QueuedChange {
+            change,
+            reply: None,
+            _turn: None,
+        };
+        // The writer ends only after the last sender is dropped.
+        let _ = self.output.send(entry).await;
     }
 
     async fn enqueue(&self, run: RunKey, output: RunOutput) {
@@ -230,7 +250,7 @@ fn reject(reply: Option<OutcomeSender>, kind: StorageErrorKind) {
     }
 }
 
-/// Rejects intents at once while storage fails. Keeps the output of runs for the next attempt.
+/// Rejects intents at once while storage fails. Keeps output for the next attempt.
 fn retain_run_output(
     changes: Vec<Change>,
     waiting: Vec<Option<OutcomeSender>>,
@@ -239,7 +259,7 @@ fn retain_run_output(
     let (output, intents): (Vec<_>, Vec<_>) = changes
         .into_iter()
         .zip(waiting)
-        .partition(|(change, _)| change.output_of().is_some());
+        .partition(|(change, _)| change.is_output());
     intents.into_iter().for_each(|(_, reply)| reject(reply, kind));
     output.into_iter().unzip()
 }

@@ -125,6 +125,27 @@ impl From<ChangeRejection> for ApiError {
                 ErrorCode::TooLarge,
                 "The limit of shares (setting sharing.shares) is reached. Nothing was shared; end a share first.",
             ),
+            ChangeRejection::FenceLost => Self::new(
+                ErrorCode::Unavailable,
+                "Another process of Parlor has taken over this work. Nothing was changed here; load it again.",
+            ),
+            ChangeRejection::JobActive => Self::new(
+                ErrorCode::RunActive,
+                "This job is running. Nothing was changed: wait for its end, or stop it.",
+            ),
+            ChangeRejection::JobEnded => Self::new(
+                ErrorCode::NotContinuable,
+                "This job has ended. Nothing was changed; start it again as a new one.",
+            ),
+            ChangeRejection::JobsFull => Self::new(
+                ErrorCode::TooLarge,
+                "You have reached the limit of jobs (setting jobs.stored). Nothing was started; delete one first.",
+            ),
+            ChangeRejection::TooManyJobs => Self::new(
+                ErrorCode::LimitReached,
+                "You have reached the limit of jobs at the same time (setting jobs.running). Nothing was started; wait for the end of one, \
+                 or stop one.",
+            ),
             ChangeRejection::EndpointNameTaken => Self::new(
                 ErrorCode::BadRequest,
                 "Another model server has this name. Nothing was added; choose another name.",

@@ -6,6 +6,9 @@ use parlor_protocol::{
     AttachmentId, ConversationId, EndpointId, FileProblem, IntentId, LinkId, MemoryId, MessageId,
     ModelCallId, Position, ResearchStreamId, Role, RunStatus, ScheduleId, SessionId, ShareId, Timestamp,
     TokenId, UserId, Verdict,
+    AttachmentId, ConversationId, EndpointId, FileProblem, IntentId, JobId, LinkId, MemoryId, MessageId,
+    ModelCallId, Position, ResearchStreamId, Role, RunStatus, SessionId, ShareId, Timestamp, TokenId, UserId,
+    Verdict,
 };
 use uuid::Uuid;
 
@@ -53,6 +56,7 @@ column_values_of_ids!(
     ConversationId,
     EndpointId,
     IntentId,
+    JobId,
     MemoryId,
     LinkId,
     MessageId,

@@ -43,6 +43,7 @@ pub mod damage;
 mod data_folder;
 pub mod endpoints;
 mod error;
+pub mod jobs;
 mod outcome;
 pub mod postgres;
 mod record;
@@ -149,6 +150,7 @@ pub trait Storage:
     accounts::AccountStorage
     + endpoints::EndpointStorage
     + schedules::ScheduleStorage
+    + jobs::JobStorage
     + shares::ShareStorage
     + Send
     + Sync

@@ -1,6 +1,6 @@
 //! The outcomes of changes.
 
-use super::damage::DamagedRow;
+use super::{damage::DamagedRow, jobs::Fence};
 use parlor_protocol::{MessageId, intent::StartedRun};
 
 /// The effect of a change.
@@ -15,6 +15,11 @@ pub enum Outcome {
     DataDeleted,
     /// The article is saved already with a different note, which is kept.
     NoteConflict,
+    /// A job was started or taken, now or (`again`) by an earlier copy of the same request.
+    JobTaken {
+        fence: Fence,
+        again: bool,
+    },
     /// The message waits in its conversation's queue. The run begins later, with the announced id.
     Queued(StartedRun),
     /// A run was started, now or (`again`) by an earlier copy of the same intent.
@@ -60,6 +65,16 @@ pub enum ChangeRejection {
     SchedulesFull,
     #[error("the limit of shares is reached")]
     SharesFull,
+    #[error("another process has taken over the work")]
+    FenceLost,
+    #[error("the job is running")]
+    JobActive,
+    #[error("the job has ended")]
+    JobEnded,
+    #[error("the limit of jobs is reached")]
+    JobsFull,
+    #[error("the limit of running jobs is reached")]
+    TooManyJobs,
     #[error("another model server has this name")]
     EndpointNameTaken,
     #[error("the limit of model servers is reached")]

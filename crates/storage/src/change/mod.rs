@@ -4,6 +4,8 @@
 use super::{
     FileLocation, RunKey, StoredFile, accounts::AccountChange, endpoints::EndpointChange,
     schedules::ScheduleChange, shares::ShareChange,
+    FileLocation, RunKey, StoredFile, accounts::AccountChange, endpoints::EndpointChange, jobs::JobChange,
+    shares::ShareChange,
 };
 use parlor_protocol::{
     AttachmentId, ConversationId, MessageId, PageContext, Parameters, Timestamp, UserId,
@@ -43,6 +45,8 @@ pub enum Change {
     Personal { user_id: UserId, change: PersonalChange },
     /// Changes a user's schedules.
     Schedule { user_id: UserId, change: ScheduleChange },
+    /// Changes a job of a user.
+    Job { user_id: UserId, change: JobChange },
     /// Adds or ends a share of a conversation.
     Share(ShareChange),
     /// Changes accounts, sessions or one-time links.
@@ -76,12 +80,23 @@ impl Change {
             | Self::Library { user_id, .. }
             | Self::Personal { user_id, .. }
             | Self::Schedule { user_id, .. } => Some(*user_id),
+            | Self::Job { user_id, .. }
+            | Self::Personal { user_id, .. } => Some(*user_id),
             Self::File(_) | Self::Share(_) | Self::Account(_) | Self::Endpoint { .. } => None,
         }
     }
 
-    /// Returns the run whose output the change is. Output is kept and tried again while storage fails; other changes are
-    /// rejected at once.
+    /// Returns true if the change is output, of a run or a job. Output is kept and tried again while storage fails; other changes
+    /// are rejected at once.
+    pub fn is_output(&self) -> bool {
+        match self {
+            Self::Output { .. } => true,
+            Self::Job { change, .. } => matches!(change, JobChange::Output { .. }),
+            _ => false,
+        }
+    }
+
+    /// Returns the run whose output the change is.
     pub fn output_of(&self) -> Option<RunKey> {
         match self {
             Self::Output { run, .. } => Some(*run),
@@ -92,6 +107,7 @@ impl Change {
             | Self::Library { .. }
             | Self::Personal { .. }
             | Self::Schedule { .. }
+            | Self::Job { .. }
             | Self::Share(_)
             | Self::Account(_)
             | Self::Endpoint { .. } => None,

@@ -12,6 +12,7 @@ mod endpoints;
 mod files;
 mod fixtures;
 mod hand_over;
+mod jobs;
 mod literature;
 mod log;
 mod memories;
@@ -109,6 +110,12 @@ macro_rules! conformance_tests {
                 deleted_data_does_not_come_back,
                 hidden_message_is_restored_or_erased,
                 deleting_a_version_shows_the_other,
+            }
+            jobs {
+                a_step_has_one_result,
+                output_under_an_older_fence_is_refused,
+                a_job_waits_stops_and_goes_on,
+                jobs_are_limited_private_and_deleted,
             }
             literature {
                 stored_library_equals_the_replayed_one,

@@ -39,6 +39,7 @@ pub(crate) mod daily_usage;
 pub(crate) mod database;
 pub(crate) mod endpoints;
 pub(crate) mod files;
+pub(crate) mod jobs;
 pub(crate) mod literature;
 pub(crate) mod log_page;
 pub(crate) mod log_range;

@@ -35,6 +35,7 @@ impl Batch<'_> {
             Change::Library { user_id, update } => self.update_library(connection, *user_id, update).await,
             Change::Personal { user_id, change } => self.change_personal(connection, *user_id, change).await,
             Change::Schedule { user_id, change } => self.change_schedules(connection, *user_id, change).await,
+            Change::Job { user_id, change } => self.change_job(connection, *user_id, change).await,
             Change::Share(change) => self.change_shares(connection, change).await,
             Change::Account(change) => self.change_accounts(connection, change).await,
             Change::Endpoint { by, change } => self.change_endpoints(connection, *by, change).await,

@@ -27,7 +27,7 @@ const DELETE_UNSHARED: [&str; 3] = [
 /// Changes the owner (`?1`) to another one (`?2`). `?3` is the last position of the former owner's log. The records of model
 /// calls and the permissions for tools stay, and are deleted with the account: they have the former owner's instructions and
 /// decisions. An article that both have saved stays as the new owner has it.
-pub(crate) const CHANGE_OWNER: [&str; 11] = [
+pub(crate) const CHANGE_OWNER: [&str; 13] = [
     "UPDATE messages SET user_id = $2, position = position - $3 WHERE user_id = $1",
     // The log has no events of these runs: each ends before it begins, so that no client waits for more.
     "UPDATE runs SET user_id = $2, first_position = c.activity, last_position = c.activity - 1, stored_position = 0 \
@@ -42,6 +42,9 @@ pub(crate) const CHANGE_OWNER: [&str; 11] = [
     "UPDATE articles SET user_id = $2 WHERE user_id = $1 \
      AND NOT EXISTS (SELECT 1 FROM articles kept WHERE kept.user_id = $2 AND kept.pmid = articles.pmid)",
     "UPDATE streams SET user_id = $2 WHERE user_id = $1",
+    // Nobody works on a job when it is handed over. Its events are snapshots, and the new owner's list is loaded.
+    "UPDATE jobs SET user_id = $2, status = CASE WHEN status = 'running' THEN 'interrupted' ELSE status END WHERE user_id = $1",
+    "UPDATE job_steps SET user_id = $2 WHERE user_id = $1",
 ];
 
 /// Notes that an account is being deleted.

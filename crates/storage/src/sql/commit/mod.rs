@@ -35,6 +35,7 @@ mod endpoints;
 mod files;
 pub(crate) mod hand_over;
 pub(crate) mod intents;
+mod jobs;
 mod literature;
 mod log;
 mod memories;

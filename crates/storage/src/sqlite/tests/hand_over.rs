@@ -21,6 +21,7 @@ const OTHER_TABLES: &[(&str, &str)] = &[
     ("instructions", "about the former owner"),
     ("intents", "requests of the former owner's clients"),
     ("invitations", "links for the account"),
+    ("job_calls", "records with the former owner's instructions"),
     ("memories", "about the former owner"),
     ("model_calls", "records with the former owner's instructions"),
     ("pending_deletions", "the deletion itself"),

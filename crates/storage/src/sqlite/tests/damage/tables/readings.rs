@@ -10,11 +10,13 @@ use crate::{
     accounts::{AccountStorage, ProviderIdentity},
     endpoints::EndpointStorage,
     schedules::ScheduleStorage,
+    jobs::JobStorage,
     search::{SearchQuery, SearchRequest},
     shares::ShareStorage,
     usage::Day,
 };
 use parlor_protocol::{AttachmentId, IntentId, Position, ResearchStreamId, ShareId, Timestamp, UserId};
+use parlor_protocol::{AttachmentId, IntentId, JobId, Position, ResearchStreamId, ShareId, UserId};
 
 /// The beginnings of the ids of damaged and of sound rows.
 const KINDS: [(u32, u8, &str); 2] = [(0xdddd_dddd, 0xdd, "dddddddd"), (0xaaaa_aaaa, 0xaa, "aaaaaaaa")];
@@ -79,6 +81,7 @@ async fn read_at_start(storage: &impl StorageOfAll, lines: &mut Lines<'_>) {
         "dddddddd unindexed",
         storage.next_unindexed_file().await.map(|file| file.is_some()),
     );
+    lines.list("running jobs", storage.running_jobs().await);
     lines.list("hidden", storage.hidden_messages().await);
     lines.list("ready", storage.ready_messages(Queues::All).await);
     lines.list("deleted files", storage.deleted_files().await);
@@ -116,6 +119,8 @@ async fn read_user(storage: &impl StorageOfAll, user: UserId, lines: &mut Lines<
     let library = storage.library(user).await.expect("the library");
     lines.list(&label("articles"), Ok(library.articles));
     lines.list(&label("streams"), Ok(library.streams));
+    let jobs = storage.jobs(user).await;
+    lines.list(&label("jobs"), jobs.map(|list| list.jobs));
     lines.list(&label("sessions"), storage.sessions(user).await);
     lines.list(&label("shares"), storage.shares(user).await);
     lines.list(&label("schedules"), storage.schedules(user, Timestamp(0)).await);
@@ -176,6 +181,10 @@ async fn read_by_id(storage: &impl StorageOfAll, ids: &Ids, lines: &mut Lines<'_
         let intent = IntentId(id(first, 8));
         lines.one(&label("intent"), storage.completed_intent(user, intent).await);
         lines.one(&label("article"), storage.saved_article(user, text).await);
+        let job = JobId(id(first, 0x14));
+        lines.one(&label("job"), storage.job(user, job).await);
+        lines.one(&label("dddddddd steps"), storage.job_steps(user, job).await);
+        lines.list("job call", storage.job_calls(user, job).await);
         let stream = ResearchStreamId(id(first, 6));
         lines.one(&label("stream"), storage.research_stream(user, stream).await);
     }
@@ -244,3 +253,8 @@ pub(super) trait StorageOfAll:
 }
 
 impl<S: Storage + AccountStorage + EndpointStorage + ScheduleStorage + ShareStorage> StorageOfAll for S {}
+    Storage + AccountStorage + EndpointStorage + JobStorage + ShareStorage
+{
+}
+
+impl<S: Storage + AccountStorage + EndpointStorage + JobStorage + ShareStorage> StorageOfAll for S {}
