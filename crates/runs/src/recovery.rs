@@ -15,7 +15,7 @@ use parlor_base::clock;
 use parlor_base::crash_point;
 use parlor_journal::JournalError;
 use parlor_protocol::{RunError, RunEvent, RunStatus, transcript::apply_to_run};
-use parlor_storage::{Change, Queues, RunKey, RunOutput, StorageErrorKind};
+use parlor_storage::{Change, ChangeRejection, Queues, RunChange, RunKey, RunOutput, StorageErrorKind};
 
 /// The number of abandoned runs that are ended at a time. Their messages are in memory meanwhile.
 const MAX_CONCURRENT_RECOVERIES: usize = 64;
@@ -68,6 +68,7 @@ impl Runs {
         if answer.is_some_and(|answer| self.0.goes_on_by_itself(answer)) && self.resume(run).await {
             return true;
         }
+        self.take_over(run).await;
         let error = interrupted_error("interrupted", "Parlor stopped before the answer was finished.");
         self.end_stored_run(run, RunStatus::Interrupted, Some(error))
             .await;
@@ -76,11 +77,26 @@ impl Runs {
 
     /// Ends a run that this process has stopped driving, with all its output.
     pub(super) async fn end_abandoned_run(&self, run: RunKey, status: RunStatus, error: Option<RunError>) {
+        // An earlier process may have left it waiting.
+        self.take_over(run).await;
         // The journal first commits the run's output, so that it can be read.
         if let Err(error) = self.0.journal.flush(run).await {
             tracing::warn!(%error, "an interrupted run could not be ended");
         }
         self.end_stored_run(run, status, error).await;
+    }
+
+    /// Makes this process the owner of a run, so that it can end the run.
+    async fn take_over(&self, run: RunKey) {
+        let taken = self
+            .0
+            .journal
+            .submit(Change::Run(RunChange::TakeOver { run }))
+            .await;
+        if let Err(error) = taken {
+            // A damaged run is abandoned, which needs no owner.
+            tracing::warn!(%error, "an interrupted run could not be taken over");
+        }
     }
 
     /// Ends a run with its stored state. A run that was deleted with its conversation has no end;
@@ -111,9 +127,10 @@ impl Runs {
         };
         match self.0.journal.submit(end).await {
             Ok(_) => {}
-            Err(JournalError::Unavailable(StorageErrorKind::Damaged)) => {
-                self.0.end_damaged_run(run, Some(message)).await
-            }
+            Err(
+                JournalError::Unavailable(StorageErrorKind::Damaged)
+                | JournalError::Rejected(ChangeRejection::FenceLost),
+            ) => self.0.end_damaged_run(run, Some(message)).await,
             Err(error) => tracing::warn!(%error, "an interrupted run could not be ended"),
         }
     }

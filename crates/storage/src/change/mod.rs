@@ -72,6 +72,7 @@ impl Change {
             | Self::Run(
                 RunChange::SendQueued { run, .. }
                 | RunChange::Resume { run }
+                | RunChange::TakeOver { run }
                 | RunChange::StoreContextSnapshot { run, .. },
             ) => Some(run.user_id),
             Self::Run(RunChange::AnswerApproval { user_id, .. })
@@ -127,6 +128,8 @@ pub enum RunChange {
     },
     /// Lets a run go on that is stored as running and that nothing drives. A run that has ended is not found.
     Resume { run: RunKey },
+    /// Makes this process the owner of a run that nothing drives, so that it can end the run.
+    TakeOver { run: RunKey },
     /// Stores the text that describes the open page to the model, as of a run's question. A stored text is
     /// kept.
     StoreContextSnapshot {

@@ -192,6 +192,7 @@ macro_rules! conformance_tests {
             resumption {
                 a_resumed_run_keeps_its_place,
                 only_a_running_run_is_resumed,
+                output_for_a_run_of_another_process_is_refused,
             }
             run_contexts {
                 run_context_has_all_of_its_user,

@@ -89,3 +89,40 @@ pub(super) async fn only_a_running_run_is_resumed(backend: &dyn Backend) {
         Err(ChangeRejection::NotFound)
     );
 }
+
+pub(super) async fn output_for_a_run_of_another_process_is_refused(backend: &dyn Backend) {
+    let (folder, storage) = temp_storage(backend).await;
+    let conversation = ConversationId::new();
+    let turn = new_turn(TEST_USER, conversation, "question");
+    commit_one(&*storage, &turn.change).await.expect("it is saved");
+    let append = |offset, words: &str| Change::Output {
+        run: turn.run,
+        output: RunOutput::AppendEvents {
+            events: vec![text(offset, words)],
+        },
+    };
+    commit_one(&*storage, &append(0, "one")).await.expect("its own");
+    drop(storage);
+
+    // The next process has not taken the run.
+    let storage = open_storage(backend, &folder).await;
+    let before = read_log(&*storage, TEST_USER).await;
+    let message = answer_message("late");
+    let late = [
+        append(3, "late"),
+        Change::Output {
+            run: turn.run,
+            output: RunOutput::StoreMessage { message },
+        },
+        answer_run(turn.run, "late", RunStatus::Complete),
+    ];
+    for late in &late {
+        assert_eq!(commit_one(&*storage, late).await, Err(ChangeRejection::FenceLost));
+    }
+    assert_eq!(read_log(&*storage, TEST_USER).await, before);
+    let take = Change::Run(RunChange::TakeOver { run: turn.run });
+    commit_one(&*storage, &take).await.expect("it is taken");
+    commit_and_fold(&*storage, conversation, &append(3, ", two")).await;
+    let ended = answer_run(turn.run, "", RunStatus::Stopped);
+    commit_one(&*storage, &ended).await.expect("its own");
+}

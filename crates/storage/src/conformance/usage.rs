@@ -55,6 +55,8 @@ pub async fn usage_counts_once_on_its_day(backend: &dyn Backend) {
     }
     drop(storage);
     let storage = open_storage(backend, &folder).await;
+    let take = Change::Run(RunChange::TakeOver { run: turn.run });
+    commit_one(&*storage, &take).await.unwrap();
     let first = sum(1, 300, 15, 90);
     assert_eq!(usage(&*storage, TEST_USER).await, [(TODAY, first)]);
     // The recovery ends the answer with the same sums.

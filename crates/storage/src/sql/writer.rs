@@ -10,7 +10,7 @@ use super::{
     database::{Connection, Connector, query},
     trim,
 };
-use crate::{StorageError, data_folder::DataFolderLock, sqlite::checkpoint};
+use crate::{StorageError, data_folder::DataFolderLock, jobs::Owner, sqlite::checkpoint};
 use parlor_protocol::{MessageId, Position, Timestamp, UserId};
 
 /// The only connection of this process that writes, with the state that writing needs.
@@ -22,6 +22,10 @@ pub(crate) struct WriteConnection {
     pub(crate) connection: Option<Connection>,
     /// Runs whose conversation was deleted while they were active. Their further output is dropped.
     pub(super) orphaned_runs: HashSet<MessageId>,
+    /// This process, which takes runs.
+    pub(super) owner: Owner,
+    /// Runs that are known to be taken by this process.
+    pub(super) own_runs: HashSet<MessageId>,
     /// The last positions of the logs that were written to, as long as no other connection writes.
     pub(crate) last_positions: BTreeMap<UserId, Position>,
     /// Notified of each commit.
@@ -41,6 +45,8 @@ impl WriteConnection {
             connector,
             connection: Some(connection),
             orphaned_runs: HashSet::new(),
+            owner: Owner::of_new_process(),
+            own_runs: HashSet::new(),
             last_positions: BTreeMap::new(),
             commits: watch::Sender::default(),
             deletion_count: watch::Sender::default(),

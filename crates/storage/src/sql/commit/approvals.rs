@@ -133,8 +133,9 @@ impl Batch<'_> {
         .bind_value(position)
         .bind_value(run.user_id)
         .bind_value(run.message_id)
-        .execute(connection)
+        .execute(&mut *connection)
         .await?;
+        self.take_run(connection, run).await?;
         Ok(())
     }
 }

@@ -41,7 +41,8 @@ impl Batch<'_> {
         let event = RunEvent::RunResumed { resumed_at: self.at };
         apply_to_run(assistant, &event);
         self.append_events(&mut *connection, &run, &[event]).await?;
-        self.store_message(connection, &run, assistant).await?;
+        self.store_message(&mut *connection, &run, assistant).await?;
+        self.take_run(connection, run).await?;
         Ok(Outcome::Started {
             started: StartedRun {
                 conversation_id,
@@ -114,9 +115,15 @@ impl Batch<'_> {
             .bind_value(message_id)
             .bind_value(self.at)
             .bind_value(position)
-            .execute(connection)
+            .execute(&mut *connection)
             .await
             .map_err(|error| conflict_as_rejection(error, ChangeRejection::RunActive))?;
+        let run = RunKey {
+            user_id,
+            conversation_id,
+            message_id,
+        };
+        self.take_run(connection, run).await?;
         Ok(StartedRun {
             conversation_id,
             user_message_id,

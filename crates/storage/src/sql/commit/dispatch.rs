@@ -160,6 +160,7 @@ impl Batch<'_> {
             RunChange::AnswerApproval { user_id, approval } => {
                 self.answer_approval(connection, *user_id, *approval).await
             }
+            RunChange::TakeOver { run } => self.take_run(connection, *run).await,
             RunChange::Resume { run } => self.resume_abandoned_run(connection, *run).await,
             RunChange::StoreContextSnapshot {
                 run,

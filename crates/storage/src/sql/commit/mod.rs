@@ -14,10 +14,13 @@ use crate::sql::database::{Connection, query};
 use self::{
     intents::{intent_request, started_by_intent, store_intent},
     log::{EMPTY_EVENTS, erase_event},
+    ownership::{foreign_runs, owned_run},
     search::{REBUILD_INDEX, is_damaged_index},
 };
 use super::{WriteConnection, database::dialect::is_caused_by_data};
-use crate::{Change, ChangeRejection, CommitResult, LoggedEvent, Outcome, RunKey, RunOutput, StorageError};
+use crate::{
+    Change, ChangeRejection, CommitResult, LoggedEvent, Outcome, RunKey, RunOutput, StorageError, jobs::Owner,
+};
 use parlor_base::crash_point;
 use parlor_protocol::{MessageId, Position, Timestamp, UserId};
 
@@ -40,6 +43,7 @@ mod literature;
 mod log;
 mod memories;
 mod model_calls;
+mod ownership;
 mod page_context;
 mod parameters;
 mod personal;
@@ -107,6 +111,7 @@ impl WriteConnection {
         }
         let mut batch = Batch {
             at,
+            owner: self.owner,
             known_positions: &self.last_positions,
             last_positions: BTreeMap::new(),
             events: Vec::new(),
@@ -117,6 +122,7 @@ impl WriteConnection {
         if connection.is_postgres() {
             batch.lock_logs(&mut *connection, changes).await?;
         }
+        let foreign = foreign_runs(&mut *connection, self.owner, &mut self.own_runs, changes).await?;
         let mut outcomes = Vec::with_capacity(changes.len());
         for change in changes {
             let is_deleted = |run: RunKey| {
@@ -132,6 +138,8 @@ impl WriteConnection {
             ) && change.output_of().is_some_and(is_deleted);
             outcomes.push(if orphan {
                 Err(ChangeRejection::NotFound)
+            } else if owned_run(change).is_some_and(|run| foreign.contains(&run)) {
+                Err(ChangeRejection::FenceLost)
             } else {
                 batch.apply_in_savepoint(connection, change).await?
             });
@@ -192,6 +200,8 @@ enum Transaction {
 /// The effects of a transaction's changes so far.
 struct Batch<'a> {
     at: Timestamp,
+    /// This process, which takes runs.
+    owner: Owner,
     /// The last positions of other logs, as far as they are known.
     known_positions: &'a BTreeMap<UserId, Position>,
     /// The last position of each log that has grown.
