@@ -30,6 +30,7 @@ pub use self::{
     files::FileSettings,
     history::{HistorySettings, MetadataMode},
     images::{ImageApiSetting, ImageSettings},
+    jobs::JobSettings,
     limits::{Limits, LogRetention, Timeouts},
     literature::LiteratureSettings,
     mcp::McpServer,
@@ -58,6 +59,7 @@ mod environment;
 mod files;
 mod history;
 mod images;
+mod jobs;
 mod limits;
 mod listen;
 mod literature;
@@ -121,6 +123,7 @@ pub struct Settings {
     /// MCP servers.
     pub mcp: Vec<McpServer>,
     pub literature: LiteratureSettings,
+    pub jobs: JobSettings,
     /// Databases that the assistant may query.
     pub databases: Vec<DatabaseSettings>,
     pub data: DataSettings,
