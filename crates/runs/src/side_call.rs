@@ -1,4 +1,4 @@
-//! A model call of a run that is not for its answer, but for a summary or a title. It is recorded for the diagnostics.
+//! A model call that is not for an answer, but for a summary, a title or a step of a job. It is recorded for the diagnostics.
 
 use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
@@ -13,22 +13,21 @@ use super::{
     Inner,
     history::tokens::{self, TokenScale},
     pending_model_call::SharedMeter,
-    recorder::{self, Recorder},
+    recorder::{self, CallOwner, Recorder},
     token_meter::TokenMeter,
 };
 use crate::{
-    agent::{Input, RepetitionDetector},
+    agent::{Input, RepetitionDetector, stream_broke_off},
     diagnostics::record::Purpose,
 };
 use parlor_journal::Journal;
-use parlor_model::{FinishReason, ModelError, ModelEvent, ModelRequest, ModelStream};
+use parlor_model::{FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelRequest, ModelStream};
 use parlor_protocol::TokenTotals;
 use parlor_providers::Models;
-use parlor_storage::RunKey;
 
-/// The means of such calls of one run.
+/// The means of such calls of one run or step.
 pub(super) struct SideCall {
-    run: RunKey,
+    owner: CallOwner,
     models: Arc<Models>,
     journal: Journal,
     recorder_settings: Arc<recorder::RecorderSettings>,
@@ -37,6 +36,8 @@ pub(super) struct SideCall {
     purpose: Purpose,
     /// The meter of the call in progress.
     meter: Mutex<Option<SharedMeter>>,
+    /// The failure of the call in progress.
+    failure: Mutex<Option<ModelError>>,
     /// The result, for the log: "the summary of a conversation".
     name: &'static str,
     /// True if the call leaves its endpoint idle for others.
@@ -61,19 +62,28 @@ pub(super) struct SideAnswer {
     pub totals: TokenTotals,
     /// The reason if it was cut off.
     pub cut: Option<Cut>,
+    /// The failure of the call, if it failed.
+    pub failure: Option<ModelError>,
 }
 
 impl SideCall {
-    /// Creates a call of one of these models, for a run.
-    pub fn new(runs: &Inner, models: Arc<Models>, run: RunKey, purpose: Purpose, name: &'static str) -> Self {
+    /// Creates a call of one of these models, for a run or a step.
+    pub fn new(
+        runs: &Inner,
+        models: Arc<Models>,
+        owner: impl Into<CallOwner>,
+        purpose: Purpose,
+        name: &'static str,
+    ) -> Self {
         Self {
-            run,
+            owner: owner.into(),
             models,
             journal: runs.journal.clone(),
             recorder_settings: runs.recorder_settings.clone(),
             max_repetitions: runs.agent.repetitions,
             purpose,
             meter: Mutex::default(),
+            failure: Mutex::default(),
             name,
             has_low_priority: false,
         }
@@ -104,7 +114,7 @@ impl SideCall {
         let meter = TokenMeter::new(estimate, TokenScale::UNKNOWN, None);
         let meter = Arc::new(Mutex::new(meter.with_totals(TokenTotals::default(), prices)));
         let mut recorder = Recorder::new(
-            self.run,
+            self.owner.clone(),
             self.journal.clone(),
             self.models.clone(),
             self.recorder_settings.clone(),
@@ -128,6 +138,7 @@ impl SideCall {
             }
             Either::Right((cut, _)) => Err(cut),
         };
+        let failure = self.failure.lock().take();
         // Also if it took too long, repeated itself or became too long.
         let totals = meter.lock().end_totals(collected.is_err());
         let cut = collected.as_ref().err().copied();
@@ -146,6 +157,7 @@ impl SideCall {
             text: collected.ok().flatten(),
             totals,
             cut,
+            failure,
         }
     }
 
@@ -167,6 +179,7 @@ impl SideCall {
             Ok(stream) => stream,
             Err(error) => {
                 tracing::warn!(%error, "{} failed", self.name);
+                *self.failure.lock() = Some(error.clone());
                 recorder.record_input(&Input::CallFailed(error));
                 return None;
             }
@@ -175,6 +188,7 @@ impl SideCall {
         let mut repetition = RepetitionDetector::new(self.max_repetitions);
         while text.len() <= max_bytes {
             let Some(received) = stream.next().await else {
+                *self.failure.lock() = Some(broken_stream());
                 recorder.record_input(&Input::StreamEnded);
                 return None;
             };
@@ -204,6 +218,7 @@ impl SideCall {
                     }
                     Input::CallFailed(error) => {
                         tracing::warn!(%error, "{} failed", self.name);
+                        *self.failure.lock() = Some(error);
                         return None;
                     }
                     _ => {}
@@ -213,6 +228,14 @@ impl SideCall {
         // Longer answers are cut off anyway.
         recorder.record_input(&Input::StreamEnded);
         Some(text)
+    }
+}
+
+fn broken_stream() -> ModelError {
+    ModelError {
+        error: stream_broke_off(),
+        kind: ModelErrorKind::StreamBroken,
+        reply: None,
     }
 }
 

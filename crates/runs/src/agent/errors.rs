@@ -23,7 +23,7 @@ pub(crate) fn database_damaged() -> RunError {
     )
 }
 
-pub(super) fn stream_broke_off() -> RunError {
+pub(crate) fn stream_broke_off() -> RunError {
     let message = "The model server ended its answer without saying that it was finished.".into();
     run_error("broke_off", message, KEPT_HINT)
 }

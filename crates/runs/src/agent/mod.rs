@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 use self::{
     correction::Correction,
-    errors::{repeating_answer, session_not_restored, shut_down, stream_broke_off, timeout_error},
+    errors::{repeating_answer, session_not_restored, shut_down, timeout_error},
 };
 use parlor_model::{
     ModelError, ModelErrorKind, ModelEvent, ToolOutcome, Toolbox,
@@ -31,7 +31,7 @@ mod text;
 mod thinking;
 
 pub use calls::IncomingCall;
-pub(crate) use errors::{database_damaged, run_error};
+pub(crate) use errors::{database_damaged, run_error, stream_broke_off};
 pub use limits::AgentLimits;
 pub use payload_factory::PayloadFactory;
 pub use repetition::RepetitionDetector;

@@ -14,4 +14,4 @@ mod tests;
 pub mod timeline;
 mod view;
 
-pub use self::report::Diagnostics;
+pub use self::report::{Diagnostics, StepCall};

@@ -50,6 +50,8 @@ pub enum Purpose {
     Summary,
     /// Generates the title of the conversation.
     Title,
+    /// Generates the result of a step of a job.
+    Step,
 }
 
 /// The response so far.

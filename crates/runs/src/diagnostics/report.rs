@@ -89,6 +89,41 @@ pub struct CallReport {
     pub response: RawAnswer,
 }
 
+/// A call of the model for a step of a job.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StepCall {
+    /// The key of the step.
+    pub step: String,
+    #[serde(flatten)]
+    pub call: CallReport,
+}
+
+impl StepCall {
+    /// Returns the calls of a job with this status, oldest first. An unreadable one is left out.
+    ///
+    /// # Errors
+    ///
+    /// If the storage fails.
+    pub fn load(
+        recorded: Vec<(String, RecordedModelCall)>,
+        status: RunStatus,
+    ) -> Result<Vec<Self>, StorageError> {
+        let mut calls = Vec::with_capacity(recorded.len());
+        for (step, call) in recorded {
+            if let Some((request, response)) = skip_damaged("job_calls", call.id, read_records(&call))? {
+                let call = call_report(request, response, Vec::new(), status);
+                calls.push(Self { step, call });
+            }
+        }
+        Ok(calls)
+    }
+}
+
+fn read_records(call: &RecordedModelCall) -> Result<(RequestRecord, ResponseRecord), StorageError> {
+    let request = serde_json::from_str(call.request.as_deref().unwrap_or_default())?;
+    Ok((request, serde_json::from_str(&call.response)?))
+}
+
 /// A message as sent, in the form of the model server's API, as the OpenAPI document describes it.
 enum SentMessage {}
 
@@ -129,11 +164,7 @@ impl Diagnostics {
         };
         let mut records = Vec::with_capacity(recorded.len());
         for call in recorded {
-            let parts = || -> Result<(RequestRecord, ResponseRecord), StorageError> {
-                let request = serde_json::from_str(call.request.as_deref().unwrap_or_default())?;
-                Ok((request, serde_json::from_str(&call.response)?))
-            };
-            records.extend(skip_damaged("model_calls", call.id, parts())?);
+            records.extend(skip_damaged("model_calls", call.id, read_records(call))?);
         }
         Ok(assemble(conversation_id, message, answer, records))
     }

@@ -236,6 +236,8 @@ fn response_blocks((index, call): (usize, &CallReport)) -> Vec<DiagnosticsBlock>
         Purpose::Answer => format!("Call {}", index + 1),
         Purpose::Title => format!("Call {} (title of the conversation)", index + 1),
         Purpose::Summary => format!("Call {} (summary of the beginning)", index + 1),
+        // Jobs have diagnostics of their own.
+        Purpose::Step => format!("Call {} (step of a job)", index + 1),
     };
     let mut blocks = vec![text_block(&name, facts.join(" · "))];
     blocks.extend(

@@ -21,7 +21,7 @@ use parlor_journal::Journal;
 use parlor_model::{ModelRequest, RequestPreview, ServerCapabilities};
 use parlor_protocol::{Prices, RunEvent};
 use parlor_providers::Models;
-use parlor_storage::{RecordedModelCall, RunKey};
+use parlor_storage::{RecordedModelCall, RunKey, jobs::JobKey};
 
 /// Maximum number of timeline entries of one call, including those of its tools.
 const MAX_TIMELINE_ENTRIES: usize = 300;
@@ -57,9 +57,26 @@ impl RecorderSettings {
     }
 }
 
-/// Records one run.
+/// The owner of recorded calls.
+#[derive(Clone, Debug)]
+pub(super) enum CallOwner {
+    Run(RunKey),
+    /// A step of a job, by its key.
+    Step {
+        job: JobKey,
+        key: String,
+    },
+}
+
+impl From<RunKey> for CallOwner {
+    fn from(run: RunKey) -> Self {
+        Self::Run(run)
+    }
+}
+
+/// Records one run, or a call of a step.
 pub(super) struct Recorder {
-    run: RunKey,
+    owner: CallOwner,
     journal: Journal,
     models: Arc<Models>,
     settings: Arc<RecorderSettings>,
@@ -77,14 +94,14 @@ pub(super) struct Recorder {
 
 impl Recorder {
     pub fn new(
-        run: RunKey,
+        owner: impl Into<CallOwner>,
         journal: Journal,
         models: Arc<Models>,
         settings: Arc<RecorderSettings>,
         purpose: Purpose,
     ) -> Self {
         Self {
-            run,
+            owner: owner.into(),
             journal,
             models,
             settings,
@@ -229,7 +246,7 @@ impl Recorder {
             .response
             .truncated(&self.settings.secrets, self.settings.max_call_bytes);
         let (Ok(request), Ok(response)) = (request.transpose(), serde_json::to_string(&response)) else {
-            tracing::error!(run = %self.run.message_id, "a model call could not be recorded");
+            tracing::error!(owner = ?self.owner, "a model call could not be recorded");
             return;
         };
         let call = RecordedModelCall {
@@ -237,9 +254,10 @@ impl Recorder {
             request,
             response,
         };
-        self.journal
-            .record_call(self.run, call, self.settings.max_runs)
-            .await;
+        match &self.owner {
+            CallOwner::Run(run) => self.journal.record_call(*run, call, self.settings.max_runs).await,
+            CallOwner::Step { job, key } => self.journal.record_job_call(*job, key.clone(), call).await,
+        }
     }
 }
 
