@@ -52,6 +52,7 @@ mod call_refusal;
 pub mod diagnostics;
 mod driver;
 mod history;
+pub mod jobs;
 mod message_files;
 mod named_tools;
 mod page_payloads;

@@ -48,9 +48,11 @@ pub enum StartError {
 pub(super) fn into_started(outcome: Outcome) -> Result<StartedRun, StartError> {
     match outcome {
         Outcome::Started { started, .. } | Outcome::Queued(started) => Ok(started),
-        Outcome::Done | Outcome::Deleted { .. } | Outcome::DataDeleted | Outcome::NoteConflict => {
-            Err(JournalError::Rejected(ChangeRejection::NotFound).into())
-        }
+        Outcome::Done
+        | Outcome::Deleted { .. }
+        | Outcome::DataDeleted
+        | Outcome::NoteConflict
+        | Outcome::JobTaken { .. } => Err(JournalError::Rejected(ChangeRejection::NotFound).into()),
     }
 }
 

@@ -1,0 +1,79 @@
+//! The active jobs of this process, so that they can be stopped and waited for.
+
+use std::{collections::HashMap, sync::Arc};
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use parlor_protocol::JobId;
+use parlor_storage::jobs::JobKey;
+
+/// The active jobs. A job that was taken again may be in it twice for a moment.
+#[derive(Clone, Default)]
+pub(super) struct ActiveJobs(Arc<Mutex<HashMap<JobKey, ActiveJob>>>);
+
+#[derive(Clone)]
+struct ActiveJob {
+    stop: CancellationToken,
+    /// Closed when the job is no longer active.
+    closed: watch::Receiver<()>,
+}
+
+/// The place of an active job. Dropping it wakes everybody who waits for its end.
+pub(super) struct JobSlot {
+    active: ActiveJobs,
+    key: JobKey,
+    /// Cancelled to stop the job.
+    pub stop: CancellationToken,
+    _end: watch::Sender<()>,
+}
+
+impl ActiveJobs {
+    pub fn enter(&self, key: JobKey) -> JobSlot {
+        let stop = CancellationToken::new();
+        let (end, closed) = watch::channel(());
+        let job = ActiveJob {
+            stop: stop.clone(),
+            closed,
+        };
+        self.0.lock().insert(key, job);
+        JobSlot {
+            active: self.clone(),
+            key,
+            stop,
+            _end: end,
+        }
+    }
+
+    /// Stops a job and waits until it is no longer active.
+    pub async fn stop(&self, job_id: JobId) {
+        let found: Vec<ActiveJob> = {
+            let jobs = self.0.lock();
+            jobs.iter()
+                .filter(|(key, _)| key.job_id == job_id)
+                .map(|(_, job)| job.clone())
+                .collect()
+        };
+        for mut job in found {
+            job.stop.cancel();
+            // The sender never sends: it is closed when the slot is dropped.
+            let _ = job.closed.changed().await;
+        }
+    }
+
+    /// Waits until no job is active.
+    pub async fn wait_until_all_ended(&self) {
+        loop {
+            let any = self.0.lock().values().next().cloned();
+            let Some(mut job) = any else { return };
+            let _ = job.closed.changed().await;
+        }
+    }
+}
+
+impl Drop for JobSlot {
+    fn drop(&mut self) {
+        self.active.0.lock().remove(&self.key);
+    }
+}

@@ -1,0 +1,234 @@
+//! Model calls of steps. The answer is JSON of a type; one that is not is sent back once with the error.
+
+use std::{sync::Arc, time::Duration};
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use tokio::time::sleep;
+
+use super::step::{StepContext, StepError};
+use crate::{
+    agent::{MAX_RETRIES, run_error},
+    diagnostics::record::Purpose,
+    journal_error,
+    recorder::CallOwner,
+    side_call::{SideCall, time_out},
+};
+use parlor_model::{ModelError, ModelErrorKind, ModelMessage, ModelRequest, lenient_json};
+use parlor_protocol::{Parameters, RunError};
+
+/// The maximum length of an answer that is read, in bytes.
+const MAX_ANSWER_BYTES: usize = 256 << 10;
+
+/// The delay before a retry, unless the server names one. It doubles.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
+
+/// The longest delay that a server may name.
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
+
+/// The status of answers that refuse what this call has, and not every call.
+const REFUSED_CONTENT: [u16; 3] = [400, 413, 422];
+
+const KEPT: &str = "The finished steps are kept. Continue the job, or start it again with another model.";
+
+/// A question to the model.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// What the model is to do.
+    pub instructions: String,
+    /// What it is to do it with. Follows no instructions.
+    pub material: String,
+}
+
+impl StepContext<'_> {
+    /// Asks the job's model, and returns its answer.
+    ///
+    /// # Errors
+    ///
+    /// Of the step if the answer is not of the type, twice, or the model refuses the content; of the job if the model can't be called; a
+    /// limit if the user's is reached.
+    pub async fn ask<T: DeserializeOwned + JsonSchema>(&self, question: &Question) -> Result<T, StepError> {
+        let schema = serde_json::to_string(&schemars::schema_for!(T)).unwrap_or_default();
+        let instructions = format!(
+            "{}\n\nAnswer with one JSON object and nothing else. Its JSON Schema:\n{schema}",
+            question.instructions
+        );
+        let mut messages = vec![
+            ModelMessage::System(instructions),
+            ModelMessage::User(question.material.clone()),
+        ];
+        let answer = self.call(messages.clone()).await?;
+        let error = match read_object(&answer) {
+            Ok(read) => return Ok(read),
+            Err(error) => error,
+        };
+        messages.push(ModelMessage::assistant(answer));
+        messages.push(ModelMessage::User(format!(
+            "This is not what was asked for: {error}. Answer again, with the JSON object alone."
+        )));
+        let answer = self.call(messages).await?;
+        read_object(&answer).map_err(|error| invalid_answer(&error))
+    }
+
+    /// Calls the model, again if its server is busy or breaks off.
+    async fn call(&self, messages: Vec<ModelMessage>) -> Result<String, StepError> {
+        let runs = &self.job.jobs().runs.0;
+        let settings = &self.job.jobs().settings;
+        let model = self.job.model();
+        let models = Arc::new(runs.models.of_user(self.user_id()));
+        let parameters = Parameters {
+            max_completion_tokens: Some(settings.answer_tokens),
+            ..Parameters::default()
+        };
+        let request = ModelRequest {
+            parameters: models.adapt_parameters(model, &parameters),
+            ..ModelRequest::new(model, messages)
+        };
+        let mut delay = RETRY_DELAY;
+        for retries_left in (0..=MAX_RETRIES).rev() {
+            let allowed = runs.check_call(self.user_id(), model).await;
+            let allowed = allowed.map_err(|error| {
+                let error = journal_error(error);
+                StepError::of_job("storage", format!("Your limits can't be read: {error}."), KEPT)
+            })?;
+            allowed.map_err(|refusal| StepError::Limit(refusal.into_model_error().error))?;
+            let owner = CallOwner::Step {
+                job: self.job.key(),
+                key: self.key.to_owned(),
+            };
+            let call = Arc::new(SideCall::new(
+                runs,
+                models.clone(),
+                owner,
+                Purpose::Step,
+                "a step of a job",
+            ));
+            self.begin_call(call.clone());
+            let cut = time_out(settings.call_timeout);
+            let answer = call.run(request.clone(), cut, MAX_ANSWER_BYTES).await;
+            self.end_call(&call, answer.totals);
+            if let Some(text) = answer.text {
+                return Ok(text);
+            }
+            if answer.cut.is_some() {
+                return Err(StepError::of_step(
+                    "too_long",
+                    "The model did not finish its answer in time.",
+                    "The limit is the setting jobs.call_timeout.",
+                ));
+            }
+            let Some(failure) = answer.failure else {
+                return Err(StepError::of_step(
+                    "incomplete_answer",
+                    "The model's answer was incomplete, refused or repeated itself.",
+                    "The diagnostics of the job show it. The limit of its length is the setting jobs.answer_tokens.",
+                ));
+            };
+            let Some(wait) = retry_delay(&failure, delay).filter(|_| retries_left > 0) else {
+                return Err(into_step_error(failure));
+            };
+            // Jitter: steps that failed together must not retry together.
+            sleep(wait.mul_f64(1.0 + fastrand::f64() / 2.0)).await;
+            delay *= 2;
+        }
+        // The last attempt has returned.
+        Err(StepError::of_job("internal", "The model was not called.", KEPT))
+    }
+}
+
+/// Returns the delay before a retry of a call that may succeed then.
+fn retry_delay(failure: &ModelError, delay: Duration) -> Option<Duration> {
+    match failure.kind {
+        ModelErrorKind::Refused => None,
+        ModelErrorKind::Unavailable { after } => {
+            Some(after.unwrap_or(delay)).filter(|wait| *wait <= MAX_RETRY_DELAY)
+        }
+        ModelErrorKind::StreamBroken => Some(delay),
+    }
+}
+
+fn into_step_error(failure: ModelError) -> StepError {
+    let is_about_content = failure.kind == ModelErrorKind::Refused
+        && failure
+            .reply
+            .as_ref()
+            .is_some_and(|reply| REFUSED_CONTENT.contains(&reply.status));
+    let RunError { code, message, hint } = failure.error;
+    match is_about_content {
+        true => StepError::OfStep(RunError { code, message, hint }),
+        false => StepError::OfJob(run_error(
+            &code,
+            message,
+            if hint.is_empty() { KEPT } else { &hint },
+        )),
+    }
+}
+
+/// Reads the object in an answer, whatever stands around it.
+fn read_object<T: DeserializeOwned>(answer: &str) -> Result<T, String> {
+    let object = match (answer.find('{'), answer.rfind('}')) {
+        (Some(start), Some(end)) if start < end => &answer[start..=end],
+        _ => return Err("there is no JSON object".into()),
+    };
+    lenient_json::parse(object).map_err(|error| error.to_string())
+}
+
+fn invalid_answer(error: &str) -> StepError {
+    StepError::of_step(
+        "invalid_answer",
+        format!("The model's answer is not what was asked for, twice: {error}."),
+        "The diagnostics of the job show it. Another model may do better.",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parlor_model::ErrorReply;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn reads_an_object_whatever_stands_around_it() {
+        for (answer, read) in [
+            ("{\"a\": 1}", Some(json!({ "a": 1 }))),
+            (
+                "Sure:\n```json\n{\"a\": {\"b\": 2}}\n```",
+                Some(json!({ "a": { "b": 2 } })),
+            ),
+            ("{\"a\": 1,}", Some(json!({ "a": 1 }))),
+            ("no", None),
+            ("} {", None),
+            ("{\"a\": ", None),
+        ] {
+            assert_eq!(read_object::<Value>(answer).ok(), read, "{answer}");
+        }
+    }
+
+    #[test]
+    fn only_refused_content_is_a_result() {
+        let failure = |kind, status: Option<u16>| ModelError {
+            error: run_error("code", "It failed.".into(), ""),
+            kind,
+            reply: status.map(|status| ErrorReply {
+                status,
+                text: String::new(),
+            }),
+        };
+        let busy = ModelErrorKind::Unavailable { after: None };
+        for (failure, is_of_step, is_retried) in [
+            (failure(ModelErrorKind::Refused, Some(400)), true, false),
+            (failure(ModelErrorKind::Refused, Some(401)), false, false),
+            (failure(ModelErrorKind::Refused, None), false, false),
+            (failure(busy, Some(429)), false, true),
+            (failure(ModelErrorKind::StreamBroken, None), false, true),
+        ] {
+            assert_eq!(retry_delay(&failure, RETRY_DELAY).is_some(), is_retried);
+            let error = into_step_error(failure);
+            assert_eq!(matches!(error, StepError::OfStep(_)), is_of_step, "{error:?}");
+        }
+        let late = ModelErrorKind::Unavailable {
+            after: Some(Duration::from_secs(3600)),
+        };
+        assert_eq!(retry_delay(&failure(late, Some(429)), RETRY_DELAY), None);
+    }
+}

@@ -1,0 +1,146 @@
+//! Takes jobs and drives each to its end. What an earlier process left running goes on by itself.
+
+use std::panic::AssertUnwindSafe;
+
+use futures::FutureExt;
+use tokio::sync::oneshot;
+
+use super::{
+    Jobs,
+    active_jobs::JobSlot,
+    context::JobContext,
+    end::{JobEnd, other_version, panicked, resumed_too_often},
+    shutting_down,
+};
+use crate::ReadError;
+use parlor_base::crash_point;
+use parlor_journal::JournalError;
+use parlor_protocol::{ApiError, JobId, RunStatus, UserId};
+use parlor_storage::{
+    Outcome, StorageErrorKind,
+    jobs::{JobChange, JobKey, JobOutput},
+};
+
+impl Jobs {
+    /// Takes the jobs that an earlier process left running.
+    pub async fn recover(&self) {
+        let runs = &self.0.runs.0;
+        let read = || runs.storage.running_jobs();
+        let Ok(left) = runs
+            .retry_read("the jobs that the last process left running", read)
+            .await
+        else {
+            return;
+        };
+        for (user_id, job_id) in left {
+            let change = JobChange::Recover {
+                job_id,
+                owner: self.0.owner,
+            };
+            if let Err(error) = self.take(user_id, job_id, change).await {
+                tracing::warn!(error = error.message, job = %job_id, "a job can't go on");
+            }
+        }
+    }
+
+    /// Ends the work of all jobs. They stay running, for the next start.
+    pub async fn shut_down(&self) {
+        self.0.shutdown.cancel();
+        self.0.active.wait_until_all_ended().await;
+    }
+
+    /// Commits the change that takes a job, and drives the job to its end.
+    ///
+    /// This runs in a task of its own: the caller may go away at any moment, and a job that was taken must be driven.
+    pub(super) async fn take(
+        &self,
+        user_id: UserId,
+        job_id: JobId,
+        change: JobChange,
+    ) -> Result<(), ApiError> {
+        if self.0.shutdown.is_cancelled() {
+            return Err(shutting_down());
+        }
+        let (answer, answered) = oneshot::channel();
+        let jobs = self.clone();
+        tokio::spawn(async move {
+            let outcome = jobs.submit(user_id, change).await;
+            let taken = match outcome {
+                Ok(Outcome::JobTaken { fence, again: false }) => Some(JobKey {
+                    user_id,
+                    job_id,
+                    fence,
+                }),
+                _ => None,
+            };
+            let slot = taken.map(|key| (key, jobs.0.active.enter(key)));
+            // The caller may have gone away.
+            let _ = answer.send(outcome.map(|_| ()));
+            if let Some((key, slot)) = slot {
+                jobs.drive(key, slot).await;
+            }
+        });
+        let unavailable = JournalError::Unavailable(StorageErrorKind::Other);
+        Ok(answered.await.map_err(|_| unavailable)??)
+    }
+
+    async fn drive(&self, key: JobKey, slot: JobSlot) {
+        let planned = AssertUnwindSafe(self.run_plan(key, &slot)).catch_unwind().await;
+        let ended = |status, error| JobOutput::End {
+            status,
+            error,
+            result: None,
+        };
+        let output = match planned {
+            Ok(Ok(result)) => JobOutput::End {
+                status: RunStatus::Complete,
+                error: None,
+                result: Some(result),
+            },
+            Ok(Err(JobEnd::ShuttingDown | JobEnd::Lost)) => return,
+            Ok(Err(JobEnd::Stopped)) => ended(RunStatus::Stopped, None),
+            Ok(Err(JobEnd::Failed(error))) => ended(RunStatus::Failed, Some(error)),
+            Ok(Err(JobEnd::Interrupted(error))) => ended(RunStatus::Interrupted, Some(error)),
+            Ok(Err(JobEnd::Waiting { error, waits_for })) => JobOutput::Pause { error, waits_for },
+            Err(_) => {
+                tracing::error!(job = %key.job_id, "the plan of a job panicked");
+                ended(RunStatus::Interrupted, Some(panicked()))
+            }
+        };
+        crash_point!("job::ending");
+        if let Err(error) = self.store(key, output).await {
+            tracing::warn!(%error, job = %key.job_id, "the end of a job could not be stored");
+        }
+        crash_point!("job::ended");
+    }
+
+    async fn run_plan(&self, key: JobKey, slot: &JobSlot) -> Result<String, JobEnd> {
+        let (user_id, job_id) = (key.user_id, key.job_id);
+        let runs = &self.0.runs.0;
+        let read_error = |error| match error {
+            ReadError::ShuttingDown => JobEnd::ShuttingDown,
+            ReadError::Damaged => JobEnd::Failed(crate::agent::database_damaged()),
+        };
+        let read = || runs.storage.job(user_id, job_id);
+        let job = runs.retry_read("a job", read).await.map_err(read_error)?;
+        let job = job.filter(|job| job.fence == key.fence).ok_or(JobEnd::Lost)?;
+        if job.resumptions > self.0.max_resumptions {
+            return Err(resumed_too_often());
+        }
+        let kind = self.0.kinds.get(job.job.kind.as_str());
+        let kind = kind.filter(|kind| kind.version() == job.version);
+        let kind = kind.ok_or_else(|| other_version(job.version))?;
+        let read = || runs.storage.job_steps(user_id, job_id);
+        let steps = runs
+            .retry_read("the steps of a job", read)
+            .await
+            .map_err(read_error)?;
+        let context = JobContext::new(self.clone(), key, job, steps, slot.stop.clone());
+        let result = kind.run(&context).await;
+        // What ended the first step says more than what the plan made of it.
+        match context.take_end() {
+            Some(end) => Err(end),
+            None => result,
+        }
+    }
+}
