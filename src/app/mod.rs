@@ -14,7 +14,7 @@ use parlor_journal::{Journal, hub::Hub};
 use parlor_pages::Pages;
 use parlor_providers::Models;
 use parlor_python::PlotlyScript;
-use parlor_runs::Runs;
+use parlor_runs::{Runs, jobs::Jobs};
 use parlor_storage::Storage;
 
 use self::doctor::ServerServices;
@@ -68,6 +68,7 @@ pub struct AppState {
     pub journal: Journal,
     pub hub: Arc<Hub>,
     pub runs: Runs,
+    pub jobs: Jobs,
     pub models: Arc<Models>,
     pub endpoints: Arc<Endpoints>,
     pub pages: Pages,

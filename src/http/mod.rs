@@ -18,6 +18,7 @@ use tower_http::compression::{
 };
 
 use self::openapi::{endpoint_operations, operations, own_key_operations, schedule_operations};
+use self::openapi::{endpoint_operations, job_operations, operations, own_key_operations};
 use crate::app::AppState;
 
 mod accounts;
@@ -42,6 +43,7 @@ mod files;
 mod form;
 mod framed_page;
 mod interaction;
+mod jobs;
 mod messages;
 mod notebook;
 mod nul;
@@ -136,6 +138,31 @@ fn contract_routes() -> ApiRouter<AppState> {
         .api_route(
             "/api/files/{file_id}",
             get_with(files::get, operations::get_file).delete_with(files::delete, operations::delete_file),
+        )
+        .api_route(
+            "/api/jobs",
+            get_with(jobs::list, job_operations::list_jobs).post_with(jobs::start, job_operations::start_job),
+        )
+        .api_route(
+            "/api/jobs/{job_id}",
+            get_with(jobs::get, job_operations::get_job)
+                .delete_with(jobs::delete, job_operations::delete_job),
+        )
+        .api_route(
+            "/api/jobs/{job_id}/continue",
+            post_with(jobs::go_on, job_operations::continue_job),
+        )
+        .api_route(
+            "/api/jobs/{job_id}/diagnostics",
+            get_with(jobs::diagnostics, job_operations::get_job_diagnostics),
+        )
+        .api_route(
+            "/api/jobs/{job_id}/steps",
+            get_with(jobs::steps, job_operations::list_job_steps),
+        )
+        .api_route(
+            "/api/jobs/{job_id}/stop",
+            post_with(jobs::stop, job_operations::stop_job),
         )
         .api_route(
             "/api/messages/{message_id}",

@@ -12,6 +12,8 @@ use parlor_pages::{
     schedules::Schedules,
 };
 use parlor_providers::Models;
+use parlor_reports::ReportKind;
+use parlor_runs::jobs::JobKind;
 use parlor_storage::Storage;
 use parlor_tools as tools;
 use parlor_tools::ToolRegistry;
@@ -69,4 +71,16 @@ pub fn built_in_pages(parts: &ServerParts) -> Pages {
             storage: parts.storage.clone(),
             settings: parts.settings.schedules.clone(),
         })
+}
+
+/// Returns the kinds of jobs that Parlor includes.
+pub fn built_in_job_kinds(parts: &ServerParts) -> Vec<Arc<dyn JobKind>> {
+    let literature = Literature::new(
+        parts.pubmed.clone(),
+        parts.storage.clone(),
+        parts.journal.clone(),
+        &parts.settings.literature,
+    );
+    let report = ReportKind::new(literature, parts.pubmed.clone(), parts.settings.jobs.articles);
+    vec![Arc::new(report)]
 }

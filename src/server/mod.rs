@@ -28,7 +28,7 @@ use parlor_pages::{Pages, data::Data};
 use parlor_protocol::{ApiError, Timestamp};
 use parlor_providers::Models;
 use parlor_python::Python;
-use parlor_runs::Runs;
+use parlor_runs::{Runs, jobs::Jobs};
 use parlor_storage::{SqlStorage, Storage, StorageError, sqlite::keep_files_marker};
 use parlor_tools::{ToolRegistry, mcp};
 use parlor_web::services::pubmed;
@@ -39,7 +39,7 @@ mod memory;
 mod models_config;
 
 pub use self::{
-    built_in::{ServerParts, built_in_pages, built_in_tools},
+    built_in::{ServerParts, built_in_job_kinds, built_in_pages, built_in_tools},
     memory::return_freed_memory,
     models_config::models_config,
 };
@@ -152,6 +152,7 @@ impl Server {
         for tool in tools.unknown_disabled() {
             tracing::warn!(tool, "no tool has this name, so none is disabled");
         }
+        let job_kinds = built_in_job_kinds(&parts);
         let settings = parts.settings;
         let ruled = settings.accounts.access.iter().flat_map(AccessRule::plain_tools);
         for tool in tools.unknown_names(ruled) {
@@ -169,9 +170,13 @@ impl Server {
             files.clone(),
             &settings,
         );
+        let jobs = Jobs::new(runs.clone(), job_kinds, &settings);
         let mut recovery = tokio::spawn({
-            let runs = runs.clone();
-            async move { runs.recover().await }
+            let (runs, jobs) = (runs.clone(), jobs.clone());
+            async move {
+                runs.recover().await;
+                jobs.recover().await;
+            }
         });
         let ended = timeout(RECOVERY_TIMEOUT, &mut recovery).await.is_ok();
         if !ended {
@@ -204,6 +209,7 @@ impl Server {
             journal,
             hub,
             runs,
+            jobs,
             models,
             endpoints,
             pages,
@@ -280,11 +286,9 @@ impl Server {
             async move {
                 signal.await;
                 tracing::info!("stopping");
-                // The runs end first, so that clients still receive their ends.
-                if timeout(run_timeout + CLOSE_STEP_TIMEOUT, app.runs.shut_down(run_timeout))
-                    .await
-                    .is_err()
-                {
+                // The runs end first, so that clients still receive their ends. Jobs go on at the next start.
+                let ended = async { tokio::join!(app.jobs.shut_down(), app.runs.shut_down(run_timeout)) };
+                if timeout(run_timeout + CLOSE_STEP_TIMEOUT, ended).await.is_err() {
                     tracing::warn!("some answers could not be ended in time; the next start ends them");
                 }
                 app.shutdown.cancel();

@@ -70,6 +70,15 @@ const DELETION_POINTS: [&str; 2] = ["deletion::begun", "deletion::stopped"];
 /// The failpoints of changes of model servers: see `endpoints`.
 pub const ENDPOINT_POINTS: [&str; 2] = ["endpoints::begun", "endpoints::committed"];
 
+/// The failpoints of the steps of jobs: see `jobs`.
+pub const JOB_POINTS: [&str; 5] = [
+    "job::started",
+    "job::performed",
+    "job::finished",
+    "job::ending",
+    "job::ended",
+];
+
 /// A failpoint at which the first server leaves its run without an end.
 const UNFINISHED_RUN_POINT: &str = "commit::beginning";
 
@@ -129,6 +138,7 @@ fn tables_list_every_crash_point() {
         .chain(DELETION_POINTS)
         .chain(ENDPOINT_POINTS)
         .chain(SCHEDULE_POINTS);
+        .chain(JOB_POINTS);
     let in_tables: BTreeSet<String> = in_tables.map(str::to_owned).collect();
     let mut in_source = BTreeSet::new();
     let repository = Path::new(env!("CARGO_MANIFEST_DIR"));

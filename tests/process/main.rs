@@ -22,6 +22,7 @@ mod endpoints;
 mod failpoints;
 mod files;
 mod hand_over;
+mod jobs;
 mod kill;
 mod provider_kinds;
 mod python;

@@ -30,6 +30,7 @@ mod fuzz;
 mod history;
 mod injection;
 mod inventory;
+mod jobs;
 mod listed_pages;
 mod literature;
 mod many_tools;

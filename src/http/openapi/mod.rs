@@ -11,6 +11,7 @@
 
 pub(super) mod endpoint_operations;
 pub(super) mod generator;
+pub(super) mod job_operations;
 pub(super) mod operations;
 pub(super) mod own_key_operations;
 mod parts;

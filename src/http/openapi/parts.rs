@@ -54,6 +54,7 @@ pub fn path_parameter_description(name: &str) -> &'static str {
     match name {
         "attachment_id" | "file_id" => "The file.",
         "conversation_id" => "The conversation.",
+        "job_id" => "The job.",
         "message_id" => "The message id, which is also the id of its run.",
         "payload_id" => "The payload, by its short id in the conversation.",
         _ => "",

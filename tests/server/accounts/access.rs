@@ -51,6 +51,8 @@ const NAME_NOTHING_OF_THE_OWNER: [&str; 6] = [
 const SUCCEED_WITHOUT_OBJECT: [&str; 12] = [
     "/api/schedules/{schedule_id}",
     "/rpc/delete_schedule",
+const SUCCEED_WITHOUT_OBJECT: [&str; 11] = [
+    "/api/jobs/{job_id}",
     "/api/own-keys/{key_id}",
     "/api/search",
     "/rpc/search",

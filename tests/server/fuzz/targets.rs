@@ -9,6 +9,7 @@ use crate::{
     openapi::DOCUMENT,
     schedules::{daily, put},
     support::{Parlor, string_field},
+    support::{Parlor, read_json, string_field},
 };
 
 /// A target of the fuzzer.
@@ -32,6 +33,7 @@ pub struct Ids {
     /// An upload that no message has.
     file: String,
     schedule: String,
+    job: String,
 }
 
 impl Ids {
@@ -50,6 +52,7 @@ impl Ids {
             attachment: find("tool_complete", "/attachments/0/id"),
             file: "none".into(),
             schedule: "none".into(),
+            job: "none".into(),
         }
     }
 
@@ -64,6 +67,7 @@ impl Ids {
             attachment: id(4),
             file: id(5),
             schedule: id(6),
+            job: id(6),
         }
     }
 
@@ -73,7 +77,7 @@ impl Ids {
         self
     }
 
-    /// Runs a turn that has every kind of content, uploads a file, and returns the ids.
+    /// Runs a turn that has every kind of content, uploads a file, starts a job, and returns the ids.
     pub async fn create(parlor: &Parlor) -> Self {
         let mut ids = Self::from_turn(&parlor.turn(None, "Give").await);
         assert!(ids.payload != "none" && ids.attachment != "none", "{ids:?}");
@@ -82,6 +86,7 @@ impl Ids {
         ids.schedule = Uuid::now_v7().to_string();
         let (status, saved) = put(parlor, &ids.schedule, &daily("Morning", "08:00", "UTC")).await;
         assert_eq!(status, 200, "{saved}");
+        ids.job = make_report(parlor).await;
         ids
     }
 
@@ -95,6 +100,7 @@ impl Ids {
             "attachment_id" => self.attachment.clone(),
             "file_id" => self.file.clone(),
             "schedule" | "schedule_id" => self.schedule.clone(),
+            "job_id" => self.job.clone(),
             _ => Uuid::now_v7().to_string(),
         }
     }
@@ -109,6 +115,7 @@ impl Ids {
             "attachment_id",
             "file_id",
             "schedule",
+            "job_id",
             "new",
         ];
         self.get(names[random.usize(..names.len())])
@@ -127,6 +134,31 @@ impl Ids {
             _ => {}
         }
     }
+}
+
+/// Saves a stream and makes a report of it. Returns the id of the job, which has ended.
+async fn make_report(parlor: &Parlor) -> String {
+    let stream = Uuid::now_v7();
+    let saved = json!({ "stream": { "id": stream, "name": "Tides", "query": "tides", "instructions": "" } });
+    let saved = parlor.post("/rpc/save_stream", &saved).send().await.unwrap();
+    assert!(saved.status().is_success(), "{saved:?}");
+    let job = json!({ "kind": "report", "input": { "stream_id": stream }, "model": "test/any" });
+    let started = parlor.post("/api/jobs", &job).send().await.unwrap();
+    let id = string_field(&read_json(started).await, "id");
+    let list = parlor.get_json("/api/jobs").await.1;
+    let is_running = |job: &Value| job["id"] == *id && job["status"] == "running";
+    if list["jobs"].as_array().unwrap().iter().any(is_running) {
+        let mut log = parlor
+            .follow(&format!("/api/events?after={}", list["as_of"]))
+            .await;
+        loop {
+            let job = log.next_of_type("job_changed").await["change"]["changed"].clone();
+            if job["id"] == *id && job["status"] != "running" {
+                break;
+            }
+        }
+    }
+    id
 }
 
 impl Target {
