@@ -206,7 +206,11 @@ async fn a_stopped_report_continues_without_repetition() {
     let (status, _) = post(&parlor, &format!("/api/jobs/{id}/continue"), &json!({})).await;
     assert_eq!(status, 200);
     wait_for(&parlor, &id, "complete").await;
-    assert_eq!(raw_model_calls(&upstream).len(), 5, "only the cut call is made again");
+    assert_eq!(
+        raw_model_calls(&upstream).len(),
+        5,
+        "only the cut call is made again"
+    );
     let (status, problem) = post(&parlor, &format!("/api/jobs/{id}/continue"), &json!({})).await;
     assert_eq!((status, &problem["code"]), (409, &json!("not_continuable")));
 
@@ -238,7 +242,11 @@ async fn a_cost_limit_waits_for_a_decision() {
     let id = begin(&parlor, &request).await;
     let job = wait_for(&parlor, &id, "waiting").await;
     assert_eq!(job["error"]["code"], "cost_limit", "{job}");
-    assert_eq!(raw_model_calls(&upstream).len(), 1, "the next step does not begin");
+    assert_eq!(
+        raw_model_calls(&upstream).len(),
+        1,
+        "the next step does not begin"
+    );
     let raised = json!({ "cost_limit": 1000 });
     let (status, _) = post(&parlor, &format!("/api/jobs/{id}/continue"), &raised).await;
     assert_eq!(status, 200);
