@@ -56,6 +56,10 @@ pub struct JobList {
 }
 
 /// A change of the jobs of a user.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all of them are changes, and none is kept"
+)]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JobUpdate {
