@@ -53,6 +53,7 @@ fn conversation_update(event: &ConversationEvent) -> ClientUpdate<'_> {
         | ConversationEvent::ParametersChosen { .. }
         | ConversationEvent::ConversationRead
         | ConversationEvent::ConversationDeleted
+        | ConversationEvent::ConversationPlaced { .. }
         | ConversationEvent::LeafSelected { .. }
         | ConversationEvent::MessageQueued { .. }
         | ConversationEvent::QueueChanged { .. }

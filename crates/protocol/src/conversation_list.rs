@@ -1,11 +1,15 @@
 //! The list of conversations, and the reducer that keeps it up to date.
 
+use std::cmp::Reverse;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
     ConversationEvent, ConversationId, Event, EventBody, MessageId, Position, RunEvent, Timestamp,
     flat_json::Fields,
+    ConversationEvent, ConversationId, Event, EventBody, MessageId, Position, RunEvent, RunStatus, Timestamp,
+    flat_json::Fields, sorted_vec,
 };
 
 /// A conversation as the list shows it.
@@ -27,6 +31,27 @@ pub struct ListedConversation {
     /// True if nobody has opened the conversation since a run in it ended (other than by the user's stop) or
     /// began to wait for the user.
     pub unseen: bool,
+    /// True if it is at the top of the list; missing if not.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub pinned: bool,
+    /// True if it is not in the list, but in the archive; missing if not.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub archived: bool,
+    /// True if it is erased some time after its last activity; missing if not.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub temporary: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(crate) fn is_false(value: &bool) -> bool {
+    !value
+}
+
+impl ListedConversation {
+    /// The place in the list: pinned ones first, then the newest activity.
+    pub fn order(&self) -> (Reverse<bool>, Reverse<Position>) {
+        (Reverse(self.pinned), Reverse(self.activity))
+    }
 }
 
 /// The newest part of a user's list of conversations, as it stood at a position of the log.
@@ -37,10 +62,34 @@ pub struct ConversationList {
     /// The last position that this state includes. Skip events up to it.
     // As `apply` does.
     pub as_of: Position,
-    /// Newest activity first.
+    /// All pinned ones on the first page, then the others; of each the newest activity first.
     pub conversations: Vec<ListedConversation>,
     /// True if there are conversations older than the last one here.
     pub has_more: bool,
+    /// True if these are the archived conversations; missing if they are the others.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub archived: bool,
+}
+
+/// A change of conversations in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ListChange {
+    /// To the top of the list.
+    Pin,
+    Unpin,
+    /// Out of the list.
+    Archive,
+    /// Back into the list.
+    Unarchive,
+    /// Marks the results as seen.
+    MarkRead,
+    /// Out of the list and of the search. Can be undone by `Restore` for some time, then it is erased.
+    Delete,
+    /// Undoes `Delete`.
+    Restore,
+    /// Makes a temporary conversation one that stays.
+    Keep,
 }
 
 /// The start of the next page of the list: the conversations before this activity.
@@ -52,7 +101,10 @@ pub struct ListCursor {
 impl ConversationList {
     /// Returns the cursor of the next page, if there is one.
     pub fn next_cursor(&self) -> Option<ListCursor> {
-        let last = self.conversations.last().filter(|_| self.has_more)?;
+        let last = self
+            .conversations
+            .last()
+            .filter(|last| self.has_more && !last.pinned)?;
         Some(ListCursor {
             activity: last.activity,
         })
@@ -84,7 +136,26 @@ impl ConversationList {
             .is_some()
     }
 
-    /// Moves a conversation to the top, where the latest activity belongs.
+    /// Puts a conversation where it belongs now: in this list, in another one, or in the part that is not loaded.
+    fn place(&mut self, placed: &ListedConversation) {
+        self.conversations
+            .retain(|conversation| conversation.id != placed.id);
+        let is_loaded = !self.has_more
+            || self
+                .conversations
+                .last()
+                .is_some_and(|last| placed.order() < last.order());
+        if placed.archived == self.archived && (is_loaded || placed.pinned) {
+            self.insert(placed.clone());
+        }
+    }
+
+    /// Inserts a conversation in the order of the list.
+    pub fn insert(&mut self, conversation: ListedConversation) {
+        sorted_vec::insert_sorted(&mut self.conversations, conversation, ListedConversation::order);
+    }
+
+    /// Moves a conversation to the top of the pinned ones or of the others, where the latest activity belongs.
     fn move_to_top(&mut self, id: ConversationId, activity: Position, at: Timestamp) -> bool {
         let Some(index) = self
             .conversations
@@ -96,7 +167,7 @@ impl ConversationList {
         let mut conversation = self.conversations.remove(index);
         conversation.updated_at = at;
         conversation.activity = activity;
-        self.conversations.insert(0, conversation);
+        self.insert(conversation);
         true
     }
 }
@@ -143,8 +214,12 @@ fn apply_to_conversation(
 ) -> ListUpdate {
     let id = event.conversation_id;
     match change {
-        ConversationEvent::ConversationCreated { title, created_at } => {
-            if list.get(id).is_none() {
+        ConversationEvent::ConversationCreated {
+            title,
+            created_at,
+            temporary,
+        } => {
+            if list.get(id).is_none() && !list.archived {
                 let created = ListedConversation {
                     id,
                     title: title.clone(),
@@ -153,9 +228,16 @@ fn apply_to_conversation(
                     active_run: None,
                     waiting: false,
                     unseen: false,
+                    pinned: false,
+                    archived: false,
+                    temporary: *temporary,
                 };
-                list.conversations.insert(0, created);
+                list.insert(created);
             }
+            ListUpdate::Changed
+        }
+        ConversationEvent::ConversationPlaced { conversation } => {
+            list.place(conversation);
             ListUpdate::Changed
         }
         // A conversation outside the loaded part gets its title when its page is loaded.
@@ -169,7 +251,7 @@ fn apply_to_conversation(
         }
         ConversationEvent::UserMessageSaved { created_at, .. } => {
             let is_known = list.move_to_top(id, event.position, *created_at);
-            update_or_load(is_known, id)
+            update_or_load(list, is_known, id)
         }
         ConversationEvent::ConversationRead => {
             update_if(list.update(id, |conversation| conversation.unseen = false))
@@ -195,7 +277,7 @@ fn apply_to_run(list: &mut ConversationList, event: &Event, output: &RunEvent) -
                 conversation.waiting = false;
                 conversation.unseen = false;
             });
-            update_or_load(is_known, id)
+            update_or_load(list, is_known, id)
         }
         RunEvent::Waiting { .. } => update_if(list.update(id, |conversation| {
             conversation.waiting = true;
@@ -252,9 +334,12 @@ fn end_run(
 }
 
 /// The effect of an event that belongs at the top of the list.
-fn update_or_load(is_known: bool, id: ConversationId) -> ListUpdate {
+fn update_or_load(list: &ConversationList, is_known: bool, id: ConversationId) -> ListUpdate {
     if is_known {
         ListUpdate::Changed
+    } else if list.archived {
+        // Activity takes a conversation out of the archive.
+        ListUpdate::Unchanged
     } else {
         ListUpdate::UnknownConversation(id)
     }

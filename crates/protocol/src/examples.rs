@@ -32,7 +32,14 @@ macro_rules! kinds {
 
 kinds! {
     conversation_events() -> ConversationEvent;
-    ConversationEvent::ConversationCreated { .. } => [ConversationEvent::ConversationCreated { title: text(), created_at: AT }],
+    ConversationEvent::ConversationCreated { .. } => [
+        ConversationEvent::ConversationCreated { title: text(), created_at: AT, temporary: false },
+        ConversationEvent::ConversationCreated { title: text(), created_at: AT, temporary: true },
+    ],
+    ConversationEvent::ConversationPlaced { .. } => [
+        ConversationEvent::ConversationPlaced { conversation: listed_conversation(true) },
+        ConversationEvent::ConversationPlaced { conversation: listed_conversation(false) },
+    ],
     ConversationEvent::ConversationRenamed { .. } => [ConversationEvent::ConversationRenamed { title: text() }],
     ConversationEvent::ModelChosen { .. } => [ConversationEvent::ModelChosen { model: text() }],
     ConversationEvent::ParametersChosen { .. } => [
@@ -318,4 +325,20 @@ fn parameters() -> Parameters {
         max_completion_tokens: "1000".into(),
     };
     Parameters::parse(&input).expect("the example parameters are valid")
+}
+
+/// A conversation as the list shows it, with all marks or with none.
+fn listed_conversation(is_marked: bool) -> ListedConversation {
+    ListedConversation {
+        id: ConversationId::new(),
+        title: text(),
+        updated_at: AT,
+        activity: Position(7),
+        active_run: is_marked.then(MessageId::new),
+        waiting: is_marked,
+        unseen: is_marked,
+        pinned: is_marked,
+        archived: is_marked,
+        temporary: is_marked,
+    }
 }

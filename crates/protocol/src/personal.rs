@@ -16,6 +16,10 @@ pub struct PersonalData {
     pub remembers: bool,
     /// True if the assistant may search the user's earlier conversations.
     pub searches_chats: bool,
+    /// The days after which the user's conversations are erased, if the user has chosen a number; otherwise 0.
+    pub retention_days: u32,
+    /// The days after which all conversations are erased; 0 for never.
+    pub max_retention_days: u32,
     /// The memories, newest first.
     pub memories: Vec<Memory>,
     /// The API tokens, newest first.

@@ -33,8 +33,8 @@ use parlor_files::Files;
 use parlor_journal::{Journal, JournalError};
 use parlor_pages::Pages;
 use parlor_protocol::{
-    AssistantMessage, ConversationId, RunError, RunEvent, RunStatus, UserId, model_list::ModelInfo,
-    transcript::apply_to_run,
+    AssistantMessage, ConversationId, RunError, RunEvent, RunStatus, Timestamp, UserId,
+    model_list::ModelInfo, transcript::apply_to_run,
 };
 use parlor_providers::Models;
 use parlor_storage::{
@@ -346,10 +346,45 @@ impl Runs {
     /// Deletes a user's conversation with all its data, and stops its run. Has no effect on one
     /// that is deleted already.
     pub async fn delete(&self, user_id: UserId, conversation_id: ConversationId) -> Result<(), StartError> {
+        Ok(self
+            .erase(user_id, conversation_id, ConversationChange::Delete)
+            .await?)
+    }
+
+    /// Deletes a user's conversation so that it can be restored, and stops its run. Has no effect on one that is deleted
+    /// already.
+    pub async fn trash(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        trashed_at: Timestamp,
+    ) -> Result<(), JournalError> {
         let change = Change::Conversation {
             user_id,
             conversation_id,
-            change: ConversationChange::Delete,
+            change: ConversationChange::Trash { trashed_at },
+        };
+        if let Outcome::Deleted {
+            active_run: Some(run),
+        } = self.0.journal.submit(change).await?
+            && let Err(error) = self.stop(user_id, run).await
+        {
+            tracing::warn!(%error, "the answer of a deleted conversation could not be stopped");
+        }
+        Ok(())
+    }
+
+    /// Erases a conversation or a part of it by this change, and stops its run if it is erased.
+    pub async fn erase(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+        change: ConversationChange,
+    ) -> Result<(), JournalError> {
+        let change = Change::Conversation {
+            user_id,
+            conversation_id,
+            change,
         };
         if let Outcome::Deleted { active_run } = self.0.journal.submit(change).await? {
             if let Some(run) = active_run {

@@ -127,6 +127,7 @@ fn turn(conversation_id: ConversationId, user_id: UserId, question: &str, answer
         files: Vec::new(),
         model: Some("x/m".into()),
         replaces: None,
+        temporary: false,
         force_tools: Vec::new(),
         parameters: None,
         context: None,

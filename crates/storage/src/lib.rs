@@ -28,7 +28,10 @@ pub use self::{
     },
     error::{StorageError, StorageErrorKind},
     outcome::{ChangeRejection, Outcome},
-    record::{AttachmentRow, CompletedIntent, FileLocation, StoredConversation, StoredFile, TokenHash},
+    record::{
+        AttachmentRow, CompletedIntent, ExpiredConversation, Expiry, FileLocation, StoredConversation,
+        StoredFile, TokenHash, TrashedConversation,
+    },
     run_context::{HistorySummary, RunContext, RunOptions},
     search::SearchRequest,
     sql::SqlStorage,
@@ -177,13 +180,31 @@ pub trait Storage:
         limit: usize,
     ) -> Result<LogPage, StorageError>;
 
-    /// Returns a page of a user's conversations, newest activity first.
+    /// Returns a page of a user's conversations: all pinned ones on the first page, then the others, newest activity first.
     async fn conversations(
         &self,
         user_id: UserId,
         before: Option<ListCursor>,
         limit: usize,
     ) -> Result<ConversationList, StorageError>;
+
+    /// Returns a page of a user's archived conversations, newest activity first.
+    async fn archived_conversations(
+        &self,
+        user_id: UserId,
+        before: Option<ListCursor>,
+        limit: usize,
+    ) -> Result<ConversationList, StorageError>;
+
+    /// Returns all of a user's conversations with unseen results.
+    async fn unseen_conversations(&self, user_id: UserId) -> Result<Vec<ConversationId>, StorageError>;
+
+    /// Returns the deleted conversations of all users that can still be restored.
+    async fn trashed_conversations(&self) -> Result<Vec<TrashedConversation>, StorageError>;
+
+    /// Returns some conversations of all users that have reached their age and in which no answer is running; none in the
+    /// end, if the returned ones are erased ([`ConversationChange::Expire`]).
+    async fn expired_conversations(&self, expiry: Expiry) -> Result<Vec<ExpiredConversation>, StorageError>;
 
     /// Returns one of a user's conversations, without its messages.
     async fn conversation(
@@ -341,6 +362,9 @@ pub trait Storage:
 
     /// Returns a user's instructions for the assistant in every conversation. Empty if there are none.
     async fn instructions(&self, user_id: UserId) -> Result<String, StorageError>;
+
+    /// Returns the days after which a user's conversations are erased, if the user has chosen a number; otherwise 0.
+    async fn retention_days(&self, user_id: UserId) -> Result<u32, StorageError>;
 
     /// Returns true if the assistant may search a user's earlier conversations.
     async fn may_search_chats(&self, user_id: UserId) -> Result<bool, StorageError>;

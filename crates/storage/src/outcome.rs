@@ -63,6 +63,8 @@ pub enum ChangeRejection {
     TokensFull,
     #[error("the limit of schedules is reached")]
     SchedulesFull,
+    #[error("the limit of pinned conversations is reached")]
+    PinsFull,
     #[error("the limit of shares is reached")]
     SharesFull,
     #[error("another process has taken over the work")]

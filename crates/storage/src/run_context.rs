@@ -23,6 +23,8 @@ pub struct RunContext {
     pub instructions: String,
     /// True if the user lets the assistant search earlier conversations.
     pub may_search_chats: bool,
+    /// True in a temporary conversation, of which nothing is remembered.
+    pub is_temporary: bool,
     /// The tools that the user has allowed for the rest of the conversation.
     pub allowed_tools: Vec<String>,
     pub options: RunOptions,

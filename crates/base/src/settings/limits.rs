@@ -41,6 +41,10 @@ pub struct Limits {
     pub attachments: usize,
     /// The number of conversations in one page of the list.
     pub conversations_page: usize,
+    /// The number of a user's pinned conversations, which are all on the first page of the list.
+    pub pinned_conversations: usize,
+    /// The number of conversations that one request may archive, delete or otherwise change in the list.
+    pub changed_conversations: usize,
     /// The number of messages in one page of a conversation.
     pub messages_page: usize,
     /// The size of a page of a conversation; the page ends with the message that reaches it.
@@ -59,7 +63,7 @@ pub struct Limits {
 
 impl Limits {
     /// The limits without which nothing works, with their names. None of them may be 0.
-    pub(super) fn positive(&self) -> [(&'static str, usize); 7] {
+    pub(super) fn positive(&self) -> [(&'static str, usize); 8] {
         [
             ("limits.message_bytes", self.message_bytes),
             ("limits.title_characters", self.title_characters),
@@ -67,6 +71,7 @@ impl Limits {
             ("limits.model_event_bytes", self.model_event_bytes),
             ("limits.answer_bytes", self.answer_bytes),
             ("limits.conversations_page", self.conversations_page),
+            ("limits.changed_conversations", self.changed_conversations),
             ("limits.messages_page", self.messages_page),
         ]
     }
@@ -90,6 +95,8 @@ impl Default for Limits {
             attachment_bytes: 8 << 20,
             attachments: 16,
             conversations_page: 40,
+            pinned_conversations: 50,
+            changed_conversations: 200,
             messages_page: 20,
             messages_page_bytes: 256 << 10,
             memory_bytes: 2000,
@@ -132,7 +139,7 @@ pub struct Timeouts {
     /// The timeout between two chunks of a request's body.
     #[serde(deserialize_with = "super::duration::positive")]
     pub request_body: Duration,
-    /// The time for which the deletion of a message can be undone. Then the message is erased; with 0 at once.
+    /// The time for which the deletion of a message or a conversation can be undone. Then it is erased; with 0 at once.
     #[serde(deserialize_with = "super::duration::any")]
     pub undo: Duration,
     /// The longest wait for answers to end when Parlor stops.
@@ -163,6 +170,31 @@ impl Default for Timeouts {
             batch: Duration::from_secs(300),
             // For shorter answers the user still watches the page.
             long_answer: Duration::from_secs(30),
+        }
+    }
+}
+
+/// The age at which conversations are erased.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Retention {
+    /// The number of days after its last activity after which a conversation is erased, unless it is pinned; 0 for never.
+    /// Users may choose fewer for themselves.
+    pub days: u32,
+    /// The time after its last activity after which a temporary conversation is erased.
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub temporary: Duration,
+    /// The interval between two checks.
+    #[serde(deserialize_with = "super::duration::positive")]
+    pub interval: Duration,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self {
+            days: 0,
+            temporary: Duration::from_secs(24 * 3600),
+            interval: Duration::from_secs(3600),
         }
     }
 }

@@ -32,6 +32,7 @@ pub use self::{
     images::{ImageApiSetting, ImageSettings},
     jobs::JobSettings,
     limits::{Limits, LogRetention, Timeouts},
+    limits::{Limits, LogRetention, Retention, Timeouts},
     literature::LiteratureSettings,
     mcp::McpServer,
     oidc::OidcSettings,
@@ -132,6 +133,7 @@ pub struct Settings {
     pub images: ImageSettings,
     pub limits: Limits,
     pub timeouts: Timeouts,
+    pub retention: Retention,
     pub log: LogRetention,
     /// The file that they were read from.
     #[serde(skip)]

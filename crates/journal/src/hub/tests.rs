@@ -63,6 +63,7 @@ async fn start_run(journal: &Journal) -> RunKey {
         files: Vec::new(),
         model: None,
         replaces: None,
+        temporary: false,
         force_tools: Vec::new(),
         parameters: None,
         context: None,

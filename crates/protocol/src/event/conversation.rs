@@ -3,14 +3,26 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{Attachment, Interaction, MessageId, Parameters, QueuedMessage, Timestamp, Verdict};
+use crate::{
+    Attachment, Interaction, ListedConversation, MessageId, Parameters, QueuedMessage, Timestamp, Verdict,
+    conversation_list::is_false,
+};
 
 /// An event about a conversation: its name, model, branch, messages or queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ConversationEvent {
     /// A conversation was created, with its first message or as a branch of another one.
-    ConversationCreated { title: String, created_at: Timestamp },
+    ConversationCreated {
+        title: String,
+        created_at: Timestamp,
+        /// True if it is erased some time after its last activity; missing if not.
+        #[serde(default, skip_serializing_if = "is_false")]
+        temporary: bool,
+    },
+    /// The conversation has another place in the list: it was pinned or archived, or not any more, or it was restored
+    /// after its deletion. This is how the list shows it now.
+    ConversationPlaced { conversation: ListedConversation },
     /// A conversation was renamed.
     ConversationRenamed { title: String },
     /// Another model will answer the conversation from now on.
@@ -19,7 +31,7 @@ pub enum ConversationEvent {
     ParametersChosen { parameters: Parameters },
     /// The user has opened the conversation and seen its news.
     ConversationRead,
-    /// A conversation was deleted with everything in it.
+    /// A conversation was deleted with everything in it. It may be restored for some time (`conversation_placed`).
     ConversationDeleted,
     /// Another branch of the conversation is shown. After `conversation_created`, its messages are copies from another
     /// conversation, without events of their own: load them.

@@ -50,8 +50,10 @@ fn read_body(kind: &str, flat: &mut Fields) -> Option<EventBody> {
 fn read_conversation_event(kind: &str, flat: &mut Fields) -> Option<ConversationEvent> {
     Some(match kind {
         "conversation_created" => {
-            fields!(flat => ConversationEvent::ConversationCreated { title, created_at })
+            let temporary = flat.take("temporary").unwrap_or_default();
+            fields!(flat => ConversationEvent::ConversationCreated { title, created_at } with temporary)
         }
+        "conversation_placed" => fields!(flat => ConversationEvent::ConversationPlaced { conversation }),
         "conversation_renamed" => fields!(flat => ConversationEvent::ConversationRenamed { title }),
         "model_chosen" => fields!(flat => ConversationEvent::ModelChosen { model }),
         "parameters_chosen" => fields!(flat => ConversationEvent::ParametersChosen { parameters }),

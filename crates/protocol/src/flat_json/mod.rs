@@ -22,6 +22,8 @@ use uuid::Uuid;
 use super::{
     Attachment, AttachmentId, ConversationId, Dollars, MemoryId, MessageId, Parameters, PayloadRef, Position,
     QueuedMessage, RawJson, RunError, RunStatus, Schedule, ScheduleId, Timestamp, TokenId, ToolStatus,
+    Attachment, AttachmentId, ConversationId, Dollars, ListedConversation, MemoryId, MessageId, Parameters,
+    PayloadRef, Position, QueuedMessage, RawJson, RunError, RunStatus, Timestamp, TokenId, ToolStatus,
     Verdict, json,
     search::{HitKind, Snippet},
 };
@@ -168,6 +170,10 @@ blank! {
         text_bytes: None, problem: None
     },
     Parameters: Parameters::default(),
+    ListedConversation: ListedConversation {
+        id: ConversationId(Uuid::nil()), title: String::new(), updated_at: Timestamp(0), activity: Position(0), active_run: None,
+        waiting: false, unseen: false, pinned: false, archived: false, temporary: false
+    },
     QueuedMessage: QueuedMessage {
         id: MessageId(Uuid::nil()), text: String::new(), files: Vec::new(), created_at: Timestamp(0)
     },

@@ -55,8 +55,8 @@ plain! {
     QueuedMessage { id, text, created_at } with files;
     OlderMessages { before, messages, elsewhere; earliest };
     UnloadedSibling { id; parent_id };
-    ConversationList { as_of, conversations, has_more };
-    ListedConversation { id, title, updated_at, activity, waiting, unseen; active_run };
+    ConversationList { as_of, conversations, has_more } with archived;
+    ListedConversation { id, title, updated_at, activity, waiting, unseen; active_run } with pinned, archived, temporary;
     ModelList { models, problems; default } with can_search, can_connect, can_bring_keys;
     ModelInfo { id, name, endpoint } with capabilities;
     ModelListProblem { code, message; endpoint } with hint;
@@ -74,7 +74,8 @@ plain! {
         cached_input_tokens, cache_write_tokens, thinking_tokens, image_input_tokens, image_output_tokens,
         estimated_calls, unpriced_calls;
     Attachment { id, name, media_type, bytes; width, height, text_bytes, problem };
-    PersonalData { instructions, instructions_bytes, remembers, searches_chats, memories, tokens, unavailable_tools };
+    PersonalData { instructions, instructions_bytes, remembers, searches_chats, memories, tokens, unavailable_tools }
+        with retention_days, max_retention_days;
     Memory { id, text, created_at };
     SearchHits { hits; next, indexed_percent };
     SearchHit {

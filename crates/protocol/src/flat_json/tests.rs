@@ -111,6 +111,8 @@ fn personal_data_round_trips() {
         instructions_bytes: 10,
         remembers: true,
         searches_chats: true,
+        retention_days: 30,
+        max_retention_days: 365,
         memories: vec![Memory {
             id: MemoryId::new(),
             text: "likes tea".into(),

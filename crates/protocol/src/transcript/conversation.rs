@@ -63,6 +63,9 @@ pub(super) fn apply_to_conversation(
             state.queue.remove(*user_message_id);
             return Some(TranscriptUpdate::Messages);
         }
+        // A restored conversation is gone from here, so it asks for a snapshot.
+        ConversationEvent::ConversationPlaced { .. } if state.deleted => return None,
+        ConversationEvent::ConversationPlaced { .. } => return Some(TranscriptUpdate::Nothing),
         // Only the list shows it.
         ConversationEvent::ConversationRead => return Some(TranscriptUpdate::Nothing),
     }

@@ -34,6 +34,7 @@ use parlor_protocol::{AssistantMessage, Attachment, Message, PayloadRef, RunEven
 use parlor_providers::{BUILT_IN_ENDPOINT, endpoint_name};
 use parlor_storage::{Change, PageContextSnapshot, RunChange, RunContext, RunKey, StorageErrorKind};
 use parlor_tools::{GenerateImage, NothingNew, RetrieveFile, SearchConversations, Tool};
+use parlor_tools::{GenerateImage, RetrieveFile, SearchConversations, Tool, memory::Remember};
 
 impl<'a> Driver<'a> {
     /// Prepares a run. Returns `None` if the run was ended before it could start.
@@ -56,6 +57,7 @@ impl<'a> Driver<'a> {
             verdicts,
             instructions,
             may_search_chats,
+            is_temporary,
             allowed_tools,
             options,
         }) = runs.retry_read("a run's context", read).await?
@@ -105,7 +107,9 @@ impl<'a> Driver<'a> {
         }
         let named_tools = with_code_tool(named_tools);
         let offer = runs.tools.offer_with(&named_tools);
-        let mut offer = offer.only(|name| permissions.allows_tool(name));
+        let is_offered =
+            |name: &str| permissions.allows_tool(name) && !(is_temporary && name == Remember::NAME);
+        let mut offer = offer.only(is_offered);
         let session = RunSession::new(runs, run, &offer, permissions);
         if session.is_none() {
             offer = offer.without_sessions();

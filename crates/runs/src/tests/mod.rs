@@ -43,6 +43,7 @@ pub(super) fn hello() -> SendMessage {
         files: Vec::new(),
         model: Some("parlor/tour".into()),
         replaces: None,
+        temporary: false,
         force_tools: Vec::new(),
         parameters: None,
         context: None,

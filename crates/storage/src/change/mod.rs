@@ -177,6 +177,32 @@ pub enum ConversationChange {
     },
     /// Marks the conversation's result as seen.
     MarkRead,
+    /// Puts a conversation at the top of the list, if the user has fewer than `limit` there, or not any more.
+    Pin {
+        is_pinned: bool,
+        limit: usize,
+    },
+    /// Takes a conversation out of the list, or back into it.
+    Archive {
+        is_archived: bool,
+    },
+    /// Makes a temporary conversation one that stays.
+    Keep,
+    /// Deletes a conversation so that it can be restored. Its run goes on to be stored.
+    Trash {
+        trashed_at: Timestamp,
+    },
+    /// Undoes `Trash`.
+    Restore,
+    /// Erases a conversation, unless it was restored since this time.
+    Erase {
+        trashed_at: Timestamp,
+    },
+    /// Erases a conversation without activity since this time, unless it is pinned and not temporary.
+    Expire {
+        before: Timestamp,
+    },
+    /// Erases a conversation.
     Delete,
 }
 

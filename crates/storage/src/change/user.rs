@@ -53,6 +53,8 @@ pub enum PersonalChange {
     DeleteAllMemories,
     /// Sets a user's instructions for the assistant in every conversation.
     SetInstructions { text: String },
+    /// Sets the days after which a user's conversations are erased; 0 for the setting of the server.
+    SetRetention { days: u32 },
     /// Lets the assistant search a user's earlier conversations, or not any more.
     SetChatSearch { is_on: bool },
     /// Adds an API token, if there are fewer than `limit`.

@@ -34,6 +34,307 @@ pub async fn pages_the_list_by_newest_activity(backend: &dyn Backend) {
     assert_eq!(list.conversations[0].active_run, Some(turns[4].run.message_id));
 }
 
+fn of_list(run: RunKey, change: ConversationChange) -> Change {
+    Change::Conversation {
+        user_id: run.user_id,
+        conversation_id: run.conversation_id,
+        change,
+    }
+}
+
+/// Returns the list and the archive, after a check that the folded log equals both.
+async fn folded_lists(storage: &dyn Storage) -> [Vec<ListedConversation>; 2] {
+    let list = storage.conversations(TEST_USER, None, 100).await.unwrap();
+    let archive = storage
+        .archived_conversations(TEST_USER, None, 100)
+        .await
+        .unwrap();
+    for loaded in [&list, &archive] {
+        let mut folded = ConversationList {
+            archived: loaded.archived,
+            ..ConversationList::default()
+        };
+        for event in read_log(storage, TEST_USER).await {
+            parlor_protocol::conversation_list::apply(&mut folded, &event);
+        }
+        assert_eq!(&folded, loaded, "the live list equals the loaded one");
+    }
+    [list.conversations, archive.conversations]
+}
+
+fn titles(list: &[ListedConversation]) -> Vec<&str> {
+    list.iter().map(|listed| listed.title.as_str()).collect()
+}
+
+/// Commits a conversation with an ended run for each title.
+async fn ended_talks<const N: usize>(storage: &dyn Storage, titles: [&str; N]) -> [RunKey; N] {
+    let turns = titles.map(|title| new_turn(TEST_USER, ConversationId::new(), title));
+    for turn in &turns {
+        commit_one(storage, &turn.change).await.unwrap();
+        commit_one(storage, &end_run(turn.run, "done")).await.unwrap();
+    }
+    turns.map(|turn| turn.run)
+}
+
+pub async fn pinned_and_archived_conversations_have_their_place(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let [a, b, c] = ended_talks(&*storage, ["a", "b", "c"]).await;
+    let pin = |run, is_pinned| of_list(run, ConversationChange::Pin { is_pinned, limit: 1 });
+    let archive = |run, is_archived| of_list(run, ConversationChange::Archive { is_archived });
+    commit_one(&*storage, &pin(a, true)).await.unwrap();
+    let [list, _] = folded_lists(&*storage).await;
+    assert_eq!((titles(&list), list[0].pinned), (vec!["a", "c", "b"], true));
+    assert_eq!(
+        commit_one(&*storage, &pin(b, true)).await,
+        Err(ChangeRejection::PinsFull)
+    );
+    let page = storage.conversations(TEST_USER, None, 1).await.unwrap();
+    assert_eq!(
+        titles(&page.conversations),
+        ["a", "c"],
+        "pinned ones are on the first page"
+    );
+    let rest = storage
+        .conversations(TEST_USER, page.next_cursor(), 1)
+        .await
+        .unwrap();
+    assert_eq!(titles(&rest.conversations), ["b"]);
+
+    // Archiving unpins, and pinning takes out of the archive.
+    commit_one(&*storage, &archive(a, true)).await.unwrap();
+    commit_one(&*storage, &archive(b, true)).await.unwrap();
+    let [list, archived] = folded_lists(&*storage).await;
+    assert_eq!((titles(&list), titles(&archived)), (vec!["c"], vec!["b", "a"]));
+    commit_one(&*storage, &pin(b, true)).await.unwrap();
+    commit_one(&*storage, &archive(a, false)).await.unwrap();
+    let [list, archived] = folded_lists(&*storage).await;
+    assert_eq!((titles(&list), archived.len()), (vec!["b", "c", "a"], 0));
+
+    let head = storage.last_position(TEST_USER).await.unwrap();
+    commit_one(&*storage, &pin(b, true)).await.unwrap();
+    commit_one(&*storage, &archive(c, false)).await.unwrap();
+    assert_eq!(
+        storage.last_position(TEST_USER).await.unwrap(),
+        head,
+        "nothing changed"
+    );
+    let mut other = pin(c, false);
+    if let Change::Conversation { user_id, .. } = &mut other {
+        *user_id = other_user();
+    }
+    assert_eq!(
+        commit_one(&*storage, &other).await,
+        Err(ChangeRejection::NotFound)
+    );
+}
+
+pub async fn activity_takes_out_of_the_archive(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let [a] = ended_talks(&*storage, ["a"]).await;
+    let archive = of_list(a, ConversationChange::Archive { is_archived: true });
+    let next = new_turn(TEST_USER, a.conversation_id, "more");
+    for activity in [
+        next.change,
+        regenerate(
+            next.run,
+            RunKey {
+                message_id: MessageId::new(),
+                ..a
+            },
+        ),
+    ] {
+        commit_one(&*storage, &archive).await.unwrap();
+        commit_one(&*storage, &activity).await.unwrap();
+        let [list, archived] = folded_lists(&*storage).await;
+        assert_eq!((list.len(), archived.len()), (1, 0));
+        let active = list[0].active_run.unwrap();
+        let ended = end_run(
+            RunKey {
+                message_id: active,
+                ..a
+            },
+            "done",
+        );
+        commit_one(&*storage, &ended).await.unwrap();
+    }
+}
+
+pub async fn a_deleted_conversation_is_restored_or_erased(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let [a, b] = ended_talks(&*storage, ["walrus", "b"]).await;
+    let found = async || {
+        let request = SearchRequest {
+            query: crate::search::SearchQuery::parse("walrus"),
+            limit: 10,
+            ..SearchRequest::default()
+        };
+        storage.search(TEST_USER, &request).await.unwrap().hits.len()
+    };
+    assert_eq!(found().await, 2);
+    let trash = |trashed_at| of_list(a, ConversationChange::Trash { trashed_at });
+    let erase = |trashed_at| of_list(a, ConversationChange::Erase { trashed_at });
+    let deleted = Ok(Outcome::Deleted { active_run: None });
+    assert_eq!(commit_one(&*storage, &trash(NOON)).await, deleted);
+    assert_eq!(commit_one(&*storage, &trash(NOON)).await, deleted);
+    let [list, archived] = folded_lists(&*storage).await;
+    assert_eq!((titles(&list), archived.len(), found().await), (vec!["b"], 0, 0));
+    assert_eq!(full_transcript(&*storage, a.conversation_id).await, None);
+    assert_eq!(
+        storage.conversation(TEST_USER, a.conversation_id).await.unwrap(),
+        None
+    );
+    let again = new_turn(TEST_USER, a.conversation_id, "more");
+    assert_eq!(
+        commit_one(&*storage, &again.change).await,
+        Err(ChangeRejection::NotFound)
+    );
+    let other = regenerate(
+        a,
+        RunKey {
+            message_id: MessageId::new(),
+            ..a
+        },
+    );
+    assert_eq!(
+        commit_one(&*storage, &other).await,
+        Err(ChangeRejection::NotFound)
+    );
+    let trashed = storage.trashed_conversations().await.unwrap();
+    assert_eq!((trashed.len(), trashed[0].trashed_at), (1, NOON));
+
+    commit_one(&*storage, &of_list(a, ConversationChange::Restore))
+        .await
+        .unwrap();
+    let [list, _] = folded_lists(&*storage).await;
+    assert_eq!((titles(&list), found().await), (vec!["b", "walrus"], 2));
+    // The deletion that was undone erases nothing.
+    assert_eq!(commit_one(&*storage, &erase(NOON)).await, Ok(Outcome::Done));
+    assert!(full_transcript(&*storage, a.conversation_id).await.is_some());
+
+    let later = Timestamp(NOON.0 + 1);
+    commit_one(&*storage, &trash(later)).await.unwrap();
+    assert_eq!(commit_one(&*storage, &erase(NOON)).await, Ok(Outcome::Done));
+    assert_eq!(commit_one(&*storage, &erase(later)).await, deleted);
+    let restore = of_list(a, ConversationChange::Restore);
+    assert_eq!(
+        commit_one(&*storage, &restore).await,
+        Err(ChangeRejection::NotFound)
+    );
+    assert_eq!(
+        (
+            storage.trashed_conversations().await.unwrap().len(),
+            found().await
+        ),
+        (0, 0)
+    );
+    let [list, _] = folded_lists(&*storage).await;
+    assert_eq!(titles(&list), ["b"]);
+    commit_one(&*storage, &of_list(b, ConversationChange::MarkRead))
+        .await
+        .unwrap();
+    assert_eq!(storage.unseen_conversations(TEST_USER).await.unwrap(), []);
+}
+
+pub async fn a_temporary_conversation_is_not_searched(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let mut turn = new_turn(TEST_USER, ConversationId::new(), "walrus");
+    if let Change::Intent {
+        change: IntentChange::SendMessage { intent, .. },
+        ..
+    } = &mut turn.change
+    {
+        intent.temporary = true;
+    }
+    commit_one(&*storage, &turn.change).await.unwrap();
+    commit_one(&*storage, &end_run(turn.run, "a walrus"))
+        .await
+        .unwrap();
+    let [list, _] = folded_lists(&*storage).await;
+    assert!(list[0].temporary);
+    let request = SearchRequest {
+        query: crate::search::SearchQuery::parse("walrus"),
+        limit: 10,
+        ..SearchRequest::default()
+    };
+    let found = async || storage.search(TEST_USER, &request).await.unwrap().hits.len();
+    assert_eq!(found().await, 0);
+    commit_one(&*storage, &of_list(turn.run, ConversationChange::Keep))
+        .await
+        .unwrap();
+    let [list, _] = folded_lists(&*storage).await;
+    assert!(!list[0].temporary);
+    assert_eq!(found().await, 3, "the title, the question and the answer");
+}
+
+pub async fn conversations_end_by_their_age(backend: &dyn Backend) {
+    const DAY_MS: i64 = 86_400_000;
+    let (_folder, storage) = temp_storage(backend).await;
+    let [old, pinned] = ended_talks(&*storage, ["old", "pinned"]).await;
+    let mut running = new_turn(TEST_USER, ConversationId::new(), "running");
+    let mut temporary = new_turn(TEST_USER, ConversationId::new(), "temporary");
+    for turn in [&mut running, &mut temporary] {
+        let is_temporary = turn.run.conversation_id != old.conversation_id;
+        if let Change::Intent {
+            change: IntentChange::SendMessage { intent, .. },
+            ..
+        } = &mut turn.change
+        {
+            intent.temporary = is_temporary;
+        }
+        commit_one(&*storage, &turn.change).await.unwrap();
+    }
+    commit_one(&*storage, &end_run(temporary.run, "done"))
+        .await
+        .unwrap();
+    let pin = ConversationChange::Pin {
+        is_pinned: true,
+        limit: 9,
+    };
+    commit_one(&*storage, &of_list(pinned, pin)).await.unwrap();
+    let expired = async |days, at_days: i64| {
+        let expiry = Expiry {
+            now: Timestamp(NOON.0 + at_days * DAY_MS + 1),
+            days,
+            temporary_ms: DAY_MS,
+        };
+        storage.expired_conversations(expiry).await.unwrap()
+    };
+    let of = |run: RunKey, before: i64| ExpiredConversation {
+        user_id: TEST_USER,
+        conversation_id: run.conversation_id,
+        before: Timestamp(before),
+    };
+    assert_eq!(expired(0, 0).await, []);
+    let [ended] = expired(0, 1).await[..] else {
+        panic!("the temporary one")
+    };
+    assert_eq!(ended, of(temporary.run, NOON.0 + 1));
+    // Activity in between keeps it.
+    let early = ConversationChange::Expire { before: NOON };
+    assert_eq!(
+        commit_one(&*storage, &of_list(temporary.run, early)).await,
+        Ok(Outcome::Done)
+    );
+    let expire = ConversationChange::Expire { before: ended.before };
+    let erased = commit_one(&*storage, &of_list(temporary.run, expire)).await;
+    assert_eq!(erased, Ok(Outcome::Deleted { active_run: None }));
+    assert_eq!(expired(0, 100).await, [], "pinned and running ones stay");
+    assert_eq!(expired(30, 30).await, [of(old, NOON.0 + 1)]);
+    let choose = |days| Change::Personal {
+        user_id: TEST_USER,
+        change: PersonalChange::SetRetention { days },
+    };
+    for days in [9, 7] {
+        commit_one(&*storage, &choose(days)).await.unwrap();
+        assert_eq!(storage.retention_days(TEST_USER).await.unwrap(), days);
+    }
+    assert_eq!(storage.retention_days(other_user()).await.unwrap(), 0);
+    assert_eq!(expired(30, 6).await, []);
+    assert_eq!(expired(30, 7).await, [of(old, NOON.0 + 1)]);
+    commit_one(&*storage, &choose(0)).await.unwrap();
+    assert_eq!(expired(0, 100).await, []);
+}
+
 pub async fn an_ended_run_is_unseen_until_read(backend: &dyn Backend) {
     let (folder, storage) = temp_storage(backend).await;
     let conversation_id = ConversationId::new();

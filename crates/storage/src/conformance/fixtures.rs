@@ -57,6 +57,7 @@ pub(super) fn new_turn(user_id: UserId, conversation_id: ConversationId, text: &
         files: Vec::new(),
         model: Some("x/m".into()),
         replaces: None,
+        temporary: false,
         force_tools: Vec::new(),
         parameters: None,
         context: None,

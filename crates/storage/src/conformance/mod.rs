@@ -41,8 +41,9 @@ use tempfile::TempDir;
 use self::fixtures::*;
 use super::*;
 use parlor_protocol::{
-    AssistantMessage, Attachment, ConversationEvent, EventBody, FileProblem, IntentId, MemoryId, MessageBody,
-    Part, PayloadRef, Placeholder, RawJson, RequestedCall, RunEvent, TokenId, ToolStatus, UserEvent,
+    AssistantMessage, Attachment, ConversationEvent, EventBody, FileProblem, IntentId, ListedConversation,
+    MemoryId, MessageBody, Part, PayloadRef, Placeholder, RawJson, RequestedCall, RunEvent, TokenId,
+    ToolStatus, UserEvent,
     intent::{self, StartedRun},
     transcript,
 };
@@ -103,6 +104,11 @@ macro_rules! conformance_tests {
             }
             conversation_lists {
                 pages_the_list_by_newest_activity,
+                pinned_and_archived_conversations_have_their_place,
+                activity_takes_out_of_the_archive,
+                a_deleted_conversation_is_restored_or_erased,
+                a_temporary_conversation_is_not_searched,
+                conversations_end_by_their_age,
                 an_ended_run_is_unseen_until_read,
             }
             deletion {

@@ -45,7 +45,8 @@ pub(super) async fn transcript(
 ) -> Result<Option<Transcript>, StorageError> {
     let as_of = last_log_position(&mut *connection, user_id).await?;
     let conversation = query(
-        "SELECT title, model, parameters, active_leaf, queue_held FROM conversations WHERE user_id = $1 AND id = $2",
+        "SELECT title, model, parameters, active_leaf, queue_held FROM conversations \
+         WHERE user_id = $1 AND id = $2 AND trashed_at IS NULL",
     )
     .bind_value(user_id)
     .bind_value(conversation_id)

@@ -9,7 +9,7 @@ use super::{
     number_or_zero, optional_id, optional_position, optional_text, read_undamaged_rows, text,
 };
 use crate::{
-    MessageKey, RunKey, StorageError, StoredConversation, StoredRun,
+    MessageKey, RunKey, StorageError, StoredConversation, StoredRun, TrashedConversation,
     damage::{DamagedRow, log_damaged_row, skip_damaged},
 };
 use parlor_protocol::{
@@ -17,15 +17,34 @@ use parlor_protocol::{
     conversation_list::ListCursor,
 };
 
-pub(crate) const SELECT_CONVERSATIONS: &str = "SELECT c.id, c.title, c.updated_at, c.activity, c.unseen, \
-         r.id AS active_run, coalesce(r.status, '') = 'waiting' AS waiting FROM conversations c \
-         LEFT JOIN runs r ON r.user_id = c.user_id AND r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
-         WHERE c.user_id = $1 AND c.activity < $2 ORDER BY c.activity DESC LIMIT $3";
+/// Selects conversations as the list shows them.
+macro_rules! select_listed {
+    ($rest:literal) => {
+        concat!(
+            "SELECT c.id, c.title, c.model, c.created_at, c.updated_at, c.activity, c.unseen, c.pinned, c.archived, c.temporary, \
+             r.id AS active_run, coalesce(r.status, '') = 'waiting' AS waiting FROM conversations c \
+             LEFT JOIN runs r ON r.user_id = c.user_id AND r.conversation_id = c.id AND r.status IN ('running', 'waiting') ",
+            $rest
+        )
+    };
+}
 
-pub(crate) const SELECT_CONVERSATION: &str = "SELECT c.id, c.title, c.model, c.created_at, c.updated_at, c.activity, c.unseen, \
-         r.id AS active_run, coalesce(r.status, '') = 'waiting' AS waiting FROM conversations c \
-         LEFT JOIN runs r ON r.user_id = c.user_id AND r.conversation_id = c.id AND r.status IN ('running', 'waiting') \
-         WHERE c.user_id = $1 AND c.id = $2";
+pub(crate) const SELECT_CONVERSATIONS: &str = select_listed!(
+    "WHERE c.user_id = $1 AND c.activity < $2 AND c.pinned = 0 AND c.archived = 0 AND c.trashed_at IS NULL \
+     ORDER BY c.activity DESC LIMIT $3"
+);
+
+pub(crate) const SELECT_PINNED: &str = select_listed!(
+    "WHERE c.user_id = $1 AND c.pinned <> 0 AND c.trashed_at IS NULL ORDER BY c.activity DESC"
+);
+
+pub(crate) const SELECT_ARCHIVED: &str = select_listed!(
+    "WHERE c.user_id = $1 AND c.activity < $2 AND c.archived <> 0 AND c.pinned = 0 AND c.trashed_at IS NULL \
+     ORDER BY c.activity DESC LIMIT $3"
+);
+
+pub(crate) const SELECT_CONVERSATION: &str =
+    select_listed!("WHERE c.user_id = $1 AND c.id = $2 AND c.trashed_at IS NULL");
 
 pub(crate) const SELECT_RUNNING_RUNS: &str = "SELECT user_id, conversation_id, id, status, first_position, last_position FROM runs \
      WHERE status IN ('running', 'waiting') AND status = 'running' ORDER BY first_position";
@@ -42,23 +61,70 @@ pub(super) use lost_conversation;
 pub(super) async fn conversations(
     connection: &mut Connection,
     user_id: UserId,
+    archived: bool,
     before: Option<ListCursor>,
     limit: usize,
 ) -> Result<ConversationList, StorageError> {
     let as_of = last_log_position(&mut *connection, user_id).await?;
+    let mut conversations = Vec::new();
+    if before.is_none() && !archived {
+        let pinned = query(SELECT_PINNED)
+            .bind_value(user_id)
+            .fetch_all(&mut *connection)
+            .await?;
+        conversations = read_undamaged_rows("conversations", "id", &pinned, read_listed)?;
+    }
     let before = before.map_or(i64::MAX, |cursor| cursor.activity.0.cast_signed());
-    let rows = query(SELECT_CONVERSATIONS)
-        .bind_value(user_id)
-        .bind(before)
-        .bind(limit as i64 + 1)
-        .fetch_all(connection)
-        .await?;
+    let rows = query(if archived {
+        SELECT_ARCHIVED
+    } else {
+        SELECT_CONVERSATIONS
+    })
+    .bind_value(user_id)
+    .bind(before)
+    .bind(limit as i64 + 1)
+    .fetch_all(connection)
+    .await?;
     let has_more = rows.len() > limit;
     let newest = &rows[..rows.len().min(limit)];
+    conversations.extend(read_undamaged_rows("conversations", "id", newest, read_listed)?);
     Ok(ConversationList {
         as_of,
-        conversations: read_undamaged_rows("conversations", "id", newest, read_listed)?,
+        conversations,
         has_more,
+        archived,
+    })
+}
+
+/// Returns a user's conversations with unseen results.
+pub(super) async fn unseen_conversations(
+    connection: &mut Connection,
+    user_id: UserId,
+) -> Result<Vec<ConversationId>, StorageError> {
+    let rows = query(
+        "SELECT id FROM conversations WHERE user_id = $1 AND unseen <> 0 AND trashed_at IS NULL ORDER BY activity",
+    )
+    .bind_value(user_id)
+    .fetch_all(connection)
+    .await?;
+    read_undamaged_rows("conversations", "id", &rows, |row| id(row, "id"))
+}
+
+/// Returns the deleted conversations of all users that are not erased yet.
+pub(super) async fn trashed_conversations(
+    connection: &mut Connection,
+) -> Result<Vec<TrashedConversation>, StorageError> {
+    let rows = query("SELECT user_id, id, trashed_at FROM conversations WHERE trashed_at IS NOT NULL")
+        .fetch_all(connection)
+        .await?;
+    read_undamaged_rows("conversations", "id", &rows, |row| {
+        let conversation_id = id(row, "id")?;
+        let trashed_at = number_or_zero("conversations", conversation_id, row, "trashed_at")?;
+        Ok(TrashedConversation {
+            user_id: id(row, "user_id")?,
+            conversation_id,
+            trashed_at: Timestamp(trashed_at),
+        })
     })
 }
 
@@ -73,6 +139,9 @@ fn read_listed(row: &Row) -> Result<ListedConversation, StorageError> {
         active_run: skip_damaged("conversations", id, optional_id(row, "active_run"))?.flatten(),
         waiting: row.try_get("waiting")?,
         unseen: number("unseen")? != 0,
+        pinned: number("pinned")? != 0,
+        archived: number("archived")? != 0,
+        temporary: number("temporary")? != 0,
     })
 }
 

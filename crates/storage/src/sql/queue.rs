@@ -15,7 +15,7 @@ pub(crate) const SELECT_QUEUE: &str = "SELECT id, run, created_at, intent FROM q
 /// The messages of all queues that are not held and wait for no run: of one (`?2`), of a user (`?1`), or of all. Those of
 /// accounts that are disabled wait. Without accounts there is no row for the user.
 pub(crate) const SELECT_READY: &str = "SELECT q.user_id, q.conversation_id, q.id, q.run, q.created_at, q.intent FROM queued_messages q \
-     JOIN conversations c ON c.id = q.conversation_id AND c.user_id = q.user_id AND c.queue_held = 0 \
+     JOIN conversations c ON c.id = q.conversation_id AND c.user_id = q.user_id AND c.queue_held = 0 AND c.trashed_at IS NULL \
      WHERE ($1 IS NULL OR q.user_id = $1) AND ($2 IS NULL OR q.conversation_id = $2) \
          AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.user_id = q.user_id AND a.disabled <> 0) AND NOT EXISTS \
          (SELECT 1 FROM runs r WHERE r.conversation_id = q.conversation_id AND r.status IN ('running', 'waiting')) \

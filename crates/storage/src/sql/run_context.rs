@@ -3,7 +3,7 @@
 
 use crate::sql::database::{Connection, Row, Sql, query};
 
-use super::{branch, json_array, messages, page_context, parameters, provider_data, text};
+use super::{branch, json_array, messages, number_or_zero, page_context, parameters, provider_data, text};
 use crate::{HistorySummary, PageSize, RunContext, RunKey, RunOptions, StorageError, damage::skip_damaged};
 use parlor_protocol::{ConversationId, Message, MessageBody, MessageId};
 
@@ -12,7 +12,7 @@ use parlor_protocol::{ConversationId, Message, MessageBody, MessageId};
 macro_rules! select_context {
     ($allowed:literal, $summaries:literal, $verdicts:literal) => {
         concat!(
-            "SELECT c.parameters, l.context, l.text, l.instructions, \
+            "SELECT c.parameters, c.temporary, l.context, l.text, l.instructions, \
              (SELECT i.text FROM instructions i WHERE i.user_id = $1) AS user_instructions, \
              EXISTS (SELECT 1 FROM chat_search h WHERE h.user_id = $1) AS may_search, \
              (SELECT r.force_tools FROM messages m JOIN runs r ON r.id = m.id \
@@ -81,6 +81,7 @@ pub(super) async fn run_context(
         verdicts: json_array(&row, "verdicts", "payload_verdicts")?,
         instructions: text(&row, "user_instructions")?,
         may_search_chats: row.try_get("may_search")?,
+        is_temporary: number_or_zero("conversations", conversation_id, &row, "temporary")? != 0,
         allowed_tools: json_array(&row, "allowed", "allowed_tools")?,
         options: read_options(&row, conversation_id, question)?,
     }))

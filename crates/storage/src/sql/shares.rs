@@ -47,7 +47,7 @@ const SELECT_OF_READER: Sql = select_shares!(
 );
 
 /// True if a message (`?4`) is on the branch that ends with `?3`, or with the shown leaf if that is null, and nothing of the
-/// branch is hidden. A damaged link ends the branch here: what is before it is shown, without its files.
+/// branch is hidden, nor the conversation deleted. A damaged link ends the branch here: what is before it is shown, without its files.
 pub(crate) const IS_ON_BRANCH: &str = "WITH RECURSIVE branch (id, parent_id, position) AS ( \
          SELECT m.id, m.parent_id, m.position FROM messages m WHERE m.user_id = $1 AND m.conversation_id = $2 \
              AND m.id = coalesce($3, (SELECT active_leaf FROM conversations WHERE user_id = $1 AND id = $2)) \
@@ -55,7 +55,8 @@ pub(crate) const IS_ON_BRANCH: &str = "WITH RECURSIVE branch (id, parent_id, pos
          SELECT m.id, m.parent_id, m.position FROM branch b JOIN messages m ON m.id = b.parent_id \
              WHERE m.user_id = $1 AND m.conversation_id = $2 AND m.position < b.position) \
      SELECT EXISTS (SELECT 1 FROM branch WHERE id = $4) \
-         AND NOT EXISTS (SELECT 1 FROM branch JOIN hidden_messages h ON h.message_id = branch.id WHERE h.user_id = $1)";
+         AND NOT EXISTS (SELECT 1 FROM branch JOIN hidden_messages h ON h.message_id = branch.id WHERE h.user_id = $1) \
+         AND NOT EXISTS (SELECT 1 FROM conversations WHERE id = $2 AND trashed_at IS NOT NULL)";
 
 #[async_trait]
 impl ShareStorage for SqlStorage {

@@ -138,6 +138,7 @@ async fn tell(storage: &dyn Storage, user_id: UserId, question: &str, answer: &s
         files: Vec::new(),
         model: Some("x/m".into()),
         replaces: None,
+        temporary: false,
         force_tools: Vec::new(),
         parameters: None,
         context: None,

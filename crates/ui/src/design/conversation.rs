@@ -24,6 +24,9 @@ pub fn page() -> (PageSnapshot, ConversationId) {
         active_run,
         waiting,
         unseen,
+        pinned: false,
+        archived: false,
+        temporary: false,
     };
     let page = PageSnapshot {
         now: NOW,
@@ -36,6 +39,7 @@ pub fn page() -> (PageSnapshot, ConversationId) {
                 listed("Unread", None, false, true),
             ],
             has_more: false,
+            archived: false,
         }),
         transcript: Some(Ok(transcript)),
         models: Ok(ModelList {

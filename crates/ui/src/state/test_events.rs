@@ -24,6 +24,7 @@ impl Story {
                 EventBody::Conversation(ConversationEvent::ConversationCreated {
                     title: question_text.into(),
                     created_at: at,
+                    temporary: false,
                 }),
             ),
             (

@@ -76,6 +76,8 @@ impl Batch<'_> {
             Err(ChangeRejection::NotFound)?;
         }
         require_shown(&mut *connection, (user_id, conversation_id), message_id).await?;
+        self.leave_archive(&mut *connection, (user_id, conversation_id))
+            .await?;
         match assistant.status {
             RunStatus::Running | RunStatus::Waiting => Err(ChangeRejection::RunActive)?,
             RunStatus::Complete if !assistant.is_cut_short() => Err(ChangeRejection::NotContinuable)?,

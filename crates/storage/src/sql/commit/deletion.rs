@@ -30,13 +30,14 @@ const SELECT_NEWEST_SIBLING: &str = "SELECT o.id FROM messages m JOIN messages o
      WHERE m.user_id = $1 AND m.conversation_id = $2 AND m.id = $3 \
          AND o.id NOT IN (SELECT message_id FROM hidden_messages WHERE conversation_id = $2) ORDER BY o.position DESC LIMIT 1";
 
-/// Selects whether a message (`?3`) or one of its ancestors is hidden.
+/// Selects whether a message (`?3`) or one of its ancestors is hidden, or its conversation deleted.
 const IS_HIDDEN: &str = "WITH RECURSIVE above (id) AS ( \
          SELECT id FROM messages WHERE user_id = $1 AND id = $3 AND EXISTS (SELECT 1 FROM hidden_messages WHERE user_id = $1 AND conversation_id = $2) \
          UNION \
          SELECT m.parent_id FROM above a JOIN messages m ON m.user_id = $1 AND m.id = a.id WHERE m.parent_id IS NOT NULL) \
      SELECT EXISTS (SELECT 1 FROM above JOIN hidden_messages h ON h.message_id = above.id \
-         WHERE h.user_id = $1 AND h.conversation_id = $2)";
+         WHERE h.user_id = $1 AND h.conversation_id = $2) \
+         OR EXISTS (SELECT 1 FROM conversations WHERE id = $2 AND trashed_at IS NOT NULL)";
 
 /// Keeps the events of questions that are not among the erased messages (`?3`), though these have the answers they belong to.
 const KEEP_QUESTIONS: &str = "UPDATE events SET message_id = NULL WHERE +user_id = $1 AND conversation_id = $2 \

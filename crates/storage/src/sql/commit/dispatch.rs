@@ -212,6 +212,21 @@ impl Batch<'_> {
                 hidden_at,
             } => self.erase_message(connection, key, *message_id, *hidden_at).await,
             ConversationChange::MarkRead => self.mark_read(connection, key.0, key.1).await,
+            ConversationChange::Pin { is_pinned, limit } => {
+                self.set_pinned(connection, key, *is_pinned, *limit).await
+            }
+            ConversationChange::Archive { is_archived } => {
+                self.set_archived(connection, key, *is_archived).await
+            }
+            ConversationChange::Keep => self.keep_conversation(connection, key).await,
+            ConversationChange::Trash { trashed_at } => {
+                self.trash_conversation(connection, key, *trashed_at).await
+            }
+            ConversationChange::Restore => self.restore_conversation(connection, key).await,
+            ConversationChange::Erase { trashed_at } => {
+                self.erase_conversation(connection, key, *trashed_at).await
+            }
+            ConversationChange::Expire { before } => self.expire_conversation(connection, key, *before).await,
             ConversationChange::Delete => self.delete_conversation(connection, key.0, key.1).await,
         }
     }
@@ -296,6 +311,7 @@ impl Batch<'_> {
                 self.delete_memories(connection, user_id, Some(*memory_id)).await
             }
             PersonalChange::DeleteAllMemories => self.delete_memories(connection, user_id, None).await,
+            PersonalChange::SetRetention { days } => self.set_retention(connection, user_id, *days).await,
             PersonalChange::SetChatSearch { is_on } => {
                 self.set_chat_search(connection, user_id, *is_on).await
             }

@@ -19,7 +19,7 @@ impl Batch<'_> {
     ) -> Result<Outcome, ChangeError> {
         ensure_user(&mut *connection, file.location.user_id).await?;
         let owner = query(
-            "SELECT user_id FROM conversations WHERE id = $1 \
+            "SELECT CASE WHEN trashed_at IS NULL THEN user_id END AS user_id FROM conversations WHERE id = $1 \
              UNION ALL SELECT NULL FROM deleted_conversations WHERE id = $1",
         )
         .bind_value(file.location.conversation_id)

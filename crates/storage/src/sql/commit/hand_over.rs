@@ -109,6 +109,10 @@ impl Batch<'_> {
         heir: UserId,
     ) -> Result<(), ChangeError> {
         require_heir(&mut *connection, user_id, heir).await?;
+        query("DELETE FROM conversations WHERE user_id = $1 AND (temporary <> 0 OR trashed_at IS NOT NULL)")
+            .bind_value(user_id)
+            .execute(&mut *connection)
+            .await?;
         let is_active: bool = query_scalar(
             "SELECT EXISTS (SELECT 1 FROM runs WHERE user_id = $1 AND status IN ('running', 'waiting'))",
         )
@@ -187,12 +191,13 @@ impl Batch<'_> {
             let created = ConversationEvent::ConversationCreated {
                 title: optional_text(row, "title")?.unwrap_or_default(),
                 created_at: self.at,
+                temporary: false,
             };
             let position = self
                 .log_event(&mut *connection, heir, conversation_id, None, created)
                 .await?;
             query(
-                "UPDATE conversations SET user_id = $2, activity = $3, updated_at = $4, unseen = 0, queue_held = 0 \
+                "UPDATE conversations SET user_id = $2, activity = $3, updated_at = $4, unseen = 0, queue_held = 0, pinned = 0, archived = 0 \
                  WHERE id = $1 AND user_id = $5",
             )
             .bind(&name)

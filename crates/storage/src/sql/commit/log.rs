@@ -197,7 +197,11 @@ pub(super) async fn replace_logged_title(
         let Ok(mut event) = json::<serde_json::Value>(row, "event") else {
             continue;
         };
-        let Some(logged) = event.get_mut("title").filter(|logged| **logged == erased_title) else {
+        let path = match event.get("title") {
+            Some(_) => "/title",
+            None => "/conversation/title",
+        };
+        let Some(logged) = event.pointer_mut(path).filter(|logged| **logged == erased_title) else {
             continue;
         };
         *logged = title.into();

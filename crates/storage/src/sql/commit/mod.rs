@@ -39,6 +39,7 @@ mod files;
 pub(crate) mod hand_over;
 pub(crate) mod intents;
 mod jobs;
+mod list_place;
 mod literature;
 mod log;
 mod memories;

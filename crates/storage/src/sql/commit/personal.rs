@@ -43,6 +43,28 @@ impl Batch<'_> {
         Ok(Outcome::Done)
     }
 
+    pub(super) async fn set_retention(
+        &mut self,
+        connection: &mut Connection,
+        user_id: UserId,
+        days: u32,
+    ) -> Result<Outcome, ChangeError> {
+        ensure_user(connection, user_id).await?;
+        query("DELETE FROM retention WHERE user_id = $1")
+            .bind_value(user_id)
+            .execute(&mut *connection)
+            .await?;
+        if days > 0 {
+            query("INSERT INTO retention (user_id, days) VALUES ($1, $2)")
+                .bind_value(user_id)
+                .bind(i64::from(days))
+                .execute(&mut *connection)
+                .await?;
+        }
+        self.log_settings_changed(connection, user_id).await?;
+        Ok(Outcome::Done)
+    }
+
     /// Adds a token. Rejected with `TokensFull` if the user has `limit` already.
     pub(super) async fn add_token(
         &mut self,

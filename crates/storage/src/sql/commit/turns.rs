@@ -40,8 +40,9 @@ impl Batch<'_> {
         // Of any user: ids are unique. A deleted conversation has no user.
         let conversation = query(
             "SELECT c.user_id, c.active_leaf, c.model, c.active_leaf IS NULL OR EXISTS (SELECT 1 FROM messages m WHERE m.id = c.active_leaf) AS has_leaf \
-             FROM conversations c WHERE c.id = $1 \
-             UNION ALL SELECT NULL, NULL, NULL, false FROM deleted_conversations WHERE id = $1",
+             FROM conversations c WHERE c.id = $1 AND c.trashed_at IS NULL \
+             UNION ALL SELECT NULL, NULL, NULL, false FROM deleted_conversations WHERE id = $1 \
+             UNION ALL SELECT NULL, NULL, NULL, false FROM conversations WHERE id = $1 AND trashed_at IS NOT NULL",
         )
         .bind_value(conversation_id)
         .fetch_optional(&mut *connection)
@@ -55,6 +56,7 @@ impl Batch<'_> {
                     queries::require_owner(&mut *connection, key).await?;
                     Err(ChangeRejection::NotFound)?;
                 }
+                self.leave_archive(&mut *connection, key).await?;
                 // The id of the last message may be damaged.
                 let leaf = match row.try_get("has_leaf")? {
                     true => messages::active_leaf(&mut *connection, key, &row).await?,
@@ -67,19 +69,21 @@ impl Batch<'_> {
                 let created = ConversationEvent::ConversationCreated {
                     title: title.clone(),
                     created_at: self.at,
+                    temporary: intent.temporary,
                 };
                 let position = self
                     .log_event(connection, user_id, *conversation_id, None, created)
                     .await?;
                 query(
-                    "INSERT INTO conversations (id, user_id, title, created_at, updated_at, activity) \
-                     VALUES ($1, $2, $3, $4, $4, $5)",
+                    "INSERT INTO conversations (id, user_id, title, created_at, updated_at, activity, temporary) \
+                     VALUES ($1, $2, $3, $4, $4, $5, $6)",
                 )
                 .bind_value(conversation_id)
                 .bind_value(user_id)
                 .bind(&title)
                 .bind_value(self.at)
                 .bind_value(position)
+                .bind(i64::from(intent.temporary))
                 .execute(&mut *connection)
                 .await?;
                 (None, None)
@@ -205,6 +209,8 @@ impl Batch<'_> {
             Err(ChangeRejection::NotFound)?;
         }
         require_shown(&mut *connection, (user_id, conversation_id), intent.message_id).await?;
+        self.leave_archive(&mut *connection, (user_id, conversation_id))
+            .await?;
         let chosen = queries::conversation_model(&mut *connection, user_id, conversation_id).await?;
         let model = intent
             .model

@@ -10,6 +10,7 @@ const OTHER_TABLES: &[(&str, &str)] = &[
     ("api_tokens", "access to the account"),
     ("audit_log", "a record of the former owner, which stays"),
     ("chat_search", "a decision of the former owner"),
+    ("retention", "a decision of the former owner"),
     ("conversations", "handed over one by one, each with an event"),
     ("daily_usage", "use that does not count for the new owner"),
     ("deleted_conversations", "nothing of them is left but the id"),

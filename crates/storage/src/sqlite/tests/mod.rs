@@ -49,6 +49,7 @@ fn send_change(text: &str) -> (Change, RunKey) {
         files: Vec::new(),
         model: Some("x/m".into()),
         replaces: None,
+        temporary: false,
         force_tools: Vec::new(),
         parameters: None,
         context: None,
@@ -156,8 +157,13 @@ async fn frequent_queries_use_an_index() {
         ),
         (
             queries::SELECT_CONVERSATIONS,
-            "conversations_by_activity (user_id=? AND activity<?)",
+            "listed_conversations (user_id=? AND activity<?)",
         ),
+        (
+            queries::SELECT_ARCHIVED,
+            "archived_conversations (user_id=? AND activity<?)",
+        ),
+        (queries::SELECT_PINNED, "pinned_conversations (user_id=?)"),
         (personal::SELECT_MEMORIES, "memories_of_user (user_id=?)"),
         (personal::SELECT_TOKENS, "api_tokens_of_user (user_id=?)"),
         (personal::SELECT_TOKEN, "(hash=?)"),

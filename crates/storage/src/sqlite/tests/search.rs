@@ -76,6 +76,33 @@ async fn deleted_words_leave_the_index_and_the_files() {
     assert_eq!(left.iter().find(deleted), None);
 }
 
+#[tokio::test]
+async fn a_temporary_conversation_leaves_nothing_in_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = SqliteStorage::open(folder.path()).await.unwrap();
+    wait_for_empty_wal(folder.path()).await;
+    let (mut send, run) = send_change("Rumpelstilzchen");
+    if let Change::Intent {
+        change: IntentChange::SendMessage { intent, .. },
+        ..
+    } = &mut send
+    {
+        intent.temporary = true;
+    }
+    storage.commit(NOON, &[send]).await.unwrap();
+    assert!(contain(folder.path(), "Rumpelstilzchen"), "it was there");
+    assert!(!contain(folder.path(), "rumpelstilzchen"), "it was not indexed");
+    let expire = Change::Conversation {
+        user_id: run.user_id,
+        conversation_id: run.conversation_id,
+        change: ConversationChange::Expire {
+            before: Timestamp(NOON.0 + 1),
+        },
+    };
+    storage.commit(NOON, &[expire]).await.unwrap();
+    wait_until(|| !contain(folder.path(), "Rumpelstilzchen")).await;
+}
+
 /// Polls a future a number of times, and drops it unless it has ended.
 async fn poll_at_most<T>(times: usize, future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);

@@ -169,7 +169,11 @@ pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
             active_run: None,
             waiting: true,
             unseen: true,
+            pinned: false,
+            archived: false,
+            temporary: false,
         }],
+        archived: false,
         has_more: true,
     };
     let page = PageSnapshot {

@@ -10,6 +10,8 @@ pub fn personal(text: &str) -> PersonalData {
         instructions_bytes: 8192,
         remembers: true,
         searches_chats: true,
+        retention_days: 30,
+        max_retention_days: 365,
         memories: vec![Memory {
             id: MemoryId::new(),
             text: text.into(),

@@ -9,9 +9,13 @@ use crate::sql::database::{Connection, query, query_scalar};
 
 pub(in crate::sql) use self::sources::article_text;
 use self::sources::{Source, read_article, read_file, read_message, read_title};
-use super::{super::text, Batch, ChangeError, Transaction};
+use super::{
+    super::{id, text},
+    Batch, ChangeError, Transaction,
+};
 use crate::{
     Outcome, StorageError, StorageErrorKind,
+    damage::skip_damaged,
     search::{Word, Words, passages::Passage},
 };
 use parlor_protocol::{AttachmentId, ConversationId, MessageId, UserId, search::HitKind};
@@ -32,6 +36,19 @@ const INSERT_DOCUMENT: &str = "INSERT INTO search_documents \
 /// Deletes the words of messages (`?1`) and of their files.
 const FORGET_MESSAGES: &str = "DELETE FROM search_documents WHERE source IN (SELECT value FROM json_each($1)) \
      OR source IN (SELECT f.id FROM json_each($1) m JOIN files f ON f.message_id = m.value)";
+
+/// Deletes the words of a conversation (`?2`): of its title, its messages and their files.
+const FORGET_CONVERSATION: [&str; 3] = [
+    "DELETE FROM search_documents WHERE user_id = $1 AND source = $2",
+    "DELETE FROM search_documents WHERE source IN (SELECT id FROM messages WHERE user_id = $1 AND conversation_id = $2)",
+    "DELETE FROM search_documents WHERE source IN (SELECT id FROM files WHERE user_id = $1 AND conversation_id = $2)",
+];
+
+/// Notes that a conversation (`?2`) is to be indexed: its title and the ids of its messages.
+const NOTE_TITLE: &str = "INSERT INTO search_pending (kind, source, is_new) \
+     SELECT 'title', id, 1 FROM conversations WHERE user_id = $1 AND id = $2 \
+     ON CONFLICT (kind, source) DO UPDATE SET is_new = excluded.is_new";
+const SELECT_MESSAGES: &str = "SELECT id FROM messages WHERE user_id = $1 AND conversation_id = $2";
 
 /// Notes that messages (`?1`) and their files are to be indexed.
 const NOTE_MESSAGES: [&str; 2] = [
@@ -87,6 +104,49 @@ impl Batch<'_> {
             query(note).bind_list(messages).execute(&mut *connection).await?;
         }
         Ok(())
+    }
+
+    /// Removes a conversation from the index.
+    pub(super) async fn forget_conversation(
+        &self,
+        connection: &mut Connection,
+        (user_id, conversation_id): (UserId, ConversationId),
+    ) -> Result<(), ChangeError> {
+        for forget in FORGET_CONVERSATION {
+            query(forget)
+                .bind_value(user_id)
+                .bind_value(conversation_id)
+                .execute(&mut *connection)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Puts a conversation into the index again.
+    pub(super) async fn index_conversation(
+        &self,
+        connection: &mut Connection,
+        (user_id, conversation_id): (UserId, ConversationId),
+    ) -> Result<(), ChangeError> {
+        query(NOTE_TITLE)
+            .bind_value(user_id)
+            .bind_value(conversation_id)
+            .execute(&mut *connection)
+            .await?;
+        let rows = query(SELECT_MESSAGES)
+            .bind_value(user_id)
+            .bind_value(conversation_id)
+            .fetch_all(&mut *connection)
+            .await?;
+        let mut messages = Vec::with_capacity(rows.len());
+        for row in &rows {
+            messages.extend(skip_damaged(
+                "messages",
+                "of a conversation",
+                id::<MessageId>(row, "id"),
+            )?);
+        }
+        self.index_messages(connection, &messages).await
     }
 
     /// Adds passages of a file's text, from the passage `first` on (the name is 0). Has no effect if the file is deleted.

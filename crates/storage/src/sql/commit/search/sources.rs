@@ -31,10 +31,14 @@ pub(super) async fn read_message<'a>(
     connection: &mut Connection,
     message: &'a str,
 ) -> Found<'a, Vec<Passage>> {
-    let row = query("SELECT id, user_id, conversation_id, created_at, body FROM messages WHERE id = $1")
-        .bind(message)
-        .fetch_optional(&mut *connection)
-        .await?;
+    // Nothing of a temporary conversation is indexed.
+    let row = query(
+        "SELECT m.id, m.user_id, m.conversation_id, m.created_at, m.body FROM messages m WHERE m.id = $1 \
+         AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = m.conversation_id AND c.temporary <> 0)",
+    )
+    .bind(message)
+    .fetch_optional(&mut *connection)
+    .await?;
     let Some(row) = row else { return Ok(None) };
     let read = || {
         let body: MessageBody = json(&row, "body")?;
@@ -75,10 +79,12 @@ pub(super) async fn read_title<'a>(
     connection: &mut Connection,
     conversation: &'a str,
 ) -> Found<'a, Vec<Passage>> {
-    let row = query("SELECT id, user_id, title, created_at FROM conversations WHERE id = $1")
-        .bind(conversation)
-        .fetch_optional(connection)
-        .await?;
+    let row = query(
+        "SELECT id, user_id, title, created_at FROM conversations WHERE id = $1 AND temporary = 0 AND trashed_at IS NULL",
+    )
+    .bind(conversation)
+    .fetch_optional(connection)
+    .await?;
     let Some(row) = row else { return Ok(None) };
     let read = || {
         let source = Source {
@@ -140,7 +146,8 @@ pub(super) async fn read_file<'a>(connection: &mut Connection, file: &'a str) ->
     let row = query(
         "SELECT f.user_id, f.conversation_id, f.message_id, f.name, f.created_at, \
              NOT EXISTS (SELECT 1 FROM runs r WHERE r.id = f.message_id) AS is_of_user \
-         FROM files f WHERE f.id = $1 AND f.message_id IS NOT NULL",
+         FROM files f WHERE f.id = $1 AND f.message_id IS NOT NULL \
+             AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = f.conversation_id AND c.temporary <> 0)",
     )
     .bind(file)
     .fetch_optional(&mut *connection)
