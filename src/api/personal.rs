@@ -19,6 +19,11 @@ impl PersonalFunctions for Api {
         caller.set_error_status(app::personal::save_instructions(&caller, text).await)
     }
 
+    async fn set_retention(&self, days: u32) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::retention::choose(&caller, days).await)
+    }
+
     async fn set_chat_search(&self, is_on: bool) -> Result<(), ApiError> {
         let caller = app::current_caller()?;
         caller.set_error_status(app::personal::set_chat_search(&caller, is_on).await)

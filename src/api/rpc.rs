@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use super::Api;
 use crate::app;
 use parlor_protocol::{
-    ApiError, Attachment, AttachmentId, ConversationId, ConversationList, MessageId, OlderMessages,
-    PanelView, PayloadVerdict, RawJson as Raw, RunStatus, TokenTotals, Transcript,
+    ApiError, Attachment, AttachmentId, ConversationId, ConversationList, ListChange, MessageId,
+    OlderMessages, PanelView, PayloadVerdict, RawJson as Raw, RunStatus, TokenTotals, Transcript,
     conversation_list::ListCursor,
     diagnostics::DiagnosticsView,
     intent::{self, StartedRun},
@@ -113,6 +113,20 @@ impl RpcFunctions for Api {
                 change: ConversationChange::MarkRead,
             })
             .await
+    }
+
+    async fn change_conversations(
+        &self,
+        conversation_ids: Vec<ConversationId>,
+        change: ListChange,
+    ) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::conversation_list::change(&caller, &conversation_ids, change).await)
+    }
+
+    async fn mark_all_read(&self) -> Result<(), ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::conversation_list::mark_all_read(&caller).await)
     }
 
     async fn delete_conversation(&self, conversation_id: ConversationId) -> Result<(), ApiError> {
@@ -270,16 +284,18 @@ impl RpcFunctions for Api {
         caller.set_error_status(app::search::search(&caller, searched).await)
     }
 
-    async fn conversations(&self, before: Option<ListCursor>) -> Result<ConversationList, ApiError> {
+    async fn conversations(
+        &self,
+        before: Option<ListCursor>,
+        is_archived: bool,
+    ) -> Result<ConversationList, ApiError> {
         let caller = app::current_caller()?;
         let limit = caller.app.settings.limits.conversations_page;
-        caller.set_error_status(
-            caller
-                .app
-                .storage
-                .conversations(caller.user_id, before, limit)
-                .await,
-        )
+        let (storage, user_id) = (&caller.app.storage, caller.user_id);
+        caller.set_error_status(match is_archived {
+            false => storage.conversations(user_id, before, limit).await,
+            true => storage.archived_conversations(user_id, before, limit).await,
+        })
     }
 
     async fn models(&self) -> Result<ModelList, ApiError> {

@@ -1,4 +1,5 @@
-//! Deletion of a message with all that follow it: hidden at once, erased when it can't be undone any more.
+//! Deletion of a conversation, or of a message with all that follow it: hidden at once, erased when it can't be undone any
+//! more.
 
 use std::time::Duration;
 
@@ -7,8 +8,8 @@ use tokio::time::sleep;
 use super::{AppState, Caller};
 use parlor_base::clock;
 use parlor_journal::JournalError;
-use parlor_protocol::{ApiError, ConversationId, MessageId, Timestamp};
-use parlor_storage::{Change, ConversationChange, MessageKey, StorageErrorKind};
+use parlor_protocol::{ApiError, ConversationId, MessageId, Timestamp, UserId};
+use parlor_storage::{Change, ConversationChange, StorageErrorKind};
 
 /// The delay before the next attempt to erase a message, while the data can't be written.
 const ERASE_RETRY_DELAY: Duration = Duration::from_secs(30);
@@ -33,12 +34,31 @@ pub async fn delete_message(
         };
         app.journal.submit(hide).await?;
         let undo = app.settings.timeouts.undo;
-        let key = (user_id, conversation_id, message_id);
-        tokio::spawn(erase_later(app, key, hidden_at, undo));
+        let erase = ConversationChange::EraseMessage {
+            message_id,
+            hidden_at,
+        };
+        tokio::spawn(erase_later(app, (user_id, conversation_id), erase, undo));
         Ok::<_, JournalError>(())
     });
     let broke = JournalError::Unavailable(StorageErrorKind::Other);
     Ok(hiding.await.map_err(|_| broke)??)
+}
+
+/// Deletes a conversation, stops its run, and erases it later.
+pub async fn trash_conversation(caller: &Caller, conversation_id: ConversationId) -> Result<(), ApiError> {
+    let (app, user_id) = (caller.app.clone(), caller.user_id);
+    // As above.
+    let trashing = tokio::spawn(async move {
+        let trashed_at = clock::now();
+        app.runs.trash(user_id, conversation_id, trashed_at).await?;
+        let undo = app.settings.timeouts.undo;
+        let erase = ConversationChange::Erase { trashed_at };
+        tokio::spawn(erase_later(app, (user_id, conversation_id), erase, undo));
+        Ok::<_, JournalError>(())
+    });
+    let broke = JournalError::Unavailable(StorageErrorKind::Other);
+    Ok(trashing.await.map_err(|_| broke)??)
 }
 
 /// Shows a deleted message again, unless it is erased.
@@ -60,31 +80,52 @@ pub async fn restore_message(
     Ok(())
 }
 
-/// Erases the messages that an earlier process has hidden, each when its time is over.
+/// Erases what an earlier process has hidden, each when its time is over.
 pub async fn erase_hidden(app: AppState) {
-    let hidden = match app.storage.hidden_messages().await {
+    let storage = &app.storage;
+    let (messages, conversations) = match tokio::try_join!(
+        storage.hidden_messages(),
+        storage.trashed_conversations()
+    ) {
         Ok(hidden) => hidden,
         Err(error) => {
-            tracing::error!(%error, "deleted messages can't be erased before the next start");
+            tracing::error!(%error, "deleted messages and conversations can't be erased before the next start");
             return;
         }
     };
-    for (key, hidden_at) in hidden {
-        let age = u64::try_from(clock::now().0.saturating_sub(hidden_at.0)).unwrap_or_default();
-        let rest = app
-            .settings
-            .timeouts
-            .undo
-            .saturating_sub(Duration::from_millis(age));
-        tokio::spawn(erase_later(app.clone(), key, hidden_at, rest));
+    for ((user_id, conversation_id, message_id), hidden_at) in messages {
+        let erase = ConversationChange::EraseMessage {
+            message_id,
+            hidden_at,
+        };
+        let rest = time_left(&app, hidden_at);
+        tokio::spawn(erase_later(app.clone(), (user_id, conversation_id), erase, rest));
+    }
+    for trashed in conversations {
+        let trashed_at = trashed.trashed_at;
+        let key = (trashed.user_id, trashed.conversation_id);
+        let rest = time_left(&app, trashed_at);
+        tokio::spawn(erase_later(
+            app.clone(),
+            key,
+            ConversationChange::Erase { trashed_at },
+            rest,
+        ));
     }
 }
 
-/// Erases a message that is still hidden after a time. The next start does it if the server ends before.
+/// The time for which a deletion can still be undone.
+fn time_left(app: &AppState, deleted_at: Timestamp) -> Duration {
+    let age = u64::try_from(clock::now().0.saturating_sub(deleted_at.0)).unwrap_or_default();
+    let undo = app.settings.timeouts.undo;
+    undo.saturating_sub(Duration::from_millis(age))
+}
+
+/// Erases what is still hidden after a time. The next start does it if the server ends before.
 async fn erase_later(
     app: AppState,
-    (user_id, conversation_id, message_id): MessageKey,
-    hidden_at: Timestamp,
+    (user_id, conversation_id): (UserId, ConversationId),
+    erase: ConversationChange,
     mut wait: Duration,
 ) {
     loop {
@@ -92,22 +133,14 @@ async fn erase_later(
             () = sleep(wait) => {}
             () = app.shutdown.cancelled() => return,
         }
-        let erase = Change::Conversation {
-            user_id,
-            conversation_id,
-            change: ConversationChange::EraseMessage {
-                message_id,
-                hidden_at,
-            },
-        };
-        match app.journal.submit(erase).await {
-            Ok(_) => return,
+        match app.runs.erase(user_id, conversation_id, erase.clone()).await {
+            Ok(()) => return,
             Err(error @ JournalError::Unavailable(kind)) if kind != StorageErrorKind::Damaged => {
-                tracing::error!(%error, "a deleted message can't be erased; trying again");
+                tracing::error!(%error, "what was deleted can't be erased; trying again");
                 wait = ERASE_RETRY_DELAY;
             }
             Err(error) => {
-                tracing::error!(%error, "a deleted message can't be erased before the next start");
+                tracing::error!(%error, "what was deleted can't be erased before the next start");
                 return;
             }
         }

@@ -28,6 +28,8 @@ pub async fn load(caller: &Caller) -> Result<PersonalData, ApiError> {
         instructions_bytes: limits.instructions_bytes,
         remembers: offers(Remember::NAME) && offers(Recall::NAME),
         searches_chats: storage.may_search_chats(user_id).await?,
+        retention_days: storage.retention_days(user_id).await?,
+        max_retention_days: caller.app.settings.retention.days,
         memories: storage.memories(user_id).await?,
         tokens: storage.api_tokens(user_id).await?,
         unavailable_tools: match caller.is_administrator().await? {

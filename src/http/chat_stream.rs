@@ -154,6 +154,7 @@ pub async fn start_turn(
         files: request.files,
         model: request.model,
         replaces: request.replaces,
+        temporary: false,
         force_tools: request.force_tools,
         parameters: request.parameters.map(ParametersBody::into_raw),
         context: request.context,

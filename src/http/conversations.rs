@@ -1,4 +1,4 @@
-//! Conversations for clients without the page: listing, reading, messages, renaming, deleting.
+//! Conversations for clients without the page: listing, reading, messages, renaming, pinning, archiving, deleting.
 
 use axum::{
     Json,
@@ -27,18 +27,32 @@ pub struct ListQuery {
     /// The maximum number of items, up to the limit in the settings.
     #[schemars(range(min = 1))]
     limit: Option<usize>,
+    /// True for the archived conversations instead of the others.
+    #[serde(default)]
+    archived: bool,
 }
 
-/// `GET /api/conversations`: newest activity first.
+/// `GET /api/conversations`: pinned ones, then newest activity first.
 pub async fn list(
     caller: Caller,
     page: Result<QueryParameters<ListQuery>, Problem>,
 ) -> Result<Json<ConversationList>, Problem> {
-    let QueryParameters(ListQuery { before, limit }) = page?;
+    let QueryParameters(ListQuery {
+        before,
+        limit,
+        archived,
+    }) = page?;
     let limit = clamp_limit(limit, caller.app.settings.limits.conversations_page)?;
     let before = before.map(|activity| ListCursor { activity });
     let storage = &caller.app.storage;
-    Ok(Json(storage.conversations(caller.user_id, before, limit).await?))
+    Ok(Json(match archived {
+        false => storage.conversations(caller.user_id, before, limit).await?,
+        true => {
+            storage
+                .archived_conversations(caller.user_id, before, limit)
+                .await?
+        }
+    }))
 }
 
 /// A conversation.
@@ -58,6 +72,12 @@ pub struct Conversation {
     waiting: bool,
     /// True if it has an unseen change.
     unseen: bool,
+    /// True if it is at the top of the list.
+    pinned: bool,
+    /// True if it is not in the list, but in the archive.
+    archived: bool,
+    /// True if it is erased some time after its last activity.
+    temporary: bool,
 }
 
 /// `GET /api/conversations/{id}`
@@ -126,30 +146,50 @@ pub async fn messages(
     }))
 }
 
-/// The new title.
+/// The changes of a conversation. What is missing or null stays.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "Renaming")]
 pub struct ConversationPatch {
-    title: String,
+    title: Option<String>,
+    /// True to put it at the top of the list, which takes it out of the archive.
+    pinned: Option<bool>,
+    /// True to take it out of the list, which unpins it.
+    archived: Option<bool>,
 }
 
-/// `PATCH /api/conversations/{id}`: renames it.
-pub async fn rename(
+/// `PATCH /api/conversations/{id}`: renames, pins or archives it.
+pub async fn update(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
     changes: Result<JsonBody<ConversationPatch>, Problem>,
 ) -> Result<Json<Conversation>, Problem> {
     let conversation_id = problem::parse_conversation_id(path)?;
-    let JsonBody(ConversationPatch { title }) = changes?;
-    let (user_id, title) = (caller.user_id, caller.parse_title(&title)?);
-    caller
-        .commit(Change::Conversation {
-            user_id,
-            conversation_id,
-            change: ConversationChange::Rename { title },
-        })
-        .await?;
+    let JsonBody(ConversationPatch {
+        title,
+        pinned,
+        archived,
+    }) = changes?;
+    if title.is_none() && pinned.is_none() && archived.is_none() {
+        return Err(bad_request(
+            "Nothing is to be changed. Name title, pinned or archived.",
+        ));
+    }
+    let (user_id, limit) = (caller.user_id, caller.app.settings.limits.pinned_conversations);
+    let title = title.map(|title| caller.parse_title(&title)).transpose()?;
+    let changes = [
+        title.map(|title| ConversationChange::Rename { title }),
+        archived.map(|is_archived| ConversationChange::Archive { is_archived }),
+        pinned.map(|is_pinned| ConversationChange::Pin { is_pinned, limit }),
+    ];
+    for change in changes.into_iter().flatten() {
+        caller
+            .commit(Change::Conversation {
+                user_id,
+                conversation_id,
+                change,
+            })
+            .await?;
+    }
     Ok(Json(load_conversation(&caller, conversation_id).await?))
 }
 
@@ -206,6 +246,9 @@ async fn load_conversation(caller: &Caller, id: ConversationId) -> Result<Conver
         active_run: listed.active_run,
         waiting: listed.waiting,
         unseen: listed.unseen,
+        pinned: listed.pinned,
+        archived: listed.archived,
+        temporary: listed.temporary,
     })
 }
 

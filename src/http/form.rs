@@ -73,6 +73,7 @@ async fn submit(caller: Caller, composed: &ComposerForm) -> Result<String, ApiEr
         files: Vec::new(),
         model: Some(composed.model.clone()).filter(|model| !model.is_empty()),
         replaces: None,
+        temporary: false,
         force_tools: Vec::new(),
         parameters: None,
         context: None,

@@ -88,7 +88,7 @@ fn contract_routes() -> ApiRouter<AppState> {
         .api_route(
             "/api/conversations/{conversation_id}",
             get_with(conversations::get, operations::get_conversation)
-                .patch_with(conversations::rename, operations::rename_conversation)
+                .patch_with(conversations::update, operations::update_conversation)
                 .delete_with(conversations::delete, operations::delete_conversation),
         )
         .api_route(

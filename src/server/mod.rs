@@ -275,6 +275,7 @@ impl Server {
         let run_timeout = app.settings.timeouts.shutdown;
         let erasing = tokio::spawn(app::deletion::erase_hidden(app.clone()));
         let deleting = tokio::spawn(app::accounts::deletion::resume(app.clone()));
+        let expiring = tokio::spawn(app::retention::erase_expired_periodically(app.clone()));
         let trimming = tokio::spawn(trim_log_periodically(app.clone()));
         let sweeping = tokio::spawn(files::sweep_periodically(app.files.clone()));
         let indexing = tokio::spawn(app::search::index_in_background(app.clone()));
@@ -305,6 +306,7 @@ impl Server {
         }
         let tasks: Vec<_> = [
             erasing, deleting, trimming, sweeping, indexing, sending, checking, stopping,
+            erasing, deleting, expiring, trimming, sweeping, indexing, checking, stopping,
         ]
         .into_iter()
         .chain(recovery)

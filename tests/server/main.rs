@@ -16,6 +16,7 @@ mod batch;
 mod built_in_tools;
 mod continue_run;
 mod contract;
+mod conversation_list;
 mod conversations;
 mod cross_site;
 mod damage;

@@ -100,6 +100,7 @@ fn project_conversation_event(event: &Event, body: &ConversationEvent) -> Shared
         | ConversationEvent::ModelChosen { .. }
         | ConversationEvent::ParametersChosen { .. }
         | ConversationEvent::ConversationRead
+        | ConversationEvent::ConversationPlaced { .. }
         | ConversationEvent::MessageQueued { .. }
         | ConversationEvent::QueueChanged { .. }
         | ConversationEvent::PayloadJudged { .. } => return SharedEvent::Nothing,

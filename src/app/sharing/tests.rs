@@ -164,6 +164,7 @@ fn following_equals_loading_at_every_step() {
         ConversationEvent::ConversationCreated {
             title: "Title".into(),
             created_at: NOON,
+            temporary: false,
         },
     );
     log.reader.title = "Title".into();

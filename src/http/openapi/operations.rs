@@ -163,9 +163,9 @@ pub fn chat_stream(operation: Operation<'_>) -> Operation<'_> {
 }
 
 pub fn list_conversations(operation: Operation<'_>) -> Operation<'_> {
-    operation
-        .id("listConversations")
-        .summary("List conversations, newest activity first")
+    operation.id("listConversations").summary(
+        "List conversations: all pinned ones on the first page, then the others, newest activity first",
+    )
 }
 
 pub fn search(operation: Operation<'_>) -> Operation<'_> {
@@ -178,11 +178,11 @@ pub fn get_conversation(operation: Operation<'_>) -> Operation<'_> {
     operation.id("getConversation").summary("Get a conversation")
 }
 
-pub fn rename_conversation(operation: Operation<'_>) -> Operation<'_> {
+pub fn update_conversation(operation: Operation<'_>) -> Operation<'_> {
     let mut operation = operation
-        .id("renameConversation")
-        .summary("Rename a conversation");
-    set_request_example(&mut operation, json!({ "title": "Plans" }));
+        .id("updateConversation")
+        .summary("Rename, pin or archive a conversation");
+    set_request_example(&mut operation, json!({ "title": "Plans", "pinned": true }));
     operation
 }
 

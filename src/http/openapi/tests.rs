@@ -149,7 +149,6 @@ fn request_fields_with_a_default_are_optional() {
         ("OwnKeyUpdate", Value::Null),
         ("PageContext", json!(["current_page"])),
         ("ParametersRequest", Value::Null),
-        ("Renaming", json!(["title"])),
         ("VerdictRequest", json!(["verdict"])),
     ];
     assert_eq!(required.into_iter().collect::<Vec<_>>(), expected);

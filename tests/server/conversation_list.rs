@@ -1,0 +1,216 @@
+//! The list of conversations: pinned, archived, deleted and restored.
+
+use serde_json::{Value, json};
+use tokio::time::{sleep, timeout};
+use upstream::{Script, Upstream, When};
+
+use crate::support::{Parlor, TEST_TIMEOUT, parlor_answering, string_field};
+
+async fn begin(parlor: &Parlor, message: &str) -> String {
+    let events = parlor.turn(None, message).await;
+    string_field(events.last().unwrap(), "conversation_id")
+}
+
+async fn change(parlor: &Parlor, ids: &[&str], change: &str) -> u16 {
+    let body = json!({ "conversation_ids": ids, "change": change });
+    let response = parlor
+        .post("/rpc/change_conversations", &body)
+        .send()
+        .await
+        .unwrap();
+    response.status().as_u16()
+}
+
+async fn titles(parlor: &Parlor, query: &str) -> Vec<String> {
+    let (_, page) = parlor.get_json(&format!("/api/conversations{query}")).await;
+    let listed = page["conversations"].as_array().unwrap();
+    listed
+        .iter()
+        .map(|listed| string_field(listed, "title"))
+        .collect()
+}
+
+async fn found(parlor: &Parlor, query: &str) -> usize {
+    let (_, hits) = parlor.get_json(&format!("/api/search?q={query}")).await;
+    hits["hits"].as_array().unwrap().len()
+}
+
+#[tokio::test]
+async fn pins_and_archives_over_the_api() {
+    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("x")).await;
+    let old = begin(&parlor, "old").await;
+    let new = begin(&parlor, "new").await;
+    let patch = async |id: &str, body: Value| {
+        let request = parlor
+            .client
+            .patch(format!("{}/api/conversations/{id}", parlor.url));
+        let request = request
+            .header("content-type", "application/json")
+            .body(body.to_string());
+        crate::support::read_json(request.send().await.unwrap()).await
+    };
+    let mut events = parlor.follow("/api/events").await;
+    let pinned = patch(&old, json!({ "pinned": true, "title": "first" })).await;
+    assert_eq!(
+        (&pinned["pinned"], &pinned["archived"]),
+        (&json!(true), &json!(false))
+    );
+    let placed = events.next_of_type("conversation_placed").await;
+    assert_eq!(placed["conversation"]["pinned"], true);
+    assert_eq!(titles(&parlor, "").await, ["first", "new"]);
+    let archived = patch(&new, json!({ "archived": true })).await;
+    assert_eq!(archived["archived"], true);
+    assert_eq!(titles(&parlor, "").await, ["first"]);
+    assert_eq!(titles(&parlor, "?archived=true").await, ["new"]);
+    assert_eq!(found(&parlor, "new").await, 2, "the archive is searched");
+    // Another message takes it out of the archive.
+    parlor.turn(Some(&new), "more").await;
+    assert_eq!(titles(&parlor, "").await, ["first", "new"]);
+}
+
+#[tokio::test]
+async fn several_conversations_are_changed_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
+        settings.limits.changed_conversations = 3;
+    })
+    .await;
+    let mut ids = Vec::new();
+    for title in ["a", "b", "c"] {
+        ids.push(begin(&parlor, title).await);
+    }
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    assert_eq!(change(&parlor, &ids, "mark_read").await, 200);
+    let (_, page) = parlor.get_json("/api/conversations").await;
+    assert!(
+        page["conversations"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|listed| listed["unseen"] == false)
+    );
+    assert_eq!(change(&parlor, &ids[..2], "archive").await, 200);
+    assert_eq!(titles(&parlor, "").await, ["c"]);
+    assert_eq!(change(&parlor, &ids, "unarchive").await, 200);
+    // One of them does not exist; the others are changed.
+    let unknown = uuid::Uuid::now_v7().to_string();
+    assert_eq!(change(&parlor, &[ids[0], &unknown], "archive").await, 404);
+    assert_eq!(titles(&parlor, "").await, ["c", "b"]);
+    assert_eq!(
+        change(&parlor, &[ids[0], ids[1], ids[2], ids[0]], "archive").await,
+        413
+    );
+    parlor.turn(Some(ids[1]), "more").await;
+    let marked = parlor
+        .post("/rpc/mark_all_read", &json!({}))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(marked.status(), 200);
+    let (_, page) = parlor.get_json("/api/conversations").await;
+    assert!(
+        page["conversations"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|listed| listed["unseen"] == false)
+    );
+}
+
+#[tokio::test]
+async fn a_deleted_conversation_is_stopped_and_restored() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.add_script(
+        When::user_contains("walrus"),
+        Script::new().text("A walrus").gate("never"),
+    );
+    let parlor = Parlor::start(folder.path(), &upstream).await;
+    let mut stream = parlor.chat(&json!({ "message": "walrus" })).await;
+    let id = string_field(&stream.next_of_type("text_delta").await, "conversation_id");
+    assert_eq!(change(&parlor, &[&id], "delete").await, 200);
+    // Its stream ends.
+    stream.read_to_end().await;
+    let path = format!("/api/conversations/{id}");
+    assert_eq!(parlor.get_json(&path).await.0, 404);
+    assert_eq!(parlor.get_json(&format!("{path}/messages")).await.0, 404);
+    assert_eq!(
+        (titles(&parlor, "").await.len(), found(&parlor, "walrus").await),
+        (0, 0)
+    );
+    let again = parlor.post(
+        "/api/chat/batch",
+        &json!({ "message": "more", "conversation_id": id }),
+    );
+    assert_eq!(again.send().await.unwrap().status(), 404);
+    assert_eq!(change(&parlor, &[&id], "restore").await, 200);
+    let (_, restored) = parlor.get_json(&path).await;
+    assert_eq!(
+        (&restored["title"], &restored["active_run"]),
+        (&json!("walrus"), &Value::Null)
+    );
+    assert_eq!(
+        found(&parlor, "walrus").await,
+        3,
+        "the title, the question and what was answered"
+    );
+}
+
+#[tokio::test]
+async fn a_deletion_is_finished_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
+        settings.timeouts.undo = std::time::Duration::from_secs(3600);
+    })
+    .await;
+    let id = begin(&parlor, "walrus").await;
+    assert_eq!(change(&parlor, &[&id], "delete").await, 200);
+    parlor.stop().await;
+    let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
+        settings.timeouts.undo = std::time::Duration::ZERO;
+    })
+    .await;
+    // It is erased in the background. Until then it could be restored, so the deletion is repeated.
+    let erased = async {
+        while change(&parlor, &[&id], "restore").await != 404 {
+            change(&parlor, &[&id], "delete").await;
+            sleep(std::time::Duration::from_millis(10)).await;
+        }
+    };
+    timeout(TEST_TIMEOUT, erased).await.expect("it is erased");
+    assert_eq!(titles(&parlor, "").await.len(), 0);
+}
+
+#[tokio::test]
+async fn a_temporary_conversation_ends_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let answer = Script::new().text("A walrus").gate("more");
+    upstream.add_script(When::user_contains("walrus"), answer);
+    let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
+        settings.retention.temporary = std::time::Duration::from_millis(1);
+        settings.retention.interval = std::time::Duration::from_millis(10);
+    })
+    .await;
+    let id = uuid::Uuid::now_v7();
+    let intent = json!({
+        "intent_id": uuid::Uuid::now_v7(), "conversation_id": id, "user_message_id": uuid::Uuid::now_v7(),
+        "text": "walrus", "model": "test/any", "temporary": true,
+    });
+    let sent = parlor.post("/rpc/send_message", &json!({ "intent": intent }));
+    assert_eq!(sent.send().await.unwrap().status(), 200);
+    upstream.wait_for_gate("more").await;
+    // The running answer keeps it.
+    let path = format!("/api/conversations/{id}");
+    assert_eq!(parlor.get_json(&path).await.1["temporary"], true);
+    assert_eq!(found(&parlor, "walrus").await, 0);
+    upstream.open_gate("more");
+    let ended = async {
+        while parlor.get_json(&path).await.0 != 404 {
+            sleep(std::time::Duration::from_millis(10)).await;
+        }
+    };
+    timeout(TEST_TIMEOUT, ended).await.expect("it is erased");
+}
