@@ -16,6 +16,10 @@ server_functions! {
     Json "save_instructions"
     fn save_instructions(text: String) -> ();
 
+    /// Sets the days after which the user's conversations are erased; 0 for the setting of the server.
+    Json "set_retention"
+    fn set_retention(days: u32) -> ();
+
     /// Lets the assistant search the user's earlier conversations, or not any more.
     Json "set_chat_search"
     fn set_chat_search(is_on: bool) -> ();

@@ -4,8 +4,8 @@ use leptos::prelude::*;
 use server_fn::codec::{GetUrl, Json};
 
 use parlor_protocol::{
-    ApiError, Attachment, AttachmentId, ConversationId, ConversationList, MessageId, OlderMessages,
-    PanelView, PayloadVerdict, RawJson as Raw, RunStatus, TokenTotals, Transcript,
+    ApiError, Attachment, AttachmentId, ConversationId, ConversationList, ListChange, MessageId,
+    OlderMessages, PanelView, PayloadVerdict, RawJson as Raw, RunStatus, TokenTotals, Transcript,
     conversation_list::ListCursor,
     diagnostics::DiagnosticsView,
     intent::{self, StartedRun},
@@ -57,7 +57,15 @@ server_functions! {
     Json "mark_read"
     fn mark_read(conversation_id: ConversationId) -> ();
 
-    /// Deletes a conversation with everything in it and stops its run.
+    /// Pins, archives, deletes or otherwise changes conversations in the list.
+    Json "change_conversations"
+    fn change_conversations(conversation_ids: Vec<ConversationId>, change: ListChange) -> ();
+
+    /// Marks all conversations as read.
+    Json "mark_all_read"
+    fn mark_all_read() -> ();
+
+    /// Erases a conversation with everything in it and stops its run. It can't be restored.
     Json "delete_conversation"
     fn delete_conversation(conversation_id: ConversationId) -> ();
 
@@ -124,9 +132,9 @@ server_functions! {
     Json "search"
     fn search(query: String, conversation_id: Option<ConversationId>) -> SearchHits;
 
-    /// Returns a page of the conversation list: the newest conversations, or those after `before`.
+    /// Returns a page of the conversation list, or of the archive: the first one, or that after `before`.
     Json "conversations"
-    fn conversations(before: Option<ListCursor>) -> ConversationList;
+    fn conversations(before: Option<ListCursor>, #[server(default)] is_archived: bool) -> ConversationList;
 
     /// Returns the models that can be chosen now.
     GetUrl "models"

@@ -95,6 +95,10 @@ shortcuts! {
     FindInChat: "Mod+Shift+F" FIND Conversation Action::Page(find_in_chat),
     Quote: "Mod+Shift+U" QUOTE Conversation Action::View,
     MoveInList: "ArrowUp ArrowDown Home End" MOVE_IN_LIST List Action::Element,
+    SelectRow: "X" SELECT_ROW List Action::Element,
+    SelectAll: "Mod+A" SELECT_ALL List Action::Element,
+    PinRow: "P" PIN_ROW List Action::Element,
+    ArchiveRow: "E" ARCHIVE_ROW List Action::Element,
     RowActions: "Delete ContextMenu Shift+F10" ROW_ACTIONS List Action::Element,
 }
 

@@ -8,16 +8,20 @@ use leptos::prelude::*;
 use self::cards::cards;
 use crate::{
     runtime::{erase::Erase, when::When},
-    state::{models::FIND_LOCAL_URL, use_models},
+    state::{models::FIND_LOCAL_URL, use_models, use_next_message},
 };
 use parlor_protocol::RunError;
 
 /// The greeting, above the composer.
 #[component]
 pub fn Welcome() -> impl IntoView {
+    let next = use_next_message();
     view! {
         <section class="welcome">
-            <h2>{texts::GREETING}</h2>
+            <h2>{move || if next.is_temporary() { texts::TEMPORARY_GREETING } else { texts::GREETING }}</h2>
+            <When when=move || next.is_temporary()>
+                <p class="welcome-note">{texts::TEMPORARY_ABOUT}</p>
+            </When>
         </section>
     }
 }

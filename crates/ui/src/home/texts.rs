@@ -1,6 +1,8 @@
 //! The texts of a new chat.
 
 pub(super) const GREETING: &str = "What’s on your mind?";
+pub(super) const TEMPORARY_GREETING: &str = "A temporary chat";
+pub(super) const TEMPORARY_ABOUT: &str = "The search does not find it, nothing of it is remembered, and it is erased some time after its last message, or when you delete it.";
 pub(super) const TO_BEGIN: &str = "To begin with";
 pub(super) const NO_ANSWERS_YET: &str = "No model can answer yet";
 

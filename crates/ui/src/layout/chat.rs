@@ -23,7 +23,7 @@ use crate::{
     runtime::{bidi::isolated, effect::effect, erase::Erase, when::When},
     settings::{SettingsSnapshot, settings_page},
     sharing::{self, ShareDialog},
-    sidebar::{Sidebar, deletion::DeletionDialog},
+    sidebar::{Sidebar, deletion::Deletion, list_view::ListView},
     state::{
         ConversationPhase, ListRow, Navigation, Stores,
         page_registry::{PageRegistry, use_page_registry},
@@ -79,7 +79,8 @@ pub(crate) fn provide_stores(page: PageSnapshot, navigation: Navigation) -> Stor
     stores.provide();
     Commands::provide(false);
     Preferences::provide(false);
-    provide_context(DeletionDialog::new());
+    provide_context(ListView::new());
+    provide_context(Deletion::new());
     provide_context(Panel::new());
     provide_context(PageRegistry::new(pages()));
     provide_context(DiagnosticsDialog::new());

@@ -1,17 +1,19 @@
 //! The bar above the conversation.
 
 use leptos::prelude::*;
+use parlor_protocol::ListChange;
 
 use super::texts;
 use crate::{
     browser,
     commands::{Command, use_commands},
-    components::icons,
+    components::{icon_button::IconButton, icons},
     runtime::{effect::effect, erase::Erase},
     sharing::header_button,
     sidebar::WIDE_QUERY,
     state::{
-        ConnectionStatus, ConversationPhase, route::Route, use_connection, use_conversations, use_navigation,
+        ConnectionStatus, ConversationPhase, route::Route, use_connection, use_conversation_list,
+        use_conversations, use_navigation, use_next_message,
     },
 };
 
@@ -45,6 +47,7 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
             {sidebar_switch()}
             <h1 class="header-title" dir="auto">{heading}</h1>
             <ConnectionIndicator/>
+            {temporary_switch()}
             {move || {
                 let Route::Conversation(id) = navigation.page_route().get() else {
                     return None;
@@ -58,6 +61,49 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
             </a>
         </header>
     }
+}
+
+/// On a new chat, the switch that makes it temporary; in a temporary one, the button that keeps it.
+fn temporary_switch() -> AnyView {
+    let (navigation, list, next) = (use_navigation(), use_conversation_list(), use_next_message());
+    let is_new = Memo::new(move |_| navigation.page_route().get() == Route::New);
+    let temporary = Memo::new(move |_| {
+        let shown = navigation.page_route().get().conversation_id();
+        list.with_rows(|rows| {
+            let row = rows
+                .iter()
+                .find(|row| Some(row.id) == shown && row.is_temporary.get());
+            row.map(|row| row.id)
+        })
+    });
+    use_commands().add(
+        Command::new(texts::TEMPORARY, icons::dashed, move || next.toggle_temporary())
+            .words("private incognito chat")
+            .possible_while(move || is_new.get()),
+    );
+    let button = move || match (is_new.get(), temporary.get()) {
+        (true, _) => Some(
+            IconButton::new(texts::TEMPORARY, icons::dashed(), move || next.toggle_temporary())
+                .title(texts::TEMPORARY_ABOUT)
+                .pressed_while(move || next.is_temporary())
+                .view(),
+        ),
+        (false, Some(id)) => Some(
+            view! {
+                <button
+                    type="button"
+                    class="button button-quiet header-temporary needs-script"
+                    title=texts::TEMPORARY_ABOUT
+                    on:click=move |_| list.change(vec![id], ListChange::Keep)
+                >
+                    {icons::dashed()} {texts::KEEP}
+                </button>
+            }
+            .erase(),
+        ),
+        (false, None) => None,
+    };
+    button.erase()
 }
 
 /// The storage key of the hidden sidebar. A script in the page's head applies it before the first paint.

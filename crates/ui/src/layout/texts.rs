@@ -42,3 +42,8 @@ pub(super) const LIVE: &str = "You see what is written as it comes. You cannot w
 pub(super) const SHARED_BY: (&str, &str) = ("Shared by ", ". ");
 /// Around the time.
 pub(super) const AS_OF: (&str, &str) = ("As it was on ", ". You cannot write here.");
+
+// Temporary chats
+pub(super) const TEMPORARY: &str = "Temporary chat";
+pub(super) const TEMPORARY_ABOUT: &str = "A temporary chat is not found by the search, nothing of it is remembered, and it is erased some time after its last message.";
+pub(super) const KEEP: &str = "Temporary: keep";

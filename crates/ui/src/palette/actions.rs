@@ -9,16 +9,19 @@ use crate::{
     components::icons,
     runtime::erase::Erase,
     sharing::ShareDialog,
-    sidebar::deletion::DeletionDialog,
-    state::{ConversationPhase, ConversationView, Row, use_conversations, use_navigation, use_run_intents},
+    sidebar::{deletion::Deletion, list_view::use_list_view},
+    state::{
+        ConversationPhase, ConversationView, Row, use_archive, use_conversation_list, use_conversations,
+        use_navigation, use_run_intents,
+    },
 };
-use parlor_protocol::MessageId;
+use parlor_protocol::{ListChange, MessageId};
 
 /// Adds the actions to the registry, and returns their dialogs. The dialogs of the sidebar are hidden with it.
 pub fn add_actions() -> AnyView {
     let (commands, navigation) = (use_commands(), use_navigation());
     let (conversations, run_intents) = (use_conversations(), use_run_intents());
-    let (deletion, renaming) = (DeletionDialog::new(), RenameDialog::new());
+    let (deletion, renaming) = (Deletion::new(), RenameDialog::new());
     let sharing = expect_context::<ShareDialog>();
     let shown = move || {
         let view = conversations.current_view();
@@ -49,12 +52,13 @@ pub fn add_actions() -> AnyView {
     commands.add(
         Command::new(texts::DELETE_CHAT, icons::trash, move || {
             if let Some(view) = untrack(shown) {
-                deletion.ask(view.id, &view.title.get_untracked());
+                deletion.delete(view.id, &view.title.get_untracked());
             }
         })
         .words("conversation remove")
         .possible_while(is_shown),
     );
+    add_list_actions(is_shown);
     commands.add(
         Command::new(texts::SHARE_CHAT, icons::people, move || {
             if let Some(view) = untrack(shown) {
@@ -102,6 +106,70 @@ pub fn add_actions() -> AnyView {
         {renaming.dialog()}
     }
     .erase()
+}
+
+/// Adds the actions of the list, and of the shown conversation in it.
+fn add_list_actions(is_shown: impl Fn() -> bool + Copy + Send + Sync + 'static) {
+    let (commands, navigation) = (use_commands(), use_navigation());
+    let (list, archive, view) = (use_conversation_list(), use_archive(), use_list_view());
+    let is_pinned = move || {
+        let shown = navigation.shown_conversation();
+        list.with_rows(|rows| {
+            rows.iter()
+                .any(|row| Some(row.id) == shown && row.is_pinned.get())
+        })
+    };
+    let is_archived = move || {
+        let shown = navigation.shown_conversation();
+        archive.with_rows(|rows| rows.iter().any(|row| Some(row.id) == shown))
+    };
+    let change = move |change| {
+        move || {
+            if let Some(id) = navigation.shown_conversation() {
+                list.change(vec![id], change);
+            }
+        }
+    };
+    commands.add(
+        Command::new(texts::SHOW_ARCHIVED, icons::archive, move || {
+            view.show_archive(true)
+        })
+        .words("archive list"),
+    );
+    commands.add(
+        Command::new(texts::SELECT_CHATS, icons::check, move || {
+            view.begin_selecting(None)
+        })
+        .words("several list"),
+    );
+    commands.add(
+        Command::new(texts::MARK_ALL_READ, icons::eye, move || list.mark_all_read())
+            .words("unread news seen"),
+    );
+    commands.add(
+        Command::new(
+            texts::UNARCHIVE_CHAT,
+            icons::unarchive,
+            change(ListChange::Unarchive),
+        )
+        .words("conversation restore")
+        .possible_while(move || is_shown() && is_archived()),
+    );
+    commands.add(
+        Command::new(texts::ARCHIVE_CHAT, icons::archive, change(ListChange::Archive))
+            .words("conversation hide")
+            .possible_while(move || is_shown() && !is_archived()),
+    );
+    commands.add(
+        Command::new(texts::UNPIN_CHAT, icons::unpin, change(ListChange::Unpin))
+            .words("conversation top")
+            .possible_while(move || is_shown() && is_pinned()),
+    );
+    commands.add(
+        Command::new(texts::PIN_CHAT, icons::pin, change(ListChange::Pin))
+            .words("conversation top")
+            .possible_while(move || is_shown() && !is_pinned()),
+    );
 }
 
 /// The last answer, if another one can be asked for. Tracked.

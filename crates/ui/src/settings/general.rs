@@ -2,15 +2,16 @@
 
 use leptos::prelude::*;
 
-use super::{heading, instructions, loaded, state::SettingsState, texts, unavailable};
+use super::{heading, instructions, loaded, retention, state::SettingsState, texts, unavailable};
 use crate::{
     preferences::{notify_switch, theme_choice},
     runtime::erase::Erase,
 };
 
 pub fn tab(settings: SettingsState) -> AnyView {
-    let sections =
-        move || view! { {instructions::section(settings)} {unavailable::section(settings)} }.erase();
+    let sections = move || {
+        view! { {instructions::section(settings)} {retention::section(settings)} {unavailable::section(settings)} }.erase()
+    };
     view! {
         <section class="settings-section needs-script" aria-labelledby="settings-browser">
             {heading("settings-browser", texts::BROWSER, texts::BROWSER_ABOUT)}

@@ -9,6 +9,7 @@ mod endpoints;
 mod general;
 mod instructions;
 mod memories;
+mod retention;
 mod server_tab;
 mod state;
 mod tabs;

@@ -38,6 +38,8 @@ pub struct SettingsState {
     pub has_conflict: RwSignal<bool>,
     pub is_memory_on: RwSignal<bool>,
     pub searches_chats: RwSignal<bool>,
+    pub retention_days: RwSignal<u32>,
+    pub max_retention_days: RwSignal<u32>,
     pub memories: RwSignal<Vec<Memory>>,
     pub tokens: RwSignal<Vec<ApiToken>>,
     pub unavailable_tools: RwSignal<Vec<RunError>>,
@@ -63,6 +65,8 @@ impl SettingsState {
             has_conflict: RwSignal::new(false),
             is_memory_on: RwSignal::new(true),
             searches_chats: RwSignal::new(false),
+            retention_days: RwSignal::new(0),
+            max_retention_days: RwSignal::new(0),
             memories: RwSignal::default(),
             tokens: RwSignal::default(),
             unavailable_tools: RwSignal::default(),
@@ -155,6 +159,8 @@ impl SettingsState {
         self.max_instructions_bytes.set(personal.instructions_bytes);
         self.is_memory_on.set(personal.remembers);
         self.searches_chats.set(personal.searches_chats);
+        self.retention_days.set(personal.retention_days);
+        self.max_retention_days.set(personal.max_retention_days);
         self.memories.set(personal.memories);
         self.tokens.set(personal.tokens);
         self.unavailable_tools.set(personal.unavailable_tools);

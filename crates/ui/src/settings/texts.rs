@@ -112,3 +112,14 @@ pub(super) fn revoke(token: &str) -> String {
 pub(super) fn question(action: &str) -> String {
     [action, "?"].concat()
 }
+
+// The age of chats
+pub(super) const RETENTION: &str = "Old chats";
+pub(super) const RETENTION_ABOUT: &str =
+    "Erased for good some time after their last message. Pinned chats are kept.";
+pub(super) const ERASE_CHATS: &str = "Erase chats";
+pub(super) const NEVER: &str = "Never";
+
+pub(super) fn after_days(days: u32) -> String {
+    ["After ", &days.to_string(), " days"].concat()
+}

@@ -1,27 +1,61 @@
-//! The list grouped by day.
+//! The list in groups: the pinned conversations, then the others by day.
 
 use leptos::prelude::*;
 
+use super::texts;
 use crate::{
-    runtime::clock::{Clock, DateGroup},
+    runtime::{
+        clock::{Clock, DateGroup},
+        each::ItemKey,
+    },
     state::ListRow,
 };
 
+/// A group of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ListGroup {
+    Pinned,
+    Day(DateGroup),
+}
+
+impl ListGroup {
+    /// The heading.
+    pub fn label(self) -> String {
+        match self {
+            Self::Pinned => texts::PINNED.into(),
+            Self::Day(day) => day.label(),
+        }
+    }
+}
+
+impl From<ListGroup> for ItemKey {
+    fn from(group: ListGroup) -> Self {
+        match group {
+            // No day has this key.
+            ListGroup::Pinned => Self(0, u64::MAX),
+            ListGroup::Day(day) => day.into(),
+        }
+    }
+}
+
 /// The conversations under one heading.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DayGroup {
-    pub group: DateGroup,
+pub struct RowGroup {
+    pub group: ListGroup,
     rows: Vec<ListRow>,
 }
 
-/// Groups the rows, which are ordered by their last activity. Tracks the signals that the groups depend on.
-pub fn group_by_day(rows: &[ListRow], clock: Clock) -> Vec<DayGroup> {
-    let mut groups: Vec<DayGroup> = Vec::new();
+/// Groups the rows, which are in the order of the list. Tracks the signals that the groups depend on.
+pub fn group_rows(rows: &[ListRow], clock: Clock) -> Vec<RowGroup> {
+    let mut groups: Vec<RowGroup> = Vec::new();
     for row in rows {
-        let group = clock.group(row.updated_at.get());
-        match groups.iter_mut().find(|day| day.group == group) {
-            Some(day) => day.rows.push(row.clone()),
-            None => groups.push(DayGroup {
+        let group = match row.is_pinned.get() {
+            true => ListGroup::Pinned,
+            false => ListGroup::Day(clock.group(row.updated_at.get())),
+        };
+        match groups.iter_mut().find(|known| known.group == group) {
+            Some(known) => known.rows.push(row.clone()),
+            None => groups.push(RowGroup {
                 group,
                 rows: vec![row.clone()],
             }),
@@ -31,10 +65,10 @@ pub fn group_by_day(rows: &[ListRow], clock: Clock) -> Vec<DayGroup> {
 }
 
 /// The rows of one group.
-pub fn rows_of_group(groups: &[DayGroup], group: DateGroup) -> Vec<ListRow> {
+pub fn rows_of_group(groups: &[RowGroup], group: ListGroup) -> Vec<ListRow> {
     groups
         .iter()
-        .find(|day| day.group == group)
-        .map(|day| day.rows.clone())
+        .find(|known| known.group == group)
+        .map(|known| known.rows.clone())
         .unwrap_or_default()
 }

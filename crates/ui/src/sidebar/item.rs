@@ -5,9 +5,15 @@ use leptos::{ev, html, prelude::*};
 use super::texts;
 use crate::{
     browser,
+    components::icons,
     runtime::{effect::effect, erase::Erase},
     sharing::shared_mark,
-    sidebar::{links::link_selector, list_keys::TabStop, row_menu::RowMenu},
+    sidebar::{
+        links::{link_id, link_selector},
+        list_keys::TabStop,
+        list_view::use_list_view,
+        row_menu::RowMenu,
+    },
     state::{ListRow, route::Route, use_conversation_list, use_navigation},
 };
 use parlor_protocol::ConversationId;
@@ -52,9 +58,11 @@ pub fn ConversationItem(row: ListRow) -> impl IntoView {
     let is_renamed = Memo::new(move |_| renaming.id.get() == Some(id));
     let show = {
         let row = row.clone();
-        move || match is_renamed.get() {
-            true => view! { <RenameField row=row.clone() renaming/> }.erase(),
-            false => view! { <ItemLink row=row.clone() here/> }.erase(),
+        let view = use_list_view();
+        move || match (is_renamed.get(), view.is_selecting()) {
+            (true, _) => view! { <RenameField row=row.clone() renaming/> }.erase(),
+            (false, true) => checkbox(&row),
+            (false, false) => view! { <ItemLink row=row.clone() here/> }.erase(),
         }
     };
     view! {
@@ -62,6 +70,29 @@ pub fn ConversationItem(row: ListRow) -> impl IntoView {
             {show}
         </li>
     }
+}
+
+/// The row as a checkbox, while conversations are selected.
+fn checkbox(row: &ListRow) -> AnyView {
+    let (view, stop) = (use_list_view(), expect_context::<TabStop>());
+    let (id, title) = (row.id, row.title.clone());
+    let checked = move || if view.is_selected(id) { "true" } else { "false" };
+    view! {
+        <button
+            type="button"
+            id=link_id(id)
+            class="item-link item-check"
+            role="checkbox"
+            aria-checked=checked
+            tabindex=move || stop.tabindex(id)
+            on:focus=move |_| stop.on_focus(id)
+            on:click=move |event| view.toggle(id, event.shift_key())
+        >
+            <span class="item-box">{icons::check()}</span>
+            <span class="item-title" dir="auto">{move || title.get()}</span>
+        </button>
+    }
+    .erase()
 }
 
 #[component]
@@ -72,6 +103,7 @@ fn ItemLink(row: ListRow, here: Memo<bool>) -> impl IntoView {
         title,
         is_running,
         is_waiting,
+        is_temporary,
         ..
     } = row.clone();
     let menu = expect_context::<RowMenu>();
@@ -82,12 +114,19 @@ fn ItemLink(row: ListRow, here: Memo<bool>) -> impl IntoView {
     let asks = is_waiting.clone();
     view! {
         <a
+            id=link_id(id)
             class="item-link"
             href=Route::Conversation(id).path()
             tabindex=move || stop.tabindex(id)
             on:focus=move |_| stop.on_focus(id)
             aria-current=move || here.get().then_some("page")
         >
+            {move || is_temporary.get().then(|| view! {
+                <span class="item-temporary" title=texts::IS_TEMPORARY>
+                    {icons::dashed()}
+                    <span class="visually-hidden">{texts::IS_TEMPORARY}</span>
+                </span>
+            }.erase())}
             <span class="item-title" dir="auto">{move || shown.get()}</span>
             {move || is_running.get().then(|| if is_waiting.get() {
                 view! {

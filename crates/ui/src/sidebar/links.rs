@@ -1,9 +1,13 @@
 //! The links of the conversations in the list, for focus changes.
 
-use crate::state::route::Route;
 use parlor_protocol::ConversationId;
 
-/// The selector of a conversation's link.
+/// The id of the element that stands for a conversation: its link, or its checkbox.
+pub fn link_id(id: ConversationId) -> String {
+    ["chat-", &id.to_string()].concat()
+}
+
+/// The selector of that element.
 pub fn link_selector(id: ConversationId) -> String {
-    ["#sidebar a[href=\"", &Route::Conversation(id).path(), "\"]"].concat()
+    ["[id='", &link_id(id), "']"].concat()
 }

@@ -9,9 +9,10 @@ use crate::{
         roving::{AtEnd, Move},
         signal::after_hydration,
     },
-    state::{use_conversation_list, use_navigation},
+    sidebar::list_view::use_list_view,
+    state::{ListRow, use_navigation},
 };
-use parlor_protocol::ConversationId;
+use parlor_protocol::{ConversationId, ListChange};
 
 /// The row that Tab reaches: the one that had the focus last, else the shown conversation, else the first.
 #[derive(Clone, Copy)]
@@ -24,10 +25,10 @@ pub struct TabStop {
 impl TabStop {
     /// Creates and provides it.
     pub fn provide() -> Self {
-        let (list, route) = (use_conversation_list(), use_navigation().page_route());
+        let (view, route) = (use_list_view(), use_navigation().page_route());
         let last = RwSignal::new(None);
         let row = Memo::new(move |_| {
-            list.with_rows(|rows| {
+            view.list().with_rows(|rows| {
                 let is_listed = |id: &ConversationId| rows.iter().any(|row| row.id == *id);
                 let last = last.get().filter(is_listed);
                 let shown = || route.get().conversation_id().filter(is_listed);
@@ -70,9 +71,58 @@ impl TabStop {
             browser::move_focus_among(&list, ".item", Some(".item-link"), |from, count| {
                 to.target(from, count, AtEnd::Stop)
             });
-        } else {
+        } else if !self.change_row(event) {
             return;
         }
         event.prevent_default();
+    }
+
+    /// Handles a key that selects, or that changes the row with the focus. Returns false for other keys.
+    fn change_row(self, event: &ev::KeyboardEvent) -> bool {
+        let view = use_list_view();
+        let is_selecting = untrack(|| view.is_selecting());
+        if Shortcut::SelectAll.is_pressed(event) && is_selecting {
+            view.toggle_all();
+            return true;
+        }
+        if event.key() == "Escape" && is_selecting {
+            view.end_selecting();
+            return true;
+        }
+        let focused = self.last.get_untracked();
+        let find = |rows: &[ListRow]| rows.iter().find(|row| Some(row.id) == focused).cloned();
+        let Some(row) = untrack(|| view.list().with_rows(find)) else {
+            return false;
+        };
+        if Shortcut::SelectRow.is_pressed(event) {
+            match is_selecting {
+                true => view.toggle(row.id, event.shift_key()),
+                false => view.begin_selecting(Some(row.id)),
+            }
+        } else if is_selecting {
+            return false;
+        } else if Shortcut::PinRow.is_pressed(event) {
+            let is_pinned = row.is_pinned.get_untracked();
+            view.change(
+                row.id,
+                if is_pinned {
+                    ListChange::Unpin
+                } else {
+                    ListChange::Pin
+                },
+            );
+        } else if Shortcut::ArchiveRow.is_pressed(event) {
+            view.change(
+                row.id,
+                if row.is_archived {
+                    ListChange::Unarchive
+                } else {
+                    ListChange::Archive
+                },
+            );
+        } else {
+            return false;
+        }
+        true
     }
 }

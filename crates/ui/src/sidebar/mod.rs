@@ -5,7 +5,9 @@ pub mod deletion;
 mod groups;
 mod item;
 mod links;
+mod list_head;
 mod list_keys;
+pub mod list_view;
 mod person;
 mod row_menu;
 mod texts;
@@ -13,12 +15,13 @@ mod texts;
 use leptos::{ev, html, prelude::*};
 
 use self::{
-    groups::group_by_day, item::ConversationItem, item::Renaming, list_keys::TabStop, row_menu::RowMenu,
+    groups::group_rows, item::ConversationItem, item::Renaming, list_head::list_head, list_keys::TabStop,
+    list_view::use_list_view, row_menu::RowMenu,
 };
 use super::{
     browser,
     panel::use_panel,
-    state::{ListError, ListRow, use_conversation_list, use_listed_pages, use_navigation},
+    state::{ListError, ListRow, use_listed_pages, use_navigation},
 };
 use crate::{
     commands::{CommandDialog, Shortcut, keys, use_commands},
@@ -26,7 +29,7 @@ use crate::{
     runtime::{
         clock::use_clock, each::Each, effect::effect, erase::Erase, signal::after_hydration, when::When,
     },
-    sidebar::deletion::DeletionDialog,
+    sidebar::deletion::Deletion,
     state::{
         page_registry::{PageEntry, use_page_registry},
         route::Route,
@@ -108,7 +111,7 @@ pub fn Sidebar() -> impl IntoView {
             <GroupedList/>
             {person::foot()}
             // Inside the drawer, so that the drawer stays open below it.
-            {expect_context::<DeletionDialog>().dialog()}
+            {expect_context::<Deletion>().dialog()}
         </nav>
     }
 }
@@ -159,19 +162,26 @@ fn focus_composer() {
 
 #[component]
 fn GroupedList() -> impl IntoView {
-    let (list, clock) = (use_conversation_list(), use_clock());
+    let (view, clock) = (use_list_view(), use_clock());
+    let list = move || view.list();
     let (renaming, menu) = (Renaming::new(), RowMenu::new());
     provide_context(renaming);
     provide_context(menu);
     let stop = TabStop::provide();
     let frame = NodeRef::<html::Div>::new();
-    let groups = Memo::new(move |_| list.with_rows(|rows| group_by_day(rows, clock.get())));
+    let groups = Memo::new(move |_| list().with_rows(|rows| group_rows(rows, clock.get())));
     let labels = move || groups.with(|groups| groups.iter().map(|group| group.group).collect::<Vec<_>>());
     view! {
-        <div node_ref=frame class="list" on:keydown=move |event| stop.on_key(&event, frame)>
+        {list_head()}
+        <div
+            node_ref=frame
+            class="list"
+            class:is-selecting=move || view.is_selecting()
+            on:keydown=move |event| stop.on_key(&event, frame)
+        >
             <Each of=labels key=|group| *group let:group>
                 <section class="list-group">
-                    <h2>{group.label()}</h2>
+                    <h3>{group.label()}</h3>
                     <ul>
                         <Each
                             of=move || groups.with(|groups| groups::rows_of_group(groups, group))
@@ -183,12 +193,14 @@ fn GroupedList() -> impl IntoView {
                     </ul>
                 </section>
             </Each>
-            {move || list.error().map(list_error_notice)}
-            <When when=move || list.has_more()>
+            {move || list().error().map(list_error_notice)}
+            <When when=move || list().has_more()>
                 <OlderConversations/>
             </When>
-            <When when=move || list.with_rows(<[ListRow]>::is_empty)>
-                <p class="list-empty">{texts::EMPTY}</p>
+            <When when=move || list().with_rows(<[ListRow]>::is_empty) && !list().has_more()>
+                <p class="list-empty">
+                    {move || if view.is_archive() { texts::NOTHING_ARCHIVED } else { texts::EMPTY }}
+                </p>
             </When>
             {menu.view(renaming)}
         </div>
@@ -197,7 +209,7 @@ fn GroupedList() -> impl IntoView {
 
 /// The notice for an incomplete list. *Show older* can be pressed again; the newest page has no button of its own.
 fn list_error_notice(error: ListError) -> AnyView {
-    let list = use_conversation_list();
+    let list = untrack(|| use_list_view().list());
     let again = error.is_newest.then(|| {
         view! {
             <button type="button" class="button button-quiet" on:click=move |_| list.reload()>
@@ -217,12 +229,13 @@ fn list_error_notice(error: ListError) -> AnyView {
 /// Loads more of the list when it is pressed or becomes visible.
 #[component]
 fn OlderConversations() -> impl IntoView {
-    let list = use_conversation_list();
+    let view = use_list_view();
+    let load_more = move || untrack(|| view.list()).load_more();
     let button = NodeRef::<html::Button>::new();
     let watch = StoredValue::new(None);
     effect(move || {
         if let Some(button) = button.get() {
-            watch.set_value(Some(browser::on_visible(&button, move || list.load_more())));
+            watch.set_value(Some(browser::on_visible(&button, load_more)));
         }
     });
     view! {
@@ -230,10 +243,10 @@ fn OlderConversations() -> impl IntoView {
             node_ref=button
             type="button"
             class="button button-quiet needs-script"
-            aria-busy=move || list.is_loading_more().to_string()
-            on:click=move |_| list.load_more()
+            aria-busy=move || view.list().is_loading_more().to_string()
+            on:click=move |_| load_more()
         >
-            {move || if list.is_loading_more() { texts::LOADING_OLDER } else { texts::SHOW_OLDER }}
+            {move || if view.list().is_loading_more() { texts::LOADING_OLDER } else { texts::SHOW_OLDER }}
         </button>
     }
 }

@@ -1,8 +1,9 @@
 //! The actions of a conversation in the list: one menu for all rows, which opens beside the row's button.
 
 use leptos::prelude::*;
+use parlor_protocol::ListChange;
 
-use super::{deletion::DeletionDialog, item::Renaming, texts};
+use super::{deletion::Deletion, item::Renaming, list_view::use_list_view, texts};
 use crate::{
     commands::Shortcut,
     components::{
@@ -74,16 +75,26 @@ impl RowMenu {
             Some(row) => texts::actions_for(&isolated(&row.title.get())),
             None => texts::ACTIONS.into(),
         };
-        let (deletion, sharing) = (
-            expect_context::<DeletionDialog>(),
-            expect_context::<ShareDialog>(),
-        );
+        let (deletion, sharing) = (expect_context::<Deletion>(), expect_context::<ShareDialog>());
         let items = move || {
             let row = self.row.get()?;
             let item = |name, icon, act: Box<dyn Fn()>| self.menu.item(ItemKind::Action(icon), name, act);
             let (id, title) = (row.id, row.title);
             let button = self.menu.button();
-            let items = vec![
+            let view = use_list_view();
+            let change = |name, icon, change| item(name, icon, Box::new(move || view.change(id, change)));
+            let mut items = Vec::new();
+            if row.is_temporary.get_untracked() {
+                items.push(change(texts::KEEP, icons::check(), ListChange::Keep));
+            }
+            items.push(match row.is_pinned.get_untracked() {
+                true => change(texts::UNPIN, icons::unpin(), ListChange::Unpin),
+                false => change(texts::PIN, icons::pin(), ListChange::Pin),
+            });
+            if row.is_unseen.get_untracked() {
+                items.push(change(texts::MARK_READ, icons::eye(), ListChange::MarkRead));
+            }
+            items.extend([
                 item(
                     texts::SHARE,
                     icons::people(),
@@ -95,11 +106,20 @@ impl RowMenu {
                     Box::new(move || renaming.begin(id)),
                 ),
                 item(
+                    texts::SELECT_ROW,
+                    icons::check(),
+                    Box::new(move || view.begin_selecting(Some(id))),
+                ),
+                match row.is_archived {
+                    true => change(texts::UNARCHIVE, icons::unarchive(), ListChange::Unarchive),
+                    false => change(texts::ARCHIVE, icons::archive(), ListChange::Archive),
+                },
+                item(
                     texts::DELETE,
                     icons::trash(),
-                    Box::new(move || deletion.ask(id, &title.get_untracked())),
+                    Box::new(move || deletion.delete(id, &title.get_untracked())),
                 ),
-            ];
+            ]);
             Some(self.menu.items(items))
         };
         self.menu.view(name, move || items().erase())

@@ -72,8 +72,8 @@ pub use self::{
     shared_follower::SharedFollower,
     shares::Shares,
     stores::{
-        Stores, use_connection, use_conversation_list, use_conversations, use_feeds, use_lifecycle,
-        use_listed_pages, use_models, use_navigation, use_next_message, use_outbox, use_run_intents,
-        use_shares,
+        Stores, use_archive, use_connection, use_conversation_list, use_conversations, use_feeds,
+        use_lifecycle, use_listed_pages, use_models, use_navigation, use_next_message, use_outbox,
+        use_run_intents, use_shares,
     },
 };

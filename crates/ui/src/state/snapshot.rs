@@ -122,7 +122,7 @@ impl PageSnapshot {
             }
         };
         let (list, transcript, models, opened, shares, listed_pages) = futures::join!(
-            rpc::conversations(None),
+            rpc::conversations(None, false),
             transcript,
             rpc::models(),
             opened,

@@ -38,6 +38,7 @@ pub struct Stores {
     next_message: NextMessage,
     outbox: Outbox,
     list: ConversationListStore,
+    archive: ConversationListStore,
     conversations: OpenConversations,
     models: ModelStore,
     run_intents: RunIntents,
@@ -54,7 +55,8 @@ impl Stores {
         let connection = Connection::new();
         let next_message = NextMessage::new(connection);
         let outbox = Outbox::new(next_message, connection, toasts);
-        let list = ConversationListStore::new(connection, lifecycle, navigation, toasts);
+        let archive = ConversationListStore::new(true, connection, lifecycle, navigation, toasts);
+        let list = ConversationListStore::new(false, connection, lifecycle, navigation, toasts);
         let conversations = OpenConversations::new(outbox, connection, lifecycle, navigation, toasts);
         let run_intents = RunIntents {
             conversations,
@@ -77,6 +79,7 @@ impl Stores {
         let follower = EventFollower {
             connection,
             list,
+            archive,
             conversations,
             outbox,
             run_intents,
@@ -96,6 +99,7 @@ impl Stores {
             next_message,
             outbox,
             list,
+            archive,
             conversations,
             models,
             run_intents,
@@ -192,6 +196,11 @@ pub fn use_connection() -> Connection {
 /// The page's list of conversations.
 pub fn use_conversation_list() -> ConversationListStore {
     use_stores().list
+}
+
+/// The page's archived conversations.
+pub fn use_archive() -> ConversationListStore {
+    use_stores().archive
 }
 
 /// The page's open conversations.

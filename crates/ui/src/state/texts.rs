@@ -13,6 +13,21 @@ pub(super) fn damaged_change(position: &str) -> String {
 pub(super) const CONVERSATION_BROKEN: &str =
     "This conversation could not be loaded correctly. Reload the page.";
 pub(super) const MESSAGE_DELETED: &str = "Message deleted, with all that followed.";
+pub(super) const ALL_READ: &str = "All chats are marked as read.";
+
+pub(super) fn chats_deleted(count: usize) -> String {
+    match count {
+        1 => "Chat deleted.".into(),
+        count => [&usize::to_string(&count), " chats deleted."].concat(),
+    }
+}
+
+pub(super) fn chats_archived(count: usize) -> String {
+    match count {
+        1 => "Chat archived.".into(),
+        count => [&usize::to_string(&count), " chats archived."].concat(),
+    }
+}
 pub(super) const BRANCHED: &str = "You are in a new conversation, a copy. The original is unchanged.";
 pub(super) const ANSWERED_ELSEWHERE: &str = "This was answered already, in another tab.";
 pub(super) const STOPPED: &str = "Response stopped.";

@@ -1,20 +1,21 @@
 //! The list of conversations: its loaded part, the loading of more, and the intents about its entries.
 //!
-//! [`cache`] is the pure copy of the server's list, [`rows`] its signals.
+//! [`cache`] is the pure copy of the server's list, [`pending`] what the user has changed in it meanwhile, [`rows`] the
+//! signals. The archive is a list of its own, loaded when it is first shown.
 
 mod cache;
+mod intents;
+mod pending;
 mod rows;
 
 use leptos::{prelude::*, task::spawn_local};
 
-use self::cache::ListCache;
 pub use self::rows::ListRow;
+use self::{cache::ListCache, pending::PendingChanges};
 use super::{
     connection::{Connection, load_error_text},
     lifecycle::PageLifecycle,
     navigation::Navigation,
-    next_message::drafts,
-    route::Route,
 };
 use crate::{
     api::rpc,
@@ -24,9 +25,10 @@ use crate::{
 };
 use parlor_protocol::{ApiError, ConversationId, ConversationList, Event, conversation_list::ListUpdate};
 
-/// The list. One per page.
+/// The list, or the archive. One of each per page.
 #[derive(Clone, Copy)]
 pub struct ConversationListStore {
+    is_archive: bool,
     state: PageState<ListState>,
     rows: RwSignal<Vec<ListRow>>,
     has_more: RwSignal<bool>,
@@ -43,6 +45,9 @@ pub struct ConversationListStore {
 #[derive(Default)]
 struct ListState {
     cache: ListCache,
+    pending: PendingChanges,
+    /// True once the archive was shown.
+    is_opened: bool,
     /// True while an update of the signals is due with the next frame.
     is_update_scheduled: bool,
 }
@@ -56,14 +61,16 @@ pub struct ListError {
 }
 
 impl ConversationListStore {
-    /// An empty list.
+    /// An empty list or archive.
     pub(super) fn new(
+        is_archive: bool,
         connection: Connection,
         lifecycle: PageLifecycle,
         navigation: Navigation,
         toasts: Toasts,
     ) -> Self {
         Self {
+            is_archive,
             state: PageState::default(),
             rows: RwSignal::default(),
             has_more: RwSignal::new(false),
@@ -124,46 +131,6 @@ impl ConversationListStore {
         self.load_page(true);
     }
 
-    /// Renames a conversation to what was typed in place of its title, unless that is nothing or the same.
-    pub fn rename_to(self, id: ConversationId, typed: &str, before: &str) {
-        let typed = typed.trim();
-        if !typed.is_empty() && typed != before {
-            self.rename(id, typed.into());
-        }
-    }
-
-    /// Renames a conversation.
-    fn rename(self, id: ConversationId, title: String) {
-        let row = self
-            .rows
-            .with_untracked(|rows| rows.iter().find(|row| row.id == id).cloned());
-        if let Some(row) = row {
-            // Shown until the stream confirms it.
-            row.title.set(title.clone());
-        }
-        spawn_local(async move {
-            if let Err(error) = self.connection.call(rpc::rename_conversation(id, title)).await {
-                self.update_signals();
-                self.toasts.show(error.message);
-            }
-        });
-    }
-
-    /// Deletes a conversation.
-    pub fn delete(self, id: ConversationId) {
-        spawn_local(async move {
-            match self.connection.call(rpc::delete_conversation(id)).await {
-                Ok(()) => {
-                    drafts::move_to_new_chat(Route::Conversation(id));
-                    if self.navigation.shown_conversation() == Some(id) {
-                        self.navigation.replace(Route::New);
-                    }
-                }
-                Err(error) => self.toasts.show(error.message),
-            }
-        });
-    }
-
     /// Marks the conversation on the screen as read. Tracks the route, the visibility and the list.
     pub fn mark_seen(self) {
         let route = self.navigation.chat_route().get();
@@ -180,9 +147,39 @@ impl ConversationListStore {
         }
     }
 
+    /// Loads the archive when it is shown for the first time.
+    pub fn open(self) {
+        let is_opened = self
+            .state
+            .with(|state| std::mem::replace(&mut state.is_opened, true));
+        if !is_opened {
+            self.restart_empty();
+        }
+    }
+
+    /// Loads the archive again, if it was shown.
+    pub(super) fn reopen(self) {
+        if self.state.with(|state| state.is_opened) {
+            self.restart_empty();
+        }
+    }
+
+    fn restart_empty(self) {
+        self.restart(ConversationList {
+            as_of: self.connection.cursor(),
+            has_more: true,
+            archived: self.is_archive,
+            ..ConversationList::default()
+        });
+        self.load_more();
+    }
+
     /// Applies an event of the stream.
     pub(super) fn apply(self, event: &Event) -> ListUpdate {
-        let update = self.state.with(|state| state.cache.apply(event));
+        let update = self.state.with(|state| {
+            state.pending.confirm(event);
+            state.cache.apply(event)
+        });
         if matches!(update, ListUpdate::Changed | ListUpdate::RunEnded(_)) {
             self.schedule_update();
         }
@@ -191,7 +188,10 @@ impl ConversationListStore {
 
     /// Restarts from a snapshot of the newest page.
     pub(super) fn restart(self, list: ConversationList) {
-        self.state.with(|state| state.cache.restart(list));
+        self.state.with(|state| {
+            state.cache.restart(list);
+            state.pending.clear();
+        });
         self.update_signals();
     }
 
@@ -202,7 +202,10 @@ impl ConversationListStore {
             (asked, state.cache.cursor().filter(|_| !newest))
         });
         spawn_local(async move {
-            let page = self.connection.call(rpc::conversations(cursor)).await;
+            let page = self
+                .connection
+                .call(rpc::conversations(cursor, self.is_archive))
+                .await;
             self.error.set(self.apply_page(asked, page, newest));
             self.is_loading_more.set(false);
             self.update_signals();
@@ -243,7 +246,10 @@ impl ConversationListStore {
     fn update_signals(self) {
         let has_more = self.state.with(|state| {
             state.is_update_scheduled = false;
-            rows::sync(self.rows, &state.cache);
+            let listed = state
+                .pending
+                .applied_to(state.cache.conversations(), self.is_archive);
+            rows::sync(self.rows, &listed);
             state.cache.has_more()
         });
         set_if_changed(&self.has_more, &has_more);

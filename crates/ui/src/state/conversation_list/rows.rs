@@ -2,7 +2,6 @@
 
 use leptos::prelude::*;
 
-use super::cache::ListCache;
 use crate::runtime::signal::set_if_changed;
 use parlor_protocol::{ConversationId, ListedConversation, Timestamp};
 
@@ -17,6 +16,9 @@ pub struct ListRow {
     pub is_waiting: ArcRwSignal<bool>,
     /// True if a run has ended in it, or begun to wait, since the user last looked.
     pub is_unseen: ArcRwSignal<bool>,
+    pub is_pinned: ArcRwSignal<bool>,
+    pub is_temporary: ArcRwSignal<bool>,
+    pub is_archived: bool,
 }
 
 /// Rows are equal if they are of the same conversation: its changes are in its signals.
@@ -35,6 +37,9 @@ impl ListRow {
             is_running: ArcRwSignal::new(listed.active_run.is_some()),
             is_waiting: ArcRwSignal::new(listed.waiting),
             is_unseen: ArcRwSignal::new(listed.unseen),
+            is_pinned: ArcRwSignal::new(listed.pinned),
+            is_temporary: ArcRwSignal::new(listed.temporary),
+            is_archived: listed.archived,
         }
     }
 
@@ -44,14 +49,15 @@ impl ListRow {
         set_if_changed(&self.is_running, &listed.active_run.is_some());
         set_if_changed(&self.is_waiting, &listed.waiting);
         set_if_changed(&self.is_unseen, &listed.unseen);
+        set_if_changed(&self.is_pinned, &listed.pinned);
+        set_if_changed(&self.is_temporary, &listed.temporary);
     }
 }
 
 /// Updates the rows from the list.
-pub fn sync(rows: RwSignal<Vec<ListRow>>, listing: &ListCache) {
+pub fn sync(rows: RwSignal<Vec<ListRow>>, conversations: &[ListedConversation]) {
     let old = rows.get_untracked();
-    let new: Vec<ListRow> = listing
-        .conversations()
+    let new: Vec<ListRow> = conversations
         .iter()
         .map(|listed| match old.iter().find(|row| row.id == listed.id) {
             Some(row) => {

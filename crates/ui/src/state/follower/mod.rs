@@ -34,6 +34,7 @@ use parlor_protocol::{
 pub struct EventFollower {
     pub(super) connection: Connection,
     pub(super) list: ConversationListStore,
+    pub(super) archive: ConversationListStore,
     pub(super) conversations: OpenConversations,
     pub(super) outbox: Outbox,
     pub(super) run_intents: RunIntents,
@@ -140,6 +141,7 @@ impl EventFollower {
                 return effects.extend([EventEffect::Damaged(event.position), EventEffect::Resync]);
             }
         }
+        self.archive.apply(event);
         match self.list.apply(event) {
             ListUpdate::Unchanged | ListUpdate::Changed => {}
             ListUpdate::RunEnded(ended) => effects.push(EventEffect::RunEnded(ended)),

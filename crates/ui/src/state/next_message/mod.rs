@@ -21,6 +21,8 @@ pub struct NextMessage {
     search_route: RwSignal<Option<Route>>,
     /// The model parameters of the next new conversation. An existing conversation has its own.
     parameters: RwSignal<ParameterInput>,
+    /// True if the next new conversation will be temporary.
+    is_temporary: RwSignal<bool>,
     /// The texts to which the user is changing messages.
     edits: StoredValue<HashMap<MessageId, String>>,
     /// The files of drafts.
@@ -33,6 +35,7 @@ impl NextMessage {
         Self {
             search_route: RwSignal::new(None),
             parameters: RwSignal::default(),
+            is_temporary: RwSignal::new(false),
             edits: StoredValue::default(),
             files: DraftFiles::new(connection),
         }
@@ -69,6 +72,22 @@ impl NextMessage {
     /// Sets the model parameters of the next new conversation.
     pub fn set_parameters(self, parameters: ParameterInput) {
         self.parameters.set(parameters);
+    }
+
+    /// Returns true if the next new conversation will be temporary. Tracked.
+    pub fn is_temporary(self) -> bool {
+        self.is_temporary.get()
+    }
+
+    /// Makes the next new conversation a temporary one, or not.
+    pub fn toggle_temporary(self) {
+        self.is_temporary
+            .update(|is_temporary| *is_temporary = !*is_temporary);
+    }
+
+    /// Takes that option for the message that is being sent.
+    pub(super) fn take_temporary(self, from: Route) -> bool {
+        from == Route::New && self.is_temporary.try_update(std::mem::take) == Some(true)
     }
 
     /// The text to which the user has begun to change a message.
@@ -110,6 +129,9 @@ impl NextMessage {
         if intent.parameters.is_some() && intent.parameters == Some(self.parameters.get_untracked()) {
             self.parameters.set(ParameterInput::default());
         }
+        if intent.temporary {
+            self.is_temporary.set(false);
+        }
     }
 
     /// Restores the options of a message that became a draft again.
@@ -119,6 +141,9 @@ impl NextMessage {
         }
         if let Some(parameters) = &intent.parameters {
             self.parameters.set(parameters.clone());
+        }
+        if intent.temporary {
+            self.is_temporary.set(true);
         }
     }
 }

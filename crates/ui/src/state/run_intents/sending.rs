@@ -54,6 +54,7 @@ impl RunIntents {
             new_conversation,
             replaces: None,
             context: self.navigation.tray().page_context(),
+            temporary: self.next_message.take_temporary(from),
         };
         self.send_with(from, text, model, options);
     }

@@ -7,7 +7,6 @@ use crate::state::replica::{Applied, Replica, Replicated};
 use parlor_protocol::{
     ConversationList, Event, ListedConversation,
     conversation_list::{self, ListCursor, ListUpdate},
-    sorted_vec,
     transcript::MissingEventError,
 };
 
@@ -49,7 +48,7 @@ impl ListCache {
         self.generation += 1;
     }
 
-    /// The loaded part, newest activity first.
+    /// The loaded part, pinned conversations first, then the newest activity.
     pub fn conversations(&self) -> &[ListedConversation] {
         self.list.get().map_or(&[], |list| &list.conversations)
     }
@@ -91,9 +90,7 @@ impl ListCache {
             list.has_more = has_more;
             // The server's order, so that the cursor of the next page is correct.
             for conversation in std::mem::take(&mut list.conversations) {
-                sorted_vec::insert_sorted(&mut list.conversations, conversation, |conversation| {
-                    std::cmp::Reverse(conversation.activity)
-                });
+                list.insert(conversation);
             }
         }
         self.list.end_load();

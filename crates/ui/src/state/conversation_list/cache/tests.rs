@@ -11,6 +11,9 @@ fn summary(n: i64) -> ListedConversation {
         updated_at: Timestamp(n),
         activity: Position(n.unsigned_abs()),
         unseen: false,
+        pinned: false,
+        archived: false,
+        temporary: false,
         active_run: None,
         waiting: false,
     }
@@ -22,6 +25,7 @@ fn list(as_of: u64, numbers: &[i64], has_more: bool) -> ConversationList {
         as_of: Position(as_of),
         conversations,
         has_more,
+        archived: false,
     }
 }
 
@@ -116,6 +120,7 @@ fn applies_an_event_once() {
     let created = ConversationEvent::ConversationCreated {
         title: "new".into(),
         created_at: Timestamp(30),
+        temporary: false,
     };
     assert_eq!(
         listing.apply(&event(11, 30, created.clone())),

@@ -57,6 +57,8 @@ pub struct MessageOptions {
     /// The page context, if the user is on another page next to the conversation. A repeated message keeps its first
     /// context.
     pub context: Option<PageContext>,
+    /// True if the conversation that the message begins is temporary.
+    pub temporary: bool,
 }
 
 fn waits_by_default() -> bool {
@@ -131,6 +133,7 @@ impl OutgoingMessages {
             files,
             new_conversation,
             context,
+            temporary,
         } = extras;
         let file_ids: Vec<AttachmentId> = files.iter().map(|file| file.id).collect();
         let again = self.returned.iter().position(|sending| {
@@ -142,6 +145,7 @@ impl OutgoingMessages {
                 && intent.force_tools == force_tools
                 && intent.parameters == parameters
                 && intent.interaction == interaction
+                && intent.temporary == temporary
         });
         let intent = match again {
             Some(index) => self.returned.remove(index).intent,
@@ -153,6 +157,7 @@ impl OutgoingMessages {
                 files: file_ids,
                 replaces,
                 model,
+                temporary,
                 force_tools,
                 parameters,
                 interaction,

@@ -1,0 +1,187 @@
+//! What the list shows: the conversations or the archive, to be opened or to be selected.
+
+use leptos::prelude::*;
+
+use super::links::link_selector;
+use crate::{
+    browser,
+    runtime::roving::{AtEnd, Move},
+    state::{ConversationListStore, ListRow, use_archive, use_conversation_list},
+};
+use parlor_protocol::{ConversationId, ListChange};
+
+/// The state of the list's view. One per page.
+#[derive(Clone, Copy)]
+pub struct ListView {
+    is_archive: RwSignal<bool>,
+    /// The selected conversations, while some can be selected.
+    selected: RwSignal<Option<Vec<ConversationId>>>,
+    /// The conversation that was selected last, where a range begins.
+    anchor: StoredValue<Option<ConversationId>>,
+}
+
+impl ListView {
+    /// Shows the conversations.
+    pub fn new() -> Self {
+        Self {
+            is_archive: RwSignal::new(false),
+            selected: RwSignal::new(None),
+            anchor: StoredValue::new(None),
+        }
+    }
+
+    /// The list that is shown. Tracked.
+    pub fn list(self) -> ConversationListStore {
+        match self.is_archive.get() {
+            true => use_archive(),
+            false => use_conversation_list(),
+        }
+    }
+
+    /// Returns true while the archive is shown. Tracked.
+    pub fn is_archive(self) -> bool {
+        self.is_archive.get()
+    }
+
+    /// Shows the archive, or the conversations.
+    pub fn show_archive(self, is_archive: bool) {
+        self.end_selecting();
+        if is_archive {
+            use_archive().open();
+        }
+        self.is_archive.set(is_archive);
+        browser::on_next_frame(|| browser::focus_selector(".list-head button"));
+    }
+
+    /// Returns true while conversations can be selected. Tracked.
+    pub fn is_selecting(self) -> bool {
+        self.selected.with(Option::is_some)
+    }
+
+    /// Returns true if a conversation is selected. Tracked.
+    pub fn is_selected(self, id: ConversationId) -> bool {
+        self.selected
+            .with(|selected| selected.as_ref().is_some_and(|selected| selected.contains(&id)))
+    }
+
+    /// The number of selected conversations. Tracked.
+    pub fn count(self) -> usize {
+        self.selected
+            .with(|selected| selected.as_ref().map_or(0, Vec::len))
+    }
+
+    /// Lets conversations be selected, this one first.
+    pub fn begin_selecting(self, first: Option<ConversationId>) {
+        self.anchor.set_value(first);
+        self.selected.set(Some(first.into_iter().collect()));
+        browser::on_next_frame(move || match first {
+            Some(id) => browser::focus_selector(&link_selector(id)),
+            None => browser::focus_selector(".list .item-link"),
+        });
+    }
+
+    /// Opens conversations again.
+    pub fn end_selecting(self) {
+        if untrack(|| self.is_selecting()) {
+            self.selected.set(None);
+            browser::on_next_frame(|| browser::focus_selector(".list-head button"));
+        }
+    }
+
+    /// Selects a conversation, or not any more. With `is_range`, all from the last one to it.
+    pub fn toggle(self, id: ConversationId, is_range: bool) {
+        let range = match self.anchor.get_value() {
+            Some(anchor) if is_range => untrack(|| self.list().with_rows(|rows| range(rows, anchor, id))),
+            _ => Vec::new(),
+        };
+        self.anchor.set_value(Some(id));
+        self.selected.update(|selected| {
+            let selected = selected.get_or_insert_default();
+            if range.is_empty() {
+                match selected.iter().position(|other| *other == id) {
+                    Some(index) => drop(selected.remove(index)),
+                    None => selected.push(id),
+                }
+                return;
+            }
+            for id in range {
+                if !selected.contains(&id) {
+                    selected.push(id);
+                }
+            }
+        });
+    }
+
+    /// Selects all loaded conversations, or none if all are selected.
+    pub fn toggle_all(self) {
+        let all = untrack(|| {
+            self.list()
+                .with_rows(|rows| rows.iter().map(|row| row.id).collect::<Vec<_>>())
+        });
+        self.selected.update(|selected| {
+            let is_all = selected
+                .as_ref()
+                .is_some_and(|selected| selected.len() == all.len());
+            *selected = Some(if is_all { Vec::new() } else { all });
+        });
+    }
+
+    /// Changes the selected conversations.
+    pub fn change_selected(self, change: ListChange) {
+        let list = untrack(|| self.list());
+        let selected = self.selected.get_untracked().unwrap_or_default();
+        self.end_selecting();
+        list.change(selected, change);
+    }
+
+    /// Changes a conversation. If it leaves the list, its neighbour gets the focus.
+    pub fn change(self, id: ConversationId, change: ListChange) {
+        let list = untrack(|| self.list());
+        let leaves = matches!(
+            change,
+            ListChange::Delete | ListChange::Archive | ListChange::Unarchive
+        );
+        // A row that moves to another group is made anew.
+        let next = match leaves {
+            true => neighbour(list, id),
+            false => link_selector(id),
+        };
+        list.change(vec![id], change);
+        browser::on_next_frame(move || browser::focus_selector(&next));
+    }
+}
+
+/// The page's view of the list.
+pub fn use_list_view() -> ListView {
+    expect_context()
+}
+
+/// The conversations from one to another, in the order of the list.
+fn range(rows: &[ListRow], from: ConversationId, to: ConversationId) -> Vec<ConversationId> {
+    let place = |id| rows.iter().position(|row| row.id == id);
+    let (Some(from), Some(to)) = (place(from), place(to)) else {
+        return Vec::new();
+    };
+    let between = rows.get(from.min(to)..=from.max(to)).unwrap_or_default();
+    between.iter().map(|row| row.id).collect()
+}
+
+/// The selector of the next focus when a conversation leaves the list: the next one, the previous one, or *New chat*.
+pub fn neighbour(list: ConversationListStore, id: ConversationId) -> String {
+    let neighbour = untrack(|| {
+        list.with_rows(|rows| {
+            let index = rows.iter().position(|row| row.id == id)?;
+            let next = Move::Next.target(Some(index), rows.len(), AtEnd::Stop)?;
+            let other = if next == index {
+                index.checked_sub(1)?
+            } else {
+                next
+            };
+            rows.get(other).map(|row| row.id)
+        })
+    });
+    match neighbour {
+        Some(id) => link_selector(id),
+        None => "#sidebar .nav-row".into(),
+    }
+}

@@ -1,0 +1,73 @@
+//! Changes that the user has made and the stream has not confirmed yet. They are shown at once.
+
+use std::borrow::Cow;
+
+use parlor_protocol::{
+    ConversationEvent, ConversationId, Event, EventBody, ListChange, ListedConversation, sorted_vec,
+};
+
+/// The unconfirmed changes, in their order.
+#[derive(Debug, Default)]
+pub struct PendingChanges(Vec<(ConversationId, ListChange)>);
+
+impl PendingChanges {
+    /// Adds a change of conversations.
+    pub fn add(&mut self, ids: &[ConversationId], change: ListChange) {
+        self.0.extend(ids.iter().map(|id| (*id, change)));
+    }
+
+    /// Takes back a change that failed.
+    pub fn remove(&mut self, ids: &[ConversationId], change: ListChange) {
+        self.0
+            .retain(|(id, pending)| !ids.contains(id) || *pending != change);
+    }
+
+    /// Forgets the changes of a conversation whose place an event tells.
+    pub fn confirm(&mut self, event: &Event) {
+        if let EventBody::Conversation(
+            ConversationEvent::ConversationPlaced { .. }
+            | ConversationEvent::ConversationDeleted
+            | ConversationEvent::ConversationRead,
+        ) = &event.body
+        {
+            self.0.retain(|(id, _)| *id != event.conversation_id);
+        }
+    }
+
+    /// Forgets all changes.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Returns the conversations as they will be.
+    pub fn applied_to<'a>(
+        &self,
+        listed: &'a [ListedConversation],
+        is_archive: bool,
+    ) -> Cow<'a, [ListedConversation]> {
+        if self.0.is_empty() {
+            return Cow::Borrowed(listed);
+        }
+        let mut changed = Vec::with_capacity(listed.len());
+        for conversation in listed {
+            let mut conversation = conversation.clone();
+            let mut is_listed = true;
+            for (_, change) in self.0.iter().filter(|(id, _)| *id == conversation.id) {
+                match change {
+                    ListChange::Pin => conversation.pinned = true,
+                    ListChange::Unpin => conversation.pinned = false,
+                    ListChange::Archive => is_listed = is_archive,
+                    ListChange::Unarchive => is_listed = !is_archive,
+                    ListChange::Delete => is_listed = false,
+                    ListChange::MarkRead => conversation.unseen = false,
+                    ListChange::Keep => conversation.temporary = false,
+                    ListChange::Restore => {}
+                }
+            }
+            if is_listed {
+                sorted_vec::insert_sorted(&mut changed, conversation, ListedConversation::order);
+            }
+        }
+        Cow::Owned(changed)
+    }
+}
