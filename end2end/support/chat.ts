@@ -23,7 +23,7 @@ export class Chat {
   /** The titles of the entries only. */
   readonly titles: Locator;
   readonly newChat: Locator;
-  /** The confirmation of a deletion. */
+  /** The confirmation of the deletion of a temporary chat. */
   readonly dialog: Locator;
 
   constructor(readonly page: Page) {
@@ -41,7 +41,7 @@ export class Chat {
     this.entries = this.list.getByRole('listitem').getByRole('link');
     this.titles = this.entries.locator('.item-title');
     this.newChat = this.list.getByRole('link', { name: 'New chat' });
-    this.dialog = page.getByRole('dialog', { name: 'Delete this conversation?' });
+    this.dialog = page.getByRole('dialog', { name: 'Delete this temporary chat?' });
   }
 
   /** Opens a URL and waits until the page is interactive. */
@@ -136,10 +136,10 @@ export class Chat {
   }
 
   /** Chooses an action of a list entry. */
-  async press(action: 'Share' | 'Rename' | 'Delete', title: string): Promise<void> {
+  async press(action: 'Share' | 'Rename' | 'Delete' | 'Pin' | 'Unpin' | 'Archive' | 'Select' | 'Keep this chat', title: string): Promise<void> {
     await this.list.locator('.item', { has: this.page.getByRole('button', { name: `Actions for “${title}”` }) }).hover();
     await this.actions(title).click();
-    await this.list.getByRole('menuitem', { name: action }).click();
+    await this.list.getByRole('menuitem', { name: action, exact: true }).click();
   }
 
   /** Adds something to the message, from the menu. */

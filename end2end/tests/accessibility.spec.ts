@@ -49,11 +49,15 @@ test('stopping, renaming, deleting and errors are accessible in either theme', a
   await chat.press('Rename', 'Hello');
   await expectAccessibleInBothThemes(page);
   await page.keyboard.press('Escape');
-  await chat.press('Delete', 'Hello');
-  await expect(chat.dialog).toBeVisible();
+  await chat.press('Select', 'Hello');
+  await expect(chat.list.getByRole('checkbox', { name: 'Hello' })).toBeChecked();
   await expectAccessibleInBothThemes(page);
-  await screenshots(page, 'delete');
-  await chat.dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.keyboard.press('Escape');
+  await chat.press('Delete', 'Hello');
+  await expect(chat.toast('Chat deleted.')).toBeVisible();
+  await expectAccessibleInBothThemes(page);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await chat.entry('Hello').click();
   await upstream.requireKey('sk-another');
   await chat.say('Again');
   await expect(chat.problem).toBeVisible();
@@ -117,13 +121,10 @@ test('everything works with the keyboard alone', async ({ chat, page, upstream }
     await expect(chat.title).toHaveText('By hand');
     await expect(chat.entry('By hand'), 'the focus is where it was').toBeFocused();
   });
-  await test.step('not delete, after all', async () => {
-    const button = chat.actions('By hand');
-    await chooseByKeyboard('Delete', 'Delete');
-    await expect(chat.dialog.getByRole('button', { name: 'Cancel' })).toBeFocused();
-    await keyboard.press('Escape');
-    await expect(chat.dialog).toBeHidden();
-    await expect(button, 'the focus is where it was').toBeFocused();
+  await test.step('pin', async () => {
+    await chooseByKeyboard('Pin', 'Delete');
+    await expect(chat.list.getByRole('heading', { name: 'Pinned' })).toBeVisible();
+    await expect(chat.entry('By hand'), 'the focus stays with it').toBeFocused();
   });
   await test.step('new chat, and back', async () => {
     await keyboard.press('Control+Shift+O');
@@ -136,8 +137,6 @@ test('everything works with the keyboard alone', async ({ chat, page, upstream }
   await test.step('delete', async () => {
     await chat.tabTo(chat.entry('By hand'), 'Shift+Tab');
     await chooseByKeyboard('Delete', 'Shift+F10');
-    await chat.tabTo(chat.dialog.getByRole('button', { name: 'Delete' }));
-    await keyboard.press('Enter');
     await expect(chat.entries).toHaveCount(0);
     await expect(chat.title).toHaveText('New chat');
     await expect(chat.message).toBeFocused();
@@ -216,18 +215,8 @@ test.describe('on a phone', () => {
       await expect(chat.answers).toContainText('Fine');
     });
 
-    await test.step('the drawer stays behind a dialog', async () => {
-      await menu.click();
-      await chat.press('Delete', 'First');
-      await expect(chat.dialog).toBeVisible();
-      await screenshots(page, 'drawer-delete');
-      await chat.dialog.getByRole('button', { name: 'Cancel' }).click();
-      await expect(chat.dialog).toBeHidden();
-      await expect(chat.entry('First')).toBeVisible();
-      await expect(chat.actions('First')).toBeFocused();
-    });
-
     await test.step('Escape in a title leaves the drawer open', async () => {
+      await menu.click();
       await chat.press('Rename', 'First');
       await page.keyboard.press('Escape');
       await expect(chat.list.getByRole('textbox')).toBeHidden();

@@ -92,7 +92,7 @@ test('a rename goes on while the list is ordered anew', async ({ chat, page, par
   await expect(link).toBeFocused();
 });
 
-test('deleting asks first, then removes the conversation everywhere', async ({ browserLog, chat, newTab, page }) => {
+test('deleting removes the conversation everywhere', async ({ browserLog, chat, newTab, page }) => {
   await chat.open();
   const path = await chat.begin('Secrets');
   await chat.done();
@@ -101,13 +101,6 @@ test('deleting asks first, then removes the conversation everywhere', async ({ b
   await elsewhere.open('/');
 
   await chat.press('Delete', 'Secrets');
-  await expect(chat.dialog).toContainText('“Secrets” and all of its messages will be deleted permanently.');
-  await chat.dialog.getByRole('button', { name: 'Cancel' }).click();
-  await expect(chat.dialog).toBeHidden();
-  await expect(chat.entry('Secrets')).toBeVisible();
-
-  await chat.press('Delete', 'Secrets');
-  await chat.dialog.getByRole('button', { name: 'Delete' }).click();
   await expect(chat.title).toHaveText('New chat');
   await expect(page).toHaveURL('/');
   for (const tab of [chat, reading, elsewhere]) await expect(tab.entries).toHaveCount(0);
@@ -123,13 +116,9 @@ test('a conversation can be deleted while it is running', async ({ chat, parlor,
   await chat.begin('Go on');
   await expect(chat.answers).toContainText('On and on');
   await chat.press('Delete', 'Go on');
-  await chat.dialog.getByRole('button', { name: 'Delete' }).click();
   await expect(chat.entries).toHaveCount(0);
-  const log = await EventStream.everything(parlor.url);
   await runConversation(parlor.url, 'Something else');
-  expect(await log.until('conversation_created'), 'nothing else is left in the log').toMatchObject({ title: 'Something else' });
   await expect(chat.titles).toHaveText(['Something else']);
-  log.close();
 });
 
 test('links, back and forward work', async ({ chat, page, parlor }) => {
@@ -204,7 +193,7 @@ test('activity is listed under its day', async ({ chat, page, parlor }) => {
       await chat.open();
       const group = chat.list.locator('section').filter({ has: page.getByRole('heading', { name: heading, exact: true }) });
       await expect(group.getByRole('link')).toContainText(['Hello']);
-      await expect(chat.list.getByRole('heading')).toHaveCount(1);
+      await expect(chat.list.getByRole('heading', { level: 3 })).toHaveCount(1);
     });
   }
 });

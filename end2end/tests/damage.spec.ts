@@ -21,7 +21,6 @@ test('damaged messages are shown as damaged', async ({ browserLog, chat, page, p
   await chat.done();
   await expect(chat.answers.last()).toContainText('A whole answer.');
   await chat.press('Delete', 'The first question');
-  await chat.dialog.getByRole('button', { name: 'Delete' }).click();
   await expect(chat.entries).toHaveCount(0);
 });
 

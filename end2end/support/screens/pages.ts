@@ -9,18 +9,18 @@ export const PAGE_SCREENS: ScreenGroup[] = [
   {
     screens: [
       {
-        name: 'deleting',
+        name: 'list-selection',
         prepare: async (stage) => {
           await answered(stage, 'Hello', { text: 'Hello! What shall we talk about?' });
-          await stage.chat.press('Delete', 'Hello');
-          await expect(stage.chat.dialog).toBeVisible();
+          await stage.chat.press('Select', 'Hello');
+          await expect(stage.chat.list.getByRole('checkbox', { name: 'Hello' })).toBeChecked();
         },
       },
       {
         name: 'diagnostics',
         prepare: async (stage) => {
           await stage.page.keyboard.press('Escape');
-          await expect(stage.chat.dialog).toBeHidden();
+          await expect(stage.chat.list.getByRole('checkbox')).toHaveCount(0);
           await stage.chat.openDiagnostics();
           await expect(stage.page.getByRole('dialog', { name: 'Diagnostics' })).toBeVisible();
         },
