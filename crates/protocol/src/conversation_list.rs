@@ -32,19 +32,14 @@ pub struct ListedConversation {
     /// began to wait for the user.
     pub unseen: bool,
     /// True if it is at the top of the list; missing if not.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
     /// True if it is not in the list, but in the archive; missing if not.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
     /// True if it is erased some time after its last activity; missing if not.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub temporary: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-pub(crate) fn is_false(value: &bool) -> bool {
-    !value
 }
 
 impl ListedConversation {
@@ -67,7 +62,7 @@ pub struct ConversationList {
     /// True if there are conversations older than the last one here.
     pub has_more: bool,
     /// True if these are the archived conversations; missing if they are the others.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
 }
 

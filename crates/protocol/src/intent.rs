@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttachmentId, ConversationId, IntentId, Interaction, MessageId, PageContext, Verdict,
-    conversation_list::is_false, flat_json::Fields, parameters::ParameterInput,
+    AttachmentId, ConversationId, IntentId, Interaction, MessageId, PageContext, Verdict, flat_json::Fields,
+    parameters::ParameterInput,
 };
 
 /// Sends a message and starts its answer. Creates the conversation if there is none with that id yet.
@@ -39,7 +39,7 @@ pub struct SendMessage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<PageContext>,
     /// True if the conversation that begins with the message is temporary. Ignored in one that exists.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub temporary: bool,
 }
 

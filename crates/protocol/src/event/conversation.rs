@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use crate::{
     Attachment, Interaction, ListedConversation, MessageId, Parameters, QueuedMessage, Timestamp, Verdict,
-    conversation_list::is_false,
 };
 
 /// An event about a conversation: its name, model, branch, messages or queue.
@@ -17,7 +16,7 @@ pub enum ConversationEvent {
         title: String,
         created_at: Timestamp,
         /// True if it is erased some time after its last activity; missing if not.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         temporary: bool,
     },
     /// The conversation has another place in the list: it was pinned or archived, or not any more, or it was restored
