@@ -39,7 +39,8 @@ const SELECT_OLD: &str = select_expired!(
 /// By the choice of the user.
 const SELECT_CHOSEN: &str = select_expired!(
     "$1 - t.days * 86400000 AS before FROM retention t JOIN conversations c ON c.user_id = t.user_id",
-    "t.days > 0 AND c.temporary = 0 AND c.pinned = 0 AND c.updated_at < $1 - t.days * 86400000"
+    // A damaged number is none: it must erase nothing.
+    "typeof(t.days) = 'integer' AND t.days > 0 AND c.temporary = 0 AND c.pinned = 0 AND c.updated_at < $1 - t.days * 86400000"
 );
 
 /// Returns some of the conversations that have reached their age.
@@ -82,9 +83,11 @@ pub(super) async fn retention_days(
     connection: &mut Connection,
     user_id: UserId,
 ) -> Result<u32, StorageError> {
-    let days: i64 = query_scalar("SELECT coalesce((SELECT days FROM retention WHERE user_id = $1), 0)")
-        .bind_value(user_id)
-        .fetch_one(connection)
-        .await?;
+    let days: i64 = query_scalar(
+        "SELECT coalesce((SELECT days FROM retention WHERE user_id = $1 AND typeof(days) = 'integer'), 0)",
+    )
+    .bind_value(user_id)
+    .fetch_one(connection)
+    .await?;
     Ok(u32::try_from(days).unwrap_or_default())
 }

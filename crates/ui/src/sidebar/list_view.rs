@@ -13,6 +13,8 @@ use parlor_protocol::{ConversationId, ListChange};
 /// The state of the list's view. One per page.
 #[derive(Clone, Copy)]
 pub struct ListView {
+    conversations: ConversationListStore,
+    archive: ConversationListStore,
     is_archive: RwSignal<bool>,
     /// The selected conversations, while some can be selected.
     selected: RwSignal<Option<Vec<ConversationId>>>,
@@ -21,9 +23,11 @@ pub struct ListView {
 }
 
 impl ListView {
-    /// Shows the conversations.
+    /// Shows the conversations of the page's stores.
     pub fn new() -> Self {
         Self {
+            conversations: use_conversation_list(),
+            archive: use_archive(),
             is_archive: RwSignal::new(false),
             selected: RwSignal::new(None),
             anchor: StoredValue::new(None),
@@ -33,8 +37,8 @@ impl ListView {
     /// The list that is shown. Tracked.
     pub fn list(self) -> ConversationListStore {
         match self.is_archive.get() {
-            true => use_archive(),
-            false => use_conversation_list(),
+            true => self.archive,
+            false => self.conversations,
         }
     }
 
@@ -47,7 +51,7 @@ impl ListView {
     pub fn show_archive(self, is_archive: bool) {
         self.end_selecting();
         if is_archive {
-            use_archive().open();
+            self.archive.open();
         }
         self.is_archive.set(is_archive);
         browser::on_next_frame(|| browser::focus_selector(".list-head button"));

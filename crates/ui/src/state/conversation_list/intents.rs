@@ -60,12 +60,13 @@ impl ConversationListStore {
             let (done, reverse) = match change {
                 ListChange::Delete => (texts::chats_deleted(count), ListChange::Restore),
                 ListChange::Archive => (texts::chats_archived(count), ListChange::Unarchive),
-                // The stream has no event if nothing changed.
-                ListChange::Unarchive => return,
-                _ => {
+                // A later result is news again, without an event about the place in the list.
+                ListChange::MarkRead => {
                     self.state.with(|state| state.pending.remove(&ids, change));
                     return self.update_signals();
                 }
+                // The event about the new place ends it: before that the row would go back for a moment.
+                _ => return,
             };
             self.toasts.show_with_undo(done, move || {
                 let ids = ids.clone();

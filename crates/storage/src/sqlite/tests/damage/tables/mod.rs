@@ -32,6 +32,7 @@ const KEPT_TABLES: &[&str] = &[
     "endpoints",
     "invitations",
     "pending_deletions",
+    "retention",
     "search_pending",
     "server_options",
     "users",
@@ -45,6 +46,7 @@ const SHOWN_TABLES: &[&str] = &[
     "instructions",
     "payloads",
     "chat_search",
+    "retention",
     "search_pending",
     "share_readers",
 ];
