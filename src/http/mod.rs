@@ -17,8 +17,9 @@ use tower_http::compression::{
     predicate::{NotForContentType, Predicate, SizeAbove},
 };
 
-use self::openapi::{endpoint_operations, operations, own_key_operations, schedule_operations};
-use self::openapi::{endpoint_operations, job_operations, operations, own_key_operations};
+use self::openapi::{
+    endpoint_operations, job_operations, operations, own_key_operations, schedule_operations,
+};
 use crate::app::AppState;
 
 mod accounts;

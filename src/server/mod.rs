@@ -305,8 +305,7 @@ impl Server {
             }
         }
         let tasks: Vec<_> = [
-            erasing, deleting, trimming, sweeping, indexing, sending, checking, stopping,
-            erasing, deleting, expiring, trimming, sweeping, indexing, checking, stopping,
+            erasing, deleting, expiring, trimming, sweeping, indexing, sending, checking, stopping,
         ]
         .into_iter()
         .chain(recovery)

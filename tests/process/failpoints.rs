@@ -137,7 +137,7 @@ fn tables_list_every_crash_point() {
         .chain(FILE_POINTS)
         .chain(DELETION_POINTS)
         .chain(ENDPOINT_POINTS)
-        .chain(SCHEDULE_POINTS);
+        .chain(SCHEDULE_POINTS)
         .chain(JOB_POINTS);
     let in_tables: BTreeSet<String> = in_tables.map(str::to_owned).collect();
     let mut in_source = BTreeSet::new();

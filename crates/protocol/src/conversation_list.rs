@@ -7,8 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ConversationEvent, ConversationId, Event, EventBody, MessageId, Position, RunEvent, Timestamp,
-    flat_json::Fields,
-    ConversationEvent, ConversationId, Event, EventBody, MessageId, Position, RunEvent, RunStatus, Timestamp,
     flat_json::Fields, sorted_vec,
 };
 

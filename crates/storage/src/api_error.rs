@@ -120,6 +120,7 @@ impl From<ChangeRejection> for ApiError {
             ChangeRejection::SchedulesFull => Self::new(
                 ErrorCode::TooLarge,
                 "You have reached the limit of schedules (setting schedules.per_user). Nothing was saved; delete one first.",
+            ),
             ChangeRejection::PinsFull => Self::new(
                 ErrorCode::TooLarge,
                 "You have pinned as many conversations as you can (setting limits.pinned_conversations). Nothing was changed; unpin one \

@@ -3,12 +3,9 @@
 //! Reading is not here: a damaged row must cost only itself, so each backend reads its columns one by one.
 
 use parlor_protocol::{
-    AttachmentId, ConversationId, EndpointId, FileProblem, IntentId, LinkId, MemoryId, MessageId,
+    AttachmentId, ConversationId, EndpointId, FileProblem, IntentId, JobId, LinkId, MemoryId, MessageId,
     ModelCallId, Position, ResearchStreamId, Role, RunStatus, ScheduleId, SessionId, ShareId, Timestamp,
     TokenId, UserId, Verdict,
-    AttachmentId, ConversationId, EndpointId, FileProblem, IntentId, JobId, LinkId, MemoryId, MessageId,
-    ModelCallId, Position, ResearchStreamId, Role, RunStatus, SessionId, ShareId, Timestamp, TokenId, UserId,
-    Verdict,
 };
 use uuid::Uuid;
 

@@ -138,6 +138,7 @@ fn message(listed: &ListedSchedule, planned_at: Timestamp, missed: usize) -> Sen
         parameters: None,
         interaction: Interaction::Scheduled(Box::new(scheduled)),
         context: None,
+        temporary: false,
     }
 }
 

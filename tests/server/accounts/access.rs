@@ -48,10 +48,9 @@ const NAME_NOTHING_OF_THE_OWNER: [&str; 6] = [
 
 /// Server functions and routes that change nothing of others and say the same about what does not exist, but with success:
 /// deleting or stopping something that is gone is no error, and what does not exist has used no tokens.
-const SUCCEED_WITHOUT_OBJECT: [&str; 12] = [
+const SUCCEED_WITHOUT_OBJECT: [&str; 13] = [
     "/api/schedules/{schedule_id}",
     "/rpc/delete_schedule",
-const SUCCEED_WITHOUT_OBJECT: [&str; 11] = [
     "/api/jobs/{job_id}",
     "/api/own-keys/{key_id}",
     "/api/search",

@@ -8,7 +8,6 @@ use uuid::Uuid;
 use crate::{
     openapi::DOCUMENT,
     schedules::{daily, put},
-    support::{Parlor, string_field},
     support::{Parlor, read_json, string_field},
 };
 

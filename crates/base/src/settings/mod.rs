@@ -31,7 +31,6 @@ pub use self::{
     history::{HistorySettings, MetadataMode},
     images::{ImageApiSetting, ImageSettings},
     jobs::JobSettings,
-    limits::{Limits, LogRetention, Timeouts},
     limits::{Limits, LogRetention, Retention, Timeouts},
     literature::LiteratureSettings,
     mcp::McpServer,

@@ -20,11 +20,9 @@ use serde::{
 use uuid::Uuid;
 
 use super::{
-    Attachment, AttachmentId, ConversationId, Dollars, MemoryId, MessageId, Parameters, PayloadRef, Position,
-    QueuedMessage, RawJson, RunError, RunStatus, Schedule, ScheduleId, Timestamp, TokenId, ToolStatus,
     Attachment, AttachmentId, ConversationId, Dollars, ListedConversation, MemoryId, MessageId, Parameters,
-    PayloadRef, Position, QueuedMessage, RawJson, RunError, RunStatus, Timestamp, TokenId, ToolStatus,
-    Verdict, json,
+    PayloadRef, Position, QueuedMessage, RawJson, RunError, RunStatus, Schedule, ScheduleId, Timestamp,
+    TokenId, ToolStatus, Verdict, json,
     search::{HitKind, Snippet},
 };
 

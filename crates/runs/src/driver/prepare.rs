@@ -33,8 +33,7 @@ use parlor_pages::{
 use parlor_protocol::{AssistantMessage, Attachment, Message, PayloadRef, RunEvent, RunStatus};
 use parlor_providers::{BUILT_IN_ENDPOINT, endpoint_name};
 use parlor_storage::{Change, PageContextSnapshot, RunChange, RunContext, RunKey, StorageErrorKind};
-use parlor_tools::{GenerateImage, NothingNew, RetrieveFile, SearchConversations, Tool};
-use parlor_tools::{GenerateImage, RetrieveFile, SearchConversations, Tool, memory::Remember};
+use parlor_tools::{GenerateImage, NothingNew, RetrieveFile, SearchConversations, Tool, memory::Remember};
 
 impl<'a> Driver<'a> {
     /// Prepares a run. Returns `None` if the run was ended before it could start.

@@ -2,10 +2,8 @@
 //! when storage fails.
 
 use super::{
-    FileLocation, RunKey, StoredFile, accounts::AccountChange, endpoints::EndpointChange,
-    schedules::ScheduleChange, shares::ShareChange,
     FileLocation, RunKey, StoredFile, accounts::AccountChange, endpoints::EndpointChange, jobs::JobChange,
-    shares::ShareChange,
+    schedules::ScheduleChange, shares::ShareChange,
 };
 use parlor_protocol::{
     AttachmentId, ConversationId, MessageId, PageContext, Parameters, Timestamp, UserId,
@@ -79,10 +77,9 @@ impl Change {
             | Self::Intent { user_id, .. }
             | Self::Conversation { user_id, .. }
             | Self::Library { user_id, .. }
+            | Self::Job { user_id, .. }
             | Self::Personal { user_id, .. }
             | Self::Schedule { user_id, .. } => Some(*user_id),
-            | Self::Job { user_id, .. }
-            | Self::Personal { user_id, .. } => Some(*user_id),
             Self::File(_) | Self::Share(_) | Self::Account(_) | Self::Endpoint { .. } => None,
         }
     }

@@ -9,14 +9,15 @@ use crate::{
     LogPage, PageSize, Queues, Storage, StorageError, TokenHash,
     accounts::{AccountStorage, ProviderIdentity},
     endpoints::EndpointStorage,
-    schedules::ScheduleStorage,
     jobs::JobStorage,
+    schedules::ScheduleStorage,
     search::{SearchQuery, SearchRequest},
     shares::ShareStorage,
     usage::Day,
 };
-use parlor_protocol::{AttachmentId, IntentId, Position, ResearchStreamId, ShareId, Timestamp, UserId};
-use parlor_protocol::{AttachmentId, IntentId, JobId, Position, ResearchStreamId, ShareId, UserId};
+use parlor_protocol::{
+    AttachmentId, IntentId, JobId, Position, ResearchStreamId, ShareId, Timestamp, UserId,
+};
 
 /// The beginnings of the ids of damaged and of sound rows.
 const KINDS: [(u32, u8, &str); 2] = [(0xdddd_dddd, 0xdd, "dddddddd"), (0xaaaa_aaaa, 0xaa, "aaaaaaaa")];
@@ -248,13 +249,11 @@ async fn read_conversations(storage: &impl StorageOfAll, ids: &Ids, lines: &mut 
 
 /// All queries.
 pub(super) trait StorageOfAll:
-    Storage + AccountStorage + EndpointStorage + ScheduleStorage + ShareStorage
+    Storage + AccountStorage + EndpointStorage + JobStorage + ScheduleStorage + ShareStorage
 {
 }
 
-impl<S: Storage + AccountStorage + EndpointStorage + ScheduleStorage + ShareStorage> StorageOfAll for S {}
-    Storage + AccountStorage + EndpointStorage + JobStorage + ShareStorage
+impl<S: Storage + AccountStorage + EndpointStorage + JobStorage + ScheduleStorage + ShareStorage> StorageOfAll
+    for S
 {
 }
-
-impl<S: Storage + AccountStorage + EndpointStorage + JobStorage + ShareStorage> StorageOfAll for S {}
