@@ -19,8 +19,10 @@ test('chats are pinned, archived and deleted in every tab', async ({ chat, newTa
     await chat.entry('Cat').focus();
     await page.keyboard.press('p');
     await expect(group('Pinned')).toHaveText(['Cat', 'Ant']);
+    await expect(chat.entry('Cat'), 'the focus goes with the row').toBeFocused();
     await page.keyboard.press('p');
     await expect(group('Pinned')).toHaveText(['Ant']);
+    await expect(chat.entry('Cat')).toBeFocused();
     await page.keyboard.press('e');
     for (const tab of [chat, other]) await expect(tab.titles).toHaveText(['Ant', 'Bee']);
     await expect(chat.entry('Bee'), 'the next row has the focus').toBeFocused();
@@ -72,6 +74,7 @@ test('several chats are selected and changed at once', async ({ chat, page, parl
   await page.keyboard.press('Escape');
   await expect(chat.entries).toHaveCount(5);
   await page.keyboard.press('Control+k');
+  await expect(page.getByRole('combobox', { name: 'Search chats and actions' })).toBeFocused();
   await page.keyboard.type('mark all');
   await page.keyboard.press('Enter');
   await expect(chat.list.getByText('has something new')).toHaveCount(0);

@@ -63,6 +63,8 @@ pub fn apply(state: &mut Transcript, event: &Event) -> Result<TranscriptUpdate, 
 fn apply_next(state: &mut Transcript, event: &Event) -> Option<TranscriptUpdate> {
     match &event.body {
         EventBody::Conversation(change) => apply_to_conversation(state, change),
+        // The end of an answer that was stopped because its conversation was deleted.
+        EventBody::Run(_) if state.deleted => Some(TranscriptUpdate::Nothing),
         EventBody::Run(output) => match event.message_id {
             Some(answer_id) => apply_to_answer(state, answer_id, output),
             None => Some(TranscriptUpdate::Nothing),

@@ -80,6 +80,8 @@ impl ConversationListStore {
     }
 
     async fn request(self, ids: &[ConversationId], change: ListChange) -> Result<(), ApiError> {
+        let sending = self.sending.get_value();
+        let _sending = sending.lock().await;
         for some in ids.chunks(MAX_PER_REQUEST) {
             self.connection
                 .call(rpc::change_conversations(some.to_vec(), change))

@@ -8,6 +8,9 @@ mod intents;
 mod pending;
 mod rows;
 
+use std::sync::Arc;
+
+use futures::lock::Mutex;
 use leptos::{prelude::*, task::spawn_local};
 
 pub use self::rows::ListRow;
@@ -40,6 +43,8 @@ pub struct ConversationListStore {
     lifecycle: PageLifecycle,
     navigation: Navigation,
     toasts: Toasts,
+    /// Held by the change that is being sent: changes are made in their order.
+    sending: StoredValue<Arc<Mutex<()>>>,
 }
 
 #[derive(Default)]
@@ -80,6 +85,7 @@ impl ConversationListStore {
             lifecycle,
             navigation,
             toasts,
+            sending: StoredValue::new(Arc::default()),
         }
     }
 

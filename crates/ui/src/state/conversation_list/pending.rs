@@ -22,15 +22,20 @@ impl PendingChanges {
             .retain(|(id, pending)| !ids.contains(id) || *pending != change);
     }
 
-    /// Forgets the changes of a conversation whose place an event tells.
+    /// Forgets the change that an event confirms: the first one, as they are sent in their order. None is left of a deleted
+    /// conversation.
     pub fn confirm(&mut self, event: &Event) {
-        if let EventBody::Conversation(
-            ConversationEvent::ConversationPlaced { .. }
-            | ConversationEvent::ConversationDeleted
-            | ConversationEvent::ConversationRead,
-        ) = &event.body
-        {
-            self.0.retain(|(id, _)| *id != event.conversation_id);
+        match &event.body {
+            EventBody::Conversation(ConversationEvent::ConversationPlaced { .. }) => {
+                let first = self.0.iter().position(|(id, _)| *id == event.conversation_id);
+                if let Some(first) = first {
+                    self.0.remove(first);
+                }
+            }
+            EventBody::Conversation(ConversationEvent::ConversationDeleted) => {
+                self.0.retain(|(id, _)| *id != event.conversation_id);
+            }
+            _ => {}
         }
     }
 
