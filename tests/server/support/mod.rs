@@ -14,7 +14,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 use parlor::server::{Server, built_in_pages};
 use parlor_base::settings::{EndpointKind, EndpointSettings, Secret, Settings, TitleMode};
 use parlor_journal::hub::Hub;
-use parlor_storage::{SqlStorage, postgres::PostgresDatabase};
+use parlor_storage::{SqlStorage, Storage as _, postgres::PostgresDatabase};
 use parlor_tools::ToolRegistry;
 use schemars::JsonSchema;
 use serde::Deserialize;
