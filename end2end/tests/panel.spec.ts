@@ -87,6 +87,7 @@ test('the card opens and closes it with the focus', async ({ chat, page, upstrea
 test('Escape closes it unless another layer is open', async ({ chat, page, upstream }) => {
   await finishAnswer(chat, upstream);
   await card(chat).click();
+  await chat.list.locator('.item').hover();
   await chat.actions('What about tea?').click();
   const menu = chat.list.getByRole('menu', { name: /^Actions for/ });
   await expect(menu).toBeVisible();

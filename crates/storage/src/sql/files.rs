@@ -21,7 +21,11 @@ macro_rules! select_files {
     };
 }
 
-pub(crate) const SELECT_FILE: &str = select_files!("WHERE user_id = $1 AND id = $2");
+/// A file, unless its conversation is deleted.
+pub(crate) const SELECT_FILE: &str = select_files!(
+    "WHERE user_id = $1 AND id = $2 AND NOT EXISTS \
+         (SELECT 1 FROM conversations c WHERE c.id = files.conversation_id AND c.trashed_at IS NOT NULL)"
+);
 pub(crate) const SELECT_MESSAGE_FILES: &str =
     select_files!("WHERE user_id = $1 AND message_id = $2 ORDER BY place, id");
 
