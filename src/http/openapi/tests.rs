@@ -140,15 +140,19 @@ fn request_fields_with_a_default_are_optional() {
     let expected = [
         ("ApprovalAnswer", json!(["index", "answer"])),
         ("ChatRequest", json!(["message"])),
+        ("ContinuedJob", Value::Null),
+        ("ConversationPatch", Value::Null),
         ("EndpointTest", json!(["kind", "base_url"])),
         ("EndpointUpdate", Value::Null),
         ("NewEndpoint", json!(["id", "name", "kind", "base_url"])),
+        ("NewJob", json!(["kind", "input"])),
         ("NewOwnKey", json!(["id", "service", "key"])),
         ("OwnKeyPermission", json!(["is_allowed"])),
         ("OwnKeyTest", json!(["service"])),
         ("OwnKeyUpdate", Value::Null),
         ("PageContext", json!(["current_page"])),
         ("ParametersRequest", Value::Null),
+        ("Schedule", json!(["prompt", "days", "time", "time_zone"])),
         ("VerdictRequest", json!(["verdict"])),
     ];
     assert_eq!(required.into_iter().collect::<Vec<_>>(), expected);

@@ -138,7 +138,7 @@ async fn rejects_unknown_context_with_advice() {
     for (context, words) in [
         (
             json!({ "current_page": "reports" }),
-            "The pages are: chat, literature, streams, edit_stream, data.",
+            "The pages are: chat, literature, streams, edit_stream, data, schedules.",
         ),
         (
             json!({ "current_page": "literature", "active_tab": "top" }),

@@ -459,7 +459,7 @@ async fn postgres_survives_hostile_statements() {
         .map(|entry| entry.unwrap().file_name())
         .collect();
     names.sort();
-    assert_eq!(names, ["data", "log", "password"]);
+    assert_eq!(names, ["data", "log", "password", "process"]);
     assert!(!Path::new("/tmp/stolen-by-postgres").exists());
     assert_eq!(
         cells(&reader.query("SELECT count(*) FROM jobs").await.unwrap()),

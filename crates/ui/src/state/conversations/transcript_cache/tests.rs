@@ -169,8 +169,8 @@ fn shows_a_remote_deletion() {
     };
     assert_eq!(
         cache.apply(&late),
-        CacheOutcome::NeedsSnapshot,
-        "the server then says that it is not there"
+        CacheOutcome::Unchanged,
+        "the end of the answer that was stopped"
     );
 }
 
