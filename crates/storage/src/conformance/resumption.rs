@@ -90,7 +90,7 @@ pub(super) async fn only_a_running_run_is_resumed(backend: &dyn Backend) {
     );
 }
 
-pub(super) async fn output_for_a_run_of_another_process_is_refused(backend: &dyn Backend) {
+pub async fn output_for_a_run_of_another_process_is_refused(backend: &dyn Backend) {
     let (folder, storage) = temp_storage(backend).await;
     let conversation = ConversationId::new();
     let turn = new_turn(TEST_USER, conversation, "question");
