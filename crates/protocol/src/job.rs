@@ -56,7 +56,7 @@ pub struct JobList {
 }
 
 /// A change of the jobs of a user.
-#[expect(
+#[allow(
     clippy::large_enum_variant,
     reason = "nearly all of them are changes, and none is kept"
 )]
