@@ -125,13 +125,7 @@ impl Runs {
                 message: message.clone(),
             },
         };
-        let mut ended = self.0.journal.submit(end.clone()).await;
-        // Storage could not be written when the run was to be taken over; output waited until it could.
-        if matches!(ended, Err(JournalError::Rejected(ChangeRejection::FenceLost))) {
-            self.take_over(run).await;
-            ended = self.0.journal.submit(end).await;
-        }
-        match ended {
+        match self.0.journal.submit(end).await {
             Ok(_) => {}
             Err(
                 JournalError::Unavailable(StorageErrorKind::Damaged)

@@ -84,11 +84,11 @@ impl Change {
         }
     }
 
-    /// Returns true if the change is output, of a run or a job. Output is kept and tried again while storage fails; other changes
-    /// are rejected at once.
+    /// Returns true if the change is output, of a run or a job, or takes a run over, without which its output is refused. Output
+    /// is kept and tried again while storage fails; other changes are rejected at once.
     pub fn is_output(&self) -> bool {
         match self {
-            Self::Output { .. } => true,
+            Self::Output { .. } | Self::Run(RunChange::TakeOver { .. }) => true,
             Self::Job { change, .. } => matches!(change, JobChange::Output { .. }),
             _ => false,
         }
