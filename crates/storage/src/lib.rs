@@ -12,10 +12,9 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use parlor_protocol::{
-    ApiToken, AttachmentId, ConversationId, ConversationList, Event, IntentId, Memory, Message, MessageId,
-    OlderMessages, Parameters, Payload, PayloadVerdict, Position, ResearchStreamId, RunStatus, Timestamp,
-    TokenTotals, Transcript, UserId,
-    conversation_list::ListCursor,
+    ApiToken, AttachmentId, ConversationId, Event, IntentId, Memory, Message, MessageId, OlderMessages,
+    Parameters, Payload, PayloadVerdict, Position, ResearchStreamId, RunStatus, Timestamp, TokenTotals,
+    Transcript, UserId,
     literature::{Library, ResearchStream, SavedArticle},
     search::SearchHits,
 };
@@ -26,12 +25,10 @@ pub use self::{
         ApprovalDecision, Change, ConversationChange, FileChange, IntentChange, LibraryUpdate,
         PageContextSnapshot, PersonalChange, QueueLimits, RecordedModelCall, RunChange, RunOutput, RunStart,
     },
+    conversation_lists::{ConversationListStorage, ExpiredConversation, Expiry, TrashedConversation},
     error::{StorageError, StorageErrorKind},
     outcome::{ChangeRejection, Outcome},
-    record::{
-        AttachmentRow, CompletedIntent, ExpiredConversation, Expiry, FileLocation, StoredConversation,
-        StoredFile, TokenHash, TrashedConversation,
-    },
+    record::{AttachmentRow, CompletedIntent, FileLocation, StoredConversation, StoredFile, TokenHash},
     run_context::{HistorySummary, RunContext, RunOptions},
     search::SearchRequest,
     sql::SqlStorage,
@@ -42,6 +39,7 @@ mod api_error;
 pub mod audit;
 mod change;
 mod column_value;
+mod conversation_lists;
 pub mod damage;
 mod data_folder;
 pub mod endpoints;
@@ -151,6 +149,7 @@ impl PageSize {
 #[async_trait]
 pub trait Storage:
     accounts::AccountStorage
+    + ConversationListStorage
     + endpoints::EndpointStorage
     + schedules::ScheduleStorage
     + jobs::JobStorage
@@ -179,32 +178,6 @@ pub trait Storage:
         run: Option<MessageId>,
         limit: usize,
     ) -> Result<LogPage, StorageError>;
-
-    /// Returns a page of a user's conversations: all pinned ones on the first page, then the others, newest activity first.
-    async fn conversations(
-        &self,
-        user_id: UserId,
-        before: Option<ListCursor>,
-        limit: usize,
-    ) -> Result<ConversationList, StorageError>;
-
-    /// Returns a page of a user's archived conversations, newest activity first.
-    async fn archived_conversations(
-        &self,
-        user_id: UserId,
-        before: Option<ListCursor>,
-        limit: usize,
-    ) -> Result<ConversationList, StorageError>;
-
-    /// Returns all of a user's conversations with unseen results.
-    async fn unseen_conversations(&self, user_id: UserId) -> Result<Vec<ConversationId>, StorageError>;
-
-    /// Returns the deleted conversations of all users that can still be restored.
-    async fn trashed_conversations(&self) -> Result<Vec<TrashedConversation>, StorageError>;
-
-    /// Returns some conversations of all users that have reached their age and in which no answer is running; none in the
-    /// end, if the returned ones are erased ([`ConversationChange::Expire`]).
-    async fn expired_conversations(&self, expiry: Expiry) -> Result<Vec<ExpiredConversation>, StorageError>;
 
     /// Returns one of a user's conversations, without its messages.
     async fn conversation(
@@ -362,9 +335,6 @@ pub trait Storage:
 
     /// Returns a user's instructions for the assistant in every conversation. Empty if there are none.
     async fn instructions(&self, user_id: UserId) -> Result<String, StorageError>;
-
-    /// Returns the days after which a user's conversations are erased, if the user has chosen a number; otherwise 0.
-    async fn retention_days(&self, user_id: UserId) -> Result<u32, StorageError>;
 
     /// Returns true if the assistant may search a user's earlier conversations.
     async fn may_search_chats(&self, user_id: UserId) -> Result<bool, StorageError>;

@@ -39,32 +39,6 @@ pub struct StoredConversation {
     pub created_at: Timestamp,
 }
 
-/// A deleted conversation that can be restored until it is erased.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TrashedConversation {
-    pub user_id: UserId,
-    pub conversation_id: ConversationId,
-    pub trashed_at: Timestamp,
-}
-
-/// The ages at which conversations are erased.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Expiry {
-    pub now: Timestamp,
-    /// The days after which those are erased that are not pinned; 0 for never. Users may have chosen fewer.
-    pub days: u32,
-    /// The age of temporary ones, in milliseconds.
-    pub temporary_ms: i64,
-}
-
-/// A conversation that is to be erased, because it had no activity since `before`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ExpiredConversation {
-    pub user_id: UserId,
-    pub conversation_id: ConversationId,
-    pub before: Timestamp,
-}
-
 /// A file of the user or of a tool. Its content is in the data folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFile {

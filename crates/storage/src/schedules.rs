@@ -33,7 +33,7 @@ pub struct ScheduleTurn {
     /// The planned time of the schedule before the step. Another one means that the schedule was changed meanwhile.
     pub from: Timestamp,
     pub next_at: Option<Timestamp>,
-    /// What its user should know; empty if nothing.
+    /// A notice for its user; empty if there is none.
     pub notice: String,
 }
 

@@ -41,9 +41,9 @@ use tempfile::TempDir;
 use self::fixtures::*;
 use super::*;
 use parlor_protocol::{
-    AssistantMessage, Attachment, ConversationEvent, EventBody, FileProblem, IntentId, ListedConversation,
-    MemoryId, MessageBody, Part, PayloadRef, Placeholder, RawJson, RequestedCall, RunEvent, TokenId,
-    ToolStatus, UserEvent,
+    AssistantMessage, Attachment, ConversationEvent, ConversationList, EventBody, FileProblem, IntentId,
+    ListedConversation, MemoryId, MessageBody, Part, PayloadRef, Placeholder, RawJson, RequestedCall,
+    RunEvent, TokenId, ToolStatus, UserEvent,
     intent::{self, StartedRun},
     transcript,
 };

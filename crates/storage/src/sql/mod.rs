@@ -18,16 +18,14 @@ use self::{
     writer::WriteConnection,
 };
 use crate::{
-    AttachmentRow, Change, CommitResult, CompletedIntent, ExpiredConversation, Expiry, FileLocation, LogPage,
-    MessageKey, PageContextSnapshot, PageSize, Queues, ReadyMessage, RecordedModelCall, RunContext, RunKey,
+    AttachmentRow, Change, CommitResult, CompletedIntent, FileLocation, LogPage, MessageKey,
+    PageContextSnapshot, PageSize, Queues, ReadyMessage, RecordedModelCall, RunContext, RunKey,
     SearchRequest, Storage, StorageError, StoredConversation, StoredFile, StoredRun, TokenHash,
-    TrashedConversation, sqlite::damage_check,
+    sqlite::damage_check,
 };
 use parlor_protocol::{
-    ApiToken, AttachmentId, ConversationId, ConversationList, IntentId, Memory, Message, MessageId,
-    OlderMessages, Parameters, Payload, PayloadVerdict, Position, ResearchStreamId, Timestamp, TokenTotals,
-    Transcript, UserId,
-    conversation_list::ListCursor,
+    ApiToken, AttachmentId, ConversationId, IntentId, Memory, Message, MessageId, OlderMessages, Parameters,
+    Payload, PayloadVerdict, Position, ResearchStreamId, Timestamp, TokenTotals, Transcript, UserId,
     literature::{Library, ResearchStream, SavedArticle},
     search::SearchHits,
 };
@@ -35,6 +33,7 @@ use parlor_protocol::{
 pub(crate) mod accounts;
 pub(crate) mod branch;
 pub(crate) mod commit;
+mod conversation_lists;
 pub(crate) mod daily_usage;
 pub(crate) mod database;
 pub(crate) mod endpoints;
@@ -106,46 +105,6 @@ impl Storage for SqlStorage {
     ) -> Result<LogPage, StorageError> {
         let mut connection = self.readers.acquire().await?;
         log_page::events_after(&mut connection, user_id, after, run, limit).await
-    }
-
-    async fn conversations(
-        &self,
-        user_id: UserId,
-        before: Option<ListCursor>,
-        limit: usize,
-    ) -> Result<ConversationList, StorageError> {
-        let mut tx = self.readers.begin().await?;
-        queries::conversations(&mut tx, user_id, false, before, limit).await
-    }
-
-    async fn archived_conversations(
-        &self,
-        user_id: UserId,
-        before: Option<ListCursor>,
-        limit: usize,
-    ) -> Result<ConversationList, StorageError> {
-        let mut tx = self.readers.begin().await?;
-        queries::conversations(&mut tx, user_id, true, before, limit).await
-    }
-
-    async fn unseen_conversations(&self, user_id: UserId) -> Result<Vec<ConversationId>, StorageError> {
-        let mut connection = self.readers.acquire().await?;
-        queries::unseen_conversations(&mut connection, user_id).await
-    }
-
-    async fn expired_conversations(&self, expiry: Expiry) -> Result<Vec<ExpiredConversation>, StorageError> {
-        let mut connection = self.readers.acquire().await?;
-        expired::expired_conversations(&mut connection, expiry).await
-    }
-
-    async fn retention_days(&self, user_id: UserId) -> Result<u32, StorageError> {
-        let mut connection = self.readers.acquire().await?;
-        expired::retention_days(&mut connection, user_id).await
-    }
-
-    async fn trashed_conversations(&self) -> Result<Vec<TrashedConversation>, StorageError> {
-        let mut connection = self.readers.acquire().await?;
-        queries::trashed_conversations(&mut connection).await
     }
 
     async fn conversation(

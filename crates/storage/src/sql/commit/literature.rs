@@ -3,10 +3,10 @@
 
 use crate::sql::database::{Connection, query, query_scalar};
 
-use super::{super::literature, Batch, ChangeError, erase_event, personal::ensure_user};
+use super::{super::literature, Batch, ChangeError, personal::ensure_user};
 use crate::{ChangeRejection, Outcome, StorageError};
 use parlor_protocol::{
-    ConversationId, EventBody, RawJson, ResearchStreamId, UserEvent, UserId,
+    ConversationId, RawJson, ResearchStreamId, UserEvent, UserId,
     literature::{LibraryChange, ResearchStream, SavedArticle},
 };
 
@@ -90,7 +90,7 @@ impl Batch<'_> {
             .execute(&mut *connection)
             .await?;
         note.clone_into(&mut saved.note);
-        self.erase_logged_changes(connection, user_id, LibraryItem::Article(pmid))
+        self.erase_logged_item(connection, user_id, LibraryItem::Article(pmid))
             .await?;
         self.log_library_change(connection, user_id, &LibraryChange::ArticleSaved(saved))
             .await?;
@@ -111,7 +111,7 @@ impl Batch<'_> {
             .execute(&mut *connection)
             .await?;
         if removed.rows_affected() > 0 {
-            self.erase_logged_changes(connection, user_id, LibraryItem::Article(pmid))
+            self.erase_logged_item(connection, user_id, LibraryItem::Article(pmid))
                 .await?;
             let change = LibraryChange::ArticleRemoved(pmid.into());
             self.log_library_change(connection, user_id, &change).await?;
@@ -163,7 +163,7 @@ impl Batch<'_> {
         }
         if known.is_some() {
             let item = LibraryItem::Stream(stream.id);
-            self.erase_logged_changes(connection, user_id, item).await?;
+            self.erase_logged_item(connection, user_id, item).await?;
         }
         self.log_library_change(connection, user_id, &LibraryChange::StreamSaved(stream.clone()))
             .await?;
@@ -186,7 +186,7 @@ impl Batch<'_> {
             .await?;
         if deleted.rows_affected() > 0 {
             let item = LibraryItem::Stream(stream_id);
-            self.erase_logged_changes(connection, user_id, item).await?;
+            self.erase_logged_item(connection, user_id, item).await?;
             let change = LibraryChange::StreamDeleted(stream_id);
             self.log_library_change(connection, user_id, &change).await?;
         }
@@ -206,9 +206,8 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Erases the logged events about a library item that was removed or replaced. The user's unreadable events
-    /// without a conversation are erased too, since they may be about it.
-    async fn erase_logged_changes(
+    /// Erases the logged events about a library item that was removed or replaced.
+    async fn erase_logged_item(
         &mut self,
         connection: &mut Connection,
         user_id: UserId,
@@ -218,22 +217,10 @@ impl Batch<'_> {
             LibraryItem::Article(pmid) => ("$.change.article_saved.article.pmid", pmid.to_owned()),
             LibraryItem::Stream(id) => ("$.change.stream_kept.id", id.to_string()),
         };
-        query(
-            "UPDATE events SET event = '{\"position\":' || position || ',\"type\":\"empty\"}' \
-             WHERE +user_id = $1 AND message_id IS NULL AND conversation_id = $2 \
-             AND CASE WHEN json_valid(event) THEN json_extract(event, $3) ELSE $4 END = $4",
-        )
-        .bind_value(user_id)
-        .bind_value(ConversationId::NONE)
-        .bind(path)
-        .bind(id)
-        .execute(connection)
-        .await?;
-        self.events
-            .iter_mut()
-            .filter(|logged| logged.user_id == user_id && item.is_changed_by(&logged.event.body))
-            .for_each(erase_event);
-        Ok(())
+        self.erase_logged_changes(connection, user_id, (path, &id), |event| {
+            item.is_changed_by(event)
+        })
+        .await
     }
 }
 
@@ -246,8 +233,8 @@ enum LibraryItem<'a> {
 
 impl LibraryItem<'_> {
     /// Returns true if an event contains the item.
-    fn is_changed_by(self, body: &EventBody) -> bool {
-        let EventBody::User(UserEvent::LiteratureChanged { change }) = body else {
+    fn is_changed_by(self, event: &UserEvent) -> bool {
+        let UserEvent::LiteratureChanged { change } = event else {
             return false;
         };
         match (self, serde_json::from_str(change.as_str())) {

@@ -12,7 +12,9 @@ use super::{
     Batch, ChangeError, Transaction,
 };
 use crate::{Change, LoggedEvent, StorageError};
-use parlor_protocol::{ConversationId, Event, EventBody, MessageId, Placeholder, Position, UserId};
+use parlor_protocol::{
+    ConversationId, Event, EventBody, MessageId, Placeholder, Position, UserEvent, UserId,
+};
 
 /// The rows of one text: few round trips to the database thread, and well under SQLite's limit of 32,766
 /// bound values.
@@ -61,6 +63,37 @@ impl Batch<'_> {
         self.last_positions.insert(user_id, position);
         self.events.push(LoggedEvent { user_id, event, json });
         Ok(position)
+    }
+
+    /// Erases the logged events of a user, without a conversation, that have `id` at a path of their JSON; in those of this
+    /// transaction `is_about` finds them. Unreadable ones are erased too, since they may be about it.
+    pub(super) async fn erase_logged_changes(
+        &mut self,
+        connection: &mut Connection,
+        user_id: UserId,
+        (path, id): (&str, &str),
+        is_about: impl Fn(&UserEvent) -> bool,
+    ) -> Result<(), StorageError> {
+        query(
+            "UPDATE events SET event = '{\"position\":' || position || ',\"type\":\"empty\"}' \
+             WHERE +user_id = $1 AND message_id IS NULL AND conversation_id = $2 \
+             AND CASE WHEN json_valid(event) THEN json_extract(event, $3) ELSE $4 END = $4",
+        )
+        .bind_value(user_id)
+        .bind_value(ConversationId::NONE)
+        .bind(path)
+        .bind(id)
+        .execute(connection)
+        .await?;
+        let is_erased = |logged: &LoggedEvent| {
+            logged.user_id == user_id
+                && matches!(&logged.event.body, EventBody::User(event) if is_about(event))
+        };
+        self.events
+            .iter_mut()
+            .filter(|logged| is_erased(logged))
+            .for_each(erase_event);
+        Ok(())
     }
 
     /// Begins the transaction, for a statement outside of a change's savepoint.

@@ -4,13 +4,13 @@ mod output;
 
 use crate::sql::database::{Connection, query, query_scalar};
 
-use super::{super::jobs, Batch, ChangeError, erase_event, personal::ensure_user};
+use super::{super::jobs, Batch, ChangeError, personal::ensure_user};
 use crate::{
-    ChangeRejection, Outcome, StorageError,
+    ChangeRejection, Outcome,
     jobs::{Fence, JobChange, JobLimits, NewJob, Owner, StoredJob},
 };
 use parlor_protocol::{
-    ConversationId, Dollars, EventBody, JobId, RawJson, RunStatus, TokenTotals, UserEvent, UserId,
+    ConversationId, Dollars, JobId, RawJson, RunStatus, TokenTotals, UserEvent, UserId,
     job::{Job, JobProgress, JobUpdate},
 };
 
@@ -248,41 +248,19 @@ impl Batch<'_> {
             .execute(&mut *connection)
             .await?;
         if deleted.rows_affected() > 0 {
-            self.erase_logged_job(connection, user_id, job_id).await?;
+            let place = ("$.change.changed.id", &*job_id.to_string());
+            let is_of_job = |event: &UserEvent| match event {
+                UserEvent::JobChanged { change } => {
+                    matches!(serde_json::from_str(change.as_str()), Ok(JobUpdate::Changed(job)) if job.id == job_id)
+                }
+                _ => false,
+            };
+            self.erase_logged_changes(connection, user_id, place, is_of_job)
+                .await?;
             self.log_job(connection, user_id, &JobUpdate::Deleted(job_id))
                 .await?;
         }
         Ok(Outcome::DataDeleted)
-    }
-
-    async fn erase_logged_job(
-        &mut self,
-        connection: &mut Connection,
-        user_id: UserId,
-        job_id: JobId,
-    ) -> Result<(), StorageError> {
-        query(
-            "UPDATE events SET event = '{\"position\":' || position || ',\"type\":\"empty\"}' \
-             WHERE +user_id = $1 AND message_id IS NULL AND conversation_id = $2 \
-             AND CASE WHEN json_valid(event) THEN json_extract(event, $3) ELSE $4 END = $4",
-        )
-        .bind_value(user_id)
-        .bind_value(ConversationId::NONE)
-        .bind("$.change.changed.id")
-        .bind(job_id.to_string())
-        .execute(connection)
-        .await?;
-        let is_of_job = |body: &EventBody| match body {
-            EventBody::User(UserEvent::JobChanged { change }) => {
-                matches!(serde_json::from_str(change.as_str()), Ok(JobUpdate::Changed(job)) if job.id == job_id)
-            }
-            _ => false,
-        };
-        self.events
-            .iter_mut()
-            .filter(|logged| logged.user_id == user_id && is_of_job(&logged.event.body))
-            .for_each(erase_event);
-        Ok(())
     }
 }
 
