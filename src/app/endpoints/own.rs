@@ -124,6 +124,7 @@ fn not_allowed() -> ApiError {
 /// If storage fails, or the caller has only a token.
 pub async fn list(caller: &Caller) -> Result<OwnKeyList, ApiError> {
     let endpoints = super::require_session(caller)?;
+    endpoints.models.wait_for_change().await;
     let services = endpoints.services().await?;
     let stored = endpoints.storage.endpoints(Some(caller.user_id)).await?;
     let views = stored

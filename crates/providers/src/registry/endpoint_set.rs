@@ -184,7 +184,7 @@ impl Models {
             return pinned.clone();
         }
         let common = self.inner.endpoints.read().clone();
-        match &self.own {
+        match self.own() {
             Some(own) => own.join(common),
             None => common,
         }
@@ -199,7 +199,7 @@ impl Models {
     pub fn pinned(&self) -> Self {
         Self {
             inner: self.inner.clone(),
-            own: self.own.clone(),
+            user_id: self.user_id,
             pinned: Some(self.endpoints()),
         }
     }

@@ -44,7 +44,7 @@ pub(super) struct ModelListCache {
 impl Models {
     pub(super) fn cached(&self) -> Option<ModelListCache> {
         let common = self.inner.cache.lock().clone();
-        match &self.own {
+        match self.own() {
             None => common,
             Some(own) => Some(common?.joined(own.cached()?)),
         }

@@ -60,8 +60,8 @@ pub struct ModelsConfig {
 #[derive(Clone, Debug)]
 pub struct Models {
     inner: Arc<Inner>,
-    /// The endpoints of one user alone, besides those for all.
-    own: Option<Arc<OwnEndpoints>>,
+    /// The user whose own endpoints are used besides those for all. They are looked up at each use: a change may be under way.
+    user_id: Option<UserId>,
     /// The endpoints with which a run began; `None` for the present ones.
     pinned: Option<Arc<EndpointSet>>,
 }
@@ -118,7 +118,7 @@ impl Models {
                 refresh_lock: tokio::sync::Mutex::new(()),
                 changing: Arc::default(),
             }),
-            own: None,
+            user_id: None,
             pinned: None,
         }
     }
@@ -136,8 +136,13 @@ impl Models {
         list
     }
 
-    async fn cached_list(&self) -> ModelList {
+    /// Waits for a change of the added endpoints that is under way. Its event is published before its end.
+    pub async fn wait_for_change(&self) {
         drop(self.inner.changing.read().await);
+    }
+
+    async fn cached_list(&self) -> ModelList {
+        self.wait_for_change().await;
         let old = match self.cached() {
             Some(cached) if cached.is_fresh() => return cached.list,
             // A new endpoint must not be missing.

@@ -59,16 +59,21 @@ impl Models {
     pub fn of_user(&self, user_id: UserId) -> Self {
         Self {
             inner: self.inner.clone(),
-            own: self.inner.own.read().get(&user_id).cloned(),
+            user_id: Some(user_id),
             pinned: None,
         }
+    }
+
+    /// Returns the endpoints of the user alone.
+    pub(super) fn own(&self) -> Option<Arc<OwnEndpoints>> {
+        self.inner.own.read().get(&self.user_id?).cloned()
     }
 
     /// The models for all.
     fn common(&self) -> Self {
         Self {
             inner: self.inner.clone(),
-            own: None,
+            user_id: None,
             pinned: None,
         }
     }
@@ -76,12 +81,12 @@ impl Models {
     /// Refreshes all lists that are not accepted by `is_acceptable`.
     pub(super) async fn refresh(&self, is_acceptable: fn(&ModelListCache) -> bool) -> ModelList {
         let common = self.common();
-        let Some(own) = &self.own else {
+        let Some(own) = self.own() else {
             return common.refresh_common(is_acceptable).await;
         };
         let (list, ()) = tokio::join!(
             common.refresh_common(is_acceptable),
-            common.refresh_own(own, is_acceptable)
+            common.refresh_own(&own, is_acceptable)
         );
         self.cached().map_or(list, |cached| cached.list)
     }

@@ -8,7 +8,7 @@ use super::{
     settings_tab::SettingsTab, snapshot::PageSnapshot, texts,
 };
 use crate::api::rpc;
-use crate::browser;
+use crate::{browser, runtime::requests::LastRequest};
 use parlor_protocol::{
     ModelCapabilities, RunError,
     model_list::{ModelInfo, ModelList, ModelListProblem},
@@ -31,6 +31,7 @@ pub struct ModelStore {
     /// The user's last choice, the default of new conversations. Known after hydration.
     last_choice: RwSignal<Option<String>>,
     requested_at: StoredValue<f64>,
+    requests: LastRequest,
     conversations: OpenConversations,
     connection: Connection,
 }
@@ -43,6 +44,7 @@ impl ModelStore {
             list: RwSignal::new(list),
             last_choice: RwSignal::default(),
             requested_at: StoredValue::new(0.0),
+            requests: LastRequest::new(),
             conversations,
             connection,
         }
@@ -106,8 +108,10 @@ impl ModelStore {
     /// Reloads the list now: the server says that it may have changed.
     pub fn reload(self) {
         self.requested_at.set_value(browser::monotonic_ms());
+        let number = self.requests.begin();
         spawn_local(async move {
             if let Ok(list) = self.connection.call_upstream(rpc::models()).await
+                && self.requests.is_last(number)
                 && self.list.with_untracked(|old| *old != list)
             {
                 self.list.set(list);
