@@ -44,7 +44,7 @@ pub struct ReportArticle {
     /// The group that it belongs to, one of the stream's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// What was read out of it, in the order of the stream's schema.
+    /// The answers that it gives, in the order of the stream's schema.
     pub cells: Vec<Cell>,
     /// The reason why it was not read, or not in full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ pub enum Relevance {
     Unknown,
 }
 
-/// What was read out of an article for a field of the schema.
+/// The answer of an article to a field of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cell {
     /// The name of the field.

@@ -114,7 +114,7 @@ pub struct ListedSchedule {
     pub last: Option<ScheduledRun>,
     /// The cost of its answers in this calendar month (UTC), in US dollars.
     pub month_cost: Dollars,
-    /// What its user should know: times that were missed or skipped, the reason of a pause.
+    /// A notice for its user: times that were missed or skipped, the reason of a pause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }

@@ -122,7 +122,7 @@ impl ReadInput {
     }
 }
 
-/// What an article says.
+/// The answers of an article.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(super) struct ReadAnswer {
     /// The name of the group that the article belongs to; null if there are no groups or none fits.

@@ -145,7 +145,7 @@ async fn send(app: &AppState, DueSchedule { user_id, listed }: &DueSchedule, now
     }
 }
 
-/// What follows a planned time that is skipped.
+/// The effect of a planned time that is skipped.
 enum SkipTo {
     /// Another planned time, if one is left.
     Next(Option<Timestamp>),

@@ -1,4 +1,4 @@
-//! What the assistant offers to open: nothing of another person.
+//! The assistant offers to open nothing of another person.
 
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};

@@ -34,9 +34,9 @@ const KEPT: &str = "The finished steps are kept. Continue the job, or start it a
 /// A question to the model.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// What the model is to do.
+    /// The task of the model.
     pub instructions: String,
-    /// What it is to do it with. Follows no instructions.
+    /// The texts for the task, of strangers: the model follows no instructions in them.
     pub material: String,
 }
 

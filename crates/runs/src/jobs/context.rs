@@ -1,4 +1,4 @@
-//! What a plan sees of its job. Performs its steps: each once.
+//! The job as its plan sees it. Performs its steps: each once.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -22,7 +22,7 @@ use parlor_storage::jobs::{JobKey, JobOutput, StoredJob, StoredStep};
 /// The result of a step: an output or an error of its own.
 pub type StepResult<S> = Result<<S as Step>::Output, RunError>;
 
-/// What a plan sees of its job.
+/// A job as its plan sees it.
 pub struct JobContext {
     jobs: Jobs,
     key: JobKey,

@@ -11,9 +11,9 @@ use parlor_protocol::{RunError, TokenTotals, UserId};
 
 /// A kind of step.
 pub trait Step: Send + Sync {
-    /// What the step is given. It is stored with the step's start, and is the same in each replay of the plan.
+    /// The data that the step works on. It is stored with the step's start, and is the same in each replay of the plan.
     type Input: Serialize + Send + Sync;
-    /// What comes of it. It is stored, and read in each replay of the plan.
+    /// The result. It is stored, and read in each replay of the plan.
     type Output: Serialize + DeserializeOwned + Send;
 
     /// The name in the database.
@@ -53,7 +53,7 @@ impl StepError {
     }
 }
 
-/// What a step sees of its job.
+/// A job as its step sees it.
 pub struct StepContext<'a> {
     pub(super) job: &'a JobContext,
     pub(super) key: &'a str,

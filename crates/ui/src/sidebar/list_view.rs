@@ -1,4 +1,4 @@
-//! What the list shows: the conversations or the archive, to be opened or to be selected.
+//! The views of the list: conversations or archive, to be opened or to be selected.
 
 use leptos::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What calls leave out: the open table, and its database.
+//! The defaults of calls that name no table or database: the open ones.
 
 use parlor_protocol::data::DataFields;
 use parlor_tools::OpenItems;

@@ -1,4 +1,4 @@
-//! What the user does with conversations in the list.
+//! The user's changes of conversations in the list.
 
 use leptos::{prelude::*, task::spawn_local};
 
