@@ -23,8 +23,8 @@ use parlor_protocol::{
     transcript,
 };
 use parlor_storage::{
-    Change, ConversationChange, IntentChange, RunKey, RunOutput, RunStart, SearchRequest, Storage,
-    search::SearchQuery, sqlite::SqliteStorage,
+    Change, ConversationChange, ConversationListStorage, IntentChange, RunKey, RunOutput, RunStart,
+    SearchRequest, Storage, search::SearchQuery, sqlite::SqliteStorage,
 };
 use sqlx::ConnectOptions;
 
