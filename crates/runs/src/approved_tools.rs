@@ -12,7 +12,7 @@ use parlor_tools::{OpenItems, ToolOffer};
 #[derive(Debug)]
 pub(super) struct ApprovedTools {
     offer: ToolOffer,
-    /// The names of the tools that find sources, also of those that this model is not offered.
+    /// The names of the tools that find sources, also those of other pages: earlier answers have called them.
     source_tools: HashSet<String>,
     /// The page that the user had open when they asked.
     page: Option<Arc<PageContext>>,

@@ -3,7 +3,6 @@
 use super::{Inner, Runs};
 use parlor_protocol::{AssistantMessage, RunStatus, ToolCall};
 use parlor_storage::{Change, RunChange, RunKey};
-use parlor_tools::OpenItems;
 
 impl Inner {
     /// Returns true if a run with this answer goes on by itself. Otherwise it waits for the user: a call was active that may
@@ -23,8 +22,7 @@ impl Inner {
             || self
                 .tools
                 .find(&call.tool)
-                .and_then(|tool| tool.plan(call.input.as_str(), OpenItems::default()).ok())
-                .is_some_and(|plan| plan.is_idempotent)
+                .is_some_and(|tool| tool.is_idempotent())
     }
 }
 

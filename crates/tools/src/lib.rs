@@ -163,6 +163,11 @@ pub trait AnyTool: Send + Sync {
         false
     }
 
+    /// Returns `true` if a call may be repeated after a crash without a further effect.
+    fn is_idempotent(&self) -> bool {
+        false
+    }
+
     /// Returns its server's instructions for its tools.
     fn guidance(&self) -> Option<Arc<Guidance>> {
         None

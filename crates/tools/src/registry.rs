@@ -161,6 +161,17 @@ impl ToolRegistry {
         !self.disabled.contains(&tool.spec().name)
     }
 
+    /// Returns the names of the tools that find sources: all that are known now, wherever they are offered.
+    pub fn source_tools(&self) -> HashSet<String> {
+        let others = self.providers.iter().flat_map(|provider| provider.tools());
+        let own = self.tools.iter().chain(&self.scoped).cloned();
+        own.chain(self.scoped_of_providers())
+            .chain(others)
+            .filter(|tool| tool.finds_sources())
+            .map(|tool| tool.spec().name.clone())
+            .collect()
+    }
+
     /// Waits until all providers have reported their tools for the first time.
     pub async fn wait_until_settled(&self) {
         join_all(
@@ -239,10 +250,9 @@ impl ToolOffer {
         self.0.is_empty()
     }
 
-    /// Returns the names of the tools that find sources, which an answer should cite.
-    pub fn source_tools(&self) -> HashSet<String> {
-        let finding = self.0.iter().filter(|tool| tool.finds_sources());
-        finding.map(|tool| tool.spec().name.clone()).collect()
+    /// Returns true if one of the tools finds sources, which an answer should cite.
+    pub fn finds_sources(&self) -> bool {
+        self.0.iter().any(|tool| tool.finds_sources())
     }
 
     /// Returns the instructions of these tools' servers, each once.

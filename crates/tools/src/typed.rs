@@ -89,6 +89,10 @@ impl<T: Tool> AnyTool for TypedTool<T> {
         T::FINDS_SOURCES
     }
 
+    fn is_idempotent(&self) -> bool {
+        T::IS_IDEMPOTENT
+    }
+
     fn plan(&self, arguments: &str, open: OpenItems<'_>) -> Result<ToolPlan, String> {
         let mut input = Self::parse_input(arguments)?;
         self.tool.complete(&mut input, open)?;

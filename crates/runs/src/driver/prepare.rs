@@ -113,7 +113,7 @@ impl<'a> Driver<'a> {
         if session.is_none() {
             offer = offer.without_sessions();
         }
-        let source_tools = offer.source_tools();
+        let source_tools = runs.tools.source_tools();
         let named = named_tools.into_iter().map(str::to_owned);
         let tool_choice = ToolChoice::new(
             &mut offer,
@@ -144,7 +144,7 @@ impl<'a> Driver<'a> {
                 payloads: &payloads,
                 verdicts: &verdicts,
                 has_tools: !offer.is_empty(),
-                finds_sources: !offer.source_tools().is_empty(),
+                finds_sources: offer.finds_sources(),
                 has_quotable_texts: has_quotable_texts(&attached, &scope.tools),
                 guidance: &offer.guidance(),
                 payload_configs: &page_payloads.payloads,

@@ -75,6 +75,10 @@ impl AnyTool for ReadResource {
         }
     }
 
+    fn is_idempotent(&self) -> bool {
+        true
+    }
+
     fn plan(&self, arguments: &str, _: OpenItems<'_>) -> Result<ToolPlan, String> {
         let parsed: Arguments = lenient_json::parse(arguments).map_err(|error| {
             format!("The arguments have no URI: {error}. Correct them and call it again.")
@@ -83,7 +87,7 @@ impl AnyTool for ReadResource {
             label: "Reading a resource".into(),
             detail: Some(first_line(&parsed.uri, MAX_DETAIL_BYTES)),
             needs_approval: self.server.settings.approval == Some(ApprovalPolicy::Ask),
-            is_idempotent: true,
+            is_idempotent: self.is_idempotent(),
             input: ToolInput::new(arguments, parsed),
         })
     }

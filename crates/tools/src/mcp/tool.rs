@@ -47,6 +47,10 @@ impl AnyTool for ServerTool {
         self.tool.finds_sources
     }
 
+    fn is_idempotent(&self) -> bool {
+        self.tool.is_idempotent
+    }
+
     fn guidance(&self) -> Option<Arc<Guidance>> {
         self.server.guidance()
     }
