@@ -96,8 +96,7 @@ pub trait Page: Send + Sync + 'static {
     ///
     /// If there is nothing at the URL. Other errors belong into the data.
     async fn load(&self, _user_id: UserId, url: &str) -> Result<RawJson, ApiError> {
-        let path = url.split('?').next().unwrap_or_default();
-        match path.trim_end_matches('/') == self.definition().info.path {
+        match self.definition().info.is_at(url) {
             true => Ok(RawJson::parse_or_quote("null")),
             false => Err(not_found()),
         }

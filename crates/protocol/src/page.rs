@@ -19,6 +19,12 @@ impl PageInfo {
         let rest = path.strip_prefix(self.path);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
+
+    /// Returns true if a URL is the page's own, and not one below it.
+    pub fn is_at(&self, url: &str) -> bool {
+        let path = url.split('?').next().unwrap_or_default();
+        path.trim_end_matches('/') == self.path
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 use uuid::Uuid;
 
-use super::{call_rpc, last_prompt_and_tools, load_library, question_on_page, start_parlor, start_with};
+use super::{
+    call_rpc, last_prompt_and_tools, load_library, pubmed_settings, question_on_page, start_parlor,
+    start_with,
+};
 use crate::support::{Parlor, string_field};
 
 /// Has the model call a tool, approves the call, and returns the shown details and the result.
@@ -67,7 +70,7 @@ async fn assistant_creates_changes_and_deletes_streams() {
 
 #[tokio::test]
 async fn approval_shows_the_open_stream() {
-    let (_folder, upstream, parlor) = start_parlor().await;
+    let (folder, upstream, mut parlor) = start_parlor().await;
     let id = Uuid::now_v7();
     let stream = json!({ "id": id, "name": "Tides", "query": "tides", "instructions": "" });
     call_rpc(&parlor, "save_stream", &json!({ "stream": stream })).await;
@@ -92,11 +95,16 @@ async fn approval_shows_the_open_stream() {
         assert_eq!(asked["detail"], detail);
         assert_eq!(asked["input"], arguments, "what the model wrote stays as it is");
         let run = string_field(&stream.next_of_type("waiting").await, "message_id");
+        // Another process plans the call again.
+        parlor.stop().await;
+        parlor = Parlor::start_built_in(folder.path(), &upstream, pubmed_settings(&upstream)).await;
+        upstream.add_script(When::tool_gave("stream"), Script::new().text("Done."));
+        let mut stream = parlor.follow(&format!("/api/runs/{run}/events?after=0")).await;
         let allow = json!({ "index": 0, "answer": "allow" });
         let answered = parlor.post(&format!("/api/runs/{run}/approvals"), &allow);
         assert_eq!(answered.send().await.unwrap().status(), 204);
-        upstream.add_script(When::tool_gave("stream"), Script::new().text("Done."));
-        assert_eq!(stream.next_of_type("tool_complete").await["status"], "complete");
+        let ended = stream.next_of_type("tool_complete").await;
+        assert_eq!(ended["status"], "complete", "{ended}");
         stream.next_of_type("complete").await;
         if tool == "change_stream" {
             assert_eq!(load_library(&parlor).await["streams"][0]["query"], "tides[ti]");

@@ -26,6 +26,7 @@ mod tools;
 
 use std::{sync::Arc, time::Duration};
 
+pub(crate) use self::stream_pages::{EDIT_STREAM, STREAMS};
 use self::{
     article_cache::ArticleCache,
     articles::{Deadline, check_pmid},

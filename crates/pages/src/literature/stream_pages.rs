@@ -29,7 +29,7 @@ const AI_COLUMN_SUGGESTION: PayloadConfig = proposal::<AiColumnSuggestion>();
 /// The maximum number of streams in the context.
 const MAX_LISTED_STREAMS: usize = 50;
 
-static STREAMS: PageDefinition = PageDefinition {
+pub(crate) static STREAMS: PageDefinition = PageDefinition {
     info: &STREAMS_PAGE,
     identity: "You are a research assistant for scientific literature. A stream of research is a PubMed query that a person keeps, with what \
          it is for and what to read out of its articles. You talk with them on the page Streams of Parlor, a chat that they run \
@@ -44,7 +44,7 @@ static STREAMS: PageDefinition = PageDefinition {
     tabs: &[],
 };
 
-static EDIT_STREAM: PageDefinition = PageDefinition {
+pub(crate) static EDIT_STREAM: PageDefinition = PageDefinition {
     info: &EDIT_STREAM_PAGE,
     identity: "You are a research assistant for scientific literature. A person edits a stream of research: a PubMed query that they keep, \
          with what it is for, what to mind when its articles are read, what to read out of each of them (the schema), and the groups \
@@ -112,8 +112,7 @@ impl Page for Streams {
     }
 
     async fn load(&self, user_id: UserId, url: &str) -> Result<RawJson, ApiError> {
-        let path = url.split('?').next().unwrap_or_default();
-        if path.trim_end_matches('/') != STREAMS_PAGE.path {
+        if !STREAMS_PAGE.is_at(url) {
             return Err(not_found());
         }
         load_library(&self.0, user_id).await

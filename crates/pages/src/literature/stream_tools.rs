@@ -116,6 +116,9 @@ pub struct ChangeStreamInput {
     query: Option<String>,
     /// Other instructions in place of all that there are.
     instructions: Option<String>,
+    /// True for the open stream, which needs no name: the request names it.
+    #[serde(skip)]
+    is_open: bool,
 }
 
 impl Tool for ChangeStream {
@@ -130,8 +133,10 @@ impl Tool for ChangeStream {
     const NEEDS_APPROVAL: bool = true;
 
     fn complete(&self, input: &mut ChangeStreamInput, open: OpenItems<'_>) -> Result<(), String> {
-        self.0
-            .complete_stream(&mut input.stream_id, &mut input.name, open)
+        input.is_open = self
+            .0
+            .complete_stream(&mut input.stream_id, &mut input.name, open)?;
+        Ok(())
     }
 
     fn detail(&self, input: &ChangeStreamInput) -> Option<String> {
@@ -151,8 +156,12 @@ impl Tool for ChangeStream {
     }
 
     async fn run(&self, input: ChangeStreamInput, call: ToolContext) -> Result<ToolResult, ToolError> {
-        let again = input.new_name.as_deref();
-        let now = load_named_stream(&self.0, call.user_id, &input.stream_id, &input.name, again).await?;
+        let is_named = |now: &ResearchStream| {
+            // The change may be repeated after a crash.
+            let is_changed = input.new_name.as_deref().is_some_and(|name| has_name(now, name));
+            input.is_open || is_changed || has_name(now, &input.name)
+        };
+        let now = load_stream(&self.0, call.user_id, &input.stream_id, is_named).await?;
         let stream = ResearchStream {
             name: input.new_name.unwrap_or(now.name),
             query: input.query.unwrap_or(now.query),
@@ -174,6 +183,9 @@ pub struct DeleteStreamInput {
     /// The name that it has, for the person to know it by. Leave it out for the open one.
     #[serde(default)]
     name: String,
+    /// True for the open stream, which needs no name: the request names it.
+    #[serde(skip)]
+    is_open: bool,
 }
 
 impl Tool for DeleteStream {
@@ -187,8 +199,10 @@ impl Tool for DeleteStream {
     const NEEDS_APPROVAL: bool = true;
 
     fn complete(&self, input: &mut DeleteStreamInput, open: OpenItems<'_>) -> Result<(), String> {
-        self.0
-            .complete_stream(&mut input.stream_id, &mut input.name, open)
+        input.is_open = self
+            .0
+            .complete_stream(&mut input.stream_id, &mut input.name, open)?;
+        Ok(())
     }
 
     fn detail(&self, input: &DeleteStreamInput) -> Option<String> {
@@ -196,20 +210,22 @@ impl Tool for DeleteStream {
     }
 
     async fn run(&self, input: DeleteStreamInput, call: ToolContext) -> Result<ToolResult, ToolError> {
-        let stream = load_named_stream(&self.0, call.user_id, &input.stream_id, &input.name, None).await?;
+        let is_named = |now: &ResearchStream| input.is_open || has_name(now, &input.name);
+        let stream = load_stream(&self.0, call.user_id, &input.stream_id, is_named).await?;
         self.0.delete_stream(call.user_id, stream.id).await?;
         Ok("The stream is deleted. Saved articles stay.".to_owned().into())
     }
 }
 
 impl Literature {
-    /// Sets the stream of a call that names none: the open one, with the name that its description has told the model.
+    /// Sets the stream of a call that names none: the open one, with the name that its description has told the model. Returns true
+    /// if the name is the open stream's by this.
     fn complete_stream(
         &self,
         stream_id: &mut String,
         name: &mut String,
         open: OpenItems<'_>,
-    ) -> Result<(), String> {
+    ) -> Result<bool, String> {
         let fields: Option<LiteratureFields> = open.on_page();
         let open = fields.and_then(|fields| fields.stream_id);
         if stream_id.trim().is_empty() {
@@ -217,32 +233,40 @@ impl Literature {
                 .ok_or("No stream is open. Name one by its id and its name, as list_streams gives them.")?;
             *stream_id = open.to_string();
         }
-        if name.trim().is_empty() {
-            let open = open.filter(|open| open.to_string() == *stream_id);
-            let known = open.and_then(|open| self.0.stream_names.get(open));
-            *name = known.ok_or("Say the name that the stream has now, as list_streams gives it.")?;
+        if !name.trim().is_empty() {
+            return Ok(false);
         }
-        Ok(())
+        let open = open
+            .filter(|open| open.to_string() == stream_id.trim())
+            .ok_or("Say the name that the stream has now, as list_streams gives it.")?;
+        // Another process may have described it.
+        *name = self
+            .0
+            .stream_names
+            .get(open)
+            .unwrap_or_else(|| "the open stream".to_owned());
+        Ok(true)
     }
 }
 
-/// Returns the stream if it has one of these names: an approval for one stream must not change another.
-async fn load_named_stream(
+fn has_name(stream: &ResearchStream, name: &str) -> bool {
+    name.split_whitespace().eq(stream.name.split_whitespace())
+}
+
+/// Returns the stream if it is the one that is meant: an approval for one stream must not change another.
+async fn load_stream(
     literature: &Literature,
     user_id: UserId,
     stream_id: &str,
-    name: &str,
-    or: Option<&str>,
+    is_meant: impl Fn(&ResearchStream) -> bool,
 ) -> Result<ResearchStream, LiteratureError> {
     let stream_id = stream_id
         .trim()
         .parse()
         .map_err(|_| LiteratureError::StreamNotFound)?;
     let stream = literature.stream(user_id, stream_id).await?;
-    let is_named = |name: &str| name.split_whitespace().eq(stream.name.split_whitespace());
-    if is_named(name) || or.is_some_and(is_named) {
-        Ok(stream)
-    } else {
-        Err(LiteratureError::StreamNameMismatch(stream.name))
+    match is_meant(&stream) {
+        true => Ok(stream),
+        false => Err(LiteratureError::StreamNameMismatch(stream.name)),
     }
 }

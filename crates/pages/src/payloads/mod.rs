@@ -26,12 +26,12 @@ pub use self::{
     table::{MAX_COLUMNS, shown_row},
 };
 
-use crate::payload_config::{PayloadConfig, ProposalReader, proposal};
+use crate::{
+    literature::{EDIT_STREAM, LITERATURE, STREAMS},
+    payload_config::{PayloadConfig, ProposalReader},
+};
 use parlor_protocol::{
     Payload, PayloadRef,
-    literature::{
-        AiColumnSuggestion, PresentationCategories, QueryProposal, SchemaProposal, StreamSuggestions,
-    },
     panel::{PanelBody, PanelView},
 };
 
@@ -75,13 +75,9 @@ impl PayloadViews {
 
     /// Creates those of Parlor's own pages.
     pub fn built_in() -> Self {
-        Self::new(&[
-            proposal::<AiColumnSuggestion>(),
-            proposal::<PresentationCategories>(),
-            proposal::<QueryProposal>(),
-            proposal::<SchemaProposal>(),
-            proposal::<StreamSuggestions>(),
-        ])
+        let pages = [&LITERATURE, &STREAMS, &EDIT_STREAM];
+        let scopes = pages.into_iter().flat_map(|page| page.scopes());
+        Self::new(scopes.flat_map(|scope| scope.payloads.iter().copied()))
     }
 
     /// Returns the view of a payload. A comparison of long texts may take a second.

@@ -12,6 +12,9 @@ pub fn complete_table(
     if table.trim().is_empty() {
         let fields: Option<DataFields> = open.on_page();
         let open = fields.and_then(|fields| Some((fields.table?, fields.database)));
+        // A table of another database is not meant.
+        let named = database.as_deref().filter(|name| !name.trim().is_empty());
+        let open = open.filter(|(_, its)| named.is_none_or(|named| its.as_deref() == Some(named)));
         let (name, its_database) = open.ok_or("No table is open. Name one.")?;
         *table = name;
         *database = its_database;
