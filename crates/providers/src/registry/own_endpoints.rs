@@ -126,3 +126,31 @@ impl EndpointChangeGuard {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::ModelsConfig;
+
+    #[tokio::test]
+    async fn a_list_waits_for_a_change_of_own_endpoints() {
+        let models = Models::new(ModelsConfig::default());
+        let user_id = UserId::new();
+        let of_user = models.of_user(user_id);
+        let change = models.begin_change().await;
+        let listed = tokio::spawn(async move { of_user.list().await });
+        tokio::task::yield_now().await;
+        let own = UserEndpoints {
+            problems: vec![RunError {
+                code: "unreadable_key".into(),
+                message: "The key can't be read.".into(),
+                hint: String::new(),
+            }],
+            ..UserEndpoints::default()
+        };
+        change.set_own(HashMap::from([(user_id, own)]));
+        drop(change);
+        let problems = listed.await.unwrap().problems;
+        assert!(problems.iter().any(|problem| problem.code == "unreadable_key"));
+    }
+}
