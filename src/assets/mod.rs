@@ -1,7 +1,7 @@
 //! Static files: the WASM with its JavaScript loader, the stylesheet and the icons.
 //!
-//! The build puts these files into one folder. A release embeds the folder into its binary; a development
-//! build reads it from disk, so that a changed style needs no new server. Files in `pkg` have a content hash
+//! The build puts these files into one folder. A release embeds the folder into its binary, unless the setting
+//! `server.site` names another one; a development build reads it from disk, so that a changed style needs no new server. Files in `pkg` have a content hash
 //! in their name or in their folder's name, and browsers cache them for ever. A page finds its three files, and a frame Mermaid,
 //! through the [`Manifest`]. [`dev_reload::script`] is an additional script for development only.
 
@@ -94,7 +94,7 @@ fn router_for<F: Site, S: Clone + Send + Sync + 'static>() -> Router<S> {
     router
 }
 
-/// Returns true for the path of an embedded file. None of them has data of users.
+/// Returns true for the path of a file of the site. None of them has data of users.
 pub fn is_asset(path: &str) -> bool {
     let name = path.strip_prefix('/').unwrap_or_default();
     name.starts_with("pkg/") || is_public(name) && SiteFiles::file(name).is_some()

@@ -86,9 +86,11 @@ fn add_files(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>)
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        match entry.file_type()?.is_dir() {
-            true => add_files(&entry.path(), &format!("{name}/"), files)?,
-            false => drop(files.insert(name, fs::read(entry.path())?)),
+        let path = entry.path();
+        // Links to folders, too.
+        match path.is_dir() {
+            true => add_files(&path, &format!("{name}/"), files)?,
+            false => drop(files.insert(name, fs::read(path)?)),
         }
     }
     Ok(())

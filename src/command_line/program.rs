@@ -17,7 +17,7 @@ use crate::{
     server::{self, ServerParts},
 };
 
-/// Returns the pages of a program.
+/// A function that makes the pages of a program.
 pub type MakePages = fn(&ServerParts) -> Pages;
 
 /// The default log filter; `PARLOR_LOG` overrides it.
@@ -28,7 +28,8 @@ const DEFAULT_LOG_FILTER: &str = "info";
 const SILENCED_TARGETS: &str = ",rmcp=off";
 
 /// Runs the command line of a program with these pages: the whole `main` of Parlor, and of a program with a page more. It starts
-/// itself for some of its work, such as reading documents, so a program must do nothing else before.
+/// itself for some of its work, such as reading documents, so a program must do nothing
+/// before it but `parlor_ui::extension::add_pages`.
 pub fn run(pages: MakePages) -> ExitCode {
     let Cli { command, serve } = Cli::parse();
     match command {

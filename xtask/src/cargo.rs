@@ -63,12 +63,11 @@ pub fn server_binary(mode: Profile, package: &Package) -> PathBuf {
 /// Replaces this process by the server, so that signals and the terminal are its own.
 pub fn exec_server(package: &Package, args: &[String]) -> Result<()> {
     let mut command = Command::new(server_binary(Profile::Dev, package));
-    match package {
-        Package::Parlor => command.arg("serve"),
-        // The files in the program, or in their place, are Parlor's own.
-        Package::Other(_) => command.env("PARLOR_SITE", site::site_folder(Profile::Dev, package)),
-    };
-    command.args(args);
+    command.arg("serve").args(args);
+    // The files in the program, or in their place, are Parlor's own.
+    if let Package::Other(_) = package {
+        command.env("PARLOR_SITE", site::site_folder(Profile::Dev, package));
+    }
     of_checkout(&mut command);
     #[cfg(unix)]
     {
