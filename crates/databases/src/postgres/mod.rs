@@ -9,10 +9,10 @@
 //! - [`query`]: one statement by the extended protocol, as a cursor, so that only a query fits
 //! - [`catalogue`]: tables, columns, comments and keys; [`role`]: what the role should not have
 
-mod calls;
+pub mod calls;
 mod catalogue;
 mod error;
-mod functions;
+pub mod functions;
 mod query;
 mod role;
 mod role_sql;
@@ -26,8 +26,6 @@ use async_trait::async_trait;
 use reqwest::Url;
 use sqlx::{ConnectOptions, postgres::PgConnectOptions};
 
-#[cfg(test)]
-pub use self::functions::all as harmless_functions;
 pub use self::role_sql::{RoleRequest, role_sql};
 use self::session::QuerySession;
 use super::{

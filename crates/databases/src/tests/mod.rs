@@ -1,6 +1,7 @@
 //! Tests of databases: SQLite here, [`hostile`] statements for both kinds, and a real Postgres ([`server`]).
 
 mod hostile;
+mod oracle;
 mod postgres;
 mod server;
 mod sqlite_features;

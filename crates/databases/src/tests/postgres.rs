@@ -309,7 +309,7 @@ async fn listed_functions_have_no_effects() {
     let volatile = cells(&boss.query(volatile).await.unwrap());
     let volatile: Vec<String> = volatile.into_iter().flatten().flatten().collect();
     assert!(volatile.iter().any(|name| name == "pg_sleep"));
-    let listed = crate::postgres::harmless_functions();
+    let listed = crate::postgres::functions::all();
     let found: Vec<&&str> = listed
         .iter()
         .filter(|name| volatile.iter().any(|other| other == *name) && !READ_STATE.contains(*name))
