@@ -46,8 +46,8 @@ pub(super) struct ToolTasks {
     reports: mpsc::Receiver<(usize, ToolProgress)>,
 }
 
-/// The output for the model, and the artifacts for the user.
-type StoredToolResult = (String, ToolArtifacts);
+/// The output or the error for the model, and the artifacts for the user.
+type StoredToolResult = (Result<String, String>, ToolArtifacts);
 
 /// A call in progress.
 struct RunningCall {
@@ -183,9 +183,10 @@ impl ToolTasks {
             return pending().await;
         };
         let (output, artifacts) = match result {
-            Ok((text, artifacts)) => (Ok(text), artifacts),
-            Err(error) => (Err(self.secrets.redact(&error.0)), ToolArtifacts::default()),
+            Ok(stored) => stored,
+            Err(error) => (Err(error.0), ToolArtifacts::default()),
         };
+        let output = output.map_err(|error| self.secrets.redact(&error));
         Input::ToolEnded {
             index,
             done: ToolOutcome {
@@ -228,7 +229,8 @@ impl ResultStore<'_> {
         result: ToolResult,
         are_files_needed: bool,
     ) -> Result<StoredToolResult, ToolError> {
-        let (mut text, mut artifacts) = (result.text, ToolArtifacts::default());
+        let (mut text, has_failed, mut artifacts) =
+            (result.text, result.has_failed, ToolArtifacts::default());
         match result
             .payload
             .map(|payload| payload.into_payload(self.payload_bytes))
@@ -254,7 +256,8 @@ impl ResultStore<'_> {
         for note in &self.notes {
             text.push_str(&format!("\n\n({note})"));
         }
-        Ok((text, artifacts))
+        let output = if has_failed { Err(text) } else { Ok(text) };
+        Ok((output, artifacts))
     }
 
     /// Stores files within the limits, and returns those that were kept.

@@ -248,8 +248,10 @@ pub struct FileLimits {
 /// The result of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolResult {
-    /// The output for the model.
+    /// The output for the model; of a failed call the error, which the user sees too.
     pub text: String,
+    /// True if the call has failed. What it made before is kept.
+    pub has_failed: bool,
     /// Content for the user, in a panel.
     pub payload: Option<NewPayload>,
     /// Images and other files for the user.
@@ -284,7 +286,8 @@ impl From<String> for ToolResult {
     }
 }
 
-/// A tool's error, with a message that the model can act on. The user sees it too.
+/// A tool's error, with a message that the model can act on. The user sees it too. A failed call that has made something returns a
+/// [`ToolResult`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ToolError(pub String);

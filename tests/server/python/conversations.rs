@@ -81,17 +81,25 @@ async fn code_is_called_with_its_first_line() {
         .unwrap();
     let picture = &ended["attachments"][0];
     assert_eq!(picture["media_type"], "image/png", "{ended}");
-    let error = ask(&parlor, &upstream, None, "print('before')\n1 / 0").await;
+    // What was shown before an exception stays.
+    let error = ask(
+        &parlor,
+        &upstream,
+        None,
+        "print('before')\nplt.plot([1, 2])\n1 / 0",
+    )
+    .await;
     let ended = error
         .iter()
         .find(|event| event["type"] == "tool_complete")
         .unwrap();
     assert_eq!(ended["status"], "failed");
+    assert_eq!(ended["attachments"][0]["media_type"], "image/png", "{ended}");
     let text = output(&error);
     assert!(
         text.starts_with("before\n\nTraceback")
-            && text.contains("line 2")
-            && text.ends_with("division by zero"),
+            && text.contains("line 3")
+            && text.contains("division by zero"),
         "{text}"
     );
 }

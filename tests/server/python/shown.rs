@@ -68,6 +68,7 @@ async fn every_figure_is_shown_once() {
             1,
         ),
         ("with plt.ioff(): plt.plot([1])", 1),
+        ("plt.plot([1]); 1 / 0", 1),
         (
             "for n in range(3):\n    plt.figure(); plt.plot([n]); plt.savefig(f'{n}.png'); plt.close()",
             3,
@@ -83,6 +84,7 @@ async fn every_figure_is_shown_once() {
             1,
         ),
         ("plt.switch_backend('svg'); pd.Series([1]).plot()", 1),
+        ("plt.plot([1]); raise ValueError('no')", 1),
         ("1", 0),
     ] {
         let output = sessions.run(session, code).await.unwrap();

@@ -16,9 +16,6 @@ pub const NO_OUTPUT: &str =
 async fn run_code(python: &Python, code: &str, call: &ToolContext) -> Result<ToolResult, ToolError> {
     let output = python.execute(call, code).await?;
     let text = output.text();
-    if output.error.is_some() {
-        return Err(ToolError(text));
-    }
     let attachments: Vec<_> = output.files().cloned().collect();
     let text = match text.is_empty() && attachments.is_empty() {
         true => NO_OUTPUT.into(),
@@ -26,6 +23,7 @@ async fn run_code(python: &Python, code: &str, call: &ToolContext) -> Result<Too
     };
     Ok(ToolResult {
         text,
+        has_failed: output.error.is_some(),
         attachments,
         ..ToolResult::default()
     })

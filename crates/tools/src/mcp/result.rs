@@ -5,7 +5,7 @@ use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
 use serde_json::Value;
 
 use crate::{
-    NewAttachment, NewPayload, ToolError, ToolResult,
+    NewAttachment, NewPayload, ToolResult,
     attachment::{UNKNOWN_MEDIA_TYPE, is_media_type},
 };
 
@@ -43,16 +43,9 @@ fn to_payload(data: Value, kind: Option<&'static str>) -> Option<NewPayload> {
     })
 }
 
-/// Converts a result to Parlor's form. Its structured content becomes a payload of the type that the result names, or else the tool.
-///
-/// # Errors
-///
-/// If the tool reports an error.
-pub fn convert(
-    tool: &str,
-    result: CallToolResult,
-    tools_type: Option<&'static str>,
-) -> Result<ToolResult, ToolError> {
+/// Converts a result to Parlor's form. Its structured content becomes a payload of the type that the result names, or else the tool; of
+/// a call that has failed, only text and files are kept.
+pub fn convert(tool: &str, result: CallToolResult, tools_type: Option<&'static str>) -> ToolResult {
     let mut read = ResultReader {
         tool,
         texts: Vec::new(),
@@ -69,21 +62,24 @@ pub fn convert(
         text = structured.to_string();
     }
     if result.is_error == Some(true) {
-        let unsaid = text.trim().is_empty();
-        return Err(ToolError(if unsaid {
-            "The tool failed and did not say why.".into()
-        } else {
-            text
-        }));
+        if text.trim().is_empty() {
+            text = "The tool failed and did not say why.".into();
+        }
+        return ToolResult {
+            text,
+            has_failed: true,
+            attachments: read.attachments,
+            ..ToolResult::default()
+        };
     }
     let named = result.meta.as_ref().and_then(|meta| meta.0.get(PAYLOAD_META));
     let kind = payload_type(named).or(tools_type);
-    Ok(ToolResult {
+    ToolResult {
         text,
         attachments: read.attachments,
         payload: structured.and_then(|data| to_payload(data, kind)),
         ..ToolResult::default()
-    })
+    }
 }
 
 /// Converts the contents of a resource to Parlor's form.
@@ -182,7 +178,7 @@ mod tests {
 
     use super::*;
 
-    fn convert_json(result: Value) -> Result<ToolResult, ToolError> {
+    fn convert_json(result: Value) -> ToolResult {
         convert("draw", serde_json::from_value(result).unwrap(), None)
     }
 
@@ -207,31 +203,35 @@ mod tests {
             text: "one\n[image/png, 5 bytes]\n[application/octet-stream, 2 bytes]\n[image/png, which can't be read]\n\
                    A: file:///a (the first)\n[demo://t]\ninside\n[application/zip, 2 bytes, demo://b]"
                 .into(),
-            payload: None,
-            known_files: Vec::new(),
             attachments: vec![
                 attachment(1, "image/png", b"hello"),
                 attachment(2, "application/octet-stream", b"hi"),
                 attachment(3, "application/zip", b"hi"),
             ],
+            ..ToolResult::default()
         };
-        assert_eq!(result.unwrap(), expected);
+        assert_eq!(result, expected);
     }
 
     #[test]
     fn uses_structured_data_without_text() {
-        let result = convert_json(json!({ "content": [], "structuredContent": { "a": 1 } })).unwrap();
+        let result = convert_json(json!({ "content": [], "structuredContent": { "a": 1 } }));
         assert_eq!(result.text, r#"{"a":1}"#);
-        let error = |content: Value| {
-            convert_json(json!({ "content": content, "isError": true }))
-                .unwrap_err()
-                .0
+    }
+
+    #[test]
+    fn failed_calls_keep_their_files() {
+        let failed = |result: Value| {
+            let result = convert_json(result);
+            assert!(result.has_failed && result.payload.is_none());
+            (result.text, result.attachments.len())
         };
-        assert_eq!(
-            error(json!([{ "type": "text", "text": "No such city." }])),
-            "No such city."
-        );
-        assert_eq!(error(json!([])), "The tool failed and did not say why.");
+        let text = json!({ "type": "text", "text": "No such city." });
+        let map = json!({ "type": "image", "mimeType": "image/png", "data": "aGk=" });
+        let full = json!({ "content": [text, map], "isError": true, "structuredContent": { "a": 1 } });
+        assert_eq!(failed(full), ("No such city.\n[image/png, 2 bytes]".into(), 1));
+        let unsaid = "The tool failed and did not say why.".to_owned();
+        assert_eq!(failed(json!({ "content": [], "isError": true })), (unsaid, 0));
     }
 
     #[test]
@@ -239,7 +239,7 @@ mod tests {
         let result = |meta: Value, content: Value, of_tool| {
             let result = json!({ "content": [], "structuredContent": content, "_meta": meta });
             let converted = convert("draw", serde_json::from_value(result).unwrap(), of_tool);
-            converted.unwrap().payload.map(|made| (made.kind, made.data))
+            converted.payload.map(|made| (made.kind, made.data))
         };
         let named = |name: &str| json!({ PAYLOAD_META: name });
         let rows = json!({ "columns": ["a"], "rows": [[1]], "stored": { "rows": 9 } });

@@ -80,7 +80,7 @@ impl AnyTool for ServerTool {
         let called = connection.call_tool(self.tool.name.clone(), arguments, call.progress);
         let CallResponse { outcome, declined } = called.await;
         let outcome = match outcome {
-            Ok(result) => result::convert(&self.tool.name, result, self.tool.payload_type),
+            Ok(result) => Ok(result::convert(&self.tool.name, result, self.tool.payload_type)),
             Err(CallError {
                 message,
                 is_unsupported,

@@ -28,7 +28,7 @@ fn read(result: &Value) -> (String, usize) {
         ServerResult::CallToolResult(called) => called,
         other => panic!("{result}: {other:?}"),
     };
-    let read = result::convert("tool", called, None).unwrap();
+    let read = result::convert("tool", called, None);
     (read.text, read.attachments.len())
 }
 
@@ -299,7 +299,7 @@ fn invalid_json_is_mended() {
         let message = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result},}}"#);
         match parse(&message).unwrap() {
             JsonRpcMessage::Response(response) => match response.result {
-                ServerResult::CallToolResult(called) => result::convert("tool", called, None).unwrap().text,
+                ServerResult::CallToolResult(called) => result::convert("tool", called, None).text,
                 other => panic!("{other:?}"),
             },
             other => panic!("{other:?}"),
