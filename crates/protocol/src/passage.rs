@@ -66,6 +66,31 @@ pub fn find_passage<T: AsRef<str>>(paragraphs: &[T], quote: &str) -> Vec<Passage
     parts
 }
 
+/// Returns the passage of a quote whose parts were found in the paragraphs of a text, in the words of the text. Its place is the
+/// number of its first paragraph, after the name of what a paragraph is (`unit`), unless that is empty.
+pub fn quoted_passage<T: AsRef<str>>(
+    quote: &str,
+    paragraphs: &[T],
+    parts: &[PassagePart],
+    unit: &str,
+) -> Passage {
+    let Some((first, _)) = parts.first() else {
+        return Passage::NotFound { quote: quote.into() };
+    };
+    let words: Vec<&str> = parts
+        .iter()
+        .filter_map(|(index, range)| paragraphs.get(*index)?.as_ref().get(range.clone()))
+        .flat_map(str::split_whitespace)
+        .collect();
+    Passage::Found(FoundPassage {
+        text: words.join(" "),
+        place: match unit {
+            "" => String::new(),
+            unit => format!("{unit} {}", first + 1),
+        },
+    })
+}
+
 /// Returns the bytes of a text for a range that counts no white space.
 fn original_range(text: &str, dense: Range<usize>) -> Range<usize> {
     let (mut counted, mut range) = (0, 0..text.len());
@@ -110,5 +135,27 @@ mod tests {
         assert_eq!(find_passage(&[] as &[&str], "Salt rises"), []);
         assert_eq!(find_passage(&["", " ", "Salt rises"], "Salt rises"), [(2, 0..10)]);
         assert_eq!(find_passage(&["x".repeat(1 << 20)], &"x".repeat(1 << 20)), []);
+    }
+
+    #[test]
+    fn passage_has_the_words_of_the_text() {
+        let pages = ["Of salt", "Salt  rises\nat night,", "then  falls."];
+        let found = |quote: &str, unit: &str| {
+            let passage = quoted_passage(quote, &pages, &find_passage(&pages, quote), unit);
+            match passage {
+                Passage::Found(found) => Some((found.text, found.place)),
+                Passage::NotFound { quote: unchanged } => {
+                    assert_eq!(unchanged, quote);
+                    None
+                }
+            }
+        };
+        let passage = |text: &str, place: &str| Some((text.to_owned(), place.to_owned()));
+        assert_eq!(found("Salt rises at", "page"), passage("Salt rises at", "page 2"));
+        assert_eq!(
+            found("at night, then falls.", ""),
+            passage("at night, then falls.", "")
+        );
+        assert_eq!(found("Salt falls", "page"), None);
     }
 }

@@ -2,9 +2,9 @@
 
 use super::judge::{ArticleText, ReadAnswer, SummaryAnswer};
 use parlor_protocol::{
-    FoundPassage, Passage,
+    Passage,
     literature::Schema,
-    passage::find_passage,
+    passage::{find_passage, quoted_passage},
     report::{Cell, Claim},
 };
 
@@ -53,19 +53,7 @@ pub(super) fn count_unsupported(claims: &[Claim]) -> usize {
 
 fn check_passage(text: Option<&ArticleText>, quote: &str) -> Passage {
     let paragraphs = text.map(|text| text.paragraphs.as_slice()).unwrap_or_default();
-    let parts = find_passage(paragraphs, quote);
-    if parts.is_empty() {
-        return Passage::NotFound {
-            quote: quote.to_owned(),
-        };
-    }
-    let words = parts
-        .iter()
-        .filter_map(|(index, range)| paragraphs.get(*index)?.get(range.clone()));
-    Passage::Found(FoundPassage {
-        text: words.collect::<Vec<_>>().join(" "),
-        place: String::new(),
-    })
+    quoted_passage(quote, paragraphs, &find_passage(paragraphs, quote), "")
 }
 
 #[cfg(test)]
@@ -73,6 +61,7 @@ mod tests {
     use super::*;
     use crate::judge::{CellAnswer, ClaimAnswer};
     use parlor_protocol::{
+        FoundPassage,
         draft::DraftList,
         literature::{SchemaField, SchemaFieldType},
     };

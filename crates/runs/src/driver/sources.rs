@@ -1,13 +1,11 @@
 //! The check of cited sources: a quote counts only if the source has these words, white space apart.
 
-use std::borrow::Cow;
-
 use super::Driver;
 use parlor_markup::web_link;
 use parlor_model::Toolbox;
 use parlor_protocol::{
-    Attachment, CitedSource, FoundPassage, Message, Passage, ToolCall, ToolStatus,
-    passage::{PassagePart, find_passage},
+    Attachment, CitedSource, Message, Passage, ToolCall, ToolStatus,
+    passage::{find_passage, quoted_passage},
 };
 use parlor_storage::StorageError;
 
@@ -49,7 +47,7 @@ impl Driver<'_> {
                 return Ok(source);
             }
             let parts = find_passage(&stored.paragraphs, quote);
-            source.passage = Some(passage(quote, &stored.paragraphs, &parts, "paragraph"));
+            source.passage = Some(quoted_passage(quote, &stored.paragraphs, &parts, "paragraph"));
             if !parts.is_empty() {
                 source.url = url;
             }
@@ -63,7 +61,7 @@ impl Driver<'_> {
             let pages = self.file_pages(&file).await?;
             let parts = find_passage(&pages, quote);
             let unit = if pages.len() > 1 { "page" } else { "" };
-            source.passage = Some(passage(quote, &pages, &parts, unit));
+            source.passage = Some(quoted_passage(quote, &pages, &parts, unit));
             source.url = file.url();
             if let Some((page, _)) = parts.first().filter(|_| !unit.is_empty()) {
                 source.url.push_str(&format!("#page={}", page + 1));
@@ -79,7 +77,7 @@ impl Driver<'_> {
             let found = outputs.iter().find_map(|output| {
                 let text = [*output];
                 let parts = find_passage(&text, quote);
-                (!parts.is_empty()).then(|| passage(quote, &text, &parts, ""))
+                (!parts.is_empty()).then(|| quoted_passage(quote, &text, &parts, ""))
             });
             source.passage = found.or(source.passage);
         }
@@ -123,25 +121,6 @@ impl Driver<'_> {
     }
 }
 
-/// Returns the passage of a quote that was looked for in a text.
-fn passage<T: AsRef<str>>(quote: &str, paragraphs: &[T], parts: &[PassagePart], unit: &str) -> Passage {
-    let Some((first, _)) = parts.first() else {
-        return Passage::NotFound { quote: quote.into() };
-    };
-    let words: Vec<Cow<'_, str>> = parts
-        .iter()
-        .filter_map(|(index, range)| paragraphs.get(*index)?.as_ref().get(range.clone()))
-        .map(|part| part.split_whitespace().collect::<Vec<_>>().join(" ").into())
-        .collect();
-    Passage::Found(FoundPassage {
-        text: words.join(" "),
-        place: match unit {
-            "" => String::new(),
-            unit => format!("{unit} {}", first + 1),
-        },
-    })
-}
-
 /// Splits the text of a document at the marks of its pages, `[Page 2]`. The text before the first page is not one of them.
 fn split_pages(text: &str) -> Vec<String> {
     let mut pages: Vec<String> = Vec::new();
@@ -170,25 +149,5 @@ mod tests {
         let text = "[File: a.pdf]\n[Page 1]\nSalt\n[Page 7]\n\n[Page 2]\nrises\n";
         assert_eq!(split_pages(text), ["Salt\n[Page 7]\n\n", "rises\n"]);
         assert_eq!(split_pages("No pages"), ["No pages\n"]);
-    }
-
-    #[test]
-    fn passage_has_the_words_of_the_source() {
-        let pages = ["Of salt", "Salt  rises\nat night."];
-        let parts = find_passage(&pages, "Salt rises at");
-        assert_eq!(
-            passage("Salt rises at", &pages, &parts, "page"),
-            Passage::Found(FoundPassage {
-                text: "Salt rises at".into(),
-                place: "page 2".into(),
-            })
-        );
-        let missing = passage("Salt falls", &pages, &[], "page");
-        assert_eq!(
-            missing,
-            Passage::NotFound {
-                quote: "Salt falls".into()
-            }
-        );
     }
 }
