@@ -64,6 +64,7 @@ mod recovery;
 mod request_builder;
 mod rerun;
 mod resumption;
+mod retry;
 mod scheduled;
 mod side_call;
 mod start;

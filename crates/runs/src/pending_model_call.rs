@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio::time::{Sleep, sleep};
 
 use super::token_meter::TokenMeter;
-use crate::agent::Input;
+use crate::{agent::Input, retry::with_jitter};
 use parlor_model::{ModelError, ModelEvent, ModelRequest};
 use parlor_providers::Models;
 
@@ -69,8 +69,7 @@ impl PendingModelCall {
 
     /// Waits at least `wait` before the next call.
     pub fn retry(wait: Duration) -> Self {
-        // Jitter: runs that failed together must not retry together.
-        Self::RetryDelay(Box::pin(sleep(wait.mul_f64(1.0 + fastrand::f64() / 2.0))))
+        Self::RetryDelay(Box::pin(sleep(with_jitter(wait))))
     }
 
     /// Returns `true` if the wait is for the model. The delay before a retry is Parlor's own and

@@ -3,12 +3,13 @@
 //! (state, input) → (state, effects). It does no I/O, never waits and reads no clock: the driver in `runs`
 //! performs the effects and feeds the results back as inputs.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use self::{
     correction::Correction,
     errors::{repeating_answer, session_not_restored, shut_down, timeout_error},
 };
+use crate::retry::retry_wait;
 use parlor_model::{
     ModelError, ModelErrorKind, ModelEvent, ToolOutcome, Toolbox,
     control::{self, ControlFilter},
@@ -40,12 +41,6 @@ pub use text::opens_something;
 
 #[cfg(test)]
 mod tests;
-
-/// The maximum number of retries of a call that failed because the model server was unavailable.
-pub const MAX_RETRIES: u32 = 2;
-
-/// The longest `Retry-After` delay that is honoured. A longer one fails the call.
-const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
 
 /// The hint of an answer that broke off. Hints name no button: the page says what those do that it shows.
 pub const KEPT_HINT: &str = "The answer so far is kept.";
@@ -339,21 +334,22 @@ impl Agent {
     }
 
     fn model_call_failed(&mut self, error: ModelError, at: Timestamp) -> Vec<Effect> {
-        match error.kind {
-            ModelErrorKind::Unavailable { after }
-                if self.phase == Phase::AwaitingModel
-                    && self.retries < MAX_RETRIES
-                    && after.unwrap_or_default() <= MAX_RETRY_DELAY =>
-            {
-                self.retries += 1;
-                self.phase = Phase::Retrying;
-                let wait = after.unwrap_or(Duration::from_millis(500) * 2_u32.pow(self.retries));
-                let message = format!("{} Trying again...", error.error.message);
-                vec![
-                    self.log(RunEvent::Status { message }),
-                    Effect::ScheduleRetry(wait),
-                ]
+        let wait = match error.kind {
+            ModelErrorKind::Unavailable { after } if self.phase == Phase::AwaitingModel => {
+                retry_wait(after, self.retries + 1)
             }
+            _ => None,
+        };
+        if let Some(wait) = wait {
+            self.retries += 1;
+            self.phase = Phase::Retrying;
+            let message = format!("{} Trying again...", error.error.message);
+            return vec![
+                self.log(RunEvent::Status { message }),
+                Effect::ScheduleRetry(wait),
+            ];
+        }
+        match error.kind {
             ModelErrorKind::StreamBroken => self.break_off(RunStatus::Interrupted, error.error, at),
             ModelErrorKind::Refused | ModelErrorKind::Unavailable { .. } => {
                 self.break_off(RunStatus::Failed, error.error, at)

@@ -8,10 +8,11 @@ use tokio::time::sleep;
 
 use super::step::{StepContext, StepError};
 use crate::{
-    agent::{MAX_RETRIES, run_error},
+    agent::run_error,
     diagnostics::record::Purpose,
     journal_error,
     recorder::CallOwner,
+    retry::{retry_wait, with_jitter},
     side_call::{SideCall, time_out},
 };
 use parlor_model::{ModelError, ModelErrorKind, ModelMessage, ModelRequest, lenient_json};
@@ -19,12 +20,6 @@ use parlor_protocol::{Parameters, RunError};
 
 /// The maximum length of an answer that is read, in bytes.
 const MAX_ANSWER_BYTES: usize = 256 << 10;
-
-/// The delay before a retry, unless the server names one. It doubles.
-const RETRY_DELAY: Duration = Duration::from_secs(1);
-
-/// The longest delay that a server may name.
-const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
 
 /// The status of answers that refuse what this call has, and not every call.
 const REFUSED_CONTENT: [u16; 3] = [400, 413, 422];
@@ -84,8 +79,8 @@ impl StepContext<'_> {
             parameters: models.adapt_parameters(model, &parameters),
             ..ModelRequest::new(model, messages)
         };
-        let mut delay = RETRY_DELAY;
-        for retries_left in (0..=MAX_RETRIES).rev() {
+        let mut retry = 0;
+        loop {
             let allowed = runs.check_call(self.user_id(), model).await;
             let allowed = allowed.map_err(|error| {
                 let error = journal_error(error);
@@ -111,10 +106,10 @@ impl StepContext<'_> {
                 return Ok(text);
             }
             if answer.cut.is_some() {
-                return Err(StepError::of_step(
+                return Err(StepError::of_job(
                     "too_long",
                     "The model did not finish its answer in time.",
-                    "The limit is the setting jobs.call_timeout.",
+                    "The limit is the setting jobs.call_timeout. The finished steps are kept: continue the job.",
                 ));
             }
             let Some(failure) = answer.failure else {
@@ -124,26 +119,21 @@ impl StepContext<'_> {
                     "The diagnostics of the job show it. The limit of its length is the setting jobs.answer_tokens.",
                 ));
             };
-            let Some(wait) = retry_delay(&failure, delay).filter(|_| retries_left > 0) else {
+            retry += 1;
+            let Some(wait) = wait_for(&failure, retry) else {
                 return Err(into_step_error(failure));
             };
-            // Jitter: steps that failed together must not retry together.
-            sleep(wait.mul_f64(1.0 + fastrand::f64() / 2.0)).await;
-            delay *= 2;
+            sleep(with_jitter(wait)).await;
         }
-        // The last attempt has returned.
-        Err(StepError::of_job("internal", "The model was not called.", KEPT))
     }
 }
 
-/// Returns the delay before a retry of a call that may succeed then.
-fn retry_delay(failure: &ModelError, delay: Duration) -> Option<Duration> {
+/// Returns the wait before a retry of a call that may succeed then. The first retry is 1.
+fn wait_for(failure: &ModelError, retry: u32) -> Option<Duration> {
     match failure.kind {
         ModelErrorKind::Refused => None,
-        ModelErrorKind::Unavailable { after } => {
-            Some(after.unwrap_or(delay)).filter(|wait| *wait <= MAX_RETRY_DELAY)
-        }
-        ModelErrorKind::StreamBroken => Some(delay),
+        ModelErrorKind::Unavailable { after } => retry_wait(after, retry),
+        ModelErrorKind::StreamBroken => retry_wait(None, retry),
     }
 }
 
@@ -222,13 +212,9 @@ mod tests {
             (failure(busy, Some(429)), false, true),
             (failure(ModelErrorKind::StreamBroken, None), false, true),
         ] {
-            assert_eq!(retry_delay(&failure, RETRY_DELAY).is_some(), is_retried);
+            assert_eq!(wait_for(&failure, 1).is_some(), is_retried);
             let error = into_step_error(failure);
             assert_eq!(matches!(error, StepError::OfStep(_)), is_of_step, "{error:?}");
         }
-        let late = ModelErrorKind::Unavailable {
-            after: Some(Duration::from_secs(3600)),
-        };
-        assert_eq!(retry_delay(&failure(late, Some(429)), RETRY_DELAY), None);
     }
 }

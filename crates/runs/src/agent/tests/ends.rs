@@ -1,5 +1,7 @@
 //! The ends of a run, and the retries before them.
 
+use std::time::Duration;
+
 use super::*;
 
 #[test]
