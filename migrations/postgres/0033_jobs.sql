@@ -1,8 +1,7 @@
 -- Jobs: work with a plan of steps (docs/jobs.md).
 
--- Who works on an answer: the id of a process, and a number that grows each time the work is taken.
+-- The process that works on an answer.
 ALTER TABLE runs ADD COLUMN owner TEXT COLLATE "C";
-ALTER TABLE runs ADD COLUMN fence BIGINT NOT NULL DEFAULT 0;
 
 CREATE TABLE jobs (
     id          TEXT COLLATE "C" PRIMARY KEY,
@@ -27,21 +26,22 @@ CREATE TABLE jobs (
     left_ms     BIGINT,
     -- protocol::TokenTotals as JSON.
     totals      TEXT COLLATE "C" NOT NULL,
-    -- protocol::RunError as JSON: why it waits or did not complete.
+    -- protocol::RunError as JSON: the reason why it waits or did not complete.
     error       TEXT COLLATE "C",
     -- The key of the step whose outcome is unknown.
     waits_for   TEXT COLLATE "C",
     -- JSON of the kind's type.
     result      TEXT COLLATE "C",
-    -- How often it was resumed by itself since a step finished.
+    -- The number of times that it was resumed by itself since a step finished.
     resumptions BIGINT NOT NULL DEFAULT 0,
     created_at  BIGINT NOT NULL,
     ended_at    BIGINT,
+    -- The process that works on it, and a number that grows each time the job is taken or stopped.
     owner       TEXT COLLATE "C" NOT NULL,
     fence       BIGINT NOT NULL
 );
 
-CREATE INDEX jobs_of_user ON jobs (user_id, id);
+CREATE INDEX jobs_of_user ON jobs (user_id, created_at, id);
 CREATE INDEX running_jobs ON jobs (status) WHERE status = 'running';
 
 CREATE TABLE job_steps (

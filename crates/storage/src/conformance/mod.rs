@@ -198,7 +198,6 @@ macro_rules! conformance_tests {
             resumption {
                 a_resumed_run_keeps_its_place,
                 only_a_running_run_is_resumed,
-                output_for_a_run_of_another_process_is_refused,
             }
             run_contexts {
                 run_context_has_all_of_its_user,
@@ -283,3 +282,9 @@ impl Backend for Postgres {
 
 conformance_tests!(on_sqlite, crate::conformance::Sqlite);
 conformance_tests!(on_postgres, crate::conformance::Postgres);
+// A folder of SQLite has one process.
+conformance_tests! { only_on_postgres, crate::conformance::Postgres,
+    resumption {
+        output_for_a_run_of_another_process_is_refused,
+    }
+}

@@ -22,10 +22,8 @@ pub(crate) struct WriteConnection {
     pub(crate) connection: Option<Connection>,
     /// Runs whose conversation was deleted while they were active. Their further output is dropped.
     pub(super) orphaned_runs: HashSet<MessageId>,
-    /// This process, which takes runs.
+    /// This process, which takes runs and jobs.
     pub(super) owner: Owner,
-    /// Runs that are known to be taken by this process.
-    pub(super) own_runs: HashSet<MessageId>,
     /// The last positions of the logs that were written to, as long as no other connection writes.
     pub(crate) last_positions: BTreeMap<UserId, Position>,
     /// Notified of each commit.
@@ -46,7 +44,6 @@ impl WriteConnection {
             connection: Some(connection),
             orphaned_runs: HashSet::new(),
             owner: Owner::of_new_process(),
-            own_runs: HashSet::new(),
             last_positions: BTreeMap::new(),
             commits: watch::Sender::default(),
             deletion_count: watch::Sender::default(),

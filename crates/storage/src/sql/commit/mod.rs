@@ -123,7 +123,7 @@ impl WriteConnection {
         if connection.is_postgres() {
             batch.lock_logs(&mut *connection, changes).await?;
         }
-        let foreign = foreign_runs(&mut *connection, self.owner, &mut self.own_runs, changes).await?;
+        let foreign = foreign_runs(&mut *connection, self.owner, changes).await?;
         let mut outcomes = Vec::with_capacity(changes.len());
         for change in changes {
             let is_deleted = |run: RunKey| {

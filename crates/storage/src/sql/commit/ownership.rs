@@ -1,4 +1,5 @@
-//! The owners of runs: the process that starts or takes a run is its owner, and output of any other one is refused.
+//! The owners of runs: the process that starts or takes a run is its owner, and output of any other one is refused, where there may
+//! be another one.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -8,25 +9,17 @@ use super::{super::id, Batch, ChangeError};
 use crate::{Change, Outcome, RunKey, RunOutput, StorageError, jobs::Owner};
 use parlor_protocol::MessageId;
 
-/// The number of runs that are remembered as this process's own.
-const MAX_KNOWN_RUNS: usize = 10_000;
-
-/// Returns the runs whose output is among the changes and that another process has taken. The own ones are remembered, as long as no
-/// other process can take them.
+/// Returns the runs whose output is among the changes and that another process has taken. There are none in SQLite, where the lock of
+/// the data folder excludes other processes.
 pub(super) async fn foreign_runs(
     connection: &mut Connection,
     owner: Owner,
-    own_runs: &mut HashSet<MessageId>,
     changes: &[Change],
 ) -> Result<HashSet<MessageId>, StorageError> {
-    if connection.is_postgres() || own_runs.len() > MAX_KNOWN_RUNS {
-        own_runs.clear();
+    if !connection.is_postgres() {
+        return Ok(HashSet::new());
     }
-    let runs: BTreeSet<MessageId> = changes
-        .iter()
-        .filter_map(owned_run)
-        .filter(|run| !own_runs.contains(run))
-        .collect();
+    let runs: BTreeSet<MessageId> = changes.iter().filter_map(owned_run).collect();
     if runs.is_empty() {
         return Ok(HashSet::new());
     }
@@ -38,9 +31,7 @@ pub(super) async fn foreign_runs(
             .fetch_all(connection)
             .await?;
     let foreign = rows.iter().map(|row| id(row, "id"));
-    let foreign: HashSet<MessageId> = foreign.collect::<Result<_, _>>()?;
-    own_runs.extend(runs.difference(&foreign.iter().copied().collect()));
-    Ok(foreign)
+    foreign.collect()
 }
 
 /// Returns the run of a change that only its owner may make. The tokens of a call count whoever reports them, and a run that can't be
@@ -62,14 +53,12 @@ impl Batch<'_> {
         connection: &mut Connection,
         run: RunKey,
     ) -> Result<Outcome, ChangeError> {
-        query(
-            "UPDATE runs SET owner = $3, fence = CAST(coalesce(fence, 0) AS BIGINT) + 1 WHERE user_id = $1 AND id = $2",
-        )
-        .bind_value(run.user_id)
-        .bind_value(run.message_id)
-        .bind(self.owner.to_string())
-        .execute(connection)
-        .await?;
+        query("UPDATE runs SET owner = $3 WHERE user_id = $1 AND id = $2")
+            .bind_value(run.user_id)
+            .bind_value(run.message_id)
+            .bind(self.owner.to_string())
+            .execute(connection)
+            .await?;
         Ok(Outcome::Done)
     }
 }

@@ -284,7 +284,7 @@ impl Batch<'_> {
 const START_RUN: &str = concat!(
     "INSERT INTO messages (id, user_id, conversation_id, parent_id, position, created_at, body) \
          VALUES ($3, $1, $2, $6, $5, $4, $7); \
-     INSERT INTO runs (id, user_id, conversation_id, status, first_position, owner, fence) VALUES ($3, $1, $2, 'running', $8, $10, 1); \
+     INSERT INTO runs (id, user_id, conversation_id, status, first_position, owner) VALUES ($3, $1, $2, 'running', $8, $10); \
      UPDATE conversations SET active_leaf = $3, updated_at = $4, activity = $5, unseen = 0, model = $9 \
          WHERE user_id = $1 AND id = $2; \
      INSERT INTO daily_usage (user_id, day, runs) VALUES ($1, $4 / 86400000, 1) ",
