@@ -3,9 +3,10 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
+    time::Duration,
 };
 
-use futures::{StreamExt, future::BoxFuture, stream};
+use futures::{FutureExt, StreamExt, future::BoxFuture, stream};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -137,11 +138,8 @@ impl JobContext {
         items: impl IntoIterator<Item = T>,
         each: impl Fn(T) -> BoxFuture<'a, Result<R, JobEnd>>,
     ) -> Result<Vec<R>, JobEnd> {
-        let work: Vec<_> = items.into_iter().map(each).collect();
-        let results: Vec<_> = stream::iter(work)
-            .buffered(self.jobs().settings.concurrency.max(1))
-            .collect()
-            .await;
+        let work = items.into_iter().map(each).collect();
+        let results = join_in_order(work, self.jobs().settings.concurrency).await;
         results.into_iter().collect()
     }
 
@@ -256,10 +254,28 @@ impl JobContext {
         state.totals = state.totals.plus(totals);
         let done = state.done_before + state.done;
         state.total = state.total.max(done);
-        let left = (state.total - done) as u128;
-        let left_ms = self.taken_at.elapsed().as_millis() * left / state.done as u128;
-        (state.total, u64::try_from(left_ms).ok())
+        let left_ms = estimate_left_ms(self.taken_at.elapsed(), state.done, state.total - done);
+        (state.total, left_ms)
     }
+}
+
+/// Awaits futures, at most `concurrency` at a time, each as soon as another has ended. Returns their outputs in their order.
+async fn join_in_order<F: Future>(work: Vec<F>, concurrency: usize) -> Vec<F::Output> {
+    let work = work.into_iter().enumerate();
+    let numbered = work.map(|(index, work)| work.map(move |output| (index, output)));
+    let mut outputs: Vec<_> = stream::iter(numbered)
+        .buffer_unordered(concurrency.max(1))
+        .collect()
+        .await;
+    outputs.sort_by_key(|(index, _)| *index);
+    outputs.into_iter().map(|(_, output)| output).collect()
+}
+
+/// Returns the time for the steps that are left, at the speed of those done, in milliseconds; `None` if no step that is left is
+/// known.
+fn estimate_left_ms(elapsed: Duration, done: usize, left: usize) -> Option<u64> {
+    let left_ms = elapsed.as_millis() * left as u128 / done.max(1) as u128;
+    (left > 0).then(|| u64::try_from(left_ms).ok()).flatten()
 }
 
 fn has_result(step: &StoredStep) -> bool {
@@ -288,3 +304,38 @@ const _: fn() = || {
     fn is_shared<T: Send + Sync>() {}
     is_shared::<Arc<JobContext>>();
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::future::Either;
+    use tokio::sync::oneshot;
+
+    #[test]
+    fn a_slow_item_keeps_no_other_from_beginning() {
+        let (sender, receiver) = oneshot::channel();
+        let waits_for_the_last = async {
+            receiver.await.expect("the last one begins");
+            0
+        };
+        let last = async {
+            sender.send(()).expect("the first one waits");
+            3
+        };
+        let quick = |number| Either::Right(Either::Left(async move { number }));
+        let work = vec![
+            Either::Left(waits_for_the_last),
+            quick(1),
+            quick(2),
+            Either::Right(Either::Right(last)),
+        ];
+        assert_eq!(join_in_order(work, 2).now_or_never(), Some(vec![0, 1, 2, 3]));
+    }
+
+    #[test]
+    fn time_left_is_unknown_without_known_steps() {
+        let second = Duration::from_secs(1);
+        assert_eq!(estimate_left_ms(second, 2, 3), Some(1500));
+        assert_eq!(estimate_left_ms(second, 2, 0), None);
+    }
+}
