@@ -86,10 +86,12 @@ impl ReportKind {
             .step("stream", &stream, input)
             .await?
             .map_err(JobEnd::Failed)?;
-        let search = Search(self.pubmed.as_deref());
+        let search = Search {
+            pubmed: self.pubmed.as_deref(),
+            limit: self.limit,
+        };
         let wanted = SearchInput {
             query: stream.query.clone(),
-            limit: self.limit,
         };
         let found = job
             .step("search", &search, wanted)
@@ -148,26 +150,28 @@ impl ReportKind {
                 async move { job.step(format!("abstracts/{}", number + 1), step, pmids).await }.boxed()
             })
             .await?;
-        // A batch that can't be read leaves its articles without abstracts, which the report says.
-        Ok(read.into_iter().filter_map(Result::ok).flatten().collect())
+        let read: Result<Vec<_>, _> = read.into_iter().collect();
+        Ok(read.map_err(JobEnd::Failed)?.into_iter().flatten().collect())
     }
 
     /// Judges the relevance of each article that has an abstract.
-    async fn screen(
+    async fn screen<'a>(
         &self,
         job: &JobContext,
         stream: &ResearchStream,
-        found: &[FoundArticle],
-        texts: &[ArticleText],
+        found: &'a [FoundArticle],
+        texts: &'a [ArticleText],
     ) -> Result<Vec<Screened>, JobEnd> {
-        let screen = |(found, text): (&FoundArticle, &ArticleText)| {
-            let (found, text, stream) = (found.clone(), text.clone(), stream.clone());
+        let screen = |(found, text): (&'a FoundArticle, &'a ArticleText)| {
+            let found = found.clone();
             async move {
                 if !text.has_abstract() {
                     return Ok(Screened::unknown(found, "PubMed has no abstract of it.".into()));
                 }
                 let key = format!("screen/{}", text.pmid);
-                let answer = job.step(key, &Screen, ScreenInput::new(&stream, text)).await?;
+                let answer = job
+                    .step(key, &Screen, ScreenInput::new(stream, text.clone()))
+                    .await?;
                 Ok(match answer {
                     Ok(answer) if answer.relevant => Screened::new(
                         found,
@@ -190,24 +194,21 @@ impl ReportKind {
     }
 
     /// Reads the fields of the schema out of each relevant article.
-    async fn read(
+    async fn read<'a>(
         &self,
         job: &JobContext,
         stream: &ResearchStream,
         screened: Vec<Screened>,
-        texts: &[ArticleText],
+        texts: &'a [ArticleText],
     ) -> Result<Vec<ReportArticle>, JobEnd> {
-        let read = |(screened, text): (Screened, &ArticleText)| {
-            let (text, stream) = (text.clone(), stream.clone());
+        let read = |(screened, text): (Screened, &'a ArticleText)| {
             async move {
                 if !screened.is_relevant() {
                     return Ok(screened.0);
                 }
                 let key = format!("read/{}", text.pmid);
-                let answer = job
-                    .step(key, &Read, ReadInput::new(&stream, text.clone()))
-                    .await?;
-                Ok(with_cells(screened.0, answer, &stream, &text))
+                let answer = job.step(key, &Read, ReadInput::new(stream, text.clone())).await?;
+                Ok(with_cells(screened.0, answer, stream, text))
             }
             .boxed()
         };

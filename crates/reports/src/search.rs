@@ -1,16 +1,16 @@
 //! The steps that ask storage and PubMed. All of them only read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use parlor_pages::literature::{Literature, LiteratureError};
+use parlor_pages::literature::{Literature, LiteratureError, from_pubmed};
 use parlor_protocol::{
     literature::{Article, ResearchStream},
     report::ReportInput,
 };
 use parlor_runs::jobs::{Step, StepContext, StepError};
-use parlor_web::services::pubmed::{PubmedArticle, PubmedClient, PubmedSort, PubmedUnavailable};
+use parlor_web::services::pubmed::{PubmedClient, PubmedSort, PubmedUnavailable};
 
 /// The number of articles whose summaries are requested at once.
 const SUMMARIES_AT_ONCE: usize = 100;
@@ -24,7 +24,11 @@ pub(super) type Pubmed<'a> = Result<&'a PubmedClient, &'a PubmedUnavailable>;
 pub(super) struct StreamNow<'a>(pub &'a Literature);
 
 /// Searches PubMed, newest articles first.
-pub(super) struct Search<'a>(pub Pubmed<'a>);
+pub(super) struct Search<'a> {
+    pub pubmed: Pubmed<'a>,
+    /// The maximum number of articles. No part of the input: jobs go on after it was changed.
+    pub limit: usize,
+}
 
 /// Reads the abstracts of articles, by their PMIDs. One without an abstract has no paragraphs.
 pub(super) struct Abstracts<'a>(pub Pubmed<'a>);
@@ -32,8 +36,6 @@ pub(super) struct Abstracts<'a>(pub Pubmed<'a>);
 #[derive(Serialize)]
 pub(super) struct SearchInput {
     pub query: String,
-    /// The maximum number of articles.
-    pub limit: usize,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -47,22 +49,6 @@ pub(super) struct Found {
 pub(super) struct FoundArticle {
     pub article: Article,
     pub retracted: bool,
-}
-
-impl From<PubmedArticle> for FoundArticle {
-    fn from(found: PubmedArticle) -> Self {
-        Self {
-            article: Article {
-                pmid: found.pmid,
-                title: found.title,
-                authors: found.authors,
-                journal: found.journal,
-                published: found.date,
-                doi: found.doi,
-            },
-            retracted: found.retracted,
-        }
-    }
 }
 
 impl Step for StreamNow<'_> {
@@ -93,15 +79,21 @@ impl Step for Search<'_> {
     const IS_IDEMPOTENT: bool = true;
 
     async fn run(&self, _: &StepContext<'_>, input: SearchInput) -> Result<Found, StepError> {
-        let pubmed = client(self.0)?;
-        let hits = pubmed
-            .search(&input.query, 0, input.limit, PubmedSort::Date)
+        let pubmed = client(self.pubmed)?;
+        let mut hits = pubmed
+            .search(&input.query, 0, self.limit, PubmedSort::Date)
             .await
             .map_err(pubmed_error)?;
+        // The steps of an article are named by its PMID.
+        let mut known = HashSet::new();
+        hits.ids.retain(|id| known.insert(id.clone()));
         let mut articles = Vec::with_capacity(hits.ids.len());
         for ids in hits.ids.chunks(SUMMARIES_AT_ONCE) {
             let read = pubmed.summaries(ids).await.map_err(pubmed_error)?;
-            articles.extend(read.into_iter().map(FoundArticle::from));
+            articles.extend(read.iter().map(|found| FoundArticle {
+                article: from_pubmed(found),
+                retracted: found.retracted,
+            }));
         }
         Ok(Found {
             total: hits.total,

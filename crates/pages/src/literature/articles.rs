@@ -249,7 +249,8 @@ fn article_not_found(pmid: &str) -> LiteratureError {
     LiteratureError::ArticleNotFound(quote_pmid(pmid))
 }
 
-pub(super) fn from_pubmed(article: &pubmed::PubmedArticle) -> Article {
+/// Returns an article as PubMed describes it.
+pub fn from_pubmed(article: &pubmed::PubmedArticle) -> Article {
     Article {
         pmid: article.pmid.clone(),
         title: article.title.clone(),

@@ -34,6 +34,7 @@ use self::{
     stream_names::StreamNames,
 };
 pub use self::{
+    articles::from_pubmed,
     error::LiteratureError,
     page::{LITERATURE, QUERY_SUGGESTION},
     stream_pages::{EditStream, Streams},
