@@ -59,8 +59,8 @@ impl From<JournalError> for ApiError {
 
 /// A handle to the writer. Clones share the writer.
 ///
-/// Intents have their own queue: they do not wait behind the output of runs, and while storage fails they are
-/// rejected at once, whereas output waits. The two queues have no common order and need none: a run produces
+/// Intents have their own queue: they do not wait behind the output of runs and jobs, and while storage fails they are
+/// rejected at once, whereas output waits. The two queues have no common order and need none: a run or a job produces
 /// output only after the commit of its start.
 #[derive(Clone, Debug)]
 pub struct Journal {
@@ -73,7 +73,7 @@ pub struct Journal {
 #[derive(Debug)]
 struct QueuedChange {
     change: Change,
-    /// Receives the outcome of the change; `None` for a run's output, for which no caller waits.
+    /// Receives the outcome of the change; `None` for output for which no caller waits.
     reply: Option<OutcomeSender>,
     /// The turn of a run, held until the change is taken for a commit.
     _turn: Option<Turn>,
@@ -250,8 +250,8 @@ fn reject(reply: Option<OutcomeSender>, kind: StorageErrorKind) {
     }
 }
 
-/// Rejects intents at once while storage fails. Keeps output for the next attempt.
-fn retain_run_output(
+/// Rejects intents at once while storage fails. Keeps the output of runs and jobs for the next attempt.
+fn retain_output(
     changes: Vec<Change>,
     waiting: Vec<Option<OutcomeSender>>,
     kind: StorageErrorKind,

@@ -2,7 +2,7 @@ use futures::FutureExt;
 
 use super::turns::{ACTIVE_FOR, CHANGES_PER_TURN, MAX_TURNS};
 use super::*;
-use parlor_protocol::{ConversationId, TokenTotals, UserId};
+use parlor_protocol::{ConversationId, JobId, TokenTotals, UserId};
 use parlor_storage::ConversationChange;
 
 fn run_key() -> RunKey {
@@ -212,7 +212,7 @@ fn all_output_of_a_run_is_tried_again() {
     };
     let (replies, mut outcomes): (Vec<_>, Vec<_>) = (0..4).map(|_| oneshot::channel()).unzip();
     let replies = replies.into_iter().map(Some).collect();
-    let (kept, _waiting) = retain_run_output(
+    let (kept, _waiting) = retain_output(
         vec![title, rename, count, append],
         replies,
         StorageErrorKind::DiskFull,
@@ -221,4 +221,28 @@ fn all_output_of_a_run_is_tried_again() {
     assert!(kept.iter().all(|change| change.output_of() == Some(run)));
     let rejected = outcomes.iter_mut().map(|outcome| outcome.try_recv().is_ok());
     assert_eq!(rejected.collect::<Vec<_>>(), [false, true, false, false]);
+}
+
+#[test]
+fn recovery_of_a_job_is_tried_again() {
+    let of_job = |change| Change::Job {
+        user_id: UserId::LOCAL,
+        change,
+    };
+    let job_id = JobId::new();
+    let changes = vec![
+        of_job(JobChange::Stop { job_id }),
+        of_job(JobChange::Recover { job_id }),
+    ];
+    let (kept, _) = retain_output(changes, vec![None, None], StorageErrorKind::DiskFull);
+    assert!(
+        matches!(
+            kept[..],
+            [Change::Job {
+                change: JobChange::Recover { .. },
+                ..
+            }]
+        ),
+        "{kept:?}"
+    );
 }

@@ -6,7 +6,7 @@ use std::{collections::HashSet, sync::Arc};
 use tokio::sync::watch;
 
 use super::{
-    ChangeQueues, JournalError, OutcomeSender, RETRY_DELAY, merge_appends, reject, retain_run_output,
+    ChangeQueues, JournalError, OutcomeSender, RETRY_DELAY, merge_appends, reject, retain_output,
     turns::Turns,
 };
 use crate::hub::Hub;
@@ -94,7 +94,7 @@ impl JournalWriter {
                 Err(error) => {
                     tracing::error!(%error, "could not commit; retrying in {delay:?}");
                     let kind = error.kind();
-                    (changes, waiting) = retain_run_output(changes, waiting, kind);
+                    (changes, waiting) = retain_output(changes, waiting, kind);
                     self.queues.reject_intents_for(delay, kind).await;
                     delay = (delay * 2).min(RETRY_DELAY.1);
                 }
