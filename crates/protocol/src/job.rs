@@ -1,4 +1,4 @@
-//! Jobs: work with a plan of steps that goes on while nobody looks. [`apply`] is the reducer of their list.
+//! Jobs: work with a plan of steps that goes on while nobody looks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ pub struct JobProgress {
     pub done: usize,
     /// The number of steps that are known so far, finished ones included.
     pub total: usize,
-    /// The estimated time until the known steps are finished, in milliseconds; missing while nothing is known about the speed.
+    /// The estimated time until the known steps are finished, in milliseconds; missing while it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_ms: Option<u64>,
 }
@@ -66,71 +66,4 @@ pub enum JobUpdate {
     /// A job began or changed. The erasure of logged events (`crates/storage/src/sql/commit/jobs`) has the name in a path.
     Changed(Job),
     Deleted(JobId),
-}
-
-/// Applies an update that stands at a position of the log.
-pub fn apply(list: &mut JobList, position: Position, update: JobUpdate) {
-    if position <= list.as_of {
-        return;
-    }
-    list.as_of = position;
-    match update {
-        JobUpdate::Changed(job) => match list.jobs.iter_mut().find(|known| known.id == job.id) {
-            Some(known) => *known = job,
-            None => {
-                let place = list.jobs.partition_point(|known| known.id > job.id);
-                list.jobs.insert(place, job);
-            }
-        },
-        JobUpdate::Deleted(id) => list.jobs.retain(|job| job.id != id),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn test_job(id: JobId, done: usize) -> Job {
-        Job {
-            id,
-            kind: "report".into(),
-            title: "Tides".into(),
-            status: RunStatus::Running,
-            model: "x/m".into(),
-            progress: JobProgress {
-                done,
-                total: 9,
-                left_ms: None,
-            },
-            totals: TokenTotals::default(),
-            cost_limit: None,
-            error: None,
-            waits_for: None,
-            created_at: Timestamp(1),
-            ended_at: None,
-        }
-    }
-
-    #[test]
-    fn list_follows_its_updates_once() {
-        let (first, second) = (JobId::new(), JobId::new());
-        let mut list = JobList::default();
-        let updates = [
-            (1, JobUpdate::Changed(test_job(first, 0))),
-            (2, JobUpdate::Changed(test_job(second, 0))),
-            (3, JobUpdate::Changed(test_job(first, 1))),
-            (2, JobUpdate::Deleted(first)),
-        ];
-        for (position, update) in updates {
-            let written = serde_json::to_string(&update).unwrap();
-            apply(
-                &mut list,
-                Position(position),
-                serde_json::from_str(&written).unwrap(),
-            );
-        }
-        assert_eq!(list.jobs, [test_job(second, 0), test_job(first, 1)]);
-        apply(&mut list, Position(4), JobUpdate::Deleted(second));
-        assert_eq!(list.jobs, [test_job(first, 1)]);
-    }
 }

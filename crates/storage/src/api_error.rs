@@ -142,6 +142,10 @@ impl From<ChangeRejection> for ApiError {
                 ErrorCode::NotContinuable,
                 "This job has ended. Nothing was changed; start it again as a new one.",
             ),
+            ChangeRejection::AccountDisabled => Self::new(
+                ErrorCode::Forbidden,
+                "The account is disabled. Nothing was done; ask an administrator.",
+            ),
             ChangeRejection::JobsFull => Self::new(
                 ErrorCode::TooLarge,
                 "You have reached the limit of jobs (setting jobs.stored). Nothing was started; delete one first.",

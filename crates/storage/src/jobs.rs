@@ -28,7 +28,7 @@ impl fmt::Display for Owner {
     }
 }
 
-/// The number under which somebody has taken a piece of work. It grows each time the work is taken, so that output of an earlier
+/// The number under which a process has taken a job. It grows each time the job is taken or stopped, so that output of an earlier
 /// owner is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fence(pub u64);
@@ -102,28 +102,23 @@ pub struct JobLimits {
     pub running: usize,
 }
 
-/// A change of a user's job.
+/// A change of a user's job. This process becomes the owner of a job that it takes.
 #[derive(Clone, Debug)]
 pub enum JobChange {
     /// Starts a job. The same request again has no further effect.
-    Start {
-        job: NewJob,
-        owner: Owner,
-        limits: JobLimits,
-    },
+    Start { job: NewJob, limits: JobLimits },
     /// Takes a job for its user, who continues it. With a limit, that is its cost limit from now on. Rejected if the job is complete
     /// or running.
     Continue {
         job_id: JobId,
-        owner: Owner,
         cost_limit: Option<Dollars>,
         /// The maximum number of the user's running jobs.
         running: usize,
     },
-    /// Takes a job for its user, who stops it, whatever its owner is. Rejected if the job has ended.
-    Stop { job_id: JobId, owner: Owner },
-    /// Takes a running job whose owner is gone. Rejected if the job is not running.
-    Recover { job_id: JobId, owner: Owner },
+    /// Ends a job that its user has stopped, whatever its owner is. Rejected if the job has ended.
+    Stop { job_id: JobId },
+    /// Takes a running job whose owner is gone. Rejected if the job is not running, or this process has it.
+    Recover { job_id: JobId },
     /// Stores output of a job, if it is still taken under this number.
     Output {
         job_id: JobId,
@@ -137,7 +132,7 @@ pub enum JobChange {
 /// The output of a job. It is kept and tried again while storage fails.
 #[derive(Clone, Debug)]
 pub enum JobOutput {
-    /// A step begins. Must come before its execution. A step that has a result is not found.
+    /// A step begins. Must come before its execution. A step that has a result is not found, and none begins for a disabled account.
     StartStep {
         key: String,
         kind: &'static str,
@@ -153,7 +148,7 @@ pub enum JobOutput {
         totals: TokenTotals,
         /// The number of steps that are known so far. It never shrinks.
         total: usize,
-        /// The estimated time left.
+        /// The estimated time left, in milliseconds.
         left_ms: Option<u64>,
     },
     /// Counts model calls of a step that has no result.
@@ -178,7 +173,7 @@ pub enum JobOutput {
 /// The queries about jobs.
 #[async_trait]
 pub trait JobStorage {
-    /// Returns all jobs of a user.
+    /// Returns all jobs of a user, newest first.
     async fn jobs(&self, user_id: UserId) -> Result<JobList, StorageError>;
 
     /// Returns a job of a user.

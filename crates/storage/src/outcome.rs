@@ -73,6 +73,8 @@ pub enum ChangeRejection {
     JobActive,
     #[error("the job has ended")]
     JobEnded,
+    #[error("the account is disabled")]
+    AccountDisabled,
     #[error("the limit of jobs is reached")]
     JobsFull,
     #[error("the limit of running jobs is reached")]

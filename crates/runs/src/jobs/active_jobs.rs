@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use parlor_protocol::JobId;
+use parlor_protocol::{JobId, UserId};
 use parlor_storage::jobs::JobKey;
 
 /// The active jobs. A job that was taken again may be in it twice for a moment.
@@ -46,12 +46,12 @@ impl ActiveJobs {
         }
     }
 
-    /// Stops a job and waits until it is no longer active.
-    pub async fn stop(&self, job_id: JobId) {
+    /// Stops a job of a user and waits until it is no longer active.
+    pub async fn stop(&self, user_id: UserId, job_id: JobId) {
         let found: Vec<ActiveJob> = {
             let jobs = self.0.lock();
             jobs.iter()
-                .filter(|(key, _)| key.job_id == job_id)
+                .filter(|(key, _)| (key.user_id, key.job_id) == (user_id, job_id))
                 .map(|(_, job)| job.clone())
                 .collect()
         };
@@ -75,5 +75,31 @@ impl ActiveJobs {
 impl Drop for JobSlot {
     fn drop(&mut self) {
         self.active.0.lock().remove(&self.key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+    use parlor_storage::jobs::Fence;
+
+    #[test]
+    fn a_job_is_stopped_for_its_user_alone() {
+        let active = ActiveJobs::default();
+        let key = JobKey {
+            user_id: UserId::new(),
+            job_id: JobId::new(),
+            fence: Fence(1),
+        };
+        let slot = active.enter(key);
+        assert_eq!(active.stop(UserId::new(), key.job_id).now_or_never(), Some(()));
+        assert!(!slot.stop.is_cancelled());
+        assert_eq!(
+            active.stop(key.user_id, key.job_id).now_or_never(),
+            None,
+            "it waits"
+        );
+        assert!(slot.stop.is_cancelled());
     }
 }

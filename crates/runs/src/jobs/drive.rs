@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 use super::{
     Jobs,
     active_jobs::JobSlot,
+    api_error,
     context::JobContext,
     end::{JobEnd, other_version, panicked, resumed_too_often},
     shutting_down,
@@ -15,7 +16,7 @@ use super::{
 use crate::ReadError;
 use parlor_base::crash_point;
 use parlor_journal::JournalError;
-use parlor_protocol::{ApiError, JobId, RunStatus, UserId};
+use parlor_protocol::{ApiError, ErrorCode, JobId, RunStatus, UserId};
 use parlor_storage::{
     Outcome, StorageErrorKind,
     jobs::{JobChange, JobKey, JobOutput},
@@ -33,11 +34,14 @@ impl Jobs {
             return;
         };
         for (user_id, job_id) in left {
-            let change = JobChange::Recover {
-                job_id,
-                owner: self.0.owner,
-            };
-            if let Err(error) = self.take(user_id, job_id, change).await {
+            let taken = self.take(user_id, job_id, JobChange::Recover { job_id }).await;
+            let Err(error) = taken else { continue };
+            // A request may have taken, ended or deleted it meanwhile.
+            let is_settled = matches!(
+                error.code,
+                ErrorCode::RunActive | ErrorCode::NotContinuable | ErrorCode::NotFound
+            );
+            if !is_settled {
                 tracing::warn!(error = error.message, job = %job_id, "a job can't go on");
             }
         }
@@ -81,7 +85,8 @@ impl Jobs {
             }
         });
         let unavailable = JournalError::Unavailable(StorageErrorKind::Other);
-        Ok(answered.await.map_err(|_| unavailable)??)
+        let taken = answered.await.map_err(|_| unavailable);
+        taken.flatten().map_err(api_error)
     }
 
     async fn drive(&self, key: JobKey, slot: JobSlot) {

@@ -43,6 +43,14 @@ impl From<JournalError> for JobEnd {
             JournalError::Rejected(
                 ChangeRejection::FenceLost | ChangeRejection::NotFound | ChangeRejection::JobEnded,
             ) => Self::Lost,
+            JournalError::Rejected(ChangeRejection::AccountDisabled) => Self::Waiting {
+                error: run_error(
+                    "account_disabled",
+                    "Your account is disabled, so no further step begins.".into(),
+                    "The finished steps are kept. Continue the job when the account is enabled again.",
+                ),
+                waits_for: None,
+            },
             error => Self::Failed(run_error(
                 "storage",
                 format!("A step could not be stored: {error}."),

@@ -1,7 +1,7 @@
 //! Jobs: work with a plan of steps that goes on while nobody looks (`docs/jobs.md`).
 //!
-//! - [`context`]: what a plan sees of its job; performs its steps
-//! - [`step`]: the trait of kinds of steps, and what a step sees
+//! - [`context`]: the job as its plan sees it; performs its steps
+//! - [`step`]: the trait of kinds of steps, and the job as a step sees it
 //! - [`ask`]: model calls of steps, whose answers are JSON of a type
 //! - [`active_jobs`]: the active jobs of this process
 //! - [`drive`]: takes jobs and drives each to its end
@@ -24,11 +24,10 @@ use self::active_jobs::ActiveJobs;
 use crate::{Runs, StartError};
 use parlor_base::settings::{JobSettings, Settings};
 use parlor_journal::JournalError;
-use parlor_protocol::{ApiError, Dollars, ErrorCode, JobId, RawJson, RunStatus, UserId};
+use parlor_protocol::{ApiError, Dollars, ErrorCode, JobId, RawJson, UserId};
 use parlor_storage::{
-    Change, ChangeRejection, Outcome,
-    jobs::{JobChange, JobKey, JobLimits, JobOutput, NewJob, Owner, StoredJob},
-    not_found,
+    Change, ChangeRejection, Outcome, StorageErrorKind,
+    jobs::{JobChange, JobKey, JobLimits, JobOutput, NewJob, StoredJob},
 };
 
 pub use self::{
@@ -97,7 +96,6 @@ struct Inner {
     settings: JobSettings,
     /// The number of times that a job goes on by itself without a finished step in between.
     max_resumptions: usize,
-    owner: Owner,
     active: ActiveJobs,
     /// Cancelled when the server shuts down.
     shutdown: CancellationToken,
@@ -110,7 +108,6 @@ impl Jobs {
             kinds: kinds.into_iter().map(|kind| (kind.name(), kind)).collect(),
             settings: settings.jobs.clone(),
             max_resumptions: settings.agent.max_resumptions,
-            owner: Owner::of_new_process(),
             active: ActiveJobs::default(),
             shutdown: CancellationToken::new(),
         }))
@@ -157,9 +154,7 @@ impl Jobs {
             stored: self.0.settings.stored,
             running: self.0.settings.running,
         };
-        let owner = self.0.owner;
-        self.take(user_id, id, JobChange::Start { job, owner, limits })
-            .await?;
+        self.take(user_id, id, JobChange::Start { job, limits }).await?;
         self.require(user_id, id).await
     }
 
@@ -176,7 +171,6 @@ impl Jobs {
     ) -> Result<StoredJob, ApiError> {
         let change = JobChange::Continue {
             job_id,
-            owner: self.0.owner,
             cost_limit,
             running: self.0.settings.running,
         };
@@ -191,53 +185,41 @@ impl Jobs {
     /// If there is no such job, or storage fails.
     pub async fn stop(&self, user_id: UserId, job_id: JobId) -> Result<StoredJob, ApiError> {
         self.require(user_id, job_id).await?;
-        // In a task of its own: the caller may go away, and the job must still end.
-        let jobs = self.clone();
-        let stopping = tokio::spawn(async move { jobs.stop_and_wait(user_id, job_id).await });
-        let unavailable = JournalError::Unavailable(parlor_storage::StorageErrorKind::Other);
-        stopping.await.map_err(|_| unavailable)??;
-        self.require(user_id, job_id).await
-    }
-
-    async fn stop_and_wait(&self, user_id: UserId, job_id: JobId) -> Result<(), JournalError> {
-        self.0.active.stop(job_id).await;
-        // Whoever has it can store nothing afterwards.
-        let change = JobChange::Stop {
-            job_id,
-            owner: self.0.owner,
-        };
-        match self.submit(user_id, change).await {
-            Ok(Outcome::JobTaken { fence, .. }) => {
-                let key = JobKey {
-                    user_id,
-                    job_id,
-                    fence,
-                };
-                let end = JobOutput::End {
-                    status: RunStatus::Stopped,
-                    error: None,
-                    result: None,
-                };
-                self.store(key, end).await
+        match self.end_work(user_id, job_id, JobChange::Stop { job_id }).await {
+            Ok(_) | Err(JournalError::Rejected(ChangeRejection::JobEnded)) => {
+                self.require(user_id, job_id).await
             }
-            Ok(_) | Err(JournalError::Rejected(ChangeRejection::JobEnded)) => Ok(()),
-            Err(error) => Err(error),
+            Err(error) => Err(api_error(error)),
         }
     }
 
-    /// Deletes a job with all its data, and ends its work. Has no effect on one that is deleted already.
+    /// Ends the work of a job and deletes it with all its data. Has no effect on one that is deleted already.
     ///
     /// # Errors
     ///
     /// If storage fails.
     pub async fn delete(&self, user_id: UserId, job_id: JobId) -> Result<(), ApiError> {
-        if self.stored(user_id, job_id).await.is_ok_and(|job| job.is_none()) {
-            return Ok(());
-        }
-        self.submit(user_id, JobChange::Delete { job_id }).await?;
-        // Its output is refused from now on; this only saves work.
-        self.0.active.stop(job_id).await;
+        self.end_work(user_id, job_id, JobChange::Delete { job_id })
+            .await?;
         Ok(())
+    }
+
+    /// Ends the work of a job and commits a change after it, so that the calls that are cut off have been counted.
+    ///
+    /// This runs in a task of its own: the caller may go away, and the change must still be committed.
+    async fn end_work(
+        &self,
+        user_id: UserId,
+        job_id: JobId,
+        change: JobChange,
+    ) -> Result<Outcome, JournalError> {
+        let jobs = self.clone();
+        let ending = tokio::spawn(async move {
+            jobs.0.active.stop(user_id, job_id).await;
+            jobs.submit(user_id, change).await
+        });
+        let unavailable = JournalError::Unavailable(StorageErrorKind::Other);
+        ending.await.map_err(|_| unavailable)?
     }
 
     /// Returns the full name of the model that a user asks for, or of the default one.
@@ -262,7 +244,7 @@ impl Jobs {
     ///
     /// If storage fails, or there is none.
     pub async fn require(&self, user_id: UserId, job_id: JobId) -> Result<StoredJob, ApiError> {
-        self.stored(user_id, job_id).await?.ok_or_else(not_found)
+        self.stored(user_id, job_id).await?.ok_or_else(job_not_found)
     }
 
     async fn stored(&self, user_id: UserId, job_id: JobId) -> Result<Option<StoredJob>, ApiError> {
@@ -287,6 +269,22 @@ impl Jobs {
         };
         self.submit(key.user_id, change).await.map(|_| ())
     }
+}
+
+/// Returns the error of a request about a job that could not be stored.
+fn api_error(error: JournalError) -> ApiError {
+    match error {
+        JournalError::Rejected(ChangeRejection::NotFound) => job_not_found(),
+        error => error.into(),
+    }
+}
+
+/// Returns the error for a job that does not exist or belongs to another user, with the same text.
+fn job_not_found() -> ApiError {
+    ApiError::new(
+        ErrorCode::NotFound,
+        "There is no such job. It may have been deleted.",
+    )
 }
 
 /// Returns the error of a start while the server shuts down.

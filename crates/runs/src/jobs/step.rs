@@ -1,4 +1,4 @@
-//! Steps: the trait of their kinds, and what a step sees.
+//! Steps: the trait of their kinds, and the job as a step sees it.
 
 use std::sync::Arc;
 

@@ -84,12 +84,14 @@ impl Change {
         }
     }
 
-    /// Returns true if the change is output, of a run or a job, or takes a run over, without which its output is refused. Output
-    /// is kept and tried again while storage fails; other changes are rejected at once.
+    /// Returns true if the change is output, of a run or a job, or takes over what an earlier process left, without which its
+    /// output is refused. Output is kept and tried again while storage fails; other changes are rejected at once.
     pub fn is_output(&self) -> bool {
         match self {
             Self::Output { .. } | Self::Run(RunChange::TakeOver { .. }) => true,
-            Self::Job { change, .. } => matches!(change, JobChange::Output { .. }),
+            Self::Job { change, .. } => {
+                matches!(change, JobChange::Output { .. } | JobChange::Recover { .. })
+            }
             _ => false,
         }
     }

@@ -7,8 +7,13 @@ use super::{
 use crate::{
     accounts::{AccountChange, PendingDeletion},
     audit::{Actor, AuditAction, SignInWay},
+    jobs::{Fence, JobChange, JobOutput},
 };
-use parlor_protocol::literature::{Article, LibraryChange, ResearchStream, SavedArticle};
+
+use parlor_protocol::{
+    JobId,
+    literature::{Article, LibraryChange, ResearchStream, SavedArticle},
+};
 
 /// Deletes an account, by the first user.
 pub(super) async fn delete_user(
@@ -204,6 +209,51 @@ pub async fn an_heir_gets_conversations_files_and_library(backend: &dyn Backend)
         4,
         "copies share a content"
     );
+}
+
+pub async fn an_heir_gets_jobs_that_have_ended(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    make_accounts(&*storage).await;
+    let (running, waiting) = (JobId::new(), JobId::new());
+    for id in [running, waiting] {
+        commit_one(&*storage, &jobs::start_as(other_user(), id, "first"))
+            .await
+            .unwrap();
+    }
+    let of_theirs = |job_id, output| {
+        let fence = Fence(1);
+        let change = JobChange::Output {
+            job_id,
+            fence,
+            output,
+        };
+        jobs::change(other_user(), change)
+    };
+    let pause = JobOutput::Pause {
+        error: jobs::error("unknown"),
+        waits_for: Some("a".into()),
+    };
+    for change in [
+        of_theirs(running, jobs::start_step("a")),
+        of_theirs(running, jobs::finish_step("a", Ok("2"))),
+        of_theirs(waiting, pause),
+    ] {
+        commit_one(&*storage, &change).await.unwrap();
+    }
+    delete_user(&*storage, other_user(), Some(TEST_USER))
+        .await
+        .unwrap();
+    let [job, kept] = [running, waiting].map(|id| jobs::stored_job(&*storage, id));
+    let job = job.await.job;
+    assert_eq!(
+        (job.status, job.ended_at, job.progress.left_ms),
+        (RunStatus::Interrupted, Some(NOON), None)
+    );
+    let kept = kept.await.job;
+    assert_eq!((kept.status, kept.ended_at), (RunStatus::Waiting, None));
+    let late = of_theirs(running, jobs::start_step("b"));
+    assert_eq!(commit_one(&*storage, &late).await, Err(ChangeRejection::NotFound));
+    assert_eq!(storage.job_steps(TEST_USER, running).await.unwrap().len(), 1);
 }
 
 pub async fn nothing_is_handed_over_to_nobody(backend: &dyn Backend) {

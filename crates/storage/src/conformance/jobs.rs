@@ -1,26 +1,22 @@
-//! Jobs: their steps, their owners, their list.
+//! Jobs: their steps, their ends, their list.
 
 use super::*;
-use crate::jobs::{Fence, JobChange, JobLimits, JobOutput, NewJob, Owner, StoredJob};
+use crate::jobs::{Fence, JobChange, JobLimits, JobOutput, NewJob, StoredJob};
 use parlor_protocol::{
-    Dollars, JobId, ModelCallId, RunError, TokenTotals,
-    job::{self, JobList, JobProgress, JobUpdate},
+    Dollars, JobId, RunError, TokenTotals,
+    job::{Job, JobList, JobProgress, JobUpdate},
 };
-use uuid::Uuid;
-
-const FIRST: Owner = Owner(Uuid::from_u128(1));
-const SECOND: Owner = Owner(Uuid::from_u128(2));
 
 const LIMITS: JobLimits = JobLimits {
     stored: 3,
     running: 2,
 };
 
-fn change(user_id: UserId, change: JobChange) -> Change {
+pub(super) fn change(user_id: UserId, change: JobChange) -> Change {
     Change::Job { user_id, change }
 }
 
-fn start_as(user_id: UserId, id: JobId, fingerprint: &str) -> Change {
+pub(super) fn start_as(user_id: UserId, id: JobId, fingerprint: &str) -> Change {
     let job = NewJob {
         id,
         kind: "count".into(),
@@ -31,21 +27,14 @@ fn start_as(user_id: UserId, id: JobId, fingerprint: &str) -> Change {
         cost_limit: Some(Dollars(500)),
         fingerprint: fingerprint.into(),
     };
-    change(
-        user_id,
-        JobChange::Start {
-            job,
-            owner: FIRST,
-            limits: LIMITS,
-        },
-    )
+    change(user_id, JobChange::Start { job, limits: LIMITS })
 }
 
-fn start(id: JobId) -> Change {
+pub(super) fn start(id: JobId) -> Change {
     start_as(TEST_USER, id, "first")
 }
 
-fn output(job_id: JobId, fence: u64, output: JobOutput) -> Change {
+pub(super) fn output(job_id: JobId, fence: u64, output: JobOutput) -> Change {
     change(
         TEST_USER,
         JobChange::Output {
@@ -56,7 +45,7 @@ fn output(job_id: JobId, fence: u64, output: JobOutput) -> Change {
     )
 }
 
-fn start_step(key: &str) -> JobOutput {
+pub(super) fn start_step(key: &str) -> JobOutput {
     JobOutput::StartStep {
         key: key.into(),
         kind: "add",
@@ -65,7 +54,7 @@ fn start_step(key: &str) -> JobOutput {
     }
 }
 
-fn finish_step(key: &str, result: Result<&str, RunError>) -> JobOutput {
+pub(super) fn finish_step(key: &str, result: Result<&str, RunError>) -> JobOutput {
     JobOutput::FinishStep {
         key: key.into(),
         result: result.map(str::to_owned),
@@ -80,7 +69,7 @@ fn finish_step(key: &str, result: Result<&str, RunError>) -> JobOutput {
     }
 }
 
-fn error(code: &str) -> RunError {
+pub(super) fn error(code: &str) -> RunError {
     RunError {
         code: code.into(),
         message: "It failed.".into(),
@@ -88,7 +77,7 @@ fn error(code: &str) -> RunError {
     }
 }
 
-fn end(status: RunStatus) -> JobOutput {
+pub(super) fn end(status: RunStatus) -> JobOutput {
     JobOutput::End {
         status,
         error: None,
@@ -96,35 +85,48 @@ fn end(status: RunStatus) -> JobOutput {
     }
 }
 
-fn taken(fence: u64) -> Result<Outcome, ChangeRejection> {
+pub(super) fn taken(fence: u64) -> Result<Outcome, ChangeRejection> {
     Ok(Outcome::JobTaken {
         fence: Fence(fence),
         again: false,
     })
 }
 
-async fn stored_job(storage: &dyn Storage, id: JobId) -> StoredJob {
+pub(super) async fn stored_job(storage: &dyn Storage, id: JobId) -> StoredJob {
     let stored = storage.job(TEST_USER, id).await.expect("storage works");
     stored.expect("it is there")
 }
 
+/// Returns the jobs of the log: the last change of each, newest first.
+async fn folded_jobs(storage: &dyn Storage) -> JobList {
+    let mut list = JobList::default();
+    for event in read_log(storage, TEST_USER).await {
+        list.as_of = event.position;
+        let EventBody::User(UserEvent::JobChanged { change }) = &event.body else {
+            continue;
+        };
+        match serde_json::from_str(change.as_str()).expect("an update") {
+            JobUpdate::Changed(job) => {
+                list.jobs.retain(|known| known.id != job.id);
+                list.jobs.push(job);
+            }
+            JobUpdate::Deleted(id) => list.jobs.retain(|known| known.id != id),
+        }
+    }
+    list.jobs
+        .sort_by_key(|job: &Job| std::cmp::Reverse((job.created_at, job.id)));
+    list
+}
+
 /// Commits a change and compares the folded log with the stored list.
-async fn commit_job(storage: &dyn Storage, change: &Change) -> Result<Outcome, ChangeRejection> {
+pub(super) async fn commit_job(storage: &dyn Storage, change: &Change) -> Result<Outcome, ChangeRejection> {
     let outcome = commit_one(storage, change).await;
     let stored = storage.jobs(TEST_USER).await.expect("storage works");
-    let mut folded = JobList::default();
-    for event in read_log(storage, TEST_USER).await {
-        if let EventBody::User(UserEvent::JobChanged { change }) = &event.body {
-            let update: JobUpdate = serde_json::from_str(change.as_str()).expect("an update");
-            job::apply(&mut folded, event.position, update);
-        }
-        folded.as_of = event.position;
-    }
-    assert_eq!(folded, stored, "after {change:?}");
+    assert_eq!(folded_jobs(storage).await, stored, "after {change:?}");
     outcome
 }
 
-async fn commit_done(storage: &dyn Storage, change: &Change) {
+pub(super) async fn commit_done(storage: &dyn Storage, change: &Change) {
     assert_eq!(commit_job(storage, change).await, Ok(Outcome::Done));
 }
 
@@ -193,61 +195,6 @@ pub async fn a_step_has_one_result(backend: &dyn Backend) {
     assert_eq!(used.iter().map(|day| day.usage.cost.0).sum::<u64>(), 200);
 }
 
-pub async fn output_under_an_older_fence_is_refused(backend: &dyn Backend) {
-    let (_folder, storage) = temp_storage(backend).await;
-    let id = JobId::new();
-    commit_job(&*storage, &start(id)).await.expect("it starts");
-    commit_done(&*storage, &output(id, 1, start_step("a"))).await;
-    let recover = change(
-        TEST_USER,
-        JobChange::Recover {
-            job_id: id,
-            owner: SECOND,
-        },
-    );
-    assert_eq!(commit_job(&*storage, &recover).await, taken(2));
-    let call = RecordedModelCall {
-        id: ModelCallId::new(),
-        request: Some("{}".into()),
-        response: "{}".into(),
-    };
-    let record = || JobOutput::RecordCall {
-        step: "a".into(),
-        call: call.clone(),
-    };
-    let late = || {
-        [
-            start_step("b"),
-            finish_step("a", Ok("2")),
-            record(),
-            JobOutput::CountCalls {
-                totals: TokenTotals::default(),
-            },
-            JobOutput::Pause {
-                error: error("late"),
-                waits_for: None,
-            },
-            end(RunStatus::Complete),
-        ]
-    };
-    for late in late() {
-        assert_eq!(
-            commit_job(&*storage, &output(id, 1, late)).await,
-            Err(ChangeRejection::FenceLost)
-        );
-    }
-    let stored = stored_job(&*storage, id).await;
-    assert_eq!(
-        (stored.owner, stored.fence, stored.resumptions),
-        (SECOND, Fence(2), 1)
-    );
-    assert_eq!(stored.job.totals, TokenTotals::default());
-    commit_done(&*storage, &output(id, 2, finish_step("a", Ok("2")))).await;
-    commit_done(&*storage, &output(id, 2, record())).await;
-    let calls = storage.job_calls(TEST_USER, id).await.expect("storage works");
-    assert_eq!(calls, [("a".to_owned(), call)]);
-}
-
 pub async fn a_job_waits_stops_and_goes_on(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let id = JobId::new();
@@ -256,19 +203,12 @@ pub async fn a_job_waits_stops_and_goes_on(backend: &dyn Backend) {
             TEST_USER,
             JobChange::Continue {
                 job_id: id,
-                owner: SECOND,
                 cost_limit,
                 running: 2,
             },
         )
     };
-    let stop = change(
-        TEST_USER,
-        JobChange::Stop {
-            job_id: id,
-            owner: SECOND,
-        },
-    );
+    let stop = change(TEST_USER, JobChange::Stop { job_id: id });
     let status = async || {
         let job = stored_job(&*storage, id).await.job;
         (job.status, job.waits_for, job.cost_limit)
@@ -297,9 +237,27 @@ pub async fn a_job_waits_stops_and_goes_on(backend: &dyn Backend) {
     );
     commit_done(&*storage, &output(id, 2, start_step("a"))).await;
     assert_eq!(status().await.1, None);
-    assert_eq!(commit_job(&*storage, &stop).await, taken(3));
-    commit_done(&*storage, &output(id, 3, end(RunStatus::Stopped))).await;
+    let pause = JobOutput::Pause {
+        error: error("unknown"),
+        waits_for: Some("a".into()),
+    };
+    commit_done(&*storage, &output(id, 2, pause)).await;
+    commit_done(&*storage, &stop).await;
+    let stopped = stored_job(&*storage, id).await;
+    let expected = Job {
+        status: RunStatus::Stopped,
+        error: None,
+        waits_for: None,
+        ended_at: Some(NOON),
+        ..stopped.job.clone()
+    };
+    assert_eq!((stopped.job, stopped.fence), (expected, Fence(3)));
     assert_eq!(commit_job(&*storage, &stop).await, Err(ChangeRejection::JobEnded));
+    let late = output(id, 2, finish_step("a", Ok("2")));
+    assert_eq!(
+        commit_job(&*storage, &late).await,
+        Err(ChangeRejection::FenceLost)
+    );
     assert_eq!(commit_job(&*storage, &go_on(None)).await, taken(4));
     commit_done(&*storage, &output(id, 4, end(RunStatus::Complete))).await;
     assert_eq!(
@@ -344,14 +302,8 @@ pub async fn jobs_are_limited_private_and_deleted(backend: &dyn Backend) {
 
     let stranger = other_user();
     for foreign in [
-        JobChange::Stop {
-            job_id: ids[1],
-            owner: SECOND,
-        },
-        JobChange::Recover {
-            job_id: ids[1],
-            owner: SECOND,
-        },
+        JobChange::Stop { job_id: ids[1] },
+        JobChange::Recover { job_id: ids[1] },
         JobChange::Output {
             job_id: ids[1],
             fence: Fence(1),
@@ -388,4 +340,17 @@ pub async fn jobs_are_limited_private_and_deleted(backend: &dyn Backend) {
         _ => false,
     });
     assert_eq!(named.count(), 1, "only its deletion");
+}
+
+pub async fn jobs_are_listed_newest_first(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let ids = [2, 1].map(|number| JobId(uuid::Uuid::from_u128(number)));
+    for (id, at) in ids.iter().zip([NOON.0, NOON.0 + 1]) {
+        let started = storage.commit(Timestamp(at), &[start(*id)]).await;
+        assert_eq!(started.expect("storage works").outcomes, [taken(1)]);
+    }
+    let listed = storage.jobs(TEST_USER).await.expect("storage works").jobs;
+    let listed: Vec<JobId> = listed.iter().map(|job| job.id).collect();
+    assert_eq!(listed, [ids[1], ids[0]], "not by the ids, which clients choose");
+    assert_eq!(folded_jobs(&*storage).await.jobs.len(), 2);
 }

@@ -12,6 +12,7 @@ mod endpoints;
 mod files;
 mod fixtures;
 mod hand_over;
+mod job_owners;
 mod jobs;
 mod literature;
 mod log;
@@ -87,6 +88,7 @@ macro_rules! conformance_tests {
                 a_quiet_end_is_not_unread,
             }
             hand_over {
+                an_heir_gets_jobs_that_have_ended,
                 an_heir_gets_conversations_files_and_library,
                 nothing_is_handed_over_to_nobody,
                 a_handed_over_conversation_keeps_its_beginning,
@@ -117,11 +119,16 @@ macro_rules! conformance_tests {
                 hidden_message_is_restored_or_erased,
                 deleting_a_version_shows_the_other,
             }
+            job_owners {
+                output_under_an_older_fence_is_refused,
+                a_process_recovers_only_jobs_of_others,
+                jobs_of_disabled_accounts_begin_no_step,
+            }
             jobs {
                 a_step_has_one_result,
-                output_under_an_older_fence_is_refused,
                 a_job_waits_stops_and_goes_on,
                 jobs_are_limited_private_and_deleted,
+                jobs_are_listed_newest_first,
             }
             literature {
                 stored_library_equals_the_replayed_one,

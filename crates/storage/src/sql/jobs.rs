@@ -17,12 +17,14 @@ use parlor_protocol::{
     job::{Job, JobList, JobProgress},
 };
 
-/// The columns of [`read_job`].
+/// The columns of [`read_job`]: the contents `input` and `result`, which may be large, and all others.
 macro_rules! select_jobs {
-    ($rest:literal) => {
+    ($contents:literal, $rest:literal) => {
         concat!(
-            "SELECT id, user_id, kind, version, title, input, fingerprint, model, cost_limit, status, done, total, left_ms, totals, \
-             error, waits_for, result, resumptions, created_at, ended_at, owner, fence FROM jobs ",
+            "SELECT id, user_id, kind, version, title, fingerprint, model, cost_limit, status, done, total, left_ms, totals, \
+             error, waits_for, resumptions, created_at, ended_at, owner, fence, ",
+            $contents,
+            " FROM jobs ",
             $rest
         )
     };
@@ -33,10 +35,13 @@ impl JobStorage for SqlStorage {
     async fn jobs(&self, user_id: UserId) -> Result<JobList, StorageError> {
         let mut tx = self.readers.begin().await?;
         let as_of = log_page::last_log_position(&mut tx, user_id).await?;
-        let rows = query(select_jobs!("WHERE user_id = $1 ORDER BY id DESC"))
-            .bind_value(user_id)
-            .fetch_all(&mut tx)
-            .await?;
+        let rows = query(select_jobs!(
+            "'' AS input, NULL AS result",
+            "WHERE user_id = $1 ORDER BY created_at DESC, id DESC"
+        ))
+        .bind_value(user_id)
+        .fetch_all(&mut tx)
+        .await?;
         let jobs = read_undamaged_rows("jobs", "id", &rows, |row| Ok(read_job(row)?.job))?;
         Ok(JobList { as_of, jobs })
     }
@@ -106,7 +111,7 @@ pub(super) async fn job(
     user_id: UserId,
     job_id: JobId,
 ) -> Result<Option<StoredJob>, StorageError> {
-    let row = query(select_jobs!("WHERE user_id = $1 AND id = $2"))
+    let row = query(select_jobs!("input, result", "WHERE user_id = $1 AND id = $2"))
         .bind_value(user_id)
         .bind_value(job_id)
         .fetch_optional(connection)

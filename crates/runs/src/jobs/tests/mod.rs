@@ -1,5 +1,7 @@
 //! The engine with scripted steps: each has its effect once, whatever ends the process.
 
+mod accounts;
+
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
@@ -11,7 +13,7 @@ use parlor_base::settings::Settings;
 use parlor_files::Files;
 use parlor_journal::{Journal, hub::Hub};
 use parlor_pages::Pages;
-use parlor_protocol::RunError;
+use parlor_protocol::{RunError, RunStatus};
 use parlor_providers::{Models, ModelsConfig};
 use parlor_storage::{Storage, sqlite::SqliteStorage};
 use parlor_tools::ToolRegistry;

@@ -24,6 +24,10 @@ const DELETE_UNSHARED: [&str; 3] = [
     "DELETE FROM queued_messages WHERE user_id = $1",
 ];
 
+/// Ends the jobs of the owner that a request has continued since all were stopped. What works on them can store nothing afterwards.
+const INTERRUPT_JOBS: &str = "UPDATE jobs SET status = 'interrupted', waits_for = NULL, left_ms = NULL, ended_at = $2 \
+     WHERE user_id = $1 AND status = 'running'";
+
 /// Changes the owner (`?1`) to another one (`?2`). `?3` is the last position of the former owner's log. The records of model
 /// calls and the permissions for tools stay, and are deleted with the account: they have the former owner's instructions and
 /// decisions. An article that both have saved stays as the new owner has it.
@@ -42,8 +46,8 @@ pub(crate) const CHANGE_OWNER: [&str; 13] = [
     "UPDATE articles SET user_id = $2 WHERE user_id = $1 \
      AND NOT EXISTS (SELECT 1 FROM articles kept WHERE kept.user_id = $2 AND kept.pmid = articles.pmid)",
     "UPDATE streams SET user_id = $2 WHERE user_id = $1",
-    // Nobody works on a job when it is handed over. Its events are snapshots, and the new owner's list is loaded.
-    "UPDATE jobs SET user_id = $2, status = CASE WHEN status = 'running' THEN 'interrupted' ELSE status END WHERE user_id = $1",
+    // The events of a job are snapshots, and the new owner's list is loaded.
+    "UPDATE jobs SET user_id = $2 WHERE user_id = $1",
     "UPDATE job_steps SET user_id = $2 WHERE user_id = $1",
 ];
 
@@ -129,6 +133,11 @@ impl Batch<'_> {
                 .execute(&mut *connection)
                 .await?;
         }
+        query(INTERRUPT_JOBS)
+            .bind_value(user_id)
+            .bind_value(self.at)
+            .execute(&mut *connection)
+            .await?;
         let library = literature::library(&mut *connection, user_id).await?;
         let head = log_page::last_log_position(&mut *connection, user_id).await?;
         let leaves = self

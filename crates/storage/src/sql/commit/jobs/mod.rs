@@ -7,7 +7,7 @@ use crate::sql::database::{Connection, query, query_scalar};
 use super::{super::jobs, Batch, ChangeError, personal::ensure_user};
 use crate::{
     ChangeRejection, Outcome,
-    jobs::{Fence, JobChange, JobLimits, NewJob, Owner, StoredJob},
+    jobs::{Fence, JobChange, JobLimits, NewJob, StoredJob},
 };
 use parlor_protocol::{
     ConversationId, Dollars, JobId, RawJson, RunStatus, TokenTotals, UserEvent, UserId,
@@ -22,32 +22,26 @@ impl Batch<'_> {
         change: &JobChange,
     ) -> Result<Outcome, ChangeError> {
         match change {
-            JobChange::Start { job, owner, limits } => {
-                self.start_job(connection, user_id, job, *owner, *limits).await
-            }
+            JobChange::Start { job, limits } => self.start_job(connection, user_id, job, *limits).await,
             JobChange::Continue {
                 job_id,
-                owner,
                 cost_limit,
                 running,
             } => {
-                self.continue_job(connection, (user_id, *job_id), *owner, *cost_limit, *running)
+                self.continue_job(connection, (user_id, *job_id), *cost_limit, *running)
                     .await
             }
-            JobChange::Stop { job_id, owner } => {
-                let mut job = stored_job(connection, user_id, *job_id).await?;
-                if job.job.status.is_terminal() {
-                    Err(ChangeRejection::JobEnded)?;
-                }
-                self.take_job(connection, &mut job, *owner).await
-            }
-            JobChange::Recover { job_id, owner } => {
+            JobChange::Stop { job_id } => self.stop_job(connection, user_id, *job_id).await,
+            JobChange::Recover { job_id } => {
                 let mut job = stored_job(connection, user_id, *job_id).await?;
                 if job.job.status != RunStatus::Running {
                     Err(ChangeRejection::JobEnded)?;
                 }
+                if job.owner == self.owner {
+                    Err(ChangeRejection::JobActive)?;
+                }
                 job.resumptions += 1;
-                self.take_job(connection, &mut job, *owner).await
+                self.take_job(connection, &mut job).await
             }
             JobChange::Output {
                 job_id,
@@ -69,7 +63,6 @@ impl Batch<'_> {
         connection: &mut Connection,
         user_id: UserId,
         new: &NewJob,
-        owner: Owner,
         limits: JobLimits,
     ) -> Result<Outcome, ChangeError> {
         if let Some(known) = jobs::job(&mut *connection, user_id, new.id).await? {
@@ -111,7 +104,7 @@ impl Batch<'_> {
             result: None,
             fingerprint: new.fingerprint.clone(),
             resumptions: 0,
-            owner,
+            owner: self.owner,
             fence: Fence(1),
         };
         // The client chooses the id, which is unique over all users.
@@ -129,7 +122,7 @@ impl Batch<'_> {
         .bind(&job.job.model)
         .bind(serde_json::to_string(&job.job.totals)?)
         .bind_value(job.job.created_at)
-        .bind(owner.to_string())
+        .bind(job.owner.to_string())
         .bind_value(job.fence.0)
         .execute(&mut *connection)
         .await?;
@@ -147,7 +140,6 @@ impl Batch<'_> {
         &mut self,
         connection: &mut Connection,
         (user_id, job_id): (UserId, JobId),
-        owner: Owner,
         cost_limit: Option<Dollars>,
         running: usize,
     ) -> Result<Outcome, ChangeError> {
@@ -160,17 +152,37 @@ impl Batch<'_> {
         check_running(&mut *connection, user_id, running).await?;
         job.job.cost_limit = cost_limit.or(job.job.cost_limit);
         job.resumptions = 0;
-        self.take_job(connection, &mut job, owner).await
+        self.take_job(connection, &mut job).await
     }
 
-    /// Makes an owner the one whose output counts. The step that the job waited for stays named until its next change.
+    /// Ends a job that was stopped. Whoever has it can store nothing afterwards.
+    async fn stop_job(
+        &mut self,
+        connection: &mut Connection,
+        user_id: UserId,
+        job_id: JobId,
+    ) -> Result<Outcome, ChangeError> {
+        let mut job = stored_job(connection, user_id, job_id).await?;
+        if job.job.status.is_terminal() {
+            Err(ChangeRejection::JobEnded)?;
+        }
+        job.fence = Fence(job.fence.0 + 1);
+        job.job.status = RunStatus::Stopped;
+        job.job.error = None;
+        job.job.waits_for = None;
+        job.job.progress.left_ms = None;
+        job.job.ended_at = Some(self.at);
+        self.update_job(connection, &job).await?;
+        Ok(Outcome::Done)
+    }
+
+    /// Makes this process the owner, whose output counts. The step that the job waited for stays named until its next change.
     async fn take_job(
         &mut self,
         connection: &mut Connection,
         job: &mut StoredJob,
-        owner: Owner,
     ) -> Result<Outcome, ChangeError> {
-        job.owner = owner;
+        job.owner = self.owner;
         job.fence = Fence(job.fence.0 + 1);
         job.job.status = RunStatus::Running;
         job.job.error = None;
@@ -183,7 +195,7 @@ impl Batch<'_> {
         })
     }
 
-    /// Stores what can change of a job, and logs it.
+    /// Stores the columns of a job that change, and logs it.
     async fn update_job(&mut self, connection: &mut Connection, job: &StoredJob) -> Result<(), ChangeError> {
         let Job {
             id,

@@ -1,6 +1,6 @@
 //! The output of jobs: steps, model calls and the end.
 
-use crate::sql::database::{Connection, query};
+use crate::sql::database::{Connection, query, query_scalar};
 
 use super::super::{super::daily_usage::add_usage, Batch, ChangeError};
 use crate::{
@@ -48,6 +48,7 @@ impl Batch<'_> {
                 version,
                 input,
             } => {
+                require_enabled(&mut *connection, job.user_id).await?;
                 start_step(&mut *connection, &job, key, (kind, *version), input, self.at).await?;
                 if job.job.waits_for.is_none() {
                     // No list shows a step in progress.
@@ -106,6 +107,19 @@ impl Batch<'_> {
         }
         Ok(())
     }
+}
+
+/// Rejects a step of a disabled account. Without accounts there is no row for the user.
+async fn require_enabled(connection: &mut Connection, user_id: UserId) -> Result<(), ChangeError> {
+    let is_disabled: bool =
+        query_scalar("SELECT EXISTS (SELECT 1 FROM accounts WHERE user_id = $1 AND disabled <> 0)")
+            .bind_value(user_id)
+            .fetch_one(connection)
+            .await?;
+    if is_disabled {
+        Err(ChangeRejection::AccountDisabled)?;
+    }
+    Ok(())
 }
 
 async fn start_step(
