@@ -1,5 +1,7 @@
 //! Jobs over HTTP: a report of a stream, with a scripted model and a scripted PubMed.
 
+use std::path::Path;
+
 use parlor_base::settings::{Price, Settings};
 use parlor_protocol::Dollars;
 use serde_json::{Value, json};
@@ -67,23 +69,32 @@ fn add_answers(upstream: &Upstream) {
     upstream.add_script(When::user_contains("Salt rises"), script(true));
 }
 
-async fn start(change: impl FnOnce(&mut Settings)) -> (tempfile::TempDir, Upstream, Parlor) {
+pub(crate) async fn start(change: impl FnOnce(&mut Settings)) -> (tempfile::TempDir, Upstream, Parlor) {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
     add_pubmed(&upstream);
     add_answers(&upstream);
-    let ask = pubmed_settings(&upstream);
-    let parlor = Parlor::start_built_in(folder.path(), &upstream, |settings| {
+    let parlor = start_in(folder.path(), &upstream, change).await;
+    (folder, upstream, parlor)
+}
+
+/// Starts a server that performs one step at a time.
+pub(crate) async fn start_in(
+    folder: &Path,
+    upstream: &Upstream,
+    change: impl FnOnce(&mut Settings),
+) -> Parlor {
+    let ask = pubmed_settings(upstream);
+    Parlor::start_built_in(folder, upstream, |settings| {
         ask(settings);
         settings.jobs.concurrency = 1;
         change(settings);
     })
-    .await;
-    (folder, upstream, parlor)
+    .await
 }
 
 /// Saves a stream, and returns its id.
-async fn save_stream(parlor: &Parlor) -> String {
+pub(crate) async fn save_stream(parlor: &Parlor) -> String {
     let id = Uuid::now_v7().to_string();
     let field = |name: &str| json!({ "name": name, "question": "How much?", "type": "text" });
     let stream = json!({ "stream": {
@@ -96,23 +107,23 @@ async fn save_stream(parlor: &Parlor) -> String {
     id
 }
 
-fn report_of(stream: &str) -> Value {
+pub(crate) fn report_of(stream: &str) -> Value {
     json!({ "kind": "report", "input": { "stream_id": stream }, "model": "test/any" })
 }
 
-async fn post(parlor: &Parlor, path: &str, body: &Value) -> (u16, Value) {
+pub(crate) async fn post(parlor: &Parlor, path: &str, body: &Value) -> (u16, Value) {
     let response = parlor.post(path, body).send().await.unwrap();
     (response.status().as_u16(), read_json(response).await)
 }
 
-async fn begin(parlor: &Parlor, request: &Value) -> String {
+pub(crate) async fn begin(parlor: &Parlor, request: &Value) -> String {
     let (status, job) = post(parlor, "/api/jobs", request).await;
     assert_eq!(status, 201, "{job}");
     string_field(&job, "id")
 }
 
 /// Follows the log until a job has this status, and returns the job with its result.
-async fn wait_for(parlor: &Parlor, id: &str, status: &str) -> Value {
+pub(crate) async fn wait_for(parlor: &Parlor, id: &str, status: &str) -> Value {
     let mut log = parlor.follow("/api/events?after=0").await;
     loop {
         let changed = log.next_of_type("job_changed").await["change"]["changed"].clone();
@@ -220,8 +231,17 @@ async fn a_stopped_report_continues_without_repetition() {
         .send()
         .await;
     assert_eq!(deleted.unwrap().status(), 204);
+    let expect_no_job = |(status, problem): (u16, Value)| {
+        assert_eq!(
+            (status, &problem["detail"]),
+            (404, &json!("There is no such job. It may have been deleted."))
+        );
+    };
     for path in ["", "/steps", "/diagnostics"] {
-        assert_eq!(parlor.get_json(&format!("/api/jobs/{id}{path}")).await.0, 404);
+        expect_no_job(parlor.get_json(&format!("/api/jobs/{id}{path}")).await);
+    }
+    for path in ["/stop", "/continue"] {
+        expect_no_job(post(&parlor, &format!("/api/jobs/{id}{path}"), &json!({})).await);
     }
 }
 

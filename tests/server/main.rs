@@ -30,6 +30,7 @@ mod frames;
 mod fuzz;
 mod history;
 mod injection;
+mod interrupted_jobs;
 mod inventory;
 mod jobs;
 mod listed_pages;

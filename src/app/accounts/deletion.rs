@@ -1,11 +1,11 @@
 //! The deletion of an account: with everything of its user, or after a hand-over to another one.
 //!
-//! It has three steps: the account is disabled and the deletion noted, its runs are stopped, and everything is handed over and
+//! It has three steps: the account is disabled and the deletion noted, its runs and jobs are stopped, and everything is handed over and
 //! deleted at once. A crash in between leaves the note, with which the next start continues.
 
 use crate::app::AppState;
 use parlor_base::crash_point;
-use parlor_protocol::{ApiError, ErrorCode, UserId};
+use parlor_protocol::{ApiError, ErrorCode, RunStatus, UserId};
 use parlor_storage::{
     accounts::{AccountChange, PendingDeletion},
     audit::Actor,
@@ -99,6 +99,11 @@ async fn finish(app: &AppState, by: &Actor, user_id: UserId, heir: Option<UserId
     loop {
         for run in app.storage.active_runs(user_id).await? {
             app.runs.stop(user_id, run).await?;
+        }
+        for job in app.storage.jobs(user_id).await?.jobs {
+            if job.status == RunStatus::Running {
+                app.jobs.stop(user_id, job.id).await?;
+            }
         }
         crash_point!("deletion::stopped");
         let delete = AccountChange::Delete { user_id, heir };
