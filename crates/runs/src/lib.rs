@@ -21,9 +21,8 @@ use self::{
     active_runs::{ActiveRuns, RunSlot, TooManyRuns},
     named_tools::with_code_tool,
 };
-use parlor_base::crash_point;
 use parlor_base::{
-    clock,
+    clock, crash_point,
     settings::{
         AccountSettings, AgentSettings, HistorySettings, ImageSettings, Limits, PromptSettings, Settings,
         Timeouts,
