@@ -53,7 +53,15 @@ pub trait ConversationListStorage {
     /// Returns all of a user's conversations with unseen results.
     async fn unseen_conversations(&self, user_id: UserId) -> Result<Vec<ConversationId>, StorageError>;
 
-    /// Returns the deleted conversations of all users that can still be restored.
+    /// Returns true if a conversation of the user is deleted, and not yet erased.
+    async fn is_trashed(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<bool, StorageError>;
+
+    /// Returns the deleted conversations of all users that can still be restored, without those with a damaged time of
+    /// deletion: they stay hidden.
     async fn trashed_conversations(&self) -> Result<Vec<TrashedConversation>, StorageError>;
 
     /// Returns some conversations of all users that have reached their age and in which no answer is running; none in the

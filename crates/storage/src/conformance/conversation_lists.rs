@@ -34,7 +34,7 @@ pub async fn pages_the_list_by_newest_activity(backend: &dyn Backend) {
     assert_eq!(list.conversations[0].active_run, Some(turns[4].run.message_id));
 }
 
-fn of_list(run: RunKey, change: ConversationChange) -> Change {
+pub(super) fn of_list(run: RunKey, change: ConversationChange) -> Change {
     Change::Conversation {
         user_id: run.user_id,
         conversation_id: run.conversation_id,
@@ -43,7 +43,7 @@ fn of_list(run: RunKey, change: ConversationChange) -> Change {
 }
 
 /// Returns the list and the archive, after a check that the folded log equals both.
-async fn folded_lists(storage: &dyn Storage) -> [Vec<ListedConversation>; 2] {
+pub(super) async fn folded_lists(storage: &dyn Storage) -> [Vec<ListedConversation>; 2] {
     let list = storage.conversations(TEST_USER, None, 100).await.unwrap();
     let archive = storage
         .archived_conversations(TEST_USER, None, 100)
@@ -62,12 +62,12 @@ async fn folded_lists(storage: &dyn Storage) -> [Vec<ListedConversation>; 2] {
     [list.conversations, archive.conversations]
 }
 
-fn titles(list: &[ListedConversation]) -> Vec<&str> {
+pub(super) fn titles(list: &[ListedConversation]) -> Vec<&str> {
     list.iter().map(|listed| listed.title.as_str()).collect()
 }
 
 /// Commits a conversation with an ended run for each title.
-async fn ended_talks<const N: usize>(storage: &dyn Storage, titles: [&str; N]) -> [RunKey; N] {
+pub(super) async fn ended_talks<const N: usize>(storage: &dyn Storage, titles: [&str; N]) -> [RunKey; N] {
     let turns = titles.map(|title| new_turn(TEST_USER, ConversationId::new(), title));
     for turn in &turns {
         commit_one(storage, &turn.change).await.unwrap();
@@ -157,82 +157,6 @@ pub async fn activity_takes_out_of_the_archive(backend: &dyn Backend) {
         );
         commit_one(&*storage, &ended).await.unwrap();
     }
-}
-
-pub async fn a_deleted_conversation_is_restored_or_erased(backend: &dyn Backend) {
-    let (_folder, storage) = temp_storage(backend).await;
-    let [a, b] = ended_talks(&*storage, ["walrus", "b"]).await;
-    let found = async || {
-        let request = SearchRequest {
-            query: crate::search::SearchQuery::parse("walrus"),
-            limit: 10,
-            ..SearchRequest::default()
-        };
-        storage.search(TEST_USER, &request).await.unwrap().hits.len()
-    };
-    assert_eq!(found().await, 2);
-    let trash = |trashed_at| of_list(a, ConversationChange::Trash { trashed_at });
-    let erase = |trashed_at| of_list(a, ConversationChange::Erase { trashed_at });
-    let deleted = Ok(Outcome::Deleted { active_run: None });
-    assert_eq!(commit_one(&*storage, &trash(NOON)).await, deleted);
-    assert_eq!(commit_one(&*storage, &trash(NOON)).await, deleted);
-    let [list, archived] = folded_lists(&*storage).await;
-    assert_eq!((titles(&list), archived.len(), found().await), (vec!["b"], 0, 0));
-    assert_eq!(full_transcript(&*storage, a.conversation_id).await, None);
-    assert_eq!(
-        storage.conversation(TEST_USER, a.conversation_id).await.unwrap(),
-        None
-    );
-    let again = new_turn(TEST_USER, a.conversation_id, "more");
-    assert_eq!(
-        commit_one(&*storage, &again.change).await,
-        Err(ChangeRejection::NotFound)
-    );
-    let other = regenerate(
-        a,
-        RunKey {
-            message_id: MessageId::new(),
-            ..a
-        },
-    );
-    assert_eq!(
-        commit_one(&*storage, &other).await,
-        Err(ChangeRejection::NotFound)
-    );
-    let trashed = storage.trashed_conversations().await.unwrap();
-    assert_eq!((trashed.len(), trashed[0].trashed_at), (1, NOON));
-
-    commit_one(&*storage, &of_list(a, ConversationChange::Restore))
-        .await
-        .unwrap();
-    let [list, _] = folded_lists(&*storage).await;
-    assert_eq!((titles(&list), found().await), (vec!["b", "walrus"], 2));
-    // The deletion that was undone erases nothing.
-    assert_eq!(commit_one(&*storage, &erase(NOON)).await, Ok(Outcome::Done));
-    assert!(full_transcript(&*storage, a.conversation_id).await.is_some());
-
-    let later = Timestamp(NOON.0 + 1);
-    commit_one(&*storage, &trash(later)).await.unwrap();
-    assert_eq!(commit_one(&*storage, &erase(NOON)).await, Ok(Outcome::Done));
-    assert_eq!(commit_one(&*storage, &erase(later)).await, deleted);
-    let restore = of_list(a, ConversationChange::Restore);
-    assert_eq!(
-        commit_one(&*storage, &restore).await,
-        Err(ChangeRejection::NotFound)
-    );
-    assert_eq!(
-        (
-            storage.trashed_conversations().await.unwrap().len(),
-            found().await
-        ),
-        (0, 0)
-    );
-    let [list, _] = folded_lists(&*storage).await;
-    assert_eq!(titles(&list), ["b"]);
-    commit_one(&*storage, &of_list(b, ConversationChange::MarkRead))
-        .await
-        .unwrap();
-    assert_eq!(storage.unseen_conversations(TEST_USER).await.unwrap(), []);
 }
 
 pub async fn a_temporary_conversation_is_not_searched(backend: &dyn Backend) {

@@ -32,6 +32,7 @@ mod shares;
 mod suggestions;
 mod texts;
 mod token_totals;
+mod trash;
 mod turns;
 mod usage;
 
@@ -108,7 +109,6 @@ macro_rules! conformance_tests {
                 pages_the_list_by_newest_activity,
                 pinned_and_archived_conversations_have_their_place,
                 activity_takes_out_of_the_archive,
-                a_deleted_conversation_is_restored_or_erased,
                 a_temporary_conversation_is_not_searched,
                 conversations_end_by_their_age,
                 an_ended_run_is_unseen_until_read,
@@ -239,6 +239,11 @@ macro_rules! conformance_tests {
             token_totals {
                 every_answer_of_a_conversation_counts,
                 a_title_adds_to_the_present_usage,
+            }
+            trash {
+                a_deleted_conversation_is_restored_or_erased,
+                a_deleted_conversation_takes_no_change,
+                a_deleted_conversation_queues_and_approves_nothing,
             }
             turns {
                 a_repeated_intent_is_applied_once,

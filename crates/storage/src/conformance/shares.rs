@@ -25,6 +25,11 @@ fn create(share: &StoredShare, hash: Option<u8>) -> Change {
     })
 }
 
+/// Shares a conversation by a link.
+pub(super) fn create_link(conversation_id: ConversationId) -> Change {
+    create(&share(conversation_id, Audience::Link), Some(1))
+}
+
 fn end(user_id: UserId, share: &StoredShare) -> Change {
     let share_id = share.id;
     Change::Share(ShareChange::End { user_id, share_id })

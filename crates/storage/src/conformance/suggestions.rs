@@ -7,7 +7,7 @@ use parlor_protocol::{
 };
 
 /// Commits an ended turn whose answer suggests two actions and shows two payloads.
-async fn answered_turn_with_suggestions(storage: &dyn Storage) -> RunKey {
+pub(super) async fn answered_turn_with_suggestions(storage: &dyn Storage) -> RunKey {
     let turn = new_turn(TEST_USER, ConversationId::new(), "Hello");
     let run = turn.run;
     let action = |handler| SuggestedAction {
@@ -55,7 +55,7 @@ async fn answered_turn_with_suggestions(storage: &dyn Storage) -> RunKey {
     run
 }
 
-fn judge_payload(user_id: UserId, run: RunKey, payload_id: &str, verdict: Verdict) -> Change {
+pub(super) fn judge_payload(user_id: UserId, run: RunKey, payload_id: &str, verdict: Verdict) -> Change {
     judge_fields(user_id, run, payload_id, verdict, &[])
 }
 
@@ -82,7 +82,7 @@ fn judge_fields(
     }
 }
 
-fn take_action(user_id: UserId, run: RunKey, index: usize) -> Change {
+pub(super) fn take_action(user_id: UserId, run: RunKey, index: usize) -> Change {
     let intent = intent::TakeAction {
         intent_id: IntentId::new(),
         conversation_id: run.conversation_id,

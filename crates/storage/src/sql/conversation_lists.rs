@@ -43,6 +43,15 @@ impl ConversationListStorage for SqlStorage {
         expired::retention_days(&mut connection, user_id).await
     }
 
+    async fn is_trashed(
+        &self,
+        user_id: UserId,
+        conversation_id: ConversationId,
+    ) -> Result<bool, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        queries::is_trashed(&mut connection, user_id, conversation_id).await
+    }
+
     async fn trashed_conversations(&self) -> Result<Vec<TrashedConversation>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         queries::trashed_conversations(&mut connection).await

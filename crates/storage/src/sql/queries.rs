@@ -110,7 +110,23 @@ pub(super) async fn unseen_conversations(
     read_undamaged_rows("conversations", "id", &rows, |row| id(row, "id"))
 }
 
-/// Returns the deleted conversations of all users that are not erased yet.
+/// Returns true if a conversation of the user is deleted, and not yet erased.
+pub(super) async fn is_trashed(
+    connection: &mut Connection,
+    user_id: UserId,
+    conversation_id: ConversationId,
+) -> Result<bool, StorageError> {
+    let is_trashed = query_scalar(
+        "SELECT EXISTS (SELECT 1 FROM conversations WHERE user_id = $1 AND id = $2 AND trashed_at IS NOT NULL)",
+    )
+    .bind_value(user_id)
+    .bind_value(conversation_id)
+    .fetch_one(connection)
+    .await?;
+    Ok(is_trashed)
+}
+
+/// Returns the deleted conversations of all users that are not erased yet. Damaged ones are left out.
 pub(super) async fn trashed_conversations(
     connection: &mut Connection,
 ) -> Result<Vec<TrashedConversation>, StorageError> {

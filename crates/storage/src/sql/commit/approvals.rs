@@ -2,7 +2,7 @@
 
 use crate::sql::database::{Connection, query};
 
-use super::{Batch, ChangeError, run_output::update_message};
+use super::{Batch, ChangeError, list_place::require_not_trashed, run_output::update_message};
 use crate::{ApprovalDecision, ChangeRejection, Outcome, RunKey, sql::messages};
 use parlor_protocol::{
     AssistantMessage, ConversationId, Position, RunEvent, RunStatus, ToolStatus, UserId,
@@ -57,6 +57,7 @@ impl Batch<'_> {
         else {
             Err(ChangeRejection::NotFound)?
         };
+        require_not_trashed(&mut *connection, (user_id, conversation_id)).await?;
         let parent_id = message.parent_id;
         let (Some(assistant), Some(user_message_id)) = (message.assistant_mut(), parent_id) else {
             Err(ChangeRejection::NotFound)?

@@ -150,12 +150,13 @@ impl Batch<'_> {
         user_id: UserId,
         conversation_id: ConversationId,
     ) -> Result<Outcome, ChangeError> {
-        let marked =
-            query("UPDATE conversations SET unseen = 0 WHERE user_id = $1 AND id = $2 AND unseen = 1")
-                .bind_value(user_id)
-                .bind_value(conversation_id)
-                .execute(&mut *connection)
-                .await?;
+        let marked = query(
+            "UPDATE conversations SET unseen = 0 WHERE user_id = $1 AND id = $2 AND unseen = 1 AND trashed_at IS NULL",
+        )
+        .bind_value(user_id)
+        .bind_value(conversation_id)
+        .execute(&mut *connection)
+        .await?;
         if marked.rows_affected() > 0 {
             let read = ConversationEvent::ConversationRead;
             self.log_event(connection, user_id, conversation_id, None, read)

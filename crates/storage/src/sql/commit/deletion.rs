@@ -7,6 +7,7 @@ use super::{
     Batch, ChangeError, EMPTY_EVENTS,
     conversations::NEWEST_DESCENDANT,
     erase_event,
+    list_place::require_not_trashed,
     log::replace_logged_title,
     queue_state::active_leaf,
 };
@@ -65,6 +66,7 @@ impl Batch<'_> {
         if found.is_none_or(|(found_in, _)| found_in != key.1) {
             return Ok(Outcome::Done);
         }
+        require_not_trashed(&mut *connection, key).await?;
         let active: bool = query_scalar(
             "SELECT EXISTS (SELECT 1 FROM runs WHERE conversation_id = $1 AND status IN ('running', 'waiting'))",
         )

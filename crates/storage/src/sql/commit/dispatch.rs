@@ -184,13 +184,13 @@ impl Batch<'_> {
             ConversationChange::AllowTool { tool } => self.allow_tool(connection, key.0, key.1, tool).await,
             ConversationChange::Rename { title } => {
                 let event = ConversationEvent::ConversationRenamed { title: title.clone() };
-                let sql = "UPDATE conversations SET title = $3 WHERE user_id = $1 AND id = $2";
+                let sql = "UPDATE conversations SET title = $3 WHERE user_id = $1 AND id = $2 AND trashed_at IS NULL";
                 self.update_conversation(connection, key.0, key.1, sql, title, event)
                     .await
             }
             ConversationChange::ChooseModel { model } => {
                 let event = ConversationEvent::ModelChosen { model: model.clone() };
-                let sql = "UPDATE conversations SET model = $3 WHERE user_id = $1 AND id = $2";
+                let sql = "UPDATE conversations SET model = $3 WHERE user_id = $1 AND id = $2 AND trashed_at IS NULL";
                 self.update_conversation(connection, key.0, key.1, sql, model, event)
                     .await
             }

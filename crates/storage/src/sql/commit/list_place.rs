@@ -221,3 +221,11 @@ impl Batch<'_> {
         Ok(Outcome::Done)
     }
 }
+
+/// Rejects a change of a deleted conversation.
+pub(super) async fn require_not_trashed(connection: &mut Connection, key: Key) -> Result<(), ChangeError> {
+    match queries::is_trashed(connection, key.0, key.1).await? {
+        true => Err(ChangeRejection::NotFound)?,
+        false => Ok(()),
+    }
+}

@@ -17,7 +17,8 @@ impl Batch<'_> {
         let event = ConversationEvent::ParametersChosen {
             parameters: parameters.clone(),
         };
-        let sql = "UPDATE conversations SET parameters = $3 WHERE user_id = $1 AND id = $2";
+        let sql =
+            "UPDATE conversations SET parameters = $3 WHERE user_id = $1 AND id = $2 AND trashed_at IS NULL";
         let value = serde_json::to_string(parameters)?;
         self.update_conversation(connection, user_id, conversation_id, sql, &value, event)
             .await

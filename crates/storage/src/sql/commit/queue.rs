@@ -9,6 +9,7 @@ use super::{
         queue::{StoredQueuedMessage, stored_queue},
     },
     Batch, ChangeError, EMPTY_EVENTS, erase_event,
+    list_place::require_not_trashed,
     queue_state::{ConversationKey, active_leaf, is_held, is_queue_empty, must_wait, set_held},
     turns::conflict_as_rejection,
 };
@@ -139,6 +140,7 @@ impl Batch<'_> {
         change: &QueueChange,
         limits: QueueLimits,
     ) -> Result<Outcome, ChangeError> {
+        require_not_trashed(&mut *connection, key).await?;
         let mut stored = stored_queue(&mut *connection, key).await?;
         let index_of = |id: MessageId| stored.iter().position(|queued| queued.id() == id);
         let held = is_held(&mut *connection, key).await?;

@@ -17,7 +17,7 @@ pub(super) async fn must_wait(
     let waits = query(
         "SELECT EXISTS (SELECT 1 FROM runs WHERE conversation_id = c.id AND status IN ('running', 'waiting')) \
              OR (c.queue_held = 0 AND EXISTS (SELECT 1 FROM queued_messages WHERE conversation_id = c.id)) AS waits \
-         FROM conversations c WHERE c.user_id = $1 AND c.id = $2",
+         FROM conversations c WHERE c.user_id = $1 AND c.id = $2 AND c.trashed_at IS NULL",
     )
     .bind_value(user_id)
     .bind_value(conversation_id)

@@ -43,7 +43,7 @@ impl Batch<'_> {
         let added = query(
             "INSERT INTO shares (id, user_id, conversation_id, hash, title, leaf_id, leaf_nodes, position, created_at) \
              SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 WHERE EXISTS \
-                 (SELECT 1 FROM conversations WHERE user_id = $2 AND id = $3)",
+                 (SELECT 1 FROM conversations WHERE user_id = $2 AND id = $3 AND trashed_at IS NULL)",
         )
         .bind_value(share.id)
         .bind_value(share.user_id)

@@ -3,7 +3,9 @@
 use crate::sql::database::{Connection, query, query_scalar};
 use serde_json::Value;
 
-use super::{Batch, ChangeError, run_output::update_message};
+use super::{
+    Batch, ChangeError, deletion::require_shown, list_place::require_not_trashed, run_output::update_message,
+};
 use crate::{ChangeRejection, Outcome, RunKey, sql::messages};
 use parlor_protocol::{
     ActionHandler, AssistantMessage, ConversationEvent, FRESH_SESSION, Interaction, Message, MessageId,
@@ -27,6 +29,7 @@ impl Batch<'_> {
             accepted_fields,
             ..
         } = intent;
+        require_not_trashed(&mut *connection, (user_id, *conversation_id)).await?;
         let found: Option<bool> = query_scalar(
             "SELECT EXISTS (SELECT 1 FROM payload_verdicts v WHERE v.conversation_id = p.conversation_id AND v.payload_id = p.id) \
              FROM payloads p WHERE p.user_id = $1 AND p.conversation_id = $2 AND p.id = $3",
@@ -86,6 +89,7 @@ impl Batch<'_> {
         if found_in != conversation_id || action.handler != ActionHandler::Client {
             Err(ChangeRejection::NotFound)?;
         }
+        require_shown(&mut *connection, (user_id, conversation_id), id).await?;
         // The suggestions of an answer in progress may still change.
         if !answer.status.is_terminal() {
             Err(ChangeRejection::RunActive)?;
