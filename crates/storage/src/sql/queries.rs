@@ -134,12 +134,11 @@ pub(super) async fn trashed_conversations(
         .fetch_all(connection)
         .await?;
     read_undamaged_rows("conversations", "id", &rows, |row| {
-        let conversation_id = id(row, "id")?;
-        let trashed_at = number_or_zero("conversations", conversation_id, row, "trashed_at")?;
         Ok(TrashedConversation {
             user_id: id(row, "user_id")?,
-            conversation_id,
-            trashed_at: Timestamp(trashed_at),
+            conversation_id: id(row, "id")?,
+            // An unreadable time is no age: it must erase nothing.
+            trashed_at: Timestamp(row.try_get("trashed_at")?),
         })
     })
 }

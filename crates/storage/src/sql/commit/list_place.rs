@@ -162,10 +162,9 @@ impl Batch<'_> {
         key: Key,
         trashed_at: Timestamp,
     ) -> Result<Outcome, ChangeError> {
-        // Another time is that of a later deletion, after a restoration. A damaged one is any.
+        // Another time is that of a later deletion, after a restoration.
         let is_trashed: bool = query_scalar(
-            "SELECT EXISTS (SELECT 1 FROM conversations WHERE user_id = $1 AND id = $2 AND trashed_at IS NOT NULL \
-             AND (trashed_at = $3 OR typeof(trashed_at) <> 'integer'))",
+            "SELECT EXISTS (SELECT 1 FROM conversations WHERE user_id = $1 AND id = $2 AND trashed_at = $3)",
         )
         .bind_value(key.0)
         .bind_value(key.1)

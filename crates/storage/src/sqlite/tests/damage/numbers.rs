@@ -134,3 +134,39 @@ async fn an_abandoned_run_keeps_unreadable_data() {
             .is_some_and(|last| last < stored.first_position)
     );
 }
+
+#[tokio::test]
+async fn a_damaged_time_of_deletion_erases_nothing() {
+    let (_folder, storage) = open_storage().await;
+    let ids = [ConversationId::new(), ConversationId::new()];
+    let change = |conversation_id, change| Change::Conversation {
+        user_id: UserId::LOCAL,
+        conversation_id,
+        change,
+    };
+    for id in ids {
+        answered_turn(&storage, id, "Hello").await;
+        let trash = ConversationChange::Trash { trashed_at: NOON };
+        commit_one(&storage, change(id, trash)).await;
+    }
+    drop_constraints(&storage).await;
+    let [damaged, sound] = ids;
+    execute_sql(
+        &storage,
+        format!("UPDATE conversations SET trashed_at = 'x' WHERE id = '{damaged}'"),
+    )
+    .await;
+    let trashed = storage.trashed_conversations().await.unwrap();
+    let trashed: Vec<_> = trashed.iter().map(|trashed| trashed.conversation_id).collect();
+    assert_eq!(trashed, [sound]);
+    for trashed_at in [NOON, Timestamp(0)] {
+        commit_one(
+            &storage,
+            change(damaged, ConversationChange::Erase { trashed_at }),
+        )
+        .await;
+    }
+    assert!(storage.is_trashed(UserId::LOCAL, damaged).await.unwrap());
+    commit_one(&storage, change(damaged, ConversationChange::Restore)).await;
+    assert!(!storage.is_trashed(UserId::LOCAL, damaged).await.unwrap());
+}
