@@ -359,3 +359,25 @@ pub async fn long_hidden_branches_are_not_handed_over(backend: &dyn Backend) {
     let kept = storage.transcript(TEST_USER, id, PageSize::UNLIMITED, None).await;
     assert_eq!(kept.unwrap().expect("it is handed over").messages, []);
 }
+
+pub async fn temporary_and_deleted_conversations_are_not_handed_over(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    make_accounts(&*storage).await;
+    let turn = new_turn(other_user(), ConversationId::new(), "Hello");
+    let trash = Change::Conversation {
+        user_id: other_user(),
+        conversation_id: turn.run.conversation_id,
+        change: ConversationChange::Trash { trashed_at: NOON },
+    };
+    for change in [&turn.change, &trash] {
+        commit_one(&*storage, change).await.unwrap();
+    }
+    let outcome = delete_user(&*storage, other_user(), Some(TEST_USER)).await;
+    assert_eq!(outcome, Err(ChangeRejection::RunActive), "its run ends first");
+    commit_one(&*storage, &end_run(turn.run, "Fine.")).await.unwrap();
+    apply(&*storage, delete_to(Some(TEST_USER))).await.unwrap();
+    let id = turn.run.conversation_id;
+    assert!(!storage.is_trashed(TEST_USER, id).await.unwrap());
+    let list = storage.conversations(TEST_USER, None, 10).await.unwrap();
+    assert_eq!(list.conversations, []);
+}

@@ -94,6 +94,7 @@ macro_rules! conformance_tests {
                 nothing_is_handed_over_to_nobody,
                 a_handed_over_conversation_keeps_its_beginning,
                 long_hidden_branches_are_not_handed_over,
+                temporary_and_deleted_conversations_are_not_handed_over,
                 a_deletion_that_began_is_remembered,
             }
             answer_deletion {

@@ -113,10 +113,6 @@ impl Batch<'_> {
         heir: UserId,
     ) -> Result<(), ChangeError> {
         require_heir(&mut *connection, user_id, heir).await?;
-        query("DELETE FROM conversations WHERE user_id = $1 AND (temporary <> 0 OR trashed_at IS NOT NULL)")
-            .bind_value(user_id)
-            .execute(&mut *connection)
-            .await?;
         let is_active: bool = query_scalar(
             "SELECT EXISTS (SELECT 1 FROM runs WHERE user_id = $1 AND status IN ('running', 'waiting'))",
         )
@@ -126,6 +122,10 @@ impl Batch<'_> {
         if is_active {
             Err(ChangeRejection::RunActive)?;
         }
+        query("DELETE FROM conversations WHERE user_id = $1 AND (temporary <> 0 OR trashed_at IS NOT NULL)")
+            .bind_value(user_id)
+            .execute(&mut *connection)
+            .await?;
         self.delete_hidden(&mut *connection, user_id).await?;
         for statement in DELETE_UNSHARED {
             query(statement)
