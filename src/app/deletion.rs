@@ -83,16 +83,16 @@ pub async fn restore_message(
 /// Erases what an earlier process has hidden, each when its time is over.
 pub async fn erase_hidden(app: AppState) {
     let storage = &app.storage;
-    let (messages, conversations) = match tokio::try_join!(
-        storage.hidden_messages(),
-        storage.trashed_conversations()
-    ) {
-        Ok(hidden) => hidden,
-        Err(error) => {
-            tracing::error!(%error, "deleted messages and conversations can't be erased before the next start");
-            return;
-        }
-    };
+    let (messages, conversations) = tokio::join!(storage.hidden_messages(), storage.trashed_conversations());
+    // One that can't be read does not keep the other.
+    let messages = messages.unwrap_or_else(|error| {
+        tracing::error!(%error, "deleted messages can't be erased before the next start");
+        Vec::new()
+    });
+    let conversations = conversations.unwrap_or_else(|error| {
+        tracing::error!(%error, "deleted conversations can't be erased before the next start");
+        Vec::new()
+    });
     for ((user_id, conversation_id, message_id), hidden_at) in messages {
         let erase = ConversationChange::EraseMessage {
             message_id,
