@@ -134,7 +134,7 @@ async fn erase_later(
             () = app.shutdown.cancelled() => return,
         }
         match app.runs.erase(user_id, conversation_id, erase.clone()).await {
-            Ok(()) => return,
+            Ok(_) => return,
             Err(error @ JournalError::Unavailable(kind)) if kind != StorageErrorKind::Damaged => {
                 tracing::error!(%error, "what was deleted can't be erased; trying again");
                 wait = ERASE_RETRY_DELAY;

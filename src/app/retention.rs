@@ -1,27 +1,75 @@
 //! The end of conversations by their age: of temporary ones, and of all by the setting `retention.days` or by the choice of
 //! their user.
 
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
 use super::{AppState, Caller};
 use parlor_base::clock;
 use parlor_journal::JournalError;
 use parlor_protocol::{ApiError, ErrorCode, Timestamp};
-use parlor_storage::{Change, ConversationChange, Expiry, PersonalChange, StorageError};
+use parlor_storage::{
+    Change, ConversationChange, ExpiredConversation, Expiry, PersonalChange, StorageError, StorageErrorKind,
+};
 
 /// The maximum number of days that a user can choose.
 const MAX_DAYS: u32 = 36_500;
 
-/// Erases conversations that have reached their age, at the start and then periodically.
+/// The maximum delay of the first check, and of that after the clock was set. A clock that is wrong at the start of the
+/// machine is usually set by then.
+const MAX_FIRST_DELAY: Duration = Duration::from_secs(300);
+
+/// The time by which the clock may be ahead of the time that has passed.
+const MAX_DRIFT: Duration = Duration::from_secs(60);
+
+/// Erases conversations that have reached their age, periodically.
 pub async fn erase_expired_periodically(app: AppState) {
-    let mut ticks = tokio::time::interval(app.settings.retention.interval);
+    let interval = app.settings.retention.interval;
+    let mut last = Reading::now();
+    let first_delay = interval.min(MAX_FIRST_DELAY);
+    let mut delay = first_delay;
     loop {
-        ticks.tick().await;
-        match erase_expired(&app, clock::now()).await {
+        sleep(delay).await;
+        let before = std::mem::replace(&mut last, Reading::now());
+        if last.is_ahead_of(before) {
+            tracing::warn!(
+                "the clock was set, or the machine slept: conversations are erased by their age with the next check"
+            );
+            delay = first_delay;
+            continue;
+        }
+        delay = interval;
+        match erase_expired(&app, last.clock).await {
             Ok(0) => {}
             Ok(erased) => tracing::info!(erased, "erased conversations that have reached their age"),
             Err(error) => {
                 tracing::error!(%error, "conversations that have reached their age could not be erased; trying again later")
             }
         }
+    }
+}
+
+/// The clock, and a time that nobody sets.
+#[derive(Clone, Copy)]
+struct Reading {
+    steady: Instant,
+    clock: Timestamp,
+}
+
+impl Reading {
+    fn now() -> Self {
+        Self {
+            steady: Instant::now(),
+            clock: clock::now(),
+        }
+    }
+
+    /// Returns true if the clock has moved forward by more than the time since another reading. Then ages may be wrong.
+    fn is_ahead_of(self, before: Self) -> bool {
+        let moved = self.clock.0.saturating_sub(before.clock.0);
+        let passed = self.steady.saturating_duration_since(before.steady) + MAX_DRIFT;
+        u128::try_from(moved).is_ok_and(|moved| moved > passed.as_millis())
     }
 }
 
@@ -38,7 +86,7 @@ pub enum ExpiryError {
 ///
 /// # Errors
 ///
-/// If they can't be read or erased. Some may be erased by then.
+/// If they can't be read, or no data can be written. Some may be erased by then.
 pub async fn erase_expired(app: &AppState, now: Timestamp) -> Result<usize, ExpiryError> {
     let retention = &app.settings.retention;
     let expiry = Expiry {
@@ -50,16 +98,39 @@ pub async fn erase_expired(app: &AppState, now: Timestamp) -> Result<usize, Expi
     loop {
         // A part at a time, so that other changes do not wait for all.
         let expired = app.storage.expired_conversations(expiry).await?;
-        if expired.is_empty() {
+        let mut erased = 0;
+        for ended in expired {
+            erased += usize::from(erase_one(app, ended).await?);
+        }
+        // What is left can't be erased.
+        if erased == 0 {
             return Ok(count);
         }
-        count += expired.len();
-        for ended in expired {
-            let erase = ConversationChange::Expire { before: ended.before };
-            app.runs
-                .erase(ended.user_id, ended.conversation_id, erase)
-                .await?;
+        count += erased;
+    }
+}
+
+/// Erases a conversation that has reached its age. Returns false if it has changed meanwhile, or can't be erased: the others
+/// do not wait for it.
+///
+/// # Errors
+///
+/// If no data can be written.
+async fn erase_one(app: &AppState, ended: ExpiredConversation) -> Result<bool, JournalError> {
+    let ExpiredConversation {
+        user_id,
+        conversation_id,
+        before,
+        is_temporary,
+    } = ended;
+    let expire = ConversationChange::Expire { before, is_temporary };
+    match app.runs.erase(user_id, conversation_id, expire).await {
+        Err(error @ JournalError::Unavailable(kind)) if kind != StorageErrorKind::Damaged => Err(error),
+        Err(error) => {
+            tracing::error!(%error, %conversation_id, "a conversation that has reached its age can't be erased");
+            Ok(false)
         }
+        erased => erased,
     }
 }
 
@@ -83,4 +154,26 @@ pub async fn choose(caller: &Caller, days: u32) -> Result<(), ApiError> {
         .submit(Change::Personal { user_id, change })
         .await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_set_clock_is_noticed() {
+        let before = Reading::now();
+        let after = |passed: u64, moved: i64| {
+            let reading = Reading {
+                steady: before.steady + Duration::from_secs(passed),
+                clock: Timestamp(before.clock.0 + moved * 1000),
+            };
+            reading.is_ahead_of(before)
+        };
+        assert!(!after(3600, 3600));
+        assert!(!after(3600, 3660), "it may drift");
+        assert!(after(3600, 3661));
+        assert!(after(0, 400 * 86_400));
+        assert!(!after(3600, -400 * 86_400), "then nothing is old");
+    }
 }

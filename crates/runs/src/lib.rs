@@ -343,12 +343,11 @@ impl Runs {
         }
     }
 
-    /// Deletes a user's conversation with all its data, and stops its run. Has no effect on one
-    /// that is deleted already.
+    /// Deletes a conversation with all its data, and stops its run. Has no effect on one that is deleted already.
     pub async fn delete(&self, user_id: UserId, conversation_id: ConversationId) -> Result<(), StartError> {
-        Ok(self
-            .erase(user_id, conversation_id, ConversationChange::Delete)
-            .await?)
+        self.erase(user_id, conversation_id, ConversationChange::Delete)
+            .await?;
+        Ok(())
     }
 
     /// Deletes a user's conversation so that it can be restored, and stops its run. Has no effect on one that is deleted
@@ -374,27 +373,28 @@ impl Runs {
         Ok(())
     }
 
-    /// Erases a conversation or a part of it by this change, and stops its run if it is erased.
+    /// Erases a conversation or a part of it by this change. Returns true, and stops its run, if all of it is erased.
     pub async fn erase(
         &self,
         user_id: UserId,
         conversation_id: ConversationId,
         change: ConversationChange,
-    ) -> Result<(), JournalError> {
+    ) -> Result<bool, JournalError> {
         let change = Change::Conversation {
             user_id,
             conversation_id,
             change,
         };
-        if let Outcome::Deleted { active_run } = self.0.journal.submit(change).await? {
-            if let Some(run) = active_run {
-                // The storage drops the run's further output; the stop only saves work of the model.
-                drop(self.0.active.stop(user_id, run));
-            }
-            if let Some(sessions) = self.0.tools.sessions() {
-                sessions.forget(conversation_id);
-            }
+        let Outcome::Deleted { active_run } = self.0.journal.submit(change).await? else {
+            return Ok(false);
+        };
+        if let Some(run) = active_run {
+            // The storage drops the run's further output; the stop only saves work of the model.
+            drop(self.0.active.stop(user_id, run));
         }
-        Ok(())
+        if let Some(sessions) = self.0.tools.sessions() {
+            sessions.forget(conversation_id);
+        }
+        Ok(true)
     }
 }

@@ -29,6 +29,8 @@ pub struct ExpiredConversation {
     pub user_id: UserId,
     pub conversation_id: ConversationId,
     pub before: Timestamp,
+    /// True if it is erased because it is temporary.
+    pub is_temporary: bool,
 }
 
 /// The queries about lists of conversations.

@@ -174,7 +174,8 @@ impl Default for Timeouts {
     }
 }
 
-/// The age at which conversations are erased.
+/// The age at which conversations are erased. Their last activity is the last message, or the start of the last answer. One
+/// that was begun while the machine's clock was too early is erased after the clock is corrected.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retention {
@@ -184,7 +185,7 @@ pub struct Retention {
     /// The time after its last activity after which a temporary conversation is erased.
     #[serde(deserialize_with = "super::duration::positive")]
     pub temporary: Duration,
-    /// The interval between two checks.
+    /// The interval between two checks. The first one is at most 5 minutes after the start.
     #[serde(deserialize_with = "super::duration::positive")]
     pub interval: Duration,
 }

@@ -197,9 +197,11 @@ pub enum ConversationChange {
     Erase {
         trashed_at: Timestamp,
     },
-    /// Erases a conversation without activity since this time, unless it is pinned and not temporary.
+    /// Erases a conversation without activity since this time that is as temporary as this says, unless an answer is running,
+    /// it is deleted, or it is pinned and not temporary.
     Expire {
         before: Timestamp,
+        is_temporary: bool,
     },
     /// Erases a conversation.
     Delete,

@@ -161,14 +161,7 @@ pub async fn activity_takes_out_of_the_archive(backend: &dyn Backend) {
 
 pub async fn a_temporary_conversation_is_not_searched(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
-    let mut turn = new_turn(TEST_USER, ConversationId::new(), "walrus");
-    if let Change::Intent {
-        change: IntentChange::SendMessage { intent, .. },
-        ..
-    } = &mut turn.change
-    {
-        intent.temporary = true;
-    }
+    let turn = temporary(new_turn(TEST_USER, ConversationId::new(), "walrus"));
     commit_one(&*storage, &turn.change).await.unwrap();
     commit_one(&*storage, &end_run(turn.run, "a walrus"))
         .await
@@ -190,60 +183,56 @@ pub async fn a_temporary_conversation_is_not_searched(backend: &dyn Backend) {
     assert_eq!(found().await, 3, "the title, the question and the answer");
 }
 
-pub async fn conversations_end_by_their_age(backend: &dyn Backend) {
-    const DAY_MS: i64 = 86_400_000;
-    let (_folder, storage) = temp_storage(backend).await;
-    let [old, pinned] = ended_talks(&*storage, ["old", "pinned"]).await;
-    let mut running = new_turn(TEST_USER, ConversationId::new(), "running");
-    let mut temporary = new_turn(TEST_USER, ConversationId::new(), "temporary");
-    for turn in [&mut running, &mut temporary] {
-        let is_temporary = turn.run.conversation_id != old.conversation_id;
-        if let Change::Intent {
-            change: IntentChange::SendMessage { intent, .. },
-            ..
-        } = &mut turn.change
-        {
-            intent.temporary = is_temporary;
-        }
-        commit_one(&*storage, &turn.change).await.unwrap();
+/// Makes a turn one of a temporary conversation.
+fn temporary(mut turn: TestTurn) -> TestTurn {
+    if let Change::Intent {
+        change: IntentChange::SendMessage { intent, .. },
+        ..
+    } = &mut turn.change
+    {
+        intent.temporary = true;
     }
-    commit_one(&*storage, &end_run(temporary.run, "done"))
-        .await
-        .unwrap();
-    let pin = ConversationChange::Pin {
-        is_pinned: true,
-        limit: 9,
+    turn
+}
+
+const DAY_MS: i64 = 86_400_000;
+
+/// Returns what has reached its age, some days after noon.
+async fn expired(storage: &dyn Storage, days: u32, at_days: i64) -> Vec<ExpiredConversation> {
+    let expiry = Expiry {
+        now: Timestamp(NOON.0 + at_days * DAY_MS + 1),
+        days,
+        temporary_ms: DAY_MS,
     };
-    commit_one(&*storage, &of_list(pinned, pin)).await.unwrap();
-    let expired = async |days, at_days: i64| {
-        let expiry = Expiry {
-            now: Timestamp(NOON.0 + at_days * DAY_MS + 1),
-            days,
-            temporary_ms: DAY_MS,
-        };
-        storage.expired_conversations(expiry).await.unwrap()
-    };
-    let of = |run: RunKey, before: i64| ExpiredConversation {
+    storage.expired_conversations(expiry).await.unwrap()
+}
+
+fn expired_run(run: RunKey, is_temporary: bool) -> ExpiredConversation {
+    ExpiredConversation {
         user_id: TEST_USER,
         conversation_id: run.conversation_id,
-        before: Timestamp(before),
-    };
-    assert_eq!(expired(0, 0).await, []);
-    let [ended] = expired(0, 1).await[..] else {
-        panic!("the temporary one")
-    };
-    assert_eq!(ended, of(temporary.run, NOON.0 + 1));
-    // Activity in between keeps it.
-    let early = ConversationChange::Expire { before: NOON };
-    assert_eq!(
-        commit_one(&*storage, &of_list(temporary.run, early)).await,
-        Ok(Outcome::Done)
-    );
-    let expire = ConversationChange::Expire { before: ended.before };
-    let erased = commit_one(&*storage, &of_list(temporary.run, expire)).await;
+        before: Timestamp(NOON.0 + 1),
+        is_temporary,
+    }
+}
+
+fn expire(run: RunKey, before: Timestamp, is_temporary: bool) -> Change {
+    of_list(run, ConversationChange::Expire { before, is_temporary })
+}
+
+pub async fn conversations_end_by_their_age(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let [old] = ended_talks(&*storage, ["old"]).await;
+    let short = temporary(new_turn(TEST_USER, ConversationId::new(), "temporary"));
+    commit_one(&*storage, &short.change).await.unwrap();
+    commit_one(&*storage, &end_run(short.run, "done")).await.unwrap();
+    assert_eq!(expired(&*storage, 0, 0).await, []);
+    assert_eq!(expired(&*storage, 0, 1).await, [expired_run(short.run, true)]);
+    let ended = Timestamp(NOON.0 + 1);
+    let erased = commit_one(&*storage, &expire(short.run, ended, true)).await;
     assert_eq!(erased, Ok(Outcome::Deleted { active_run: None }));
-    assert_eq!(expired(0, 100).await, [], "pinned and running ones stay");
-    assert_eq!(expired(30, 30).await, [of(old, NOON.0 + 1)]);
+    assert_eq!(expired(&*storage, 0, 100).await, []);
+    assert_eq!(expired(&*storage, 30, 30).await, [expired_run(old, false)]);
     let choose = |days| Change::Personal {
         user_id: TEST_USER,
         change: PersonalChange::SetRetention { days },
@@ -253,10 +242,59 @@ pub async fn conversations_end_by_their_age(backend: &dyn Backend) {
         assert_eq!(storage.retention_days(TEST_USER).await.unwrap(), days);
     }
     assert_eq!(storage.retention_days(other_user()).await.unwrap(), 0);
-    assert_eq!(expired(30, 6).await, []);
-    assert_eq!(expired(30, 7).await, [of(old, NOON.0 + 1)]);
+    assert_eq!(expired(&*storage, 30, 6).await, []);
+    assert_eq!(expired(&*storage, 30, 7).await, [expired_run(old, false)]);
     commit_one(&*storage, &choose(0)).await.unwrap();
-    assert_eq!(expired(0, 100).await, []);
+    assert_eq!(expired(&*storage, 0, 100).await, []);
+}
+
+pub async fn pinned_running_and_deleted_conversations_have_no_age(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let [pinned, trashed] = ended_talks(&*storage, ["pinned", "trashed"]).await;
+    let running = new_turn(TEST_USER, ConversationId::new(), "running");
+    let short = temporary(new_turn(TEST_USER, ConversationId::new(), "running, too"));
+    for turn in [&running, &short] {
+        commit_one(&*storage, &turn.change).await.unwrap();
+    }
+    let pin = ConversationChange::Pin {
+        is_pinned: true,
+        limit: 9,
+    };
+    let trash = ConversationChange::Trash { trashed_at: NOON };
+    for change in [of_list(pinned, pin), of_list(trashed, trash)] {
+        commit_one(&*storage, &change).await.unwrap();
+    }
+    assert_eq!(expired(&*storage, 1, 100).await, []);
+    // They became so after they were selected.
+    let later = Timestamp(NOON.0 + 1);
+    for (run, is_temporary) in [
+        (pinned, false),
+        (trashed, false),
+        (running.run, false),
+        (short.run, true),
+    ] {
+        let kept = commit_one(&*storage, &expire(run, later, is_temporary)).await;
+        assert_eq!(kept, Ok(Outcome::Done));
+    }
+}
+
+pub async fn what_changed_after_the_selection_stays(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let short = temporary(new_turn(TEST_USER, ConversationId::new(), "temporary"));
+    commit_one(&*storage, &short.change).await.unwrap();
+    commit_one(&*storage, &end_run(short.run, "done")).await.unwrap();
+    let [selected] = expired(&*storage, 0, 1).await[..] else {
+        panic!("the temporary one")
+    };
+    let active = commit_one(&*storage, &expire(short.run, NOON, true)).await;
+    assert_eq!(active, Ok(Outcome::Done), "it had activity");
+    commit_one(&*storage, &of_list(short.run, ConversationChange::Keep))
+        .await
+        .unwrap();
+    let kept = commit_one(&*storage, &expire(short.run, selected.before, true)).await;
+    assert_eq!(kept, Ok(Outcome::Done), "it is not temporary any more");
+    let [list, _] = folded_lists(&*storage).await;
+    assert_eq!(titles(&list), ["temporary"]);
 }
 
 pub async fn an_ended_run_is_unseen_until_read(backend: &dyn Backend) {

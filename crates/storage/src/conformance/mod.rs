@@ -112,6 +112,8 @@ macro_rules! conformance_tests {
                 activity_takes_out_of_the_archive,
                 a_temporary_conversation_is_not_searched,
                 conversations_end_by_their_age,
+                pinned_running_and_deleted_conversations_have_no_age,
+                what_changed_after_the_selection_stays,
                 an_ended_run_is_unseen_until_read,
             }
             deletion {

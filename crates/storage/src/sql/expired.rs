@@ -11,37 +11,95 @@ const MAX_EXPIRED: i64 = 50;
 
 const MS_PER_DAY: i64 = 86_400_000;
 
-/// Selects conversations without a running answer that are older than `?1`; `?2` is the age in milliseconds of a query that
-/// has one. Of a damaged row no age is known.
+/// The condition of a conversation `c` that its age may erase: shown, and without a running answer. Of a damaged row no age
+/// is known.
+macro_rules! has_age {
+    () => {
+        "c.trashed_at IS NULL AND typeof(c.updated_at) = 'integer' \
+         AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.conversation_id = c.id AND r.status = 'running') AND "
+    };
+}
+
+/// The condition of a temporary conversation.
+macro_rules! is_temporary {
+    () => {
+        "c.temporary <> 0"
+    };
+}
+
+/// The condition of another conversation that is not kept by a pin.
+macro_rules! is_unpinned {
+    () => {
+        "c.temporary = 0 AND c.pinned = 0"
+    };
+}
+
+/// Selects at most `?2` conversations that have reached their age at the time `?1`.
 macro_rules! select_expired {
-    ($from:literal, $where:literal) => {
+    ($from:literal, $kind:ident, $where:literal) => {
         concat!(
-            "SELECT c.user_id, c.id, ",
+            "SELECT c.user_id, c.id, c.temporary, ",
             $from,
-            " WHERE c.trashed_at IS NULL AND typeof(c.updated_at) = 'integer' AND ",
+            " WHERE ",
+            has_age!(),
+            $kind!(),
             $where,
-            " AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.conversation_id = c.id AND r.status = 'running') \
-             ORDER BY c.updated_at LIMIT $2"
+            " ORDER BY c.updated_at LIMIT $2"
         )
     };
 }
 
 const SELECT_TEMPORARY: &str = select_expired!(
     "$1 AS before FROM conversations c",
-    "c.temporary <> 0 AND c.updated_at < $1"
+    is_temporary,
+    " AND c.updated_at < $1"
 );
 
 const SELECT_OLD: &str = select_expired!(
     "$1 AS before FROM conversations c",
-    "c.temporary = 0 AND c.pinned = 0 AND c.updated_at < $1"
+    is_unpinned,
+    " AND c.updated_at < $1"
 );
 
 /// By the choice of the user.
 const SELECT_CHOSEN: &str = select_expired!(
     "$1 - t.days * 86400000 AS before FROM retention t JOIN conversations c ON c.user_id = t.user_id",
+    is_unpinned,
     // A damaged number is none: it must erase nothing.
-    "typeof(t.days) = 'integer' AND t.days > 0 AND c.temporary = 0 AND c.pinned = 0 AND c.updated_at < $1 - t.days * 86400000"
+    " AND typeof(t.days) = 'integer' AND t.days > 0 AND c.updated_at < $1 - t.days * 86400000"
 );
+
+/// Selects whether a conversation (`?2`) of a user (`?1`) had no activity since `?3`, and still meets the conditions.
+macro_rules! is_expired {
+    ($kind:ident) => {
+        concat!(
+            "SELECT EXISTS (SELECT 1 FROM conversations c WHERE c.user_id = $1 AND c.id = $2 AND c.updated_at < $3 AND ",
+            has_age!(),
+            $kind!(),
+            ")"
+        )
+    };
+}
+
+/// Returns true if a conversation that was selected is still to be erased: it had no activity since `before`, and is as
+/// temporary as it was.
+pub(super) async fn is_expired(
+    connection: &mut Connection,
+    (user_id, conversation_id): (UserId, ConversationId),
+    before: Timestamp,
+    is_temporary: bool,
+) -> Result<bool, StorageError> {
+    let is_expired = query_scalar(match is_temporary {
+        true => is_expired!(is_temporary),
+        false => is_expired!(is_unpinned),
+    })
+    .bind_value(user_id)
+    .bind_value(conversation_id)
+    .bind_value(before)
+    .fetch_one(connection)
+    .await?;
+    Ok(is_expired)
+}
 
 /// Returns some of the conversations that have reached their age.
 pub(super) async fn expired_conversations(
@@ -71,10 +129,12 @@ pub(super) async fn expired_conversations(
 
 fn read_expired(row: &Row) -> Result<ExpiredConversation, StorageError> {
     let conversation_id: ConversationId = id(row, "id")?;
+    let number = |column| number_or_zero("conversations", conversation_id, row, column);
     Ok(ExpiredConversation {
         user_id: id(row, "user_id")?,
         conversation_id,
-        before: Timestamp(number_or_zero("conversations", conversation_id, row, "before")?),
+        before: Timestamp(number("before")?),
+        is_temporary: number("temporary")? != 0,
     })
 }
 

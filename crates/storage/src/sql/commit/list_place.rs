@@ -3,7 +3,7 @@
 use crate::sql::database::{Connection, query, query_scalar};
 
 use super::{
-    super::{id, queries},
+    super::{expired, id, queries},
     Batch, ChangeError,
 };
 use crate::{ChangeRejection, Outcome, damage::skip_damaged};
@@ -177,23 +177,15 @@ impl Batch<'_> {
         }
     }
 
-    /// Erases a conversation without activity since this time.
+    /// Erases a conversation without activity since this time, if it still is as it was when it was selected.
     pub(super) async fn expire_conversation(
         &mut self,
         connection: &mut Connection,
         key: Key,
         before: Timestamp,
+        is_temporary: bool,
     ) -> Result<Outcome, ChangeError> {
-        let has_expired: bool = query_scalar(
-            "SELECT EXISTS (SELECT 1 FROM conversations WHERE user_id = $1 AND id = $2 AND updated_at < $3 \
-             AND typeof(updated_at) = 'integer' AND (pinned = 0 OR temporary <> 0))",
-        )
-        .bind_value(key.0)
-        .bind_value(key.1)
-        .bind_value(before)
-        .fetch_one(&mut *connection)
-        .await?;
-        match has_expired {
+        match expired::is_expired(&mut *connection, key, before, is_temporary).await? {
             true => self.delete_conversation(connection, key.0, key.1).await,
             false => Ok(Outcome::Done),
         }

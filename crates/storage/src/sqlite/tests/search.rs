@@ -92,11 +92,21 @@ async fn a_temporary_conversation_leaves_nothing_in_the_files() {
     storage.commit(NOON, &[send]).await.unwrap();
     assert!(contain(folder.path(), "Rumpelstilzchen"), "it was there");
     assert!(!contain(folder.path(), "rumpelstilzchen"), "it was not indexed");
+    let ended = RunEvent::run_ended(RunStatus::Complete, None, NOON, 0);
+    let mut message = AssistantMessage::new("x/m");
+    parlor_protocol::transcript::apply_to_run(&mut message, &ended);
+    let events = vec![ended];
+    let end = Change::Output {
+        run,
+        output: RunOutput::EndRun { events, message },
+    };
+    storage.commit(NOON, &[end]).await.unwrap();
     let expire = Change::Conversation {
         user_id: run.user_id,
         conversation_id: run.conversation_id,
         change: ConversationChange::Expire {
             before: Timestamp(NOON.0 + 1),
+            is_temporary: true,
         },
     };
     storage.commit(NOON, &[expire]).await.unwrap();
