@@ -208,6 +208,7 @@ impl RpcFunctions for Api {
     ) -> Result<OlderMessages, ApiError> {
         let caller = app::current_caller()?;
         let page = caller.message_page_size();
+        caller.set_error_status(caller.require_not_deleted(conversation_id).await)?;
         let storage = &caller.app.storage;
         caller.require_found(
             storage

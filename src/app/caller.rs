@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::{AppState, access::Access, not_found, tokens::unauthorized};
 use parlor_base::settings::AuthMode;
 use parlor_markup::markdown::is_invisible;
-use parlor_protocol::{ApiError, ErrorCode, Role, UserId};
+use parlor_protocol::{ApiError, ConversationId, ErrorCode, Role, UserId};
 use parlor_storage::{Change, PageSize};
 
 /// The user (or program) behind a request.
@@ -102,6 +102,19 @@ impl Caller {
             ErrorCode::Forbidden,
             "Your role may not use what this page shows (setting accounts.access). An administrator can allow it.",
         )))
+    }
+
+    /// Checks that a conversation is not deleted. What is read by the id of a message or a payload is there until the
+    /// conversation is erased.
+    ///
+    /// # Errors
+    ///
+    /// If it is deleted, or the database can't be read.
+    pub async fn require_not_deleted(&self, conversation_id: ConversationId) -> Result<(), ApiError> {
+        match self.app.storage.is_trashed(self.user_id, conversation_id).await? {
+            true => Err(not_found()),
+            false => Ok(()),
+        }
     }
 
     /// Normalises and checks a title before it is stored.

@@ -15,6 +15,7 @@ pub async fn load(caller: &Caller, message_id: MessageId) -> Result<Diagnostics,
     let calls = storage.model_calls(caller.user_id, message_id).await?;
     let message = storage.message(caller.user_id, message_id).await?;
     let (conversation_id, message) = message.ok_or_else(no_diagnostics)?;
+    caller.require_not_deleted(conversation_id).await?;
     let diagnostics = Diagnostics::load(conversation_id, &message, &calls)?.ok_or_else(no_diagnostics)?;
     let page_context = match message.parent_id {
         Some(question_id) => storage.context_snapshot(caller.user_id, question_id).await?,

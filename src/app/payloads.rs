@@ -62,6 +62,7 @@ pub async fn load(
     conversation_id: ConversationId,
     payload_id: &str,
 ) -> Result<Payload, ApiError> {
+    caller.require_not_deleted(conversation_id).await?;
     let storage = &caller.app.storage;
     let payload = storage
         .payload(caller.user_id, conversation_id, payload_id)

@@ -7,7 +7,8 @@ use parlor_protocol::{ApiError, ConversationId, TokenTotals};
 ///
 /// # Errors
 ///
-/// If the database can't be read.
+/// If the conversation is deleted, or the database can't be read.
 pub async fn of_conversation(caller: &Caller, id: ConversationId) -> Result<TokenTotals, ApiError> {
+    caller.require_not_deleted(id).await?;
     Ok(caller.app.storage.token_totals(caller.user_id, id).await?)
 }

@@ -132,6 +132,7 @@ pub async fn messages(
             (newest.messages, newest.earliest)
         }
         Some(before) => {
+            caller.require_not_deleted(conversation_id).await?;
             let found = storage
                 .older_messages(user_id, conversation_id, before, page)
                 .await?;

@@ -30,6 +30,7 @@ pub async fn get(
         .message(caller.user_id, message_id)
         .await?
         .ok_or_else(not_found)?;
+    caller.require_not_deleted(conversation_id).await?;
     Ok(Json(LocatedMessage {
         conversation_id,
         message,
@@ -77,6 +78,7 @@ pub async fn get_run(
     let message_id = problem::parse_message_id(path)?;
     let run = caller.app.storage.run(caller.user_id, message_id).await?;
     let run = run.ok_or_else(not_found)?;
+    caller.require_not_deleted(run.key.conversation_id).await?;
     Ok(Json(Run {
         message_id,
         conversation_id: run.key.conversation_id,

@@ -93,7 +93,9 @@ async fn load_named_run(
     let message_id = problem::parse_message_id(path)?;
     let diagnostics = wants_diagnostics(query?.0.diagnostics.as_deref())?;
     let run = caller.app.storage.run(caller.user_id, message_id).await?;
-    Ok((run.ok_or_else(not_found)?.key, diagnostics))
+    let key = run.ok_or_else(not_found)?.key;
+    caller.require_not_deleted(key.conversation_id).await?;
+    Ok((key, diagnostics))
 }
 
 /// Returns true if the final payload includes diagnostics: `?diagnostics=true`.
@@ -143,6 +145,7 @@ pub async fn stream(
         .run(user_id, run)
         .await?
         .ok_or_else(|| Problem(not_found()))?;
+    caller.require_not_deleted(key.conversation_id).await?;
     // A reader that reconnects may have seen some of the events from before the run was continued.
     let after = if after == Position(0) {
         Position(first_position.0.saturating_sub(1))

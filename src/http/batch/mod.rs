@@ -126,7 +126,9 @@ async fn wait_for_settling_event(app: &AppState, follower: &mut Follower) -> Res
 
 async fn load_message(caller: &Caller, run: MessageId) -> Result<Message, ApiError> {
     let found = caller.app.storage.message(caller.user_id, run).await?;
-    found.map(|(_, message)| message).ok_or_else(not_found)
+    let (conversation_id, message) = found.ok_or_else(not_found)?;
+    caller.require_not_deleted(conversation_id).await?;
+    Ok(message)
 }
 
 async fn respond(

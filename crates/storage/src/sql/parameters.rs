@@ -11,11 +11,12 @@ pub(super) async fn parameters(
     user_id: UserId,
     conversation_id: ConversationId,
 ) -> Result<Option<Parameters>, StorageError> {
-    let row = query("SELECT parameters FROM conversations WHERE user_id = $1 AND id = $2")
-        .bind_value(user_id)
-        .bind_value(conversation_id)
-        .fetch_optional(connection)
-        .await?;
+    let row =
+        query("SELECT parameters FROM conversations WHERE user_id = $1 AND id = $2 AND trashed_at IS NULL")
+            .bind_value(user_id)
+            .bind_value(conversation_id)
+            .fetch_optional(connection)
+            .await?;
     let read = |row: &Row| read_parameters(row, conversation_id);
     row.as_ref().map(read).transpose()
 }
