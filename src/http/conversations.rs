@@ -154,7 +154,7 @@ pub struct ConversationPatch {
     title: Option<String>,
     /// True to put it at the top of the list, which takes it out of the archive.
     pinned: Option<bool>,
-    /// True to take it out of the list, which unpins it.
+    /// True to take it out of the list, which unpins it. Not together with `pinned`.
     archived: Option<bool>,
 }
 
@@ -175,12 +175,18 @@ pub async fn update(
             "Nothing is to be changed. Name title, pinned or archived.",
         ));
     }
+    if (pinned, archived) == (Some(true), Some(true)) {
+        return Err(bad_request(
+            "A conversation is either pinned or archived. Nothing was changed; set one of them.",
+        ));
+    }
     let (user_id, limit) = (caller.user_id, caller.app.settings.limits.pinned_conversations);
     let title = title.map(|title| caller.parse_title(&title)).transpose()?;
+    // First the only one that may be rejected of a conversation that is there.
     let changes = [
-        title.map(|title| ConversationChange::Rename { title }),
-        archived.map(|is_archived| ConversationChange::Archive { is_archived }),
         pinned.map(|is_pinned| ConversationChange::Pin { is_pinned, limit }),
+        archived.map(|is_archived| ConversationChange::Archive { is_archived }),
+        title.map(|title| ConversationChange::Rename { title }),
     ];
     for change in changes.into_iter().flatten() {
         caller
