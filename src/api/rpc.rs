@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::Api;
 use crate::app;
 use parlor_protocol::{
-    ApiError, Attachment, AttachmentId, ConversationId, ConversationList, ListChange, MessageId,
+    ApiError, Attachment, AttachmentId, ConversationId, ConversationList, ListChange, ListChanged, MessageId,
     OlderMessages, PanelView, PayloadVerdict, RawJson as Raw, RunStatus, TokenTotals, Transcript,
     conversation_list::ListCursor,
     diagnostics::DiagnosticsView,
@@ -119,7 +119,7 @@ impl RpcFunctions for Api {
         &self,
         conversation_ids: Vec<ConversationId>,
         change: ListChange,
-    ) -> Result<(), ApiError> {
+    ) -> Result<ListChanged, ApiError> {
         let caller = app::current_caller()?;
         caller.set_error_status(app::conversation_list::change(&caller, &conversation_ids, change).await)
     }

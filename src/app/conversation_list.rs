@@ -3,15 +3,19 @@
 use futures::future::join_all;
 
 use super::{Caller, deletion};
-use parlor_protocol::{ApiError, ConversationId, ErrorCode, ListChange};
-use parlor_storage::{Change, ConversationChange};
+use parlor_protocol::{ApiError, ConversationId, ErrorCode, ListChange, ListChanged};
+use parlor_storage::{Change, ConversationChange, Outcome};
 
-/// Changes conversations in the list.
+/// Changes conversations in the list, each by itself.
 ///
 /// # Errors
 ///
-/// The first one, if some could not be changed; the others are changed nevertheless.
-pub async fn change(caller: &Caller, ids: &[ConversationId], change: ListChange) -> Result<(), ApiError> {
+/// If none is changed, the first one.
+pub async fn change(
+    caller: &Caller,
+    ids: &[ConversationId],
+    change: ListChange,
+) -> Result<ListChanged, ApiError> {
     let limit = caller.app.settings.limits.changed_conversations;
     if ids.len() > limit {
         let message = format!(
@@ -22,8 +26,17 @@ pub async fn change(caller: &Caller, ids: &[ConversationId], change: ListChange)
     let changes = ids.iter().map(|id| change_one(caller, *id, change));
     let outcomes = join_all(changes).await;
     let failed = outcomes.iter().filter(|outcome| outcome.is_err()).count();
-    let Some(Err(mut error)) = outcomes.into_iter().find(Result::is_err) else {
-        return Ok(());
+    let mut changed = ListChanged::default();
+    let mut first_error = None;
+    for (id, outcome) in ids.iter().zip(outcomes) {
+        match outcome {
+            Ok(true) => changed.ids.push(*id),
+            Ok(false) => {}
+            Err(error) => first_error = first_error.or(Some(error)),
+        }
+    }
+    let Some(mut error) = first_error else {
+        return Ok(changed);
     };
     if ids.len() > 1 {
         error.message = format!(
@@ -32,10 +45,15 @@ pub async fn change(caller: &Caller, ids: &[ConversationId], change: ListChange)
             error.message
         );
     }
-    Err(error)
+    if changed.ids.is_empty() {
+        return Err(error);
+    }
+    changed.failure = Some(error.message);
+    Ok(changed)
 }
 
-async fn change_one(caller: &Caller, id: ConversationId, change: ListChange) -> Result<(), ApiError> {
+/// Changes a conversation. Returns false if it is pinned, archived or kept as requested already.
+async fn change_one(caller: &Caller, id: ConversationId, change: ListChange) -> Result<bool, ApiError> {
     let limit = caller.app.settings.limits.pinned_conversations;
     let change = match change {
         ListChange::Pin => ConversationChange::Pin {
@@ -51,9 +69,13 @@ async fn change_one(caller: &Caller, id: ConversationId, change: ListChange) -> 
         ListChange::MarkRead => ConversationChange::MarkRead,
         ListChange::Keep => ConversationChange::Keep,
         ListChange::Restore => ConversationChange::Restore,
-        ListChange::Delete => return deletion::trash_conversation(caller, id).await,
+        ListChange::Delete => {
+            deletion::trash_conversation(caller, id).await?;
+            return Ok(true);
+        }
     };
-    submit(caller, id, change).await
+    let change = of_list(caller, id, change);
+    Ok(caller.app.journal.submit(change).await? != Outcome::Unchanged)
 }
 
 /// Marks all conversations of the user as read.
@@ -61,21 +83,14 @@ pub async fn mark_all_read(caller: &Caller) -> Result<(), ApiError> {
     let unseen = caller.app.storage.unseen_conversations(caller.user_id).await?;
     let marks = unseen
         .into_iter()
-        .map(|id| submit(caller, id, ConversationChange::MarkRead));
+        .map(|id| caller.commit(of_list(caller, id, ConversationChange::MarkRead)));
     join_all(marks).await.into_iter().collect()
 }
 
-async fn submit(
-    caller: &Caller,
-    conversation_id: ConversationId,
-    change: ConversationChange,
-) -> Result<(), ApiError> {
-    let user_id = caller.user_id;
-    let change = Change::Conversation {
-        user_id,
+fn of_list(caller: &Caller, conversation_id: ConversationId, change: ConversationChange) -> Change {
+    Change::Conversation {
+        user_id: caller.user_id,
         conversation_id,
         change,
-    };
-    caller.app.journal.submit(change).await?;
-    Ok(())
+    }
 }

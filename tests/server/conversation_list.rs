@@ -1,24 +1,30 @@
 //! The list of conversations: pinned, archived, deleted and restored.
 
+use parlor_tools::ToolRegistry;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 use upstream::{Script, Upstream, When};
 
-use crate::support::{Parlor, TEST_TIMEOUT, parlor_answering, string_field};
+use crate::{
+    support::{Parlor, TEST_TIMEOUT, parlor_with_tools, string_field},
+    tools::PayloadTool,
+};
 
 async fn begin(parlor: &Parlor, message: &str) -> String {
     let events = parlor.turn(None, message).await;
     string_field(events.last().unwrap(), "conversation_id")
 }
 
-async fn change(parlor: &Parlor, ids: &[&str], change: &str) -> u16 {
+/// Changes conversations. Returns the status and the response.
+async fn change_all(parlor: &Parlor, ids: &[&str], change: &str) -> (u16, Value) {
     let body = json!({ "conversation_ids": ids, "change": change });
-    let response = parlor
-        .post("/rpc/change_conversations", &body)
-        .send()
-        .await
-        .unwrap();
-    response.status().as_u16()
+    let request = parlor.post("/rpc/change_conversations", &body);
+    let response = request.send().await.unwrap();
+    (response.status().as_u16(), response.json().await.unwrap())
+}
+
+async fn change(parlor: &Parlor, ids: &[&str], change: &str) -> u16 {
+    change_all(parlor, ids, change).await.0
 }
 
 async fn titles(parlor: &Parlor, query: &str) -> Vec<String> {
@@ -37,7 +43,12 @@ async fn found(parlor: &Parlor, query: &str) -> usize {
 
 #[tokio::test]
 async fn pins_and_archives_over_the_api() {
-    let (_folder, _upstream, parlor) = parlor_answering(Script::new().text("x")).await;
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    let parlor = Parlor::start_with(folder.path(), &upstream, |settings| {
+        settings.limits.pinned_conversations = 1;
+    })
+    .await;
     let old = begin(&parlor, "old").await;
     let new = begin(&parlor, "new").await;
     let patch = async |id: &str, body: Value| {
@@ -63,6 +74,16 @@ async fn pins_and_archives_over_the_api() {
     assert_eq!(titles(&parlor, "").await, ["first"]);
     assert_eq!(titles(&parlor, "?archived=true").await, ["new"]);
     assert_eq!(found(&parlor, "new").await, 2, "the archive is searched");
+    // What can't be changed changes nothing.
+    let refused = patch(
+        &new,
+        json!({ "pinned": true, "archived": true, "title": "other" }),
+    )
+    .await;
+    assert_eq!(refused["code"], "bad_request");
+    let full = patch(&new, json!({ "pinned": true, "title": "other" })).await;
+    assert_eq!(full["code"], "too_large");
+    assert_eq!(titles(&parlor, "?archived=true").await, ["new"]);
     // Another message takes it out of the archive.
     parlor.turn(Some(&new), "more").await;
     assert_eq!(titles(&parlor, "").await, ["first", "new"]);
@@ -93,10 +114,19 @@ async fn several_conversations_are_changed_at_once() {
     assert_eq!(change(&parlor, &ids[..2], "archive").await, 200);
     assert_eq!(titles(&parlor, "").await, ["c"]);
     assert_eq!(change(&parlor, &ids, "unarchive").await, 200);
-    // One of them does not exist; the others are changed.
+    // One of them does not exist; the others are changed, unless they are so already.
     let unknown = uuid::Uuid::now_v7().to_string();
-    assert_eq!(change(&parlor, &[ids[0], &unknown], "archive").await, 404);
-    assert_eq!(titles(&parlor, "").await, ["c", "b"]);
+    assert_eq!(change(&parlor, &[&unknown], "archive").await, 404);
+    assert_eq!(change(&parlor, &[ids[1]], "archive").await, 200);
+    let (status, changed) = change_all(&parlor, &[ids[0], ids[1], &unknown], "archive").await;
+    assert_eq!((status, &changed["ids"]), (200, &json!([ids[0]])));
+    let failure = string_field(&changed, "failure");
+    assert!(
+        failure.starts_with("1 of 3 conversations could not be changed."),
+        "{failure}"
+    );
+    assert_eq!(titles(&parlor, "").await, ["c"]);
+    assert_eq!(change(&parlor, &[ids[1]], "unarchive").await, 200);
     assert_eq!(
         change(&parlor, &[ids[0], ids[1], ids[2], ids[0]], "archive").await,
         413
@@ -158,6 +188,47 @@ async fn a_deleted_conversation_is_stopped_and_restored() {
 }
 
 #[tokio::test]
+async fn nothing_of_a_deleted_conversation_is_served() {
+    let tools = ToolRegistry::default().with_tool(PayloadTool("Here it is."));
+    let (_folder, upstream, parlor) = parlor_with_tools(tools, |_| {}).await;
+    let input = json!({ "kind": "text", "data": "A walrus" }).to_string();
+    upstream.add_script(When::any(), Script::new().tool_call("id0", "make", input));
+    upstream.add_script(When::tool_gave("Here it is."), Script::new().text("Done."));
+    let events = parlor.turn(None, "walrus").await;
+    let end = events
+        .iter()
+        .find(|event| event["type"] == "tool_complete")
+        .unwrap();
+    let [id, answer] = ["conversation_id", "message_id"].map(|field| string_field(end, field));
+    let payload = string_field(&end["payload"], "payload_id");
+    let paths = [
+        format!("/api/conversations/{id}"),
+        format!("/api/conversations/{id}/messages"),
+        format!("/api/conversations/{id}/messages?before={answer}"),
+        format!("/api/conversations/{id}/parameters"),
+        format!("/api/conversations/{id}/payloads/{payload}"),
+        format!("/api/messages/{answer}"),
+        format!("/api/messages/{answer}/diagnostics"),
+        format!("/api/runs/{answer}"),
+        format!("/api/runs/{answer}/events"),
+        format!("/rpc/conversation?conversation_id={id}"),
+        format!("/rpc/older_messages?conversation_id={id}&before={answer}"),
+        format!("/rpc/payload?conversation_id={id}&payload_id={payload}"),
+        format!("/rpc/diagnostics?message_id={answer}"),
+        format!("/rpc/token_totals?conversation_id={id}"),
+    ];
+    for (change_before, expected) in [(None, 200), (Some("delete"), 404), (Some("restore"), 200)] {
+        if let Some(name) = change_before {
+            assert_eq!(change(&parlor, &[&id], name).await, 200);
+        }
+        for path in &paths {
+            let response = parlor.get(path).send().await.unwrap();
+            assert_eq!(response.status(), expected, "{change_before:?} {path}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_deletion_is_finished_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let upstream = Upstream::start().await;
@@ -172,15 +243,18 @@ async fn a_deletion_is_finished_after_a_restart() {
         settings.timeouts.undo = std::time::Duration::ZERO;
     })
     .await;
-    // It is erased in the background. Until then it could be restored, so the deletion is repeated.
+    // It is erased in the background, from the log too.
     let erased = async {
-        while change(&parlor, &[&id], "restore").await != 404 {
-            change(&parlor, &[&id], "delete").await;
+        loop {
+            let mut log = parlor.follow("/api/events?after=0").await;
+            if log.next().await.unwrap()["type"] == "empty" {
+                return;
+            }
             sleep(std::time::Duration::from_millis(10)).await;
         }
     };
     timeout(TEST_TIMEOUT, erased).await.expect("it is erased");
-    assert_eq!(titles(&parlor, "").await.len(), 0);
+    assert_eq!(change(&parlor, &[&id], "restore").await, 404);
 }
 
 #[tokio::test]

@@ -85,6 +85,16 @@ pub enum ListChange {
     Keep,
 }
 
+/// The result of a change of several conversations.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListChanged {
+    /// The conversations that were changed, without those that were so already.
+    pub ids: Vec<ConversationId>,
+    /// The reason why others were not changed, for the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
 /// The start of the next page of the list: the conversations before this activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListCursor {

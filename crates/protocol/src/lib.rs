@@ -67,7 +67,7 @@ pub mod usage;
 pub use attachment::{Attachment, FileProblem};
 pub use client_update::ClientUpdate;
 pub use context::{DRAFTS_FIELD, PageContext, PageFields};
-pub use conversation_list::{ConversationList, ListChange, ListedConversation};
+pub use conversation_list::{ConversationList, ListChange, ListChanged, ListedConversation};
 pub use dollars::Dollars;
 pub use endpoint::{
     EndpointKey, EndpointKeyState, EndpointList, EndpointProblem, EndpointProblemCode, EndpointTest,

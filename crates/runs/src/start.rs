@@ -49,6 +49,7 @@ pub(super) fn into_started(outcome: Outcome) -> Result<StartedRun, StartError> {
     match outcome {
         Outcome::Started { started, .. } | Outcome::Queued(started) => Ok(started),
         Outcome::Done
+        | Outcome::Unchanged
         | Outcome::Deleted { .. }
         | Outcome::DataDeleted
         | Outcome::NoteConflict

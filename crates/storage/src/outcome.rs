@@ -7,6 +7,8 @@ use parlor_protocol::{MessageId, intent::StartedRun};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Done,
+    /// The place of the conversation in the list is the requested one already. Nothing was logged.
+    Unchanged,
     /// The conversation was deleted, with the run that was active in it.
     Deleted {
         active_run: Option<MessageId>,

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use server_fn::codec::{GetUrl, Json};
 
 use parlor_protocol::{
-    ApiError, Attachment, AttachmentId, ConversationId, ConversationList, ListChange, MessageId,
+    ApiError, Attachment, AttachmentId, ConversationId, ConversationList, ListChange, ListChanged, MessageId,
     OlderMessages, PanelView, PayloadVerdict, RawJson as Raw, RunStatus, TokenTotals, Transcript,
     conversation_list::ListCursor,
     diagnostics::DiagnosticsView,
@@ -57,9 +57,9 @@ server_functions! {
     Json "mark_read"
     fn mark_read(conversation_id: ConversationId) -> ();
 
-    /// Pins, archives, deletes or otherwise changes conversations in the list.
+    /// Pins, archives, deletes or otherwise changes conversations in the list. Fails if none of them could be changed.
     Json "change_conversations"
-    fn change_conversations(conversation_ids: Vec<ConversationId>, change: ListChange) -> ();
+    fn change_conversations(conversation_ids: Vec<ConversationId>, change: ListChange) -> ListChanged;
 
     /// Marks all conversations as read.
     Json "mark_all_read"

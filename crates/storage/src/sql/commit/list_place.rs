@@ -87,9 +87,7 @@ impl Batch<'_> {
         key: Key,
     ) -> Result<Outcome, ChangeError> {
         let sql = "UPDATE conversations SET temporary = 0 WHERE user_id = $1 AND id = $2 AND temporary <> 0 AND trashed_at IS NULL";
-        let kept = self.place(&mut *connection, key, sql).await?;
-        self.index_conversation(connection, key).await?;
-        Ok(kept)
+        self.place_and_index(connection, key, sql).await
     }
 
     /// Deletes a conversation so that it can be restored. It leaves the search at once.
@@ -150,9 +148,7 @@ impl Batch<'_> {
         key: Key,
     ) -> Result<Outcome, ChangeError> {
         let sql = "UPDATE conversations SET trashed_at = NULL WHERE user_id = $1 AND id = $2 AND trashed_at IS NOT NULL";
-        let restored = self.place(&mut *connection, key, sql).await?;
-        self.index_conversation(connection, key).await?;
-        Ok(restored)
+        self.place_and_index(connection, key, sql).await
     }
 
     /// Erases a conversation that is deleted since this time.
@@ -191,6 +187,20 @@ impl Batch<'_> {
         }
     }
 
+    /// Runs an update as [`place`](Self::place) does, after which the search finds the conversation.
+    async fn place_and_index(
+        &mut self,
+        connection: &mut Connection,
+        key: Key,
+        sql: &'static str,
+    ) -> Result<Outcome, ChangeError> {
+        let placed = self.place(&mut *connection, key, sql).await?;
+        if placed == Outcome::Done {
+            self.index_conversation(connection, key).await?;
+        }
+        Ok(placed)
+    }
+
     /// Runs an update of a conversation, and logs its new place. Logs nothing if the update changes nothing.
     async fn place(
         &mut self,
@@ -205,10 +215,11 @@ impl Batch<'_> {
             .await?;
         let stored = queries::conversation(&mut *connection, key.0, key.1).await?;
         let conversation = stored.ok_or(ChangeRejection::NotFound)?.listed;
-        if updated.rows_affected() > 0 {
-            let placed = ConversationEvent::ConversationPlaced { conversation };
-            self.log_event(connection, key.0, key.1, None, placed).await?;
+        if updated.rows_affected() == 0 {
+            return Ok(Outcome::Unchanged);
         }
+        let placed = ConversationEvent::ConversationPlaced { conversation };
+        self.log_event(connection, key.0, key.1, None, placed).await?;
         Ok(Outcome::Done)
     }
 }

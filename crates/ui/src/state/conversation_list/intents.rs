@@ -7,7 +7,7 @@ use crate::{
     api::rpc,
     state::{next_message::drafts, route::Route},
 };
-use parlor_protocol::{ApiError, ConversationId, ListChange};
+use parlor_protocol::{ConversationId, ListChange, ListChanged};
 
 /// The number of conversations in one request, below the default of the setting `limits.changed_conversations`.
 const MAX_PER_REQUEST: usize = 100;
@@ -43,51 +43,87 @@ impl ConversationListStore {
         if ids.is_empty() {
             return;
         }
+        let pinned = self.pinned_among(&ids);
         self.state.with(|state| state.pending.add(&ids, change));
         self.update_signals();
         spawn_local(async move {
-            let outcome = self.request(&ids, change).await;
-            if let Err(error) = &outcome {
-                self.state.with(|state| state.pending.remove(&ids, change));
-                self.update_signals();
-                self.toasts.show(error.message.clone());
-                return;
-            }
+            let ListChanged {
+                ids: changed,
+                failure,
+            } = self.request(&ids, change).await;
+            // Of the changed ones the event about the new place is the end: before that the row would go back for a moment.
+            // A later result is news again, without such an event.
+            let has_event = |id: &ConversationId| change != ListChange::MarkRead && changed.contains(id);
+            let settled: Vec<_> = ids.into_iter().filter(|id| !has_event(id)).collect();
+            self.state.with(|state| state.pending.remove(&settled, change));
+            self.update_signals();
             if change == ListChange::Delete {
-                self.leave_deleted(&ids);
+                self.leave_deleted(&changed);
             }
-            let count = ids.len();
-            let (done, reverse) = match change {
-                ListChange::Delete => (texts::chats_deleted(count), ListChange::Restore),
-                ListChange::Archive => (texts::chats_archived(count), ListChange::Unarchive),
-                // A later result is news again, without an event about the place in the list.
-                ListChange::MarkRead => {
-                    self.state.with(|state| state.pending.remove(&ids, change));
-                    return self.update_signals();
+            self.report(change, changed, &pinned, failure);
+        });
+    }
+
+    /// Tells the user of a change, and offers to undo it.
+    fn report(
+        self,
+        change: ListChange,
+        changed: Vec<ConversationId>,
+        pinned: &[ConversationId],
+        failure: Option<String>,
+    ) {
+        let done = match change {
+            ListChange::Delete => texts::chats_deleted(changed.len()),
+            ListChange::Archive => texts::chats_archived(changed.len()),
+            _ => String::new(),
+        };
+        if done.is_empty() || changed.is_empty() {
+            return failure.into_iter().for_each(|failure| self.toasts.show(failure));
+        }
+        let text = match failure {
+            Some(failure) => [&*done, " ", &failure].concat(),
+            None => done,
+        };
+        let reverse = reverse(change, changed, pinned);
+        self.toasts.show_with_undo(text, move || {
+            let reverse = reverse.clone();
+            spawn_local(async move {
+                for (change, ids) in reverse {
+                    let failure = self.request(&ids, change).await.failure;
+                    failure.into_iter().for_each(|failure| self.toasts.show(failure));
                 }
-                // The event about the new place ends it: before that the row would go back for a moment.
-                _ => return,
-            };
-            self.toasts.show_with_undo(done, move || {
-                let ids = ids.clone();
-                spawn_local(async move {
-                    if let Err(error) = self.request(&ids, reverse).await {
-                        self.toasts.show(error.message);
-                    }
-                });
             });
         });
     }
 
-    async fn request(self, ids: &[ConversationId], change: ListChange) -> Result<(), ApiError> {
+    fn pinned_among(self, ids: &[ConversationId]) -> Vec<ConversationId> {
+        self.rows.with_untracked(|rows| {
+            let pinned = rows.iter().filter(|row| row.is_pinned.get_untracked());
+            pinned.map(|row| row.id).filter(|id| ids.contains(id)).collect()
+        })
+    }
+
+    async fn request(self, ids: &[ConversationId], change: ListChange) -> ListChanged {
         let sending = self.sending.get_value();
         let _sending = sending.lock().await;
+        let mut all = ListChanged::default();
         for some in ids.chunks(MAX_PER_REQUEST) {
-            self.connection
+            match self
+                .connection
                 .call(rpc::change_conversations(some.to_vec(), change))
-                .await?;
+                .await
+            {
+                Ok(changed) => {
+                    all.ids.extend(changed.ids);
+                    all.failure = all.failure.or(changed.failure);
+                }
+                Err(error) => {
+                    all.failure = Some(error.message);
+                    break;
+                }
+            }
         }
-        Ok(())
+        all
     }
 
     /// Erases a conversation for good.
@@ -116,5 +152,49 @@ impl ConversationListStore {
                 Err(error) => self.toasts.show(error.message),
             }
         });
+    }
+}
+
+/// The changes that undo one which took conversations out of the list. `pinned` were pinned before it.
+fn reverse(
+    change: ListChange,
+    changed: Vec<ConversationId>,
+    pinned: &[ConversationId],
+) -> Vec<(ListChange, Vec<ConversationId>)> {
+    if change == ListChange::Delete {
+        return vec![(ListChange::Restore, changed)];
+    }
+    // The archive has unpinned them.
+    let pinned: Vec<_> = changed.iter().copied().filter(|id| pinned.contains(id)).collect();
+    let mut changes = vec![(ListChange::Unarchive, changed)];
+    if !pinned.is_empty() {
+        changes.push((ListChange::Pin, pinned));
+    }
+    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn undo_of_the_archive_pins_again() {
+        let [a, b, c] = [
+            ConversationId::new(),
+            ConversationId::new(),
+            ConversationId::new(),
+        ];
+        assert_eq!(
+            reverse(ListChange::Archive, vec![a, b], &[b, c]),
+            [(ListChange::Unarchive, vec![a, b]), (ListChange::Pin, vec![b])]
+        );
+        assert_eq!(
+            reverse(ListChange::Archive, vec![a], &[]),
+            [(ListChange::Unarchive, vec![a])]
+        );
+        assert_eq!(
+            reverse(ListChange::Delete, vec![a], &[a]),
+            [(ListChange::Restore, vec![a])]
+        );
     }
 }

@@ -16,10 +16,14 @@ impl PendingChanges {
         self.0.extend(ids.iter().map(|id| (*id, change)));
     }
 
-    /// Takes back a change that failed.
+    /// Forgets the oldest change of this kind of each of these conversations, which no event will confirm.
     pub fn remove(&mut self, ids: &[ConversationId], change: ListChange) {
-        self.0
-            .retain(|(id, pending)| !ids.contains(id) || *pending != change);
+        for id in ids {
+            let first = self.0.iter().position(|pending| *pending == (*id, change));
+            if let Some(first) = first {
+                self.0.remove(first);
+            }
+        }
     }
 
     /// Forgets the change that an event confirms: the first one, as they are sent in their order. None is left of a deleted
@@ -59,9 +63,16 @@ impl PendingChanges {
             let mut is_listed = true;
             for (_, change) in self.0.iter().filter(|(id, _)| *id == conversation.id) {
                 match change {
-                    ListChange::Pin => conversation.pinned = true,
+                    // Nothing is both.
+                    ListChange::Pin => {
+                        conversation.pinned = true;
+                        is_listed = !is_archive;
+                    }
                     ListChange::Unpin => conversation.pinned = false,
-                    ListChange::Archive => is_listed = is_archive,
+                    ListChange::Archive => {
+                        conversation.pinned = false;
+                        is_listed = is_archive;
+                    }
                     ListChange::Unarchive => is_listed = !is_archive,
                     ListChange::Delete => is_listed = false,
                     ListChange::MarkRead => conversation.unseen = false,
@@ -76,3 +87,6 @@ impl PendingChanges {
         Cow::Owned(changed)
     }
 }
+
+#[cfg(test)]
+mod tests;
