@@ -4,13 +4,14 @@ use leptos::prelude::*;
 
 use super::{heading, instructions, loaded, retention, state::SettingsState, texts, unavailable};
 use crate::{
+    components::confirm::Confirm,
     preferences::{notify_switch, theme_choice},
     runtime::erase::Erase,
 };
 
-pub fn tab(settings: SettingsState) -> AnyView {
+pub fn tab(settings: SettingsState, confirm: Confirm) -> AnyView {
     let sections = move || {
-        view! { {instructions::section(settings)} {retention::section(settings)} {unavailable::section(settings)} }.erase()
+        view! { {instructions::section(settings)} {retention::section(settings, confirm)} {unavailable::section(settings)} }.erase()
     };
     view! {
         <section class="settings-section needs-script" aria-labelledby="settings-browser">

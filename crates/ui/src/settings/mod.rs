@@ -130,7 +130,7 @@ fn tab_view(tab: SettingsTab, settings: SettingsState, confirm: Confirm) -> AnyV
         SettingsTab::Models => endpoints::section(confirm),
         SettingsTab::Memories => loaded(settings, move || memories::section(settings, confirm)),
         SettingsTab::Tokens => loaded(settings, move || tokens::section(settings, confirm)),
-        _ => general::tab(settings),
+        _ => general::tab(settings, confirm),
     };
     view! {
         <p class="settings-note without-script">{texts::READ_ONLY}</p>
