@@ -27,7 +27,11 @@ impl RunIntents {
 
     /// Begins a conversation that goes on in the background: the page stays where it is.
     pub fn begin_beside(self, text: String, model: Option<String>) {
-        let options = MessageOptions::default();
+        let options = MessageOptions {
+            // The option stays for the message that the page shows.
+            temporary: untrack(|| self.next_message.is_temporary()),
+            ..MessageOptions::default()
+        };
         let sending = self.outbox.enqueue(Route::New, text, model, options, false);
         self.post(sending.intent.clone());
         self.conversations.show_outgoing(&sending);
