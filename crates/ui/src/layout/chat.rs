@@ -32,7 +32,7 @@ use crate::{
         settings_tab::SettingsTab,
         snapshot::{OpenedPage, PageCodec, PageSnapshot},
         tray::{Tray, use_tray},
-        use_conversation_list, use_conversations, use_navigation,
+        use_archive, use_conversation_list, use_conversations, use_navigation,
     },
     transcript::conversation,
     tray::tray,
@@ -97,7 +97,7 @@ pub(crate) fn render_snapshot(page: PageSnapshot, navigation: Navigation) -> Any
             navigation.open_page(url);
         }),
     });
-    let (list, conversations) = (use_conversation_list(), use_conversations());
+    let (list, archive, conversations) = (use_conversation_list(), use_archive(), use_conversations());
     effect(move || {
         stores.start();
         use_tray().restore(pages());
@@ -113,6 +113,7 @@ pub(crate) fn render_snapshot(page: PageSnapshot, navigation: Navigation) -> Any
     });
     navigation.start();
     effect(move || list.mark_seen());
+    effect(move || archive.mark_seen());
     effect(|| {
         use_commands().listen();
         palette::load_when_idle();

@@ -112,6 +112,7 @@ pub fn add_actions() -> AnyView {
 fn add_list_actions(is_shown: impl Fn() -> bool + Copy + Send + Sync + 'static) {
     let (commands, navigation) = (use_commands(), use_navigation());
     let (list, archive, view) = (use_conversation_list(), use_archive(), use_list_view());
+    // An archived conversation is not pinned.
     let is_pinned = move || {
         let shown = navigation.shown_conversation();
         list.with_rows(|rows| {
@@ -126,7 +127,8 @@ fn add_list_actions(is_shown: impl Fn() -> bool + Copy + Send + Sync + 'static) 
     let change = move |change| {
         move || {
             if let Some(id) = navigation.shown_conversation() {
-                list.change(vec![id], change);
+                let here = if untrack(is_archived) { archive } else { list };
+                here.change(vec![id], change);
             }
         }
     };

@@ -23,7 +23,7 @@ use super::{
 use crate::{
     browser::{self, PresenceEvent},
     components::toast::Toasts,
-    runtime::{clock::PageClock, shared_view::SharedView},
+    runtime::{clock::PageClock, effect::effect, shared_view::SharedView},
 };
 use parlor_protocol::{ConversationId, MessageId};
 
@@ -145,6 +145,7 @@ impl Stores {
         self.follower.start();
         self.models.start();
         self.shares.load_if_unread();
+        effect(move || self.open_archive_of_shown());
         // Another tab may share, too.
         Effect::new(move |before: Option<u32>| {
             let version = self.feeds.settings_version();
@@ -153,6 +154,19 @@ impl Stores {
             }
             version
         });
+    }
+
+    /// Loads the archive if the shown conversation may be in it, so that its place and its news are known. Tracks the route
+    /// and the list.
+    fn open_archive_of_shown(self) {
+        let Some(id) = self.navigation.chat_route().get().conversation_id() else {
+            return;
+        };
+        let is_listed = self.list.with_rows(|rows| rows.iter().any(|row| row.id == id));
+        // A new conversation is in no list yet.
+        if !is_listed && self.outbox.provisional_transcript(id).is_none() {
+            self.archive.open();
+        }
     }
 
     /// The follower of a share, for a reader's page, which starts it in place of the stores.

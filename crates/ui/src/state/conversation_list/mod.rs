@@ -1,7 +1,7 @@
 //! The list of conversations: its loaded part, the loading of more, and the intents about its entries.
 //!
 //! [`cache`] is the pure copy of the server's list, [`pending`] what the user has changed in it meanwhile, [`rows`] the
-//! signals. The archive is a list of its own, loaded when it is first shown.
+//! signals. The archive is a list of its own, loaded when it is first needed.
 
 mod cache;
 mod intents;
@@ -51,7 +51,7 @@ pub struct ConversationListStore {
 struct ListState {
     cache: ListCache,
     pending: PendingChanges,
-    /// True once the archive was shown.
+    /// True once the archive was loaded.
     is_opened: bool,
     /// True while an update of the signals is due with the next frame.
     is_update_scheduled: bool,
@@ -137,7 +137,7 @@ impl ConversationListStore {
         self.load_page(true);
     }
 
-    /// Marks the conversation on the screen as read. Tracks the route, the visibility and the list.
+    /// Marks the conversation on the screen as read, if it is in this list. Tracks the route, the visibility and the list.
     pub fn mark_seen(self) {
         let route = self.navigation.chat_route().get();
         let shown = route.conversation_id().filter(|_| self.lifecycle.is_visible());
@@ -153,7 +153,7 @@ impl ConversationListStore {
         }
     }
 
-    /// Loads the archive when it is shown for the first time.
+    /// Loads the archive when it is needed for the first time.
     pub fn open(self) {
         let is_opened = self
             .state
@@ -163,7 +163,7 @@ impl ConversationListStore {
         }
     }
 
-    /// Loads the archive again, if it was shown.
+    /// Loads the archive again, if it was loaded.
     pub(super) fn reopen(self) {
         if self.state.with(|state| state.is_opened) {
             self.restart_empty();
