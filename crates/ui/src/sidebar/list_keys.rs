@@ -114,7 +114,7 @@ impl TabStop {
         } else if Shortcut::ArchiveRow.is_pressed(event) {
             view.change(
                 row.id,
-                if row.is_archived {
+                if untrack(|| view.is_archive()) {
                     ListChange::Unarchive
                 } else {
                     ListChange::Archive

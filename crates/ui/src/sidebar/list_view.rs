@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use super::links::link_selector;
 use crate::{
     browser,
-    runtime::roving::{AtEnd, Move},
     state::{ConversationListStore, ListRow, use_archive, use_conversation_list},
 };
 use parlor_protocol::{ConversationId, ListChange};
@@ -70,8 +69,15 @@ impl ListView {
 
     /// The number of selected conversations. Tracked.
     pub fn count(self) -> usize {
-        self.selected
-            .with(|selected| selected.as_ref().map_or(0, Vec::len))
+        self.listed_selection().len()
+    }
+
+    /// The selected conversations that are still in the list: others are gone meanwhile, perhaps in another tab. Tracked.
+    fn listed_selection(self) -> Vec<ConversationId> {
+        self.selected.with(|selected| match selected {
+            Some(selected) => self.list().with_rows(|rows| listed(rows, selected)),
+            None => Vec::new(),
+        })
     }
 
     /// Lets conversations be selected, this one first.
@@ -122,18 +128,14 @@ impl ListView {
             self.list()
                 .with_rows(|rows| rows.iter().map(|row| row.id).collect::<Vec<_>>())
         });
-        self.selected.update(|selected| {
-            let is_all = selected
-                .as_ref()
-                .is_some_and(|selected| selected.len() == all.len());
-            *selected = Some(if is_all { Vec::new() } else { all });
-        });
+        let is_all = untrack(|| self.count()) == all.len();
+        self.selected.set(Some(if is_all { Vec::new() } else { all }));
     }
 
     /// Changes the selected conversations.
     pub fn change_selected(self, change: ListChange) {
         let list = untrack(|| self.list());
-        let selected = self.selected.get_untracked().unwrap_or_default();
+        let selected = untrack(|| self.listed_selection());
         self.end_selecting();
         list.change(selected, change);
     }
@@ -141,10 +143,11 @@ impl ListView {
     /// Changes a conversation. If it leaves the list, its neighbour gets the focus.
     pub fn change(self, id: ConversationId, change: ListChange) {
         let list = untrack(|| self.list());
-        let leaves = matches!(
-            change,
-            ListChange::Delete | ListChange::Archive | ListChange::Unarchive
-        );
+        let leaves = match change {
+            ListChange::Delete | ListChange::Archive | ListChange::Unarchive => true,
+            ListChange::Pin => untrack(|| self.is_archive()),
+            _ => false,
+        };
         // A row that moves to another group is made anew.
         let next = match leaves {
             true => neighbour(list, id),
@@ -170,18 +173,19 @@ fn range(rows: &[ListRow], from: ConversationId, to: ConversationId) -> Vec<Conv
     between.iter().map(|row| row.id).collect()
 }
 
+/// The selected conversations that are in the list, in its order.
+fn listed(rows: &[ListRow], selected: &[ConversationId]) -> Vec<ConversationId> {
+    let ids = rows.iter().map(|row| row.id);
+    ids.filter(|id| selected.contains(id)).collect()
+}
+
 /// The selector of the next focus when a conversation leaves the list: the next one, the previous one, or *New chat*.
 pub fn neighbour(list: ConversationListStore, id: ConversationId) -> String {
     let neighbour = untrack(|| {
         list.with_rows(|rows| {
             let index = rows.iter().position(|row| row.id == id)?;
-            let next = Move::Next.target(Some(index), rows.len(), AtEnd::Stop)?;
-            let other = if next == index {
-                index.checked_sub(1)?
-            } else {
-                next
-            };
-            rows.get(other).map(|row| row.id)
+            let previous = || rows.get(index.checked_sub(1)?);
+            rows.get(index + 1).or_else(previous).map(|row| row.id)
         })
     });
     match neighbour {

@@ -176,7 +176,6 @@ fn GroupedList() -> impl IntoView {
         <div
             node_ref=frame
             class="list"
-            class:is-selecting=move || view.is_selecting()
             on:keydown=move |event| stop.on_key(&event, frame)
         >
             <Each of=labels key=|group| *group let:group>

@@ -110,7 +110,7 @@ impl RowMenu {
                     icons::check(),
                     Box::new(move || view.begin_selecting(Some(id))),
                 ),
-                match row.is_archived {
+                match untrack(|| view.is_archive()) {
                     true => change(texts::UNARCHIVE, icons::unarchive(), ListChange::Unarchive),
                     false => change(texts::ARCHIVE, icons::archive(), ListChange::Archive),
                 },

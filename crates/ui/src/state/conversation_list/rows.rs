@@ -18,7 +18,6 @@ pub struct ListRow {
     pub is_unseen: ArcRwSignal<bool>,
     pub is_pinned: ArcRwSignal<bool>,
     pub is_temporary: ArcRwSignal<bool>,
-    pub is_archived: bool,
 }
 
 /// Rows are equal if they are of the same conversation: its changes are in its signals.
@@ -39,7 +38,6 @@ impl ListRow {
             is_unseen: ArcRwSignal::new(listed.unseen),
             is_pinned: ArcRwSignal::new(listed.pinned),
             is_temporary: ArcRwSignal::new(listed.temporary),
-            is_archived: listed.archived,
         }
     }
 
