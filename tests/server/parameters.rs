@@ -230,7 +230,7 @@ async fn rejects_unknown_forced_tool_and_lists_tools() {
     assert_eq!(problem["code"], "unknown_tool");
     assert_eq!(
         problem["detail"],
-        "There is no tool “taste” to be used. The tools are: look, listen."
+        "There is no tool “taste” to be used. Nothing was changed. The tools are: look, listen."
     );
     assert_eq!(model_calls(&upstream), Vec::<Value>::new());
 }

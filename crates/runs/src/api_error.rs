@@ -77,7 +77,7 @@ impl From<StartError> for ApiError {
                 };
                 Self::new(
                     ErrorCode::UnknownTool,
-                    format!("There is no tool “{name}” to be used. {tools}"),
+                    format!("There is no tool “{name}” to be used. Nothing was changed. {tools}"),
                 )
             }
             StartError::UnknownModel(unknown) => unknown_model_error(&unknown),

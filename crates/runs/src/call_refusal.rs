@@ -84,7 +84,8 @@ impl CallRefusal {
                 hours_and_minutes(*wait)
             ),
             Self::RunCost { .. } => {
-                "What was written is kept. Raise the limit on the page Schedules, or ask for less.".into()
+                "What was written is kept. Ask for the rest in another message; raise the limit on the page Schedules for later answers."
+                    .into()
             }
             Self::Runs { .. } => "Wait for the end of one, or stop one.".into(),
         }
