@@ -26,6 +26,7 @@ CREATE TABLE schedule_runs (
     PRIMARY KEY (schedule_id, planned_at)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX schedule_runs_by_start ON schedule_runs (schedule_id, started_at);
 CREATE INDEX schedule_runs_of_user ON schedule_runs (user_id);
 CREATE INDEX schedule_runs_by_run ON schedule_runs (run_id);
 

@@ -12,15 +12,15 @@ use crate::{
 };
 
 /// The failpoints that belong to schedules.
-pub const SCHEDULE_POINTS: [&str; 2] = ["schedule::firing", "schedule::fired"];
+pub const SCHEDULE_POINTS: [&str; 2] = ["schedule::sending", "schedule::sent"];
 
 /// The failpoints from the plan to the running answer.
 const POINTS: [&str; 6] = [
-    "schedule::firing",
+    "schedule::sending",
     "journal::taken",
     "journal::committed",
     "journal::published",
-    "schedule::fired",
+    "schedule::sent",
     "commit::beginning",
 ];
 

@@ -65,10 +65,10 @@ pub fn format_minute(at: Timestamp, zone: &TimeZone) -> String {
     }
 }
 
-/// Returns the day of a time in UTC without its year, such as Nov 25.
-pub fn format_day(at: Timestamp) -> String {
+/// Returns the day of a time without its year, such as Nov 25.
+pub fn format_day(at: Timestamp, zone: &TimeZone) -> String {
     match jiff::Timestamp::from_millisecond(at.0) {
-        Ok(time) => time.strftime("%b %-d").to_string(),
+        Ok(time) => time.to_zoned(zone.clone()).strftime("%b %-d").to_string(),
         Err(_) => "unknown".into(),
     }
 }

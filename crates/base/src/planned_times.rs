@@ -13,7 +13,7 @@ const MAX_DAYS: usize = 8;
 /// The largest number of missed times that is counted.
 const MAX_MISSED: usize = 1000;
 
-/// The reason why a schedule has no planned times.
+/// The reason why a schedule has no planned times, in a sentence for the user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTimes {
     #[error("Choose at least one day of the week.")]
@@ -42,13 +42,10 @@ pub struct DueTimes {
     pub count: usize,
 }
 
-impl PlannedTimes {
-    /// Reads the times of a schedule.
-    ///
-    /// # Errors
-    ///
-    /// If a field is not valid, in a sentence for the user.
-    pub fn of(schedule: &Schedule) -> Result<Self, InvalidTimes> {
+impl TryFrom<&Schedule> for PlannedTimes {
+    type Error = InvalidTimes;
+
+    fn try_from(schedule: &Schedule) -> Result<Self, InvalidTimes> {
         if schedule.days.is_empty() {
             return Err(InvalidTimes::NoDay);
         }
@@ -66,7 +63,9 @@ impl PlannedTimes {
             ends_on: ends_on.transpose()?,
         })
     }
+}
 
+impl PlannedTimes {
     pub fn zone(&self) -> &TimeZone {
         &self.zone
     }
@@ -185,7 +184,7 @@ mod tests {
 
     /// Returns the planned times after `after` until `until`.
     fn times(schedule: &Schedule, after: &str, until: &str) -> Vec<String> {
-        let planned = PlannedTimes::of(schedule).unwrap();
+        let planned = PlannedTimes::try_from(schedule).unwrap();
         let mut last = at(after);
         let mut found = Vec::new();
         while let Some(next) = planned.next_after(last).filter(|next| *next <= at(until)) {
@@ -235,7 +234,7 @@ mod tests {
             times(&weekly, "2026-11-30T08:00:00Z", "2027-11-30T08:00:00Z"),
             ["2026-12-04T08:00:00Z", "2026-12-07T08:00:00Z"]
         );
-        let due = PlannedTimes::of(&weekly)
+        let due = PlannedTimes::try_from(&weekly)
             .unwrap()
             .due(at("2026-11-30T08:00:00Z"), at("2026-12-20T00:00:00Z"));
         assert_eq!((due.newest, due.count), (at("2026-12-07T08:00:00Z"), 3));
@@ -243,7 +242,7 @@ mod tests {
 
     #[test]
     fn invalid_fields_are_named() {
-        let error = |schedule: Schedule| PlannedTimes::of(&schedule).unwrap_err();
+        let error = |schedule: Schedule| PlannedTimes::try_from(&schedule).unwrap_err();
         assert_eq!(error(schedule(&[], "08:00", "UTC")), InvalidTimes::NoDay);
         for time in ["8", "24:00", "8:00", "08:60", "-1:00", "08:00:00", "", "０８:00"] {
             assert_eq!(

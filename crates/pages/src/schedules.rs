@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::{BuiltContext, OpenPage, Page, PageDefinition, Scope};
 use parlor_base::{clock, planned_times::month_start, settings::ScheduleSettings};
 use parlor_protocol::{
-    ApiError, RawJson, UserId,
+    ApiError, RawJson, Timestamp, UserId,
     schedule::{SCHEDULES_PAGE, ScheduleList, ScheduleLocation, SchedulesFields},
 };
 use parlor_storage::{Storage, StorageError, not_found};
@@ -27,6 +27,23 @@ pub struct Schedules {
     pub settings: ScheduleSettings,
 }
 
+/// Returns a user's schedules at a time.
+///
+/// # Errors
+///
+/// If the database can't be read.
+pub async fn list(
+    storage: &dyn Storage,
+    settings: &ScheduleSettings,
+    user_id: UserId,
+    now: Timestamp,
+) -> Result<ScheduleList, StorageError> {
+    Ok(ScheduleList {
+        schedules: storage.schedules(user_id, month_start(now)).await?,
+        limit: settings.limit(),
+    })
+}
+
 #[async_trait]
 impl Page for Schedules {
     type Fields = SchedulesFields;
@@ -36,8 +53,7 @@ impl Page for Schedules {
     }
 
     async fn is_useful_to(&self, user_id: UserId) -> Result<bool, StorageError> {
-        let schedules = self.storage.schedules(user_id, clock::now()).await?;
-        Ok(!schedules.is_empty())
+        self.storage.has_schedules(user_id).await
     }
 
     async fn describe(&self, _: UserId, _: &OpenPage<SchedulesFields>) -> Result<BuiltContext, StorageError> {
@@ -46,15 +62,7 @@ impl Page for Schedules {
 
     async fn load(&self, user_id: UserId, url: &str) -> Result<RawJson, ApiError> {
         let location = ScheduleLocation::parse(url).ok_or_else(not_found)?;
-        let month = month_start(clock::now());
-        let list = ScheduleList {
-            schedules: self.storage.schedules(user_id, month).await?,
-            limit: if self.settings.enabled {
-                self.settings.per_user
-            } else {
-                0
-            },
-        };
+        let list = list(&*self.storage, &self.settings, user_id, clock::now()).await?;
         if let ScheduleLocation::Edit(id) = location
             && list.schedules.iter().all(|listed| listed.id != id)
         {

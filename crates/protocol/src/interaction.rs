@@ -39,7 +39,7 @@ pub struct ScheduledMessage {
     pub title: String,
     /// The planned time; the time of the request if the user ran the schedule by hand.
     pub planned_at: Timestamp,
-    /// The number of planned times for which it stands, since the server was off at all of them; 0 if it was sent in time.
+    /// The number of planned times for which it stands, since it could not be sent at any of them; 0 if it was sent in time.
     #[serde(skip_serializing_if = "is_zero")]
     #[schemars(default)]
     pub missed: usize,

@@ -78,10 +78,10 @@ pub struct Schedule {
     /// True if the answer may say that there is nothing new. It is then not marked as unread.
     #[schemars(default)]
     pub only_new: bool,
-    /// The cost of one answer, in US dollars, at which it ends. Models without known prices cost nothing.
+    /// The cost of one answer, in US dollars, at which it ends: more than 0. Models without known prices cost nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_limit: Option<Dollars>,
-    /// The cost of a calendar month (UTC), in US dollars, at which the schedule pauses.
+    /// The cost of a calendar month (UTC), in US dollars, at which the schedule pauses: more than 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub month_limit: Option<Dollars>,
     /// True if it is not sent until it is resumed.
@@ -96,6 +96,23 @@ impl Schedule {
             "" => derive_title(&self.prompt, None),
             name => name.into(),
         }
+    }
+
+    /// Returns true if it has the planned times of another one.
+    pub fn has_times_of(&self, other: &Self) -> bool {
+        (
+            &self.days,
+            &self.time,
+            &self.time_zone,
+            &self.ends_on,
+            self.is_paused,
+        ) == (
+            &other.days,
+            &other.time,
+            &other.time_zone,
+            &other.ends_on,
+            other.is_paused,
+        )
     }
 }
 

@@ -64,7 +64,6 @@ mod request_builder;
 mod rerun;
 mod resumption;
 mod retry;
-mod scheduled;
 mod side_call;
 mod start;
 mod stop;

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::{
     CallRefusal, Permissions, Runs, journal_error, message_files::FileNotTaken, named_tools::with_code_tool,
 };
+use parlor_base::crash_point;
 use parlor_journal::JournalError;
 use parlor_pages::ContextError;
 use parlor_protocol::{
@@ -14,7 +15,7 @@ use parlor_protocol::{
 use parlor_providers::UnknownModel;
 use parlor_storage::{
     Change, ChangeRejection, IntentChange, Outcome, PageContextSnapshot, Queues, RunKey, RunStart,
-    StorageErrorKind,
+    StorageErrorKind, schedules::ScheduledStart,
 };
 
 /// The reason why a run was not started.
@@ -44,6 +45,15 @@ pub enum StartError {
     Journal(#[from] JournalError),
 }
 
+/// The way in which a message is sent.
+enum Sending {
+    AtOnce,
+    /// While a run is active in the conversation, it waits for its end.
+    MayWait,
+    /// By a schedule, whose advance to the next planned time is committed with it.
+    Scheduled(ScheduledStart),
+}
+
 /// Returns the run that a change has started, or that starts when its message leaves the queue.
 pub(super) fn into_started(outcome: Outcome) -> Result<StartedRun, StartError> {
     match outcome {
@@ -70,7 +80,8 @@ impl Runs {
         intent: SendMessage,
         fingerprint: String,
     ) -> Result<StartedRun, StartError> {
-        self.send_in_task(user_id, intent, fingerprint, false).await
+        self.send_in_task(user_id, intent, fingerprint, Sending::AtOnce)
+            .await
     }
 
     /// Sends a message as [`send`](Self::send) does, but while a run is active in the conversation, the message waits for
@@ -81,7 +92,25 @@ impl Runs {
         intent: SendMessage,
         fingerprint: String,
     ) -> Result<StartedRun, StartError> {
-        self.send_in_task(user_id, intent, fingerprint, true).await
+        self.send_in_task(user_id, intent, fingerprint, Sending::MayWait)
+            .await
+    }
+
+    /// Sends the message of a schedule as [`send`](Self::send) does. The advance of the schedule to its next planned time is
+    /// committed with it.
+    ///
+    /// # Errors
+    ///
+    /// As for a message of the user; `NotFound` if the schedule was changed meanwhile, or if the planned time has started a run.
+    pub async fn send_scheduled(
+        &self,
+        user_id: UserId,
+        intent: SendMessage,
+        scheduled: ScheduledStart,
+        fingerprint: String,
+    ) -> Result<StartedRun, StartError> {
+        self.send_in_task(user_id, intent, fingerprint, Sending::Scheduled(scheduled))
+            .await
     }
 
     async fn send_in_task(
@@ -89,13 +118,12 @@ impl Runs {
         user_id: UserId,
         intent: SendMessage,
         fingerprint: String,
-        may_wait: bool,
+        sending: Sending,
     ) -> Result<StartedRun, StartError> {
         let runs = self.clone();
-        let sending =
-            tokio::spawn(async move { runs.send_new(user_id, intent, fingerprint, may_wait).await });
+        let task = tokio::spawn(async move { runs.send_new(user_id, intent, fingerprint, sending).await });
         let broke = JournalError::Unavailable(StorageErrorKind::Other);
-        sending.await.map_err(|_| broke)?
+        task.await.map_err(|_| broke)?
     }
 
     async fn send_new(
@@ -103,7 +131,7 @@ impl Runs {
         user_id: UserId,
         mut intent: SendMessage,
         fingerprint: String,
-        may_wait: bool,
+        sending: Sending,
     ) -> Result<StartedRun, StartError> {
         self.check_text(&intent.text, !intent.files.is_empty())?;
         let (start, model) = match self.prepare_send(user_id, &mut intent, &fingerprint).await {
@@ -121,21 +149,28 @@ impl Runs {
             message_id: start.run,
         };
         self.0.models.of_user(user_id).prefetch_context_window(&model);
-        let change = match may_wait {
-            true => Change::Intent {
-                user_id,
-                change: IntentChange::QueueMessage {
+        let is_scheduled = matches!(sending, Sending::Scheduled(_));
+        let change = match sending {
+            Sending::AtOnce => IntentChange::SendMessage { intent, start },
+            Sending::MayWait => IntentChange::QueueMessage {
+                intent,
+                start,
+                limits: self.queue_limits(),
+            },
+            Sending::Scheduled(scheduled) => {
+                crash_point!("schedule::sending");
+                IntentChange::RunSchedule {
                     intent,
                     start,
-                    limits: self.queue_limits(),
-                },
-            },
-            false => Change::Intent {
-                user_id,
-                change: IntentChange::SendMessage { intent, start },
-            },
+                    scheduled,
+                }
+            }
         };
-        let outcome = match self.start_run(run, change).await {
+        let started = self.start_run(run, Change::Intent { user_id, change }).await;
+        if is_scheduled {
+            crash_point!("schedule::sent");
+        }
+        let outcome = match started {
             Err(error @ StartError::Refused(_)) => {
                 return self.find_previous(user_id, intent_id, &fingerprint, error).await;
             }
@@ -161,7 +196,7 @@ impl Runs {
     }
 
     /// Prepares the start of the run that answers a message, with its model.
-    pub(super) async fn prepare_send(
+    async fn prepare_send(
         &self,
         user_id: UserId,
         intent: &mut SendMessage,
@@ -210,7 +245,11 @@ impl Runs {
     }
 
     /// Returns the full name of the model that an intent names, if it names one.
-    pub(super) async fn find_named_model(
+    ///
+    /// # Errors
+    ///
+    /// As [`find_model`](Self::find_model).
+    pub async fn find_named_model(
         &self,
         user_id: UserId,
         name: Option<&str>,
@@ -230,17 +269,35 @@ impl Runs {
         fingerprint: &str,
         error: StartError,
     ) -> Result<StartedRun, StartError> {
-        let done = self.0.storage.completed_intent(user_id, intent_id).await;
-        let started = match done.map_err(journal_error)? {
-            Some(done) => done.replay(fingerprint).map_err(JournalError::from)?,
-            None => None,
-        };
+        let started = self.started_run(user_id, intent_id, fingerprint).await?;
         started.ok_or(error)
+    }
+
+    /// Returns the run that this intent started before, if it started one.
+    ///
+    /// # Errors
+    ///
+    /// If another request had the same id, or the database can't be read.
+    pub async fn started_run(
+        &self,
+        user_id: UserId,
+        intent_id: IntentId,
+        fingerprint: &str,
+    ) -> Result<Option<StartedRun>, StartError> {
+        let done = self.0.storage.completed_intent(user_id, intent_id).await;
+        match done.map_err(journal_error)? {
+            Some(done) => Ok(done.replay(fingerprint).map_err(JournalError::from)?),
+            None => Ok(None),
+        }
     }
 
     /// Checks that these tools are offered on the user's page. A missing one may belong to a
     /// source that is still connecting, as for the run itself.
-    async fn check_tools(
+    ///
+    /// # Errors
+    ///
+    /// If one is not offered.
+    pub async fn check_tools(
         &self,
         user_id: UserId,
         wanted: &[String],

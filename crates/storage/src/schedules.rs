@@ -20,17 +20,17 @@ pub enum ScheduleChange {
     },
     /// Goes on to another planned time without sending anything, unless the schedule was changed meanwhile.
     Skip {
-        turn: ScheduleTurn,
+        advance: ScheduleAdvance,
         /// True if the schedule pauses until its user resumes it.
         is_paused: bool,
     },
 }
 
-/// The step of a schedule from one planned time to the next.
+/// The advance of a schedule from one planned time to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScheduleTurn {
+pub struct ScheduleAdvance {
     pub id: ScheduleId,
-    /// The planned time of the schedule before the step. Another one means that the schedule was changed meanwhile.
+    /// The planned time of the schedule before the advance. Another one means that the schedule was changed meanwhile.
     pub from: Timestamp,
     pub next_at: Option<Timestamp>,
     /// A notice for its user; empty if there is none.
@@ -39,13 +39,13 @@ pub struct ScheduleTurn {
 
 /// The start of a run by a schedule, besides the message that is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Firing {
+pub struct ScheduledStart {
     pub schedule_id: ScheduleId,
     /// The planned time, which counts once.
     pub planned_at: Timestamp,
     pub started_at: Timestamp,
-    /// The step to the next planned time. `None` if the user runs the schedule by hand, besides its planned times.
-    pub turn: Option<ScheduleTurn>,
+    /// The advance to the next planned time. `None` if the user runs the schedule by hand, besides its planned times.
+    pub advance: Option<ScheduleAdvance>,
 }
 
 /// A schedule whose planned time has come, with its user.
@@ -69,6 +69,9 @@ pub trait ScheduleStorage {
         id: ScheduleId,
         month: Timestamp,
     ) -> Result<Option<ListedSchedule>, StorageError>;
+
+    /// Returns true if a user has schedules.
+    async fn has_schedules(&self, user_id: UserId) -> Result<bool, StorageError>;
 
     /// Returns at most `limit` schedules of all users whose planned time has come, the most overdue first. Those of disabled
     /// accounts wait.

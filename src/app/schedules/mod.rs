@@ -3,32 +3,28 @@
 //! A schedule is a timer that sends a message as its user would; all else is the business of runs. Another kind of scheduled work
 //! would have its own step in `timer::send` and share the rest.
 
-use parlor_base::planned_times::{PlannedTimes, month_start};
+use parlor_base::{
+    clock,
+    planned_times::{PlannedTimes, month_start},
+};
 use parlor_protocol::{
-    ApiError, ConversationId, ErrorCode, Interaction, ListedSchedule, MessageId, RunSchedule, Schedule,
-    ScheduleId, ScheduleList, ScheduledMessage, Timestamp,
+    ApiError, ConversationId, Dollars, ErrorCode, Interaction, ListedSchedule, MessageId, RunSchedule,
+    Schedule, ScheduleId, ScheduleList, ScheduledMessage, Timestamp,
     intent::{SendMessage, StartedRun},
 };
 use parlor_storage::{
     Change,
-    schedules::{Firing, ScheduleChange},
+    schedules::{ScheduleChange, ScheduledStart},
 };
 
 use super::{AppState, Caller, fingerprint, not_found};
 
 pub mod timer;
 
-/// The maximum number of tools that a schedule names.
-const MAX_TOOLS: usize = 20;
-
 /// Returns the caller's schedules.
 pub async fn list(caller: &Caller) -> Result<ScheduleList, ApiError> {
-    let settings = &caller.app.settings.schedules;
-    let month = month_start(caller.app.clock.now());
-    Ok(ScheduleList {
-        schedules: caller.app.storage.schedules(caller.user_id, month).await?,
-        limit: if settings.enabled { settings.per_user } else { 0 },
-    })
+    let (storage, settings) = (&*caller.app.storage, &caller.app.settings.schedules);
+    Ok(parlor_pages::schedules::list(storage, settings, caller.user_id, caller.app.clock.now()).await?)
 }
 
 /// Returns one of the caller's schedules.
@@ -52,23 +48,23 @@ pub async fn save(caller: &Caller, id: ScheduleId, schedule: Schedule) -> Result
     require_enabled(&caller.app)?;
     let schedule = check(caller, schedule).await?;
     let now = caller.app.clock.now();
-    let times = PlannedTimes::of(&schedule).map_err(|error| invalid(&error.to_string()))?;
+    let times = PlannedTimes::try_from(&schedule).map_err(|error| invalid(&error.to_string()))?;
     let known = caller
         .app
         .storage
         .schedule(caller.user_id, id, month_start(now))
         .await?;
-    if let Some(known) = known
-        && known.schedule == schedule
-    {
-        return Ok(known);
-    }
-    let next_at = times.next_after(now).filter(|_| !schedule.is_paused);
-    if next_at.is_none() && !schedule.is_paused {
-        return Err(invalid(
-            "No planned time is left until the last day. Choose a later one.",
-        ));
-    }
+    let next_at = match known {
+        Some(known) if known.schedule == schedule => return Ok(known),
+        // One that is due stays due, and one that has ended stays so.
+        Some(known) if known.schedule.has_times_of(&schedule) => known.next_at,
+        _ if schedule.is_paused => None,
+        _ => Some(
+            times
+                .next_after(now)
+                .ok_or_else(|| invalid("No planned time is left until the last day. Choose a later one."))?,
+        ),
+    };
     let change = ScheduleChange::Save {
         id,
         schedule: Box::new(schedule),
@@ -90,29 +86,30 @@ pub async fn delete(caller: &Caller, id: ScheduleId) -> Result<(), ApiError> {
 ///
 /// As for a message of the user, or if there is no such schedule.
 pub async fn run(caller: &Caller, intent: RunSchedule) -> Result<StartedRun, ApiError> {
-    require_enabled(&caller.app)?;
     let fingerprint = fingerprint(&intent)?;
     let RunSchedule {
         intent_id,
         schedule_id,
     } = intent;
+    let (runs, user_id) = (&caller.app.runs, caller.user_id);
+    // A repeated request needs neither the schedule nor other ids.
+    if let Some(started) = runs.started_run(user_id, intent_id, &fingerprint).await? {
+        return Ok(started);
+    }
+    require_enabled(&caller.app)?;
     let now = caller.app.clock.now();
     let listed = get(caller, schedule_id).await?;
-    let firing = Firing {
+    let start = ScheduledStart {
         schedule_id,
         planned_at: now,
         started_at: now,
-        turn: None,
+        advance: None,
     };
     let message = SendMessage {
         intent_id,
-        // A repeated request does not get as far as needing other ids.
         ..message(&listed, now, 0)
     };
-    let runs = &caller.app.runs;
-    Ok(runs
-        .send_scheduled(caller.user_id, message, firing, fingerprint)
-        .await?)
+    Ok(runs.send_scheduled(user_id, message, start, fingerprint).await?)
 }
 
 /// Returns the message that a schedule sends at a planned time, which stands for `missed` ones.
@@ -145,14 +142,9 @@ fn message(listed: &ListedSchedule, planned_at: Timestamp, missed: usize) -> Sen
 /// Returns the title of a conversation that a schedule begins: its name and the day in its time zone.
 fn title(schedule: &Schedule, planned_at: Timestamp) -> String {
     let name = schedule.shown_name();
-    let zone = PlannedTimes::of(schedule).map(|times| times.zone().clone());
-    let day = jiff::Timestamp::from_millisecond(planned_at.0)
-        .ok()
-        .zip(zone.ok())
-        .map(|(at, zone)| at.to_zoned(zone).strftime("%b %-d").to_string());
-    match day {
-        Some(day) => format!("{name}, {day}"),
-        None => name,
+    match PlannedTimes::try_from(schedule) {
+        Ok(times) => format!("{name}, {}", clock::format_day(planned_at, times.zone())),
+        Err(_) => name,
     }
 }
 
@@ -173,24 +165,16 @@ async fn check(caller: &Caller, mut schedule: Schedule) -> Result<Schedule, ApiE
             "The prompt is longer than a message may be: {max} bytes (setting limits.message_bytes)."
         )));
     }
+    if [schedule.run_limit, schedule.month_limit].contains(&Some(Dollars(0))) {
+        return Err(invalid("A limit is more than 0."));
+    }
     schedule.days.sort_unstable();
     schedule.days.dedup();
     let runs = &caller.app.runs;
-    schedule.model = match schedule.model.filter(|model| !model.is_empty()) {
-        Some(model) => Some(runs.find_model(caller.user_id, &model).await?),
-        None => None,
-    };
-    if schedule.tools.len() > MAX_TOOLS {
-        return Err(invalid(&format!("A schedule names at most {MAX_TOOLS} tools.")));
-    }
-    let permissions = runs.permissions(caller.user_id).await?;
-    if let Some(unknown) = schedule
-        .tools
-        .iter()
-        .find(|tool| !runs.is_tool_offered(&permissions, tool))
-    {
-        return Err(invalid(&format!("There is no tool “{unknown}” for you.")));
-    }
+    schedule.model = runs
+        .find_named_model(caller.user_id, schedule.model.as_deref())
+        .await?;
+    runs.check_tools(caller.user_id, &schedule.tools, None).await?;
     Ok(schedule)
 }
 

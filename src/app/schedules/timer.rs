@@ -1,6 +1,6 @@
 //! The timer: sends the messages of schedules whose planned time has come.
 //!
-//! The start of a run commits together with the step to the next planned time. A server that is killed before has sent nothing
+//! The start of a run commits together with the advance to the next planned time. A server that is killed before has sent nothing
 //! and finds the same planned time at its next start; one that is killed after has sent it once.
 
 use std::collections::HashSet;
@@ -13,8 +13,8 @@ use parlor_journal::JournalError;
 use parlor_protocol::{ListedSchedule, Timestamp, UserId};
 use parlor_runs::{CallRefusal, StartError};
 use parlor_storage::{
-    Change, StorageError,
-    schedules::{DueSchedule, Firing, ScheduleChange, ScheduleTurn},
+    Change, ChangeRejection, StorageError,
+    schedules::{DueSchedule, ScheduleAdvance, ScheduleChange, ScheduledStart},
 };
 
 use crate::app::{AppState, fingerprint};
@@ -80,10 +80,13 @@ async fn send(app: &AppState, DueSchedule { user_id, listed }: &DueSchedule, now
     let Some(from) = listed.next_at else {
         return Sent::Skipped;
     };
-    let times = match PlannedTimes::of(&listed.schedule) {
+    let times = match PlannedTimes::try_from(&listed.schedule) {
         Ok(times) => times,
         // It was checked when it was saved, perhaps with other time zones.
-        Err(error) => return skip(app, *user_id, listed, (from, SkipTo::Pause), &error.to_string()).await,
+        Err(error) => {
+            let notice = format!("Paused: {error}");
+            return skip(app, *user_id, listed, (from, SkipTo::Pause), &notice).await;
+        }
     };
     let due = times.due(from, now);
     let next_at = times.next_after(now);
@@ -93,7 +96,7 @@ async fn send(app: &AppState, DueSchedule { user_id, listed }: &DueSchedule, now
         .filter(|limit| listed.month_cost >= *limit)
     {
         let notice = format!(
-            "Paused: its answers have cost {} this month; the limit is {}. Raise the limit, or resume it next month.",
+            "Paused: its answers have cost {} this month; the limit is {}. Raise the limit and resume it, or resume it next month.",
             listed.month_cost.to_label(),
             limit.to_label()
         );
@@ -101,27 +104,27 @@ async fn send(app: &AppState, DueSchedule { user_id, listed }: &DueSchedule, now
     }
     let delay = now.0.saturating_sub(due.newest.0);
     let grace = i64::try_from(app.settings.schedules.grace.as_millis()).unwrap_or(i64::MAX);
-    let missed = if delay > grace { due.count } else { due.count - 1 };
+    let is_late = delay > grace;
     let planned = clock::format_minute(due.newest, times.zone());
-    let turn = ScheduleTurn {
+    let advance = ScheduleAdvance {
         id: listed.id,
         from,
         next_at,
-        notice: missed_notice(missed, &planned),
+        notice: missed_notice(due.count, is_late, &planned),
     };
-    let firing = Firing {
+    let start = ScheduledStart {
         schedule_id: listed.id,
         planned_at: due.newest,
         started_at: now,
-        turn: Some(turn),
+        advance: Some(advance),
     };
-    let message = super::message(listed, due.newest, missed);
+    let message = super::message(listed, due.newest, if is_late { due.count } else { 0 });
     let Ok(fingerprint) = fingerprint(&message) else {
         return Sent::Skipped;
     };
     match app
         .runs
-        .send_scheduled(*user_id, message, firing, fingerprint)
+        .send_scheduled(*user_id, message, start, fingerprint)
         .await
     {
         Ok(_) => Sent::Started,
@@ -131,8 +134,10 @@ async fn send(app: &AppState, DueSchedule { user_id, listed }: &DueSchedule, now
             | StartError::ShuttingDown
             | StartError::Journal(JournalError::Unavailable(_)),
         ) => Sent::Waits,
-        // It was changed or deleted meanwhile.
-        Err(StartError::Journal(JournalError::Rejected(_))) => Sent::Skipped,
+        // It was sent at this time before, or it was changed or deleted meanwhile: then the skip is rejected, too.
+        Err(StartError::Journal(JournalError::Rejected(ChangeRejection::NotFound))) => {
+            skip(app, *user_id, listed, (from, SkipTo::Next(next_at)), "").await
+        }
         Err(StartError::Refused(refusal)) => {
             let notice = format!("Not sent at {planned}: {} {}", refusal.reason(), refusal.advice());
             skip(app, *user_id, listed, (from, SkipTo::Next(next_at)), &notice).await
@@ -166,7 +171,7 @@ async fn skip(
         SkipTo::Pause => (None, true),
     };
     let change = ScheduleChange::Skip {
-        turn: ScheduleTurn {
+        advance: ScheduleAdvance {
             id: listed.id,
             from,
             next_at,
@@ -183,13 +188,54 @@ async fn skip(
     }
 }
 
-/// Returns what the user should know of missed times.
-fn missed_notice(missed: usize, planned: &str) -> String {
-    match missed {
-        0 => String::new(),
-        1 => format!("Parlor was not running at {planned}. It was sent once, later."),
-        missed => format!(
-            "Parlor was not running at {missed} planned times, the last at {planned}. It was sent once for all of them."
+/// Returns a notice of missed times: of a start that stands for `count` planned times, the last of them `planned`.
+fn missed_notice(count: usize, is_late: bool, planned: &str) -> String {
+    match (count, is_late) {
+        (..=1, false) => String::new(),
+        (..=1, true) => format!("The prompt could not be sent at {planned}, and was sent later."),
+        (count, true) => format!(
+            "The prompt could not be sent at {count} planned times, the last at {planned}, and was sent once for all of them."
         ),
+        (2, false) => {
+            format!("The planned time before {planned} was missed. The prompt was sent once for both.")
+        }
+        (count, false) => format!(
+            "{} planned times before {planned} were missed. The prompt was sent once for all of them.",
+            count - 1
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_missed_times_are_noticed() {
+        for (count, is_late, notice) in [
+            (1, false, ""),
+            (
+                1,
+                true,
+                "The prompt could not be sent at 08:00, and was sent later.",
+            ),
+            (
+                2,
+                false,
+                "The planned time before 08:00 was missed. The prompt was sent once for both.",
+            ),
+            (
+                3,
+                false,
+                "2 planned times before 08:00 were missed. The prompt was sent once for all of them.",
+            ),
+            (
+                3,
+                true,
+                "The prompt could not be sent at 3 planned times, the last at 08:00, and was sent once for all of them.",
+            ),
+        ] {
+            assert_eq!(missed_notice(count, is_late, "08:00"), notice);
+        }
     }
 }

@@ -8,6 +8,7 @@ use axum::{
     http::StatusCode,
     response::Response,
 };
+use jiff::tz::TimeZone;
 use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::json;
@@ -283,7 +284,7 @@ fn row(name: AnyView, sum: UsageSum) -> AnyView {
 
 /// Returns the date of a day, such as Nov 25: all shown days are of the last four weeks.
 fn date(day: Day) -> String {
-    clock::format_day(day.start())
+    clock::format_day(day.start(), &TimeZone::UTC)
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub fn save_schedule(operation: Operation<'_>) -> Operation<'_> {
             "time_zone": "Europe/Copenhagen",
         }),
     );
-    add_problems(operation.inner_mut(), &[404]);
+    add_problems(operation.inner_mut(), &[404, 422]);
     operation
 }
 

@@ -8,7 +8,7 @@ use parlor_tools::ToolRegistry;
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 
-use super::{TestClock, Timed, daily, put, with};
+use super::{TestClock, Timed, daily, new_key, put, with};
 use crate::{
     accounts::{Browser, with_passwords},
     support::{last_model_call, string_field},
@@ -71,16 +71,45 @@ async fn limit_of_the_day_skips_only_its_user() {
 
     timed.parlor.client = ben.signed_in_client();
     assert_eq!(timed.titles().await, ["Morning, Nov 30"]);
-    // A disabled account's schedules wait; a deleted one's are gone.
     timed.ended(&ids[1]).await;
-    let user = ann.user_id("ben").await;
-    ann.submit("/settings/users/disable", &[("user", &user), ("sure", "yes")])
-        .await;
-    clock.set("2026-12-01T09:00:00Z");
+    timed.stop().await;
+}
+
+#[tokio::test]
+async fn waits_for_an_end_of_its_users_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.add_script(When::any(), Script::new().text("Yes."));
+    upstream.add_script(When::user_contains("slow"), Script::new().text("One").gate("end"));
+    let clock = TestClock::at("2026-11-30T00:00:00Z");
+    let timed = Timed::start(folder.path(), &upstream, &clock, |settings| {
+        settings.accounts.runs = Some(1);
+    })
+    .await;
+    let id = timed.save(daily("Morning", "08:00", "UTC")).await;
+    let due = timed.get(&id).await["next_at"].clone();
+    let slow = json!({ "message": "slow", "model": "test/any" });
+    let slow = timed.parlor.chat(&slow).await;
+    upstream.wait_for_gate("end").await;
+    clock.set("2026-11-30T08:00:00Z");
     timed.send_due().await;
-    ann.submit("/settings/users/delete", &[("user", &user), ("sure", "yes")])
-        .await;
+    let waiting = timed.get(&id).await;
+    assert_eq!((&waiting["next_at"], &waiting["last"]), (&due, &Value::Null));
+    upstream.open_gate("end");
+    slow.read_to_end().await;
+    // Parlor was running all the time: the notice says no more than that it is late.
+    clock.set("2026-11-30T08:30:00Z");
     timed.send_due().await;
+    let sent = timed.get(&id).await;
+    assert_eq!(
+        (&sent["last"]["planned_at"], sent["next_at"] == due),
+        (&due, false)
+    );
+    assert_eq!(
+        sent["notice"],
+        json!("The prompt could not be sent at 2026-11-30 08:00 UTC, and was sent later.")
+    );
+    timed.ended(&id).await;
     timed.stop().await;
 }
 
@@ -179,11 +208,7 @@ async fn nothing_new_is_not_unread() {
         (daily("Plain", "08:00", "UTC"), true, Vec::new()),
     ] {
         let id = timed.save(schedule).await;
-        let run = timed
-            .parlor
-            .post(&format!("/api/schedules/{id}/run"), &Value::Null);
-        let run = run.header("Idempotency-Key", uuid::Uuid::now_v7().to_string());
-        assert_eq!(run.send().await.unwrap().status(), 200);
+        assert_eq!(timed.run(&id, &new_key()).await.0, 200);
         let conversation = timed.ended(&id).await;
         assert_eq!(unread(&conversation).await, json!(is_unread), "{id}");
         assert_eq!(offered_tools(&upstream), tools);

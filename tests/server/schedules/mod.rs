@@ -41,11 +41,11 @@ impl TestClock {
     }
 
     fn set(&self, text: &str) {
-        self.0.store(instant(text).as_millisecond(), SeqCst);
+        self.set_milliseconds(instant(text).as_millisecond());
     }
 
-    fn add_minutes(&self, minutes: i64) {
-        self.0.fetch_add(minutes * 60_000, SeqCst);
+    fn set_milliseconds(&self, at: i64) {
+        self.0.store(at, SeqCst);
     }
 }
 
@@ -111,6 +111,21 @@ impl Timed {
         id
     }
 
+    /// Runs a schedule by hand, and returns the status and the started run.
+    async fn run(&self, id: &str, key: &str) -> (u16, Value) {
+        let path = format!("/api/schedules/{id}/run");
+        let run = self.parlor.post(&path, &Value::Null);
+        let response = run.header("Idempotency-Key", key).send().await;
+        let response = response.expect("a response");
+        (response.status().as_u16(), read_json(response).await)
+    }
+
+    async fn delete(&self, id: &str) {
+        let url = format!("{}/api/schedules/{id}", self.parlor.url);
+        let deleted = self.parlor.client.delete(url).send().await;
+        assert_eq!(deleted.expect("a response").status(), 204);
+    }
+
     /// Returns a schedule with its state.
     async fn get(&self, id: &str) -> Value {
         self.parlor.get_json(&format!("/api/schedules/{id}")).await.1
@@ -136,6 +151,11 @@ impl Timed {
         events.read_to_end().await;
         conversation.to_owned()
     }
+}
+
+/// Returns a new key of a request that may be repeated.
+fn new_key() -> String {
+    uuid::Uuid::now_v7().to_string()
 }
 
 pub(crate) async fn put(parlor: &Parlor, id: &str, schedule: &Value) -> (u16, Value) {

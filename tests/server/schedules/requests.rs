@@ -1,10 +1,9 @@
 //! The requests to `/api/schedules`, and the page.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use upstream::{Script, Upstream, When};
 
-use super::{TestClock, Timed, daily, with};
-use crate::support::read_json;
+use super::{TestClock, Timed, daily, new_key, with};
 
 #[tokio::test]
 async fn repeated_requests_count_once() {
@@ -23,40 +22,29 @@ async fn repeated_requests_count_once() {
         json!(super::instant("2026-11-30T08:00:00Z").as_millisecond()),
         "it skips no planned time"
     );
-    let key = uuid::Uuid::now_v7().to_string();
-    let mut runs = Vec::new();
-    for _ in 0..2 {
-        let run = timed
-            .parlor
-            .post(&format!("/api/schedules/{id}/run"), &Value::Null);
-        let response = run.header("Idempotency-Key", &key).send().await.unwrap();
-        assert_eq!(response.status(), 200);
-        runs.push(read_json(response).await);
-    }
-    assert_eq!(runs[0], runs[1]);
+    let key = new_key();
+    let first = timed.run(&id, &key).await;
+    assert_eq!(first.0, 200);
+    assert_eq!(timed.run(&id, &key).await, first);
     assert_eq!(timed.titles().await, ["Morning, Nov 30"]);
     let other = timed.save(daily("Evening", "20:00", "UTC")).await;
-    let reused = timed
-        .parlor
-        .post(&format!("/api/schedules/{other}/run"), &Value::Null);
-    let reused = reused.header("Idempotency-Key", &key).send().await.unwrap();
-    assert_eq!(reused.status(), 409);
-    let page = timed
-        .parlor
-        .get("/schedules")
-        .send()
-        .await
-        .unwrap()
-        .text()
-        .await
-        .unwrap();
+    assert_eq!(timed.run(&other, &key).await.0, 409);
     assert!(
-        page.contains("Every day at 08:00 (UTC)"),
+        page(&timed).await.contains("Every day at 08:00 (UTC)"),
         "the page shows it without scripts"
     );
     let pages = timed.parlor.get_json("/rpc/listed_pages").await.1;
     assert!(pages.to_string().contains("schedules"), "{pages}");
+    timed.delete(&id).await;
+    assert_eq!(timed.run(&id, &key).await, first, "it needs no schedule");
+    assert_eq!(timed.run(&id, &new_key()).await.0, 404);
     timed.stop().await;
+}
+
+/// Returns the page as the server renders it.
+async fn page(timed: &Timed) -> String {
+    let response = timed.parlor.get("/schedules").send().await.unwrap();
+    response.text().await.unwrap()
 }
 
 #[tokio::test]
@@ -78,7 +66,8 @@ async fn invalid_schedules_are_refused_with_a_reason() {
         ("ends_on", json!("2026-11-29"), "No planned time is left"),
         ("ends_on", json!("tomorrow"), "is not a day"),
         ("name", json!("n".repeat(1000)), "at most"),
-        ("tools", json!(["no_such_tool"]), "no_such_tool"),
+        ("run_limit", json!(0), "more than 0"),
+        ("month_limit", json!(0), "more than 0"),
     ] {
         let (status, problem) = timed.put(&id, &with(morning.clone(), field, value)).await;
         assert_eq!(status, 400, "{problem}");
@@ -88,7 +77,14 @@ async fn invalid_schedules_are_refused_with_a_reason() {
             "{detail}"
         );
     }
-    timed.save(morning.clone()).await;
+    let tools = with(morning.clone(), "tools", json!(["no_such_tool"]));
+    let (status, problem) = timed.put(&id, &tools).await;
+    assert_eq!((status, &problem["code"]), (422, &json!("unknown_tool")));
+    assert_eq!(
+        problem["detail"],
+        "There is no tool “no_such_tool” to be used. Nothing was changed. No tools are offered."
+    );
+    let saved = timed.save(morning.clone()).await;
     let (status, problem) = timed.put(&id, &morning).await;
     assert_eq!(status, 413, "{problem}");
     let (status, _) = timed.parlor.get_json(&format!("/api/schedules/{id}")).await;
@@ -101,5 +97,10 @@ async fn invalid_schedules_are_refused_with_a_reason() {
     .await;
     let (status, problem) = timed.put(&id, &morning).await;
     assert_eq!((status, &problem["code"]), (403, &json!("forbidden")));
+    // Those that exist are shown, and can be deleted.
+    let shown = page(&timed).await;
+    assert!(shown.contains("Schedules are switched off") && shown.contains("Morning"));
+    assert!(!shown.contains("New schedule") && !shown.contains("Run now"));
+    timed.delete(&saved).await;
     timed.stop().await;
 }

@@ -3,24 +3,27 @@
 use serde_json::{Value, json};
 use upstream::{Script, Upstream, When};
 
-use super::{TestClock, Timed, daily, instant, with};
+use super::{TestClock, Timed, daily, instant, new_key, with};
 
-/// Moves the clock to an instant in steps, and returns the planned times at which a schedule was sent meanwhile.
+/// Moves the clock to an instant, with a look before and at each planned time of a schedule. Returns the times at which it was
+/// sent.
 async fn pass(timed: &Timed, clock: &TestClock, until: &str, id: &str) -> Vec<String> {
-    let until = instant(until).as_millisecond();
-    let planned = |listed: &Value| listed["last"]["planned_at"].as_i64();
-    let mut last = planned(&timed.get(id).await);
+    let end = instant(until).as_millisecond();
     let mut sent = Vec::new();
-    while parlor_base::clock::Clock::now(clock).0 < until {
-        clock.add_minutes(30);
+    while let Some(next) = timed.get(id).await["next_at"]
+        .as_i64()
+        .filter(|next| *next <= end)
+    {
+        clock.set_milliseconds(next - 1);
         timed.send_due().await;
-        let now = planned(&timed.get(id).await);
-        if now != last {
-            let at = jiff::Timestamp::from_millisecond(now.expect("a time")).expect("a time");
-            sent.push(at.to_string());
-            last = now;
-        }
+        assert_eq!(timed.get(id).await["next_at"], json!(next), "it is not due yet");
+        clock.set_milliseconds(next);
+        timed.send_due().await;
+        assert_eq!(timed.get(id).await["last"]["planned_at"], json!(next));
+        sent.push(jiff::Timestamp::from_millisecond(next).unwrap().to_string());
     }
+    clock.set(until);
+    timed.send_due().await;
     sent
 }
 
@@ -46,7 +49,10 @@ async fn changes_of_daylight_saving_send_once_a_day() {
     timed.send_due().await;
     let late = timed.get(&id).await;
     let notice = late["notice"].as_str().unwrap();
-    assert!(notice.contains("not running at 207 planned times"), "{notice}");
+    assert!(
+        notice.contains("could not be sent at 207 planned times"),
+        "{notice}"
+    );
     assert_eq!(
         pass(&timed, &clock, "2026-10-26T12:00:00Z", &id).await,
         [
@@ -108,14 +114,54 @@ async fn changed_paused_and_deleted_schedules_keep_to_it() {
     );
 
     timed.put(&id, &morning).await;
-    let deleted = timed
-        .parlor
-        .client
-        .delete(format!("{}/api/schedules/{id}", timed.parlor.url));
-    assert_eq!(deleted.send().await.unwrap().status(), 204);
+    timed.delete(&id).await;
     clock.set("2027-01-30T00:00:00Z");
     timed.send_due().await;
     assert_eq!(timed.titles().await.len(), 3, "its conversations stay");
+    timed.stop().await;
+}
+
+#[tokio::test]
+async fn edits_keep_a_due_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.add_script(When::any(), Script::new().text("Nothing much."));
+    let clock = TestClock::at("2026-11-30T00:00:00Z");
+    let timed = Timed::start(folder.path(), &upstream, &clock, |_| {}).await;
+    let morning = with(daily("Morning", "08:00", "UTC"), "ends_on", json!("2026-11-30"));
+    let id = timed.save(morning.clone()).await;
+    clock.set("2026-11-30T08:05:00Z");
+    let (_, edited) = timed
+        .put(&id, &with(morning.clone(), "name", json!("Dawn")))
+        .await;
+    let due = instant("2026-11-30T08:00:00Z").as_millisecond();
+    assert_eq!(edited["next_at"], json!(due));
+    timed.send_due().await;
+    assert_eq!(timed.titles().await, ["Dawn, Nov 30"]);
+    // One that has ended can be edited, too, and stays ended.
+    let (status, edited) = timed.put(&id, &morning).await;
+    assert_eq!((status, &edited["next_at"]), (200, &Value::Null));
+    timed.stop().await;
+}
+
+#[tokio::test]
+async fn run_by_hand_at_a_planned_time_counts_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let upstream = Upstream::start().await;
+    upstream.add_script(When::any(), Script::new().text("Nothing much."));
+    let clock = TestClock::at("2026-11-30T00:00:00Z");
+    let timed = Timed::start(folder.path(), &upstream, &clock, |_| {}).await;
+    let id = timed.save(daily("Morning", "08:00", "UTC")).await;
+    clock.set("2026-11-30T08:00:00Z");
+    assert_eq!(timed.run(&id, &new_key()).await.0, 200);
+    timed.send_due().await;
+    let listed = timed.get(&id).await;
+    let next = instant("2026-12-01T08:00:00Z").as_millisecond();
+    assert_eq!(
+        (&listed["next_at"], &listed["notice"]),
+        (&json!(next), &Value::Null)
+    );
+    assert_eq!(timed.titles().await, ["Morning, Nov 30"]);
     timed.stop().await;
 }
 
@@ -129,8 +175,11 @@ async fn missed_time_is_made_up_for_at_the_start() {
     let id = timed.save(daily("Morning", "08:00", "UTC")).await;
     timed.stop().await;
     clock.set("2026-12-02T20:00:00Z");
+    // It looks by itself.
     let timed = Timed::start(folder.path(), &upstream, &clock, |_| {}).await;
-    timed.send_due().await;
+    let mut log = timed.parlor.follow("/api/events?after=0").await;
+    log.next_of_type("run_started").await;
+    drop(log);
     assert_eq!(timed.titles().await, ["Morning, Dec 2"]);
     let listed = timed.get(&id).await;
     let notice = listed["notice"].as_str().unwrap();

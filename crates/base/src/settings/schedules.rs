@@ -22,6 +22,13 @@ pub struct ScheduleSettings {
     pub starts: usize,
 }
 
+impl ScheduleSettings {
+    /// Returns the number of schedules that a user can have now.
+    pub fn limit(&self) -> usize {
+        if self.enabled { self.per_user } else { 0 }
+    }
+}
+
 impl Default for ScheduleSettings {
     fn default() -> Self {
         Self {

@@ -1,7 +1,7 @@
 //! The changes that clients ask for under an id of their choice.
 
 use super::{QueueLimits, RunStart};
-use crate::schedules::Firing;
+use crate::schedules::ScheduledStart;
 use parlor_protocol::{
     IntentId, Parameters,
     intent::{
@@ -24,7 +24,7 @@ pub enum IntentChange {
     RunSchedule {
         intent: SendMessage,
         start: RunStart,
-        firing: Firing,
+        scheduled: ScheduledStart,
     },
     /// Starts a run that answers the same message as `intent.message_id`.
     Regenerate { intent: Regenerate, start: RunStart },

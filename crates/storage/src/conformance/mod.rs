@@ -87,6 +87,8 @@ macro_rules! conformance_tests {
                 a_planned_time_starts_one_run,
                 a_paused_or_deleted_schedule_starts_nothing,
                 a_quiet_end_is_not_unread,
+                the_last_answer_is_the_last_started,
+                schedules_of_disabled_accounts_wait,
             }
             hand_over {
                 an_heir_gets_jobs_that_have_ended,

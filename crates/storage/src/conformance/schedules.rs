@@ -1,7 +1,14 @@
 //! Schedules, and the runs that they start.
 
-use super::*;
-use crate::schedules::{Firing, ScheduleChange, ScheduleTurn};
+use super::{
+    accounts::{apply, make_accounts},
+    hand_over::delete_user,
+    *,
+};
+use crate::{
+    accounts::AccountChange,
+    schedules::{ScheduleAdvance, ScheduleChange, ScheduledStart},
+};
 use parlor_protocol::{
     Dollars, Interaction, ListedSchedule, Schedule, ScheduleId, ScheduledMessage, TokenTotals, Usage, Weekday,
 };
@@ -46,8 +53,8 @@ fn delete(user_id: UserId, id: ScheduleId) -> Change {
     }
 }
 
-/// Returns the change with which the planned time of a schedule starts a run.
-fn fire(id: ScheduleId, planned_at: Timestamp, next_at: Option<Timestamp>) -> TestTurn {
+/// Returns the turn that a planned time of a schedule starts.
+fn start(id: ScheduleId, planned_at: Timestamp, next_at: Option<Timestamp>) -> TestTurn {
     let mut turn = new_turn(TEST_USER, ConversationId::new(), "What is new?");
     let Change::Intent {
         change: IntentChange::SendMessage { mut intent, start },
@@ -69,11 +76,11 @@ fn fire(id: ScheduleId, planned_at: Timestamp, next_at: Option<Timestamp>) -> Te
         change: IntentChange::RunSchedule {
             intent,
             start,
-            firing: Firing {
+            scheduled: ScheduledStart {
                 schedule_id: id,
                 planned_at,
                 started_at: planned_at,
-                turn: Some(ScheduleTurn {
+                advance: Some(ScheduleAdvance {
                     id,
                     from: planned_at,
                     next_at,
@@ -83,6 +90,32 @@ fn fire(id: ScheduleId, planned_at: Timestamp, next_at: Option<Timestamp>) -> Te
         },
     };
     turn
+}
+
+/// Changes the start of a schedule's turn.
+fn edit(turn: &mut TestTurn, change: impl FnOnce(&mut intent::SendMessage, &mut ScheduledStart)) {
+    match &mut turn.change {
+        Change::Intent {
+            change: IntentChange::RunSchedule {
+                intent, scheduled, ..
+            },
+            ..
+        } => change(intent, scheduled),
+        _ => panic!("a schedule starts it"),
+    }
+}
+
+/// Saves a schedule of the test's user, and returns its id.
+async fn saved(storage: &dyn Storage) -> ScheduleId {
+    let id = ScheduleId::new();
+    let change = save(TEST_USER, id, news("What is new?"));
+    commit_one(storage, &change).await.unwrap();
+    id
+}
+
+async fn titles(storage: &dyn Storage) -> Vec<String> {
+    let list = storage.conversations(TEST_USER, None, 10).await.unwrap();
+    list.conversations.into_iter().map(|one| one.title).collect()
 }
 
 async fn listed(storage: &dyn Storage, user_id: UserId) -> Vec<ListedSchedule> {
@@ -119,6 +152,8 @@ pub async fn a_schedule_is_its_owners_alone(backend: &dyn Backend) {
     commit_one(storage, &delete(other_user(), id)).await.unwrap();
     assert_eq!(listed(storage, TEST_USER).await.len(), 1);
     assert!(listed(storage, other_user()).await.is_empty());
+    assert!(storage.has_schedules(TEST_USER).await.unwrap());
+    assert!(!storage.has_schedules(other_user()).await.unwrap());
     assert_eq!(
         storage.schedule(other_user(), id, Timestamp(0)).await.unwrap(),
         None
@@ -136,15 +171,12 @@ pub async fn a_schedule_is_its_owners_alone(backend: &dyn Backend) {
 pub async fn a_planned_time_starts_one_run(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let storage = &*storage;
-    let id = ScheduleId::new();
-    commit_one(storage, &save(TEST_USER, id, news("What is new?")))
-        .await
-        .unwrap();
+    let id = saved(storage).await;
     assert!(due(storage, NOON).await.is_empty());
     assert_eq!(due(storage, MONDAY).await, [id]);
 
-    let first = fire(id, MONDAY, Some(NEXT_MONDAY));
-    let again = fire(id, MONDAY, Some(NEXT_MONDAY));
+    let first = start(id, MONDAY, Some(NEXT_MONDAY));
+    let again = start(id, MONDAY, Some(NEXT_MONDAY));
     assert!(matches!(
         commit_one(storage, &first.change).await,
         Ok(Outcome::Started { again: false, .. })
@@ -155,9 +187,7 @@ pub async fn a_planned_time_starts_one_run(backend: &dyn Backend) {
         "another process had the same plan"
     );
     assert!(due(storage, MONDAY).await.is_empty());
-    let list = storage.conversations(TEST_USER, None, 10).await.unwrap();
-    let titles: Vec<_> = list.conversations.iter().map(|one| one.title.as_str()).collect();
-    assert_eq!(titles, ["News, Nov 30"]);
+    assert_eq!(titles(storage).await, ["News, Nov 30"]);
     let [now] = &listed(storage, TEST_USER).await[..] else {
         panic!("the schedule stays")
     };
@@ -185,14 +215,11 @@ pub async fn a_planned_time_starts_one_run(backend: &dyn Backend) {
 pub async fn a_paused_or_deleted_schedule_starts_nothing(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let storage = &*storage;
-    let id = ScheduleId::new();
-    commit_one(storage, &save(TEST_USER, id, news("What is new?")))
-        .await
-        .unwrap();
+    let id = saved(storage).await;
     let skip = Change::Schedule {
         user_id: TEST_USER,
         change: ScheduleChange::Skip {
-            turn: ScheduleTurn {
+            advance: ScheduleAdvance {
                 id,
                 from: MONDAY,
                 next_at: Some(NEXT_MONDAY),
@@ -208,30 +235,20 @@ pub async fn a_paused_or_deleted_schedule_starts_nothing(backend: &dyn Backend) 
     assert!(paused.schedule.is_paused && paused.next_at.is_none());
     assert_eq!(paused.notice.as_deref(), Some("The limit is reached."));
     for _ in 0..2 {
-        let fired = commit_one(storage, &fire(id, MONDAY, None).change).await;
-        assert_eq!(fired, Err(ChangeRejection::NotFound));
+        let started = commit_one(storage, &start(id, MONDAY, None).change).await;
+        assert_eq!(started, Err(ChangeRejection::NotFound));
         commit_one(storage, &delete(TEST_USER, id)).await.unwrap();
     }
-    assert!(
-        storage
-            .conversations(TEST_USER, None, 10)
-            .await
-            .unwrap()
-            .conversations
-            .is_empty()
-    );
+    assert!(titles(storage).await.is_empty());
 }
 
 pub async fn a_quiet_end_is_not_unread(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let storage = &*storage;
-    let id = ScheduleId::new();
-    commit_one(storage, &save(TEST_USER, id, news("What is new?")))
-        .await
-        .unwrap();
+    let id = saved(storage).await;
     for (planned_at, is_quiet) in [(MONDAY, true), (NEXT_MONDAY, false)] {
         let next_at = Some(Timestamp(planned_at.0 + 7 * 86_400_000));
-        let turn = fire(id, planned_at, next_at);
+        let turn = start(id, planned_at, next_at);
         commit_one(storage, &turn.change).await.unwrap();
         let totals = TokenTotals {
             calls: 1,
@@ -280,4 +297,46 @@ pub async fn a_quiet_end_is_not_unread(backend: &dyn Backend) {
     };
     assert_eq!(of_month(Timestamp(0)).await, (Dollars(8), None));
     assert_eq!(of_month(NEXT_MONDAY).await, (Dollars(4), None));
+}
+
+pub async fn the_last_answer_is_the_last_started(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let storage = &*storage;
+    let id = saved(storage).await;
+    // By hand after the planned time, which is made up for later.
+    let mut by_hand = start(id, Timestamp(MONDAY.0 + 1), None);
+    edit(&mut by_hand, |_, scheduled| scheduled.advance = None);
+    let mut late = start(id, MONDAY, Some(NEXT_MONDAY));
+    edit(&mut late, |_, scheduled| {
+        scheduled.started_at = Timestamp(MONDAY.0 + 2)
+    });
+    for turn in [&by_hand, &late] {
+        commit_one(storage, &turn.change).await.unwrap();
+        let last = listed(storage, TEST_USER).await[0].last.unwrap();
+        assert_eq!(last.conversation_id, Some(turn.run.conversation_id));
+    }
+}
+
+pub async fn schedules_of_disabled_accounts_wait(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let storage = &*storage;
+    make_accounts(storage).await;
+    let (own, others) = (ScheduleId::new(), ScheduleId::new());
+    for (user_id, id) in [(TEST_USER, own), (other_user(), others)] {
+        commit_one(storage, &save(user_id, id, news("What is new?")))
+            .await
+            .unwrap();
+    }
+    for (is_disabled, expected) in [(true, vec![own]), (false, vec![own, others])] {
+        let change = AccountChange::SetDisabled {
+            user_id: other_user(),
+            is_disabled,
+        };
+        apply(storage, change).await.unwrap();
+        assert_eq!(due(storage, MONDAY).await, expected);
+    }
+    delete_user(storage, other_user(), Some(TEST_USER)).await.unwrap();
+    assert_eq!(due(storage, MONDAY).await, [own]);
+    let left = listed(storage, TEST_USER).await;
+    assert_eq!((left.len(), left[0].id), (1, own), "nothing is handed over");
 }

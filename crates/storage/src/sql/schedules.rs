@@ -7,7 +7,7 @@ use crate::{
     StorageError,
     damage::skip_damaged,
     schedules::{DueSchedule, ScheduleStorage},
-    sql::database::{Row, query},
+    sql::database::{Row, query, query_scalar},
 };
 use parlor_protocol::{Dollars, ListedSchedule, ScheduleId, ScheduledRun, Timestamp, UserId};
 
@@ -19,7 +19,8 @@ macro_rules! select {
              (SELECT CAST(coalesce(sum(c.cost), 0) AS BIGINT) FROM schedule_runs c WHERE c.schedule_id = s.id AND c.started_at >= $1) \
                  AS month_cost \
              FROM schedules s LEFT JOIN schedule_runs l ON l.schedule_id = s.id AND l.planned_at = \
-                 (SELECT max(p.planned_at) FROM schedule_runs p WHERE p.schedule_id = s.id) \
+                 (SELECT p.planned_at FROM schedule_runs p WHERE p.schedule_id = s.id \
+                  ORDER BY p.started_at DESC, p.planned_at DESC LIMIT 1) \
              LEFT JOIN runs r ON r.id = l.run_id AND r.user_id = s.user_id WHERE ",
             $condition
         )
@@ -64,6 +65,15 @@ impl ScheduleStorage for SqlStorage {
             .await?;
         let read = read_undamaged_rows("schedules", "id", row.as_slice(), read_schedule)?;
         Ok(read.into_iter().next())
+    }
+
+    async fn has_schedules(&self, user_id: UserId) -> Result<bool, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let exists = query_scalar("SELECT EXISTS (SELECT 1 FROM schedules WHERE user_id = $1)")
+            .bind_value(user_id)
+            .fetch_one(&mut connection)
+            .await?;
+        Ok(exists)
     }
 
     async fn due_schedules(

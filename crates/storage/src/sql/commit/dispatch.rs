@@ -116,10 +116,10 @@ impl Batch<'_> {
             IntentChange::RunSchedule {
                 intent,
                 start,
-                firing,
+                scheduled,
             } => Ok(Outcome::Started {
                 started: self
-                    .run_schedule(connection, user_id, (intent, start), firing)
+                    .run_schedule(connection, user_id, (intent, start), scheduled)
                     .await?,
                 again: false,
             }),

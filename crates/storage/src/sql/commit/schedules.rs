@@ -1,10 +1,10 @@
-//! Changes to schedules, and the start of a run by one: it commits with the step to the next planned time, so a planned time
-//! starts one run, whenever the server ends.
+//! Changes to schedules, and the start of a run by one: it commits with the advance to the next planned time, so a planned
+//! time starts one run, whenever the server ends.
 
 use super::{Batch, ChangeError, personal::ensure_user, turns::conflict_as_rejection};
 use crate::{
     ChangeRejection, Outcome, RunStart,
-    schedules::{Firing, ScheduleChange, ScheduleTurn},
+    schedules::{ScheduleAdvance, ScheduleChange, ScheduledStart},
     sql::{
         database::{Connection, query, query_scalar},
         json,
@@ -33,10 +33,10 @@ impl Batch<'_> {
                     .await
             }
             ScheduleChange::Delete { id } => self.delete_schedule(connection, (user_id, *id)).await,
-            ScheduleChange::Skip { turn, is_paused } => {
-                advance(&mut *connection, user_id, turn).await?;
+            ScheduleChange::Skip { advance, is_paused } => {
+                advance_schedule(&mut *connection, user_id, advance).await?;
                 if *is_paused {
-                    pause(&mut *connection, (user_id, turn.id)).await?;
+                    pause(&mut *connection, (user_id, advance.id)).await?;
                 }
                 self.log_settings_changed(connection, user_id).await?;
                 Ok(Outcome::Done)
@@ -112,20 +112,20 @@ impl Batch<'_> {
         connection: &mut Connection,
         user_id: UserId,
         (intent, start): (&SendMessage, &RunStart),
-        firing: &Firing,
+        scheduled: &ScheduledStart,
     ) -> Result<StartedRun, ChangeError> {
-        match &firing.turn {
-            Some(turn) => advance(&mut *connection, user_id, turn).await?,
-            None => require_schedule(&mut *connection, (user_id, firing.schedule_id)).await?,
+        match &scheduled.advance {
+            Some(advance) => advance_schedule(&mut *connection, user_id, advance).await?,
+            None => require_schedule(&mut *connection, (user_id, scheduled.schedule_id)).await?,
         }
         query(
             "INSERT INTO schedule_runs (schedule_id, planned_at, user_id, run_id, started_at) VALUES ($1, $2, $3, $4, $5)",
         )
-        .bind_value(firing.schedule_id)
-        .bind_value(firing.planned_at)
+        .bind_value(scheduled.schedule_id)
+        .bind_value(scheduled.planned_at)
         .bind_value(user_id)
         .bind_value(start.run)
-        .bind_value(firing.started_at)
+        .bind_value(scheduled.started_at)
         .execute(&mut *connection)
         .await
         .map_err(|error| conflict_as_rejection(error, ChangeRejection::NotFound))?;
@@ -137,19 +137,19 @@ impl Batch<'_> {
 }
 
 /// Sets the next planned time, unless the schedule was changed meanwhile.
-async fn advance(
+async fn advance_schedule(
     connection: &mut Connection,
     user_id: UserId,
-    turn: &ScheduleTurn,
+    advance: &ScheduleAdvance,
 ) -> Result<(), ChangeError> {
     let advanced = query(
         "UPDATE schedules SET next_at = $4, notice = $5 WHERE user_id = $1 AND id = $2 AND next_at = $3",
     )
     .bind_value(user_id)
-    .bind_value(turn.id)
-    .bind_value(turn.from)
-    .bind_value(turn.next_at)
-    .bind(&turn.notice)
+    .bind_value(advance.id)
+    .bind_value(advance.from)
+    .bind_value(advance.next_at)
+    .bind(&advance.notice)
     .execute(connection)
     .await?;
     if advanced.rows_affected() == 0 {
