@@ -88,6 +88,8 @@ macro_rules! conformance_tests {
                 a_paused_or_deleted_schedule_starts_nothing,
                 a_quiet_end_is_not_unread,
                 the_last_answer_is_the_last_started,
+                a_client_gives_no_title_as_a_schedule,
+                an_erased_prompt_leaves_the_title,
                 schedules_of_disabled_accounts_wait,
             }
             hand_over {

@@ -317,6 +317,59 @@ pub async fn the_last_answer_is_the_last_started(backend: &dyn Backend) {
     }
 }
 
+pub async fn a_client_gives_no_title_as_a_schedule(backend: &dyn Backend) {
+    let (_folder, storage) = temp_storage(backend).await;
+    let mut turn = start(ScheduleId::new(), MONDAY, None);
+    if let Change::Intent { change, .. } = &mut turn.change
+        && let IntentChange::RunSchedule { intent, start, .. } = change.clone()
+    {
+        *change = IntentChange::SendMessage { intent, start };
+    }
+    commit_one(&*storage, &turn.change).await.unwrap();
+    assert_eq!(titles(&*storage).await, ["What is new?"]);
+}
+
+pub async fn an_erased_prompt_leaves_the_title(backend: &dyn Backend) {
+    for (title, erased) in [
+        ("What is new?, Nov 30", "Untitled"),
+        ("News, Nov 30", "News, Nov 30"),
+    ] {
+        let (_folder, storage) = temp_storage(backend).await;
+        let storage = &*storage;
+        let id = saved(storage).await;
+        let mut turn = start(id, MONDAY, Some(NEXT_MONDAY));
+        edit(&mut turn, |intent, _| {
+            if let Interaction::Scheduled(scheduled) = &mut intent.interaction {
+                scheduled.title = title.into();
+            }
+        });
+        commit_one(storage, &turn.change).await.unwrap();
+        assert_eq!(titles(storage).await, [title]);
+        commit_one(storage, &answer_run(turn.run, "Nothing.", RunStatus::Complete))
+            .await
+            .unwrap();
+        let (message_id, hidden_at) = (turn.user_message_id, NOON);
+        for change in [
+            ConversationChange::DeleteMessage {
+                message_id,
+                hidden_at,
+            },
+            ConversationChange::EraseMessage {
+                message_id,
+                hidden_at,
+            },
+        ] {
+            let change = Change::Conversation {
+                user_id: TEST_USER,
+                conversation_id: turn.run.conversation_id,
+                change,
+            };
+            commit_one(storage, &change).await.unwrap();
+        }
+        assert_eq!(titles(storage).await, [erased]);
+    }
+}
+
 pub async fn schedules_of_disabled_accounts_wait(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let storage = &*storage;

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{ChangeRejection, Outcome, damage::skip_damaged};
 use parlor_protocol::{
-    ConversationEvent, ConversationId, EventBody, Message, MessageBody, MessageId, Timestamp, UserId,
-    intent::derive_title,
+    ConversationEvent, ConversationId, EventBody, Interaction, Message, MessageBody, MessageId, Timestamp,
+    UserId, intent::derive_title,
 };
 
 /// A message (`?3`) and its descendants, the newest first. A message is always created before its descendants, so no
@@ -211,12 +211,23 @@ impl Batch<'_> {
         if let Some((
             _,
             Message {
-                body: MessageBody::User { text, files, .. },
+                body:
+                    MessageBody::User {
+                        text,
+                        files,
+                        interaction,
+                    },
                 ..
             },
         )) = erased
         {
-            let title = derive_title(&text, files.first().map(|file| &*file.name));
+            let mut title = derive_title(&text, files.first().map(|file| &*file.name));
+            // A schedule without a name: the beginning of its prompt, and the day.
+            if let Interaction::Scheduled(scheduled) = interaction
+                && scheduled.title.starts_with(&title)
+            {
+                title = scheduled.title;
+            }
             self.erase_title(connection, key, &title).await?;
         }
         Ok(Outcome::DataDeleted)

@@ -65,7 +65,10 @@ impl Batch<'_> {
                 (leaf, optional_text(&row, "model")?)
             }
             None => {
-                let title = self.new_title(&mut *connection, user_id, intent).await?;
+                let title = match &interaction {
+                    Some(Interaction::Scheduled(scheduled)) => scheduled.title.clone(),
+                    _ => new_title(&mut *connection, user_id, intent).await?,
+                };
                 let created = ConversationEvent::ConversationCreated {
                     title: title.clone(),
                     created_at: self.at,
@@ -171,25 +174,6 @@ impl Batch<'_> {
         })
     }
 
-    /// Returns the title of a conversation that begins with this message: that of its schedule, else from its text, else its
-    /// first file.
-    async fn new_title(
-        &self,
-        connection: &mut Connection,
-        user_id: UserId,
-        intent: &SendMessage,
-    ) -> Result<String, ChangeError> {
-        if let Interaction::Scheduled(scheduled) = &intent.interaction {
-            return Ok(scheduled.title.clone());
-        }
-        let first_file = match intent.files.first() {
-            Some(first) => files::file(connection, user_id, *first).await?,
-            None => None,
-        };
-        let name = first_file.as_ref().map(|file| file.attachment.name.as_str());
-        Ok(derive_title(&intent.text, name))
-    }
-
     pub(super) async fn regenerate(
         &mut self,
         connection: &mut Connection,
@@ -277,6 +261,20 @@ impl Batch<'_> {
             })?;
         Ok(())
     }
+}
+
+/// Returns the title of a conversation that begins with this message: from its text, else its first file.
+async fn new_title(
+    connection: &mut Connection,
+    user_id: UserId,
+    intent: &SendMessage,
+) -> Result<String, ChangeError> {
+    let first_file = match intent.files.first() {
+        Some(first) => files::file(connection, user_id, *first).await?,
+        None => None,
+    };
+    let name = first_file.as_ref().map(|file| file.attachment.name.as_str());
+    Ok(derive_title(&intent.text, name))
 }
 
 /// Starts a run, perhaps with another model: its message becomes the shown one, and its conversation moves to
