@@ -44,7 +44,7 @@ pub fn name(state: FormState) -> AnyView {
 pub fn times(state: FormState) -> AnyView {
     let days: Vec<_> = Weekday::ALL.into_iter().map(|day| day_box(state, day)).collect();
     view! {
-        <fieldset class="schedule-days">
+        <fieldset class="stream-items">
             <legend>{texts::DAYS}</legend>
             <div class="schedule-day-boxes">{days}</div>
         </fieldset>

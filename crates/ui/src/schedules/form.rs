@@ -29,6 +29,15 @@ pub struct FormState {
 
 /// The form of a new schedule, with the prompt of a message if it was begun there.
 pub fn new_form(page: SchedulesState) -> AnyView {
+    let is_off = Memo::new(move |_| page.is_off());
+    let view = move || match is_off.get() {
+        true => list::off(),
+        false => empty_form(page),
+    };
+    view.erase()
+}
+
+fn empty_form(page: SchedulesState) -> AnyView {
     let schedule = Schedule {
         name: String::new(),
         prompt: String::new(),
@@ -86,7 +95,7 @@ pub fn edit_form(page: SchedulesState, id: ScheduleId) -> AnyView {
         },
         None => view! { <p class="notice-waiting" role="status">{texts::LOADING}</p> }.erase(),
     };
-    view! { <div class="schedule-edit">{view}</div> }.erase()
+    view.erase()
 }
 
 fn not_found() -> AnyView {
@@ -174,7 +183,7 @@ fn form(state: FormState) -> AnyView {
         <p class="stream-back"><a href=list.clone()>{icons::previous()} {texts::BACK}</a></p>
         <h2>{title}</h2>
         <p class="settings-note without-script">{texts::NEEDS_SCRIPTS}</p>
-        <form class="stream-form schedule-form needs-script" on:submit=submit>
+        <form class="stream-form needs-script" on:submit=submit>
             {fields::prompt(state)}
             {fields::name(state)}
             {fields::times(state)}

@@ -13,33 +13,48 @@ use parlor_protocol::{ListedSchedule, RunStatus, ScheduledRun, schedule::Schedul
 pub fn schedule_list(state: SchedulesState) -> AnyView {
     let body = move || {
         state.list.with(|list| match list {
-            Remote::Ready(list) if list.limit == 0 => off(),
-            Remote::Ready(list) if list.schedules.is_empty() => empty(),
+            Remote::Ready(list) if list.schedules.is_empty() => match list.limit {
+                0 => off(),
+                _ => empty(),
+            },
             Remote::Ready(list) => {
+                let is_off = list.limit == 0;
                 let entries: Vec<_> = list
                     .schedules
                     .iter()
-                    .map(|listed| entry(state, listed.clone()))
+                    .map(|listed| entry(state, listed.clone(), is_off))
                     .collect();
-                view! { <ul class="entries">{entries}</ul> }.erase()
+                view! {
+                    {is_off.then(off)}
+                    <ul class="entries">{entries}</ul>
+                }
+                .erase()
             }
             Remote::Failed(error) => failure(state, error.message.clone()),
             _ => view! { <p class="notice-waiting" role="status">{texts::LOADING}</p> }.erase(),
         })
     };
+    let is_off = Memo::new(move |_| state.is_off());
+    let new = move || {
+        let url = ScheduleLocation::New.to_url();
+        (!is_off.get()).then(|| {
+            view! { <a class="button button-primary" href=url>{icons::plus()} {texts::NEW}</a> }.erase()
+        })
+    };
     view! {
         <div class="streams-head">
             <p class="streams-lead">{texts::LEAD}</p>
-            <a class="button button-primary" href=ScheduleLocation::New.to_url()>{icons::plus()} {texts::NEW}</a>
+            {new}
         </div>
         {body}
     }
     .erase()
 }
 
-fn off() -> AnyView {
+/// The notice that schedules are switched off.
+pub fn off() -> AnyView {
     view! {
-        <section class="schedules-empty">
+        <section class="literature-empty">
             <h2>{texts::OFF}</h2>
             <p>{texts::OFF_HELP}</p>
         </section>
@@ -49,7 +64,7 @@ fn off() -> AnyView {
 
 fn empty() -> AnyView {
     view! {
-        <section class="schedules-empty">
+        <section class="literature-empty">
             <h2>{texts::EMPTY}</h2>
             <p>{texts::EMPTY_HELP}</p>
         </section>
@@ -60,7 +75,7 @@ fn empty() -> AnyView {
 /// The failure to load the schedules.
 pub fn failure(state: SchedulesState, message: String) -> AnyView {
     view! {
-        <section class="schedules-empty" role="alert">
+        <section class="literature-empty" role="alert">
             <h2>{texts::LOAD_FAILED}</h2>
             <p>{message}</p>
             <button type="button" class="button" on:click=move |_| state.load()>{texts::TRY_AGAIN}</button>
@@ -69,7 +84,7 @@ pub fn failure(state: SchedulesState, message: String) -> AnyView {
     .erase()
 }
 
-fn entry(state: SchedulesState, listed: ListedSchedule) -> AnyView {
+fn entry(state: SchedulesState, listed: ListedSchedule, is_off: bool) -> AnyView {
     let name = listed.schedule.shown_name();
     let is_paused = listed.schedule.is_paused;
     let edit = ScheduleLocation::Edit(listed.id).to_url();
@@ -84,12 +99,12 @@ fn entry(state: SchedulesState, listed: ListedSchedule) -> AnyView {
                 <p class="entry-by">{texts::times(&listed.schedule)}</p>
                 <p class="entry-meta schedule-facts">
                     {next(&listed)}
-                    {listed.last.map(last)}
+                    {listed.last.map(|run| last(state, run))}
                     {cost(&listed)}
                 </p>
                 {notice}
             </div>
-            {buttons(state, listed, &name)}
+            {buttons(state, listed, &name, is_off)}
         </li>
     }
     .erase()
@@ -106,7 +121,7 @@ fn next(listed: &ListedSchedule) -> AnyView {
 }
 
 /// The last answer, with its state as the list of conversations has it.
-fn last(run: ScheduledRun) -> AnyView {
+fn last(page: SchedulesState, run: ScheduledRun) -> AnyView {
     let conversations = use_conversation_list();
     let row = move || {
         conversations.with_rows(|rows| {
@@ -122,6 +137,14 @@ fn last(run: ScheduledRun) -> AnyView {
         (_, Some(RunStatus::Failed | RunStatus::Interrupted)) => texts::FAILED,
         _ => "",
     };
+    // The cost and the state of an ended answer: no change of the schedule announces them.
+    Effect::new(move |before: Option<bool>| {
+        let is_running = row().is_some_and(|(running, _)| running.get());
+        if before == Some(true) && !is_running {
+            page.load();
+        }
+        is_running
+    });
     let at = run.started_at;
     let time = match run.conversation_id {
         Some(id) => {
@@ -139,7 +162,8 @@ fn cost(listed: &ListedSchedule) -> Option<AnyView> {
         .then(|| view! { <span>{texts::cost(listed.month_cost, limit)}</span> }.erase())
 }
 
-fn buttons(state: SchedulesState, listed: ListedSchedule, name: &str) -> AnyView {
+/// The buttons of a schedule. While schedules are switched off, it can only be deleted.
+fn buttons(state: SchedulesState, listed: ListedSchedule, name: &str, is_off: bool) -> AnyView {
     let (id, is_paused) = (listed.id, listed.schedule.is_paused);
     let pausing = listed.clone();
     let pause = move || state.set_paused(&pausing, !is_paused);
@@ -147,14 +171,14 @@ fn buttons(state: SchedulesState, listed: ListedSchedule, name: &str) -> AnyView
         true => IconButton::new(texts::resume(name), icons::retry(), pause).title(texts::RESUME),
         false => IconButton::new(texts::pause(name), icons::pause(), pause).title(texts::PAUSE),
     };
-    let run = IconButton::new(texts::run(name), icons::play(), move || state.run(id));
+    let run = IconButton::new(texts::run(name), icons::play(), move || state.run(id)).title(texts::RUN);
     let delete = IconButton::new(texts::delete(name), icons::trash(), move || {
         state.delete(listed.clone())
     });
     view! {
         <div class="schedule-buttons">
-            {run.title(texts::RUN).view()}
-            {pause.view()}
+            {(!is_off).then(|| run.view())}
+            {(!is_off).then(|| pause.view())}
             {delete.title(texts::DELETE).view()}
         </div>
     }

@@ -6,6 +6,7 @@ use super::texts;
 use crate::{
     api::schedules as rpc,
     components::toast::{Toasts, use_toasts},
+    runtime::requests::LastRequest,
     state::{
         Connection, Navigation, remote::Remote, snapshot::OpenedPage, use_connection, use_feeds,
         use_lifecycle, use_navigation,
@@ -23,8 +24,7 @@ pub struct SchedulesState {
     pub navigation: Navigation,
     pub toasts: Toasts,
     pub list: RwSignal<Remote<ScheduleList>>,
-    /// Counts the requests: the response to any but the last one is discarded.
-    requests: StoredValue<u32>,
+    requests: LastRequest,
 }
 
 impl SchedulesState {
@@ -39,7 +39,7 @@ impl SchedulesState {
             navigation: use_navigation(),
             toasts: use_toasts(),
             list: RwSignal::new(opened.map_or(Remote::Loading, Remote::Ready)),
-            requests: StoredValue::new(0),
+            requests: LastRequest::new(),
         }
     }
 
@@ -57,12 +57,11 @@ impl SchedulesState {
     }
 
     pub fn load(self) {
-        self.requests.update_value(|requests| *requests += 1);
-        let request = self.requests.get_value();
+        let request = self.requests.begin();
         spawn_local(async move {
             let loaded = self.connection.call(rpc::schedules()).await;
             // The page may be left by now.
-            if self.requests.try_get_value() != Some(request) {
+            if !self.requests.is_last(request) {
                 return;
             }
             // What is shown is better than an error.
@@ -79,6 +78,12 @@ impl SchedulesState {
             Remote::Ready(list) => list.schedules.iter().find(|listed| listed.id == id).cloned(),
             _ => None,
         })
+    }
+
+    /// Returns true if schedules are switched off. Tracked.
+    pub fn is_off(self) -> bool {
+        self.list
+            .with(|list| matches!(list, Remote::Ready(list) if list.limit == 0))
     }
 
     /// Saves a schedule, and reports whether that has worked.
@@ -113,9 +118,10 @@ impl SchedulesState {
         self.save(listed.id, schedule, |_| {});
     }
 
-    /// Deletes a schedule. It can be restored while its notice is shown.
+    /// Deletes a schedule. It can be restored while its notice is shown, unless schedules are switched off.
     pub fn delete(self, listed: ListedSchedule) {
         let id = listed.id;
+        let is_off = untrack(|| self.is_off());
         spawn_local(async move {
             match self.connection.call(rpc::delete_schedule(id)).await {
                 Ok(()) => {
@@ -124,22 +130,25 @@ impl SchedulesState {
                             list.schedules.retain(|listed| listed.id != id);
                         }
                     });
-                    self.toasts.show_with_undo(texts::DELETED, move || {
-                        let schedule = listed.schedule.clone();
-                        self.restore(schedule);
-                    });
+                    match is_off {
+                        true => self.toasts.show(texts::DELETED),
+                        false => self
+                            .toasts
+                            .show_with_undo(texts::DELETED, move || self.restore(&listed)),
+                    }
                 }
                 Err(error) => self.toasts.show(error.message),
             }
         });
     }
 
-    /// Saves a deleted schedule again, also if the page was left meanwhile.
-    fn restore(self, schedule: Schedule) {
-        self.save(ScheduleId::new(), schedule, |_| {});
+    /// Saves a deleted schedule again, also if the page was left meanwhile. Its conversations link to its id. One that has ended
+    /// has no planned time left and comes back paused.
+    fn restore(self, listed: &ListedSchedule) {
+        self.set_paused(listed, listed.next_at.is_none());
     }
 
-    /// Sends the prompt of a schedule now, and opens its conversation.
+    /// Sends the prompt of a schedule now.
     pub fn run(self, id: ScheduleId) {
         let intent = RunSchedule {
             intent_id: IntentId::new(),

@@ -53,11 +53,11 @@ pub(super) fn button_pressed(name: &str) -> String {
 pub(super) fn sent_by_schedule(missed: usize) -> String {
     match missed {
         0 => "Sent by a schedule".into(),
-        1 => "Sent by a schedule, late: Parlor was not running at the planned time".into(),
+        1 => "Sent by a schedule, later than planned".into(),
         missed => [
             "Sent by a schedule, once for ",
             &missed.to_string(),
-            " planned times at which Parlor was not running",
+            " missed planned times",
         ]
         .concat(),
     }

@@ -23,7 +23,7 @@ use parlor_protocol::{
     data::DataPageData,
     literature::LiteraturePageData,
     model_list::{ModelInfo, ModelList},
-    schedule::ScheduleLocation,
+    schedule::{ScheduleList, ScheduleLocation},
 };
 
 const NOW: Timestamp = Timestamp(1_790_000_000_000);
@@ -169,10 +169,20 @@ pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
         pages.push((data, url.into()));
     }
     let list = schedules::list(text);
+    let switched_off = ScheduleList {
+        limit: 0,
+        ..list.clone()
+    };
     let edit = ScheduleLocation::Edit(list.schedules[0].id);
-    for location in [ScheduleLocation::List, ScheduleLocation::New, edit] {
+    for (list, location) in [
+        (&list, ScheduleLocation::List),
+        (&list, ScheduleLocation::New),
+        (&list, edit),
+        (&switched_off, ScheduleLocation::List),
+        (&switched_off, ScheduleLocation::New),
+    ] {
         let schedules = PageSnapshot {
-            opened: Some(json(&list)),
+            opened: Some(json(list)),
             ..page(text)
         };
         pages.push((schedules, location.to_url()));
