@@ -28,7 +28,14 @@ export default defineConfig({
     launchOptions: {
       executablePath: packagedChromium(),
       chromiumSandbox: !root,
-      args: ['--disable-background-networking', '--disable-component-update', '--no-first-run'],
+      args: [
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--no-first-run',
+        // Other sites and frames without an origin have processes of their own, as in a browser with windows.
+        '--site-per-process',
+        '--enable-features=IsolateSandboxedIframes',
+      ],
     },
   },
 });

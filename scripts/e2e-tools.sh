@@ -4,10 +4,12 @@
 # shellcheck source=scripts/node.sh
 source "$(dirname "${BASH_SOURCE[0]}")/node.sh"
 
-# A browser from a package spares Playwright's download (playwright.config.ts looks here too).
-packaged_chromium() { command -v chromium || command -v chromium-browser || command -v google-chrome; } 2>/dev/null
+# A browser from a package spares Playwright's download (end2end/support/chromium.mjs looks here too).
+packaged_chromium() { command -v chromium-headless-shell || command -v chromium || command -v chromium-browser || command -v google-chrome; } 2>/dev/null
 
-packaged_chromium >/dev/null || [[ ! -e /etc/debian_version ]] || apt_install "Chromium, for the end-to-end tests" chromium || true
+if [[ -e /etc/debian_version ]] && ! command -v chromium-headless-shell >/dev/null; then
+    apt_install "Chromium, for the end-to-end tests" chromium-headless-shell || true
+fi
 if packaged_chromium >/dev/null; then
     export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1
 fi

@@ -16,7 +16,7 @@ export function launch() {
     throw new Error('Playwright is not installed: make test-e2e does that');
   }
   return playwright.chromium.launch({
-    executablePath: packagedChromium(),
+    executablePath: packagedChromium({ hasWindows: true }),
     chromiumSandbox: process.getuid?.() !== 0,
     args: ['--disable-background-networking', '--disable-component-update', '--no-first-run'],
   });
