@@ -105,6 +105,8 @@ test('deleting removes the conversation everywhere', async ({ browserLog, chat, 
   await expect(page).toHaveURL('/');
   for (const tab of [chat, reading, elsewhere]) await expect(tab.entries).toHaveCount(0);
   await expect(reading.page.getByRole('heading', { name: 'This conversation does not exist.' })).toBeVisible();
+  await expect(reading.page.getByText('Untitled')).toHaveCount(0);
+  await expect(reading.page.getByRole('button', { name: 'Jump to latest' })).toHaveCount(0);
 
   browserLog.allow(/status of 404/);
   expect((await page.goto(path))?.status()).toBe(404);
@@ -229,6 +231,7 @@ test('rapid clicks in the list open the last one', async ({ chat, page, parlor }
   await expect(chat.title).toHaveText('Elk');
   await expect(chat.answers).toContainText('Elk');
   await expect(chat.entry('Elk')).toHaveAttribute('aria-current', 'page');
+  await expect(chat.list.locator('[aria-current]')).toHaveCount(1);
   for (const name of names.toReversed()) {
     await chat.entry(name).click();
     await expect(chat.answers).toContainText(name);

@@ -67,7 +67,7 @@ pub trait ConversationListStorage {
     async fn trashed_conversations(&self) -> Result<Vec<TrashedConversation>, StorageError>;
 
     /// Returns some conversations of all users that have reached their age and in which no answer is running; none in the
-    /// end, if the returned ones are erased ([`ConversationChange::Expire`]).
+    /// end, if the returned ones are erased ([`crate::ConversationChange::Expire`]).
     async fn expired_conversations(&self, expiry: Expiry) -> Result<Vec<ExpiredConversation>, StorageError>;
 
     /// Returns the days after which a user's conversations are erased, if the user has chosen a number; otherwise 0.

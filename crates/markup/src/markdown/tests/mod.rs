@@ -3,6 +3,7 @@
 mod code;
 mod complexity;
 mod corpus;
+mod documents;
 mod emphasis;
 mod formulas;
 mod hostile;

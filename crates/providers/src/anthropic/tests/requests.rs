@@ -106,6 +106,14 @@ fn sends_a_plain_question() {
 }
 
 #[test]
+fn the_summary_of_a_compaction_goes_back() {
+    let compaction = json!({ "type": "compaction", "content": "They spoke." });
+    let request = ModelRequest::new("m", tool_loop(&[json!([compaction])]));
+    let sent = body(&request, PLAIN);
+    assert_eq!(sent["messages"][3]["content"][0], compaction);
+}
+
+#[test]
 fn sends_a_tool_loop_with_cache_marks() {
     let thinking = |text: &str| json!({ "type": "thinking", "thinking": text, "signature": "s" });
     let mut request = ModelRequest::new(

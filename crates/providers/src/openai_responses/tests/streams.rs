@@ -126,6 +126,8 @@ fn reports_errors_in_a_stream() {
     assert_eq!(decode(whole.as_bytes()), expected);
     let error = decode_events(&[end("failed", json!({}))]).1;
     assert!(matches!(error, Some(DecodeError::ServerError(_))), "{error:?}");
+    let used = json!({ "error": { "code": "server_error", "message": "boom" }, "usage": { "input_tokens": 3, "output_tokens": 9 } });
+    assert_eq!(decode_events(&[end("failed", used)]).0, [usage(3, 9, 0)]);
 }
 
 #[test]
