@@ -3,7 +3,7 @@ use futures::FutureExt;
 use super::turns::{ACTIVE_FOR, CHANGES_PER_TURN, MAX_TURNS};
 use super::*;
 use parlor_protocol::{ConversationId, JobId, TokenTotals, UserId};
-use parlor_storage::ConversationChange;
+use parlor_storage::{ConversationChange, jobs::Fence};
 
 fn run_key() -> RunKey {
     RunKey {
@@ -232,7 +232,10 @@ fn recovery_of_a_job_is_tried_again() {
     let job_id = JobId::new();
     let changes = vec![
         of_job(JobChange::Stop { job_id }),
-        of_job(JobChange::Recover { job_id }),
+        of_job(JobChange::Recover {
+            job_id,
+            fence: Fence(1),
+        }),
     ];
     let (kept, _) = retain_output(changes, vec![None, None], StorageErrorKind::DiskFull);
     assert!(

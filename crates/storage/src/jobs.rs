@@ -33,6 +33,13 @@ impl fmt::Display for Owner {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fence(pub u64);
 
+impl Fence {
+    /// Returns the number of the next one that takes the job.
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
 /// A job that was taken, for its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct JobKey {
@@ -117,8 +124,9 @@ pub enum JobChange {
     },
     /// Ends a job that its user has stopped, whatever its owner is. Rejected if the job has ended.
     Stop { job_id: JobId },
-    /// Takes a running job whose owner is gone. Rejected if the job is not running, or this process has it.
-    Recover { job_id: JobId },
+    /// Takes a running job that was taken under this number, and whose owner is gone. The same request again has no further effect.
+    /// Rejected if the job is not running, or was taken since.
+    Recover { job_id: JobId, fence: Fence },
     /// Stores output of a job, if it is still taken under this number.
     Output {
         job_id: JobId,
@@ -190,5 +198,5 @@ pub trait JobStorage {
     ) -> Result<Vec<(String, RecordedModelCall)>, StorageError>;
 
     /// Returns the running jobs of all users.
-    async fn running_jobs(&self) -> Result<Vec<(UserId, JobId)>, StorageError>;
+    async fn running_jobs(&self) -> Result<Vec<JobKey>, StorageError>;
 }

@@ -312,7 +312,7 @@ mod tests {
     use tokio::sync::oneshot;
 
     #[test]
-    fn a_slow_item_keeps_no_other_from_beginning() {
+    fn a_slow_item_does_not_delay_others() {
         let (sender, receiver) = oneshot::channel();
         let waits_for_the_last = async {
             receiver.await.expect("the last one begins");

@@ -33,8 +33,14 @@ impl Jobs {
         else {
             return;
         };
-        for (user_id, job_id) in left {
-            let taken = self.take(user_id, job_id, JobChange::Recover { job_id }).await;
+        for key in left {
+            let JobKey {
+                user_id,
+                job_id,
+                fence,
+            } = key;
+            let recover = JobChange::Recover { job_id, fence };
+            let taken = self.take(user_id, job_id, recover).await;
             let Err(error) = taken else { continue };
             // A request may have taken, ended or deleted it meanwhile.
             let is_settled = matches!(

@@ -193,7 +193,8 @@ impl Jobs {
         }
     }
 
-    /// Ends the work of a job and deletes it with all its data. Has no effect on one that is deleted already.
+    /// Ends the work of a job and deletes it with all its data. Has no effect on one that is deleted already. While storage fails, it
+    /// waits until the calls that it cuts off are counted.
     ///
     /// # Errors
     ///

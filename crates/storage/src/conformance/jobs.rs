@@ -303,7 +303,10 @@ pub async fn jobs_are_limited_private_and_deleted(backend: &dyn Backend) {
     let stranger = other_user();
     for foreign in [
         JobChange::Stop { job_id: ids[1] },
-        JobChange::Recover { job_id: ids[1] },
+        JobChange::Recover {
+            job_id: ids[1],
+            fence: Fence(1),
+        },
         JobChange::Output {
             job_id: ids[1],
             fence: Fence(1),

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     RecordedModelCall, StorageError,
     damage::{name_damaged, skip_damaged},
-    jobs::{Fence, JobStorage, Owner, StoredJob, StoredStep},
+    jobs::{Fence, JobKey, JobStorage, Owner, StoredJob, StoredStep},
 };
 use parlor_protocol::{
     Dollars, JobId, RunStatus, Timestamp, UserId,
@@ -90,13 +90,19 @@ impl JobStorage for SqlStorage {
         })
     }
 
-    async fn running_jobs(&self) -> Result<Vec<(UserId, JobId)>, StorageError> {
+    async fn running_jobs(&self) -> Result<Vec<JobKey>, StorageError> {
         let mut connection = self.readers.acquire().await?;
-        let rows = query("SELECT user_id, id FROM jobs WHERE status = 'running' ORDER BY id")
+        let rows = query("SELECT user_id, id, fence FROM jobs WHERE status = 'running' ORDER BY id")
             .fetch_all(&mut connection)
             .await?;
         read_undamaged_rows("jobs", "id", &rows, |row| {
-            Ok((id(row, "user_id")?, id(row, "id")?))
+            let job_id: JobId = id(row, "id")?;
+            let fence = number_or_zero("jobs", job_id, row, "fence")?;
+            Ok(JobKey {
+                user_id: id(row, "user_id")?,
+                job_id,
+                fence: Fence(u64::try_from(fence).unwrap_or_default()),
+            })
         })
     }
 }

@@ -32,12 +32,19 @@ impl Batch<'_> {
                     .await
             }
             JobChange::Stop { job_id } => self.stop_job(connection, user_id, *job_id).await,
-            JobChange::Recover { job_id } => {
+            JobChange::Recover { job_id, fence } => {
                 let mut job = stored_job(connection, user_id, *job_id).await?;
                 if job.job.status != RunStatus::Running {
                     Err(ChangeRejection::JobEnded)?;
                 }
-                if job.owner == self.owner {
+                if job.owner == self.owner && job.fence == fence.next() {
+                    // Its answer was lost.
+                    return Ok(Outcome::JobTaken {
+                        fence: job.fence,
+                        again: false,
+                    });
+                }
+                if job.owner == self.owner || job.fence != *fence {
                     Err(ChangeRejection::JobActive)?;
                 }
                 job.resumptions += 1;
@@ -183,7 +190,7 @@ impl Batch<'_> {
         job: &mut StoredJob,
     ) -> Result<Outcome, ChangeError> {
         job.owner = self.owner;
-        job.fence = Fence(job.fence.0 + 1);
+        job.fence = job.fence.next();
         job.job.status = RunStatus::Running;
         job.job.error = None;
         job.job.ended_at = None;
