@@ -50,7 +50,7 @@ pub async fn erase_expired_periodically(app: AppState) {
     }
 }
 
-/// The clock, and a time that nobody sets.
+/// The clock, and the monotonic clock.
 #[derive(Clone, Copy)]
 struct Reading {
     steady: Instant,
@@ -102,7 +102,7 @@ pub async fn erase_expired(app: &AppState, now: Timestamp) -> Result<usize, Expi
         for ended in expired {
             erased += usize::from(erase_one(app, ended).await?);
         }
-        // What is left can't be erased.
+        // What is left can't be erased; if it is as much as a part, it hides the others until it can.
         if erased == 0 {
             return Ok(count);
         }
@@ -121,9 +121,9 @@ async fn erase_one(app: &AppState, ended: ExpiredConversation) -> Result<bool, J
         user_id,
         conversation_id,
         before,
-        is_temporary,
+        reason,
     } = ended;
-    let expire = ConversationChange::Expire { before, is_temporary };
+    let expire = ConversationChange::Expire { before, reason };
     match app.runs.erase(user_id, conversation_id, expire).await {
         Err(error @ JournalError::Unavailable(kind)) if kind != StorageErrorKind::Damaged => Err(error),
         Err(error) => {

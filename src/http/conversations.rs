@@ -182,7 +182,7 @@ pub async fn update(
     }
     let (user_id, limit) = (caller.user_id, caller.app.settings.limits.pinned_conversations);
     let title = title.map(|title| caller.parse_title(&title)).transpose()?;
-    // First the only one that may be rejected of a conversation that is there.
+    // The pin is first: the limit of pins can reject it.
     let changes = [
         pinned.map(|is_pinned| ConversationChange::Pin { is_pinned, limit }),
         archived.map(|is_archived| ConversationChange::Archive { is_archived }),

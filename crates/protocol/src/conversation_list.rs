@@ -88,7 +88,7 @@ pub enum ListChange {
 /// The result of a change of several conversations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListChanged {
-    /// The conversations that were changed, without those that were so already.
+    /// The conversations that were changed. Those already in that state are not included.
     pub ids: Vec<ConversationId>,
     /// The reason why others were not changed, for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -29,8 +29,18 @@ pub struct ExpiredConversation {
     pub user_id: UserId,
     pub conversation_id: ConversationId,
     pub before: Timestamp,
-    /// True if it is erased because it is temporary.
-    pub is_temporary: bool,
+    pub reason: ExpiryReason,
+}
+
+/// The age that a conversation has reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExpiryReason {
+    /// That of temporary ones.
+    Temporary,
+    /// That of the server's setting.
+    Setting,
+    /// That of the user's own choice.
+    Choice { days: u32 },
 }
 
 /// The queries about lists of conversations.

@@ -25,7 +25,9 @@ pub use self::{
         ApprovalDecision, Change, ConversationChange, FileChange, IntentChange, LibraryUpdate,
         PageContextSnapshot, PersonalChange, QueueLimits, RecordedModelCall, RunChange, RunOutput, RunStart,
     },
-    conversation_lists::{ConversationListStorage, ExpiredConversation, Expiry, TrashedConversation},
+    conversation_lists::{
+        ConversationListStorage, ExpiredConversation, Expiry, ExpiryReason, TrashedConversation,
+    },
     error::{StorageError, StorageErrorKind},
     outcome::{ChangeRejection, Outcome},
     record::{AttachmentRow, CompletedIntent, FileLocation, StoredConversation, StoredFile, TokenHash},

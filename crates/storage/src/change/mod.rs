@@ -2,8 +2,8 @@
 //! when storage fails.
 
 use super::{
-    FileLocation, RunKey, StoredFile, accounts::AccountChange, endpoints::EndpointChange, jobs::JobChange,
-    schedules::ScheduleChange, shares::ShareChange,
+    ExpiryReason, FileLocation, RunKey, StoredFile, accounts::AccountChange, endpoints::EndpointChange,
+    jobs::JobChange, schedules::ScheduleChange, shares::ShareChange,
 };
 use parlor_protocol::{
     AttachmentId, ConversationId, MessageId, PageContext, Parameters, Timestamp, UserId,
@@ -197,11 +197,11 @@ pub enum ConversationChange {
     Erase {
         trashed_at: Timestamp,
     },
-    /// Erases a conversation without activity since this time that is as temporary as this says, unless an answer is running,
-    /// it is deleted, or it is pinned and not temporary.
+    /// Erases a conversation without activity since this time, if the reason still holds, unless an answer is running, it is
+    /// deleted, or it is pinned and not temporary.
     Expire {
         before: Timestamp,
-        is_temporary: bool,
+        reason: ExpiryReason,
     },
     /// Erases a conversation.
     Delete,

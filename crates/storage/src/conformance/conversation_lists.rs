@@ -208,17 +208,25 @@ async fn expired(storage: &dyn Storage, days: u32, at_days: i64) -> Vec<ExpiredC
     storage.expired_conversations(expiry).await.unwrap()
 }
 
-fn expired_run(run: RunKey, is_temporary: bool) -> ExpiredConversation {
+/// Chooses the days after which conversations are erased.
+fn choose(days: u32) -> Change {
+    Change::Personal {
+        user_id: TEST_USER,
+        change: PersonalChange::SetRetention { days },
+    }
+}
+
+fn expired_run(run: RunKey, reason: ExpiryReason) -> ExpiredConversation {
     ExpiredConversation {
         user_id: TEST_USER,
         conversation_id: run.conversation_id,
         before: Timestamp(NOON.0 + 1),
-        is_temporary,
+        reason,
     }
 }
 
-fn expire(run: RunKey, before: Timestamp, is_temporary: bool) -> Change {
-    of_list(run, ConversationChange::Expire { before, is_temporary })
+fn expire(run: RunKey, before: Timestamp, reason: ExpiryReason) -> Change {
+    of_list(run, ConversationChange::Expire { before, reason })
 }
 
 pub async fn conversations_end_by_their_age(backend: &dyn Backend) {
@@ -228,23 +236,28 @@ pub async fn conversations_end_by_their_age(backend: &dyn Backend) {
     commit_one(&*storage, &short.change).await.unwrap();
     commit_one(&*storage, &end_run(short.run, "done")).await.unwrap();
     assert_eq!(expired(&*storage, 0, 0).await, []);
-    assert_eq!(expired(&*storage, 0, 1).await, [expired_run(short.run, true)]);
+    assert_eq!(
+        expired(&*storage, 0, 1).await,
+        [expired_run(short.run, ExpiryReason::Temporary)]
+    );
     let ended = Timestamp(NOON.0 + 1);
-    let erased = commit_one(&*storage, &expire(short.run, ended, true)).await;
+    let erased = commit_one(&*storage, &expire(short.run, ended, ExpiryReason::Temporary)).await;
     assert_eq!(erased, Ok(Outcome::Deleted { active_run: None }));
     assert_eq!(expired(&*storage, 0, 100).await, []);
-    assert_eq!(expired(&*storage, 30, 30).await, [expired_run(old, false)]);
-    let choose = |days| Change::Personal {
-        user_id: TEST_USER,
-        change: PersonalChange::SetRetention { days },
-    };
+    assert_eq!(
+        expired(&*storage, 30, 30).await,
+        [expired_run(old, ExpiryReason::Setting)]
+    );
     for days in [9, 7] {
         commit_one(&*storage, &choose(days)).await.unwrap();
         assert_eq!(storage.retention_days(TEST_USER).await.unwrap(), days);
     }
     assert_eq!(storage.retention_days(other_user()).await.unwrap(), 0);
     assert_eq!(expired(&*storage, 30, 6).await, []);
-    assert_eq!(expired(&*storage, 30, 7).await, [expired_run(old, false)]);
+    assert_eq!(
+        expired(&*storage, 30, 7).await,
+        [expired_run(old, ExpiryReason::Choice { days: 7 })]
+    );
     commit_one(&*storage, &choose(0)).await.unwrap();
     assert_eq!(expired(&*storage, 0, 100).await, []);
 }
@@ -268,13 +281,13 @@ pub async fn pinned_running_and_deleted_conversations_have_no_age(backend: &dyn 
     assert_eq!(expired(&*storage, 1, 100).await, []);
     // They became so after they were selected.
     let later = Timestamp(NOON.0 + 1);
-    for (run, is_temporary) in [
-        (pinned, false),
-        (trashed, false),
-        (running.run, false),
-        (short.run, true),
+    for (run, reason) in [
+        (pinned, ExpiryReason::Setting),
+        (trashed, ExpiryReason::Setting),
+        (running.run, ExpiryReason::Setting),
+        (short.run, ExpiryReason::Temporary),
     ] {
-        let kept = commit_one(&*storage, &expire(run, later, is_temporary)).await;
+        let kept = commit_one(&*storage, &expire(run, later, reason)).await;
         assert_eq!(kept, Ok(Outcome::Done));
     }
 }
@@ -287,13 +300,27 @@ pub async fn what_changed_after_the_selection_stays(backend: &dyn Backend) {
     let [selected] = expired(&*storage, 0, 1).await[..] else {
         panic!("the temporary one")
     };
-    let active = commit_one(&*storage, &expire(short.run, NOON, true)).await;
+    let active = commit_one(&*storage, &expire(short.run, NOON, ExpiryReason::Temporary)).await;
     assert_eq!(active, Ok(Outcome::Done), "it had activity");
     commit_one(&*storage, &of_list(short.run, ConversationChange::Keep))
         .await
         .unwrap();
-    let kept = commit_one(&*storage, &expire(short.run, selected.before, true)).await;
+    let kept = commit_one(
+        &*storage,
+        &expire(short.run, selected.before, ExpiryReason::Temporary),
+    )
+    .await;
     assert_eq!(kept, Ok(Outcome::Done), "it is not temporary any more");
+    commit_one(&*storage, &choose(7)).await.unwrap();
+    let [chosen] = expired(&*storage, 0, 7).await[..] else {
+        panic!("the kept one")
+    };
+    let erase = expire(short.run, chosen.before, chosen.reason);
+    for days in [0, 9] {
+        commit_one(&*storage, &choose(days)).await.unwrap();
+        let kept = commit_one(&*storage, &erase).await;
+        assert_eq!(kept, Ok(Outcome::Done), "its user has chosen another age");
+    }
     let [list, _] = folded_lists(&*storage).await;
     assert_eq!(titles(&list), ["temporary"]);
 }

@@ -120,7 +120,7 @@ pub(super) const RETENTION_ABOUT: &str =
 pub(super) const ERASE_CHATS: &str = "Erase chats";
 pub(super) const NEVER: &str = "Never";
 
-pub(super) const RETENTION_WARNING: &str = "Chats that are older than that are erased with the next check, unless they are pinned. That can’t be undone.";
+pub(super) const RETENTION_WARNING: &str = "Chats without activity for longer are erased with the next check, unless they are pinned. That can’t be undone.";
 pub(super) const RETENTION_CONFIRM: &str = "Erase";
 
 pub(super) fn retention_title(days: u32) -> String {

@@ -226,9 +226,8 @@ impl Batch<'_> {
             ConversationChange::Erase { trashed_at } => {
                 self.erase_conversation(connection, key, *trashed_at).await
             }
-            ConversationChange::Expire { before, is_temporary } => {
-                self.expire_conversation(connection, key, *before, *is_temporary)
-                    .await
+            ConversationChange::Expire { before, reason } => {
+                self.expire_conversation(connection, key, *before, *reason).await
             }
             ConversationChange::Delete => self.delete_conversation(connection, key.0, key.1).await,
         }

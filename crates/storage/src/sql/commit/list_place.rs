@@ -6,7 +6,7 @@ use super::{
     super::{expired, id, queries},
     Batch, ChangeError,
 };
-use crate::{ChangeRejection, Outcome, damage::skip_damaged};
+use crate::{ChangeRejection, ExpiryReason, Outcome, damage::skip_damaged};
 use parlor_protocol::{ConversationEvent, ConversationId, Timestamp, UserId};
 
 type Key = (UserId, ConversationId);
@@ -173,15 +173,15 @@ impl Batch<'_> {
         }
     }
 
-    /// Erases a conversation without activity since this time, if it still is as it was when it was selected.
+    /// Erases a conversation without activity since this time, if the reason still holds.
     pub(super) async fn expire_conversation(
         &mut self,
         connection: &mut Connection,
         key: Key,
         before: Timestamp,
-        is_temporary: bool,
+        reason: ExpiryReason,
     ) -> Result<Outcome, ChangeError> {
-        match expired::is_expired(&mut *connection, key, before, is_temporary).await? {
+        match expired::is_expired(&mut *connection, key, before, reason).await? {
             true => self.delete_conversation(connection, key.0, key.1).await,
             false => Ok(Outcome::Done),
         }

@@ -106,7 +106,7 @@ async fn a_temporary_conversation_leaves_nothing_in_the_files() {
         conversation_id: run.conversation_id,
         change: ConversationChange::Expire {
             before: Timestamp(NOON.0 + 1),
-            is_temporary: true,
+            reason: ExpiryReason::Temporary,
         },
     };
     storage.commit(NOON, &[expire]).await.unwrap();
