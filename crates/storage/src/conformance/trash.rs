@@ -128,6 +128,10 @@ pub async fn a_deleted_conversation_takes_no_change(backend: &dyn Backend) {
         },
     };
     let rename = ConversationChange::Rename { title: "New".into() };
+    let pin = ConversationChange::Pin {
+        is_pinned: true,
+        limit: 9,
+    };
     let choose = ConversationChange::ChooseModel { model: "x/n".into() };
     let delete = ConversationChange::DeleteMessage {
         message_id: run.message_id,
@@ -144,6 +148,8 @@ pub async fn a_deleted_conversation_takes_no_change(backend: &dyn Backend) {
             },
         ),
         of_list(run, ConversationChange::Archive { is_archived: true }),
+        of_list(run, pin),
+        of_list(run, ConversationChange::Keep),
         change_queue(run.conversation_id, QueueChange::Release),
         judge_payload(TEST_USER, run, "one", Verdict::Accepted),
         take_action(TEST_USER, run, 0),

@@ -111,7 +111,8 @@ impl Batch<'_> {
     ) -> Result<Outcome, ChangeError> {
         query(
             "INSERT INTO allowed_tools (user_id, conversation_id, tool) \
-             SELECT user_id, id, $1 FROM conversations WHERE user_id = $2 AND id = $3 ON CONFLICT DO NOTHING",
+             SELECT user_id, id, $1 FROM conversations \
+             WHERE user_id = $2 AND id = $3 AND trashed_at IS NULL ON CONFLICT DO NOTHING",
         )
         .bind(tool)
         .bind_value(user_id)

@@ -6,6 +6,7 @@ use super::{
     super::{daily_usage::skip_usage, messages},
     Batch, ChangeError,
     deletion::require_shown,
+    list_place::require_not_trashed,
     run_output::update_message,
     turns::conflict_as_rejection,
 };
@@ -38,6 +39,7 @@ impl Batch<'_> {
         if conversation_id != run.conversation_id || assistant.status != RunStatus::Running {
             Err(ChangeRejection::NotFound)?;
         }
+        require_not_trashed(&mut *connection, (run.user_id, conversation_id)).await?;
         let event = RunEvent::RunResumed { resumed_at: self.at };
         apply_to_run(assistant, &event);
         self.append_events(&mut *connection, &run, &[event]).await?;
