@@ -15,7 +15,8 @@ CREATE INDEX schedules_by_time ON schedules (next_at) WHERE next_at IS NOT NULL;
 
 -- What schedules have sent. The key makes a planned time count once.
 CREATE TABLE schedule_runs (
-    schedule_id TEXT COLLATE "C" NOT NULL REFERENCES schedules (id) ON DELETE CASCADE,
+    -- The schedule, which may be deleted since: Undo brings it back.
+    schedule_id TEXT COLLATE "C" NOT NULL,
     planned_at  BIGINT NOT NULL,
     user_id     TEXT COLLATE "C" NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     -- The answer, which may be deleted since. Its cost counts in its month all the same.
@@ -23,11 +24,10 @@ CREATE TABLE schedule_runs (
     started_at  BIGINT NOT NULL,
     -- In billionths of a dollar.
     cost        BIGINT NOT NULL DEFAULT 0,
-    PRIMARY KEY (schedule_id, planned_at)
+    PRIMARY KEY (user_id, schedule_id, planned_at)
 );
 
-CREATE INDEX schedule_runs_by_start ON schedule_runs (schedule_id, started_at);
-CREATE INDEX schedule_runs_of_user ON schedule_runs (user_id);
+CREATE INDEX schedule_runs_by_start ON schedule_runs (user_id, schedule_id, started_at);
 CREATE INDEX schedule_runs_by_run ON schedule_runs (run_id);
 
 CREATE FUNCTION count_schedule_cost() RETURNS TRIGGER LANGUAGE plpgsql AS $$BEGIN

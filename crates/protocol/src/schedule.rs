@@ -98,7 +98,7 @@ impl Schedule {
         }
     }
 
-    /// Returns true if it has the planned times of another one.
+    /// Returns true if it has the planned times of another one, and is paused as that is.
     pub fn has_times_of(&self, other: &Self) -> bool {
         (
             &self.days,

@@ -136,7 +136,8 @@ async fn send(app: &AppState, DueSchedule { user_id, listed }: &DueSchedule, now
         ) => Sent::Waits,
         // It was sent at this time before, or it was changed or deleted meanwhile: then the skip is rejected, too.
         Err(StartError::Journal(JournalError::Rejected(ChangeRejection::NotFound))) => {
-            skip(app, *user_id, listed, (from, SkipTo::Next(next_at)), "").await
+            let notice = missed_notice(due.count, false, &planned);
+            skip(app, *user_id, listed, (from, SkipTo::Next(next_at)), &notice).await
         }
         Err(StartError::Refused(refusal)) => {
             let notice = format!("Not sent at {planned}: {} {}", refusal.reason(), refusal.advice());

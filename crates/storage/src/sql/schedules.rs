@@ -16,10 +16,11 @@ macro_rules! select {
     ($condition:literal) => {
         concat!(
             "SELECT s.id, s.user_id, s.definition, s.next_at, s.notice, l.planned_at, l.started_at, r.conversation_id, r.status, \
-             (SELECT CAST(coalesce(sum(c.cost), 0) AS BIGINT) FROM schedule_runs c WHERE c.schedule_id = s.id AND c.started_at >= $1) \
+             (SELECT CAST(coalesce(sum(c.cost), 0) AS BIGINT) FROM schedule_runs c \
+                 WHERE c.user_id = s.user_id AND c.schedule_id = s.id AND c.started_at >= $1) \
                  AS month_cost \
-             FROM schedules s LEFT JOIN schedule_runs l ON l.schedule_id = s.id AND l.planned_at = \
-                 (SELECT p.planned_at FROM schedule_runs p WHERE p.schedule_id = s.id \
+             FROM schedules s LEFT JOIN schedule_runs l ON l.user_id = s.user_id AND l.schedule_id = s.id AND l.planned_at = \
+                 (SELECT p.planned_at FROM schedule_runs p WHERE p.user_id = s.user_id AND p.schedule_id = s.id \
                   ORDER BY p.started_at DESC, p.planned_at DESC LIMIT 1) \
              LEFT JOIN runs r ON r.id = l.run_id AND r.user_id = s.user_id WHERE ",
             $condition

@@ -81,7 +81,9 @@ pub fn edit_form(page: SchedulesState, id: ScheduleId) -> AnyView {
             .list
             .with(|list| matches!(list, Remote::Ready(_) | Remote::Failed(_)).then_some(false)),
     });
+    let is_off = Memo::new(move |_| page.is_off());
     let view = move || match phase.get() {
+        Some(true) if is_off.get() => list::off(),
         Some(true) => match untrack(|| page.schedule(id)) {
             Some(listed) => form(FormState::new(page, id, false, listed.schedule)),
             None => not_found(),
