@@ -5,7 +5,7 @@
 
 use crate::app::AppState;
 use parlor_base::crash_point;
-use parlor_protocol::{ApiError, ErrorCode, RunStatus, UserId};
+use parlor_protocol::{ApiError, ErrorCode, UserId};
 use parlor_storage::{
     accounts::{AccountChange, PendingDeletion},
     audit::Actor,
@@ -101,8 +101,12 @@ async fn finish(app: &AppState, by: &Actor, user_id: UserId, heir: Option<UserId
             app.runs.stop(user_id, run).await?;
         }
         for job in app.storage.jobs(user_id).await?.jobs {
-            if job.status == RunStatus::Running {
-                app.jobs.stop(user_id, job.id).await?;
+            // One that waits says what concerns this account alone.
+            if !job.status.is_terminal() {
+                match app.jobs.stop(user_id, job.id).await {
+                    Err(error) if error.code != ErrorCode::NotFound => return Err(error),
+                    _ => {}
+                }
             }
         }
         crash_point!("deletion::stopped");

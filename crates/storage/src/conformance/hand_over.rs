@@ -211,7 +211,7 @@ pub async fn an_heir_gets_conversations_files_and_library(backend: &dyn Backend)
     );
 }
 
-pub async fn an_heir_gets_jobs_that_have_ended(backend: &dyn Backend) {
+pub async fn a_hand_over_interrupts_running_jobs(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     make_accounts(&*storage).await;
     let (running, waiting) = (JobId::new(), JobId::new());

@@ -93,7 +93,7 @@ macro_rules! conformance_tests {
                 schedules_of_disabled_accounts_wait,
             }
             hand_over {
-                an_heir_gets_jobs_that_have_ended,
+                a_hand_over_interrupts_running_jobs,
                 an_heir_gets_conversations_files_and_library,
                 nothing_is_handed_over_to_nobody,
                 a_handed_over_conversation_keeps_its_beginning,
