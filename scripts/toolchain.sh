@@ -10,7 +10,7 @@
 #      without access to rustup's server: the WASM standard library is built from those sources, into the cache.
 # PARLOR_RUST=distribution skips 1 and 3.
 
-# A build that nothing follows does not prepare the next one, which takes a third of its time.
+# A build that nothing follows does not prepare the next one, which takes a quarter of its time.
 if [[ -n "${CI:-}" ]]; then export CARGO_INCREMENTAL=0; fi
 
 parlor_cache="${XDG_CACHE_HOME:-$HOME/.cache}/parlor"

@@ -327,5 +327,10 @@ async fn unwritable_start_reads_and_recovers_later() {
     let events = reqwest::get(format!("{}/api/runs/{run}/events?after=0", server.url)).await;
     let seen = ObservedRun::read_response(events.expect("a response"), None);
     let seen = timeout(TEST_TIMEOUT, seen).await.expect("it ends");
-    assert_eq!(seen.answer.expect("an answer").status, RunStatus::Interrupted);
+    // The stop, which is tried again too, may come before the recovery.
+    let status = seen.answer.expect("an answer").status;
+    assert!(
+        matches!(status, RunStatus::Interrupted | RunStatus::Stopped),
+        "{status:?}"
+    );
 }

@@ -77,8 +77,12 @@ impl TestServers {
         timeout(TEST_TIMEOUT, listed).await.expect("the tool is listed")
     }
 
+    /// Calls a tool. A result that has failed is its error.
     async fn call_tool(&self, name: &str, arguments: &str) -> Result<ToolResult, ToolError> {
-        call_with_progress(self.tool(name).await, arguments).await.0
+        match call_with_progress(self.tool(name).await, arguments).await.0 {
+            Ok(result) if result.has_failed => Err(ToolError(result.text)),
+            called => called,
+        }
     }
 
     /// Returns the text of a call that must succeed.
