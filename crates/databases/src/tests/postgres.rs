@@ -8,7 +8,7 @@ use super::{hostile::statements, server, *};
 use parlor_base::notices::Notices;
 
 /// Opens the database as a role, when the server has started.
-async fn open(role: &str) -> Database {
+pub(super) async fn open(role: &str) -> Database {
     let database = Database::new(&server::database(role), &limits()).expect("a URL");
     for _ in 0..600 {
         if database.query("SELECT 1").await.is_ok() {
@@ -205,11 +205,7 @@ async fn printed_role_reads_within_limits() {
     assert!(spilled.contains("temporary file size"), "{spilled}");
     // Without Parlor's list, the role itself may not.
     let denied = async |role: &str, call: &str| {
-        let settings = server::database(role);
-        let url = settings
-            .url
-            .replacen(&format!("{role}@"), &format!("{role}:{role}-password@"), 1);
-        let mut connection = sqlx::PgConnection::connect(&url).await.unwrap();
+        let mut connection = sqlx::PgConnection::connect(&server::url(role)).await.unwrap();
         let select = format!("SELECT {call}");
         let called = sqlx::query(AssertSqlSafe(select)).execute(&mut connection).await;
         called.is_err_and(|error| error.to_string().contains("permission denied"))

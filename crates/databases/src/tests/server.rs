@@ -74,6 +74,12 @@ pub fn database(role: &str) -> DatabaseSettings {
     }
 }
 
+/// Returns the URL of the database for a role, with its password.
+pub fn url(role: &str) -> String {
+    let url = database(role).url;
+    url.replacen(&format!("{role}@"), &format!("{role}:{role}-password@"), 1)
+}
+
 /// Returns the folder of the server, in which nothing may appear that a query wrote.
 pub fn folder() -> &'static Path {
     SERVER.folder()

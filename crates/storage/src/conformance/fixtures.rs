@@ -98,23 +98,27 @@ pub(super) fn new_version(conversation_id: ConversationId, replaced: MessageId, 
     turn
 }
 
+/// Returns the start of a tool call.
+pub(super) fn draw_start() -> RunEvent {
+    RunEvent::ToolStart {
+        call: RequestedCall {
+            node: 0,
+            part: 0,
+            index: 0,
+            tool_use_id: "1".into(),
+            tool: "draw".into(),
+            input: RawJson::parse_or_quote("{}"),
+            label: "Drawing".into(),
+            detail: None,
+        },
+        started_at: NOON,
+    }
+}
+
 /// Returns the events of a tool call that has a payload and a file.
 pub(super) fn draw_events(payload: Option<PayloadRef>, file: &StoredFile) -> [RunEvent; 2] {
-    let call = RequestedCall {
-        node: 0,
-        part: 0,
-        index: 0,
-        tool_use_id: "1".into(),
-        tool: "draw".into(),
-        input: RawJson::parse_or_quote("{}"),
-        label: "Drawing".into(),
-        detail: None,
-    };
     [
-        RunEvent::ToolStart {
-            call,
-            started_at: NOON,
-        },
+        draw_start(),
         RunEvent::ToolComplete {
             index: 0,
             tool_use_id: "1".into(),

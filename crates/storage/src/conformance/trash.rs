@@ -114,6 +114,16 @@ async fn assert_rejected(storage: &dyn Storage, change: &Change) {
 pub async fn a_deleted_conversation_takes_no_change(backend: &dyn Backend) {
     let (_folder, storage) = temp_storage(backend).await;
     let run = answered_turn_with_suggestions(&*storage).await;
+    let rename = ConversationChange::Rename { title: "New".into() };
+    let pin = ConversationChange::Pin {
+        is_pinned: true,
+        limit: 9,
+    };
+    // Before that it takes them.
+    for change in [&rename, &pin] {
+        let changed = commit_one(&*storage, &of_list(run, change.clone())).await;
+        assert_eq!(changed, Ok(Outcome::Done));
+    }
     commit_one(&*storage, &trash(run)).await.unwrap();
     let set_parameters = Change::Intent {
         user_id: TEST_USER,
@@ -126,11 +136,6 @@ pub async fn a_deleted_conversation_takes_no_change(backend: &dyn Backend) {
                 parameters: ParameterInput::default(),
             },
         },
-    };
-    let rename = ConversationChange::Rename { title: "New".into() };
-    let pin = ConversationChange::Pin {
-        is_pinned: true,
-        limit: 9,
     };
     let choose = ConversationChange::ChooseModel { model: "x/n".into() };
     let delete = ConversationChange::DeleteMessage {
@@ -170,19 +175,7 @@ pub async fn a_deleted_conversation_queues_and_approves_nothing(backend: &dyn Ba
     let turn = new_turn(TEST_USER, ConversationId::new(), "Draw it");
     let run = turn.run;
     commit_one(&*storage, &turn.change).await.unwrap();
-    let events = vec![RunEvent::ToolStart {
-        call: RequestedCall {
-            node: 0,
-            part: 0,
-            index: 0,
-            tool_use_id: "1".into(),
-            tool: "draw".into(),
-            input: RawJson::parse_or_quote("{}"),
-            label: "Drawing".into(),
-            detail: None,
-        },
-        started_at: NOON,
-    }];
+    let events = vec![draw_start()];
     let mut message = AssistantMessage::new("x/m");
     for event in &events {
         transcript::apply_to_run(&mut message, event);

@@ -63,7 +63,7 @@ impl AnyTool for ServerTool {
             label: format!("Calling {}", self.tool.title),
             detail: texts.next().map(|text| first_line(text, MAX_DETAIL_BYTES)),
             needs_approval: self.tool.needs_approval,
-            is_idempotent: self.tool.is_idempotent,
+            is_idempotent: self.is_idempotent(),
             input: ToolInput::new(arguments, parsed),
         })
     }

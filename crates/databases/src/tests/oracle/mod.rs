@@ -52,7 +52,7 @@ async fn called(connection: &mut PgConnection, sql: &str) -> Option<Vec<(String,
     Some(called)
 }
 
-/// A connection of the owner of all tables. The server may still be starting.
+/// A connection of the owner of all tables.
 struct Oracle {
     runtime: Runtime,
     connection: Mutex<PgConnection>,
@@ -60,16 +60,9 @@ struct Oracle {
 
 static ORACLE: LazyLock<Oracle> = LazyLock::new(|| {
     let runtime = Runtime::new().unwrap();
-    let url = server::database("boss")
-        .url
-        .replacen("boss@", "boss:boss-password@", 1);
     let connection = runtime.block_on(async {
-        loop {
-            match PgConnection::connect(&url).await {
-                Ok(connection) => break connection,
-                Err(_) => tokio::time::sleep(std::time::Duration::from_millis(50)).await,
-            }
-        }
+        let _started = super::postgres::open("boss").await;
+        PgConnection::connect(&server::url("boss")).await.unwrap()
     });
     Oracle {
         runtime,

@@ -173,7 +173,7 @@ impl Batch<'_> {
         if job.job.status.is_terminal() {
             Err(ChangeRejection::JobEnded)?;
         }
-        job.fence = Fence(job.fence.0 + 1);
+        job.fence = job.fence.next();
         job.job.status = RunStatus::Stopped;
         job.job.error = None;
         job.job.waits_for = None;
