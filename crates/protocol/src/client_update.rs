@@ -2,6 +2,7 @@
 
 use super::{
     ConversationEvent, Event, EventBody, PayloadRef, Placeholder, RawJson, RunEvent, UserEvent, literature,
+    report::REPORTS_PAGE,
 };
 
 /// The effect of an event on a client, besides the list and the transcripts.
@@ -37,10 +38,12 @@ impl Event {
             EventBody::User(UserEvent::SettingsChanged) => ClientUpdate::SettingsChanged,
             EventBody::User(UserEvent::ModelsChanged) => ClientUpdate::ModelsChanged,
             EventBody::Placeholder(Placeholder::Damaged) => ClientUpdate::Damaged,
-            // No page shows jobs: programs follow them.
-            EventBody::User(UserEvent::JobChanged { .. }) | EventBody::Placeholder(Placeholder::Empty) => {
-                ClientUpdate::Unchanged
-            }
+            // Reports are the jobs that a page shows.
+            EventBody::User(UserEvent::JobChanged { change }) => ClientUpdate::PageChanged {
+                page: REPORTS_PAGE.name,
+                change,
+            },
+            EventBody::Placeholder(Placeholder::Empty) => ClientUpdate::Unchanged,
         }
     }
 }
@@ -120,6 +123,7 @@ mod tests {
             "tool_complete",
             "payload_made",
             "literature_changed",
+            "job_changed",
             "settings_changed",
             "models_changed",
             "damaged",

@@ -24,7 +24,7 @@ pub trait PageFields: Serialize + DeserializeOwned + Default {
 #[serde(try_from = "Fields")]
 #[schemars(!try_from)]
 pub struct PageContext {
-    /// The page: `chat`, `literature`, `streams`, `edit_stream`, `data` or `schedules`. Unknown pages are rejected (422, `invalid_context`).
+    /// The page: `chat`, `literature`, `streams`, `edit_stream`, `reports`, `data` or `schedules`. Unknown pages are rejected (422, `invalid_context`).
     pub current_page: String,
     pub active_tab: Option<String>,
     pub active_subtab: Option<String>,

@@ -187,6 +187,12 @@ pub trait JobStorage {
     /// Returns a job of a user.
     async fn job(&self, user_id: UserId, job_id: JobId) -> Result<Option<StoredJob>, StorageError>;
 
+    /// Returns the last complete job of the same kind with the same input that was started before a job of a user.
+    async fn job_before(&self, user_id: UserId, job_id: JobId) -> Result<Option<StoredJob>, StorageError>;
+
+    /// Returns true if a user has a job of a kind.
+    async fn has_jobs(&self, user_id: UserId, kind: &str) -> Result<bool, StorageError>;
+
     /// Returns the steps of a user's job, in the order of their first starts.
     async fn job_steps(&self, user_id: UserId, job_id: JobId) -> Result<Vec<StoredStep>, StorageError>;
 

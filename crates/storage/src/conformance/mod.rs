@@ -136,6 +136,7 @@ macro_rules! conformance_tests {
                 a_job_waits_stops_and_goes_on,
                 jobs_are_limited_private_and_deleted,
                 jobs_are_listed_newest_first,
+                a_job_knows_the_complete_one_before_it,
             }
             literature {
                 stored_library_equals_the_replayed_one,

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use super::{
     SqlStorage,
-    database::{Connection, Row, query},
+    database::{Connection, Row, query, query_scalar},
     id, json, log_page, number_or_zero, optional_text, read_undamaged_rows, text,
 };
 use crate::{
@@ -49,6 +49,35 @@ impl JobStorage for SqlStorage {
     async fn job(&self, user_id: UserId, job_id: JobId) -> Result<Option<StoredJob>, StorageError> {
         let mut connection = self.readers.acquire().await?;
         job(&mut connection, user_id, job_id).await
+    }
+
+    async fn job_before(&self, user_id: UserId, job_id: JobId) -> Result<Option<StoredJob>, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        // Ids grow with the time at which they were made.
+        let rows = query(select_jobs!(
+            "input, result",
+            "WHERE user_id = $1 AND status = 'complete' AND (created_at, id) < \
+             (SELECT created_at, id FROM jobs WHERE user_id = $1 AND id = $2) \
+             AND (kind, input) = (SELECT kind, input FROM jobs WHERE user_id = $1 AND id = $2) \
+             ORDER BY created_at DESC, id DESC LIMIT 1"
+        ))
+        .bind_value(user_id)
+        .bind_value(job_id)
+        .fetch_all(&mut connection)
+        .await?;
+        Ok(read_undamaged_rows("jobs", "id", &rows, read_job)?
+            .into_iter()
+            .next())
+    }
+
+    async fn has_jobs(&self, user_id: UserId, kind: &str) -> Result<bool, StorageError> {
+        let mut connection = self.readers.acquire().await?;
+        let exists = query_scalar("SELECT EXISTS (SELECT 1 FROM jobs WHERE user_id = $1 AND kind = $2)")
+            .bind_value(user_id)
+            .bind(kind)
+            .fetch_one(&mut connection)
+            .await?;
+        Ok(exists)
     }
 
     async fn job_steps(&self, user_id: UserId, job_id: JobId) -> Result<Vec<StoredStep>, StorageError> {

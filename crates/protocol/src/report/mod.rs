@@ -1,8 +1,21 @@
 //! Reports: what is in the articles that a research stream finds. The result of a job of the kind `report`.
+//!
+//! [`REPORTS_PAGE`] is the page that shows them, [`ReportLocation`] an address of it, [`ReportsFields`] its context; [`Comparison`] has the
+//! differences between two reports.
+
+mod comparison;
+mod page;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::{
+    comparison::{Comparison, Gone, Moved},
+    page::{
+        ComparedReport, OpenReport, REPORT_ARTICLE_SUBTAB, REPORTS_PAGE, ReportList, ReportLocation,
+        ReportTab, ReportView, ReportsFields, ReportsPageData,
+    },
+};
 use super::{Passage, ResearchStreamId, literature::Article};
 
 /// The name of the kind of job.
@@ -49,6 +62,45 @@ pub struct ReportArticle {
     /// The reason why it was not read, or not in full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+    /// The title and the paragraphs of the abstract, as the model has read them; empty where the page lists articles.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub text: Vec<String>,
+}
+
+impl ReportArticle {
+    pub fn is_relevant(&self) -> bool {
+        matches!(self.relevance, Relevance::Relevant { .. })
+    }
+}
+
+impl Report {
+    /// Returns the relevant articles, in the order of the search.
+    pub fn relevant(&self) -> impl Iterator<Item = &ReportArticle> {
+        self.articles.iter().filter(|article| article.is_relevant())
+    }
+
+    /// Returns an article by its PMID.
+    pub fn article(&self, pmid: &str) -> Option<&ReportArticle> {
+        self.articles.iter().find(|article| article.article.pmid == pmid)
+    }
+
+    /// Returns the names of the fields that were read out of the articles, in the order of the schema.
+    pub fn fields(&self) -> Vec<&str> {
+        let read = self.articles.iter().find(|article| !article.cells.is_empty());
+        let cells = read.map(|article| article.cells.as_slice()).unwrap_or_default();
+        cells.iter().map(|cell| cell.field.as_str()).collect()
+    }
+
+    /// Returns the names of the categories of the relevant articles, each once, in the order of their first articles.
+    pub fn categories(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for name in self.relevant().filter_map(|article| article.category.as_deref()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
 }
 
 /// The relevance of an article for its stream.
