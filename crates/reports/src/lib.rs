@@ -3,9 +3,11 @@
 //! - [`search`]: the steps that ask storage and PubMed
 //! - [`judge`]: the steps that ask the model
 //! - [`passages`]: the check of the passages that the model quotes
+//! - [`export`]: a report as a file
 //!
 //! The plan is here ([`ReportKind`]).
 
+mod export;
 mod judge;
 mod passages;
 mod search;
@@ -14,6 +16,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
 
+pub use self::export::{ExportFormat, ExportedFile, export};
 use self::{
     judge::{ArticleText, Read, ReadAnswer, ReadInput, Screen, ScreenInput, Summarise, SummaryInput},
     passages::{check_cells, check_claims},
@@ -165,6 +168,7 @@ impl ReportKind {
         let screen = |(found, text): (&'a FoundArticle, &'a ArticleText)| {
             let found = found.clone();
             async move {
+                let found = (found, text);
                 if !text.has_abstract() {
                     return Ok(Screened::unknown(found, "PubMed has no abstract of it.".into()));
                 }
@@ -227,7 +231,7 @@ impl ReportKind {
             .articles
             .iter()
             .zip(texts)
-            .filter(|(article, _)| matches!(article.relevance, Relevance::Relevant { .. }))
+            .filter(|(article, _)| article.is_relevant())
             .map(|(_, text)| text.clone())
             .collect();
         if relevant.is_empty() {
@@ -272,7 +276,7 @@ impl JobKind for ReportKind {
 struct Screened(ReportArticle);
 
 impl Screened {
-    fn new(found: FoundArticle, relevance: Relevance) -> Self {
+    fn new((found, text): (FoundArticle, &ArticleText), relevance: Relevance) -> Self {
         Self(ReportArticle {
             article: found.article,
             retracted: found.retracted,
@@ -280,17 +284,18 @@ impl Screened {
             category: None,
             cells: Vec::new(),
             problem: None,
+            text: text.paragraphs.clone(),
         })
     }
 
-    fn unknown(found: FoundArticle, problem: String) -> Self {
+    fn unknown(found: (FoundArticle, &ArticleText), problem: String) -> Self {
         let mut screened = Self::new(found, Relevance::Unknown);
         screened.0.problem = Some(problem);
         screened
     }
 
     fn is_relevant(&self) -> bool {
-        matches!(self.0.relevance, Relevance::Relevant { .. })
+        self.0.is_relevant()
     }
 }
 
