@@ -26,6 +26,7 @@ pub mod payload_config;
 pub mod payloads;
 mod prompt;
 mod registry;
+pub mod reports;
 pub mod schedules;
 mod scope;
 mod server_guidance;

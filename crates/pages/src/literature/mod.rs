@@ -26,12 +26,14 @@ mod tools;
 
 use std::{sync::Arc, time::Duration};
 
+pub(crate) use self::page::{OPEN_ARTICLE, OPEN_STREAM};
 pub(crate) use self::stream_pages::{EDIT_STREAM, STREAMS};
 use self::{
     article_cache::ArticleCache,
     articles::{Deadline, check_pmid},
     read_article::ReadArticle,
     stream_names::StreamNames,
+    tools::{SaveArticle, WriteNote},
 };
 pub use self::{
     articles::from_pubmed,
@@ -53,6 +55,10 @@ use parlor_web::services::pubmed::{self, MAX_QUERY_BYTES, PubmedClient, PubmedUn
 
 /// The name of the tool that reads an article.
 pub const READ_ARTICLE: &str = ReadArticle::NAME;
+
+/// The names of the tools that save an article and write the note about one.
+pub(crate) const SAVE_ARTICLE: &str = SaveArticle::NAME;
+pub(crate) const WRITE_NOTE: &str = WriteNote::NAME;
 
 /// The maximum time that saving an unknown article waits for PubMed.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(10);

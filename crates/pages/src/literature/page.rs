@@ -105,12 +105,12 @@ const fn tab_without_scope(tab: LiteratureTab) -> Tab {
     }
 }
 
-pub(super) const OPEN_ARTICLE: Opening = Opening {
+pub(crate) const OPEN_ARTICLE: Opening = Opening {
     data: r#"{"page": "literature", "article_id": "its PMID"}"#,
     address: "/literature/articles/PMID",
 };
 
-pub(super) const OPEN_STREAM: Opening = Opening {
+pub(crate) const OPEN_STREAM: Opening = Opening {
     data: r#"{"page": "edit_stream", "stream_id": "its id"}"#,
     address: "/stream/ID",
 };

@@ -11,7 +11,7 @@ use super::{
     read_article::ReadArticle,
     stream_tools::{ChangeStream, DeleteStream, ListStreams, SaveStream},
 };
-use parlor_protocol::literature::LiteratureFields;
+use parlor_protocol::{literature::LiteratureFields, report::ReportsFields};
 use parlor_tools::{AnyTool, OpenItems, Tool, ToolContext, ToolError, ToolKind, ToolResult, any_tool};
 
 /// The maximum number of saved articles in one tool result.
@@ -79,12 +79,14 @@ impl Tool for SaveArticle {
     }
 }
 
-/// Sets the PMID of a call that names none: the open article's.
+/// Sets the PMID of a call that names none: the open article's, on a page that has articles.
 pub(super) fn open_article(pmid: &mut String, open: OpenItems<'_>) -> Result<(), String> {
     if pmid.trim().is_empty() {
-        let fields: Option<LiteratureFields> = open.on_page();
-        let open = fields.and_then(|fields| fields.article_id);
-        *pmid = open.ok_or("No article is open. Name one by its PMID.")?;
+        let of_literature = || open.on_page::<LiteratureFields>()?.article_id;
+        let of_report = || open.on_page::<ReportsFields>()?.article_id;
+        *pmid = of_literature()
+            .or_else(of_report)
+            .ok_or("No article is open. Name one by its PMID.")?;
     }
     Ok(())
 }
