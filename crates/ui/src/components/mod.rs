@@ -1,5 +1,6 @@
 //! Small views that every feature uses, and the action of Escape. None of them is about one feature.
 
+pub mod citation;
 pub mod code_words;
 pub mod confirm;
 pub mod copy;
@@ -14,6 +15,7 @@ pub mod listbox;
 pub mod menu;
 pub mod more;
 pub mod not_found;
+pub mod passage;
 pub mod texts;
 pub mod time;
 pub mod toast;

@@ -36,3 +36,10 @@ pub(super) const START_NEW_CHAT: &str = "Start a new chat";
 // Toasts
 pub(crate) const UNDO: &str = "Undo";
 pub(crate) const DISMISS: &str = "Dismiss";
+
+// An article of a journal
+pub(super) const DOI: &str = "DOI";
+pub(super) const PUBMED: &str = "PubMed";
+pub(super) const AND_OTHERS: &str = " et al.";
+pub(super) const PMID: &str = " · PMID ";
+pub(super) const PASSAGE_NOT_FOUND: &str = "The quoted passage was not found in this text.";

@@ -3,11 +3,11 @@
 use leptos::prelude::*;
 
 use super::{state::LiteratureState, texts};
-use crate::{components::icons, runtime::erase::Erase};
+use crate::{
+    components::{citation::citation_line, icons},
+    runtime::erase::Erase,
+};
 use parlor_protocol::literature::{Article, LiteratureLocation};
-
-/// The maximum number of authors listed.
-const MAX_LISTED_AUTHORS: usize = 6;
 
 /// An article in a list. Its title opens it; with `noted` it includes the user's note.
 pub fn article_entry(state: LiteratureState, article: &Article, noted: bool) -> AnyView {
@@ -44,22 +44,6 @@ fn note_preview(state: LiteratureState, pmid: String) -> AnyView {
         note.map(|note| view! { <p class="entry-note" dir="auto">{note}</p> })
     };
     view.erase()
-}
-
-/// The authors and the journal reference.
-pub fn citation_line(article: &Article) -> AnyView {
-    let mut authors = article.authors[..article.authors.len().min(MAX_LISTED_AUTHORS)].join(", ");
-    if article.authors.len() > MAX_LISTED_AUTHORS {
-        authors.push_str(texts::AND_OTHERS);
-    }
-    let published = [&article.journal, " · ", &article.published].concat();
-    let published = published.trim_matches([' ', '·']).to_owned();
-    let by = (!authors.is_empty()).then(|| view! { <p class="entry-by" dir="auto">{authors}</p> });
-    view! {
-        {by}
-        <p class="entry-meta" dir="auto">{published} {texts::PMID} {article.pmid.clone()}</p>
-    }
-    .erase()
 }
 
 /// Saves the article, or removes it: one button, so that the focus stays.

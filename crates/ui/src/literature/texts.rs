@@ -75,13 +75,8 @@ pub(super) const ARTICLE_FAILED: &str = "The article could not be loaded";
 pub(super) const BACK_TO_LIST: &str = "Back to the list";
 pub(super) const ABSTRACT: &str = "Abstract";
 pub(super) const NO_ABSTRACT: &str = "PubMed has no abstract for this article.";
-pub(super) const PASSAGE_NOT_FOUND: &str = "The quoted passage was not found in this text.";
 /// Before the reason.
 pub(super) const ABSTRACT_FAILED: &str = "The abstract can’t be loaded now. ";
-pub(super) const DOI: &str = "DOI";
-pub(super) const PUBMED: &str = "PubMed";
-pub(super) const AND_OTHERS: &str = " et al.";
-pub(super) const PMID: &str = " · PMID ";
 
 pub(super) fn save_article(title: &str) -> String {
     ["Save “", title, "”"].concat()

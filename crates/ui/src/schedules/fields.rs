@@ -3,7 +3,10 @@
 use leptos::{ev, prelude::*};
 
 use super::{form::FormState, texts};
-use crate::{runtime::erase::Erase, state::use_models};
+use crate::{
+    fields::{amount_field, model_field},
+    runtime::erase::Erase,
+};
 use parlor_protocol::{Schedule, Weekday};
 
 pub fn prompt(state: FormState) -> AnyView {
@@ -96,42 +99,13 @@ fn day_box(state: FormState, day: Weekday) -> AnyView {
 
 /// The model: that of the list, or the default one of the time.
 pub fn model(state: FormState) -> AnyView {
-    let models = use_models();
     let chosen = Memo::new(move |_| state.schedule.with(|schedule| schedule.model.clone()));
-    let options = move || {
-        let chosen = chosen.get();
-        let mut known: Vec<(String, String)> = models.with_list(|list| {
-            let models = list.models.iter();
-            models
-                .map(|model| (model.id.clone(), model.name.clone()))
-                .collect()
-        });
-        // One that is not offered at present stays chosen.
-        if let Some(chosen) = chosen.clone()
-            && known.iter().all(|(id, _)| *id != chosen)
-        {
-            known.push((chosen.clone(), chosen));
-        }
-        let options = known.into_iter().map(|(id, name)| {
-            let is_chosen = chosen.as_deref() == Some(&*id);
-            view! { <option value=id selected=is_chosen>{name}</option> }.erase()
-        });
-        options.collect::<Vec<_>>()
-    };
-    let change = move |event: ev::Event| {
-        let id = Some(event_target_value(&event)).filter(|id| !id.is_empty());
-        state.schedule.update(|schedule| schedule.model = id);
-    };
-    view! {
-        <div class="stream-field">
-            <label for="schedule-model">{texts::MODEL}</label>
-            <select id="schedule-model" on:change=change>
-                <option value="" selected=move || chosen.with(Option::is_none)>{texts::DEFAULT_MODEL}</option>
-                {options}
-            </select>
-        </div>
-    }
-    .erase()
+    let choose = move |id| state.schedule.update(|schedule| schedule.model = id);
+    model_field(
+        ("schedule-model", texts::MODEL, texts::DEFAULT_MODEL),
+        chosen,
+        choose,
+    )
 }
 
 pub fn only_new(state: FormState) -> AnyView {
@@ -154,28 +128,10 @@ pub fn only_new(state: FormState) -> AnyView {
 pub fn limits(state: FormState) -> AnyView {
     view! {
         <div class="schedule-row">
-            {amount("schedule-run-limit", texts::RUN_LIMIT, state.run_limit)}
-            {amount("schedule-month-limit", texts::MONTH_LIMIT, state.month_limit)}
+            {amount_field(("schedule-run-limit", texts::RUN_LIMIT, texts::NO_LIMIT), state.run_limit)}
+            {amount_field(("schedule-month-limit", texts::MONTH_LIMIT, texts::NO_LIMIT), state.month_limit)}
         </div>
         <p class="stream-help">{texts::LIMITS_HELP}</p>
-    }
-    .erase()
-}
-
-fn amount(id: &'static str, label: &'static str, typed: RwSignal<String>) -> AnyView {
-    view! {
-        <div class="stream-field">
-            <label for=id>{label}</label>
-            <input
-                id=id
-                type="text"
-                inputmode="decimal"
-                autocomplete="off"
-                placeholder=texts::NO_LIMIT
-                prop:value=move || typed.get()
-                on:input=move |event| typed.set(event_target_value(&event))
-            />
-        </div>
     }
     .erase()
 }

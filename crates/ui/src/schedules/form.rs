@@ -6,6 +6,7 @@ use super::{NEW_PROMPT_KEY, fields, list, state::SchedulesState, texts};
 use crate::{
     browser,
     components::{icons, not_found::not_found_notice},
+    fields::read_amount,
     runtime::erase::Erase,
     state::remote::Remote,
 };
@@ -125,8 +126,8 @@ impl FormState {
             return;
         }
         let limits = (
-            read_limit(&self.run_limit.get_untracked()),
-            read_limit(&self.month_limit.get_untracked()),
+            read_amount(&self.run_limit.get_untracked()),
+            read_amount(&self.month_limit.get_untracked()),
         );
         let (Ok(run_limit), Ok(month_limit)) = limits else {
             return self.page.toasts.show(texts::NO_AMOUNT);
@@ -147,19 +148,6 @@ impl FormState {
                 }
             }
         });
-    }
-}
-
-/// Reads an amount as it is typed. Nothing typed is no limit.
-fn read_limit(typed: &str) -> Result<Option<Dollars>, ()> {
-    match typed.trim().replace(',', ".").as_str() {
-        "" => Ok(None),
-        amount => amount
-            .parse()
-            .ok()
-            .and_then(Dollars::from_f64)
-            .map(Some)
-            .ok_or(()),
     }
 }
 
@@ -199,19 +187,4 @@ fn form(state: FormState) -> AnyView {
         </form>
     }
     .erase()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reads_typed_amounts() {
-        assert_eq!(read_limit(" "), Ok(None));
-        assert_eq!(read_limit("0,5"), Ok(Some(Dollars(500_000_000))));
-        assert_eq!(read_limit("2"), Ok(Some(Dollars(2_000_000_000))));
-        for wrong in ["-1", "a", "1e99"] {
-            assert_eq!(read_limit(wrong), Err(()), "{wrong}");
-        }
-    }
 }
