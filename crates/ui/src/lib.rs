@@ -10,8 +10,9 @@
 //! - [`commands`]: the table of keyboard shortcuts, and the registry of the actions that the palette offers
 //! - [`files`]: the views of files, and of the text and tables of documents
 //! - [`preferences`]: the controls of what this browser stores: theme, notifications
+//! - [`fields`]: fields of forms that several pages have
 //! - [`schedules`]: the page of the schedules, which a message of a conversation can begin
-//! - [`panel`], [`diagnostics`], [`transcript`], [`composer`], [`sharing`], [`sidebar`], [`home`], [`settings`], [`literature`], [`streams`], [`data`],
+//! - [`panel`], [`diagnostics`], [`transcript`], [`composer`], [`sharing`], [`sidebar`], [`home`], [`settings`], [`literature`], [`streams`], [`reports`], [`data`],
 //!   [`tray`]: one folder a feature
 //! - [`palette`]: finds conversations and actions by name; the sheet of shortcuts
 //! - [`pages`]: the list of the features that are pages
@@ -36,6 +37,7 @@ mod data;
 #[cfg(debug_assertions)]
 pub mod design;
 mod diagnostics;
+mod fields;
 mod files;
 mod home;
 mod layout;
@@ -45,6 +47,7 @@ mod pages;
 mod palette;
 mod panel;
 mod preferences;
+mod reports;
 mod runtime;
 mod schedules;
 mod settings;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{data, literature, schedules, state::page_registry::PageEntry, streams};
+use super::{data, literature, reports, schedules, state::page_registry::PageEntry, streams};
 
 /// All pages, in the order of their links.
 static PAGES: OnceLock<Vec<PageEntry>> = OnceLock::new();
@@ -14,6 +14,7 @@ fn built_in() -> Vec<PageEntry> {
         data::PAGE,
         streams::LIST_PAGE,
         streams::EDIT_PAGE,
+        reports::PAGE,
         schedules::PAGE,
     ]
 }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use serde::Serialize;
 
 use crate::{browser, runtime::erase::Erase};
-use parlor_protocol::{ConversationId, MemoryId, MessageId, ResearchStreamId, ShareId, TokenId};
+use parlor_protocol::{ConversationId, JobId, MemoryId, MessageId, ResearchStreamId, ShareId, TokenId};
 
 /// The key of an item, unique within its list.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -95,6 +95,13 @@ impl From<ResearchStreamId> for ItemKey {
 
 impl From<MemoryId> for ItemKey {
     fn from(id: MemoryId) -> Self {
+        let (high, low) = id.0.as_u64_pair();
+        Self(high, low)
+    }
+}
+
+impl From<JobId> for ItemKey {
+    fn from(id: JobId) -> Self {
         let (high, low) = id.0.as_u64_pair();
         Self(high, low)
     }

@@ -4,7 +4,10 @@ use leptos::prelude::*;
 
 use super::{state::StreamsState, texts};
 use crate::{components::icons, runtime::erase::Erase, state::remote::Remote};
-use parlor_protocol::literature::{EditStreamLocation, LiteratureLocation, ResearchStream};
+use parlor_protocol::{
+    literature::{EditStreamLocation, LiteratureLocation, ResearchStream},
+    report::ReportLocation,
+};
 
 pub fn stream_list(state: StreamsState) -> AnyView {
     let new = EditStreamLocation { stream_id: None }.to_url();
@@ -57,6 +60,8 @@ fn entry(stream: &ResearchStream) -> AnyView {
         view! { <p class="entry-by" dir="auto">{stream.purpose.clone()}</p> }
     });
     let name = [texts::SEARCH, ": ", &stream.name].concat();
+    let report = ReportLocation::New(Some(stream.id)).to_url();
+    let report_name = [texts::REPORT, ": ", &stream.name].concat();
     view! {
         <li class="entry">
             <div class="entry-about">
@@ -64,7 +69,10 @@ fn entry(stream: &ResearchStream) -> AnyView {
                 {purpose}
                 <p class="entry-meta" dir="auto">{stream.query.clone()}</p>
             </div>
-            <a class="button entry-save" href=search.to_url() aria-label=name>{icons::search()} {texts::SEARCH}</a>
+            <div class="report-actions">
+                <a class="button" href=search.to_url() aria-label=name>{icons::search()} {texts::SEARCH}</a>
+                <a class="button" href=report aria-label=report_name>{icons::page()} {texts::REPORT}</a>
+            </div>
         </li>
     }
     .erase()

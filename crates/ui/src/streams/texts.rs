@@ -10,6 +10,7 @@ pub(super) const NO_STREAMS_HELP: &str =
 pub(super) const LOAD_FAILED: &str = "The streams could not be loaded";
 pub(super) const TRY_AGAIN: &str = "Try again";
 pub(super) const LOADING: &str = "Loading…";
+pub(super) const REPORT: &str = "Report";
 pub(super) const SEARCH: &str = "Search";
 pub(super) const NOT_FOUND: &str = "There is no stream at this address.";
 pub(super) const NOTHING_HERE: &str = "There is nothing at this address.";

@@ -26,6 +26,7 @@ use parlor_protocol::{
     ClientUpdate, ConversationId, ConversationList, Event, Position, StreamNotice, Transcript,
     conversation_list::{ListUpdate, RunEnd},
     json,
+    report::REPORTS_PAGE,
     sse::SseFrame,
 };
 
@@ -130,7 +131,10 @@ impl EventFollower {
             ClientUpdate::PageChanged { page, change } => {
                 self.feeds
                     .report_page_change(page, (event.position, change.clone()));
-                if !effects.contains(&EventEffect::PageChanged) {
+                // Each step of a job changes the page Reports; its link stays once it is there.
+                let is_known_job =
+                    page == REPORTS_PAGE.name && untrack(|| self.listed_pages.has(&REPORTS_PAGE));
+                if !is_known_job && !effects.contains(&EventEffect::PageChanged) {
                     effects.push(EventEffect::PageChanged);
                 }
             }

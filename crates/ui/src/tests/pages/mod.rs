@@ -1,12 +1,13 @@
 //! Pages with given texts in all places.
 //!
 //! - [`conversation`]: a conversation with every kind of content
-//! - [`data`], [`literature`], [`schedules`], [`settings`]: the data of those pages
+//! - [`data`], [`literature`], [`reports`], [`schedules`], [`settings`]: the data of those pages
 //! - [`shared`]: a shared conversation
 
 mod conversation;
 mod data;
 mod literature;
+mod reports;
 mod schedules;
 mod settings;
 mod shared;
@@ -167,6 +168,13 @@ pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
             ..page(text)
         };
         pages.push((data, url.into()));
+    }
+    for (opened, location) in reports::pages(text) {
+        let reports = PageSnapshot {
+            opened: Some(json(&opened)),
+            ..page(text)
+        };
+        pages.push((reports, location.to_url()));
     }
     let list = schedules::list(text);
     let switched_off = ScheduleList {

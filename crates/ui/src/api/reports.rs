@@ -1,0 +1,41 @@
+//! Server functions of the page *Reports*, under `/rpc`.
+
+use leptos::prelude::*;
+use server_fn::codec::{GetUrl, Json};
+
+use parlor_protocol::{
+    ApiError, Dollars, JobId, ResearchStreamId,
+    report::{ReportArticle, ReportList, ReportView},
+};
+
+server_functions! {
+    trait ReportFunctions;
+
+    /// Returns the user's reports, and the streams of which one can be made.
+    GetUrl "reports" as LoadReports
+    fn reports() -> ReportList;
+
+    /// Returns a report without the texts of its articles, compared with the one before it.
+    GetUrl "report" as LoadReport
+    fn report(report_id: JobId) -> ReportView;
+
+    /// Returns an article of a report with its text.
+    GetUrl "report_article" as LoadReportArticle
+    fn report_article(report_id: JobId, pmid: String) -> ReportArticle;
+
+    /// Starts a report of a stream. Without a model, the default one makes it.
+    Json "start_report"
+    fn start_report(report_id: JobId, stream_id: ResearchStreamId, model: Option<String>, cost_limit: Option<Dollars>) -> ();
+
+    /// Stops a report. Its finished steps are kept.
+    Json "stop_report"
+    fn stop_report(report_id: JobId) -> ();
+
+    /// Continues a report that was stopped, failed, was interrupted or waits; with a limit, that is its cost limit from now on.
+    Json "continue_report"
+    fn continue_report(report_id: JobId, cost_limit: Option<Dollars>) -> ();
+
+    /// Deletes a report with all its steps.
+    Json "delete_report"
+    fn delete_report(report_id: JobId) -> ();
+}
