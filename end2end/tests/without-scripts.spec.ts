@@ -145,7 +145,7 @@ test.describe('with tools', () => {
     const offers = 'SUGGESTED_VALUES: [{"label": "More", "value": "Tell me more"}]';
     await upstream.script({ steps: [{ think: 'Hm.' }, { text: `\`\`\`\ncode\n\`\`\`\n\n[A link](https://example.com)\n${offers}` }] });
     const events = await (await EventStream.chat(parlor.url, { message: 'Show' })).rest();
-    for (const path of ['/', `/c/${events[0]!.conversation_id}`, '/literature', '/literature/saved', '/streams', '/stream/new', '/schedules', '/schedules/new', '/settings', '/nowhere']) {
+    for (const path of ['/', `/c/${events[0]!.conversation_id}`, '/literature', '/literature/saved', '/streams', '/stream/new', '/reports', '/reports/new', '/schedules', '/schedules/new', '/settings', '/nowhere']) {
       await page.goto(path);
       await expect(page.getByRole('link', { name: 'New chat' }).first()).toBeVisible();
       expect(await deadControls(page), path).toEqual([]);

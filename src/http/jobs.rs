@@ -3,20 +3,24 @@
 use axum::{
     Json,
     extract::{Path, rejection::PathRejection},
-    http::{HeaderMap, StatusCode},
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    content_disposition::content_disposition,
     problem::{self, Problem},
-    request::{JsonBody, parse_intent_id},
+    request::{JsonBody, QueryParameters, parse_intent_id},
 };
 use crate::app::{Caller, fingerprint};
 use parlor_protocol::{
-    Dollars, JobId, RawJson, RunError, Timestamp,
+    ApiError, Dollars, ErrorCode, JobId, RawJson, RunError, Timestamp,
     job::{Job, JobList},
+    report::{REPORT, Report},
 };
+use parlor_reports::ExportFormat;
 use parlor_runs::{diagnostics::StepCall, jobs::JobRequest};
 use parlor_storage::jobs::{StoredJob, StoredStep};
 
@@ -171,6 +175,42 @@ pub async fn go_on(
     let job_id = problem::parse_id(path)?;
     let continued = caller.app.jobs.go_on(caller.user_id, job_id, cost_limit).await?;
     Ok(Json(continued.into()))
+}
+
+/// The file of a report.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct ExportParameters {
+    format: ExportFormat,
+}
+
+/// `GET /api/jobs/{job_id}/export`: the report as a file.
+pub async fn export(
+    caller: Caller,
+    path: Result<Path<String>, PathRejection>,
+    parameters: Result<QueryParameters<ExportParameters>, Problem>,
+) -> Result<Response, Problem> {
+    let job_id = problem::parse_id(path)?;
+    let QueryParameters(ExportParameters { format }) = parameters?;
+    let stored = caller.app.jobs.require(caller.user_id, job_id).await?;
+    let result = stored
+        .result
+        .filter(|_| stored.job.kind == REPORT)
+        .ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::BadRequest,
+                "Only a complete report can be exported. Wait until it is complete, or continue it.",
+            )
+        })?;
+    let report: Report = serde_json::from_str(&result).map_err(ApiError::unreadable)?;
+    let file = parlor_reports::export(&report, stored.job.created_at, format);
+    let headers = [
+        (header::CONTENT_TYPE, file.media_type.to_owned()),
+        (
+            header::CONTENT_DISPOSITION,
+            content_disposition("attachment", &file.name),
+        ),
+    ];
+    Ok((headers, file.content).into_response())
 }
 
 /// `GET /api/jobs/{job_id}/steps`

@@ -158,6 +158,10 @@ fn contract_routes() -> ApiRouter<AppState> {
             get_with(jobs::diagnostics, job_operations::get_job_diagnostics),
         )
         .api_route(
+            "/api/jobs/{job_id}/export",
+            get_with(jobs::export, job_operations::export_report),
+        )
+        .api_route(
             "/api/jobs/{job_id}/steps",
             get_with(jobs::steps, job_operations::list_job_steps),
         )

@@ -9,6 +9,7 @@ use parlor_pages::{
     Pages,
     data::Data,
     literature::{EditStream, Literature, Streams},
+    reports::Reports,
     schedules::Schedules,
 };
 use parlor_providers::Models;
@@ -65,7 +66,11 @@ pub fn built_in_pages(parts: &ServerParts) -> Pages {
     Pages::new(parts.settings.limits.context_bytes)
         .with_page(literature.clone())
         .with_page(Streams(literature.clone()))
-        .with_page(EditStream(literature))
+        .with_page(EditStream(literature.clone()))
+        .with_page(Reports {
+            storage: parts.storage.clone(),
+            literature,
+        })
         .with_page(parts.data.clone())
         .with_page(Schedules {
             storage: parts.storage.clone(),

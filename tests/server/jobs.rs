@@ -48,7 +48,7 @@ fn add_pubmed(upstream: &Upstream) {
 }
 
 /// The answer of a model to whatever a step asks.
-fn answer(relevant: bool) -> Value {
+pub(crate) fn answer(relevant: bool) -> Value {
     json!({
         "relevant": relevant, "reason": "It is about salt.", "category": "Night",
         "answers": [

@@ -54,6 +54,7 @@ mod python;
 mod queue;
 mod rejections;
 mod releases;
+mod reports;
 mod resume;
 mod roles;
 mod schedules;

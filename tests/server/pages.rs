@@ -370,7 +370,7 @@ async fn rejects_invalid_items_of_the_page() {
         (
             json!({ "current_page": "shelf" }),
             422,
-            "The pages are: chat, literature, streams, edit_stream, data, schedules, desk.",
+            "The pages are: chat, literature, streams, edit_stream, reports, data, schedules, desk.",
         ),
         (
             json!({ "current_page": "literature", "page": "two" }),

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{
     generator::{add_problems, response_schema},
-    parts::{Operation, set_request_example, with_created, with_idempotency_key, with_status},
+    parts::{Operation, set_request_example, with_created, with_file, with_idempotency_key, with_status},
 };
 use crate::http::jobs::JobDetails;
 
@@ -58,6 +58,18 @@ pub fn continue_job(operation: Operation<'_>) -> Operation<'_> {
     set_request_example(&mut operation, json!({ "cost_limit": 1.5 }));
     add_problems(operation.inner_mut(), &[409, 429]);
     operation
+}
+
+pub fn export_report(operation: Operation<'_>) -> Operation<'_> {
+    let mut operation = operation
+        .id("exportReport")
+        .summary("Download a report")
+        .description(
+            "For reading (markdown, html), for spreadsheets (csv: all articles), for reference managers (bibtex, ris: the relevant articles). \
+             400 if it is not complete, or no report.",
+        );
+    add_problems(operation.inner_mut(), &[400]);
+    with_file(operation, 200, "The file, with its name in Content-Disposition.")
 }
 
 pub fn list_job_steps(operation: Operation<'_>) -> Operation<'_> {

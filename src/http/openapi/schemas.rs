@@ -9,6 +9,7 @@ use parlor_protocol::{
     ConversationEvent, RunEvent, UserEvent,
     data::DataFields,
     literature::{EditStreamFields, LiteratureFields, StreamsFields},
+    report::ReportsFields,
 };
 
 /// The beginning of a reference to a schema.
@@ -180,6 +181,7 @@ fn add_fields_of_pages(schemas: &mut Map<String, Value>) {
         LiteratureFields::json_schema(&mut generator).to_value(),
         StreamsFields::json_schema(&mut generator).to_value(),
         EditStreamFields::json_schema(&mut generator).to_value(),
+        ReportsFields::json_schema(&mut generator).to_value(),
         DataFields::json_schema(&mut generator).to_value(),
     ];
     let context = schemas.get_mut("PageContext");

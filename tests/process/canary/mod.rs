@@ -160,6 +160,7 @@ async fn no_secret_comes_out_anywhere() {
         "/streams",
         "/stream/new",
         "/data",
+        "/reports",
         "/schedules",
         "/settings/account",
         "/settings/devices",

@@ -32,6 +32,8 @@ pub struct Ids {
     /// An upload that no message has.
     file: String,
     schedule: String,
+    stream: String,
+    /// A report of the stream.
     job: String,
 }
 
@@ -51,6 +53,7 @@ impl Ids {
             attachment: find("tool_complete", "/attachments/0/id"),
             file: "none".into(),
             schedule: "none".into(),
+            stream: "none".into(),
             job: "none".into(),
         }
     }
@@ -67,6 +70,7 @@ impl Ids {
             file: id(5),
             schedule: id(6),
             job: id(6),
+            stream: id(7),
         }
     }
 
@@ -85,7 +89,7 @@ impl Ids {
         ids.schedule = Uuid::now_v7().to_string();
         let (status, saved) = put(parlor, &ids.schedule, &daily("Morning", "08:00", "UTC")).await;
         assert_eq!(status, 200, "{saved}");
-        ids.job = make_report(parlor).await;
+        (ids.stream, ids.job) = make_report(parlor).await;
         ids
     }
 
@@ -100,6 +104,7 @@ impl Ids {
             "file_id" => self.file.clone(),
             "schedule" | "schedule_id" => self.schedule.clone(),
             "job_id" => self.job.clone(),
+            "stream" => self.stream.clone(),
             _ => Uuid::now_v7().to_string(),
         }
     }
@@ -115,6 +120,7 @@ impl Ids {
             "file_id",
             "schedule",
             "job_id",
+            "stream",
             "new",
         ];
         self.get(names[random.usize(..names.len())])
@@ -135,8 +141,8 @@ impl Ids {
     }
 }
 
-/// Saves a stream and makes a report of it. Returns the id of the job, which has ended.
-async fn make_report(parlor: &Parlor) -> String {
+/// Saves a stream and makes a report of it. Returns the ids of both; the job has ended.
+async fn make_report(parlor: &Parlor) -> (String, String) {
     let stream = Uuid::now_v7();
     let saved = json!({ "stream": { "id": stream, "name": "Tides", "query": "tides", "instructions": "" } });
     let saved = parlor.post("/rpc/save_stream", &saved).send().await.unwrap();
@@ -157,7 +163,7 @@ async fn make_report(parlor: &Parlor) -> String {
             }
         }
     }
-    id
+    (stream.to_string(), id)
 }
 
 impl Target {
@@ -249,6 +255,10 @@ pub fn all_targets() -> Vec<Target> {
         ("GET", "/streams", None),
         ("GET", "/stream/new", None),
         ("GET", "/data/town/jobs", Some(json!({ "q": "jobs" }))),
+        ("GET", "/reports", None),
+        ("GET", "/reports/new", None),
+        ("GET", "/reports/{job_id}", None),
+        ("GET", "/reports/{job_id}/articles", None),
         ("GET", "/schedules", None),
         ("GET", "/schedules/{schedule_id}", None),
         ("GET", "/settings", None),
@@ -328,6 +338,13 @@ fn function_arguments() -> Map<String, Value> {
         "forget_all_memories": {},
         "forget_memory": { "memory_id": "$new" },
         "judge_payload": { "intent": judged },
+        "reports": {},
+        "report": { "report_id": "$job_id" },
+        "report_article": { "report_id": "$job_id", "pmid": "11" },
+        "start_report": { "report_id": "$new", "stream_id": "$stream", "model": "test/any", "cost_limit": 5 },
+        "stop_report": { "report_id": "$job_id" },
+        "continue_report": { "report_id": "$job_id", "cost_limit": 5 },
+        "delete_report": { "report_id": "$job_id" },
         "schedules": {},
         "save_schedule": { "id": "$schedule", "schedule": daily("Morning", "09:00", "UTC") },
         "delete_schedule": { "id": "$schedule" },

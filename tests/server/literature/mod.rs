@@ -69,7 +69,7 @@ pub fn question_on_page(context: Value) -> Value {
 }
 
 /// Returns the system prompt and the names of the tools of the last call.
-fn last_prompt_and_tools(upstream: &Upstream) -> (String, Vec<String>) {
+pub fn last_prompt_and_tools(upstream: &Upstream) -> (String, Vec<String>) {
     let last = support::last_model_call(upstream);
     let tools = last["tools"].as_array().into_iter().flatten();
     let names = tools.map(|tool| tool["function"]["name"].as_str().expect("a name").to_owned());
