@@ -105,7 +105,9 @@ pub use provider_data::{PlacedProviderData, ProviderData};
 pub use queue::{MessageQueue, QueuedMessage};
 pub use role::Role;
 pub use run_status::{RunError, RunStatus};
-pub use schedule::{ListedSchedule, RunSchedule, Schedule, ScheduleList, ScheduledRun, Weekday};
+pub use schedule::{
+    ListedSchedule, RunSchedule, Schedule, ScheduleList, ScheduleStarted, ScheduledRun, Weekday,
+};
 pub use services::{SERVICES, Service};
 pub use sharing::{NewShare, Share, SharedConversation, SharedFrame};
 pub use suggestion::{ActionHandler, ActionStyle, CitedSource, SuggestedAction, SuggestedValue};

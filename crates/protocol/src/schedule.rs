@@ -6,8 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ConversationId, Dollars, IntentId, PageFields, PageInfo, RunStatus, Timestamp, flat_json::Fields,
-    id::ScheduleId, intent::derive_title,
+    ConversationId, Dollars, IntentId, JobId, PageFields, PageInfo, ResearchStreamId, RunStatus, Timestamp,
+    flat_json::Fields,
+    id::ScheduleId,
+    intent::{StartedRun, derive_title},
 };
 
 /// A day of the week.
@@ -56,8 +58,11 @@ pub struct Schedule {
     /// The name, with which the conversations begin. Empty: the beginning of the prompt.
     #[schemars(default)]
     pub name: String,
-    /// The message that is sent.
+    /// The message that is sent; empty if a report is made.
     pub prompt: String,
+    /// The research stream of which a report is made at the planned times, in place of a message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream_id: Option<ResearchStreamId>,
     /// The model to answer, as `endpoint/model`; without it, the default one of that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -78,7 +83,7 @@ pub struct Schedule {
     /// True if the answer may say that there is nothing new. It is then not marked as unread.
     #[schemars(default)]
     pub only_new: bool,
-    /// The cost of one answer, in US dollars, at which it ends: more than 0. Models without known prices cost nothing.
+    /// The cost of one answer, in US dollars, at which it ends, or of one report, at which it waits: more than 0. Models without known prices cost nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_limit: Option<Dollars>,
     /// The cost of a calendar month (UTC), in US dollars, at which the schedule pauses: more than 0.
@@ -143,10 +148,13 @@ pub struct ListedSchedule {
 pub struct ScheduledRun {
     pub planned_at: Timestamp,
     pub started_at: Timestamp,
-    /// Missing if the conversation was deleted.
+    /// Missing if the conversation was deleted, and for reports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<ConversationId>,
-    /// The state of the answer; `waiting` if it waits for its user's approval. Missing if it was deleted.
+    /// The report that was made; missing if it was deleted, and for messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report_id: Option<JobId>,
+    /// The state of the answer or the report; `waiting` if it waits for its user. Missing if it was deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<RunStatus>,
 }
@@ -167,6 +175,14 @@ pub struct ScheduleList {
 pub struct RunSchedule {
     pub intent_id: IntentId,
     pub schedule_id: ScheduleId,
+}
+
+/// What a schedule has begun.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScheduleStarted {
+    Answer(StartedRun),
+    Report(JobId),
 }
 
 /// The page of the schedules.

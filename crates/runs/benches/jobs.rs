@@ -95,6 +95,7 @@ async fn measure(steps: u64, concurrency: usize) -> f64 {
         input: RawJson::parse_or_quote(&steps.to_string()),
         model: Some("parlor/tour".into()),
         cost_limit: None,
+        scheduled: None,
         fingerprint: String::new(),
     };
     let id = request.id;

@@ -5,7 +5,7 @@ use std::fmt;
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use super::{RecordedModelCall, StorageError};
+use super::{RecordedModelCall, StorageError, schedules::ScheduledStart};
 use parlor_protocol::{
     Dollars, JobId, RunError, RunStatus, Timestamp, TokenTotals, UserId,
     job::{Job, JobList},
@@ -112,8 +112,13 @@ pub struct JobLimits {
 /// A change of a user's job. This process becomes the owner of a job that it takes.
 #[derive(Clone, Debug)]
 pub enum JobChange {
-    /// Starts a job. The same request again has no further effect.
-    Start { job: NewJob, limits: JobLimits },
+    /// Starts a job, perhaps at a planned time of a schedule. The same request again has no further effect. Rejected with `NotFound`
+    /// if the schedule was deleted or changed meanwhile, or if the planned time has started something before.
+    Start {
+        job: NewJob,
+        limits: JobLimits,
+        scheduled: Option<ScheduledStart>,
+    },
     /// Takes a job for its user, who continues it. With a limit, that is its cost limit from now on. Rejected if the job is complete
     /// or running.
     Continue {

@@ -153,7 +153,7 @@ blank! {
     TokenId: TokenId(Uuid::nil()),
     ScheduleId: ScheduleId(Uuid::nil()),
     Schedule: Schedule {
-        name: String::new(), prompt: String::new(), model: None, tools: Vec::new(), days: Vec::new(), time: String::new(),
+        name: String::new(), prompt: String::new(), stream_id: None, model: None, tools: Vec::new(), days: Vec::new(), time: String::new(),
         time_zone: String::new(), ends_on: None, only_new: false, run_limit: None, month_limit: None, is_paused: false
     },
     RunStatus: RunStatus::Failed,

@@ -82,10 +82,10 @@ plain! {
         kind, title, created_at, snippet; conversation_id, message_id, file_id, file_name, pmid
     };
     Snippet { text, marks };
-    Schedule { prompt, days, time, time_zone; model, ends_on, run_limit, month_limit } with
+    Schedule { prompt, days, time, time_zone; stream_id, model, ends_on, run_limit, month_limit } with
         name, tools, only_new, is_paused;
     ListedSchedule { id, schedule, month_cost; next_at, last, notice };
-    ScheduledRun { planned_at, started_at; conversation_id, status };
+    ScheduledRun { planned_at, started_at; conversation_id, report_id, status };
     ScheduleList { schedules, limit };
     ApiToken { id, name, beginning, created_at; expires_at, last_used_at };
 }

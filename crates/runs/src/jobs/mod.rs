@@ -28,6 +28,7 @@ use parlor_protocol::{ApiError, Dollars, ErrorCode, JobId, RawJson, UserId};
 use parlor_storage::{
     Change, ChangeRejection, Outcome, StorageErrorKind,
     jobs::{JobChange, JobKey, JobLimits, JobOutput, NewJob, StoredJob},
+    schedules::ScheduledStart,
 };
 
 pub use self::{
@@ -84,6 +85,8 @@ pub struct JobRequest {
     pub cost_limit: Option<Dollars>,
     /// The request, to tell it from another one under the same id.
     pub fingerprint: String,
+    /// The planned time that starts it, if a schedule does.
+    pub scheduled: Option<ScheduledStart>,
 }
 
 /// All jobs of this process. Clones refer to the same.
@@ -154,7 +157,12 @@ impl Jobs {
             stored: self.0.settings.stored,
             running: self.0.settings.running,
         };
-        self.take(user_id, id, JobChange::Start { job, limits }).await?;
+        let start = JobChange::Start {
+            job,
+            limits,
+            scheduled: request.scheduled,
+        };
+        self.take(user_id, id, start).await?;
         self.require(user_id, id).await
     }
 

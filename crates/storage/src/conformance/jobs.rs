@@ -27,7 +27,16 @@ pub(super) fn start_as(user_id: UserId, id: JobId, fingerprint: &str) -> Change 
         cost_limit: Some(Dollars(500)),
         fingerprint: fingerprint.into(),
     };
-    change(user_id, JobChange::Start { job, limits: LIMITS })
+    let limits = LIMITS;
+    let scheduled = None;
+    change(
+        user_id,
+        JobChange::Start {
+            job,
+            limits,
+            scheduled,
+        },
+    )
 }
 
 pub(super) fn start(id: JobId) -> Change {
@@ -379,6 +388,7 @@ pub async fn a_job_knows_the_complete_one_before_it(backend: &dyn Backend) {
                     ..job
                 },
                 limits,
+                scheduled: None,
             },
         ),
         other => other,

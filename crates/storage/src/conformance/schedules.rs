@@ -20,6 +20,7 @@ fn news(prompt: &str) -> Schedule {
     Schedule {
         name: "News".into(),
         prompt: prompt.into(),
+        stream_id: None,
         model: Some("x/m".into()),
         tools: Vec::new(),
         days: vec![Weekday::Monday],

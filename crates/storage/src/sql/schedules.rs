@@ -16,13 +16,15 @@ macro_rules! select {
     ($condition:literal) => {
         concat!(
             "SELECT s.id, s.user_id, s.definition, s.next_at, s.notice, l.planned_at, l.started_at, r.conversation_id, r.status, \
+             j.id AS report_id, j.status AS report_status, \
              (SELECT CAST(coalesce(sum(c.cost), 0) AS BIGINT) FROM schedule_runs c \
                  WHERE c.user_id = s.user_id AND c.schedule_id = s.id AND c.started_at >= $1) \
                  AS month_cost \
              FROM schedules s LEFT JOIN schedule_runs l ON l.user_id = s.user_id AND l.schedule_id = s.id AND l.planned_at = \
                  (SELECT p.planned_at FROM schedule_runs p WHERE p.user_id = s.user_id AND p.schedule_id = s.id \
                   ORDER BY p.started_at DESC, p.planned_at DESC LIMIT 1) \
-             LEFT JOIN runs r ON r.id = l.run_id AND r.user_id = s.user_id WHERE ",
+             LEFT JOIN runs r ON r.id = l.run_id AND r.user_id = s.user_id \
+             LEFT JOIN jobs j ON j.id = l.run_id AND j.user_id = s.user_id WHERE ",
             $condition
         )
     };
@@ -116,11 +118,15 @@ fn read_last(row: &Row) -> Result<Option<ScheduledRun>, StorageError> {
     let (Some(planned_at), Some(started_at)) = (time(row, "planned_at")?, time(row, "started_at")?) else {
         return Ok(None);
     };
-    let status = optional_text(row, "status")?;
+    let status = match optional_text(row, "status")? {
+        Some(status) => Some(status),
+        None => optional_text(row, "report_status")?,
+    };
     Ok(Some(ScheduledRun {
         planned_at,
         started_at,
         conversation_id: optional_id(row, "conversation_id")?,
+        report_id: optional_id(row, "report_id")?,
         status: status.and_then(|status| serde_json::from_value(status.into()).ok()),
     }))
 }

@@ -180,6 +180,7 @@ impl Process {
             input: RawJson::parse_or_quote(&serde_json::to_string(numbers).unwrap()),
             model: Some("parlor/tour".into()),
             cost_limit: None,
+            scheduled: None,
             fingerprint: "f".into(),
         };
         let id = request.id;

@@ -10,6 +10,8 @@ use crate::{
         json,
     },
 };
+use uuid::Uuid;
+
 use parlor_protocol::{
     Schedule, ScheduleId, Timestamp, UserId,
     intent::{SendMessage, StartedRun},
@@ -114,6 +116,22 @@ impl Batch<'_> {
         (intent, start): (&SendMessage, &RunStart),
         scheduled: &ScheduledStart,
     ) -> Result<StartedRun, ChangeError> {
+        self.begin_scheduled(connection, user_id, start.run.0, scheduled)
+            .await?;
+        let interaction = Some(intent.interaction.clone());
+        self.send_message(connection, user_id, intent, start, interaction)
+            .await
+    }
+
+    /// Advances a schedule and stores what it has started: an answer, or the job that makes a report. Rejected with `NotFound` if the
+    /// schedule was deleted or changed meanwhile, or if the planned time has started something before.
+    pub(super) async fn begin_scheduled(
+        &mut self,
+        connection: &mut Connection,
+        user_id: UserId,
+        started: Uuid,
+        scheduled: &ScheduledStart,
+    ) -> Result<(), ChangeError> {
         match &scheduled.advance {
             Some(advance) => advance_schedule(&mut *connection, user_id, advance).await?,
             None => require_schedule(&mut *connection, (user_id, scheduled.schedule_id)).await?,
@@ -124,15 +142,13 @@ impl Batch<'_> {
         .bind_value(scheduled.schedule_id)
         .bind_value(scheduled.planned_at)
         .bind_value(user_id)
-        .bind_value(start.run)
+        .bind(started.to_string())
         .bind_value(scheduled.started_at)
         .execute(&mut *connection)
         .await
         .map_err(|error| conflict_as_rejection(error, ChangeRejection::NotFound))?;
-        self.log_settings_changed(&mut *connection, user_id).await?;
-        let interaction = Some(intent.interaction.clone());
-        self.send_message(connection, user_id, intent, start, interaction)
-            .await
+        self.log_settings_changed(connection, user_id).await?;
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ use super::{super::jobs, Batch, ChangeError, personal::ensure_user};
 use crate::{
     ChangeRejection, Outcome,
     jobs::{Fence, JobChange, JobLimits, NewJob, StoredJob},
+    schedules::ScheduledStart,
 };
 use parlor_protocol::{
     ConversationId, Dollars, JobId, RawJson, RunStatus, TokenTotals, UserEvent, UserId,
@@ -22,7 +23,14 @@ impl Batch<'_> {
         change: &JobChange,
     ) -> Result<Outcome, ChangeError> {
         match change {
-            JobChange::Start { job, limits } => self.start_job(connection, user_id, job, *limits).await,
+            JobChange::Start {
+                job,
+                limits,
+                scheduled,
+            } => {
+                self.start_job(connection, user_id, job, *limits, scheduled.as_ref())
+                    .await
+            }
             JobChange::Continue {
                 job_id,
                 cost_limit,
@@ -71,6 +79,7 @@ impl Batch<'_> {
         user_id: UserId,
         new: &NewJob,
         limits: JobLimits,
+        scheduled: Option<&ScheduledStart>,
     ) -> Result<Outcome, ChangeError> {
         if let Some(known) = jobs::job(&mut *connection, user_id, new.id).await? {
             return match known.fingerprint == new.fingerprint {
@@ -90,6 +99,10 @@ impl Batch<'_> {
             Err(ChangeRejection::JobsFull)?;
         }
         check_running(&mut *connection, user_id, limits.running).await?;
+        if let Some(scheduled) = scheduled {
+            self.begin_scheduled(connection, user_id, new.id.0, scheduled)
+                .await?;
+        }
         let job = StoredJob {
             user_id,
             job: Job {
@@ -237,8 +250,27 @@ impl Batch<'_> {
         .bind_value(job.fence.0)
         .execute(&mut *connection)
         .await?;
+        self.count_scheduled_cost(connection, job).await?;
         self.log_job(connection, job.user_id, &JobUpdate::Changed(job.job.clone()))
             .await
+    }
+
+    /// Counts the cost of a job for the schedule that has started it, if one has, and reports its end to the page of schedules.
+    async fn count_scheduled_cost(
+        &mut self,
+        connection: &mut Connection,
+        job: &StoredJob,
+    ) -> Result<(), ChangeError> {
+        let counted = query("UPDATE schedule_runs SET cost = $3 WHERE user_id = $1 AND run_id = $2")
+            .bind_value(job.user_id)
+            .bind_value(job.job.id)
+            .bind_value(job.job.totals.cost.0)
+            .execute(&mut *connection)
+            .await?;
+        if counted.rows_affected() > 0 && job.job.status != RunStatus::Running {
+            self.log_settings_changed(connection, job.user_id).await?;
+        }
+        Ok(())
     }
 
     async fn log_job(
