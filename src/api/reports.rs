@@ -48,6 +48,7 @@ impl ReportFunctions for Api {
             input: RawJson::parse_or_quote(&input),
             model,
             cost_limit,
+            scheduled: None,
         };
         let started = caller.app.jobs.start(caller.user_id, request).await;
         caller.set_error_status(started.map(drop))

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::Api;
 use crate::app;
 use parlor_protocol::{
-    ApiError, ListedSchedule, RunSchedule, Schedule, ScheduleId, ScheduleList, intent::StartedRun,
+    ApiError, ListedSchedule, RunSchedule, Schedule, ScheduleId, ScheduleList, ScheduleStarted,
 };
 use parlor_ui::api::schedules::ScheduleFunctions;
 
@@ -26,7 +26,7 @@ impl ScheduleFunctions for Api {
         caller.set_error_status(app::schedules::delete(&caller, id).await)
     }
 
-    async fn run_schedule(&self, intent: RunSchedule) -> Result<StartedRun, ApiError> {
+    async fn run_schedule(&self, intent: RunSchedule) -> Result<ScheduleStarted, ApiError> {
         let caller = app::current_caller()?;
         caller.set_error_status(app::schedules::run(&caller, intent).await)
     }

@@ -130,6 +130,7 @@ pub async fn start(
         input: new.input,
         model: new.model,
         cost_limit: new.cost_limit,
+        scheduled: None,
     };
     let started = caller.app.jobs.start(caller.user_id, request).await?;
     Ok((StatusCode::CREATED, Json(started.into())))

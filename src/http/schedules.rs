@@ -14,17 +14,23 @@ use super::{
 };
 use crate::app::{Caller, schedules};
 use parlor_protocol::{
-    ConversationId, ListedSchedule, MessageId, RunSchedule, Schedule, ScheduleList, intent::StartedRun,
+    ConversationId, JobId, ListedSchedule, MessageId, RunSchedule, Schedule, ScheduleList, ScheduleStarted,
 };
 
-/// The answer that a schedule has begun.
-#[derive(Debug, Serialize, JsonSchema)]
+/// The answer or the report that a schedule has begun.
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct ScheduleStart {
-    conversation_id: ConversationId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation_id: Option<ConversationId>,
     /// The message that the schedule has sent.
-    user_message_id: MessageId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_message_id: Option<MessageId>,
     /// The answer, which is also the id of its run.
-    message_id: MessageId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message_id: Option<MessageId>,
+    /// The job that makes the report, in place of a message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report_id: Option<JobId>,
 }
 
 /// `GET /api/schedules`
@@ -60,7 +66,7 @@ pub async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /api/schedules/{schedule_id}/run`: sends its prompt now.
+/// `POST /api/schedules/{schedule_id}/run`: sends its prompt or makes its report now.
 pub async fn run(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
@@ -70,14 +76,16 @@ pub async fn run(
         intent_id: parse_intent_id(&headers)?,
         schedule_id: problem::parse_id(path)?,
     };
-    let StartedRun {
-        conversation_id,
-        user_message_id,
-        assistant_message_id,
-    } = schedules::run(&caller, intent).await?;
-    Ok(Json(ScheduleStart {
-        conversation_id,
-        user_message_id,
-        message_id: assistant_message_id,
+    Ok(Json(match schedules::run(&caller, intent).await? {
+        ScheduleStarted::Answer(run) => ScheduleStart {
+            conversation_id: Some(run.conversation_id),
+            user_message_id: Some(run.user_message_id),
+            message_id: Some(run.assistant_message_id),
+            report_id: None,
+        },
+        ScheduleStarted::Report(report_id) => ScheduleStart {
+            report_id: Some(report_id),
+            ..ScheduleStart::default()
+        },
     }))
 }

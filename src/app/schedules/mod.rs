@@ -1,17 +1,19 @@
 //! Schedules: saving, deleting and running them by hand. [`timer`] sends them at their planned times.
 //!
-//! A schedule is a timer that sends a message as its user would; all else is the business of runs. Another kind of scheduled work
-//! would have its own step in `timer::send` and share the rest.
+//! A schedule is a timer that sends a message as its user would, or starts a report; all else is the business of runs and jobs.
 
 use parlor_base::{
     clock,
     planned_times::{PlannedTimes, month_start},
 };
 use parlor_protocol::{
-    ApiError, ConversationId, Dollars, ErrorCode, Interaction, ListedSchedule, MessageId, RunSchedule,
-    Schedule, ScheduleId, ScheduleList, ScheduledMessage, Timestamp,
-    intent::{SendMessage, StartedRun},
+    ApiError, ConversationId, Dollars, ErrorCode, Interaction, JobId, ListedSchedule, MessageId, RawJson,
+    ResearchStreamId, RunSchedule, Schedule, ScheduleId, ScheduleList, ScheduleStarted, ScheduledMessage,
+    Timestamp,
+    intent::SendMessage,
+    report::{REPORT, ReportInput},
 };
+use parlor_runs::jobs::JobRequest;
 use parlor_storage::{
     Change,
     schedules::{ScheduleChange, ScheduledStart},
@@ -80,12 +82,12 @@ pub async fn delete(caller: &Caller, id: ScheduleId) -> Result<(), ApiError> {
     submit(caller, ScheduleChange::Delete { id }).await
 }
 
-/// Sends the prompt of a schedule now, besides its planned times, also if it is paused.
+/// Sends the prompt of a schedule now, or makes its report, besides its planned times, also if it is paused.
 ///
 /// # Errors
 ///
 /// As for a message of the user, or if there is no such schedule.
-pub async fn run(caller: &Caller, intent: RunSchedule) -> Result<StartedRun, ApiError> {
+pub async fn run(caller: &Caller, intent: RunSchedule) -> Result<ScheduleStarted, ApiError> {
     let fingerprint = fingerprint(&intent)?;
     let RunSchedule {
         intent_id,
@@ -94,7 +96,7 @@ pub async fn run(caller: &Caller, intent: RunSchedule) -> Result<StartedRun, Api
     let (runs, user_id) = (&caller.app.runs, caller.user_id);
     // A repeated request needs neither the schedule nor other ids.
     if let Some(started) = runs.started_run(user_id, intent_id, &fingerprint).await? {
-        return Ok(started);
+        return Ok(ScheduleStarted::Answer(started));
     }
     require_enabled(&caller.app)?;
     let now = caller.app.clock.now();
@@ -105,11 +107,37 @@ pub async fn run(caller: &Caller, intent: RunSchedule) -> Result<StartedRun, Api
         started_at: now,
         advance: None,
     };
+    if let Some(stream_id) = listed.schedule.stream_id {
+        let request = report_request(&listed, stream_id, JobId(intent_id.0), start)?;
+        let started = caller.app.jobs.start(user_id, request).await?;
+        return Ok(ScheduleStarted::Report(started.job.id));
+    }
     let message = SendMessage {
         intent_id,
         ..message(&listed, now, 0)
     };
-    Ok(runs.send_scheduled(user_id, message, start, fingerprint).await?)
+    let started = runs.send_scheduled(user_id, message, start, fingerprint).await?;
+    Ok(ScheduleStarted::Answer(started))
+}
+
+/// Returns the request for the report of a schedule.
+fn report_request(
+    listed: &ListedSchedule,
+    stream_id: ResearchStreamId,
+    id: JobId,
+    start: ScheduledStart,
+) -> Result<JobRequest, ApiError> {
+    let input = serde_json::to_string(&ReportInput { stream_id }).map_err(ApiError::unreadable)?;
+    let schedule = &listed.schedule;
+    Ok(JobRequest {
+        id,
+        fingerprint: fingerprint(&(&input, listed.id))?,
+        kind: REPORT.into(),
+        input: RawJson::parse_or_quote(&input),
+        model: schedule.model.clone(),
+        cost_limit: schedule.run_limit,
+        scheduled: Some(start),
+    })
 }
 
 /// Returns the message that a schedule sends at a planned time, which stands for `missed` ones.
@@ -156,8 +184,25 @@ async fn check(caller: &Caller, mut schedule: Schedule) -> Result<Schedule, ApiE
         let max = limits.title_characters;
         return Err(invalid(&format!("A name has at most {max} characters.")));
     }
-    if schedule.prompt.trim().is_empty() {
-        return Err(invalid("Write what should be asked."));
+    match schedule.stream_id {
+        Some(_) if !schedule.prompt.is_empty() || !schedule.tools.is_empty() || schedule.only_new => {
+            return Err(invalid(
+                "A schedule sends a prompt or makes a report of a stream, and not both.",
+            ));
+        }
+        Some(stream_id) => {
+            let stream = caller
+                .app
+                .storage
+                .research_stream(caller.user_id, stream_id)
+                .await?;
+            let stream = stream.ok_or_else(|| invalid("There is no such stream."))?;
+            if schedule.name.is_empty() {
+                schedule.name = stream.name;
+            }
+        }
+        None if schedule.prompt.trim().is_empty() => return Err(invalid("Write what should be asked.")),
+        None => {}
     }
     if schedule.prompt.len() > limits.message_bytes {
         let max = limits.message_bytes;

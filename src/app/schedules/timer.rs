@@ -10,7 +10,7 @@ use parlor_base::{
     planned_times::{PlannedTimes, month_start},
 };
 use parlor_journal::JournalError;
-use parlor_protocol::{ListedSchedule, Timestamp, UserId};
+use parlor_protocol::{ErrorCode, JobId, ListedSchedule, ResearchStreamId, Timestamp, UserId};
 use parlor_runs::{CallRefusal, StartError};
 use parlor_storage::{
     Change, ChangeRejection, StorageError,
@@ -118,6 +118,9 @@ async fn send(app: &AppState, DueSchedule { user_id, listed }: &DueSchedule, now
         started_at: now,
         advance: Some(advance),
     };
+    if let Some(stream_id) = listed.schedule.stream_id {
+        return make_report(app, (*user_id, listed), stream_id, start, &planned).await;
+    }
     let message = super::message(listed, due.newest, if is_late { due.count } else { 0 });
     let Ok(fingerprint) = fingerprint(&message) else {
         return Sent::Skipped;
@@ -147,6 +150,37 @@ async fn send(app: &AppState, DueSchedule { user_id, listed }: &DueSchedule, now
             let reason = parlor_protocol::ApiError::from(error).message;
             let notice = format!("Not sent at {planned}: {reason}");
             skip(app, *user_id, listed, (from, SkipTo::Next(next_at)), &notice).await
+        }
+    }
+}
+
+/// Starts the report of a schedule, or skips its planned time.
+async fn make_report(
+    app: &AppState,
+    (user_id, listed): (UserId, &ListedSchedule),
+    stream_id: ResearchStreamId,
+    start: ScheduledStart,
+    planned: &str,
+) -> Sent {
+    let Some(ScheduleAdvance { from, next_at, .. }) = start.advance.clone() else {
+        return Sent::Skipped;
+    };
+    let started = match super::report_request(listed, stream_id, JobId::new(), start) {
+        Ok(request) => app.jobs.start(user_id, request).await,
+        Err(error) => Err(error),
+    };
+    match started {
+        Ok(_) => Sent::Started,
+        // An end of one of the user's jobs, the next start of the server, or a working database lets it go on.
+        Err(error) if matches!(error.code, ErrorCode::LimitReached | ErrorCode::Unavailable) => Sent::Waits,
+        // The schedule was deleted or changed meanwhile: then the skip is rejected, too.
+        Err(error) if error.code == ErrorCode::NotFound => {
+            let notice = "Paused: its stream was deleted.";
+            skip(app, user_id, listed, (from, SkipTo::Pause), notice).await
+        }
+        Err(error) => {
+            let notice = format!("Not made at {planned}: {}", error.message);
+            skip(app, user_id, listed, (from, SkipTo::Next(next_at)), &notice).await
         }
     }
 }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use server_fn::codec::{GetUrl, Json};
 
 use parlor_protocol::{
-    ApiError, ListedSchedule, RunSchedule, Schedule, ScheduleId, ScheduleList, intent::StartedRun,
+    ApiError, ListedSchedule, RunSchedule, Schedule, ScheduleId, ScheduleList, ScheduleStarted,
 };
 
 server_functions! {
@@ -22,7 +22,7 @@ server_functions! {
     Json "delete_schedule"
     fn delete_schedule(id: ScheduleId) -> ();
 
-    /// Sends the prompt of a schedule now.
+    /// Sends the prompt of a schedule now, or makes its report.
     Json "run_schedule" as RunScheduleNow
-    fn run_schedule(intent: RunSchedule) -> StartedRun;
+    fn run_schedule(intent: RunSchedule) -> ScheduleStarted;
 }

@@ -11,6 +11,7 @@ use crate::{
     components::icons,
     fields::{amount_field, model_field, read_amount},
     runtime::erase::Erase,
+    schedules::begin_report_schedule,
     state::remote::Remote,
 };
 use parlor_protocol::{
@@ -101,6 +102,16 @@ fn form(state: ReportsState, streams: Vec<ResearchStream>, wanted: Option<Resear
             is_sending.try_set(false);
         });
     };
+    let repeat = move |_| {
+        let chosen = stream.get_untracked();
+        let chosen = state.list.with_untracked(|list| {
+            let streams = &list.get()?.streams;
+            streams.iter().find(|stream| Some(stream.id) == chosen).cloned()
+        });
+        if let Some(chosen) = chosen {
+            state.navigation.set_url(begin_report_schedule(&chosen), false);
+        }
+    };
     let label = move || match is_sending.get() {
         true => texts::STARTING,
         false => texts::START,
@@ -119,6 +130,7 @@ fn form(state: ReportsState, streams: Vec<ResearchStream>, wanted: Option<Resear
             <p class="stream-help">{texts::LIMIT_HELP}</p>
             <div class="schedule-actions">
                 <button class="button button-primary" aria-disabled=move || is_sending.get().then_some("true")>{label}</button>
+                <button type="button" class="button" on:click=repeat>{icons::clock()} {texts::REPEAT}</button>
                 <a class="button button-quiet" href=ReportLocation::List.to_url()>{texts::CANCEL}</a>
             </div>
         </form>

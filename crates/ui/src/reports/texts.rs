@@ -65,6 +65,7 @@ pub(super) const LIMIT_HELP: &str =
     "At the limit, the report waits for you, and keeps what it has. Your daily limits apply, too.";
 pub(super) const NO_AMOUNT: &str = "A limit is an amount in dollars, such as 0.50. Nothing was started.";
 pub(super) const START: &str = "Make the report";
+pub(super) const REPEAT: &str = "Repeat on a schedule";
 pub(super) const STARTING: &str = "Starting…";
 
 // A report

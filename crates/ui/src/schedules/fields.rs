@@ -7,7 +7,7 @@ use crate::{
     fields::{amount_field, model_field},
     runtime::erase::Erase,
 };
-use parlor_protocol::{Schedule, Weekday};
+use parlor_protocol::{ResearchStreamId, Schedule, Weekday, literature::EditStreamLocation};
 
 pub fn prompt(state: FormState) -> AnyView {
     let value = move || state.schedule.with(|schedule| schedule.prompt.clone());
@@ -28,6 +28,19 @@ pub fn prompt(state: FormState) -> AnyView {
                 on:input=input
             ></textarea>
         </div>
+    }
+    .erase()
+}
+
+/// The report that is made in place of a prompt.
+pub fn report(stream_id: ResearchStreamId) -> AnyView {
+    let stream = EditStreamLocation {
+        stream_id: Some(stream_id),
+    };
+    view! {
+        <p class="stream-field">
+            <span>{texts::REPORT_OF} " " <a href=stream.to_url()>{texts::SHOW_STREAM}</a></span>
+        </p>
     }
     .erase()
 }
@@ -126,9 +139,17 @@ pub fn only_new(state: FormState) -> AnyView {
 
 /// The limits of the cost.
 pub fn limits(state: FormState) -> AnyView {
+    let stream = Memo::new(move |_| state.schedule.with(|schedule| schedule.stream_id.is_some()));
+    let run_limit = move || {
+        let label = match stream.get() {
+            true => texts::REPORT_LIMIT,
+            false => texts::RUN_LIMIT,
+        };
+        amount_field(("schedule-run-limit", label, texts::NO_LIMIT), state.run_limit)
+    };
     view! {
         <div class="schedule-row">
-            {amount_field(("schedule-run-limit", texts::RUN_LIMIT, texts::NO_LIMIT), state.run_limit)}
+            {run_limit}
             {amount_field(("schedule-month-limit", texts::MONTH_LIMIT, texts::NO_LIMIT), state.month_limit)}
         </div>
         <p class="stream-help">{texts::LIMITS_HELP}</p>

@@ -2,7 +2,7 @@
 
 use leptos::{ev, prelude::*};
 
-use super::{NEW_PROMPT_KEY, fields, list, state::SchedulesState, texts};
+use super::{NEW_PROMPT_KEY, NEW_STREAM_KEY, fields, list, state::SchedulesState, texts};
 use crate::{
     browser,
     components::{icons, not_found::not_found_notice},
@@ -42,6 +42,7 @@ fn empty_form(page: SchedulesState) -> AnyView {
     let schedule = Schedule {
         name: String::new(),
         prompt: String::new(),
+        stream_id: None,
         model: None,
         tools: Vec::new(),
         days: Weekday::ALL[..5].to_vec(),
@@ -61,12 +62,20 @@ fn empty_form(page: SchedulesState) -> AnyView {
         }
         let prompt = browser::storage_get(NEW_PROMPT_KEY);
         browser::storage_set(NEW_PROMPT_KEY, None);
+        let stream = browser::storage_get(NEW_STREAM_KEY);
+        browser::storage_set(NEW_STREAM_KEY, None);
+        let stream = stream.and_then(|stream| {
+            let (id, name) = stream.split_once(' ')?;
+            Some((id.parse().ok()?, name.to_owned()))
+        });
         state.schedule.update(|schedule| {
             if schedule.time_zone.is_empty() {
                 schedule.time_zone = browser::time_zone();
             }
-            if let Some(prompt) = prompt {
-                schedule.prompt = prompt;
+            match (stream, prompt) {
+                (Some((id, name)), _) => (schedule.stream_id, schedule.name) = (Some(id), name),
+                (None, Some(prompt)) => schedule.prompt = prompt,
+                (None, None) => {}
             }
         });
     });
@@ -169,16 +178,22 @@ fn form(state: FormState) -> AnyView {
         }
     };
     let list = ScheduleLocation::List.to_url();
+    let stream = Memo::new(move |_| state.schedule.with(|schedule| schedule.stream_id));
+    let what = move || match stream.get() {
+        Some(stream_id) => fields::report(stream_id),
+        None => fields::prompt(state),
+    };
+    let only_new = move || stream.get().is_none().then(|| fields::only_new(state));
     view! {
         <p class="stream-back"><a href=list.clone()>{icons::previous()} {texts::BACK}</a></p>
         <h2>{title}</h2>
         <p class="settings-note without-script">{texts::NEEDS_SCRIPTS}</p>
         <form class="stream-form needs-script" on:submit=submit>
-            {fields::prompt(state)}
+            {what}
             {fields::name(state)}
             {fields::times(state)}
             {fields::model(state)}
-            {fields::only_new(state)}
+            {only_new}
             {fields::limits(state)}
             <div class="schedule-actions">
                 <button class="button button-primary" aria-disabled=move || state.is_saving.get().then_some("true")>{save_label}</button>

@@ -8,7 +8,9 @@ use crate::{
     runtime::erase::Erase,
     state::{remote::Remote, route::Route, use_conversation_list},
 };
-use parlor_protocol::{ListedSchedule, RunStatus, ScheduledRun, schedule::ScheduleLocation};
+use parlor_protocol::{
+    ListedSchedule, RunStatus, ScheduledRun, report::OpenReport, schedule::ScheduleLocation,
+};
 
 pub fn schedule_list(state: SchedulesState) -> AnyView {
     let body = move || {
@@ -146,11 +148,10 @@ fn last(page: SchedulesState, run: ScheduledRun) -> AnyView {
         is_running
     });
     let at = run.started_at;
-    let time = match run.conversation_id {
-        Some(id) => {
-            let url = Route::Conversation(id).path();
-            view! { <a href=url><Time at/></a> }.erase()
-        }
+    let conversation = run.conversation_id.map(|id| Route::Conversation(id).path());
+    let report = run.report_id.map(|id| OpenReport::summary(id).to_url());
+    let time = match conversation.or(report) {
+        Some(url) => view! { <a href=url><Time at/></a> }.erase(),
         None => view! { <Time at/> }.erase(),
     };
     view! { <span>{texts::LAST} " " {time} " " <span class="schedule-state">{state}</span></span> }.erase()

@@ -2,7 +2,7 @@
 //!
 //! - [`state`]: the schedules, which follow the log
 //! - [`list`]: all of them; [`form`]: the form of one, [`fields`]: its fields
-//! - [`begin_new_schedule`]: a new one from a message of a conversation
+//! - [`begin_new_schedule`]: a new one from a message of a conversation; [`begin_report_schedule`]: one that makes reports
 
 mod fields;
 mod form;
@@ -24,10 +24,16 @@ use crate::{
     },
     state::page_registry::PageEntry,
 };
-use parlor_protocol::schedule::{SCHEDULES_PAGE, ScheduleLocation};
+use parlor_protocol::{
+    literature::ResearchStream,
+    schedule::{SCHEDULES_PAGE, ScheduleLocation},
+};
 
 /// The storage key of the prompt with which the form of a new schedule begins.
 const NEW_PROMPT_KEY: &str = "parlor-schedule:new";
+
+/// The storage key of the stream, its id and its name, of which a new schedule makes reports.
+const NEW_STREAM_KEY: &str = "parlor-schedule:stream";
 
 /// The page's entry in the registry of pages.
 pub const PAGE: PageEntry = PageEntry {
@@ -48,6 +54,13 @@ pub fn load_view() -> Result<LazyView, LoadError> {
 /// Puts a prompt into the form of a new schedule. Returns its URL.
 pub fn begin_new_schedule(prompt: &str) -> String {
     browser::storage_set(NEW_PROMPT_KEY, Some(prompt));
+    ScheduleLocation::New.to_url()
+}
+
+/// Puts a stream into the form of a new schedule, which makes reports of it. Returns its URL.
+pub fn begin_report_schedule(stream: &ResearchStream) -> String {
+    let named = [&stream.id.to_string(), " ", &stream.name].concat();
+    browser::storage_set(NEW_STREAM_KEY, Some(&named));
     ScheduleLocation::New.to_url()
 }
 

@@ -13,7 +13,7 @@ use crate::{
     },
 };
 use parlor_protocol::{
-    IntentId, ListedSchedule, RunSchedule, Schedule, ScheduleId, ScheduleList, json,
+    IntentId, ListedSchedule, RunSchedule, Schedule, ScheduleId, ScheduleList, ScheduleStarted, json,
     schedule::ScheduleLocation,
 };
 
@@ -156,7 +156,8 @@ impl SchedulesState {
         };
         spawn_local(async move {
             match self.connection.call(rpc::run_schedule(intent)).await {
-                Ok(_) => self.toasts.show(texts::STARTED),
+                Ok(ScheduleStarted::Answer(_)) => self.toasts.show(texts::STARTED),
+                Ok(ScheduleStarted::Report(_)) => self.toasts.show(texts::REPORT_STARTED),
                 Err(error) => self.toasts.show(error.message),
             }
         });

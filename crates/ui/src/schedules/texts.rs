@@ -30,6 +30,7 @@ pub(super) const PAUSE: &str = "Pause";
 pub(super) const RESUME: &str = "Resume";
 pub(super) const DELETED: &str = "The schedule is deleted. Its conversations stay.";
 pub(super) const STARTED: &str = "Started. The conversation is in the list.";
+pub(super) const REPORT_STARTED: &str = "Started. The report is on the page Reports.";
 
 pub(super) fn run(name: &str) -> String {
     [RUN, ": ", name].concat()
@@ -75,6 +76,9 @@ pub(super) fn cost(cost: Dollars, limit: Option<Dollars>) -> String {
 pub(super) const EDIT_TITLE: &str = "Edit schedule";
 pub(super) const BACK: &str = "All schedules";
 pub(super) const PROMPT: &str = "Prompt";
+pub(super) const REPORT_OF: &str = "It makes a report of your stream.";
+pub(super) const SHOW_STREAM: &str = "Show the stream";
+pub(super) const REPORT_LIMIT: &str = "Limit of one report, in US dollars";
 pub(super) const PROMPT_PLACEHOLDER: &str = "Such as: What is new about asthma in children since last week?";
 pub(super) const NAME: &str = "Name";
 pub(super) const DAYS: &str = "Days";
@@ -103,6 +107,7 @@ mod tests {
         let mut schedule = Schedule {
             name: String::new(),
             prompt: String::new(),
+            stream_id: None,
             model: None,
             tools: Vec::new(),
             days: Weekday::ALL.to_vec(),

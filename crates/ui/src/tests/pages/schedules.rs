@@ -9,6 +9,7 @@ pub fn list(text: &str) -> ScheduleList {
     let schedule = |is_paused| Schedule {
         name: text.into(),
         prompt: text.into(),
+        stream_id: None,
         model: Some(text.into()),
         tools: vec![text.into()],
         days: vec![Weekday::Monday],
@@ -28,6 +29,7 @@ pub fn list(text: &str) -> ScheduleList {
             planned_at: Timestamp(1),
             started_at: Timestamp(2),
             conversation_id: None,
+            report_id: None,
             status: Some(RunStatus::Failed),
         }),
         month_cost: Dollars(3),
