@@ -37,7 +37,9 @@ test('a report of a stream is made, compared with the next one and asked about',
   await form.getByLabel('Question 1').fill('What moves the sea?');
   await form.getByRole('button', { name: 'Add a category' }).click();
   await form.getByLabel('Category 1').fill('Moon');
+  await form.getByLabel('Which articles belong to it 1').fill('What the moon moves.');
   await form.getByRole('button', { name: 'Save' }).click();
+  await expect(page).toHaveURL(/\/stream\/[0-9a-f-]{36}/);
   await page.getByRole('link', { name: 'All streams' }).click();
   await page.getByRole('link', { name: 'Report: Sea level' }).click();
   await expect(main(page).getByLabel('Stream')).toHaveValue(/.{36}/);

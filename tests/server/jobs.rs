@@ -17,7 +17,7 @@ use crate::{
 const DEAR: Dollars = Dollars(1_000_000_000_000);
 
 /// A PubMed with three articles: two with abstracts, one without.
-fn add_pubmed(upstream: &Upstream) {
+pub(crate) fn add_pubmed(upstream: &Upstream) {
     let found = json!({ "esearchresult": { "count": "7", "idlist": ["101", "102", "103"] } });
     upstream.add_page("/eutils/esearch.fcgi", Page::json(&found));
     let article = |title: &str, kinds: Value| json!({ "title": title, "authors": [], "source": "J", "pubdate": "2024", "pubtype": kinds });
@@ -62,7 +62,7 @@ pub(crate) fn answer(relevant: bool) -> Value {
     })
 }
 
-fn add_answers(upstream: &Upstream) {
+pub(crate) fn add_answers(upstream: &Upstream) {
     let script = |relevant| Script::new().text(answer(relevant).to_string());
     upstream.add_script(When::any(), script(true));
     upstream.add_script(When::user_contains("Ships sail"), script(false));

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// A dollar for each token: the prices are those of a million.
-fn dear(settings: &mut Settings) {
+pub(super) fn dear(settings: &mut Settings) {
     let price = Price {
         input: Dollars(1_000_000_000_000_000),
         output: Dollars(1_000_000_000_000_000),

@@ -1,6 +1,7 @@
 //! Schedules over HTTP: prompts that are sent at planned times, with a clock that the test moves.
 
 mod limits;
+mod reports;
 mod requests;
 mod times;
 
