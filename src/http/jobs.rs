@@ -181,7 +181,8 @@ pub async fn go_on(
 /// The file of a report.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ExportParameters {
-    format: ExportFormat,
+    /// `markdown` if missing.
+    format: Option<ExportFormat>,
 }
 
 /// `GET /api/jobs/{job_id}/export`: the report as a file.
@@ -203,6 +204,7 @@ pub async fn export(
             )
         })?;
     let report: Report = serde_json::from_str(&result).map_err(ApiError::unreadable)?;
+    let format = format.unwrap_or(ExportFormat::Markdown);
     let file = parlor_reports::export(&report, stored.job.created_at, format);
     let headers = [
         (header::CONTENT_TYPE, file.media_type.to_owned()),

@@ -16,10 +16,15 @@ use crate::{
 /// The price of a million tokens: the scripted model counts few.
 const DEAR: Dollars = Dollars(1_000_000_000_000);
 
+/// Makes the search of PubMed find articles.
+pub(crate) fn find_articles(upstream: &Upstream, pmids: &[&str]) {
+    let found = json!({ "esearchresult": { "count": "7", "idlist": pmids } });
+    upstream.add_page("/eutils/esearch.fcgi", Page::json(&found));
+}
+
 /// A PubMed with three articles: two with abstracts, one without.
 pub(crate) fn add_pubmed(upstream: &Upstream) {
-    let found = json!({ "esearchresult": { "count": "7", "idlist": ["101", "102", "103"] } });
-    upstream.add_page("/eutils/esearch.fcgi", Page::json(&found));
+    find_articles(upstream, &["101", "102", "103"]);
     let article = |title: &str, kinds: Value| json!({ "title": title, "authors": [], "source": "J", "pubdate": "2024", "pubtype": kinds });
     let summaries = json!({ "result": {
         "uids": ["101", "102", "103"],

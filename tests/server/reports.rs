@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use upstream::{Script, When};
 
 use crate::{
-    jobs::{answer, begin, report_of, save_stream, start, wait_for},
+    jobs::{answer, begin, find_articles, report_of, save_stream, start, wait_for},
     literature::{last_prompt_and_tools, question_on_page},
-    support::Parlor,
+    support::{Parlor, raw_model_calls},
 };
 
 async fn html_of(parlor: &Parlor, path: &str) -> String {
@@ -22,9 +22,11 @@ async fn html_of(parlor: &Parlor, path: &str) -> String {
 
 /// Makes two reports of a stream; the second finds another relevant article. Returns their ids.
 async fn make_two(parlor: &Parlor, upstream: &upstream::Upstream) -> (String, String) {
+    find_articles(upstream, &["101"]);
     let stream = save_stream(parlor).await;
     let first = begin(parlor, &report_of(&stream)).await;
     wait_for(parlor, &first, "complete").await;
+    find_articles(upstream, &["101", "102", "103"]);
     upstream.add_script(
         When::user_contains("Ships sail"),
         Script::new().text(answer(true).to_string()),
@@ -38,6 +40,8 @@ async fn make_two(parlor: &Parlor, upstream: &upstream::Upstream) -> (String, St
 async fn a_report_is_compared_with_the_one_before() {
     let (_folder, upstream, parlor) = start(|_| {}).await;
     let (first, second) = make_two(&parlor, &upstream).await;
+    // Screened, read and summarised twice; the article of both reports is read once.
+    assert_eq!(raw_model_calls(&upstream).len(), 6);
     let view = parlor
         .get_json(&format!("/rpc/report?report_id={second}"))
         .await

@@ -86,6 +86,7 @@ impl Step for Screen {
 
     const KIND: &'static str = "report_screen";
     const IS_IDEMPOTENT: bool = true;
+    const IS_REUSED: bool = true;
 
     async fn run(&self, context: &StepContext<'_>, input: ScreenInput) -> Result<ScreenAnswer, StepError> {
         let instructions = format!(
@@ -152,6 +153,7 @@ impl Step for Read {
 
     const KIND: &'static str = "report_read";
     const IS_IDEMPOTENT: bool = true;
+    const IS_REUSED: bool = true;
 
     async fn run(&self, context: &StepContext<'_>, input: ReadInput) -> Result<ReadAnswer, StepError> {
         let mut instructions = format!(
@@ -228,6 +230,7 @@ impl Step for Summarise {
 
     const KIND: &'static str = "report_summary";
     const IS_IDEMPOTENT: bool = true;
+    const IS_REUSED: bool = true;
 
     async fn run(&self, context: &StepContext<'_>, input: SummaryInput) -> Result<SummaryAnswer, StepError> {
         let instructions = format!(

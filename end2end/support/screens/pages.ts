@@ -158,6 +158,42 @@ export const PAGE_SCREENS: ScreenGroup[] = [
         },
       },
       {
+        name: 'report-summary',
+        prepare: async ({ page, upstream }) => {
+          const literature = new Literature(page);
+          const answer = {
+            relevant: true,
+            reason: 'It is about what moves the sea.',
+            category: 'Trials',
+            answers: [{ name: 'height', value: '5 m', passage: 'moves the sea' }],
+            claims: [
+              { text: 'The moon moves the sea.', pmid: tides.pmid, passage: tides.text },
+              { text: 'The sun moves it, too.', pmid: tides.pmid, passage: 'The sun moves the sea.' },
+            ],
+          };
+          await upstream.script({ when: { user_contains: 'moves' }, steps: [{ text: JSON.stringify(answer) }] });
+          await page.getByRole('link', { name: /^Report: / }).click();
+          await page.locator('#reports').getByRole('button', { name: 'Make the report' }).click();
+          await expect(page.locator('.report-claims')).toBeVisible();
+          if (await literature.tray.isVisible()) await page.getByRole('button', { name: 'Close the chat' }).click();
+        },
+      },
+      {
+        name: 'report-articles',
+        prepare: async ({ page }) => {
+          await page.locator('#reports').getByRole('link', { name: 'Articles' }).click();
+          await expect(page.locator('.report-table')).toBeVisible();
+        },
+      },
+      {
+        name: 'report-article',
+        prepare: async ({ page }) => {
+          await page.locator('.report-table').getByRole('link', { name: tides.title }).click();
+          await page.getByRole('link', { name: '“moves the sea”' }).click();
+          await expect(page.locator('mark')).toBeVisible();
+        },
+      },
+      {
         name: 'schedule-form',
         prepare: async ({ page }) => {
           await page.goto('/schedules/new');

@@ -34,6 +34,8 @@ pub struct JobContext {
     decided: Option<String>,
     /// The steps that were started before the job was taken.
     stored: HashMap<String, StoredStep>,
+    /// The steps of the last complete job of the same kind, input and model.
+    earlier: HashMap<String, StoredStep>,
     stop: CancellationToken,
     taken_at: Instant,
     state: Mutex<State>,
@@ -58,9 +60,13 @@ impl JobContext {
         jobs: Jobs,
         key: JobKey,
         job: StoredJob,
-        steps: Vec<StoredStep>,
+        (steps, earlier): (Vec<StoredStep>, Vec<StoredStep>),
         stop: CancellationToken,
     ) -> Self {
+        let by_key = |steps: Vec<StoredStep>| {
+            let steps = steps.into_iter();
+            steps.map(|step| (step.key.clone(), step)).collect()
+        };
         let done = steps.iter().filter(|step| has_result(step)).count();
         Self {
             jobs,
@@ -69,7 +75,8 @@ impl JobContext {
             input: job.input,
             cost_limit: job.job.cost_limit,
             decided: job.job.waits_for,
-            stored: steps.into_iter().map(|step| (step.key.clone(), step)).collect(),
+            stored: by_key(steps),
+            earlier: by_key(earlier),
             stop,
             taken_at: Instant::now(),
             state: Mutex::new(State {
@@ -169,6 +176,7 @@ impl JobContext {
             }
         }
         self.check_may_begin()?;
+        let earlier = self.earlier_output::<S>(key, &json);
         let start = JobOutput::StartStep {
             key: key.to_owned(),
             kind: S::KIND,
@@ -177,7 +185,16 @@ impl JobContext {
         };
         self.jobs.store(self.key, start).await?;
         crash_point!("job::started");
-        self.perform(key, step, input).await
+        match earlier {
+            Some(output) => self.finish::<S>(key, Ok(output), TokenTotals::default()).await,
+            None => self.perform(key, step, input).await,
+        }
+    }
+
+    /// Returns the output that an earlier job has of the same step.
+    fn earlier_output<S: Step>(&self, key: &str, input: &str) -> Option<S::Output> {
+        let earlier = self.earlier.get(key).filter(|_| S::IS_REUSED)?;
+        read_result::<S>(earlier, input).ok()?.ok()
     }
 
     /// Performs a step whose start is committed, and commits its result.
@@ -207,6 +224,16 @@ impl JobContext {
                 return Err(end);
             }
         };
+        self.finish::<S>(key, result, totals).await
+    }
+
+    /// Commits the result of a step.
+    async fn finish<S: Step>(
+        &self,
+        key: &str,
+        result: StepResult<S>,
+        totals: TokenTotals,
+    ) -> Result<StepResult<S>, JobEnd> {
         let written = match &result {
             Ok(output) => Ok(serde_json::to_string(output).map_err(|error| {
                 JobEnd::invalid_plan(&format!("the output of “{key}” can't be written: {error}"))

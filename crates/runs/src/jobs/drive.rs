@@ -18,8 +18,8 @@ use parlor_base::crash_point;
 use parlor_journal::JournalError;
 use parlor_protocol::{ApiError, ErrorCode, JobId, RunStatus, UserId};
 use parlor_storage::{
-    Outcome, StorageErrorKind,
-    jobs::{JobChange, JobKey, JobOutput},
+    Outcome, StorageError, StorageErrorKind,
+    jobs::{JobChange, JobKey, JobOutput, StoredJob, StoredStep},
 };
 
 impl Jobs {
@@ -125,6 +125,18 @@ impl Jobs {
         crash_point!("job::ended");
     }
 
+    /// Returns the steps of the last complete job with the same input, if it has the same version and model.
+    async fn earlier_steps(&self, job: &StoredJob) -> Result<Vec<StoredStep>, StorageError> {
+        let storage = &self.0.runs.0.storage;
+        let before = storage.job_before(job.user_id, job.job.id).await?;
+        let same =
+            before.filter(|before| (before.version, &before.job.model) == (job.version, &job.job.model));
+        match same {
+            Some(before) => storage.job_steps(job.user_id, before.job.id).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
     async fn run_plan(&self, key: JobKey, slot: &JobSlot) -> Result<String, JobEnd> {
         let (user_id, job_id) = (key.user_id, key.job_id);
         let runs = &self.0.runs.0;
@@ -146,7 +158,9 @@ impl Jobs {
             .retry_read("the steps of a job", read)
             .await
             .map_err(read_error)?;
-        let context = JobContext::new(self.clone(), key, job, steps, slot.stop.clone());
+        // They save model calls; without them, the job performs all of its steps.
+        let earlier = self.earlier_steps(&job).await.unwrap_or_default();
+        let context = JobContext::new(self.clone(), key, job, (steps, earlier), slot.stop.clone());
         let result = kind.run(&context).await;
         // What ended the first step says more than what the plan made of it.
         match context.take_end() {

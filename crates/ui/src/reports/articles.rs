@@ -223,7 +223,7 @@ fn row(id: JobId, view: &ReportView, article: &ReportArticle, has_categories: bo
                 Passage::Found(found) => Some(found.text.clone()),
                 Passage::NotFound { .. } => None,
             };
-            view! { <td dir="auto" title=passage>{cell.value.clone()} {mark}</td> }.erase()
+            view! { <td dir="auto" title=passage>{cell.value.clone()} " " {mark}</td> }.erase()
         })
         .collect();
     // An article that was not read has no cells.

@@ -22,7 +22,7 @@ pub fn summary_tab(id: JobId, view: StoredValue<ReportView>) -> AnyView {
             {claims(id, report)}
             {categories(id, view, report)}
             {unread(id, report)}
-            <p class="report-query entry-meta" dir="auto">{texts::QUERY} {report.query.clone()}</p>
+            <p class="report-query entry-meta" dir="auto">{texts::QUERY} " " {report.query.clone()}</p>
         }
         .erase()
     })
@@ -74,7 +74,7 @@ fn comparison(id: JobId, compared: &ComparedReport) -> AnyView {
             <p>
                 <a href=articles>{said}</a>
                 " "
-                <span class="entry-meta">{texts::SINCE} <a href=before><Time at=compared.created_at/></a></span>
+                <span class="entry-meta">{texts::SINCE} " " <a href=before><Time at=compared.created_at/></a></span>
             </p>
             {gone}
         </section>
@@ -190,12 +190,12 @@ pub fn marks(view: &ReportView, article: &ReportArticle) -> AnyView {
     let retracted = article
         .retracted
         .then(|| view! { <span class="report-mark report-retracted">{texts::RETRACTED}</span> });
-    let new = is_new.then(|| view! { <span class="report-mark">{texts::IS_NEW}</span> });
+    let new = is_new.then(|| view! { <span class="report-mark report-new">{texts::IS_NEW}</span> });
     let moved = moved.map(|moved| {
         let said = texts::moved_from(moved.from.as_deref());
         view! { <span class="report-mark" dir="auto">{said}</span> }
     });
-    view! { {retracted} {new} {moved} }.erase()
+    view! { <span class="report-marks">{retracted} {new} {moved}</span> }.erase()
 }
 
 /// The articles that could not be judged, or not be read in full.

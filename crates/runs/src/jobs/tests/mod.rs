@@ -1,6 +1,7 @@
 //! The engine with scripted steps: each has its effect once, whatever ends the process.
 
 mod accounts;
+mod reuse;
 
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
@@ -75,6 +76,7 @@ impl<const IS_IDEMPOTENT: bool> Step for Double<IS_IDEMPOTENT> {
 
     const KIND: &'static str = "double";
     const IS_IDEMPOTENT: bool = IS_IDEMPOTENT;
+    const IS_REUSED: bool = IS_IDEMPOTENT;
 
     async fn run(&self, _: &StepContext<'_>, (key, number): (String, u64)) -> Result<u64, StepError> {
         self.0.pass(&key, false).await;
