@@ -18,6 +18,8 @@ pub enum ClientUpdate<'a> {
         page: &'static str,
         change: &'a RawJson,
     },
+    /// A project was created, changed or deleted.
+    ProjectChanged,
     SettingsChanged,
     /// The models to choose from may have changed.
     ModelsChanged,
@@ -35,6 +37,7 @@ impl Event {
                 page: literature::PAGE.name,
                 change,
             },
+            EventBody::User(UserEvent::ProjectChanged { .. }) => ClientUpdate::ProjectChanged,
             EventBody::User(UserEvent::SettingsChanged) => ClientUpdate::SettingsChanged,
             EventBody::User(UserEvent::ModelsChanged) => ClientUpdate::ModelsChanged,
             EventBody::Placeholder(Placeholder::Damaged) => ClientUpdate::Damaged,

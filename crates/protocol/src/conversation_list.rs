@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ConversationEvent, ConversationId, Event, EventBody, MessageId, Position, RunEvent, Timestamp,
-    flat_json::Fields, sorted_vec,
+    ConversationEvent, ConversationId, Event, EventBody, MessageId, Position, ProjectId, RunEvent, Timestamp,
+    UserEvent, flat_json::Fields, sorted_vec,
 };
 
 /// A conversation as the list shows it.
@@ -38,6 +38,9 @@ pub struct ListedConversation {
     /// True if it is erased some time after its last activity; missing if not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub temporary: bool,
+    /// Its project; missing if it is in none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<ProjectId>,
 }
 
 impl ListedConversation {
@@ -62,6 +65,9 @@ pub struct ConversationList {
     /// True if these are the archived conversations; missing if they are the others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
+    /// The project, if these are only its conversations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<ProjectId>,
 }
 
 /// A change of conversations in the list.
@@ -83,6 +89,10 @@ pub enum ListChange {
     Restore,
     /// Makes a temporary conversation one that stays.
     Keep,
+    /// Into a project, or out of its project.
+    Move {
+        project_id: Option<ProjectId>,
+    },
 }
 
 /// The result of a change of several conversations.
@@ -148,9 +158,32 @@ impl ConversationList {
                 .conversations
                 .last()
                 .is_some_and(|last| placed.order() < last.order());
-        if placed.archived == self.archived && (is_loaded || placed.pinned) {
+        if placed.archived == self.archived
+            && self.is_of_project(placed.project_id)
+            && (is_loaded || placed.pinned)
+        {
             self.insert(placed.clone());
         }
+    }
+
+    /// Returns true if the list has the conversations of this project.
+    fn is_of_project(&self, project_id: Option<ProjectId>) -> bool {
+        self.project_id.is_none() || self.project_id == project_id
+    }
+
+    /// Takes all conversations out of a project that was deleted.
+    fn leave_project(&mut self, deleted: ProjectId) -> bool {
+        let is_in = |conversation: &&mut ListedConversation| conversation.project_id == Some(deleted);
+        let mut is_changed = false;
+        for conversation in self.conversations.iter_mut().filter(is_in) {
+            conversation.project_id = None;
+            is_changed = true;
+        }
+        if self.project_id == Some(deleted) {
+            self.conversations.clear();
+            self.has_more = false;
+        }
+        is_changed
     }
 
     /// Inserts a conversation in the order of the list.
@@ -206,6 +239,10 @@ pub fn apply(list: &mut ConversationList, event: &Event) -> ListUpdate {
     match &event.body {
         EventBody::Conversation(change) => apply_to_conversation(list, event, change),
         EventBody::Run(output) => apply_to_run(list, event, output),
+        EventBody::User(UserEvent::ProjectChanged {
+            project_id,
+            deleted: true,
+        }) => update_if(list.leave_project(*project_id)),
         EventBody::User(_) | EventBody::Placeholder(_) => ListUpdate::Unchanged,
     }
 }
@@ -221,8 +258,9 @@ fn apply_to_conversation(
             title,
             created_at,
             temporary,
+            project_id,
         } => {
-            if list.get(id).is_none() && !list.archived {
+            if list.get(id).is_none() && !list.archived && list.is_of_project(*project_id) {
                 let created = ListedConversation {
                     id,
                     title: title.clone(),
@@ -234,6 +272,7 @@ fn apply_to_conversation(
                     pinned: false,
                     archived: false,
                     temporary: *temporary,
+                    project_id: *project_id,
                 };
                 list.insert(created);
             }
@@ -340,8 +379,8 @@ fn end_run(
 fn update_or_load(list: &ConversationList, is_known: bool, id: ConversationId) -> ListUpdate {
     if is_known {
         ListUpdate::Changed
-    } else if list.archived {
-        // Activity takes a conversation out of the archive.
+    } else if list.archived || (list.project_id.is_some() && !list.has_more) {
+        // Activity takes a conversation out of the archive. One that a whole project does not have is of another.
         ListUpdate::Unchanged
     } else {
         ListUpdate::UnknownConversation(id)

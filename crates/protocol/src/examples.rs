@@ -33,8 +33,8 @@ macro_rules! kinds {
 kinds! {
     conversation_events() -> ConversationEvent;
     ConversationEvent::ConversationCreated { .. } => [
-        ConversationEvent::ConversationCreated { title: text(), created_at: AT, temporary: false },
-        ConversationEvent::ConversationCreated { title: text(), created_at: AT, temporary: true },
+        ConversationEvent::ConversationCreated { title: text(), created_at: AT, temporary: false, project_id: None },
+        ConversationEvent::ConversationCreated { title: text(), created_at: AT, temporary: true, project_id: Some(ProjectId::new()) },
     ],
     ConversationEvent::ConversationPlaced { .. } => [
         ConversationEvent::ConversationPlaced { conversation: listed_conversation(true) },
@@ -148,6 +148,10 @@ kinds! {
     UserEvent::JobChanged { .. } => [UserEvent::JobChanged {
         change: RawJson::parse_or_quote(r#"{"deleted":"aaaaaaaa-0000-7000-8000-000000000001"}"#),
     }],
+    UserEvent::ProjectChanged { .. } => [
+        UserEvent::ProjectChanged { project_id: ProjectId::new(), deleted: false },
+        UserEvent::ProjectChanged { project_id: ProjectId::new(), deleted: true },
+    ],
     UserEvent::SettingsChanged => [UserEvent::SettingsChanged],
     UserEvent::ModelsChanged => [UserEvent::ModelsChanged],
 }
@@ -340,5 +344,6 @@ fn listed_conversation(is_marked: bool) -> ListedConversation {
         pinned: is_marked,
         archived: is_marked,
         temporary: is_marked,
+        project_id: is_marked.then(ProjectId::new),
     }
 }

@@ -118,6 +118,10 @@ id!(
     ResearchStreamId
 );
 id!(
+    /// A project: conversations that belong together. The client makes the id.
+    ProjectId
+);
+id!(
     /// A schedule: a prompt with the times at which it is sent. The client makes the id.
     ScheduleId
 );

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AttachmentId, ConversationId, IntentId, Interaction, MessageId, PageContext, Verdict, flat_json::Fields,
-    parameters::ParameterInput,
+    AttachmentId, ConversationId, IntentId, Interaction, MessageId, PageContext, ProjectId, Verdict,
+    flat_json::Fields, parameters::ParameterInput,
 };
 
 /// Sends a message and starts its answer. Creates the conversation if there is none with that id yet.
@@ -41,6 +41,9 @@ pub struct SendMessage {
     /// True if the conversation that begins with the message is temporary. Ignored in one that exists.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub temporary: bool,
+    /// The project of the conversation that begins with the message. Ignored in one that exists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<ProjectId>,
 }
 
 /// Sets the parameters of a conversation's model from now on.

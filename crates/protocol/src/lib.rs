@@ -41,6 +41,7 @@ pub mod parameters;
 pub mod passage;
 pub mod payload;
 pub mod personal;
+pub mod project;
 pub mod provider_data;
 pub mod queue;
 pub mod report;
@@ -82,7 +83,7 @@ pub use file_preview::FilePreview;
 pub use finish_reason::FinishReason;
 pub use id::{
     AttachmentId, ConversationId, EndpointId, IntentId, JobId, LinkId, MemoryId, MessageId, ModelCallId,
-    ResearchStreamId, ScheduleId, SessionId, ShareId, TokenId, UserId,
+    ProjectId, ResearchStreamId, ScheduleId, SessionId, ShareId, TokenId, UserId,
 };
 pub use interaction::{FRESH_SESSION, Interaction, ScheduledMessage};
 pub use json::RawJson;
@@ -101,6 +102,7 @@ pub use parameters::{ParameterInput, Parameters};
 pub use passage::{FoundPassage, Passage};
 pub use payload::{Payload, PayloadRef, PayloadVerdict, Verdict};
 pub use personal::{ApiToken, NewToken, PersonalData};
+pub use project::{ListedProject, Project, ProjectColour, ProjectConversations, ProjectDeleted, ProjectList};
 pub use provider_data::{PlacedProviderData, ProviderData};
 pub use queue::{MessageQueue, QueuedMessage};
 pub use role::Role;

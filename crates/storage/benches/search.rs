@@ -128,6 +128,7 @@ fn turn(conversation_id: ConversationId, user_id: UserId, question: &str, answer
         model: Some("x/m".into()),
         replaces: None,
         temporary: false,
+        project_id: None,
         force_tools: Vec::new(),
         parameters: None,
         context: None,

@@ -121,6 +121,14 @@ impl From<ChangeRejection> for ApiError {
                 ErrorCode::TooLarge,
                 "You have reached the limit of schedules (setting schedules.per_user). Nothing was saved; delete one first.",
             ),
+            ChangeRejection::ProjectsFull => Self::new(
+                ErrorCode::TooLarge,
+                "You have reached the limit of projects (setting projects.per_user). Nothing was saved; delete one first.",
+            ),
+            ChangeRejection::ProjectNotFound => Self::new(
+                ErrorCode::NotFound,
+                "This project does not exist any more. Nothing was changed; choose another one, or none.",
+            ),
             ChangeRejection::PinsFull => Self::new(
                 ErrorCode::TooLarge,
                 "You have pinned as many conversations as you can (setting limits.pinned_conversations). Nothing was changed; unpin one \

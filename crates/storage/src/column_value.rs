@@ -4,8 +4,8 @@
 
 use parlor_protocol::{
     AttachmentId, ConversationId, EndpointId, FileProblem, IntentId, JobId, LinkId, MemoryId, MessageId,
-    ModelCallId, Position, ResearchStreamId, Role, RunStatus, ScheduleId, SessionId, ShareId, Timestamp,
-    TokenId, UserId, Verdict,
+    ModelCallId, Position, ProjectId, ResearchStreamId, Role, RunStatus, ScheduleId, SessionId, ShareId,
+    Timestamp, TokenId, UserId, Verdict,
 };
 use uuid::Uuid;
 
@@ -58,6 +58,7 @@ column_values_of_ids!(
     LinkId,
     MessageId,
     ModelCallId,
+    ProjectId,
     ResearchStreamId,
     ScheduleId,
     SessionId,

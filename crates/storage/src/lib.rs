@@ -49,6 +49,7 @@ mod error;
 pub mod jobs;
 mod outcome;
 pub mod postgres;
+pub mod projects;
 mod record;
 mod run_context;
 pub mod schedules;
@@ -153,6 +154,7 @@ pub trait Storage:
     accounts::AccountStorage
     + ConversationListStorage
     + endpoints::EndpointStorage
+    + projects::ProjectStorage
     + schedules::ScheduleStorage
     + jobs::JobStorage
     + shares::ShareStorage

@@ -65,6 +65,10 @@ pub enum ChangeRejection {
     TokensFull,
     #[error("the limit of schedules is reached")]
     SchedulesFull,
+    #[error("the limit of projects is reached")]
+    ProjectsFull,
+    #[error("the project does not exist")]
+    ProjectNotFound,
     #[error("the limit of pinned conversations is reached")]
     PinsFull,
     #[error("the limit of shares is reached")]

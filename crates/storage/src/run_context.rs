@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use super::PageContextSnapshot;
-use parlor_protocol::{AssistantMessage, Message, MessageId, Parameters, PayloadVerdict, PlacedProviderData};
+use parlor_protocol::{
+    AssistantMessage, Message, MessageId, Parameters, PayloadVerdict, PlacedProviderData, Project,
+};
 
 /// The data that a run starts or continues with, as of one moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +23,8 @@ pub struct RunContext {
     pub verdicts: Vec<PayloadVerdict>,
     /// The user's instructions for the assistant in every conversation.
     pub instructions: String,
+    /// The project of the conversation.
+    pub project: Option<Project>,
     /// True if the user lets the assistant search earlier conversations.
     pub may_search_chats: bool,
     /// True in a temporary conversation, of which nothing is remembered.

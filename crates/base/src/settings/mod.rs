@@ -37,6 +37,7 @@ pub use self::{
     oidc::OidcSettings,
     path::{ProgramPath, SettingPath},
     places::SYSTEM_SETTINGS_FILE,
+    projects::ProjectSettings,
     prompt::{PromptLength, PromptSettings},
     python::PythonSettings,
     read::{Overrides, SettingsError, is_local_url},
@@ -68,6 +69,7 @@ mod model_capabilities;
 mod oidc;
 mod path;
 mod places;
+mod projects;
 mod prompt;
 mod python;
 mod read;
@@ -111,6 +113,7 @@ pub struct Settings {
     pub database: StorageSettings,
     pub accounts: AccountSettings,
     pub sharing: SharingSettings,
+    pub projects: ProjectSettings,
     pub schedules: ScheduleSettings,
     pub models: ModelSettings,
     /// Model servers.

@@ -64,6 +64,7 @@ async fn start_run(journal: &Journal) -> RunKey {
         model: None,
         replaces: None,
         temporary: false,
+        project_id: None,
         force_tools: Vec::new(),
         parameters: None,
         context: None,

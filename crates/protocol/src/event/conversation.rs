@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    Attachment, Interaction, ListedConversation, MessageId, Parameters, QueuedMessage, Timestamp, Verdict,
+    Attachment, Interaction, ListedConversation, MessageId, Parameters, ProjectId, QueuedMessage, Timestamp,
+    Verdict,
 };
 
 /// An event about a conversation: its name, model, branch, messages or queue.
@@ -18,9 +19,12 @@ pub enum ConversationEvent {
         /// True if it is erased some time after its last activity; missing if not.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         temporary: bool,
+        /// Its project; missing if it is in none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        project_id: Option<ProjectId>,
     },
-    /// The conversation has another place in the list: it was pinned or archived, or not any more, or it was restored
-    /// after its deletion. This is how the list shows it now.
+    /// The conversation has another place in the list: it was pinned, archived or moved to a project, or not any more, or it was
+    /// restored after its deletion. This is how the list shows it now.
     ConversationPlaced { conversation: ListedConversation },
     /// A conversation was renamed.
     ConversationRenamed { title: String },

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use super::{ConversationId, MessageId, RawJson, RunStatus, flat_json::Fields};
+use super::{ConversationId, MessageId, ProjectId, RawJson, RunStatus, flat_json::Fields};
 
 pub use self::{conversation::ConversationEvent, run::RunEvent};
 
@@ -70,6 +70,14 @@ pub enum UserEvent {
     /// A job of the user began, changed or was deleted. The event has no conversation.
     // The change is a `job::JobUpdate`, kept as JSON like that of the literature.
     JobChanged { change: RawJson },
+    /// A project of the user was created, changed or deleted. The event has no conversation, and not the project: load it. The
+    /// conversations of a deleted one are in none from now on.
+    ProjectChanged {
+        project_id: ProjectId,
+        /// True if it was deleted; missing if not.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        deleted: bool,
+    },
     /// The user's settings, memories, schedules or shares changed. The event has no conversation and not the new values: load them.
     SettingsChanged,
     /// The models to choose from may have changed. The event has no conversation: request the list again.

@@ -39,6 +39,10 @@ fn read_body(kind: &str, flat: &mut Fields) -> Option<EventBody> {
     Some(match kind {
         "literature_changed" => fields!(flat => UserEvent::LiteratureChanged { change }).into(),
         "job_changed" => fields!(flat => UserEvent::JobChanged { change }).into(),
+        "project_changed" => {
+            let deleted = flat.take("deleted").unwrap_or_default();
+            fields!(flat => UserEvent::ProjectChanged { project_id } with deleted).into()
+        }
         "settings_changed" => UserEvent::SettingsChanged.into(),
         "models_changed" => UserEvent::ModelsChanged.into(),
         "empty" => Placeholder::Empty.into(),
@@ -51,7 +55,7 @@ fn read_conversation_event(kind: &str, flat: &mut Fields) -> Option<Conversation
     Some(match kind {
         "conversation_created" => {
             let temporary = flat.take("temporary").unwrap_or_default();
-            fields!(flat => ConversationEvent::ConversationCreated { title, created_at } with temporary)
+            fields!(flat => ConversationEvent::ConversationCreated { title, created_at; project_id } with temporary)
         }
         "conversation_placed" => fields!(flat => ConversationEvent::ConversationPlaced { conversation }),
         "conversation_renamed" => fields!(flat => ConversationEvent::ConversationRenamed { title }),

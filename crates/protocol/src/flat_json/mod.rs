@@ -21,8 +21,8 @@ use uuid::Uuid;
 
 use super::{
     Attachment, AttachmentId, ConversationId, Dollars, ListedConversation, MemoryId, MessageId, Parameters,
-    PayloadRef, Position, QueuedMessage, RawJson, RunError, RunStatus, Schedule, ScheduleId, Timestamp,
-    TokenId, ToolStatus, Verdict, json,
+    PayloadRef, Position, Project, ProjectColour, ProjectId, QueuedMessage, RawJson, RunError, RunStatus,
+    Schedule, ScheduleId, Timestamp, TokenId, ToolStatus, Verdict, json,
     search::{HitKind, Snippet},
 };
 
@@ -151,6 +151,8 @@ blank! {
     AttachmentId: AttachmentId(Uuid::nil()),
     MemoryId: MemoryId(Uuid::nil()),
     TokenId: TokenId(Uuid::nil()),
+    ProjectId: ProjectId(Uuid::nil()),
+    Project: Project { name: String::new(), colour: ProjectColour::Grey, instructions: String::new(), model: None },
     ScheduleId: ScheduleId(Uuid::nil()),
     Schedule: Schedule {
         name: String::new(), prompt: String::new(), stream_id: None, model: None, tools: Vec::new(), days: Vec::new(), time: String::new(),
@@ -170,7 +172,7 @@ blank! {
     Parameters: Parameters::default(),
     ListedConversation: ListedConversation {
         id: ConversationId(Uuid::nil()), title: String::new(), updated_at: Timestamp(0), activity: Position(0), active_run: None,
-        waiting: false, unseen: false, pinned: false, archived: false, temporary: false
+        waiting: false, unseen: false, pinned: false, archived: false, temporary: false, project_id: None
     },
     QueuedMessage: QueuedMessage {
         id: MessageId(Uuid::nil()), text: String::new(), files: Vec::new(), created_at: Timestamp(0)

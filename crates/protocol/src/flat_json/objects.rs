@@ -3,10 +3,10 @@
 use super::{
     super::{
         ApiToken, AssistantMessage, Attachment, ConversationList, Interaction, ListedConversation,
-        ListedSchedule, Memory, Message, MessageBody, MessageQueue, ModelCapabilities, OlderMessages,
-        PageContext, Parameters, Part, PayloadVerdict, PersonalData, Prices, QueuedMessage, Schedule,
-        ScheduleList, ScheduledMessage, ScheduledRun, StreamNotice, ThinkingSupport, TokenTotals, ToolCall,
-        ToolProgress, Transcript, Usage,
+        ListedProject, ListedSchedule, Memory, Message, MessageBody, MessageQueue, ModelCapabilities,
+        OlderMessages, PageContext, Parameters, Part, PayloadVerdict, PersonalData, Prices, Project,
+        ProjectList, QueuedMessage, Schedule, ScheduleList, ScheduledMessage, ScheduledRun, StreamNotice,
+        ThinkingSupport, TokenTotals, ToolCall, ToolProgress, Transcript, Usage,
         earlier_data::suggested_action,
         intent::StartedRun,
         model_list::{ModelInfo, ModelList, ModelListProblem},
@@ -55,8 +55,8 @@ plain! {
     QueuedMessage { id, text, created_at } with files;
     OlderMessages { before, messages, elsewhere; earliest };
     UnloadedSibling { id; parent_id };
-    ConversationList { as_of, conversations, has_more } with archived;
-    ListedConversation { id, title, updated_at, activity, waiting, unseen; active_run } with pinned, archived, temporary;
+    ConversationList { as_of, conversations, has_more; project_id } with archived;
+    ListedConversation { id, title, updated_at, activity, waiting, unseen; active_run, project_id } with pinned, archived, temporary;
     ModelList { models, problems; default } with can_search, can_connect, can_bring_keys;
     ModelInfo { id, name, endpoint } with capabilities;
     ModelListProblem { code, message; endpoint } with hint;
@@ -87,6 +87,9 @@ plain! {
     ListedSchedule { id, schedule, month_cost; next_at, last, notice };
     ScheduledRun { planned_at, started_at; conversation_id, report_id, status };
     ScheduleList { schedules, limit };
+    Project { name; model } with colour, instructions;
+    ListedProject { id, project, conversations };
+    ProjectList { projects, limit };
     ApiToken { id, name, beginning, created_at; expires_at, last_used_at };
 }
 

@@ -3,10 +3,10 @@
 
 use super::{
     ExpiryReason, FileLocation, RunKey, StoredFile, accounts::AccountChange, endpoints::EndpointChange,
-    jobs::JobChange, schedules::ScheduleChange, shares::ShareChange,
+    jobs::JobChange, projects::ProjectChange, schedules::ScheduleChange, shares::ShareChange,
 };
 use parlor_protocol::{
-    AttachmentId, ConversationId, MessageId, PageContext, Parameters, Timestamp, UserId,
+    AttachmentId, ConversationId, MessageId, PageContext, Parameters, ProjectId, Timestamp, UserId,
     intent::{ApprovalAnswer, QueueChange},
 };
 
@@ -41,6 +41,8 @@ pub enum Change {
     Library { user_id: UserId, update: LibraryUpdate },
     /// Changes a user's memories, instructions or API tokens.
     Personal { user_id: UserId, change: PersonalChange },
+    /// Changes a user's projects.
+    Project { user_id: UserId, change: ProjectChange },
     /// Changes a user's schedules.
     Schedule { user_id: UserId, change: ScheduleChange },
     /// Changes a job of a user.
@@ -79,6 +81,7 @@ impl Change {
             | Self::Library { user_id, .. }
             | Self::Job { user_id, .. }
             | Self::Personal { user_id, .. }
+            | Self::Project { user_id, .. }
             | Self::Schedule { user_id, .. } => Some(*user_id),
             Self::File(_) | Self::Share(_) | Self::Account(_) | Self::Endpoint { .. } => None,
         }
@@ -106,6 +109,7 @@ impl Change {
             | Self::File(_)
             | Self::Library { .. }
             | Self::Personal { .. }
+            | Self::Project { .. }
             | Self::Schedule { .. }
             | Self::Job { .. }
             | Self::Share(_)
@@ -184,6 +188,10 @@ pub enum ConversationChange {
     /// Takes a conversation out of the list, or back into it.
     Archive {
         is_archived: bool,
+    },
+    /// Moves a conversation into a project, or out of its project.
+    Move {
+        project_id: Option<ProjectId>,
     },
     /// Makes a temporary conversation one that stays.
     Keep,

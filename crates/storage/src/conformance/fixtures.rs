@@ -58,6 +58,7 @@ pub(super) fn new_turn(user_id: UserId, conversation_id: ConversationId, text: &
         model: Some("x/m".into()),
         replaces: None,
         temporary: false,
+        project_id: None,
         force_tools: Vec::new(),
         parameters: None,
         context: None,

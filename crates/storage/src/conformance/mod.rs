@@ -22,6 +22,7 @@ mod output;
 mod pages;
 mod parameters;
 mod personal;
+mod projects;
 mod provider_data;
 mod queue;
 mod resumption;
@@ -161,6 +162,15 @@ macro_rules! conformance_tests {
             model_calls {
                 records_a_call_and_later_its_response,
                 keeps_calls_of_newest_undeleted_runs,
+            }
+            projects {
+                a_project_is_its_owners_alone,
+                a_conversation_is_in_one_project_or_none,
+                a_conversation_begins_in_a_project,
+                a_deleted_project_leaves_its_conversations,
+                a_project_is_deleted_with_its_conversations,
+                conversations_of_a_project_are_found,
+                an_heir_gets_the_projects,
             }
             provider_data {
                 run_context_has_provider_data_of_its_branch,

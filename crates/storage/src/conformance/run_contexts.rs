@@ -68,6 +68,7 @@ pub async fn run_context_has_all_of_its_user(backend: &dyn Backend) {
             instructions: "Be brief.".into(),
             may_search_chats: true,
             is_temporary: false,
+            project: None,
             allowed_tools: vec!["look".into()],
             options: RunOptions::default(),
         }

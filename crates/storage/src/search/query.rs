@@ -18,7 +18,7 @@ pub struct SearchQuery {
     pub before: Option<Timestamp>,
     /// The start of the time.
     pub after: Option<Timestamp>,
-    /// A project (`in:`). There are none yet, so nothing meets it.
+    /// The name of a project (`in:`), or its beginning.
     pub project: Option<String>,
 }
 

@@ -50,6 +50,7 @@ pub(crate) mod page_context;
 pub(crate) mod parameters;
 pub(crate) mod payloads;
 pub(crate) mod personal;
+mod projects;
 pub(crate) mod provider_data;
 pub(crate) mod queries;
 pub(crate) mod queue;

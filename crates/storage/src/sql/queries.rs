@@ -13,15 +13,15 @@ use crate::{
     damage::{DamagedRow, log_damaged_row, skip_damaged},
 };
 use parlor_protocol::{
-    ConversationId, ConversationList, ListedConversation, MessageId, Position, RunStatus, Timestamp, UserId,
-    conversation_list::ListCursor,
+    ConversationId, ConversationList, ListedConversation, MessageId, Position, ProjectId, RunStatus,
+    Timestamp, UserId, conversation_list::ListCursor,
 };
 
 /// Selects conversations as the list shows them.
 macro_rules! select_listed {
     ($rest:literal) => {
         concat!(
-            "SELECT c.id, c.title, c.model, c.created_at, c.updated_at, c.activity, c.unseen, c.pinned, c.archived, c.temporary, \
+            "SELECT c.id, c.title, c.model, c.created_at, c.updated_at, c.activity, c.unseen, c.pinned, c.archived, c.temporary, c.project_id, \
              r.id AS active_run, coalesce(r.status, '') = 'waiting' AS waiting FROM conversations c \
              LEFT JOIN runs r ON r.user_id = c.user_id AND r.conversation_id = c.id AND r.status IN ('running', 'waiting') ",
             $rest
@@ -41,6 +41,15 @@ pub(crate) const SELECT_PINNED: &str = select_listed!(
 pub(crate) const SELECT_ARCHIVED: &str = select_listed!(
     "WHERE c.user_id = $1 AND c.activity < $2 AND c.archived <> 0 AND c.pinned = 0 AND c.trashed_at IS NULL \
      ORDER BY c.activity DESC LIMIT $3"
+);
+
+pub(crate) const SELECT_OF_PROJECT: &str = select_listed!(
+    "WHERE c.user_id = $1 AND c.activity < $2 AND c.project_id = $4 AND c.pinned = 0 AND c.archived = 0 AND c.trashed_at IS NULL \
+     ORDER BY c.activity DESC LIMIT $3"
+);
+
+pub(crate) const SELECT_PINNED_OF_PROJECT: &str = select_listed!(
+    "WHERE c.user_id = $1 AND c.project_id = $2 AND c.pinned <> 0 AND c.trashed_at IS NULL ORDER BY c.activity DESC"
 );
 
 pub(crate) const SELECT_CONVERSATION: &str =
@@ -74,26 +83,73 @@ pub(super) async fn conversations(
             .await?;
         conversations = read_undamaged_rows("conversations", "id", &pinned, read_listed)?;
     }
-    let before = before.map_or(i64::MAX, |cursor| cursor.activity.0.cast_signed());
     let rows = query(if archived {
         SELECT_ARCHIVED
     } else {
         SELECT_CONVERSATIONS
     })
     .bind_value(user_id)
-    .bind(before)
+    .bind(activity_below(before))
     .bind(limit as i64 + 1)
     .fetch_all(connection)
     .await?;
-    let has_more = rows.len() > limit;
-    let newest = &rows[..rows.len().min(limit)];
-    conversations.extend(read_undamaged_rows("conversations", "id", newest, read_listed)?);
+    let has_more = read_page(&rows, limit, &mut conversations)?;
     Ok(ConversationList {
         as_of,
         conversations,
         has_more,
         archived,
+        project_id: None,
     })
+}
+
+/// Returns a page of the conversations of a project.
+pub(super) async fn project_conversations(
+    connection: &mut Connection,
+    (user_id, project_id): (UserId, ProjectId),
+    before: Option<ListCursor>,
+    limit: usize,
+) -> Result<ConversationList, StorageError> {
+    let as_of = last_log_position(&mut *connection, user_id).await?;
+    let mut conversations = Vec::new();
+    if before.is_none() {
+        let pinned = query(SELECT_PINNED_OF_PROJECT)
+            .bind_value(user_id)
+            .bind_value(project_id)
+            .fetch_all(&mut *connection)
+            .await?;
+        conversations = read_undamaged_rows("conversations", "id", &pinned, read_listed)?;
+    }
+    let rows = query(SELECT_OF_PROJECT)
+        .bind_value(user_id)
+        .bind(activity_below(before))
+        .bind(limit as i64 + 1)
+        .bind_value(project_id)
+        .fetch_all(connection)
+        .await?;
+    let has_more = read_page(&rows, limit, &mut conversations)?;
+    Ok(ConversationList {
+        as_of,
+        conversations,
+        has_more,
+        archived: false,
+        project_id: Some(project_id),
+    })
+}
+
+fn activity_below(before: Option<ListCursor>) -> i64 {
+    before.map_or(i64::MAX, |cursor| cursor.activity.0.cast_signed())
+}
+
+/// Adds a page to a list. Returns true if there is one more row than the limit: the first of the next page.
+fn read_page(
+    rows: &[Row],
+    limit: usize,
+    conversations: &mut Vec<ListedConversation>,
+) -> Result<bool, StorageError> {
+    let newest = &rows[..rows.len().min(limit)];
+    conversations.extend(read_undamaged_rows("conversations", "id", newest, read_listed)?);
+    Ok(rows.len() > limit)
 }
 
 /// Returns a user's conversations with unseen results.
@@ -157,6 +213,7 @@ fn read_listed(row: &Row) -> Result<ListedConversation, StorageError> {
         pinned: number("pinned")? != 0,
         archived: number("archived")? != 0,
         temporary: number("temporary")? != 0,
+        project_id: skip_damaged("conversations", id, optional_id(row, "project_id"))?.flatten(),
     })
 }
 

@@ -3,16 +3,19 @@
 
 use crate::sql::database::{Connection, Row, Sql, query};
 
-use super::{branch, json_array, messages, number_or_zero, page_context, parameters, provider_data, text};
+use super::{
+    branch, json_array, messages, number_or_zero, optional_text, page_context, parameters, provider_data,
+    text,
+};
 use crate::{HistorySummary, PageSize, RunContext, RunKey, RunOptions, StorageError, damage::skip_damaged};
-use parlor_protocol::{ConversationId, Message, MessageBody, MessageId};
+use parlor_protocol::{ConversationId, Message, MessageBody, MessageId, Project};
 
 /// The short parts of a run's context, most of which are usually empty. Forced tools belong to the question,
 /// for every answer to it: they are stored with the run that was started with the question.
 macro_rules! select_context {
     ($allowed:literal, $summaries:literal, $verdicts:literal) => {
         concat!(
-            "SELECT c.parameters, c.temporary, l.context, l.text, l.instructions, \
+            "SELECT c.parameters, c.temporary, p.definition AS project, l.context, l.text, l.instructions, \
              (SELECT i.text FROM instructions i WHERE i.user_id = $1) AS user_instructions, \
              EXISTS (SELECT 1 FROM chat_search h WHERE h.user_id = $1) AS may_search, \
              (SELECT r.force_tools FROM messages m JOIN runs r ON r.id = m.id \
@@ -24,6 +27,7 @@ macro_rules! select_context {
             $verdicts,
             " FROM payload_verdicts v WHERE v.user_id = $1 AND v.conversation_id = $2) AS verdicts \
              FROM conversations c LEFT JOIN contexts l ON l.user_id = c.user_id AND l.message_id = $3 \
+             LEFT JOIN projects p ON p.user_id = c.user_id AND p.id = c.project_id \
              WHERE c.user_id = $1 AND c.id = $2"
         )
     };
@@ -80,11 +84,22 @@ pub(super) async fn run_context(
         context_snapshot: page_context::read_context_snapshot(&row, question)?,
         verdicts: json_array(&row, "verdicts", "payload_verdicts")?,
         instructions: text(&row, "user_instructions")?,
+        project: read_project(&row, conversation_id)?,
         may_search_chats: row.try_get("may_search")?,
         is_temporary: number_or_zero("conversations", conversation_id, &row, "temporary")? != 0,
         allowed_tools: json_array(&row, "allowed", "allowed_tools")?,
         options: read_options(&row, conversation_id, question)?,
     }))
+}
+
+/// Reads the project. One that can't be read counts as none.
+fn read_project(row: &Row, conversation_id: ConversationId) -> Result<Option<Project>, StorageError> {
+    let read = || match optional_text(row, "project")? {
+        Some(definition) => Ok(Some(serde_json::from_str(&definition)?)),
+        None => Ok(None),
+    };
+    let place = format_args!("of the conversation {conversation_id}");
+    Ok(skip_damaged("projects", place, read())?.flatten())
 }
 
 fn read_options(

@@ -139,6 +139,7 @@ async fn tell(storage: &dyn Storage, user_id: UserId, question: &str, answer: &s
         model: Some("x/m".into()),
         replaces: None,
         temporary: false,
+        project_id: None,
         force_tools: Vec::new(),
         parameters: None,
         context: None,

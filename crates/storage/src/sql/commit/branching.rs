@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use crate::sql::database::{Connection, query, query_scalar};
 
 use super::{
-    super::{branch::read_branch, id, messages, number_or_zero, optional_text},
+    super::{branch::read_branch, id, messages, number_or_zero, optional_id, optional_text},
     Batch, ChangeError,
     deletion::require_shown,
     turns::conflict_as_rejection,
 };
-use crate::{ChangeRejection, Outcome, PageSize};
+use crate::{ChangeRejection, Outcome, PageSize, damage::skip_damaged};
 use parlor_protocol::{
     AttachmentId, ConversationEvent, ConversationId, Message, MessageId, UserId, intent::BranchConversation,
 };
@@ -121,7 +121,7 @@ impl Batch<'_> {
         branch: ConversationId,
         leaf: Option<MessageId>,
     ) -> Result<(), ChangeError> {
-        let of_source = query("SELECT title, temporary FROM conversations WHERE user_id = $1 AND id = $2 AND trashed_at IS NULL")
+        let of_source = query("SELECT title, temporary, project_id FROM conversations WHERE user_id = $1 AND id = $2 AND trashed_at IS NULL")
             .bind_value(user_id)
             .bind_value(source)
             .fetch_optional(&mut *connection)
@@ -140,13 +140,15 @@ impl Batch<'_> {
             title: title.clone(),
             created_at: self.at,
             temporary: number_or_zero("conversations", source, &of_source, "temporary")? != 0,
+            project_id: skip_damaged("conversations", source, optional_id(&of_source, "project_id"))?
+                .flatten(),
         };
         let position = self
             .log_event(&mut *connection, user_id, branch, None, created)
             .await?;
         query(
-            "INSERT INTO conversations (id, user_id, title, model, parameters, active_leaf, created_at, updated_at, activity, temporary) \
-             SELECT $3, user_id, $4, model, parameters, $5, $6, $6, $7, temporary FROM conversations WHERE user_id = $1 AND id = $2",
+            "INSERT INTO conversations (id, user_id, title, model, parameters, active_leaf, created_at, updated_at, activity, temporary, project_id) \
+             SELECT $3, user_id, $4, model, parameters, $5, $6, $6, $7, temporary, project_id FROM conversations WHERE user_id = $1 AND id = $2",
         )
         .bind_value(user_id)
         .bind_value(source)

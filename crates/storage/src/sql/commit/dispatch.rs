@@ -34,6 +34,7 @@ impl Batch<'_> {
             Change::File(change) => self.change_files(connection, change).await,
             Change::Library { user_id, update } => self.update_library(connection, *user_id, update).await,
             Change::Personal { user_id, change } => self.change_personal(connection, *user_id, change).await,
+            Change::Project { user_id, change } => self.change_projects(connection, *user_id, change).await,
             Change::Schedule { user_id, change } => self.change_schedules(connection, *user_id, change).await,
             Change::Job { user_id, change } => self.change_job(connection, *user_id, change).await,
             Change::Share(change) => self.change_shares(connection, change).await,
@@ -217,6 +218,9 @@ impl Batch<'_> {
             }
             ConversationChange::Archive { is_archived } => {
                 self.set_archived(connection, key, *is_archived).await
+            }
+            ConversationChange::Move { project_id } => {
+                self.move_conversation(connection, key, *project_id).await
             }
             ConversationChange::Keep => self.keep_conversation(connection, key).await,
             ConversationChange::Trash { trashed_at } => {

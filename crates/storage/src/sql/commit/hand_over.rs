@@ -1,4 +1,4 @@
-//! The hand-over of a user's conversations, files and library to another user, before the account is deleted.
+//! The hand-over of a user's conversations, projects, files and library to another user, before the account is deleted.
 //!
 //! The rows change their owner and nothing else: the contents of files stay where they are. Positions are those of the
 //! former owner's log. They only order the messages of a conversation, so they are moved below the first position of a log,
@@ -8,7 +8,7 @@
 use crate::sql::database::{Connection, query, query_scalar};
 
 use super::{
-    super::{id, literature, log_page, optional_id, optional_text},
+    super::{id, literature, log_page, optional_id, optional_text, projects},
     Batch, ChangeError,
 };
 use crate::{ChangeRejection, Outcome, audit::Actor, damage::skip_damaged};
@@ -31,7 +31,7 @@ const INTERRUPT_JOBS: &str = "UPDATE jobs SET status = 'interrupted', waits_for 
 /// Changes the owner (`?1`) to another one (`?2`). `?3` is the last position of the former owner's log. The records of model
 /// calls and the permissions for tools stay, and are deleted with the account: they have the former owner's instructions and
 /// decisions. An article that both have saved stays as the new owner has it.
-pub(crate) const CHANGE_OWNER: [&str; 13] = [
+pub(crate) const CHANGE_OWNER: [&str; 14] = [
     "UPDATE messages SET user_id = $2, position = position - $3 WHERE user_id = $1",
     // The log has no events of these runs: each ends before it begins, so that no client waits for more.
     "UPDATE runs SET user_id = $2, first_position = c.activity, last_position = c.activity - 1, stored_position = 0 \
@@ -45,6 +45,7 @@ pub(crate) const CHANGE_OWNER: [&str; 13] = [
     "UPDATE files SET user_id = $2, stored_by = coalesce(stored_by, user_id) WHERE user_id = $1",
     "UPDATE articles SET user_id = $2 WHERE user_id = $1 \
      AND NOT EXISTS (SELECT 1 FROM articles kept WHERE kept.user_id = $2 AND kept.pmid = articles.pmid)",
+    "UPDATE projects SET user_id = $2 WHERE user_id = $1",
     "UPDATE streams SET user_id = $2 WHERE user_id = $1",
     // The events of a job are snapshots, and the new owner's list is loaded.
     "UPDATE jobs SET user_id = $2 WHERE user_id = $1",
@@ -139,6 +140,7 @@ impl Batch<'_> {
             .execute(&mut *connection)
             .await?;
         let library = literature::library(&mut *connection, user_id).await?;
+        let projects = projects::projects(&mut *connection, user_id).await?;
         let head = log_page::last_log_position(&mut *connection, user_id).await?;
         let leaves = self
             .hand_over_conversations(&mut *connection, user_id, heir)
@@ -149,6 +151,10 @@ impl Batch<'_> {
                 query = query.bind_value(head);
             }
             query.execute(&mut *connection).await?;
+        }
+        for listed in projects {
+            self.log_project(&mut *connection, (heir, listed.id), false)
+                .await?;
         }
         for (conversation_id, leaf_id) in leaves {
             // No log has the messages: this asks for a snapshot.
@@ -188,7 +194,7 @@ impl Batch<'_> {
         heir: UserId,
     ) -> Result<Vec<(ConversationId, parlor_protocol::MessageId)>, ChangeError> {
         let rows =
-            query("SELECT id, title, active_leaf FROM conversations WHERE user_id = $1 ORDER BY activity")
+            query("SELECT id, title, active_leaf, project_id FROM conversations WHERE user_id = $1 ORDER BY activity")
                 .bind_value(user_id)
                 .fetch_all(&mut *connection)
                 .await?;
@@ -201,6 +207,7 @@ impl Batch<'_> {
                 title: optional_text(row, "title")?.unwrap_or_default(),
                 created_at: self.at,
                 temporary: false,
+                project_id: skip_damaged("conversations", &name, optional_id(row, "project_id"))?.flatten(),
             };
             let position = self
                 .log_event(&mut *connection, heir, conversation_id, None, created)

@@ -1,4 +1,4 @@
-//! The place of a conversation in the list: pinned, archived, deleted and restored.
+//! The place of a conversation in the list: pinned, archived, deleted and restored; in which project it is, is in `projects`.
 
 use crate::sql::database::{Connection, query, query_scalar};
 
@@ -9,7 +9,7 @@ use super::{
 use crate::{ChangeRejection, ExpiryReason, Outcome, damage::skip_damaged};
 use parlor_protocol::{ConversationEvent, ConversationId, Timestamp, UserId};
 
-type Key = (UserId, ConversationId);
+pub(super) type Key = (UserId, ConversationId);
 
 impl Batch<'_> {
     /// Pins a conversation, which takes it out of the archive, or does not pin it any more.
@@ -213,9 +213,19 @@ impl Batch<'_> {
             .bind_value(key.1)
             .execute(&mut *connection)
             .await?;
+        self.log_place(connection, key, updated.rows_affected() > 0).await
+    }
+
+    /// Logs the new place of a conversation, if it has another one.
+    pub(super) async fn log_place(
+        &mut self,
+        connection: &mut Connection,
+        key: Key,
+        is_changed: bool,
+    ) -> Result<Outcome, ChangeError> {
         let stored = queries::conversation(&mut *connection, key.0, key.1).await?;
         let conversation = stored.ok_or(ChangeRejection::NotFound)?.listed;
-        if updated.rows_affected() == 0 {
+        if !is_changed {
             return Ok(Outcome::Unchanged);
         }
         let placed = ConversationEvent::ConversationPlaced { conversation };

@@ -48,6 +48,7 @@ mod ownership;
 mod page_context;
 mod parameters;
 mod personal;
+mod projects;
 mod provided_accounts;
 mod provider_data;
 mod queue;

@@ -8,6 +8,7 @@ use super::{
     deletion::require_shown,
     page_context::{copy_page_context, insert_page_context},
     personal::ensure_user,
+    projects::require_project,
 };
 use crate::{ChangeRejection, RunKey, RunStart, damage::skip_damaged};
 use parlor_protocol::{
@@ -69,17 +70,21 @@ impl Batch<'_> {
                     Some(Interaction::Scheduled(scheduled)) => scheduled.title.clone(),
                     _ => new_title(&mut *connection, user_id, intent).await?,
                 };
+                if let Some(project_id) = intent.project_id {
+                    require_project(&mut *connection, user_id, project_id).await?;
+                }
                 let created = ConversationEvent::ConversationCreated {
                     title: title.clone(),
                     created_at: self.at,
                     temporary: intent.temporary,
+                    project_id: intent.project_id,
                 };
                 let position = self
                     .log_event(connection, user_id, *conversation_id, None, created)
                     .await?;
                 query(
-                    "INSERT INTO conversations (id, user_id, title, created_at, updated_at, activity, temporary) \
-                     VALUES ($1, $2, $3, $4, $4, $5, $6)",
+                    "INSERT INTO conversations (id, user_id, title, created_at, updated_at, activity, temporary, project_id) \
+                     VALUES ($1, $2, $3, $4, $4, $5, $6, $7)",
                 )
                 .bind_value(conversation_id)
                 .bind_value(user_id)
@@ -87,6 +92,7 @@ impl Batch<'_> {
                 .bind_value(self.at)
                 .bind_value(position)
                 .bind(i64::from(intent.temporary))
+                .bind_value(intent.project_id)
                 .execute(&mut *connection)
                 .await?;
                 (None, None)

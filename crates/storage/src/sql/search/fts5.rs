@@ -2,9 +2,12 @@
 
 use std::fmt::Write;
 
-use super::super::{
-    commit::search::{TAG_OF_ASSISTANT, TAG_OF_ME, conversation_tag, kind_tag, user_tag},
-    database::{Query, query},
+use super::{
+    super::{
+        commit::search::{TAG_OF_ASSISTANT, TAG_OF_ME, conversation_tag, kind_tag, user_tag},
+        database::{Query, query},
+    },
+    Scope,
 };
 use crate::search::{SearchRequest, Term};
 use parlor_protocol::{
@@ -15,12 +18,15 @@ use parlor_protocol::{
 /// Selects documents by a query of FTS5 (`?1`) of a user (`?2`), below an id (`?3`) and not below another (`?4`), the newest
 /// first.
 macro_rules! select_documents {
-    ($columns:literal) => {
-        concat!(
+    ($columns:literal, $condition:expr) => {
+        format!(
+            concat!(
             "SELECT d.id, d.source, d.passage, d.kind, d.conversation_id, d.message_id",
-            $columns,
+                $columns,
             " FROM search_index i CROSS JOIN search_documents d ON d.id = i.rowid \
-             WHERE search_index MATCH $1 AND i.rowid < $3 AND i.rowid >= $4 AND d.user_id = $2 ORDER BY i.rowid DESC LIMIT $5"
+             WHERE search_index MATCH $1 AND i.rowid < $3 AND i.rowid >= $4 AND d.user_id = $2{} ORDER BY i.rowid DESC LIMIT $5"
+            ),
+            $condition
         )
     };
 }
@@ -28,14 +34,18 @@ macro_rules! select_documents {
 /// Returns the query for a request, its expression, and no further values.
 pub(super) fn select(
     with_words: bool,
-    user_id: UserId,
+    scope: &Scope,
     request: &SearchRequest,
 ) -> (Query, String, Vec<String>) {
     let select = match with_words {
-        true => select_documents!(", d.words, d.parts || d.file AS parts"),
-        false => select_documents!(""),
+        true => select_documents!(", d.words, d.parts || d.file AS parts", scope.in_projects),
+        false => select_documents!("", scope.in_projects),
     };
-    (query(select), match_expression(user_id, request), Vec::new())
+    (
+        query(select),
+        match_expression(scope.user_id, request),
+        Vec::new(),
+    )
 }
 
 /// Returns the expression of FTS5 for a request.

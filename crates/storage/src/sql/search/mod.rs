@@ -9,10 +9,10 @@ use super::{commit::search::article_text, id, json, optional_id, optional_text, 
 use crate::{
     StorageError, StoredFile,
     damage::skip_damaged,
-    search::{Candidate, MAX_RANKED, SearchRequest, passages, rank, snippet},
+    search::{Candidate, MAX_RANKED, SearchRequest, Words, passages, rank, snippet},
 };
 use parlor_protocol::{
-    ConversationId, MessageBody, MessageId, Timestamp, UserId,
+    ConversationId, MessageBody, MessageId, ProjectId, Timestamp, UserId,
     search::{HitKind, SearchHit, SearchHits, SearchOrder},
 };
 
@@ -42,13 +42,23 @@ pub(super) async fn search(
         indexed_percent,
         ..SearchHits::default()
     };
-    // There are no projects yet, so nothing is in one.
-    if query.is_empty() || query.project.is_some() || request.limit == 0 {
+    if query.is_empty() || request.limit == 0 {
+        return Ok(found);
+    }
+    let projects = match &query.project {
+        Some(name) => Some(projects_named(&mut *connection, user_id, name).await?),
+        None => None,
+    };
+    let scope = Scope {
+        user_id,
+        in_projects: projects.as_deref().map(in_projects).unwrap_or_default(),
+    };
+    if projects.is_some_and(|projects| projects.is_empty()) {
         return Ok(found);
     }
     let documents = match request.order {
-        SearchOrder::Best => best(&mut *connection, user_id, request).await?,
-        SearchOrder::Newest => newest(&mut *connection, user_id, request).await?,
+        SearchOrder::Best => best(&mut *connection, &scope, request).await?,
+        SearchOrder::Newest => newest(&mut *connection, &scope, request).await?,
     };
     let skipped = match request.order {
         SearchOrder::Best => cursor(request)
@@ -73,6 +83,50 @@ pub(super) async fn search(
     Ok(found)
 }
 
+/// The documents of a search, whatever is looked for.
+struct Scope {
+    user_id: UserId,
+    /// A condition of SQL for those of some projects; empty for all.
+    in_projects: String,
+}
+
+/// Returns the projects of a user with this name, or whose name begins with it if there is none.
+async fn projects_named(
+    connection: &mut Connection,
+    user_id: UserId,
+    name: &str,
+) -> Result<Vec<ProjectId>, StorageError> {
+    let words = folded(name);
+    let projects = super::projects::projects(connection, user_id).await?;
+    let names: Vec<_> = projects
+        .iter()
+        .map(|listed| (listed.id, folded(&listed.project.name)))
+        .collect();
+    let named = |is_it: &dyn Fn(&str) -> bool| {
+        let named = names.iter().filter(|(_, name)| is_it(name));
+        named.map(|(id, _)| *id).collect::<Vec<_>>()
+    };
+    let exact = named(&|name| name == words);
+    Ok(match exact.is_empty() {
+        true => named(&|name| name.starts_with(&words)),
+        false => exact,
+    })
+}
+
+/// Returns the words of a name as the search compares them.
+fn folded(name: &str) -> String {
+    let words = Words::of(name).words.into_iter().map(|word| word.text);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn in_projects(projects: &[ProjectId]) -> String {
+    let ids: Vec<_> = projects.iter().map(|id| format!("'{id}'")).collect();
+    format!(
+        " AND d.conversation_id IN (SELECT c.id FROM conversations c WHERE c.user_id = $2 AND c.project_id IN ({}))",
+        ids.join(", ")
+    )
+}
+
 fn cursor(request: &SearchRequest) -> Option<i64> {
     request.cursor.as_deref()?.parse().ok()
 }
@@ -80,10 +134,10 @@ fn cursor(request: &SearchRequest) -> Option<i64> {
 /// Returns the documents in the order of their rank, one of each source.
 async fn best(
     connection: &mut Connection,
-    user_id: UserId,
+    scope: &Scope,
     request: &SearchRequest,
 ) -> Result<Vec<Document>, StorageError> {
-    let rows = select(connection, true, user_id, request, MAX_RANKED).await?;
+    let rows = select(connection, true, scope, request, MAX_RANKED).await?;
     let mut candidates = Vec::with_capacity(rows.len());
     for row in &rows {
         let hit = skip_damaged("search_documents", "one that was found", read_document(row))?;
@@ -102,12 +156,12 @@ async fn best(
 /// Returns the newest documents, one of each source, and one more than the hits if there is one.
 async fn newest(
     connection: &mut Connection,
-    user_id: UserId,
+    scope: &Scope,
     request: &SearchRequest,
 ) -> Result<Vec<Document>, StorageError> {
     // Further passages of the same text are no hits.
     let limit = request.limit.saturating_mul(4).saturating_add(1);
-    let rows = select(connection, false, user_id, request, limit).await?;
+    let rows = select(connection, false, scope, request, limit).await?;
     let mut documents = Vec::with_capacity(rows.len());
     for row in &rows {
         documents.extend(skip_damaged(
@@ -123,7 +177,7 @@ async fn newest(
 async fn select(
     connection: &mut Connection,
     with_words: bool,
-    user_id: UserId,
+    scope: &Scope,
     request: &SearchRequest,
     limit: usize,
 ) -> Result<Vec<Row>, StorageError> {
@@ -133,12 +187,12 @@ async fn select(
         end = end.min(cursor(request).unwrap_or(i64::MAX));
     }
     let (select, expression, phrases) = match connection.is_postgres() {
-        true => tsvector::select(with_words, user_id, request),
-        false => fts5::select(with_words, user_id, request),
+        true => tsvector::select(with_words, scope, request),
+        false => fts5::select(with_words, scope, request),
     };
     let mut select = select
         .bind(expression)
-        .bind_value(user_id)
+        .bind_value(scope.user_id)
         .bind(end)
         .bind(below(request.query.after).unwrap_or(0))
         .bind_value(limit);

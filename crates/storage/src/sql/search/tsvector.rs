@@ -3,15 +3,15 @@
 //! A phrase is found by its words, and then looked up in the texts, which have the words with a space before and after each.
 //! Postgres would keep 255 places of a word, and none after the 16,383rd.
 
-use super::super::{
-    commit::search::{TAG_OF_ASSISTANT, TAG_OF_ME, conversation_tag, kind_tag, user_tag},
-    database::{Query, query},
+use super::{
+    super::{
+        commit::search::{TAG_OF_ASSISTANT, TAG_OF_ME, conversation_tag, kind_tag, user_tag},
+        database::{Query, query},
+    },
+    Scope,
 };
 use crate::search::{Phrase, SearchRequest, Term};
-use parlor_protocol::{
-    UserId,
-    search::{HitKind, SearchedAuthor},
-};
+use parlor_protocol::search::{HitKind, SearchedAuthor};
 
 /// The number of the first parameter of a phrase.
 const FIRST_PHRASE: usize = 6;
@@ -23,11 +23,11 @@ const FILE_TEXT: &str = "d.file";
 /// Returns the query for a request, its expression, and the phrases that are its further values.
 pub(super) fn select(
     with_words: bool,
-    user_id: UserId,
+    scope: &Scope,
     request: &SearchRequest,
 ) -> (Query, String, Vec<String>) {
     let searched = &request.query;
-    let mut conditions = vec![tag(&user_tag(user_id))];
+    let mut conditions = vec![tag(&user_tag(scope.user_id))];
     conditions.extend(match searched.from {
         Some(SearchedAuthor::Me) => Some(tag(TAG_OF_ME)),
         Some(SearchedAuthor::Assistant) => Some(tag(TAG_OF_ASSISTANT)),
@@ -70,7 +70,8 @@ pub(super) fn select(
     };
     let sql = format!(
         "SELECT d.id, d.source, d.passage, d.kind, d.conversation_id, d.message_id{words} FROM search_documents d \
-         WHERE d.lexemes @@ CAST($1 AS tsquery) AND d.user_id = $2 AND d.id < $3 AND d.id >= $4{checks} ORDER BY d.id DESC LIMIT $5"
+         WHERE d.lexemes @@ CAST($1 AS tsquery) AND d.user_id = $2 AND d.id < $3 AND d.id >= $4{}{checks} ORDER BY d.id DESC LIMIT $5",
+        scope.in_projects
     );
     // The plan depends on how frequent the words are.
     (query(sql).persistent(false), conditions.join(" & "), phrases)

@@ -50,6 +50,7 @@ fn send_change(text: &str) -> (Change, RunKey) {
         model: Some("x/m".into()),
         replaces: None,
         temporary: false,
+        project_id: None,
         force_tools: Vec::new(),
         parameters: None,
         context: None,
@@ -162,6 +163,14 @@ async fn frequent_queries_use_an_index() {
         (
             queries::SELECT_ARCHIVED,
             "archived_conversations (user_id=? AND activity<?)",
+        ),
+        (
+            queries::SELECT_OF_PROJECT,
+            "conversations_of_project (project_id=? AND activity<?)",
+        ),
+        (
+            queries::SELECT_PINNED_OF_PROJECT,
+            "conversations_of_project (project_id=?)",
         ),
         (queries::SELECT_PINNED, "pinned_conversations (user_id=?)"),
         (personal::SELECT_MEMORIES, "memories_of_user (user_id=?)"),

@@ -124,6 +124,7 @@ async fn read_user(storage: &impl StorageOfAll, user: UserId, lines: &mut Lines<
     lines.list(&label("jobs"), jobs.map(|list| list.jobs));
     lines.list(&label("sessions"), storage.sessions(user).await);
     lines.list(&label("shares"), storage.shares(user).await);
+    lines.list(&label("projects"), storage.projects(user).await);
     lines.list(&label("schedules"), storage.schedules(user, Timestamp(0)).await);
     lines.list(&label("active runs"), storage.active_runs(user).await);
     // The only row of a day is the damaged one.

@@ -1,0 +1,179 @@
+//! Changes to projects, and the move of a conversation into or out of one.
+
+use super::{Batch, ChangeError, list_place::Key, personal::ensure_user};
+use crate::{
+    ChangeRejection, Outcome,
+    damage::skip_damaged,
+    projects::ProjectChange,
+    sql::{
+        database::{Connection, query},
+        id, projects,
+    },
+};
+use parlor_base::crash_point;
+use parlor_protocol::{
+    ConversationId, Project, ProjectConversations, ProjectId, Timestamp, UserEvent, UserId,
+};
+
+impl Batch<'_> {
+    pub(super) async fn change_projects(
+        &mut self,
+        connection: &mut Connection,
+        user_id: UserId,
+        change: &ProjectChange,
+    ) -> Result<Outcome, ChangeError> {
+        match change {
+            ProjectChange::Save { id, project, limit } => {
+                self.save_project(connection, (user_id, *id), project, *limit)
+                    .await
+            }
+            ProjectChange::Delete {
+                id,
+                conversations,
+                deleted_at,
+            } => {
+                if *conversations == ProjectConversations::Delete {
+                    self.trash_conversations_of(&mut *connection, (user_id, *id), *deleted_at)
+                        .await?;
+                }
+                self.delete_project(connection, (user_id, *id)).await
+            }
+        }
+    }
+
+    /// Saves a project. The client chooses the id, which is unique over all users: another user's project is not found.
+    async fn save_project(
+        &mut self,
+        connection: &mut Connection,
+        (user_id, id): (UserId, ProjectId),
+        project: &Project,
+        limit: usize,
+    ) -> Result<Outcome, ChangeError> {
+        ensure_user(&mut *connection, user_id).await?;
+        let row = query(
+            "SELECT count(*) AS count, EXISTS (SELECT 1 FROM projects WHERE user_id = $1 AND id = $2) AS known \
+             FROM projects WHERE user_id = $1",
+        )
+        .bind_value(user_id)
+        .bind_value(id)
+        .fetch_one(&mut *connection)
+        .await?;
+        let (count, is_known): (i64, bool) = (row.try_get("count")?, row.try_get("known")?);
+        if !is_known && usize::try_from(count).is_ok_and(|count| count >= limit) {
+            Err(ChangeRejection::ProjectsFull)?;
+        }
+        let saved = query(
+            "INSERT INTO projects (id, user_id, definition) VALUES ($1, $2, $3) \
+             ON CONFLICT (id) DO UPDATE SET definition = $3 WHERE projects.user_id = $2",
+        )
+        .bind_value(id)
+        .bind_value(user_id)
+        .bind(serde_json::to_string(project)?)
+        .execute(&mut *connection)
+        .await?;
+        if saved.rows_affected() == 0 {
+            Err(ChangeRejection::NotFound)?;
+        }
+        self.log_project(connection, (user_id, id), false).await?;
+        // The former instructions count as deleted data.
+        Ok(if is_known {
+            Outcome::DataDeleted
+        } else {
+            Outcome::Done
+        })
+    }
+
+    /// Deletes the conversations of a project so that they can be restored.
+    async fn trash_conversations_of(
+        &mut self,
+        connection: &mut Connection,
+        (user_id, project_id): (UserId, ProjectId),
+        trashed_at: Timestamp,
+    ) -> Result<(), ChangeError> {
+        let rows = query(
+            "SELECT id FROM conversations WHERE user_id = $1 AND project_id = $2 AND trashed_at IS NULL ORDER BY activity",
+        )
+        .bind_value(user_id)
+        .bind_value(project_id)
+        .fetch_all(&mut *connection)
+        .await?;
+        for row in &rows {
+            let found = skip_damaged("conversations", "of a project", id::<ConversationId>(row, "id"))?;
+            if let Some(conversation_id) = found {
+                self.trash_conversation(&mut *connection, (user_id, conversation_id), trashed_at)
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes a project, which its conversations leave. Deleting a missing one has no effect.
+    async fn delete_project(
+        &mut self,
+        connection: &mut Connection,
+        (user_id, id): (UserId, ProjectId),
+    ) -> Result<Outcome, ChangeError> {
+        query("UPDATE conversations SET project_id = NULL WHERE user_id = $1 AND project_id = $2")
+            .bind_value(user_id)
+            .bind_value(id)
+            .execute(&mut *connection)
+            .await?;
+        crash_point!("projects::left");
+        let deleted = query("DELETE FROM projects WHERE user_id = $1 AND id = $2")
+            .bind_value(user_id)
+            .bind_value(id)
+            .execute(&mut *connection)
+            .await?;
+        if deleted.rows_affected() > 0 {
+            self.log_project(connection, (user_id, id), true).await?;
+        }
+        Ok(Outcome::DataDeleted)
+    }
+
+    /// Moves a conversation into a project, or out of its project.
+    pub(super) async fn move_conversation(
+        &mut self,
+        connection: &mut Connection,
+        key: Key,
+        project_id: Option<ProjectId>,
+    ) -> Result<Outcome, ChangeError> {
+        if let Some(project_id) = project_id {
+            require_project(&mut *connection, key.0, project_id).await?;
+        }
+        let moved = query(
+            "UPDATE conversations SET project_id = $3 WHERE user_id = $1 AND id = $2 AND trashed_at IS NULL \
+             AND project_id IS DISTINCT FROM $3",
+        )
+        .bind_value(key.0)
+        .bind_value(key.1)
+        .bind_value(project_id)
+        .execute(&mut *connection)
+        .await?;
+        self.log_place(connection, key, moved.rows_affected() > 0).await
+    }
+
+    /// Logs that a project was changed.
+    pub(super) async fn log_project(
+        &mut self,
+        connection: &mut Connection,
+        (user_id, project_id): (UserId, ProjectId),
+        deleted: bool,
+    ) -> Result<(), ChangeError> {
+        let event = UserEvent::ProjectChanged { project_id, deleted };
+        self.log_event(connection, user_id, ConversationId::NONE, None, event)
+            .await?;
+        Ok(())
+    }
+}
+
+/// Rejects a change that needs a project of the user.
+pub(super) async fn require_project(
+    connection: &mut Connection,
+    user_id: UserId,
+    project_id: ProjectId,
+) -> Result<(), ChangeError> {
+    match projects::project(connection, user_id, project_id).await? {
+        Some(_) => Ok(()),
+        None => Err(ChangeRejection::ProjectNotFound)?,
+    }
+}
