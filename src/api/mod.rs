@@ -9,6 +9,7 @@ mod endpoints;
 mod files;
 mod literature;
 mod personal;
+mod projects;
 mod reports;
 mod rpc;
 mod schedules;
@@ -19,8 +20,8 @@ use std::sync::Arc;
 use leptos::prelude::provide_context;
 use parlor_ui::api::{
     data::DataFunctions, endpoints::EndpointFunctions, files::FileFunctions, literature::LiteratureFunctions,
-    personal::PersonalFunctions, reports::ReportFunctions, rpc::RpcFunctions, schedules::ScheduleFunctions,
-    sharing::SharingFunctions,
+    personal::PersonalFunctions, projects::ProjectFunctions, reports::ReportFunctions, rpc::RpcFunctions,
+    schedules::ScheduleFunctions, sharing::SharingFunctions,
 };
 
 /// All server functions.
@@ -36,6 +37,7 @@ pub fn provide() {
     provide_context::<Arc<dyn PersonalFunctions>>(api.clone());
     provide_context::<Arc<dyn ReportFunctions>>(api.clone());
     provide_context::<Arc<dyn RpcFunctions>>(api.clone());
+    provide_context::<Arc<dyn ProjectFunctions>>(api.clone());
     provide_context::<Arc<dyn ScheduleFunctions>>(api.clone());
     provide_context::<Arc<dyn SharingFunctions>>(api);
 }

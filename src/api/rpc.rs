@@ -6,7 +6,7 @@ use super::Api;
 use crate::app;
 use parlor_protocol::{
     ApiError, Attachment, AttachmentId, ConversationId, ConversationList, ListChange, ListChanged, MessageId,
-    OlderMessages, PanelView, PayloadVerdict, RawJson as Raw, RunStatus, TokenTotals, Transcript,
+    OlderMessages, PanelView, PayloadVerdict, ProjectId, RawJson as Raw, RunStatus, TokenTotals, Transcript,
     conversation_list::ListCursor,
     diagnostics::DiagnosticsView,
     intent::{self, StartedRun},
@@ -289,13 +289,15 @@ impl RpcFunctions for Api {
         &self,
         before: Option<ListCursor>,
         is_archived: bool,
+        project_id: Option<ProjectId>,
     ) -> Result<ConversationList, ApiError> {
         let caller = app::current_caller()?;
         let limit = caller.app.settings.limits.conversations_page;
         let (storage, user_id) = (&caller.app.storage, caller.user_id);
-        caller.set_error_status(match is_archived {
-            false => storage.conversations(user_id, before, limit).await,
-            true => storage.archived_conversations(user_id, before, limit).await,
+        caller.set_error_status(match (project_id, is_archived) {
+            (Some(id), _) => storage.project_conversations(user_id, id, before, limit).await,
+            (None, false) => storage.conversations(user_id, before, limit).await,
+            (None, true) => storage.archived_conversations(user_id, before, limit).await,
         })
     }
 

@@ -52,7 +52,7 @@ pub async fn change(
     Ok(changed)
 }
 
-/// Changes a conversation. Returns false if it is pinned, archived or kept as requested already.
+/// Changes a conversation. Returns false if it is pinned, archived, moved or kept as requested already.
 async fn change_one(caller: &Caller, id: ConversationId, change: ListChange) -> Result<bool, ApiError> {
     let limit = caller.app.settings.limits.pinned_conversations;
     let change = match change {
@@ -67,6 +67,7 @@ async fn change_one(caller: &Caller, id: ConversationId, change: ListChange) -> 
         ListChange::Archive => ConversationChange::Archive { is_archived: true },
         ListChange::Unarchive => ConversationChange::Archive { is_archived: false },
         ListChange::MarkRead => ConversationChange::MarkRead,
+        ListChange::Move { project_id } => ConversationChange::Move { project_id },
         ListChange::Keep => ConversationChange::Keep,
         ListChange::Restore => ConversationChange::Restore,
         ListChange::Delete => {

@@ -61,6 +61,36 @@ pub async fn trash_conversation(caller: &Caller, conversation_id: ConversationId
     Ok(trashing.await.map_err(|_| broke)??)
 }
 
+/// Stops the runs of the conversations that a user has deleted at a time, with their project, and erases them later. Returns
+/// them.
+pub async fn finish_trashed(
+    app: &AppState,
+    user_id: UserId,
+    trashed_at: Timestamp,
+) -> Result<Vec<ConversationId>, ApiError> {
+    let trashed = app.storage.trashed_conversations().await?.into_iter();
+    let trashed = trashed.filter(|trashed| (trashed.user_id, trashed.trashed_at) == (user_id, trashed_at));
+    let ids: Vec<_> = trashed.map(|trashed| trashed.conversation_id).collect();
+    for run in app.storage.running_runs().await? {
+        if run.key.user_id == user_id
+            && ids.contains(&run.key.conversation_id)
+            && let Err(error) = app.runs.stop(user_id, run.key.message_id).await
+        {
+            tracing::warn!(%error, "the answer of a deleted conversation could not be stopped");
+        }
+    }
+    for id in &ids {
+        let erase = ConversationChange::Erase { trashed_at };
+        tokio::spawn(erase_later(
+            app.clone(),
+            (user_id, *id),
+            erase,
+            app.settings.timeouts.undo,
+        ));
+    }
+    Ok(ids)
+}
+
 /// Shows a deleted message again, unless it is erased.
 pub async fn restore_message(
     caller: &Caller,

@@ -36,6 +36,7 @@ pub mod notebook;
 pub mod parameters;
 pub mod payloads;
 pub mod personal;
+pub mod projects;
 pub mod retention;
 pub mod schedules;
 pub mod search;

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::app::{Caller, fingerprint, turns};
 use parlor_protocol::{
-    ApiError, AttachmentId, ConversationId, ErrorCode, MessageId, PageContext, Position,
+    ApiError, AttachmentId, ConversationId, ErrorCode, MessageId, PageContext, Position, ProjectId,
     intent::{SendMessage, StartedRun},
 };
 use parlor_storage::{PageSize, StorageError};
@@ -47,6 +47,9 @@ pub struct ChatRequest {
     /// is shown from then on. The other version is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     replaces: Option<MessageId>,
+    /// The project in which the conversation begins. Ignored in one that exists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    project_id: Option<ProjectId>,
     /// Names of tools that the model must use before it answers this message. Unknown names are rejected (422,
     /// `unknown_tool`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -155,6 +158,7 @@ pub async fn start_turn(
         model: request.model,
         replaces: request.replaces,
         temporary: false,
+        project_id: request.project_id,
         force_tools: request.force_tools,
         parameters: request.parameters.map(ParametersBody::into_raw),
         context: request.context,

@@ -1,4 +1,4 @@
-//! Conversations for clients without the page: listing, reading, messages, renaming, pinning, archiving, deleting.
+//! Conversations for clients without the page: listing, reading, messages, renaming, pinning, moving, archiving, deleting.
 
 use axum::{
     Json,
@@ -6,16 +6,16 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{
     problem::{self, Problem, bad_request},
     request::{JsonBody, QueryParameters, parse_intent_id},
 };
-use crate::app::{Caller, fingerprint, not_found};
+use crate::app::{Caller, fingerprint, not_found, projects};
 use parlor_protocol::{
-    ConversationId, ConversationList, Message, MessageId, Position, Timestamp, conversation_list::ListCursor,
-    intent::BranchConversation,
+    ConversationId, ConversationList, Message, MessageId, Position, ProjectId, Timestamp,
+    conversation_list::ListCursor, intent::BranchConversation,
 };
 use parlor_storage::{Change, ConversationChange, IntentChange, PageSize, StoredConversation};
 
@@ -30,6 +30,8 @@ pub struct ListQuery {
     /// True for the archived conversations instead of the others.
     #[serde(default)]
     archived: bool,
+    /// Only the conversations of this project. Not together with `archived`.
+    project_id: Option<ProjectId>,
 }
 
 /// `GET /api/conversations`: pinned ones, then newest activity first.
@@ -41,13 +43,25 @@ pub async fn list(
         before,
         limit,
         archived,
+        project_id,
     }) = page?;
     let limit = clamp_limit(limit, caller.app.settings.limits.conversations_page)?;
     let before = before.map(|activity| ListCursor { activity });
     let storage = &caller.app.storage;
-    Ok(Json(match archived {
-        false => storage.conversations(caller.user_id, before, limit).await?,
-        true => {
+    Ok(Json(match (archived, project_id) {
+        (true, Some(_)) => {
+            return Err(bad_request(
+                "The archive is not listed by projects. Name archived or project_id.",
+            ));
+        }
+        (false, Some(id)) => {
+            projects::get(&caller, id).await?;
+            storage
+                .project_conversations(caller.user_id, id, before, limit)
+                .await?
+        }
+        (false, None) => storage.conversations(caller.user_id, before, limit).await?,
+        (true, None) => {
             storage
                 .archived_conversations(caller.user_id, before, limit)
                 .await?
@@ -78,6 +92,8 @@ pub struct Conversation {
     archived: bool,
     /// True if it is erased some time after its last activity.
     temporary: bool,
+    /// Its project; null if it is in none.
+    project_id: Option<ProjectId>,
 }
 
 /// `GET /api/conversations/{id}`
@@ -147,7 +163,7 @@ pub async fn messages(
     }))
 }
 
-/// The changes of a conversation. What is missing or null stays.
+/// The changes of a conversation. What is missing or null stays, except `project_id`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConversationPatch {
@@ -156,9 +172,18 @@ pub struct ConversationPatch {
     pinned: Option<bool>,
     /// True to take it out of the list, which unpins it. Not together with `pinned`.
     archived: Option<bool>,
+    /// The project to which it is moved; null takes it out of its project.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Option<ProjectId>")]
+    project_id: Option<Option<ProjectId>>,
 }
 
-/// `PATCH /api/conversations/{id}`: renames, pins or archives it.
+/// Reads a field that is given, which may be null.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<ProjectId>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// `PATCH /api/conversations/{id}`: renames, pins, archives or moves it.
 pub async fn update(
     caller: Caller,
     path: Result<Path<String>, PathRejection>,
@@ -169,10 +194,11 @@ pub async fn update(
         title,
         pinned,
         archived,
+        project_id,
     }) = changes?;
-    if title.is_none() && pinned.is_none() && archived.is_none() {
+    if title.is_none() && pinned.is_none() && archived.is_none() && project_id.is_none() {
         return Err(bad_request(
-            "Nothing is to be changed. Name title, pinned or archived.",
+            "Nothing is to be changed. Name title, pinned, archived or project_id.",
         ));
     }
     if (pinned, archived) == (Some(true), Some(true)) {
@@ -182,9 +208,13 @@ pub async fn update(
     }
     let (user_id, limit) = (caller.user_id, caller.app.settings.limits.pinned_conversations);
     let title = title.map(|title| caller.parse_title(&title)).transpose()?;
+    if let Some(Some(project_id)) = project_id {
+        projects::get(&caller, project_id).await?;
+    }
     // The pin is first: the limit of pins can reject it.
     let changes = [
         pinned.map(|is_pinned| ConversationChange::Pin { is_pinned, limit }),
+        project_id.map(|project_id| ConversationChange::Move { project_id }),
         archived.map(|is_archived| ConversationChange::Archive { is_archived }),
         title.map(|title| ConversationChange::Rename { title }),
     ];
@@ -256,6 +286,7 @@ async fn load_conversation(caller: &Caller, id: ConversationId) -> Result<Conver
         pinned: listed.pinned,
         archived: listed.archived,
         temporary: listed.temporary,
+        project_id: listed.project_id,
     })
 }
 

@@ -30,6 +30,8 @@ pub struct ComposerForm {
     /// Not empty if the message begins the conversation.
     begins: String,
     model: String,
+    /// The project in which the conversation begins, if it begins in one.
+    project_id: String,
     /// The run to stop, if *Stop* was pressed instead of *Send*.
     stop: String,
 }
@@ -74,6 +76,10 @@ async fn submit(caller: Caller, composed: &ComposerForm) -> Result<String, ApiEr
         model: Some(composed.model.clone()).filter(|model| !model.is_empty()),
         replaces: None,
         temporary: false,
+        project_id: match composed.project_id.as_str() {
+            "" => None,
+            id => Some(parse_id(id)?),
+        },
         force_tools: Vec::new(),
         parameters: None,
         context: None,
@@ -182,6 +188,7 @@ mod tests {
             message_id: text.into(),
             begins: text.into(),
             model: text.into(),
+            project_id: text.into(),
             stop: text.into(),
         };
         let models = vec![ModelInfo {

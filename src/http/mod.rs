@@ -18,7 +18,8 @@ use tower_http::compression::{
 };
 
 use self::openapi::{
-    endpoint_operations, job_operations, operations, own_key_operations, schedule_operations,
+    endpoint_operations, job_operations, operations, own_key_operations, project_operations,
+    schedule_operations,
 };
 use crate::app::AppState;
 
@@ -55,6 +56,7 @@ mod page;
 mod parameters;
 mod payloads;
 mod problem;
+mod projects;
 mod request;
 mod rpc;
 mod run_projection;
@@ -207,6 +209,16 @@ fn contract_routes() -> ApiRouter<AppState> {
             "/api/own-keys/{key_id}",
             patch_with(own_keys::change, own_key_operations::change_own_key)
                 .delete_with(own_keys::remove, own_key_operations::remove_own_key),
+        )
+        .api_route(
+            "/api/projects",
+            get_with(projects::list, project_operations::list_projects),
+        )
+        .api_route(
+            "/api/projects/{project_id}",
+            get_with(projects::get, project_operations::get_project)
+                .put_with(projects::put, project_operations::save_project)
+                .delete_with(projects::delete, project_operations::delete_project),
         )
         .api_route(
             "/api/runs/{message_id}",

@@ -79,6 +79,9 @@ pub const JOB_POINTS: [&str; 5] = [
     "job::ended",
 ];
 
+/// The failpoint of the deletion of a project: see `projects`.
+pub const PROJECT_POINT: &str = "projects::left";
+
 /// A failpoint at which the first server leaves its run without an end.
 const UNFINISHED_RUN_POINT: &str = "commit::beginning";
 
@@ -138,7 +141,8 @@ fn tables_list_every_crash_point() {
         .chain(DELETION_POINTS)
         .chain(ENDPOINT_POINTS)
         .chain(SCHEDULE_POINTS)
-        .chain(JOB_POINTS);
+        .chain(JOB_POINTS)
+        .chain([PROJECT_POINT]);
     let in_tables: BTreeSet<String> = in_tables.map(str::to_owned).collect();
     let mut in_source = BTreeSet::new();
     let repository = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -24,6 +24,7 @@ mod files;
 mod hand_over;
 mod jobs;
 mod kill;
+mod projects;
 mod provider_kinds;
 mod python;
 mod queue;

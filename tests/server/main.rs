@@ -47,6 +47,7 @@ mod pages;
 mod parameters;
 mod payloads;
 mod personal;
+mod projects;
 mod prompts;
 mod provider_data;
 mod provider_kinds;

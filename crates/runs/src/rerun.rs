@@ -33,7 +33,12 @@ impl Runs {
         intent.model = self.find_named_model(user_id, intent.model.as_deref()).await?;
         let conversation_id = intent.conversation_id;
         let (start, model) = self
-            .prepare_start(user_id, conversation_id, intent.model.as_deref(), fingerprint)
+            .prepare_start(
+                user_id,
+                conversation_id,
+                (intent.model.as_deref(), None),
+                fingerprint,
+            )
             .await?;
         let run = RunKey {
             user_id,

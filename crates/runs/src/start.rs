@@ -9,7 +9,7 @@ use parlor_base::crash_point;
 use parlor_journal::JournalError;
 use parlor_pages::ContextError;
 use parlor_protocol::{
-    ConversationId, IntentId, MessageId, Parameters, UserId,
+    ConversationId, IntentId, MessageId, Parameters, ProjectId, UserId,
     intent::{SendMessage, StartedRun},
 };
 use parlor_providers::UnknownModel;
@@ -209,7 +209,7 @@ impl Runs {
             .prepare_start(
                 user_id,
                 intent.conversation_id,
-                intent.model.as_deref(),
+                (intent.model.as_deref(), intent.project_id),
                 fingerprint.to_owned(),
             )
             .await?;
@@ -343,7 +343,7 @@ impl Runs {
         &self,
         user_id: UserId,
         conversation_id: ConversationId,
-        model: Option<&str>,
+        (model, project_id): (Option<&str>, Option<ProjectId>),
         fingerprint: String,
     ) -> Result<(RunStart, String), StartError> {
         self.check_open()?;
@@ -359,7 +359,8 @@ impl Runs {
         if model.is_none() {
             let permissions = self.permissions(user_id).await.map_err(journal_error)?;
             let list = self.allowed_models(&permissions).await;
-            default_model = list.default.unwrap_or_default();
+            let of_project = self.project_model(user_id, project_id).await?;
+            default_model = of_project.or(list.default).unwrap_or_default();
         }
         let model = model.unwrap_or_else(|| default_model.clone());
         self.check_call(user_id, &model).await?;
@@ -371,5 +372,24 @@ impl Runs {
             fingerprint,
         };
         Ok((start, model))
+    }
+
+    /// Returns the model of a user's project, if it can be used at present: otherwise the default one answers.
+    async fn project_model(
+        &self,
+        user_id: UserId,
+        project_id: Option<ProjectId>,
+    ) -> Result<Option<String>, StartError> {
+        let Some(project_id) = project_id else {
+            return Ok(None);
+        };
+        let found = self.0.storage.project(user_id, project_id).await;
+        let named = found
+            .map_err(journal_error)?
+            .and_then(|listed| listed.project.model);
+        Ok(match named {
+            Some(name) => self.find_model(user_id, &name).await.ok(),
+            None => None,
+        })
     }
 }

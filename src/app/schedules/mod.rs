@@ -164,6 +164,7 @@ fn message(listed: &ListedSchedule, planned_at: Timestamp, missed: usize) -> Sen
         interaction: Interaction::Scheduled(Box::new(scheduled)),
         context: None,
         temporary: false,
+        project_id: None,
     }
 }
 

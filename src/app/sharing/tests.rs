@@ -165,6 +165,7 @@ fn following_equals_loading_at_every_step() {
             title: "Title".into(),
             created_at: NOON,
             temporary: false,
+            project_id: None,
         },
     );
     log.reader.title = "Title".into();

@@ -15,6 +15,7 @@ pub(super) mod job_operations;
 pub(super) mod operations;
 pub(super) mod own_key_operations;
 mod parts;
+pub(super) mod project_operations;
 pub(super) mod schedule_operations;
 mod schemas;
 mod simplify;

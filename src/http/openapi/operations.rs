@@ -181,7 +181,7 @@ pub fn get_conversation(operation: Operation<'_>) -> Operation<'_> {
 pub fn update_conversation(operation: Operation<'_>) -> Operation<'_> {
     let mut operation = operation
         .id("updateConversation")
-        .summary("Rename, pin or archive a conversation");
+        .summary("Rename, pin, archive or move a conversation");
     set_request_example(&mut operation, json!({ "title": "Plans", "pinned": true }));
     operation
 }

@@ -152,6 +152,7 @@ fn request_fields_with_a_default_are_optional() {
         ("OwnKeyUpdate", Value::Null),
         ("PageContext", json!(["current_page"])),
         ("ParametersRequest", Value::Null),
+        ("Project", json!(["name"])),
         ("Schedule", json!(["prompt", "days", "time", "time_zone"])),
         ("VerdictRequest", json!(["verdict"])),
     ];

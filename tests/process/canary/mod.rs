@@ -162,6 +162,7 @@ async fn no_secret_comes_out_anywhere() {
         "/data",
         "/reports",
         "/schedules",
+        "/api/projects",
         "/settings/account",
         "/settings/devices",
         "/settings/invitations",

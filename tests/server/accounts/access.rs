@@ -23,10 +23,12 @@ use crate::{
 
 /// Routes that make the named conversation if it does not exist, as clients choose its id. Nobody can guess the id of another
 /// one, which is taken.
-const MAKE_CONVERSATIONS: [&str; 6] = [
-    // They make a schedule.
+const MAKE_CONVERSATIONS: [&str; 8] = [
+    // They make a schedule, or a project.
     "PUT /api/schedules/{schedule_id}",
     "/rpc/save_schedule",
+    "PUT /api/projects/{project_id}",
+    "/rpc/save_project",
     "/rpc/send_message",
     "/send",
     "/api/chat/stream",
@@ -48,7 +50,11 @@ const NAME_NOTHING_OF_THE_OWNER: [&str; 6] = [
 
 /// Server functions and routes that change nothing of others and say the same about what does not exist, but with success:
 /// deleting or stopping something that is gone is no error, and what does not exist has used no tokens.
-const SUCCEED_WITHOUT_OBJECT: [&str; 14] = [
+const SUCCEED_WITHOUT_OBJECT: [&str; 17] = [
+    "/api/projects/{project_id}",
+    "/rpc/delete_project",
+    // An empty page.
+    "/rpc/conversations",
     "/api/schedules/{schedule_id}",
     "/rpc/delete_schedule",
     "/rpc/delete_report",
@@ -120,6 +126,7 @@ fn names_an_object(target: &Target) -> bool {
         "$payload",
         "$file",
         "$schedule",
+        "$project",
     ];
     target.path.contains('{') || names.iter().any(|name| arguments.contains(name))
 }
@@ -171,8 +178,9 @@ async fn only_the_owner_reaches_anything() {
         // Sessions of remembered devices last.
         settings.accounts.session_lifetime = AT_ONCE;
         settings.accounts.requests_per_minute = 1_000_000;
-        // Each target gets a schedule of its own.
+        // Each target gets a schedule and a project of its own.
         settings.schedules.per_user = 10_000;
+        settings.projects.per_user = 10_000;
     })
     .await;
     let mut ann = Browser::new(&parlor);
@@ -225,7 +233,7 @@ async fn only_the_owner_reaches_anything() {
             continue;
         }
         let unknown = send(request(&parlor, &other, target, &missing)).await;
-        if ["/c/", "/schedules/", "/reports/"]
+        if ["/c/", "/schedules/", "/reports/", "/project/"]
             .iter()
             .any(|page| path.starts_with(page))
         {

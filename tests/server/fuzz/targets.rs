@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use crate::{
     openapi::DOCUMENT,
+    projects::put_project,
     schedules::{daily, put},
     support::{Parlor, read_json, string_field},
 };
@@ -35,6 +36,7 @@ pub struct Ids {
     stream: String,
     /// A report of the stream.
     job: String,
+    project: String,
 }
 
 impl Ids {
@@ -55,6 +57,7 @@ impl Ids {
             schedule: "none".into(),
             stream: "none".into(),
             job: "none".into(),
+            project: "none".into(),
         }
     }
 
@@ -71,6 +74,7 @@ impl Ids {
             schedule: id(6),
             job: id(6),
             stream: id(7),
+            project: id(8),
         }
     }
 
@@ -90,6 +94,9 @@ impl Ids {
         let (status, saved) = put(parlor, &ids.schedule, &daily("Morning", "08:00", "UTC")).await;
         assert_eq!(status, 200, "{saved}");
         (ids.stream, ids.job) = make_report(parlor).await;
+        ids.project = Uuid::now_v7().to_string();
+        let (status, saved) = put_project(parlor, &ids.project, &json!({ "name": "Garden" })).await;
+        assert_eq!(status, 200, "{saved}");
         ids
     }
 
@@ -105,6 +112,7 @@ impl Ids {
             "schedule" | "schedule_id" => self.schedule.clone(),
             "job_id" => self.job.clone(),
             "stream" => self.stream.clone(),
+            "project" | "project_id" => self.project.clone(),
             _ => Uuid::now_v7().to_string(),
         }
     }
@@ -121,6 +129,7 @@ impl Ids {
             "schedule",
             "job_id",
             "stream",
+            "project",
             "new",
         ];
         self.get(names[random.usize(..names.len())])
@@ -259,6 +268,7 @@ pub fn all_targets() -> Vec<Target> {
         ("GET", "/reports/new", None),
         ("GET", "/reports/{job_id}", None),
         ("GET", "/reports/{job_id}/articles", None),
+        ("GET", "/project/{project_id}", None),
         ("GET", "/schedules", None),
         ("GET", "/schedules/{schedule_id}", None),
         ("GET", "/settings", None),
@@ -324,7 +334,7 @@ fn function_arguments() -> Map<String, Value> {
         "choose_model": { "conversation_id": "$conversation", "model": "test/other" },
         "continue_run": { "intent": answer },
         "conversation": { "conversation_id": "$conversation", "reach": "$question" },
-        "conversations": { "before": { "activity": 5 }, "is_archived": true },
+        "conversations": { "before": { "activity": 5 }, "is_archived": false, "project_id": "$project" },
         "search": { "query": "word \"a phrase\" from:me", "conversation_id": "$conversation" },
         "delete_conversation": { "conversation_id": "$conversation" },
         "delete_stream": { "stream_id": "$new" },
@@ -345,6 +355,9 @@ fn function_arguments() -> Map<String, Value> {
         "stop_report": { "report_id": "$job_id" },
         "continue_report": { "report_id": "$job_id", "cost_limit": 5 },
         "delete_report": { "report_id": "$job_id" },
+        "projects": {},
+        "save_project": { "id": "$project", "project": { "name": "Orchard", "colour": "red" } },
+        "delete_project": { "id": "$project", "conversations": "delete" },
         "schedules": {},
         "save_schedule": { "id": "$schedule", "schedule": daily("Morning", "09:00", "UTC") },
         "delete_schedule": { "id": "$schedule" },

@@ -15,6 +15,7 @@ use upstream::{Script, Upstream, When};
 
 use crate::{
     accounts::{Browser, PASSWORD, with_passwords},
+    projects::put_project,
     schedules::{daily, put},
     sharing::Share,
     support::{Parlor, string_field},
@@ -137,6 +138,12 @@ async fn make_data(data: &Path) -> Shown {
     .await;
     post("/rpc/create_token", json!({ "name": "a program", "days": null })).await;
     let share = Share::create(&parlor, &first, None, true).await;
+    let garden = uuid::Uuid::now_v7().to_string();
+    let (status, saved) =
+        put_project(&parlor, &garden, &json!({ "name": "Garden", "colour": "green" })).await;
+    assert_eq!(status, 200, "{saved}");
+    let moved = json!({ "conversation_ids": [first], "change": { "move": { "project_id": garden } } });
+    post("/rpc/change_conversations", moved).await;
     let mut schedule = daily("Morning", "08:00", "Europe/Oslo");
     schedule["is_paused"] = json!(true);
     let (status, saved) = put(&parlor, &uuid::Uuid::now_v7().to_string(), &schedule).await;
@@ -149,6 +156,7 @@ async fn make_data(data: &Path) -> Shown {
         "/api/conversations",
         "/rpc/personal",
         "/rpc/library",
+        "/rpc/projects",
         "/rpc/schedules",
     ]
     .map(str::to_owned);

@@ -62,6 +62,8 @@ pub struct Instructions<'a> {
     pub operator: &'a str,
     /// Instructions by the user for all conversations.
     pub user: &'a str,
+    /// The project of the conversation: its name, and the user's instructions for it.
+    pub project: Option<(&'a str, &'a str)>,
 }
 
 /// The model that gets the prompt. It is known only after the sections are built.
@@ -265,12 +267,15 @@ fn date_text(now: protocol::Timestamp) -> String {
 /// Returns the instructions. The user's come last, where they weigh more, since the assistant talks with the
 /// user.
 fn instructions_text(instructions: Instructions<'_>, page_instructions: &str) -> String {
+    let (project, in_project) = instructions.project.unwrap_or_default();
+    let in_project_heading = format!("By the person, for the conversations of their project “{project}”:");
     let texts = [
         ("By whoever runs this server:", instructions.operator),
         (
             "By the person you talk with, for all of their conversations (what they say in this one counts more):",
             instructions.user,
         ),
+        (&in_project_heading, in_project),
         ("By the person, for what they look at now:", page_instructions),
     ];
     let given = texts.into_iter().filter(|(_, text)| !text.trim().is_empty());

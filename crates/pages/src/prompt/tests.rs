@@ -37,7 +37,10 @@ fn prompt_input<'a>(payloads: &'a [PayloadRef], user: &'a str) -> PromptInput<'a
         guidance: &[],
         payload_configs: &[],
         openings: &[],
-        instructions: Instructions { operator: "", user },
+        instructions: Instructions {
+            user,
+            ..Instructions::default()
+        },
     }
 }
 
@@ -128,7 +131,14 @@ fn escapes_metadata_in_foreign_text() {
 
 #[test]
 fn separates_operator_and_user_instructions() {
-    let told = |operator, user| instructions_text(Instructions { operator, user }, "");
+    let told = |operator, user| {
+        let given = Instructions {
+            operator,
+            user,
+            project: None,
+        };
+        instructions_text(given, "")
+    };
     assert_eq!(
         told("Be brief.\n", "I am a nurse."),
         "By whoever runs this server:\n\nBe brief.\n\n\

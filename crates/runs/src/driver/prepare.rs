@@ -55,6 +55,7 @@ impl<'a> Driver<'a> {
             mut context_snapshot,
             verdicts,
             instructions,
+            project,
             may_search_chats,
             is_temporary,
             allowed_tools,
@@ -152,6 +153,9 @@ impl<'a> Driver<'a> {
                 instructions: Instructions {
                     operator: &runs.agent.instructions,
                     user: &instructions,
+                    project: project
+                        .as_ref()
+                        .map(|project| (&*project.name, &*project.instructions)),
                 },
             },
         );

@@ -44,6 +44,7 @@ pub(super) fn hello() -> SendMessage {
         model: Some("parlor/tour".into()),
         replaces: None,
         temporary: false,
+        project_id: None,
         force_tools: Vec::new(),
         parameters: None,
         context: None,

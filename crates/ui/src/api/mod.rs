@@ -50,6 +50,7 @@ pub mod endpoints;
 pub mod files;
 pub mod literature;
 pub mod personal;
+pub mod projects;
 pub mod reports;
 pub mod rpc;
 pub mod schedules;

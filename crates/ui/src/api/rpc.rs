@@ -5,7 +5,7 @@ use server_fn::codec::{GetUrl, Json};
 
 use parlor_protocol::{
     ApiError, Attachment, AttachmentId, ConversationId, ConversationList, ListChange, ListChanged, MessageId,
-    OlderMessages, PanelView, PayloadVerdict, RawJson as Raw, RunStatus, TokenTotals, Transcript,
+    OlderMessages, PanelView, PayloadVerdict, ProjectId, RawJson as Raw, RunStatus, TokenTotals, Transcript,
     conversation_list::ListCursor,
     diagnostics::DiagnosticsView,
     intent::{self, StartedRun},
@@ -132,9 +132,13 @@ server_functions! {
     Json "search"
     fn search(query: String, conversation_id: Option<ConversationId>) -> SearchHits;
 
-    /// Returns a page of the conversation list, or of the archive: the first one, or that after `before`.
+    /// Returns a page of the conversation list, of the archive or of a project: the first one, or that after `before`.
     Json "conversations"
-    fn conversations(before: Option<ListCursor>, #[server(default)] is_archived: bool) -> ConversationList;
+    fn conversations(
+        before: Option<ListCursor>,
+        #[server(default)] is_archived: bool,
+        #[server(default)] project_id: Option<ProjectId>,
+    ) -> ConversationList;
 
     /// Returns the models that can be chosen now.
     GetUrl "models"

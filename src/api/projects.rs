@@ -1,0 +1,32 @@
+//! The functions of projects.
+
+use async_trait::async_trait;
+
+use super::Api;
+use crate::app;
+use parlor_protocol::{
+    ApiError, ListedProject, Project, ProjectConversations, ProjectDeleted, ProjectId, ProjectList,
+};
+use parlor_ui::api::projects::ProjectFunctions;
+
+#[async_trait]
+impl ProjectFunctions for Api {
+    async fn projects(&self) -> Result<ProjectList, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::projects::list(&caller).await)
+    }
+
+    async fn save_project(&self, id: ProjectId, project: Project) -> Result<ListedProject, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::projects::save(&caller, id, project).await)
+    }
+
+    async fn delete_project(
+        &self,
+        id: ProjectId,
+        conversations: ProjectConversations,
+    ) -> Result<ProjectDeleted, ApiError> {
+        let caller = app::current_caller()?;
+        caller.set_error_status(app::projects::delete(&caller, id, conversations).await)
+    }
+}
