@@ -202,6 +202,7 @@ browser_functions! {
         fn pasted_files(event: &ClipboardEvent) -> Vec<LocalFile> = Vec::new();
         fn dropped_files(event: &DragEvent) -> Vec<LocalFile> = Vec::new();
         fn has_files(event: &DragEvent) -> bool = false;
+        fn begin_move(event: &DragEvent);
         fn chosen_files(event: &Event) -> Vec<LocalFile> = Vec::new();
         fn open_picker(selector: &str);
         fn upload(

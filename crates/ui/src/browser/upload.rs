@@ -67,6 +67,15 @@ pub fn has_files(event: &DragEvent) -> bool {
     types.is_some_and(|types| types.includes(&JsValue::from_str("Files"), 0))
 }
 
+/// Marks a drag as one that moves something within the page.
+pub fn begin_move(event: &DragEvent) {
+    if let Some(data) = event.data_transfer() {
+        data.set_effect_allowed("move");
+        // Without data, Firefox drags nothing.
+        let _ = data.set_data("text/plain", "");
+    }
+}
+
 /// Returns the files that the user has chosen in a field, and empties the field.
 pub fn chosen_files(event: &Event) -> Vec<LocalFile> {
     let field = event.target().and_then(|field| field.dyn_into().ok());

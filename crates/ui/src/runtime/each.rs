@@ -4,7 +4,9 @@ use leptos::prelude::*;
 use serde::Serialize;
 
 use crate::{browser, runtime::erase::Erase};
-use parlor_protocol::{ConversationId, JobId, MemoryId, MessageId, ResearchStreamId, ShareId, TokenId};
+use parlor_protocol::{
+    ConversationId, JobId, MemoryId, MessageId, ProjectId, ResearchStreamId, ShareId, TokenId,
+};
 
 /// The key of an item, unique within its list.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -116,6 +118,13 @@ impl From<TokenId> for ItemKey {
 
 impl From<ShareId> for ItemKey {
     fn from(id: ShareId) -> Self {
+        let (high, low) = id.0.as_u64_pair();
+        Self(high, low)
+    }
+}
+
+impl From<ProjectId> for ItemKey {
+    fn from(id: ProjectId) -> Self {
         let (high, low) = id.0.as_u64_pair();
         Self(high, low)
     }

@@ -12,6 +12,7 @@
 //! - [`next_message`]: drafts and options
 //! - [`outbox`]: what was sent and the server has not begun
 //! - [`conversation_list`]: the list
+//! - [`projects`]: the user's projects
 //! - [`conversations`]: the open conversations, shown with what the outbox has for them
 //! - [`shares`]: the user's shares of conversations
 //! - [`listed_pages`]: the pages that the sidebar links to
@@ -42,6 +43,7 @@ mod outbox;
 pub mod page_registry;
 pub mod person;
 mod preview_line;
+mod projects;
 pub mod remote;
 pub mod replica;
 pub mod route;
@@ -68,12 +70,13 @@ pub use self::{
     navigation::Navigation,
     next_message::{DraftFile, DraftFiles, UploadState, drafts},
     outbox::PendingSend,
+    projects::Projects,
     run_intents::RunIntents,
     shared_follower::SharedFollower,
     shares::Shares,
     stores::{
         Stores, use_archive, use_connection, use_conversation_list, use_conversations, use_feeds,
         use_lifecycle, use_listed_pages, use_models, use_navigation, use_next_message, use_outbox,
-        use_run_intents, use_shares,
+        use_project_chats, use_projects, use_run_intents, use_shares,
     },
 };

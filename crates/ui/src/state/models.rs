@@ -5,12 +5,12 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
     connection::Connection, conversations::OpenConversations, model_shortlist::ModelShortlist,
-    settings_tab::SettingsTab, snapshot::PageSnapshot, texts,
+    navigation::Navigation, projects::Projects, settings_tab::SettingsTab, snapshot::PageSnapshot, texts,
 };
 use crate::api::rpc;
 use crate::{browser, runtime::requests::LastRequest};
 use parlor_protocol::{
-    ModelCapabilities, RunError,
+    ModelCapabilities, ProjectId, RunError,
     model_list::{ModelInfo, ModelList, ModelListProblem},
 };
 
@@ -30,22 +30,35 @@ pub struct ModelStore {
     list: RwSignal<ModelList>,
     /// The user's last choice, the default of new conversations. Known after hydration.
     last_choice: RwSignal<Option<String>>,
+    /// The choice for the next conversation in a project, whose own model it replaces.
+    choice_in_project: RwSignal<Option<(ProjectId, String)>>,
     requested_at: StoredValue<f64>,
     requests: LastRequest,
     conversations: OpenConversations,
+    projects: Projects,
+    navigation: Navigation,
     connection: Connection,
 }
 
 impl ModelStore {
     /// Starts from the page's snapshot.
-    pub(super) fn new(page: &PageSnapshot, conversations: OpenConversations, connection: Connection) -> Self {
+    pub(super) fn new(
+        page: &PageSnapshot,
+        conversations: OpenConversations,
+        projects: Projects,
+        navigation: Navigation,
+        connection: Connection,
+    ) -> Self {
         let list = page.models.clone().unwrap_or_default();
         Self {
             list: RwSignal::new(list),
             last_choice: RwSignal::default(),
+            choice_in_project: RwSignal::default(),
             requested_at: StoredValue::new(0.0),
             requests: LastRequest::new(),
             conversations,
+            projects,
+            navigation,
             connection,
         }
     }
@@ -124,11 +137,22 @@ impl ModelStore {
         let own = match self.conversations.current_view() {
             Some(view) => view.model.get(),
             None => self
-                .last_choice
-                .get()
+                .of_project()
+                .or_else(|| self.last_choice.get())
                 .filter(|id| self.list.with(|list| contains(list, id))),
         };
         own.or_else(|| self.list.with(|list| list.default.clone()))
+    }
+
+    /// The model of conversations that begin in the project on the screen, if it has one that is offered.
+    fn of_project(self) -> Option<String> {
+        let id = self.navigation.chat_route().get().project_id()?;
+        let chosen = self.choice_in_project.get();
+        let chosen = chosen.filter(|(of, _)| *of == id).map(|(_, model)| model);
+        let of_project = || self.projects.get(id)?.project.model;
+        chosen
+            .or_else(of_project)
+            .filter(|id| self.list.with(|list| contains(list, id)))
     }
 
     /// The model to send with the next message here. The server knows the model of an existing conversation: while the
@@ -162,8 +186,12 @@ impl ModelStore {
 
     /// Selects a model.
     pub fn choose(self, id: String) {
-        browser::storage_set(STORAGE_KEY, Some(&id));
         ModelShortlist::note_use(&id);
+        if let Some(project) = self.navigation.chat_route().get_untracked().project_id() {
+            // The default of other conversations stays.
+            return self.choice_in_project.set(Some((project, id)));
+        }
+        browser::storage_set(STORAGE_KEY, Some(&id));
         self.last_choice.set(Some(id.clone()));
         if let Some(view) = untrack(|| self.conversations.current_view()) {
             self.conversations.choose_model(view.id, id);

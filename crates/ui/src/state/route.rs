@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{page_registry::PageEntry, settings_tab::SettingsTab};
-use parlor_protocol::{ConversationId, MessageId, PageInfo};
+use parlor_protocol::{ConversationId, MessageId, PageInfo, ProjectId, project::PROJECT_PATH};
 
 /// The meaning of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -11,6 +11,8 @@ pub enum Route {
     /// A new conversation.
     New,
     Conversation(ConversationId),
+    /// A project: its conversations, and a new one in it.
+    Project(ProjectId),
     /// A registered page, at any of its URLs. Nothing is sent from it, so it is not stored.
     #[serde(skip)]
     Page(&'static PageInfo),
@@ -31,10 +33,15 @@ impl Route {
         }
         match path.trim_end_matches('/') {
             "" => Self::New,
-            path => match path.strip_prefix("/c/") {
-                Some(id) => id.parse().map_or(Self::NotFound, Self::Conversation),
-                None => SettingsTab::parse(path).map_or(Self::NotFound, Self::Settings),
-            },
+            path => {
+                if let Some(id) = path.strip_prefix("/c/") {
+                    return id.parse().map_or(Self::NotFound, Self::Conversation);
+                }
+                if let Some(id) = path.strip_prefix(PROJECT_PATH) {
+                    return id.parse().map_or(Self::NotFound, Self::Project);
+                }
+                SettingsTab::parse(path).map_or(Self::NotFound, Self::Settings)
+            }
         }
     }
 
@@ -44,6 +51,7 @@ impl Route {
             Self::New | Self::NotFound => "/".into(),
             Self::Page(page) => page.path.into(),
             Self::Settings(tab) => tab.path(),
+            Self::Project(id) => [PROJECT_PATH, &id.to_string()].concat(),
             Self::Conversation(id) => {
                 let mut path = String::from("/c/");
                 path.push_str(&id.to_string());
@@ -61,13 +69,26 @@ impl Route {
     pub fn conversation_id(self) -> Option<ConversationId> {
         match self {
             Self::Conversation(id) => Some(id),
-            Self::New | Self::Page(_) | Self::Settings(_) | Self::NotFound => None,
+            Self::New | Self::Project(_) | Self::Page(_) | Self::Settings(_) | Self::NotFound => None,
         }
+    }
+
+    /// The project of the route.
+    pub fn project_id(self) -> Option<ProjectId> {
+        match self {
+            Self::Project(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Returns true if a message that is sent here begins a conversation.
+    pub fn begins_chat(self) -> bool {
+        matches!(self, Self::New | Self::Project(_))
     }
 
     /// Returns true if messages can be sent here.
     pub fn is_chat(self) -> bool {
-        matches!(self, Self::New | Self::Conversation(_))
+        matches!(self, Self::New | Self::Conversation(_) | Self::Project(_))
     }
 }
 
@@ -92,6 +113,7 @@ mod tests {
         for route in [
             Route::New,
             Route::Conversation(id),
+            Route::Project(ProjectId::new()),
             Route::Page(&literature::PAGE),
             Route::Settings(SettingsTab::General),
             Route::Settings(SettingsTab::Users),
@@ -112,7 +134,16 @@ mod tests {
             Route::parse("/literature/articles/11?q=tea", pages()),
             Route::Page(&literature::PAGE)
         );
-        for path in ["/literaturex", "/c", "/c/", "/c/what", "/setting", "/settings/x"] {
+        for path in [
+            "/literaturex",
+            "/c",
+            "/c/",
+            "/c/what",
+            "/project",
+            "/project/x",
+            "/setting",
+            "/settings/x",
+        ] {
             assert_eq!(Route::parse(path, pages()), Route::NotFound, "{path}");
         }
     }

@@ -4,7 +4,7 @@
 use leptos::server::codee::{Decoder, Encoder};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::api::{personal, rpc, sharing};
+use crate::api::{personal, projects, rpc, sharing};
 use crate::{
     browser,
     state::{
@@ -14,7 +14,8 @@ use crate::{
     },
 };
 use parlor_protocol::{
-    ApiError, ConversationId, ConversationList, IntentId, MessageId, RawJson, Share, Timestamp, Transcript,
+    ApiError, ConversationId, ConversationList, IntentId, MessageId, ProjectId, ProjectList, RawJson, Share,
+    Timestamp, Transcript,
     json::{self, JsonError},
     model_list::ModelList,
 };
@@ -28,6 +29,10 @@ pub struct PageSnapshot {
     /// The conversation that the URL names.
     pub transcript: Option<Result<Transcript, ApiError>>,
     pub models: Result<ModelList, ApiError>,
+    /// The user's projects.
+    pub projects: Result<ProjectList, ApiError>,
+    /// The conversations of the project that the URL names.
+    pub project_chats: Option<Result<ConversationList, ApiError>>,
     /// The user's shares.
     pub shares: Result<Vec<Share>, ApiError>,
     /// The names of the pages that can do something for the user.
@@ -50,6 +55,8 @@ pub struct FormIds {
     pub message_id: MessageId,
     /// True if the message starts the conversation.
     pub begins: bool,
+    /// The project in which it starts.
+    pub project_id: Option<ProjectId>,
 }
 
 impl FormIds {
@@ -59,6 +66,7 @@ impl FormIds {
             conversation_id: route.conversation_id().unwrap_or_default(),
             message_id: MessageId::new(),
             begins: route.conversation_id().is_none(),
+            project_id: route.project_id(),
         }
     }
 }
@@ -121,13 +129,21 @@ impl PageSnapshot {
                 _ => None,
             }
         };
-        let (list, transcript, models, opened, shares, listed_pages) = futures::join!(
-            rpc::conversations(None, false),
+        let project_chats = async {
+            match route.project_id() {
+                Some(id) => Some(rpc::conversations(None, false, Some(id)).await),
+                None => None,
+            }
+        };
+        let (list, transcript, models, opened, shares, listed_pages, projects, project_chats) = futures::join!(
+            rpc::conversations(None, false, None),
             transcript,
             rpc::models(),
             opened,
             sharing::shares(),
-            rpc::listed_pages()
+            rpc::listed_pages(),
+            projects::projects(),
+            project_chats,
         );
         // After the list: the stream continues from the list's position and reports later changes.
         let personal = match route {
@@ -139,6 +155,8 @@ impl PageSnapshot {
             list,
             transcript,
             models,
+            projects,
+            project_chats,
             shares,
             listed_pages,
             opened,
@@ -167,6 +185,8 @@ impl PageSnapshot {
             }),
             transcript: Some(Ok(transcript)),
             models: Ok(ModelList::default()),
+            projects: Ok(ProjectList::default()),
+            project_chats: None,
             shares: Ok(Vec::new()),
             listed_pages: Ok(Vec::new()),
             opened: None,

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::{
     connection::Connection,
-    conversation_list::ConversationListStore,
+    conversation_list::{ConversationListStore, ListKind},
     conversations::OpenConversations,
     feeds::ChangeFeeds,
     follower::{EventFollower, resume_position, split_result},
@@ -15,6 +15,7 @@ use super::{
     next_message::NextMessage,
     notifications::RunEndNotifier,
     outbox::Outbox,
+    projects::Projects,
     run_intents::RunIntents,
     shared_follower::SharedFollower,
     shares::Shares,
@@ -39,6 +40,8 @@ pub struct Stores {
     outbox: Outbox,
     list: ConversationListStore,
     archive: ConversationListStore,
+    project_chats: ConversationListStore,
+    projects: Projects,
     conversations: OpenConversations,
     models: ModelStore,
     run_intents: RunIntents,
@@ -55,8 +58,10 @@ impl Stores {
         let connection = Connection::new();
         let next_message = NextMessage::new(connection);
         let outbox = Outbox::new(next_message, connection, toasts);
-        let archive = ConversationListStore::new(true, connection, lifecycle, navigation, toasts);
-        let list = ConversationListStore::new(false, connection, lifecycle, navigation, toasts);
+        let list_of = |kind| ConversationListStore::new(kind, connection, lifecycle, navigation, toasts);
+        let (list, archive) = (list_of(ListKind::Chats), list_of(ListKind::Archive));
+        let project_chats = list_of(ListKind::Project(None));
+        let projects = Projects::new(page.projects.clone(), list, connection, navigation, toasts);
         let conversations = OpenConversations::new(outbox, connection, lifecycle, navigation, toasts);
         let run_intents = RunIntents {
             conversations,
@@ -73,13 +78,15 @@ impl Stores {
             lifecycle,
             navigation,
         };
-        let models = ModelStore::new(&page, conversations, connection);
+        let models = ModelStore::new(&page, conversations, projects, navigation, connection);
         let listed_pages = ListedPages::new(page.listed_pages.clone(), connection);
         listed_pages.follow(navigation);
         let follower = EventFollower {
             connection,
             list,
             archive,
+            project_chats,
+            projects,
             conversations,
             outbox,
             run_intents,
@@ -100,6 +107,8 @@ impl Stores {
             outbox,
             list,
             archive,
+            project_chats,
+            projects,
             conversations,
             models,
             run_intents,
@@ -117,9 +126,16 @@ impl Stores {
         // A list that could not be read is requested again as soon as the stream is open.
         let list = page.list.unwrap_or_default();
         let (transcript, error) = split_result(page.transcript);
-        self.connection
-            .set_cursor(resume_position(&list, transcript.as_ref()));
+        let project_chats = page.project_chats.and_then(Result::ok);
+        let resumed = resume_position(&list, transcript.as_ref());
+        let resumed = project_chats
+            .as_ref()
+            .map_or(resumed, |chats| chats.as_of.min(resumed));
+        self.connection.set_cursor(resumed);
         self.list.restart(list);
+        if let Some(project) = self.navigation.page_route().get_untracked().project_id() {
+            self.project_chats.show_project(project, project_chats);
+        }
         let id = self.navigation.page_route().get_untracked().conversation_id();
         self.conversations.start_from(id, transcript);
         if let (Some(id), Some(error)) = (id, error) {
@@ -143,6 +159,8 @@ impl Stores {
             self.on_presence(PresenceEvent::Hidden);
         }
         self.follower.start();
+        self.projects.start();
+        effect(move || self.show_project_of_route());
         self.models.start();
         self.shares.load_if_unread();
         effect(move || self.open_archive_of_shown());
@@ -166,6 +184,13 @@ impl Stores {
         // A new conversation is in no list yet.
         if !is_listed && self.outbox.provisional_transcript(id).is_none() {
             self.archive.open();
+        }
+    }
+
+    /// Loads the conversations of the project on the screen. Tracks the route.
+    fn show_project_of_route(self) {
+        if let Some(id) = self.navigation.page_route().get().project_id() {
+            self.project_chats.show_project(id, None);
         }
     }
 
@@ -215,6 +240,16 @@ pub fn use_conversation_list() -> ConversationListStore {
 /// The page's archived conversations.
 pub fn use_archive() -> ConversationListStore {
     use_stores().archive
+}
+
+/// The conversations of the project on the screen.
+pub fn use_project_chats() -> ConversationListStore {
+    use_stores().project_chats
+}
+
+/// The user's projects.
+pub fn use_projects() -> Projects {
+    use_stores().projects
 }
 
 /// The page's open conversations.

@@ -25,6 +25,7 @@ impl Story {
                     title: question_text.into(),
                     created_at: at,
                     temporary: false,
+                    project_id: None,
                 }),
             ),
             (

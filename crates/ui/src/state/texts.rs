@@ -28,6 +28,13 @@ pub(super) fn chats_archived(count: usize) -> String {
         count => [&usize::to_string(&count), " chats archived."].concat(),
     }
 }
+pub(super) fn chats_moved(count: usize) -> String {
+    match count {
+        1 => "Chat moved.".into(),
+        count => [&usize::to_string(&count), " chats moved."].concat(),
+    }
+}
+pub(super) const PROJECT_DELETED: &str = "Project deleted. Its chats are in the list.";
 pub(super) const BRANCHED: &str = "You are in a new conversation, a copy. The original is unchanged.";
 pub(super) const ANSWERED_ELSEWHERE: &str = "This was answered already, in another tab.";
 pub(super) const STOPPED: &str = "Response stopped.";

@@ -2,12 +2,12 @@
 
 use leptos::{prelude::*, task::spawn_local};
 
-use super::{super::texts, ConversationListStore};
+use super::{super::texts, ConversationListStore, ListRow};
 use crate::{
     api::rpc,
     state::{next_message::drafts, route::Route},
 };
-use parlor_protocol::{ConversationId, ListChange, ListChanged};
+use parlor_protocol::{ConversationId, ListChange, ListChanged, ProjectId};
 
 /// The number of conversations in one request, below the default of the setting `limits.changed_conversations`.
 const MAX_PER_REQUEST: usize = 100;
@@ -43,7 +43,7 @@ impl ConversationListStore {
         if ids.is_empty() {
             return;
         }
-        let pinned = self.pinned_among(&ids);
+        let before = self.places_of(&ids);
         self.state.with(|state| state.pending.add(&ids, change));
         self.update_signals();
         spawn_local(async move {
@@ -60,7 +60,7 @@ impl ConversationListStore {
             if change == ListChange::Delete {
                 self.leave_deleted(&changed);
             }
-            self.report(change, changed, &pinned, failure);
+            self.report(change, changed, &before, failure);
         });
     }
 
@@ -69,12 +69,13 @@ impl ConversationListStore {
         self,
         change: ListChange,
         changed: Vec<ConversationId>,
-        pinned: &[ConversationId],
+        before: &[Place],
         failure: Option<String>,
     ) {
         let done = match change {
             ListChange::Delete => texts::chats_deleted(changed.len()),
             ListChange::Archive => texts::chats_archived(changed.len()),
+            ListChange::Move { .. } => texts::chats_moved(changed.len()),
             _ => String::new(),
         };
         if done.is_empty() || changed.is_empty() {
@@ -84,7 +85,7 @@ impl ConversationListStore {
             Some(failure) => [&*done, " ", &failure].concat(),
             None => done,
         };
-        let reverse = reverse(change, changed, pinned);
+        let reverse = reverse(change, changed, before);
         self.toasts.show_with_undo(text, move || {
             let reverse = reverse.clone();
             spawn_local(async move {
@@ -96,10 +97,21 @@ impl ConversationListStore {
         });
     }
 
-    fn pinned_among(self, ids: &[ConversationId]) -> Vec<ConversationId> {
+    /// Leaves conversations that were deleted with their project, and offers to restore them.
+    pub(in crate::state) fn leave_and_report_deleted(self, ids: Vec<ConversationId>) {
+        self.leave_deleted(&ids);
+        self.report(ListChange::Delete, ids, &[], None);
+    }
+
+    fn places_of(self, ids: &[ConversationId]) -> Vec<Place> {
         self.rows.with_untracked(|rows| {
-            let pinned = rows.iter().filter(|row| row.is_pinned.get_untracked());
-            pinned.map(|row| row.id).filter(|id| ids.contains(id)).collect()
+            let changed = rows.iter().filter(|row| ids.contains(&row.id));
+            let place = |row: &ListRow| Place {
+                id: row.id,
+                is_pinned: row.is_pinned.get_untracked(),
+                project_id: row.project_id.get_untracked(),
+            };
+            changed.map(place).collect()
         })
     }
 
@@ -155,17 +167,42 @@ impl ConversationListStore {
     }
 }
 
-/// The changes that undo one which took conversations out of the list. `pinned` were pinned before it.
+/// The place of a conversation before a change.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    id: ConversationId,
+    is_pinned: bool,
+    project_id: Option<ProjectId>,
+}
+
+/// The changes that undo one which took conversations out of their places.
 fn reverse(
     change: ListChange,
     changed: Vec<ConversationId>,
-    pinned: &[ConversationId],
+    before: &[Place],
 ) -> Vec<(ListChange, Vec<ConversationId>)> {
     if change == ListChange::Delete {
         return vec![(ListChange::Restore, changed)];
     }
+    let places = || before.iter().filter(|place| changed.contains(&place.id));
+    if let ListChange::Move { .. } = change {
+        let mut changes: Vec<(ListChange, Vec<ConversationId>)> = Vec::new();
+        for Place { id, project_id, .. } in places() {
+            let back = ListChange::Move {
+                project_id: *project_id,
+            };
+            match changes.iter_mut().find(|(change, _)| *change == back) {
+                Some((_, ids)) => ids.push(*id),
+                None => changes.push((back, vec![*id])),
+            }
+        }
+        return changes;
+    }
     // The archive has unpinned them.
-    let pinned: Vec<_> = changed.iter().copied().filter(|id| pinned.contains(id)).collect();
+    let pinned: Vec<_> = places()
+        .filter(|place| place.is_pinned)
+        .map(|place| place.id)
+        .collect();
     let mut changes = vec![(ListChange::Unarchive, changed)];
     if !pinned.is_empty() {
         changes.push((ListChange::Pin, pinned));
@@ -184,8 +221,14 @@ mod tests {
             ConversationId::new(),
             ConversationId::new(),
         ];
+        let place = |id, is_pinned, project_id| Place {
+            id,
+            is_pinned,
+            project_id,
+        };
+        let before = [place(a, false, None), place(b, true, None), place(c, true, None)];
         assert_eq!(
-            reverse(ListChange::Archive, vec![a, b], &[b, c]),
+            reverse(ListChange::Archive, vec![a, b], &before),
             [(ListChange::Unarchive, vec![a, b]), (ListChange::Pin, vec![b])]
         );
         assert_eq!(
@@ -193,8 +236,22 @@ mod tests {
             [(ListChange::Unarchive, vec![a])]
         );
         assert_eq!(
-            reverse(ListChange::Delete, vec![a], &[a]),
+            reverse(ListChange::Delete, vec![a], &[place(a, true, None)]),
             [(ListChange::Restore, vec![a])]
+        );
+        let project = Some(ProjectId::new());
+        let before = [
+            place(a, false, project),
+            place(b, false, None),
+            place(c, false, project),
+        ];
+        let moved = ListChange::Move { project_id: None };
+        assert_eq!(
+            reverse(moved, vec![a, b, c], &before),
+            [
+                (ListChange::Move { project_id: project }, vec![a, c]),
+                (ListChange::Move { project_id: None }, vec![b])
+            ]
         );
     }
 }

@@ -26,12 +26,24 @@ use crate::{
     components::toast::Toasts,
     runtime::{page_state::PageState, signal::set_if_changed},
 };
-use parlor_protocol::{ApiError, ConversationId, ConversationList, Event, conversation_list::ListUpdate};
+use parlor_protocol::{
+    ApiError, ConversationId, ConversationList, Event, ProjectId, conversation_list::ListUpdate,
+};
 
-/// The list, or the archive. One of each per page.
+/// The conversations of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListKind {
+    /// All but archived ones.
+    Chats,
+    Archive,
+    /// Those of a project, without archived ones; of none at first.
+    Project(Option<ProjectId>),
+}
+
+/// The list, the archive, or the conversations of a project. One of each per page.
 #[derive(Clone, Copy)]
 pub struct ConversationListStore {
-    is_archive: bool,
+    kind: StoredValue<ListKind>,
     state: PageState<ListState>,
     rows: RwSignal<Vec<ListRow>>,
     has_more: RwSignal<bool>,
@@ -65,17 +77,26 @@ pub struct ListError {
     pub message: String,
 }
 
+impl ListKind {
+    fn project_id(self) -> Option<ProjectId> {
+        match self {
+            Self::Project(id) => id,
+            Self::Chats | Self::Archive => None,
+        }
+    }
+}
+
 impl ConversationListStore {
-    /// An empty list or archive.
+    /// An empty list.
     pub(super) fn new(
-        is_archive: bool,
+        kind: ListKind,
         connection: Connection,
         lifecycle: PageLifecycle,
         navigation: Navigation,
         toasts: Toasts,
     ) -> Self {
         Self {
-            is_archive,
+            kind: StoredValue::new(kind),
             state: PageState::default(),
             rows: RwSignal::default(),
             has_more: RwSignal::new(false),
@@ -170,14 +191,30 @@ impl ConversationListStore {
         }
     }
 
+    /// Shows the conversations of a project, from this snapshot of them if there is one.
+    pub(super) fn show_project(self, id: ProjectId, loaded: Option<ConversationList>) {
+        if self.kind.get_value() == ListKind::Project(Some(id)) {
+            return;
+        }
+        self.kind.set_value(ListKind::Project(Some(id)));
+        self.state.with(|state| state.is_opened = true);
+        match loaded {
+            Some(loaded) => self.restart(loaded),
+            None => self.restart_empty(),
+        }
+    }
+
     fn restart_empty(self) {
+        let kind = self.kind.get_value();
         self.restart(ConversationList {
             as_of: self.connection.cursor(),
             has_more: true,
-            archived: self.is_archive,
+            archived: kind == ListKind::Archive,
+            project_id: kind.project_id(),
             ..ConversationList::default()
         });
-        self.load_more();
+        self.is_loading_more.set(true);
+        self.load_page(false);
     }
 
     /// Applies an event of the stream.
@@ -203,6 +240,7 @@ impl ConversationListStore {
 
     /// Loads a page: the newest again, or the next older one.
     fn load_page(self, newest: bool) {
+        let kind = self.kind.get_value();
         let (asked, cursor) = self.state.with(|state| {
             let asked = state.cache.begin_page();
             (asked, state.cache.cursor().filter(|_| !newest))
@@ -210,7 +248,11 @@ impl ConversationListStore {
         spawn_local(async move {
             let page = self
                 .connection
-                .call(rpc::conversations(cursor, self.is_archive))
+                .call(rpc::conversations(
+                    cursor,
+                    kind == ListKind::Archive,
+                    kind.project_id(),
+                ))
                 .await;
             self.error.set(self.apply_page(asked, page, newest));
             self.is_loading_more.set(false);
@@ -254,7 +296,7 @@ impl ConversationListStore {
             state.is_update_scheduled = false;
             let listed = state
                 .pending
-                .applied_to(state.cache.conversations(), self.is_archive);
+                .applied_to(state.cache.conversations(), self.kind.get_value());
             rows::sync(self.rows, &listed);
             state.cache.has_more()
         });

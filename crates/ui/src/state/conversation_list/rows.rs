@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::runtime::signal::set_if_changed;
-use parlor_protocol::{ConversationId, ListedConversation, Timestamp};
+use parlor_protocol::{ConversationId, ListedConversation, ProjectId, Timestamp};
 
 /// A conversation in the list.
 #[derive(Clone, Debug)]
@@ -18,6 +18,7 @@ pub struct ListRow {
     pub is_unseen: ArcRwSignal<bool>,
     pub is_pinned: ArcRwSignal<bool>,
     pub is_temporary: ArcRwSignal<bool>,
+    pub project_id: ArcRwSignal<Option<ProjectId>>,
 }
 
 /// Rows are equal if they are of the same conversation: its changes are in its signals.
@@ -38,6 +39,7 @@ impl ListRow {
             is_unseen: ArcRwSignal::new(listed.unseen),
             is_pinned: ArcRwSignal::new(listed.pinned),
             is_temporary: ArcRwSignal::new(listed.temporary),
+            project_id: ArcRwSignal::new(listed.project_id),
         }
     }
 
@@ -49,6 +51,7 @@ impl ListRow {
         set_if_changed(&self.is_unseen, &listed.unseen);
         set_if_changed(&self.is_pinned, &listed.pinned);
         set_if_changed(&self.is_temporary, &listed.temporary);
+        set_if_changed(&self.project_id, &listed.project_id);
     }
 }
 

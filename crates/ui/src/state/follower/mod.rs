@@ -19,6 +19,7 @@ use super::{
     navigation::Navigation,
     notifications::RunEndNotifier,
     outbox::Outbox,
+    projects::Projects,
     run_intents::RunIntents,
 };
 use crate::{components::toast::Toasts, state::texts};
@@ -36,6 +37,8 @@ pub struct EventFollower {
     pub(super) connection: Connection,
     pub(super) list: ConversationListStore,
     pub(super) archive: ConversationListStore,
+    pub(super) project_chats: ConversationListStore,
+    pub(super) projects: Projects,
     pub(super) conversations: OpenConversations,
     pub(super) outbox: Outbox,
     pub(super) run_intents: RunIntents,
@@ -54,6 +57,8 @@ enum EventEffect {
     LoadList,
     /// The rest of a transcript's change.
     FollowUp(ConversationId, CacheOutcome),
+    /// An event in a conversation that may be one of the project on the screen: load its newest page.
+    LoadProjectChats,
     /// A conversation exists now.
     Created(ConversationId),
     /// A run ended; a notification may be due.
@@ -62,6 +67,8 @@ enum EventEffect {
     PageChanged,
     /// The models to choose from may have changed.
     ModelsChanged,
+    /// A project was created, changed or deleted.
+    ProjectsChanged,
     /// An event is unreadable and was skipped.
     Damaged(Position),
     /// Positions are missing from the stream, or an event is unreadable: load everything again.
@@ -139,6 +146,11 @@ impl EventFollower {
                 }
             }
             ClientUpdate::SettingsChanged => self.feeds.report_settings_change(),
+            ClientUpdate::ProjectChanged => {
+                if !effects.contains(&EventEffect::ProjectsChanged) {
+                    effects.push(EventEffect::ProjectsChanged);
+                }
+            }
             ClientUpdate::ModelsChanged => effects.push(EventEffect::ModelsChanged),
             ClientUpdate::Damaged => {
                 // Snapshots include its result and continue after it.
@@ -146,6 +158,12 @@ impl EventFollower {
             }
         }
         self.archive.apply(event);
+        if matches!(
+            self.project_chats.apply(event),
+            ListUpdate::UnknownConversation(_)
+        ) {
+            effects.push(EventEffect::LoadProjectChats);
+        }
         match self.list.apply(event) {
             ListUpdate::Unchanged | ListUpdate::Changed => {}
             ListUpdate::RunEnded(ended) => effects.push(EventEffect::RunEnded(ended)),
@@ -161,8 +179,10 @@ impl EventFollower {
         for effect in effects {
             match *effect {
                 EventEffect::LoadList => self.list.reload(),
+                EventEffect::LoadProjectChats => self.project_chats.reload(),
                 EventEffect::FollowUp(id, outcome) => self.conversations.follow_up(id, outcome),
                 EventEffect::Created(id) => self.conversations.retry_missing(id),
+                EventEffect::ProjectsChanged => self.projects.reload(),
                 EventEffect::PageChanged => self.listed_pages.reload(),
                 EventEffect::ModelsChanged => {
                     self.models.reload();

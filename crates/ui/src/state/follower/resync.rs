@@ -33,7 +33,7 @@ impl EventFollower {
                 None => None,
             }
         };
-        let list = self.connection.call(rpc::conversations(None, false));
+        let list = self.connection.call(rpc::conversations(None, false, None));
         let (list, transcript) = futures::join!(list, transcript);
         // Content on the screen is replaced only by a definite result of the server.
         let is_unanswered = matches!(&transcript, Some(Err(error))
@@ -61,6 +61,8 @@ impl EventFollower {
             .set_cursor(resume_position(&list, transcript.as_ref()));
         self.list.restart(list);
         self.archive.reopen();
+        self.project_chats.reopen();
+        self.projects.reload();
         self.conversations.restart(reloaded, transcript);
         if let (Some(id), Some(error)) = (reloaded, &error) {
             self.conversations.handle_load_error(id, error);

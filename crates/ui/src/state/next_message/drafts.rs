@@ -9,9 +9,10 @@ const SEPARATOR: &str = "\n\n";
 
 fn storage_key(route: Route) -> String {
     let mut key = String::from("parlor-draft:");
-    match route.conversation_id() {
-        Some(id) => key.push_str(&id.to_string()),
-        None => key.push_str("new"),
+    match route {
+        Route::Conversation(id) => key.push_str(&id.to_string()),
+        Route::Project(id) => key.push_str(&id.to_string()),
+        _ => key.push_str("new"),
     }
     key
 }

@@ -114,7 +114,7 @@ impl NextMessage {
             force_tools.push(WEB_SEARCH.name.into());
         }
         let parameters = match from {
-            Route::New => self.parameters.try_update(std::mem::take),
+            from if from.begins_chat() => self.parameters.try_update(std::mem::take),
             _ => None,
         };
         let is_set = |parameters: &ParameterInput| *parameters != ParameterInput::default();

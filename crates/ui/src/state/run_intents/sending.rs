@@ -59,6 +59,7 @@ impl RunIntents {
             replaces: None,
             context: self.navigation.tray().page_context(),
             temporary: self.next_message.take_temporary(from),
+            project_id: from.project_id(),
         };
         self.send_with(from, text, model, options);
     }
@@ -102,7 +103,7 @@ impl RunIntents {
             self.post(sending.intent.clone());
         }
         self.conversations.show_outgoing(&sending);
-        if from == Route::New {
+        if from.begins_chat() {
             self.navigation.replace(Route::Conversation(id));
         }
     }
@@ -218,10 +219,10 @@ impl RunIntents {
         }
     }
 
-    /// Leaves a conversation that was not created after all for the new chat.
+    /// Leaves a conversation that was not created after all for the place where it was begun.
     fn return_to_new_chat(self, id: ConversationId, from: Route) {
-        if from == Route::New && self.navigation.shown_conversation() == Some(id) {
-            self.navigation.replace(Route::New);
+        if from.begins_chat() && self.navigation.shown_conversation() == Some(id) {
+            self.navigation.replace(from);
         }
     }
 }

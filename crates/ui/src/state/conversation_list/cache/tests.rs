@@ -14,6 +14,7 @@ fn summary(n: i64) -> ListedConversation {
         pinned: false,
         archived: false,
         temporary: false,
+        project_id: None,
         active_run: None,
         waiting: false,
     }
@@ -26,6 +27,7 @@ fn list(as_of: u64, numbers: &[i64], has_more: bool) -> ConversationList {
         conversations,
         has_more,
         archived: false,
+        project_id: None,
     }
 }
 
@@ -121,6 +123,7 @@ fn applies_an_event_once() {
         title: "new".into(),
         created_at: Timestamp(30),
         temporary: false,
+        project_id: None,
     };
     assert_eq!(
         listing.apply(&event(11, 30, created.clone())),

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::ListKind;
 use parlor_protocol::{
     ConversationEvent, ConversationId, Event, EventBody, ListChange, ListedConversation, sorted_vec,
 };
@@ -52,11 +53,12 @@ impl PendingChanges {
     pub fn applied_to<'a>(
         &self,
         listed: &'a [ListedConversation],
-        is_archive: bool,
+        kind: ListKind,
     ) -> Cow<'a, [ListedConversation]> {
         if self.0.is_empty() {
             return Cow::Borrowed(listed);
         }
+        let is_archive = kind == ListKind::Archive;
         let mut changed = Vec::with_capacity(listed.len());
         for conversation in listed {
             let mut conversation = conversation.clone();
@@ -76,6 +78,13 @@ impl PendingChanges {
                     ListChange::Unarchive => is_listed = !is_archive,
                     ListChange::Delete => is_listed = false,
                     ListChange::MarkRead => conversation.unseen = false,
+                    ListChange::Move { project_id } => {
+                        conversation.project_id = *project_id;
+                        is_listed &= match kind {
+                            ListKind::Project(here) => here == *project_id,
+                            ListKind::Chats | ListKind::Archive => true,
+                        };
+                    }
                     ListChange::Keep => conversation.temporary = false,
                     ListChange::Restore => {}
                 }

@@ -1,5 +1,5 @@
 use super::*;
-use parlor_protocol::{Position, Timestamp};
+use parlor_protocol::{Position, ProjectId, Timestamp};
 
 fn listed(number: u64) -> ListedConversation {
     ListedConversation {
@@ -13,6 +13,7 @@ fn listed(number: u64) -> ListedConversation {
         pinned: false,
         archived: false,
         temporary: false,
+        project_id: None,
     }
 }
 
@@ -28,7 +29,11 @@ fn placed(conversation: &ListedConversation) -> Event {
 }
 
 fn titles(pending: &PendingChanges, listed: &[ListedConversation], is_archive: bool) -> Vec<String> {
-    let applied = pending.applied_to(listed, is_archive);
+    let kind = match is_archive {
+        true => ListKind::Archive,
+        false => ListKind::Chats,
+    };
+    let applied = pending.applied_to(listed, kind);
     applied.iter().map(|listed| listed.title.clone()).collect()
 }
 
@@ -71,4 +76,18 @@ fn a_change_without_an_event_is_removed_alone() {
             (list[1].id, ListChange::Pin)
         ]
     );
+}
+
+#[test]
+fn a_moved_chat_leaves_the_list_of_its_project() {
+    let here = Some(ProjectId::new());
+    let list = [ListedConversation {
+        project_id: here,
+        ..listed(1)
+    }];
+    let mut pending = PendingChanges::default();
+    pending.add(&[list[0].id], ListChange::Move { project_id: None });
+    assert!(pending.applied_to(&list, ListKind::Project(here)).is_empty());
+    let moved = pending.applied_to(&list, ListKind::Chats);
+    assert_eq!(moved[0].project_id, None);
 }

@@ -2,6 +2,8 @@
 
 mod upload;
 
+use std::collections::HashMap;
+
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -57,8 +59,8 @@ pub struct DraftFile {
 #[derive(Clone, Copy)]
 pub struct DraftFiles {
     files: RwSignal<Vec<DraftFile>>,
-    /// The conversation that the new chat will become; `NONE` until a file is uploaded for it.
-    new_conversation: StoredValue<ConversationId>,
+    /// The conversations that new chats will become, by the routes where files were uploaded for them.
+    new_conversations: StoredValue<HashMap<Route, ConversationId>>,
     next_key: StoredValue<usize>,
     connection: Connection,
 }
@@ -67,7 +69,7 @@ impl DraftFiles {
     pub(super) fn new(connection: Connection) -> Self {
         Self {
             files: RwSignal::default(),
-            new_conversation: StoredValue::new(ConversationId::NONE),
+            new_conversations: StoredValue::default(),
             next_key: StoredValue::new(0),
             connection,
         }
@@ -105,8 +107,8 @@ impl DraftFiles {
         let Some(stored) = drafts::load_files(route).filter(|_| !known) else {
             return;
         };
-        if route == Route::New {
-            self.new_conversation.set_value(stored.conversation_id);
+        if route.begins_chat() {
+            self.set_new_conversation(route, Some(stored.conversation_id));
         }
         for file in stored.files {
             let name = file.name.clone();
@@ -172,12 +174,10 @@ impl DraftFiles {
     pub(in crate::state) fn take(self, route: Route) -> (Vec<Attachment>, Option<ConversationId>) {
         let files = untrack(|| uploaded(&self.for_route(route)));
         let conversation =
-            (route == Route::New && !files.is_empty()).then(|| self.conversation_or_new(route));
+            (route.begins_chat() && !files.is_empty()).then(|| self.conversation_or_new(route));
         self.files
             .update(|files| files.retain(|file| file.route != route));
-        if route == Route::New {
-            self.new_conversation.set_value(ConversationId::NONE);
-        }
+        self.set_new_conversation(route, None);
         drafts::remove_files(route);
         (files, conversation)
     }
@@ -194,8 +194,8 @@ impl DraftFiles {
         }
         // Files may have been attached since, and the draft may not be on the screen.
         self.load(route);
-        if route == Route::New && self.new_conversation.get_value().is_none() {
-            self.new_conversation.set_value(conversation_id);
+        if route.begins_chat() && self.new_conversation(route).is_none() {
+            self.set_new_conversation(route, Some(conversation_id));
         }
         let present = untrack(|| uploaded(&self.for_route(route)));
         for file in files.iter().filter(|file| !present.contains(file)) {
@@ -222,8 +222,8 @@ impl DraftFiles {
         self.files.update(|files| {
             files.retain(|file| file.route != route || !untrack(|| is_sent(file)));
         });
-        if route == Route::New && !untrack(|| self.has_files(route)) {
-            self.new_conversation.set_value(ConversationId::NONE);
+        if !untrack(|| self.has_files(route)) {
+            self.set_new_conversation(route, None);
         }
         self.store(route);
     }
@@ -233,10 +233,22 @@ impl DraftFiles {
         if let Some(id) = route.conversation_id() {
             return id;
         }
-        if self.new_conversation.get_value().is_none() {
-            self.new_conversation.set_value(ConversationId::new());
-        }
-        self.new_conversation.get_value()
+        let new = self.new_conversation(route).unwrap_or_default();
+        self.set_new_conversation(route, Some(new));
+        new
+    }
+
+    fn new_conversation(self, route: Route) -> Option<ConversationId> {
+        self.new_conversations.with_value(|new| new.get(&route).copied())
+    }
+
+    fn set_new_conversation(self, route: Route, id: Option<ConversationId>) {
+        self.new_conversations.update_value(|new| {
+            match id {
+                Some(id) => new.insert(route, id),
+                None => new.remove(&route),
+            };
+        });
     }
 
     fn store(self, route: Route) {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::state::route::Route;
 use parlor_protocol::{
     Attachment, AttachmentId, ConversationId, IntentId, Interaction, MessageId, PageContext, ParameterInput,
-    Transcript,
+    ProjectId, Transcript,
     intent::{self, SendMessage, StartedRun},
 };
 
@@ -59,6 +59,8 @@ pub struct MessageOptions {
     pub context: Option<PageContext>,
     /// True if the conversation that the message begins is temporary.
     pub temporary: bool,
+    /// The project in which the conversation begins.
+    pub project_id: Option<ProjectId>,
 }
 
 fn waits_by_default() -> bool {
@@ -105,7 +107,7 @@ impl OutgoingMessage {
     /// The provisional transcript of a conversation that starts with this message; `None` if the message is not its
     /// first.
     pub fn provisional_transcript(&self) -> Option<Transcript> {
-        (self.from == Route::New).then(|| {
+        self.from.begins_chat().then(|| {
             let mut begun = Transcript::new(self.intent.conversation_id);
             let first_file = self.files.first().map(|file| file.name.as_str());
             begun.title = intent::derive_title(&self.intent.text, first_file);
@@ -134,6 +136,7 @@ impl OutgoingMessages {
             new_conversation,
             context,
             temporary,
+            project_id,
         } = extras;
         let file_ids: Vec<AttachmentId> = files.iter().map(|file| file.id).collect();
         let again = self.returned.iter().position(|sending| {
@@ -158,6 +161,7 @@ impl OutgoingMessages {
                 replaces,
                 model,
                 temporary,
+                project_id,
                 force_tools,
                 parameters,
                 interaction,

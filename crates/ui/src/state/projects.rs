@@ -1,0 +1,142 @@
+//! The user's projects, and which of them are unfolded in the list.
+
+use leptos::{prelude::*, task::spawn_local};
+
+use super::{connection::Connection, navigation::Navigation, route::Route, texts};
+use crate::{
+    api::projects, browser, components::toast::Toasts, runtime::requests::LastRequest,
+    state::conversation_list::ConversationListStore,
+};
+use parlor_protocol::{
+    ApiError, ListedProject, Project, ProjectConversations, ProjectDeleted, ProjectId, ProjectList, json,
+};
+
+/// The storage key of the unfolded projects.
+const STORAGE_KEY: &str = "parlor-projects";
+
+/// The projects. One store per page.
+#[derive(Clone, Copy)]
+pub struct Projects {
+    list: RwSignal<ProjectList>,
+    /// False until the list could be read.
+    is_known: RwSignal<bool>,
+    /// The unfolded ones. Known after hydration.
+    unfolded: RwSignal<Vec<ProjectId>>,
+    requests: LastRequest,
+    conversations: ConversationListStore,
+    connection: Connection,
+    navigation: Navigation,
+    toasts: Toasts,
+}
+
+impl Projects {
+    /// Starts from the page's snapshot.
+    pub(super) fn new(
+        list: Result<ProjectList, ApiError>,
+        conversations: ConversationListStore,
+        connection: Connection,
+        navigation: Navigation,
+        toasts: Toasts,
+    ) -> Self {
+        Self {
+            is_known: RwSignal::new(list.is_ok()),
+            list: RwSignal::new(list.unwrap_or_default()),
+            unfolded: RwSignal::default(),
+            requests: LastRequest::new(),
+            conversations,
+            connection,
+            navigation,
+            toasts,
+        }
+    }
+
+    /// Restores what this browser stores. Called once, after hydration.
+    pub(super) fn start(self) {
+        let stored = browser::storage_get(STORAGE_KEY);
+        let stored = stored.and_then(|stored| json::parse(stored.as_bytes()).ok());
+        self.unfolded.set(stored.unwrap_or_default());
+        if !self.is_known.get_untracked() {
+            self.reload();
+        }
+    }
+
+    /// Reads the list, oldest first. Tracked.
+    pub fn with<T>(self, read: impl FnOnce(&ProjectList) -> T) -> T {
+        self.list.with(|list| read(list))
+    }
+
+    /// Returns the ids, oldest first. Tracked.
+    pub fn ids(self) -> Vec<ProjectId> {
+        self.with(|list| list.projects.iter().map(|listed| listed.id).collect())
+    }
+
+    /// Returns a project. Tracked.
+    pub fn get(self, id: ProjectId) -> Option<ListedProject> {
+        self.with(|list| list.get(id).cloned())
+    }
+
+    /// Returns true if there is no such project. Tracked.
+    pub fn is_missing(self, id: ProjectId) -> bool {
+        self.is_known.get() && self.with(|list| list.get(id).is_none())
+    }
+
+    /// Returns true if a project shows its conversations in the list. Tracked.
+    pub fn is_unfolded(self, id: ProjectId) -> bool {
+        self.unfolded.with(|unfolded| unfolded.contains(&id))
+    }
+
+    /// Shows or hides the conversations of a project in the list. This browser remembers it.
+    pub fn unfold(self, id: ProjectId, is_unfolded: bool) {
+        self.unfolded.update(|unfolded| {
+            unfolded.retain(|other| *other != id);
+            if is_unfolded {
+                unfolded.push(id);
+            }
+        });
+        let stored = self.unfolded.with_untracked(serde_json::to_string).ok();
+        browser::storage_set(STORAGE_KEY, stored.as_deref());
+    }
+
+    /// Loads the list again.
+    pub fn reload(self) {
+        let number = self.requests.begin();
+        spawn_local(async move {
+            if let Ok(list) = self.connection.call(projects::projects()).await
+                && self.requests.is_last(number)
+            {
+                self.list.set(list);
+                self.is_known.set(true);
+            }
+        });
+    }
+
+    /// Saves a project: a new one, or another version of one.
+    pub async fn save(self, id: ProjectId, project: Project) -> Result<(), ApiError> {
+        let saved = self.connection.call(projects::save_project(id, project)).await?;
+        self.list.try_update(
+            |list| match list.projects.iter_mut().find(|listed| listed.id == id) {
+                Some(listed) => *listed = saved,
+                None => list.projects.push(saved),
+            },
+        );
+        Ok(())
+    }
+
+    /// Deletes a project. If its conversations go with it, their deletion can be undone.
+    pub async fn delete(self, id: ProjectId, conversations: ProjectConversations) -> Result<(), ApiError> {
+        let ProjectDeleted { conversations } = self
+            .connection
+            .call(projects::delete_project(id, conversations))
+            .await?;
+        self.list
+            .try_update(|list| list.projects.retain(|listed| listed.id != id));
+        if self.navigation.page_route().get_untracked() == Route::Project(id) {
+            self.navigation.replace(Route::New);
+        }
+        match conversations.is_empty() {
+            true => self.toasts.show(texts::PROJECT_DELETED),
+            false => self.conversations.leave_and_report_deleted(conversations),
+        }
+        Ok(())
+    }
+}
