@@ -12,6 +12,7 @@
 //! - [`preferences`]: the controls of what this browser stores: theme, notifications
 //! - [`fields`]: fields of forms that several pages have
 //! - [`schedules`]: the page of the schedules, which a message of a conversation can begin
+//! - [`projects`]: the page of a project, and the dialogs of projects
 //! - [`panel`], [`diagnostics`], [`transcript`], [`composer`], [`sharing`], [`sidebar`], [`home`], [`settings`], [`literature`], [`streams`], [`reports`], [`data`],
 //!   [`tray`]: one folder a feature
 //! - [`palette`]: finds conversations and actions by name; the sheet of shortcuts
@@ -47,6 +48,7 @@ mod pages;
 mod palette;
 mod panel;
 mod preferences;
+mod projects;
 mod reports;
 mod runtime;
 mod schedules;

@@ -99,6 +99,8 @@ shortcuts! {
     SelectAll: "Mod+A" SELECT_ALL List Action::Element,
     PinRow: "P" PIN_ROW List Action::Element,
     ArchiveRow: "E" ARCHIVE_ROW List Action::Element,
+    MoveRow: "M" MOVE_ROW List Action::Element,
+    FoldProject: "ArrowLeft ArrowRight" FOLD_PROJECT List Action::Element,
     RowActions: "Delete ContextMenu Shift+F10" ROW_ACTIONS List Action::Element,
 }
 

@@ -23,5 +23,7 @@ pub(super) const MOVE_IN_LIST: &str = "Go from chat to chat";
 pub(super) const SELECT_ROW: &str = "Select the chat";
 pub(super) const SELECT_ALL: &str = "Select all chats, while some are selected";
 pub(super) const PIN_ROW: &str = "Pin or unpin the chat";
+pub(super) const MOVE_ROW: &str = "Move the chat to a project";
+pub(super) const FOLD_PROJECT: &str = "Hide or show the chats of the project";
 pub(super) const ARCHIVE_ROW: &str = "Archive the chat, or move it back";
 pub(super) const ROW_ACTIONS: &str = "Actions of the chat";

@@ -82,6 +82,8 @@ icons! {
     quote: "M5 7v10M9 8h11M9 12h11M9 16h7",
     people: "M9 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM3 19c0-3 2.5-5 6-5s6 2 6 5M16 5.5a3 3 0 0 1 0 5.5M18 14.5c2 .7 3 2.3 3 4.5",
     pause: "M9 6v12M15 6v12",
+    folder: "M4 6h6l2 2.5h8V18H4z",
+    folder_plus: "M4 6h6l2 2.5h8V18H4zM12 11v5M9.5 13.5h5",
     chat: "M4 5h16v11H10l-5 4v-4H4z",
     keyboard: "M3 7h18v10H3zM7 10.5h.5M11.8 10.5h.5M16.5 10.5h.5M8 13.8h8",
     alert: "M12 4l9 16H3zM12 10v4M12 17v.5",

@@ -38,7 +38,7 @@ use crate::{
     runtime::{effect::effect, erase::Erase, when::When},
     state::{
         ConversationPhase, drafts, route::Route, snapshot::FormIds, tray::use_tray, use_conversations,
-        use_models, use_navigation, use_next_message, use_outbox, use_run_intents,
+        use_models, use_navigation, use_next_message, use_outbox, use_projects, use_run_intents,
     },
 };
 
@@ -50,7 +50,7 @@ const EDIT_BUTTON: &str = "[aria-label=Edit]";
 #[component]
 pub fn Composer() -> impl IntoView {
     let (models, run_intents, outbox) = (use_models(), use_run_intents(), use_outbox());
-    let conversations = use_conversations();
+    let (conversations, projects) = (use_conversations(), use_projects());
     let (chat_route, toasts) = (use_navigation().chat_route(), use_toasts());
     let area = NodeRef::<html::Textarea>::new();
     let busy = Memo::new(move |_| conversations.current_view().is_some_and(|view| view.is_busy()));
@@ -154,6 +154,7 @@ pub fn Composer() -> impl IntoView {
         conversation_id,
         message_id,
         begins,
+        project_id,
     } = expect_context();
     let placeholder = move || {
         let of_page = use_tray().tray_page().and_then(|page| page.placeholder.run(()));
@@ -162,7 +163,10 @@ pub fn Composer() -> impl IntoView {
     // Without a conversation, messages have no recipient.
     let is_hidden = move || match conversations.current_view() {
         Some(view) => view.phase.get() == ConversationPhase::Missing,
-        None => !chat_route.get().is_chat(),
+        None => {
+            let route = chat_route.get();
+            !route.is_chat() || route.project_id().is_some_and(|id| projects.is_missing(id))
+        }
     };
     view! {
         <form
@@ -190,6 +194,7 @@ pub fn Composer() -> impl IntoView {
                 <input type="hidden" name="conversation_id" value=conversation_id.to_string()/>
                 <input type="hidden" name="message_id" value=message_id.to_string()/>
                 <input type="hidden" name="begins" value=begins.then_some("yes")/>
+                <input type="hidden" name="project_id" value=project_id.map(|id| id.to_string())/>
                 <PasteChips pastes/>
                 <FileChips/>
                 <DropTarget/>

@@ -4,8 +4,8 @@ use super::answers::{at_the_limit, complete, ended, payloads, running, stopped, 
 use crate::state::snapshot::{FormIds, PageSnapshot};
 use parlor_protocol::{
     AssistantMessage, Attachment, AttachmentId, ConversationId, ConversationList, FileProblem, Interaction,
-    ListedConversation, Message, MessageBody, MessageId, MessageQueue, Position, QueuedMessage, RunError,
-    RunStatus, Timestamp, Transcript, model_list::ModelList,
+    ListedConversation, Message, MessageBody, MessageId, MessageQueue, Position, ProjectList, QueuedMessage,
+    RunError, RunStatus, Timestamp, Transcript, model_list::ModelList,
 };
 
 pub(super) const NOW: Timestamp = Timestamp(1_790_000_000_000);
@@ -27,6 +27,7 @@ pub fn page() -> (PageSnapshot, ConversationId) {
         pinned: false,
         archived: false,
         temporary: false,
+        project_id: None,
     };
     let page = PageSnapshot {
         now: NOW,
@@ -40,6 +41,7 @@ pub fn page() -> (PageSnapshot, ConversationId) {
             ],
             has_more: false,
             archived: false,
+            project_id: None,
         }),
         transcript: Some(Ok(transcript)),
         models: Ok(ModelList {
@@ -50,6 +52,8 @@ pub fn page() -> (PageSnapshot, ConversationId) {
             can_connect: true,
             can_bring_keys: false,
         }),
+        projects: Ok(ProjectList::default()),
+        project_chats: None,
         shares: Ok(Vec::new()),
         listed_pages: Ok(Vec::new()),
         opened: None,
@@ -60,6 +64,7 @@ pub fn page() -> (PageSnapshot, ConversationId) {
             conversation_id: id,
             message_id: Default::default(),
             begins: false,
+            project_id: None,
         },
     };
     (page, id)

@@ -20,6 +20,7 @@ use crate::{
     palette,
     panel::{Panel, PanelFrame, use_panel},
     preferences::Preferences,
+    projects::{self, ProjectDialogs, project_below, project_head},
     runtime::{bidi::isolated, effect::effect, erase::Erase, when::When},
     settings::{SettingsSnapshot, settings_page},
     sharing::{self, ShareDialog},
@@ -32,7 +33,7 @@ use crate::{
         settings_tab::SettingsTab,
         snapshot::{OpenedPage, PageCodec, PageSnapshot},
         tray::{Tray, use_tray},
-        use_archive, use_conversation_list, use_conversations, use_navigation,
+        use_archive, use_conversation_list, use_conversations, use_navigation, use_projects,
     },
     transcript::conversation,
     tray::tray,
@@ -79,6 +80,7 @@ pub(crate) fn provide_stores(page: PageSnapshot, navigation: Navigation) -> Stor
     stores.provide();
     Commands::provide(false);
     Preferences::provide(false);
+    provide_context(ProjectDialogs::new());
     provide_context(ListView::new());
     provide_context(Deletion::new());
     provide_context(Panel::new());
@@ -124,11 +126,15 @@ pub(crate) fn render_snapshot(page: PageSnapshot, navigation: Navigation) -> Any
 #[component]
 fn Layout() -> impl IntoView {
     let panel = use_panel();
-    let (list, conversations) = (use_conversation_list(), use_conversations());
+    let (list, conversations, projects) = (use_conversation_list(), use_conversations(), use_projects());
     let page_route = use_navigation().page_route();
     let on_page = Memo::new(move |_| page_route.get().has_tray());
     let title = Memo::new(move |_| match (page_route.get(), conversations.current_view()) {
         (Route::Page(page), _) => page.title.into(),
+        (Route::Project(id), _) => match projects.get(id) {
+            Some(listed) => listed.project.name,
+            None => texts::NOT_FOUND.into(),
+        },
         (_, Some(view)) if view.phase.with(|phase| *phase == ConversationPhase::Missing) => {
             texts::NOT_FOUND.into()
         }
@@ -166,10 +172,14 @@ fn Layout() -> impl IntoView {
                 <When when=move || !on_page.get()>
                     <Composer/>
                 </When>
-                <When when=move || page_route.get() == Route::New>{welcome_cards()}</When>
+                {move || match page_route.get() {
+                    Route::New => Some(welcome_cards()),
+                    Route::Project(id) => Some(project_below(id)),
+                    _ => None,
+                }}
             </div>
             <When when=move || on_page.get()>{tray()}</When>
-            {vec![view! { <PanelFrame/> }.erase(), diagnostics::dialog(), sharing::dialog(), palette::dialogs()]}
+            {vec![view! { <PanelFrame/> }.erase(), diagnostics::dialog(), sharing::dialog(), projects::dialogs(), palette::dialogs()]}
             <ToastArea toasts=use_toasts()/>
         </div>
     }
@@ -202,6 +212,7 @@ fn skip_to(event: ev::MouseEvent, to: &str) {
 fn route_view(route: Route) -> AnyView {
     match route {
         Route::New => view! { <Welcome/> }.erase(),
+        Route::Project(id) => project_head(id),
         Route::Conversation(id) => conversation(use_conversations().view(id)),
         Route::Page(page) => {
             let entry = use_page_registry().page(page);

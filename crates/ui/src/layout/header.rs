@@ -8,12 +8,14 @@ use crate::{
     browser,
     commands::{Command, use_commands},
     components::{icon_button::IconButton, icons},
+    projects::project_sign,
     runtime::{effect::effect, erase::Erase},
     sharing::header_button,
     sidebar::WIDE_QUERY,
     state::{
-        ConnectionStatus, ConversationPhase, route::Route, use_connection, use_conversation_list,
-        use_conversations, use_navigation, use_next_message,
+        ConnectionStatus, ConversationListStore, ConversationPhase, route::Route, use_archive,
+        use_connection, use_conversation_list, use_conversations, use_navigation, use_next_message,
+        use_projects,
     },
 };
 
@@ -23,7 +25,7 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
     let (conversations, navigation) = (use_conversations(), use_navigation());
     // Screen reader users who jump from heading to heading find text here even while nothing is loaded.
     let heading = move || match conversations.current_view().map(|view| view.phase.get()) {
-        _ if matches!(navigation.page_route().get(), Route::Page(_)) => title.get(),
+        _ if matches!(navigation.page_route().get(), Route::Page(_) | Route::Project(_)) => title.get(),
         None if navigation.chat_route().get() == Route::New => texts::NEW_CHAT.into(),
         Some(ConversationPhase::Loading) => texts::LOADING.into(),
         None if matches!(navigation.chat_route().get(), Route::Settings(_)) => texts::SETTINGS.into(),
@@ -45,6 +47,7 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
                 {icons::menu()}
             </button>
             {sidebar_switch()}
+            {project_link()}
             <h1 class="header-title" dir="auto">{heading}</h1>
             <ConnectionIndicator/>
             {temporary_switch()}
@@ -61,6 +64,32 @@ pub fn Header(title: Memo<String>) -> impl IntoView {
             </a>
         </header>
     }
+}
+
+/// The project of the conversation on the screen.
+fn project_link() -> AnyView {
+    let (navigation, projects) = (use_navigation(), use_projects());
+    let lists = [use_conversation_list(), use_archive()];
+    let project = Memo::new(move |_| {
+        let shown = navigation.page_route().get().conversation_id()?;
+        let of_row = |list: &ConversationListStore| {
+            list.with_rows(|rows| {
+                let row = rows.iter().find(|row| row.id == shown)?;
+                row.project_id.get()
+            })
+        };
+        projects.get(lists.iter().find_map(of_row)?)
+    });
+    let link = move || {
+        let listed = project.get()?;
+        let view = view! {
+            <a class="header-project" href=Route::Project(listed.id).path() title=texts::PROJECT>
+                {project_sign(listed.project.colour)} <span dir="auto">{listed.project.name}</span>
+            </a>
+        };
+        Some(view.erase())
+    };
+    link.erase()
 }
 
 /// On a new chat, the switch that makes it temporary; in a temporary one, the button that keeps it.

@@ -44,6 +44,8 @@ pub(super) const SHARED_BY: (&str, &str) = ("Shared by ", ". ");
 pub(super) const AS_OF: (&str, &str) = ("As it was on ", ". You cannot write here.");
 
 // Temporary chats
+/// The title of the link to a conversation's project.
+pub(super) const PROJECT: &str = "The project of this chat";
 pub(super) const TEMPORARY: &str = "Temporary chat";
 pub(super) const TEMPORARY_ABOUT: &str = "A temporary chat is not found by the search, nothing of it is remembered, and it is erased some time after its last message.";
 pub(super) const KEEP: &str = "Temporary: keep";

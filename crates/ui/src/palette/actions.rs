@@ -7,6 +7,7 @@ use crate::{
     browser,
     commands::{Command, CommandDialog, Shortcut, start_new_chat, use_commands},
     components::icons,
+    projects::{MovedChats, use_project_dialogs},
     runtime::erase::Erase,
     sharing::ShareDialog,
     sidebar::{deletion::Deletion, list_view::use_list_view},
@@ -132,6 +133,24 @@ fn add_list_actions(is_shown: impl Fn() -> bool + Copy + Send + Sync + 'static) 
             }
         }
     };
+    let dialogs = use_project_dialogs();
+    // On a phone the button is in the list, which is closed.
+    commands.add(
+        Command::new(texts::NEW_PROJECT, icons::folder_plus, move || {
+            dialogs.create(".list-head button".into());
+        })
+        .words("folder create"),
+    );
+    commands.add(
+        Command::new(texts::MOVE_CHAT, icons::folder, move || {
+            if let Some(id) = navigation.shown_conversation() {
+                let list = if untrack(is_archived) { archive } else { list };
+                dialogs.move_chats(MovedChats { list, ids: vec![id] }, "#message".into());
+            }
+        })
+        .words("conversation folder")
+        .possible_while(is_shown),
+    );
     commands.add(
         Command::new(texts::SHOW_ARCHIVED, icons::archive, move || {
             view.show_archive(true)

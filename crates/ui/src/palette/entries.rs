@@ -12,11 +12,11 @@ use crate::{
     components::icons,
     state::{
         FoundPlace, page_registry::use_page_registry, route::Route, settings_tab::SETTINGS_PATH,
-        use_conversation_list, use_conversations, use_models, use_navigation,
+        use_conversation_list, use_conversations, use_models, use_navigation, use_projects,
     },
 };
 use parlor_protocol::{
-    ConversationId,
+    ConversationId, ListedProject,
     search::{HitKind, SearchHit, Snippet},
 };
 
@@ -151,6 +151,7 @@ impl Entry {
 pub fn local() -> Vec<Entry> {
     let mut entries = commands();
     entries.extend(pages());
+    entries.extend(projects());
     entries.extend(conversations());
     entries.extend(models());
     entries
@@ -236,6 +237,27 @@ fn pages() -> Vec<Entry> {
     let sections = "preferences instructions memories API tokens";
     pages.push(page(texts::SETTINGS, sections, icons::gear, SETTINGS_PATH.into()));
     pages
+}
+
+fn projects() -> Vec<Entry> {
+    use_projects().with(|list| {
+        let entry = |listed: &ListedProject| {
+            let path = Route::Project(listed.id).path();
+            let name = &listed.project.name;
+            Entry {
+                detail: texts::PROJECT.into(),
+                ..Entry::new(
+                    Group::Pages,
+                    &path,
+                    name,
+                    "project",
+                    icons::folder,
+                    Effect::Go(path.clone()),
+                )
+            }
+        };
+        list.projects.iter().map(entry).collect()
+    })
 }
 
 fn conversations() -> Vec<Entry> {

@@ -61,6 +61,10 @@ pub(super) const ARCHIVE_CHAT: &str = "Archive this chat";
 pub(super) const UNARCHIVE_CHAT: &str = "Move this chat out of the archive";
 pub(super) const MARK_ALL_READ: &str = "Mark all chats as read";
 pub(super) const SELECT_CHATS: &str = "Select chats";
+pub(super) const NEW_PROJECT: &str = "New project";
+pub(super) const MOVE_CHAT: &str = "Move this chat to a project…";
+/// What is behind the name of a project.
+pub(super) const PROJECT: &str = "Project";
 pub(super) const SHOW_ARCHIVED: &str = "Archived chats";
 pub(super) const RENAME_CHAT: &str = "Rename this chat";
 pub(super) const RENAME_FIELD: &str = "Title of the conversation";

@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::{
-    list_view::{neighbour, use_list_view},
-    texts,
-};
+use super::{list_view::use_list_view, texts};
 use crate::{
     browser,
     components::confirm::{Confirm, ConfirmRequest},
@@ -43,7 +40,7 @@ impl Deletion {
             text: texts::delete_warning(&isolated(title)),
             button_label: texts::DELETE,
             on_confirm: Arc::new(move || {
-                let next = neighbour(list, id);
+                let next = use_list_view().neighbour(id);
                 list.erase(id);
                 browser::focus_selector(&next);
             }),

@@ -1,4 +1,4 @@
-//! The list in groups: the pinned conversations, then the others by day.
+//! The list in groups: the pinned conversations, the projects with theirs, then the others by day.
 
 use leptos::prelude::*;
 
@@ -10,11 +10,13 @@ use crate::{
     },
     state::ListRow,
 };
+use parlor_protocol::ProjectId;
 
 /// A group of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ListGroup {
     Pinned,
+    Projects,
     Day(DateGroup),
 }
 
@@ -23,6 +25,7 @@ impl ListGroup {
     pub fn label(self) -> String {
         match self {
             Self::Pinned => texts::PINNED.into(),
+            Self::Projects => texts::PROJECTS.into(),
             Self::Day(day) => day.label(),
         }
     }
@@ -31,8 +34,9 @@ impl ListGroup {
 impl From<ListGroup> for ItemKey {
     fn from(group: ListGroup) -> Self {
         match group {
-            // No day has this key.
+            // No day has these keys.
             ListGroup::Pinned => Self(0, u64::MAX),
+            ListGroup::Projects => Self(1, u64::MAX),
             ListGroup::Day(day) => day.into(),
         }
     }
@@ -46,12 +50,17 @@ pub struct RowGroup {
 }
 
 /// Groups the rows, which are in the order of the list. Tracks the signals that the groups depend on.
-pub fn group_rows(rows: &[ListRow], clock: Clock) -> Vec<RowGroup> {
+pub fn group_rows(rows: &[ListRow], projects: &[ProjectId], clock: Clock) -> Vec<RowGroup> {
     let mut groups: Vec<RowGroup> = Vec::new();
+    let mut of_projects = Vec::new();
     for row in rows {
-        let group = match row.is_pinned.get() {
-            true => ListGroup::Pinned,
-            false => ListGroup::Day(clock.group(row.updated_at.get())),
+        let group = match (row.is_pinned.get(), project_of(row, projects)) {
+            (true, _) => ListGroup::Pinned,
+            (false, Some(_)) => {
+                of_projects.push(row.clone());
+                continue;
+            }
+            (false, None) => ListGroup::Day(clock.group(row.updated_at.get())),
         };
         match groups.iter_mut().find(|known| known.group == group) {
             Some(known) => known.rows.push(row.clone()),
@@ -61,7 +70,22 @@ pub fn group_rows(rows: &[ListRow], clock: Clock) -> Vec<RowGroup> {
             }),
         }
     }
+    if !projects.is_empty() {
+        let has_pinned = groups
+            .first()
+            .is_some_and(|first| first.group == ListGroup::Pinned);
+        let projects = RowGroup {
+            group: ListGroup::Projects,
+            rows: of_projects,
+        };
+        groups.insert(usize::from(has_pinned), projects);
+    }
     groups
+}
+
+/// The project of a row, if it is one of these. Tracked.
+pub fn project_of(row: &ListRow, projects: &[ProjectId]) -> Option<ProjectId> {
+    row.project_id.get().filter(|id| projects.contains(id))
 }
 
 /// The rows of one group.

@@ -9,8 +9,9 @@ use crate::{
     runtime::{effect::effect, erase::Erase},
     sharing::shared_mark,
     sidebar::{
+        drag::Dragging,
         links::{link_id, link_selector},
-        list_keys::TabStop,
+        list_keys::{RowKey, TabStop},
         list_view::use_list_view,
         row_menu::RowMenu,
     },
@@ -54,7 +55,7 @@ pub fn ConversationItem(row: ListRow) -> impl IntoView {
     let page_route = use_navigation().page_route();
     let id = row.id;
     let here = Memo::new(move |_| page_route.get() == Route::Conversation(id));
-    let renaming = expect_context::<Renaming>();
+    let (renaming, dragging) = (expect_context::<Renaming>(), expect_context::<Dragging>());
     let is_renamed = Memo::new(move |_| renaming.id.get() == Some(id));
     let show = {
         let row = row.clone();
@@ -66,7 +67,13 @@ pub fn ConversationItem(row: ListRow) -> impl IntoView {
         }
     };
     view! {
-        <li class="item" class:item-here=here>
+        <li
+            class="item"
+            class:item-here=here
+            draggable="true"
+            on:dragstart=move |event| dragging.begin(&event, id)
+            on:dragend=move |_| dragging.end()
+        >
             {show}
         </li>
     }
@@ -84,8 +91,8 @@ fn checkbox(row: &ListRow) -> AnyView {
             class="item-link item-check"
             role="checkbox"
             aria-checked=checked
-            tabindex=move || stop.tabindex(id)
-            on:focus=move |_| stop.on_focus(id)
+            tabindex=move || stop.tabindex(RowKey::Chat(id))
+            on:focus=move |_| stop.on_focus(RowKey::Chat(id))
             on:click=move |event| view.toggle(id, event.shift_key())
         >
             <span class="item-box">{icons::check()}</span>
@@ -117,8 +124,8 @@ fn ItemLink(row: ListRow, here: Memo<bool>) -> impl IntoView {
             id=link_id(id)
             class="item-link"
             href=Route::Conversation(id).path()
-            tabindex=move || stop.tabindex(id)
-            on:focus=move |_| stop.on_focus(id)
+            tabindex=move || stop.tabindex(RowKey::Chat(id))
+            on:focus=move |_| stop.on_focus(RowKey::Chat(id))
             aria-current=move || here.get().then_some("page")
         >
             {move || is_temporary.get().then(|| view! {

@@ -1,6 +1,7 @@
-//! The links of the conversations in the list, for focus changes.
+//! The links of the conversations and projects in the list, for focus changes.
 
-use parlor_protocol::ConversationId;
+use super::list_keys::RowKey;
+use parlor_protocol::{ConversationId, ProjectId};
 
 /// The id of the element that stands for a conversation: its link, or its checkbox.
 pub fn link_id(id: ConversationId) -> String {
@@ -10,4 +11,17 @@ pub fn link_id(id: ConversationId) -> String {
 /// The selector of that element.
 pub fn link_selector(id: ConversationId) -> String {
     ["[id='", &link_id(id), "']"].concat()
+}
+
+/// The id of the link of a project.
+pub fn project_link_id(id: ProjectId) -> String {
+    ["project-", &id.to_string()].concat()
+}
+
+/// The selector of the element that stands for a row.
+pub fn row_selector(key: RowKey) -> String {
+    match key {
+        RowKey::Chat(id) => link_selector(id),
+        RowKey::Project(id) => ["[id='", &project_link_id(id), "']"].concat(),
+    }
 }

@@ -12,6 +12,7 @@ use crate::{
         icons,
         menu::{ItemKind, Menu},
     },
+    projects::use_project_dialogs,
     runtime::erase::Erase,
     state::use_conversation_list,
 };
@@ -20,19 +21,21 @@ use parlor_protocol::ListChange;
 /// The head.
 pub fn list_head() -> AnyView {
     let view = use_list_view();
-    let menu = Menu::new("list-menu");
+    let (menu, more) = (Menu::new("list-menu"), Menu::new("selection-menu"));
     let content = move || match view.is_selecting() {
-        true => selection_bar(view),
+        true => selection_bar(view, more),
         false => name_and_menu(view, menu),
     };
     view! {
         {move || content()}
         {menu.view(|| texts::LIST_MENU.into(), move || menu_items(view, menu))}
+        {more.view(|| texts::MORE.into(), move || more_items(view, more))}
     }
     .erase()
 }
 
 fn name_and_menu(view: ListView, menu: Menu) -> AnyView {
+    let dialogs = use_project_dialogs();
     let back = move || {
         view.is_archive().then(|| {
             IconButton::new(texts::BACK_TO_CHATS, icons::previous(), move || {
@@ -41,10 +44,19 @@ fn name_and_menu(view: ListView, menu: Menu) -> AnyView {
             .view()
         })
     };
+    let create = move || {
+        (!view.is_archive()).then(|| {
+            IconButton::new(texts::NEW_PROJECT, icons::folder_plus(), move || {
+                dialogs.create(".list-head button".into());
+            })
+            .view()
+        })
+    };
     view! {
         <div class="list-head">
             {back}
             <h2>{move || if view.is_archive() { texts::ARCHIVED } else { texts::CHATS }}</h2>
+            {create}
             {menu.icon_button(texts::LIST_MENU, icons::dots())}
         </div>
     }
@@ -78,7 +90,25 @@ fn menu_items(view: ListView, menu: Menu) -> AnyView {
     menu.items(items)
 }
 
-fn selection_bar(view: ListView) -> AnyView {
+/// What is done less often with the selected conversations: a bar of a phone has room for five buttons.
+fn more_items(view: ListView, menu: Menu) -> AnyView {
+    let item = |name, icon, act: Box<dyn Fn()>| menu.item(ItemKind::Action(icon), name, act);
+    let read = move || {
+        if untrack(|| view.count()) > 0 {
+            view.change_selected(ListChange::MarkRead);
+        }
+    };
+    menu.items(vec![
+        item(
+            texts::MOVE,
+            icons::folder(),
+            Box::new(move || view.ask_for_project_of_selected()),
+        ),
+        item(texts::MARK_READ, icons::eye(), Box::new(read)),
+    ])
+}
+
+fn selection_bar(view: ListView, more: Menu) -> AnyView {
     let button = move |name, icon, change| {
         IconButton::new(name, icon, move || {
             if untrack(|| view.count()) > 0 {
@@ -96,9 +126,9 @@ fn selection_bar(view: ListView) -> AnyView {
         <div class="list-head" role="toolbar" aria-label=texts::SELECTED_CHATS>
             <p role="status">{move || texts::selected(view.count())}</p>
             {IconButton::new(texts::SELECT_ALL, icons::check_all(), move || view.toggle_all()).view()}
-            {button(texts::MARK_READ, icons::eye(), ListChange::MarkRead)}
             {archive}
             {button(texts::DELETE, icons::trash(), ListChange::Delete)}
+            {more.icon_button(texts::MORE, icons::dots())}
             {IconButton::new(texts::END_SELECTING, icons::close(), move || view.end_selecting()).view()}
         </div>
     }

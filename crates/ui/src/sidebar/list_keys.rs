@@ -10,15 +10,22 @@ use crate::{
         signal::after_hydration,
     },
     sidebar::list_view::use_list_view,
-    state::{ListRow, use_navigation},
+    state::{ListRow, use_navigation, use_projects},
 };
-use parlor_protocol::{ConversationId, ListChange};
+use parlor_protocol::{ConversationId, ListChange, ProjectId};
+
+/// A row of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowKey {
+    Chat(ConversationId),
+    Project(ProjectId),
+}
 
 /// The row that Tab reaches: the one that had the focus last, else the shown conversation, else the first.
 #[derive(Clone, Copy)]
 pub struct TabStop {
-    last: RwSignal<Option<ConversationId>>,
-    row: Memo<Option<ConversationId>>,
+    last: RwSignal<Option<RowKey>>,
+    row: Memo<Option<RowKey>>,
     is_hydrated: ReadSignal<bool>,
 }
 
@@ -28,12 +35,15 @@ impl TabStop {
         let (view, route) = (use_list_view(), use_navigation().page_route());
         let last = RwSignal::new(None);
         let row = Memo::new(move |_| {
-            view.list().with_rows(|rows| {
-                let is_listed = |id: &ConversationId| rows.iter().any(|row| row.id == *id);
-                let last = last.get().filter(is_listed);
-                let shown = || route.get().conversation_id().filter(is_listed);
-                last.or_else(shown).or_else(|| rows.first().map(|row| row.id))
-            })
+            let rows = view.row_keys();
+            let is_listed = |key: &RowKey| rows.contains(key);
+            let last = last.get().filter(is_listed);
+            let shown = || {
+                let chat = route.get().conversation_id().map(RowKey::Chat);
+                let project = || route.get().project_id().map(RowKey::Project);
+                chat.or_else(project).filter(is_listed)
+            };
+            last.or_else(shown).or_else(|| rows.first().copied())
         });
         let stop = Self {
             last,
@@ -45,14 +55,14 @@ impl TabStop {
     }
 
     /// The `tabindex` of a row's link. Without scripts, Tab reaches all of them. Tracked.
-    pub fn tabindex(self, id: ConversationId) -> Option<&'static str> {
-        let is_other = self.is_hydrated.get() && self.row.get() != Some(id);
+    pub fn tabindex(self, key: RowKey) -> Option<&'static str> {
+        let is_other = self.is_hydrated.get() && self.row.get() != Some(key);
         is_other.then_some("-1")
     }
 
     /// Notes that a row has the focus.
-    pub fn on_focus(self, id: ConversationId) {
-        self.last.set(Some(id));
+    pub fn on_focus(self, key: RowKey) {
+        self.last.set(Some(key));
     }
 
     /// Handles a key in the list.
@@ -89,12 +99,18 @@ impl TabStop {
             view.end_selecting();
             return true;
         }
-        let focused = self.last.get_untracked();
-        let find = |rows: &[ListRow]| rows.iter().find(|row| Some(row.id) == focused).cloned();
+        let focused = match self.last.get_untracked() {
+            Some(RowKey::Chat(id)) => id,
+            Some(RowKey::Project(id)) => return self.fold(event, id),
+            None => return false,
+        };
+        let find = |rows: &[ListRow]| rows.iter().find(|row| row.id == focused).cloned();
         let Some(row) = untrack(|| view.list().with_rows(find)) else {
             return false;
         };
-        if Shortcut::SelectRow.is_pressed(event) {
+        if Shortcut::MoveRow.is_pressed(event) && !is_selecting {
+            view.ask_for_project(row.id);
+        } else if Shortcut::SelectRow.is_pressed(event) {
             match is_selecting {
                 true => view.toggle(row.id, event.shift_key()),
                 false => view.begin_selecting(Some(row.id)),
@@ -124,5 +140,14 @@ impl TabStop {
             return false;
         }
         true
+    }
+
+    /// Handles a key that folds or unfolds a project. Returns false for other keys.
+    fn fold(self, event: &ev::KeyboardEvent, id: ProjectId) -> bool {
+        let is_fold = Shortcut::FoldProject.is_pressed(event);
+        if is_fold {
+            use_projects().unfold(id, event.key() == "ArrowRight");
+        }
+        is_fold
     }
 }

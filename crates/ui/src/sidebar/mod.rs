@@ -1,7 +1,8 @@
-//! The list of conversations: next to the conversation if there is room, otherwise a drawer. The drawer is the
+//! The list of conversations and projects: next to the conversation if there is room, otherwise a drawer. The drawer is the
 //! platform's own popover, so that it opens and closes without scripts too.
 
 pub mod deletion;
+mod drag;
 mod groups;
 mod item;
 mod links;
@@ -9,14 +10,22 @@ mod list_head;
 mod list_keys;
 pub mod list_view;
 mod person;
+mod project_item;
 mod row_menu;
 mod texts;
 
 use leptos::{ev, html, prelude::*};
 
 use self::{
-    groups::group_rows, item::ConversationItem, item::Renaming, list_head::list_head, list_keys::TabStop,
-    list_view::use_list_view, row_menu::RowMenu,
+    drag::Dragging,
+    groups::{ListGroup, RowGroup, group_rows, rows_of_group},
+    item::ConversationItem,
+    item::Renaming,
+    list_head::list_head,
+    list_keys::TabStop,
+    list_view::use_list_view,
+    project_item::{ProjectMenu, project_list},
+    row_menu::RowMenu,
 };
 use super::{
     browser,
@@ -169,7 +178,13 @@ fn GroupedList() -> impl IntoView {
     provide_context(menu);
     let stop = TabStop::provide();
     let frame = NodeRef::<html::Div>::new();
-    let groups = Memo::new(move |_| list().with_rows(|rows| group_rows(rows, clock.get())));
+    let dragging = Dragging::new(view);
+    provide_context(dragging);
+    let project_menu = ProjectMenu::new();
+    let groups = Memo::new(move |_| {
+        let projects = view.project_ids();
+        list().with_rows(|rows| group_rows(rows, &projects, clock.get()))
+    });
     let labels = move || groups.with(|groups| groups.iter().map(|group| group.group).collect::<Vec<_>>());
     view! {
         {list_head()}
@@ -179,18 +194,15 @@ fn GroupedList() -> impl IntoView {
             on:keydown=move |event| stop.on_key(&event, frame)
         >
             <Each of=labels key=|group| *group let:group>
-                <section class="list-group">
-                    <h3>{group.label()}</h3>
-                    <ul>
-                        <Each
-                            of=move || groups.with(|groups| groups::rows_of_group(groups, group))
-                            key=|row| row.id
-                            let:row
-                        >
-                            <ConversationItem row/>
-                        </Each>
-                    </ul>
-                </section>
+                {match group {
+                    ListGroup::Projects => view! {
+                        <section class="list-group">
+                            <h3>{group.label()}</h3>
+                            {project_list(groups, project_menu)}
+                        </section>
+                    }.erase(),
+                    _ => row_group(group, groups, dragging),
+                }}
             </Each>
             {move || list().error().map(list_error_notice)}
             <When when=move || list().has_more()>
@@ -202,8 +214,30 @@ fn GroupedList() -> impl IntoView {
                 </p>
             </When>
             {menu.view(renaming)}
+            {project_menu.view()}
         </div>
     }
+}
+
+/// The pinned conversations, or those of a day. What is dropped on a day is in no project.
+fn row_group(group: ListGroup, groups: Memo<Vec<RowGroup>>, dragging: Dragging) -> AnyView {
+    let is_day = matches!(group, ListGroup::Day(_));
+    view! {
+        <section
+            class="list-group"
+            class:is-drop-target=move || is_day && dragging.is_over(None)
+            on:dragover=move |event| if is_day { dragging.enter(&event, None) }
+            on:drop=move |event| if is_day { dragging.drop_on(&event, None) }
+        >
+            <h3>{group.label()}</h3>
+            <ul>
+                <Each of=move || groups.with(|groups| rows_of_group(groups, group)) key=|row| row.id let:row>
+                    <ConversationItem row/>
+                </Each>
+            </ul>
+        </section>
+    }
+    .erase()
 }
 
 /// The notice for an incomplete list. *Show older* can be pressed again; the newest page has no button of its own.

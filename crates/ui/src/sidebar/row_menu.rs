@@ -106,6 +106,11 @@ impl RowMenu {
                     Box::new(move || renaming.begin(id)),
                 ),
                 item(
+                    texts::MOVE,
+                    icons::folder(),
+                    Box::new(move || view.ask_for_project(id)),
+                ),
+                item(
                     texts::SELECT_ROW,
                     icons::check(),
                     Box::new(move || view.begin_selecting(Some(id))),

@@ -7,6 +7,8 @@ pub(super) const CONVERSATIONS: &str = "Conversations";
 pub(super) const CHATS: &str = "Chats";
 pub(super) const ARCHIVED: &str = "Archived";
 pub(super) const PINNED: &str = "Pinned";
+pub(super) const PROJECTS: &str = "Projects";
+pub(super) const NEW_PROJECT: &str = "New project";
 pub(super) const NOTHING_ARCHIVED: &str =
     "Nothing is archived. Chats that you archive are found here and by the search.";
 pub(super) const PARLOR: &str = "Parlor";
@@ -29,6 +31,8 @@ pub(super) const SELECTED_CHATS: &str = "Selected chats";
 pub(super) const SELECT_ALL: &str = "Select all that are loaded";
 pub(super) const END_SELECTING: &str = "End the selection";
 
+pub(super) const MORE: &str = "More for the selected chats";
+
 pub(super) fn selected(count: usize) -> String {
     [&usize::to_string(&count), " selected"].concat()
 }
@@ -49,10 +53,24 @@ pub(super) const UNARCHIVE: &str = "Move out of the archive";
 pub(super) const MARK_READ: &str = "Mark as read";
 pub(super) const KEEP: &str = "Keep this chat";
 pub(super) const SELECT_ROW: &str = "Select";
+pub(super) const MOVE: &str = "Move to a project…";
 pub(super) const RENAME_FIELD: &str = "Title of the conversation";
 
 pub(super) fn actions_for(title: &str) -> String {
     ["Actions for “", title, "”"].concat()
+}
+
+// A project
+pub(super) const EDIT_PROJECT: &str = "Edit";
+pub(super) const PROJECT_EMPTY: &str = "No chats yet.";
+pub(super) const ALL_OF_PROJECT: &str = "All its chats";
+
+pub(super) fn fold(name: &str) -> String {
+    ["Hide the chats of ", name].concat()
+}
+
+pub(super) fn unfold(name: &str) -> String {
+    ["Show the chats of ", name].concat()
 }
 
 // Deletion

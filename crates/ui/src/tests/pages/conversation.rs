@@ -5,8 +5,8 @@ use crate::state::{route::Route, snapshot::PageSnapshot};
 use parlor_protocol::{
     ActionHandler, AssistantMessage, Attachment, AttachmentId, CitedSource, ConversationId, ConversationList,
     Fraction, Interaction, ListedConversation, Message, MessageBody, MessageId, Node, Part, PayloadRef,
-    Position, RawJson, RunStatus, Share, ShareId, SuggestedAction, SuggestedValue, ToolCall, ToolProgress,
-    ToolStatus, Transcript, suggestion::ActionStyle,
+    Position, ProjectList, RawJson, RunStatus, Share, ShareId, SuggestedAction, SuggestedValue, ToolCall,
+    ToolProgress, ToolStatus, Transcript, suggestion::ActionStyle,
 };
 
 fn payload(text: &str) -> PayloadRef {
@@ -172,8 +172,10 @@ pub fn conversation(texts: &Texts) -> (PageSnapshot, String) {
             pinned: false,
             archived: false,
             temporary: false,
+            project_id: None,
         }],
         archived: false,
+        project_id: None,
         has_more: true,
     };
     let page = PageSnapshot {

@@ -20,7 +20,8 @@ use crate::state::{
     snapshot::{FormIds, PageSnapshot},
 };
 use parlor_protocol::{
-    ApiError, ConversationId, ConversationList, ErrorCode, ModelCapabilities, RawJson, RunError, Timestamp,
+    ApiError, ConversationId, ConversationList, ErrorCode, ModelCapabilities, ProjectList, RawJson, RunError,
+    Timestamp,
     data::DataPageData,
     literature::LiteraturePageData,
     model_list::{ModelInfo, ModelList},
@@ -80,6 +81,8 @@ pub fn page(other: &str) -> PageSnapshot {
             can_connect: true,
             can_bring_keys: true,
         }),
+        projects: Ok(ProjectList::default()),
+        project_chats: None,
         shares: Ok(Vec::new()),
         listed_pages: Ok(vec![other.into()]),
         opened: None,
@@ -96,6 +99,7 @@ pub fn page(other: &str) -> PageSnapshot {
             conversation_id: Default::default(),
             message_id: Default::default(),
             begins: false,
+            project_id: None,
         },
     }
 }

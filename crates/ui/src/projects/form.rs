@@ -1,0 +1,201 @@
+//! The form of a project.
+
+use leptos::{ev, html, prelude::*, task::spawn_local};
+
+use super::{MovedChats, dialogs::Frame, sign_class, texts};
+use crate::{
+    components::icons,
+    runtime::erase::Erase,
+    state::{route::Route, use_models, use_navigation, use_projects},
+};
+use parlor_protocol::{ListChange, Project, ProjectColour, ProjectId};
+
+/// The form that is on the screen.
+#[derive(Clone, Copy)]
+struct FormState {
+    id: ProjectId,
+    project: RwSignal<Project>,
+    is_saving: RwSignal<bool>,
+    error: RwSignal<Option<String>>,
+}
+
+/// The form of a project, or of a new one, into which these conversations are then moved.
+pub fn form(frame: Frame, edited: Option<ProjectId>, chats: Option<MovedChats>) -> AnyView {
+    let (projects, navigation) = (use_projects(), use_navigation());
+    let known = edited.and_then(|id| untrack(|| projects.get(id)));
+    let is_new = known.is_none();
+    let state = FormState {
+        id: edited.unwrap_or_default(),
+        project: RwSignal::new(known.map(|listed| listed.project).unwrap_or_default()),
+        is_saving: RwSignal::new(false),
+        error: RwSignal::new(None),
+    };
+    let chats = StoredValue::new(chats);
+    let submit = move |event: ev::SubmitEvent| {
+        event.prevent_default();
+        if state.is_saving.get_untracked() {
+            return;
+        }
+        state.is_saving.set(true);
+        spawn_local(async move {
+            let saved = projects.save(state.id, state.project.get_untracked()).await;
+            // The dialog may be closed by now.
+            let is_here = state.is_saving.try_set(false).is_none();
+            match saved {
+                Ok(()) if is_here => {
+                    frame.close();
+                    match chats.try_get_value().flatten() {
+                        Some(chats) => {
+                            let project_id = Some(state.id);
+                            chats.list.change(chats.ids, ListChange::Move { project_id });
+                            projects.unfold(state.id, true);
+                        }
+                        None if is_new => navigation.set_url(Route::Project(state.id).path(), false),
+                        None => {}
+                    }
+                }
+                Ok(()) => {}
+                Err(error) => drop(state.error.try_set(Some(error.message))),
+            }
+        });
+    };
+    let title = if is_new {
+        texts::NEW_TITLE
+    } else {
+        texts::EDIT_TITLE
+    };
+    let button = if is_new { texts::CREATE } else { texts::SAVE };
+    view! {
+        <form on:submit=submit class="project-form">
+            <h2 id="project-dialog-title">{title}</h2>
+            {name(state)}
+            {colours(state)}
+            {instructions(state)}
+            {model(state)}
+            <div role="alert" class="project-alarm">{move || state.error.get()}</div>
+            <div class="dialog-actions">
+                <button type="button" class="button" on:click=move |_| frame.close()>{texts::CANCEL}</button>
+                <button class="button button-primary" aria-disabled=move || state.is_saving.get().then_some("true")>
+                    {button}
+                </button>
+            </div>
+        </form>
+    }
+    .erase()
+}
+
+fn name(state: FormState) -> AnyView {
+    let field = NodeRef::<html::Input>::new();
+    let input = move |event: ev::Event| {
+        let text = event_target_value(&event);
+        state.project.update(|project| project.name = text);
+    };
+    view! {
+        <div class="stream-field">
+            <label for="project-name">{texts::NAME}</label>
+            <input
+                node_ref=field
+                id="project-name"
+                required
+                autofocus
+                autocomplete="off"
+                dir="auto"
+                maxlength="200"
+                placeholder=texts::NAME_PLACEHOLDER
+                prop:value=move || state.project.with(|project| project.name.clone())
+                on:input=input
+            />
+        </div>
+    }
+    .erase()
+}
+
+fn colours(state: FormState) -> AnyView {
+    let swatch = |colour: ProjectColour| {
+        let is_chosen = move || state.project.with(|project| project.colour == colour);
+        view! {
+            <label class="project-swatch" title=colour.name()>
+                <input
+                    type="radio"
+                    name="project-colour"
+                    aria-label=colour.name()
+                    prop:checked=is_chosen
+                    on:change=move |_| state.project.update(|project| project.colour = colour)
+                />
+                <span class=sign_class(colour)>{icons::folder()}</span>
+            </label>
+        }
+        .erase()
+    };
+    let swatches: Vec<_> = ProjectColour::ALL.into_iter().map(swatch).collect();
+    view! {
+        <fieldset class="project-colours">
+            <legend>{texts::COLOUR}</legend>
+            <div class="project-swatches">{swatches}</div>
+        </fieldset>
+    }
+    .erase()
+}
+
+fn instructions(state: FormState) -> AnyView {
+    let input = move |event: ev::Event| {
+        let text = event_target_value(&event);
+        state.project.update(|project| project.instructions = text);
+    };
+    view! {
+        <div class="stream-field">
+            <label for="project-instructions">{texts::INSTRUCTIONS}</label>
+            <textarea
+                id="project-instructions"
+                rows="5"
+                dir="auto"
+                aria-describedby="project-instructions-help"
+                placeholder=texts::INSTRUCTIONS_PLACEHOLDER
+                prop:value=move || state.project.with(|project| project.instructions.clone())
+                on:input=input
+            ></textarea>
+            <p id="project-instructions-help" class="stream-help">{texts::INSTRUCTIONS_HELP}</p>
+        </div>
+    }
+    .erase()
+}
+
+/// The model of conversations that begin in the project: that of the list, or the default one.
+fn model(state: FormState) -> AnyView {
+    let models = use_models();
+    let chosen = Memo::new(move |_| state.project.with(|project| project.model.clone()));
+    let options = move || {
+        let chosen = chosen.get();
+        let mut known: Vec<(String, String)> = models.with_list(|list| {
+            let models = list.models.iter();
+            models
+                .map(|model| (model.id.clone(), model.name.clone()))
+                .collect()
+        });
+        // One that is not offered at present stays chosen.
+        if let Some(chosen) = chosen.clone()
+            && known.iter().all(|(id, _)| *id != chosen)
+        {
+            known.push((chosen.clone(), chosen));
+        }
+        let options = known.into_iter().map(|(id, name)| {
+            let is_chosen = chosen.as_deref() == Some(&*id);
+            view! { <option value=id selected=is_chosen>{name}</option> }.erase()
+        });
+        options.collect::<Vec<_>>()
+    };
+    let change = move |event: ev::Event| {
+        let id = Some(event_target_value(&event)).filter(|id| !id.is_empty());
+        state.project.update(|project| project.model = id);
+    };
+    view! {
+        <div class="stream-field">
+            <label for="project-model">{texts::MODEL}</label>
+            <select id="project-model" on:change=change>
+                <option value="" selected=move || chosen.with(Option::is_none)>{texts::DEFAULT_MODEL}</option>
+                {options}
+            </select>
+        </div>
+    }
+    .erase()
+}

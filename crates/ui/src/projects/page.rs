@@ -1,0 +1,117 @@
+//! The page of a project: its name and instructions above the message box, its conversations below.
+
+use leptos::prelude::*;
+
+use super::{project_sign, texts, use_project_dialogs};
+use crate::{
+    browser,
+    components::{icon_button::IconButton, icons, not_found::not_found_notice, time::Time},
+    runtime::{each::Each, erase::Erase, when::When},
+    state::{ListRow, drafts, route::Route, use_project_chats, use_projects},
+};
+use parlor_protocol::ProjectId;
+
+/// The project above the message box.
+pub fn project_head(id: ProjectId) -> AnyView {
+    let projects = use_projects();
+    let is_missing = Memo::new(move |_| projects.is_missing(id));
+    let view = move || match is_missing.get() {
+        true => missing(id),
+        false => head(id),
+    };
+    view.erase()
+}
+
+fn missing(id: ProjectId) -> AnyView {
+    browser::set_not_found();
+    // What was written here would not be seen again.
+    drafts::move_to_new_chat(Route::Project(id));
+    not_found_notice(texts::NOT_FOUND)
+}
+
+fn head(id: ProjectId) -> AnyView {
+    let (projects, dialogs) = (use_projects(), use_project_dialogs());
+    let project = Memo::new(move |_| projects.get(id).map(|listed| listed.project));
+    let title = move || {
+        let project = project.get()?;
+        Some(view! { {project_sign(project.colour)} <span dir="auto">{project.name}</span> }.erase())
+    };
+    let instructions = move || {
+        let text = project.with(|project| {
+            project
+                .as_ref()
+                .map(|project| project.instructions.trim().to_owned())
+        });
+        let text = text.unwrap_or_default();
+        match text.is_empty() {
+            true => view! { <p class="project-about">{texts::NO_INSTRUCTIONS}</p> }.erase(),
+            false => view! { <p class="project-about project-excerpt" dir="auto">{text}</p> }.erase(),
+        }
+    };
+    view! {
+        <section class="welcome project-welcome">
+            <div class="project-title">
+                <h2>{title}</h2>
+                {IconButton::new(texts::EDIT, icons::pencil(), move || dialogs.edit(id, ".project-title button".into())).view()}
+                {IconButton::new(texts::DELETE_PROJECT, icons::trash(), move || {
+                    dialogs.delete(id, ".project-title button + button".into());
+                }).view()}
+            </div>
+            {instructions}
+        </section>
+    }
+    .erase()
+}
+
+/// The conversations of the project, below the message box.
+pub fn project_below(id: ProjectId) -> AnyView {
+    let (projects, chats) = (use_projects(), use_project_chats());
+    let is_empty = move || chats.with_rows(<[ListRow]>::is_empty) && !chats.has_more();
+    let list = move || {
+        (!projects.is_missing(id)).then(|| {
+            view! {
+                <section class="welcome-cards project-chats" aria-label=texts::CHATS>
+                    <When when=is_empty>
+                        <p class="project-empty">{texts::NO_CHATS}</p>
+                    </When>
+                    <ul>
+                        <Each of=move || chats.with_rows(<[ListRow]>::to_vec) key=|row| row.id let:row>
+                            {chat(row)}
+                        </Each>
+                    </ul>
+                    {move || chats.error().map(|error| view! { <p class="project-alarm" role="alert">{error.message}</p> }.erase())}
+                    <When when=move || chats.has_more()>
+                        <button
+                            type="button"
+                            class="button button-quiet needs-script"
+                            aria-busy=move || chats.is_loading_more().to_string()
+                            on:click=move |_| chats.load_more()
+                        >
+                            {move || if chats.is_loading_more() { texts::LOADING } else { texts::SHOW_OLDER }}
+                        </button>
+                    </When>
+                </section>
+            }
+            .erase()
+        })
+    };
+    list.erase()
+}
+
+fn chat(row: ListRow) -> AnyView {
+    let ListRow {
+        id,
+        title,
+        updated_at,
+        ..
+    } = row;
+    view! {
+        <li>
+            <a class="project-chat" href=Route::Conversation(id).path()>
+                <span class="project-chat-title" dir="auto">{move || title.get()}</span>
+                {move || view! { <Time at=updated_at.get()/> }.erase()}
+            </a>
+        </li>
+    }
+    .erase()
+}

@@ -1,0 +1,64 @@
+//! The texts of projects.
+
+pub(super) use crate::components::texts::CANCEL;
+
+// The page
+pub(super) const NOT_FOUND: &str = "There is no project at this address. It may have been deleted.";
+pub(super) const NO_INSTRUCTIONS: &str =
+    "No instructions yet. Press the pencil to say how the assistant should answer in this project.";
+pub(super) const EDIT: &str = "Edit the project";
+pub(super) const CHATS: &str = "Chats of the project";
+pub(super) const NO_CHATS: &str = "No chats yet. Begin one above, or move one here: by its menu in the list, or by dragging it to the project.";
+pub(super) const SHOW_OLDER: &str = "Show older";
+pub(super) const LOADING: &str = "Loading…";
+
+// The form
+pub(super) const NEW_TITLE: &str = "New project";
+pub(super) const EDIT_TITLE: &str = "Edit project";
+pub(super) const NAME: &str = "Name";
+pub(super) const NAME_PLACEHOLDER: &str = "Such as: Garden";
+pub(super) const COLOUR: &str = "Colour";
+pub(super) const INSTRUCTIONS: &str = "Instructions";
+pub(super) const INSTRUCTIONS_PLACEHOLDER: &str =
+    "Such as: I grow vegetables in Denmark, on clay. Answer for that climate and soil.";
+pub(super) const INSTRUCTIONS_HELP: &str =
+    "The assistant follows them in each chat of the project, from its next answer on.";
+pub(super) const MODEL: &str = "Model of new chats";
+pub(super) const DEFAULT_MODEL: &str = "The one that you used last";
+pub(super) const CREATE: &str = "Create";
+pub(super) const SAVE: &str = "Save";
+
+// Moving
+pub(super) const NO_PROJECT: &str = "No project";
+pub(super) const NEW_PROJECT: &str = "New project";
+
+pub(super) fn move_title(count: usize) -> String {
+    match count {
+        1 => "Move the chat to".into(),
+        count => ["Move ", &usize::to_string(&count), " chats to"].concat(),
+    }
+}
+
+// Deletion
+pub(super) const DELETE_PROJECT: &str = "Delete the project";
+pub(super) const DELETE_ABOUT: &str = "Its instructions are gone for good.";
+pub(super) const KEEP_CHATS: &str = "Keep the chats";
+pub(super) const KEEP_CHATS_ABOUT: &str = "They stay in the list, in no project.";
+pub(super) const DELETE_CHATS: &str = "Delete the chats, too";
+pub(super) const DELETE_CHATS_ABOUT: &str = "You can undo this for a moment. Then they are erased.";
+
+pub(super) fn delete_title(name: &str) -> String {
+    ["Delete “", name, "”?"].concat()
+}
+
+pub(super) fn chats_in_project(count: usize) -> String {
+    match count {
+        1 => "What becomes of its chat?".into(),
+        count => [
+            "What becomes of its ",
+            &usize::to_string(&count),
+            " chats, archived ones included?",
+        ]
+        .concat(),
+    }
+}
