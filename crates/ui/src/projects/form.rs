@@ -66,7 +66,7 @@ pub fn form(frame: Frame, edited: Option<ProjectId>, chats: Option<MovedChats>) 
     };
     let button = if is_new { texts::CREATE } else { texts::SAVE };
     view! {
-        <form on:submit=submit class="project-form">
+        <form on:submit=submit class="stream-form">
             <h2 id="project-dialog-title">{title}</h2>
             {name(state)}
             {colours(state)}

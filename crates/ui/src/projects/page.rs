@@ -67,8 +67,9 @@ fn head(id: ProjectId) -> AnyView {
 pub fn project_below(id: ProjectId) -> AnyView {
     let (projects, chats) = (use_projects(), use_project_chats());
     let is_empty = move || chats.with_rows(<[ListRow]>::is_empty) && !chats.has_more();
+    let is_missing = Memo::new(move |_| projects.is_missing(id));
     let list = move || {
-        (!projects.is_missing(id)).then(|| {
+        (!is_missing.get()).then(|| {
             view! {
                 <section class="welcome-cards project-chats" aria-label=texts::CHATS>
                     <When when=is_empty>

@@ -24,7 +24,7 @@ pub(super) const INSTRUCTIONS_PLACEHOLDER: &str =
 pub(super) const INSTRUCTIONS_HELP: &str =
     "The assistant follows them in each chat of the project, from its next answer on.";
 pub(super) const MODEL: &str = "Model of new chats";
-pub(super) const DEFAULT_MODEL: &str = "The one that you used last";
+pub(super) const DEFAULT_MODEL: &str = "The usual one";
 pub(super) const CREATE: &str = "Create";
 pub(super) const SAVE: &str = "Save";
 

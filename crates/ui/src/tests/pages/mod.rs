@@ -20,13 +20,14 @@ use crate::state::{
     snapshot::{FormIds, PageSnapshot},
 };
 use parlor_protocol::{
-    ApiError, ConversationId, ConversationList, ErrorCode, ModelCapabilities, ProjectList, RawJson, RunError,
-    Timestamp,
+    ApiError, ConversationId, ConversationList, ErrorCode, ListedConversation, ListedProject,
+    ModelCapabilities, Position, Project, ProjectId, ProjectList, RawJson, RunError, Timestamp,
     data::DataPageData,
     literature::LiteraturePageData,
     model_list::{ModelInfo, ModelList},
     schedule::{ScheduleList, ScheduleLocation},
 };
+use uuid::Uuid;
 
 const NOW: Timestamp = Timestamp(1_790_000_000_000);
 
@@ -81,7 +82,10 @@ pub fn page(other: &str) -> PageSnapshot {
             can_connect: true,
             can_bring_keys: true,
         }),
-        projects: Ok(ProjectList::default()),
+        projects: Ok(ProjectList {
+            projects: vec![project(other)],
+            limit: 1,
+        }),
         project_chats: None,
         shares: Ok(Vec::new()),
         listed_pages: Ok(vec![other.into()]),
@@ -101,6 +105,52 @@ pub fn page(other: &str) -> PageSnapshot {
             begins: false,
             project_id: None,
         },
+    }
+}
+
+/// The project on all pages.
+const PROJECT: ProjectId = ProjectId(Uuid::from_u128(7));
+
+fn project(text: &str) -> ListedProject {
+    ListedProject {
+        id: PROJECT,
+        project: Project {
+            name: text.into(),
+            instructions: text.into(),
+            model: Some(text.into()),
+            ..Project::default()
+        },
+        conversations: 1,
+    }
+}
+
+/// The page of the project, with a conversation that the list has, too.
+fn project_page(text: &str) -> PageSnapshot {
+    let listed = ListedConversation {
+        id: ConversationId::new(),
+        title: text.into(),
+        updated_at: NOW,
+        activity: Position(9),
+        active_run: None,
+        waiting: false,
+        unseen: false,
+        pinned: false,
+        archived: false,
+        temporary: false,
+        project_id: Some(PROJECT),
+    };
+    let list = ConversationList {
+        as_of: Position(9),
+        conversations: vec![listed],
+        ..ConversationList::default()
+    };
+    PageSnapshot {
+        project_chats: Some(Ok(ConversationList {
+            project_id: Some(PROJECT),
+            ..list.clone()
+        })),
+        list: Ok(list),
+        ..page(text)
     }
 }
 
@@ -131,6 +181,8 @@ pub fn other_pages(text: &str) -> Vec<(PageSnapshot, String)> {
         (failed, route.path()),
         (settings, Route::Settings(SettingsTab::General).path()),
         (page(text), Route::New.path()),
+        (project_page(text), Route::Project(PROJECT).path()),
+        (page(text), Route::Project(ProjectId::new()).path()),
     ];
     let edit = format!("/stream/{}", literature::STREAM_ID);
     for url in [
