@@ -295,7 +295,10 @@ impl RpcFunctions for Api {
         let limit = caller.app.settings.limits.conversations_page;
         let (storage, user_id) = (&caller.app.storage, caller.user_id);
         caller.set_error_status(match (project_id, is_archived) {
-            (Some(id), _) => storage.project_conversations(user_id, id, before, limit).await,
+            (Some(id), _) => {
+                caller.set_error_status(app::projects::get(&caller, id).await)?;
+                storage.project_conversations(user_id, id, before, limit).await
+            }
             (None, false) => storage.conversations(user_id, before, limit).await,
             (None, true) => storage.archived_conversations(user_id, before, limit).await,
         })

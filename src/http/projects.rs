@@ -42,7 +42,8 @@ pub async fn put(
 /// What becomes of the conversations.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct DeletionQuery {
-    /// `keep`: they stay, in no project. `delete`: they are deleted.
+    /// `keep` (default): they stay, in no project. `delete`: they are deleted.
+    #[serde(default)]
     conversations: ProjectConversations,
 }
 

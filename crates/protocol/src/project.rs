@@ -94,10 +94,11 @@ impl ProjectList {
 }
 
 /// What becomes of the conversations of a project that is deleted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProjectConversations {
     /// They stay, in no project.
+    #[default]
     Keep,
     /// They are deleted, archived ones too. They can be restored for some time, in no project.
     Delete,

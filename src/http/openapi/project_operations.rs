@@ -35,6 +35,6 @@ pub fn delete_project(operation: Operation<'_>) -> Operation<'_> {
     let operation = operation
         .id("deleteProject")
         .summary("Delete a project")
-        .description("You say what becomes of its conversations.");
+        .description("Its conversations stay, in no project, unless you ask for their deletion.");
     with_status(operation, 204, "Deleted, or deleted before.")
 }

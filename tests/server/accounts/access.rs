@@ -50,11 +50,9 @@ const NAME_NOTHING_OF_THE_OWNER: [&str; 6] = [
 
 /// Server functions and routes that change nothing of others and say the same about what does not exist, but with success:
 /// deleting or stopping something that is gone is no error, and what does not exist has used no tokens.
-const SUCCEED_WITHOUT_OBJECT: [&str; 17] = [
+const SUCCEED_WITHOUT_OBJECT: [&str; 16] = [
     "/api/projects/{project_id}",
     "/rpc/delete_project",
-    // An empty page.
-    "/rpc/conversations",
     "/api/schedules/{schedule_id}",
     "/rpc/delete_schedule",
     "/rpc/delete_report",

@@ -5,8 +5,9 @@ use leptos::{ev, html, prelude::*, task::spawn_local};
 use super::{MovedChats, dialogs::Frame, sign_class, texts};
 use crate::{
     components::icons,
+    fields::model_field,
     runtime::erase::Erase,
-    state::{route::Route, use_models, use_navigation, use_projects},
+    state::{route::Route, use_navigation, use_projects},
 };
 use parlor_protocol::{ListChange, Project, ProjectColour, ProjectId};
 
@@ -160,42 +161,13 @@ fn instructions(state: FormState) -> AnyView {
     .erase()
 }
 
-/// The model of conversations that begin in the project: that of the list, or the default one.
+/// The model of conversations that begin in the project.
 fn model(state: FormState) -> AnyView {
-    let models = use_models();
     let chosen = Memo::new(move |_| state.project.with(|project| project.model.clone()));
-    let options = move || {
-        let chosen = chosen.get();
-        let mut known: Vec<(String, String)> = models.with_list(|list| {
-            let models = list.models.iter();
-            models
-                .map(|model| (model.id.clone(), model.name.clone()))
-                .collect()
-        });
-        // One that is not offered at present stays chosen.
-        if let Some(chosen) = chosen.clone()
-            && known.iter().all(|(id, _)| *id != chosen)
-        {
-            known.push((chosen.clone(), chosen));
-        }
-        let options = known.into_iter().map(|(id, name)| {
-            let is_chosen = chosen.as_deref() == Some(&*id);
-            view! { <option value=id selected=is_chosen>{name}</option> }.erase()
-        });
-        options.collect::<Vec<_>>()
-    };
-    let change = move |event: ev::Event| {
-        let id = Some(event_target_value(&event)).filter(|id| !id.is_empty());
-        state.project.update(|project| project.model = id);
-    };
-    view! {
-        <div class="stream-field">
-            <label for="project-model">{texts::MODEL}</label>
-            <select id="project-model" on:change=change>
-                <option value="" selected=move || chosen.with(Option::is_none)>{texts::DEFAULT_MODEL}</option>
-                {options}
-            </select>
-        </div>
-    }
-    .erase()
+    let choose = move |model| state.project.update(|project| project.model = model);
+    model_field(
+        ("project-model", texts::MODEL, texts::DEFAULT_MODEL),
+        chosen,
+        choose,
+    )
 }
