@@ -133,8 +133,10 @@ impl Stores {
             .map_or(resumed, |chats| chats.as_of.min(resumed));
         self.connection.set_cursor(resumed);
         self.list.restart(list);
-        if let Some(project) = self.navigation.page_route().get_untracked().project_id() {
-            self.project_chats.show_project(project, project_chats);
+        let project = self.navigation.page_route().get_untracked().project_id();
+        // What could not be read is requested when the page starts in the browser.
+        if let (Some(project), Some(loaded)) = (project, project_chats) {
+            self.project_chats.show_project(project, Some(loaded));
         }
         let id = self.navigation.page_route().get_untracked().conversation_id();
         self.conversations.start_from(id, transcript);
