@@ -1,5 +1,7 @@
 //! The schemas of the document: what the types derive, put together for requests and responses.
 
+use std::collections::HashSet;
+
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
@@ -44,18 +46,24 @@ pub fn combine(mut responses: Map<String, Value>, mut requests: Map<String, Valu
 pub fn remove_unused(schemas: &mut Map<String, Value>, rest: &str) {
     loop {
         let texts: Vec<String> = schemas.values().map(Value::to_string).collect();
-        let is_used = |name: &str| {
-            let reference = format!("\"{REFERENCE_PREFIX}{name}\"");
-            rest.contains(&reference) || texts.iter().any(|text| text.contains(&reference))
-        };
-        let unused: Vec<String> = schemas.keys().filter(|name| !is_used(name)).cloned().collect();
-        if unused.is_empty() {
+        let used: HashSet<&str> = texts
+            .iter()
+            .flat_map(|text| references(text))
+            .chain(references(rest))
+            .collect();
+        let before = schemas.len();
+        schemas.retain(|name, _| used.contains(&**name));
+        if schemas.len() == before {
             return;
         }
-        for name in unused {
-            schemas.remove(&name);
-        }
     }
+}
+
+/// Returns the names of the schemas to which a JSON text refers. (Each start of the server assembles the document, so each text is
+/// read once, not once for each name.)
+fn references(text: &str) -> impl Iterator<Item = &str> {
+    let after_prefix = text.split(REFERENCE_PREFIX).skip(1);
+    after_prefix.filter_map(|rest| rest.split_once('"').map(|(name, _)| name))
 }
 
 /// Gives each variant of a tagged enum a schema of its own, such as `TextDeltaEvent`, by which generated
