@@ -4,12 +4,14 @@
 //! - [`wire`]: the data of a page as Leptos writes it into the page and as a browser reads it there
 //! - [`agreement`]: server and browser have the same state, and render the same page from it
 //! - [`keys`]: what is said about a refused key
+//! - [`pieces`]: very long texts
 //! - [`shortcuts`]: the keyboard shortcuts that README.md lists
 //! - [`xss`]: no text becomes markup
 
 mod agreement;
 mod keys;
 mod pages;
+mod pieces;
 mod shortcuts;
 mod wire;
 pub(crate) mod xss;
