@@ -1,9 +1,12 @@
 //! The test programs that cargo builds: found, started, and their output read. Shared with `make fuzz`.
 
 use std::{
+    env,
     io::{BufRead, BufReader},
+    num::NonZero,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
+    thread,
 };
 
 use anyhow::{Context, Result, bail};
@@ -31,6 +34,12 @@ const TESTS_ON_POSTGRES: [&str; 5] = [
     "queue::",
     "search::",
 ];
+
+/// Most tests wait for a server, a database or a disk half of the time, so that one test per core leaves the cores idle.
+const THREADS_PER_CORE: usize = 2;
+
+/// The variable by which a test program takes the number of its threads.
+const THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
 
 /// A test program.
 #[derive(Debug, PartialEq, Eq)]
@@ -150,6 +159,10 @@ impl TestProgram {
 
     fn run_as(&self, name: &str, command: &mut Command) -> Result<ProgramResult> {
         println!("\n{name}:");
+        if env::var_os(THREADS_VARIABLE).is_none() {
+            let cores = thread::available_parallelism().map_or(1, NonZero::get);
+            command.env(THREADS_VARIABLE, (cores * THREADS_PER_CORE).to_string());
+        }
         let mut program = command
             .stdout(Stdio::piped())
             .spawn()
