@@ -9,7 +9,8 @@ export default defineConfig({
   // Each test has its own server and data, each worker a scripted model server (support/test.ts), so tests can run in
   // parallel.
   fullyParallel: true,
-  workers: 2,
+  // One more than the cores of a small machine: a test waits a third of its time.
+  workers: 3,
   // A test that passes only at the second attempt has found a problem. (In CI, `make test` runs up to three failed ones again.)
   retries: 0,
   forbidOnly: !!process.env.CI,
