@@ -227,6 +227,13 @@ async fn contents_outlive_a_lost_database() {
     parlor.stop().await;
     let stored = stored_names(folder.path());
     assert_eq!(stored.len(), 1);
+    // The last connection removes this file when it closes, after the end of the server; a new database must not lose its own by that.
+    let closed = async {
+        while folder.path().join("parlor.db-wal").exists() {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(TEST_TIMEOUT, closed).await.unwrap();
     std::fs::remove_file(folder.path().join("parlor.db")).unwrap();
     for start in 1..=3 {
         let parlor = Parlor::start(folder.path(), &upstream).await;
